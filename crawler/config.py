@@ -1,0 +1,56 @@
+"""Reads settings with their range: the one place that turns a bad value into a ConfigError."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from crawler.errors import ConfigError
+
+_TYPE_NAMES = {int: "a whole number", float: "a number"}
+
+
+def integer(settings: Mapping[str, Any], name: str, low: int, high: int) -> int:
+    """The setting as int within [low, high]; raises ConfigError naming setting, value and range."""
+    return int(_number(settings, name, int, low, high))
+
+
+def number(settings: Mapping[str, Any], name: str, low: float, high: float) -> float:
+    """The setting as float within [low, high]; raises ConfigError naming setting, value and range."""
+    return _number(settings, name, float, low, high)
+
+
+def boolean(settings: Mapping[str, Any], name: str) -> bool:
+    """The setting as bool, with Scrapy's spellings (True, 1, "true", "0" ...)."""
+    value = settings.get(name)
+    match str(value).strip().lower():
+        case "1" | "true":
+            return True
+        case "0" | "false" | "none" | "":
+            return False
+        case _:
+            raise ConfigError(name, value, "True or False")
+
+
+def choice(settings: Mapping[str, Any], name: str, allowed: Sequence[str]) -> str:
+    """The setting as one of *allowed*."""
+    value = settings.get(name)
+    if value not in allowed:
+        raise ConfigError(name, value, "one of " + ", ".join(allowed))
+    return str(value)
+
+
+def _number(
+    settings: Mapping[str, Any], name: str, kind: type[int | float], low: float, high: float
+) -> float:
+    value = settings.get(name)
+    allowed = f"{_TYPE_NAMES[kind]} from {low} to {high}"
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        raise ConfigError(name, value, allowed)
+    try:
+        result = kind(value)
+    except (ValueError, OverflowError):
+        raise ConfigError(name, value, allowed) from None
+    if not low <= result <= high or (kind is int and float(value) != result):
+        raise ConfigError(name, value, allowed)
+    return result

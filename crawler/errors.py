@@ -1,0 +1,29 @@
+"""Every error a person can meet. The text says what, where, which value, what is allowed and what to do."""
+
+from __future__ import annotations
+
+
+class ShoalError(Exception):
+    """Something a person has to mend; commands print it as one line and exit with status 2."""
+
+
+class ConfigError(ShoalError):
+    """A setting, rule file or environment variable has a value that cannot work."""
+
+    def __init__(self, name: str, value: object, allowed: str) -> None:
+        super().__init__(f"{name} = {value!r} cannot be used: allowed is {allowed}")
+        self.name = name
+        self.value = value
+        self.allowed = allowed
+
+
+class ServiceError(ShoalError):
+    """Redis or MongoDB cannot be reached, or the embedded servers cannot be started."""
+
+
+class MessageError(ShoalError):
+    """A pushed message (a line of `scrapy push`, an entry of a start-URLs key) breaks the schema."""
+
+
+class CodecError(ShoalError):
+    """A request cannot be written to, or read from, the frontier."""

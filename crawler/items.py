@@ -1,0 +1,60 @@
+"""What spiders yield and storage keeps: typed dataclasses, read by everyone through itemadapter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, ClassVar
+
+
+@dataclass(slots=True, kw_only=True)
+class Item:
+    """What every item carries besides its own fields.
+
+    `url` is the page's canonical URL, `key` tells several items of one page apart (empty for one per page):
+    together with `collection` they are the identity of the stored document.
+    """
+
+    collection: ClassVar[str]
+
+    url: str
+    key: str = ""
+    fetched_at: datetime | None = None  # aware, UTC; set when the request was leased
+    source: dict[str, Any] = field(default_factory=dict)  # spider, worker, request_id, tier
+    issues: list[str] = field(default_factory=list)  # names of validation warnings, e.g. suspicious_price
+
+
+@dataclass(slots=True, kw_only=True)
+class ProductItem(Item):
+    """One product offer as a page states it; a field the page does not state is None."""
+
+    collection: ClassVar[str] = "products"
+
+    title: str | None = None
+    price: Decimal | None = None
+    currency: str | None = None  # ISO 4217
+    availability: str | None = None  # schema.org ItemAvailability without its prefix: InStock, OutOfStock ...
+    sku: str | None = None
+    gtin: str | None = None
+    brand: str | None = None
+    rating: float | None = None  # on the page's own scale normalised to 0..5
+    review_count: int | None = None
+    image: str | None = None  # absolute URL
+    description: str | None = None
+    category: str | None = None  # "Home > Kitchen > Knives"
+    found_in: dict[str, str] = field(default_factory=dict)  # field -> json-ld, microdata, rdfa, html, rule
+
+
+@dataclass(slots=True, kw_only=True)
+class PageItem(Item):
+    """One page of any kind, as trafilatura reads it."""
+
+    collection: ClassVar[str] = "pages"
+
+    title: str | None = None
+    text: str | None = None
+    published_at: datetime | None = None
+    author: str | None = None
+    language: str | None = None  # ISO 639-1
+    metadata: dict[str, Any] = field(default_factory=dict)

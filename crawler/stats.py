@@ -1,0 +1,28 @@
+"""Names of Scrapy stats that more than one room writes or reads; the metrics endpoint exports exactly these.
+
+A counter ends in what is counted; `{}` is filled with a reason or an outcome.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+# frontier
+PUSHED: Final = "frontier/pushed"
+DUPLICATES: Final = "frontier/duplicates"
+REFUSED: Final = "frontier/refused"
+LEASED: Final = "frontier/leased"
+ACKED: Final = "frontier/acked"
+NACKED: Final = "frontier/nacked"
+GIVEN_BACK: Final = "frontier/given_back"
+BURIED: Final = "frontier/dead/{}"
+STALE: Final = "frontier/stale_tokens"
+RETRIED: Final = "frontier/retried"
+SEEDS: Final = "frontier/seeds"
+SEEDS_BAD: Final = "frontier/seeds_bad"
+REDIS_ERRORS: Final = "frontier/redis_errors"
+
+# items
+ITEMS: Final = "items/{}"  # new, changed, unchanged, stale, rejected, duplicate
+ITEM_ISSUES: Final = "items/issues/{}"
+STORE_ERRORS: Final = "storage/errors"

@@ -1,0 +1,107 @@
+"""URLs: which are allowed, when two of them are one page, and which politeness group they belong to."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Literal
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
+
+import tldextract
+
+from crawler.errors import MessageError
+
+MAX_URL_LENGTH = 4096  # characters; beyond it servers and proxies disagree, and a crawler trap is likely
+SCHEMES = ("http", "https")
+DEFAULT_PORTS = {"http": 80, "https": 443}
+
+# Parameters that name the visitor's way in, never the page.
+TRACKING = re.compile(
+    r"^(utm_\w+|mtm_\w+|pk_\w+|gclid|gclsrc|dclid|gbraid|wbraid|fbclid|msclkid|yclid|ysclid|igshid|twclid|ttclid"
+    r"|mc_cid|mc_eid|_ga|_gl|_hsenc|_hsmi|hsctatracking|vero_id|oly_anon_id|oly_enc_id|wickedid|s_kwcid|ref_src"
+    r"|srsltid|spm|scm)$",
+    re.IGNORECASE,
+)
+
+# The list of public suffixes that ships with tldextract: no look-up over the network, ever.
+_suffixes = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None)
+
+Grouping = Literal["hostname", "domain"]
+
+
+def check(url: str) -> str:
+    """Return *url* when a crawler may fetch it; raise MessageError saying what is wrong otherwise."""
+    if len(url) > MAX_URL_LENGTH:
+        raise MessageError(
+            f"URL of {len(url)} characters, at most {MAX_URL_LENGTH} are allowed: {url[:80]}..."
+        )
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError as error:
+        raise MessageError(f"not a URL ({error}): {url!r}") from None
+    if parts.scheme.lower() not in SCHEMES:
+        raise MessageError(f"unknown scheme {parts.scheme!r}, allowed are http and https: {url!r}")
+    if not host:
+        raise MessageError(f"URL without a host: {url!r}")
+    if any(character.isspace() or ord(character) < 32 for character in url):
+        raise MessageError(f"URL with white space or control characters: {url!r}")
+    return url
+
+
+def canonicalize(url: str) -> str:
+    """The form under which a page is known: two URLs of one page give the same string.
+
+    Lower-cases scheme and host, drops default port, fragment, user information and tracking parameters,
+    sorts the remaining parameters, resolves dot segments, and normalises percent-encoding. Case in paths and
+    parameters is kept: it may matter (a page's rel=canonical settles it). Raises ValueError on a broken URL.
+    """
+    parts = urlsplit(url)
+    scheme = parts.scheme.lower()
+    host = _host(parts.hostname or "")
+    if parts.port and parts.port != DEFAULT_PORTS.get(scheme):
+        host = f"{host}:{parts.port}"
+    path = _remove_dots(quote(parts.path, safe="/%:@!$&'()*+,;=~-._")) or "/"
+    pairs = [pair for pair in parse_qsl(parts.query, keep_blank_values=True) if not TRACKING.match(pair[0])]
+    return urlunsplit((scheme, host, path, urlencode(sorted(pairs)), ""))
+
+
+def group(url: str, by: Grouping = "hostname") -> str:
+    """The politeness group of *url*: its hostname, or its registrable domain (an IP address is its own)."""
+    host = (urlsplit(url).hostname or "").lower().rstrip(".")
+    return registrable(host) if by == "domain" else host
+
+
+@lru_cache(maxsize=65_536)
+def registrable(host: str) -> str:
+    """`shop.example.co.uk` -> `example.co.uk`; an address or a bare name is returned as it is."""
+    return _suffixes(host).top_domain_under_public_suffix or host
+
+
+def same_site(url: str, other: str) -> bool:
+    """Whether both URLs are of one registrable domain."""
+    return group(url, "domain") == group(other, "domain")
+
+
+def _host(host: str) -> str:
+    host = host.lower().rstrip(".")
+    if ":" in host:
+        return f"[{host}]"
+    if host.isascii():
+        return host
+    return host.encode("idna").decode("ascii")
+
+
+def _remove_dots(path: str) -> str:
+    if "/." not in path:
+        return path
+    kept: list[str] = []
+    for segment in path.split("/"):
+        if segment == "..":
+            if len(kept) > 1:
+                kept.pop()
+        elif segment != ".":
+            kept.append(segment)
+    if path.endswith(("/.", "/..")):
+        kept.append("")
+    return "/".join(kept)

@@ -1,0 +1,3 @@
+"""A pod: servers are named by the environment, never bundled."""
+
+from settings.base import *  # noqa: F403
