@@ -6,7 +6,6 @@ Names end in their unit. A value out of range stops the start with one line that
 
 import os
 from pathlib import Path
-from typing import Any
 
 PROJECT_DIR = Path(__file__).resolve().parent.parent
 
@@ -17,7 +16,7 @@ COMMANDS_MODULE = "crawler.commands"
 TEMPLATES_DIR = str(PROJECT_DIR / "crawler" / "templates")
 
 # --- Servers ---------------------------------------------------------------------------------------------
-# Empty = start (or join) the bundled servers of this machine. Readers: frontier.connection, storage.connection.
+# Empty = start (or join) the bundled servers of this machine. Readers: frontier and storage connection.py
 REDIS_URL = os.environ.get("REDIS_URL", "")
 MONGODB_URI = os.environ.get("MONGODB_URI", "")
 MONGODB_DATABASE = os.environ.get("MONGODB_DATABASE", "shoal")
