@@ -1,0 +1,49 @@
+"""The bundled Valkey and mongod of a laptop run: started by the first process that needs them, shared by
+every local process of one data directory, stopped when the last of these ends.
+
+Each server has a small supervisor process (`supervisor.py`) of its own and a directory:
+
+    <data_dir>/<name>/users.lock       every using process holds a shared flock on it for its life; the kernel
+                                       frees it however the process ends, so kill -9 leaves no stale user
+    <data_dir>/<name>/supervisor.lock  held by the one supervisor
+    <data_dir>/<name>/service.json     what the supervisor says: state, port, process ids
+    <data_dir>/<name>/server.log       the server's own words
+    <data_dir>/<name>/data/            what it stores
+
+Known weakness: the servers ask for no password; they listen on 127.0.0.1 only, but for every user of this
+machine. A supervisor killed with -9 takes its server along (no data is lost), and only the next process that
+asks for the server starts it again, on the same port. Linux on x86-64 only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from crawler.embedded import joining
+from crawler.embedded.service import MONGOD, VALKEY
+
+__all__ = ["Endpoints", "ensure"]
+
+
+@dataclass(frozen=True)
+class Endpoints:
+    """Where the servers listen; empty for one that was not asked for."""
+
+    redis_url: str = ""
+    mongodb_uri: str = ""
+
+
+def ensure(
+    data_dir: str | Path, *, redis: bool = True, mongodb: bool = True, preferred_ports: bool = True
+) -> Endpoints:
+    """Start or join the servers of *data_dir* and keep them alive until this process exits.
+
+    Blocks until they answer (a second at first, nothing when they run already): call it before the event
+    loop starts. May be called again. With *preferred_ports* the servers listen on 16379 and 27117 when these
+    are free, otherwise on ports of the system's choice. Raises ServiceError saying what to do.
+    """
+    wanted = [service for service, is_wanted in ((VALKEY, redis), (MONGOD, mongodb)) if is_wanted]
+    members = [joining.enter(service, Path(data_dir), preferred_ports) for service in wanted]
+    urls = {member.service.name: member.wait() for member in members}
+    return Endpoints(urls.get("redis", ""), urls.get("mongodb", ""))

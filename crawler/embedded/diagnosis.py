@@ -1,0 +1,42 @@
+"""From a server's last words to one line that says what to do."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+ENOUGH_MB = 16  # a fresh mongod writes one journal file of this size
+MISSING_LIBRARY = re.compile(r"error while loading shared libraries: ([^:\s]+)")
+DISK_FULL = os.strerror(errno.ENOSPC)
+PORT_TAKEN = os.strerror(errno.EADDRINUSE)
+
+
+def explain(words: str, directory: Path) -> str:
+    """Why a server whose log ends in *words* cannot run in *directory*."""
+    if missing := MISSING_LIBRARY.search(words):
+        return f"it needs {missing[1]} of OpenSSL 3 or libcurl4 (`apt-get install libssl3 libcurl4`)"
+    free_mb = shutil.disk_usage(directory).free // 2**20
+    if DISK_FULL in words or free_mb < ENOUGH_MB:
+        return f"the disk of {directory} is full ({free_mb} MB free, it needs {ENOUGH_MB} MB to start)"
+    return "; ".join([*_complaints(words)][-3:]) or "it ended without a word"
+
+
+def _complaints(words: str) -> Iterator[str]:
+    """The lines that matter: mongod logs JSON and marks errors E or F, Valkey marks them with `#`."""
+    for line in words.splitlines():
+        if not line.startswith("{"):
+            if " * " not in line and line.strip():
+                yield line.strip()
+            continue
+        try:
+            entry = json.loads(line)
+        except ValueError:  # cut by a full disk or a kill
+            continue
+        if entry.get("s") in ("E", "F"):
+            error = entry.get("attr", {}).get("error", "")
+            yield f"{entry.get('msg', '')} {error}".strip()

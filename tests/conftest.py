@@ -1,0 +1,77 @@
+"""Fixtures that every room's tests share: real servers, clean databases, `scrapy` processes."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis.asyncio
+from pymongo import AsyncMongoClient
+from pymongo.asynchronous.database import AsyncDatabase
+
+from tests import servers
+
+
+@pytest.fixture(scope="session")
+def redis_url(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A real Valkey on a port and a directory of its own, one for each pytest-xdist worker."""
+    return servers.start(tmp_path_factory.getbasetemp() / "servers", redis=True).redis_url
+
+
+@pytest.fixture(scope="session")
+def mongodb_uri(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A real mongod, shared by all pytest-xdist workers: tests keep to databases of their own."""
+    base = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        base = base.parent
+    return servers.start(base / "servers", mongodb=True).mongodb_uri
+
+
+@pytest.fixture
+async def redis_client(redis_url: str) -> AsyncIterator[redis.asyncio.Redis]:
+    """A client of the empty database of `redis_url`."""
+    async with redis.asyncio.from_url(redis_url) as client:
+        await client.flushall()
+        yield client
+
+
+@pytest.fixture
+async def mongo_database(mongodb_uri: str) -> AsyncIterator[AsyncDatabase[dict[str, Any]]]:
+    """An empty database that no other test has."""
+    async with AsyncMongoClient[dict[str, Any]](mongodb_uri, tz_aware=True) as client:
+        database = client[f"test_{uuid.uuid4().hex}"]
+        yield database
+        await client.drop_database(database.name)
+
+
+@pytest.fixture
+def project_env(tmp_path: Path) -> dict[str, str]:
+    """The environment of a `scrapy` process: test settings, bundled servers in a directory of this test."""
+    ours = ("SCRAPY", "REDIS_URL", "MONGODB")
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    return inherited | {"SCRAPY_PROJECT": "test", "EMBEDDED_DATA_DIR": str(tmp_path / "services")}
+
+
+@pytest.fixture
+def scrapy_run(project_env: dict[str, str]) -> Iterator[servers.ScrapyRunner]:
+    """Runs `scrapy ...` with `project_env`: `.run("crawl", "products")` to its end, `.start(...)` beside."""
+    runner = servers.ScrapyRunner(project_env)
+    yield runner
+    runner.close()
+
+
+@pytest.fixture
+def scrapy_with_servers(
+    scrapy_run: servers.ScrapyRunner,
+    redis_client: redis.asyncio.Redis,
+    redis_url: str,
+    mongo_database: AsyncDatabase[dict[str, Any]],
+    mongodb_uri: str,
+) -> servers.ScrapyRunner:
+    """The same on the servers of `redis_client` and `mongo_database`, whose databases are empty."""
+    scrapy_run.env.update(REDIS_URL=redis_url, MONGODB_URI=mongodb_uri, MONGODB_DATABASE=mongo_database.name)
+    return scrapy_run

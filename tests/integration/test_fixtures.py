@@ -1,0 +1,36 @@
+"""The shared fixtures do what they say: two tests each, so that the second sees what the first left."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import redis.asyncio
+from pymongo.asynchronous.database import AsyncDatabase
+
+from tests.servers import ScrapyRunner
+
+
+@pytest.mark.parametrize("turn", [1, 2])
+async def test_each_test_gets_an_empty_redis(redis_client: redis.asyncio.Redis, turn: int) -> None:
+    assert await redis_client.dbsize() == 0
+    assert await redis_client.set("turn", turn)
+
+
+@pytest.mark.parametrize("turn", [1, 2])
+async def test_each_test_gets_an_empty_database(
+    mongo_database: AsyncDatabase[dict[str, Any]], turn: int
+) -> None:
+    assert await mongo_database.list_collection_names() == []
+    assert (await mongo_database.turns.insert_one({"turn": turn})).acknowledged
+
+
+def test_scrapy_processes_see_the_servers_of_the_test(
+    scrapy_with_servers: ScrapyRunner, redis_url: str, mongodb_uri: str
+) -> None:
+    assert _setting(scrapy_with_servers, "REDIS_URL") == redis_url
+    assert _setting(scrapy_with_servers, "MONGODB_URI") == mongodb_uri
+
+
+def _setting(runner: ScrapyRunner, name: str) -> str:
+    return runner.run("settings", "--get", name).stdout.strip()
