@@ -1,0 +1,1 @@
+"""The whole product in one command: shops on loopback, two workers, and a score."""
