@@ -16,6 +16,7 @@ ACKED: Final = "frontier/acked"
 NACKED: Final = "frontier/nacked"
 GIVEN_BACK: Final = "frontier/given_back"
 BURIED: Final = "frontier/dead/{}"
+UNSERIALISABLE: Final = "frontier/unserialisable"
 STALE: Final = "frontier/stale_tokens"
 RETRIED: Final = "frontier/retried"
 SEEDS: Final = "frontier/seeds"
@@ -25,4 +26,7 @@ REDIS_ERRORS: Final = "frontier/redis_errors"
 # items
 ITEMS: Final = "items/{}"  # new, changed, unchanged, stale, rejected, duplicate
 ITEM_ISSUES: Final = "items/issues/{}"
-STORE_ERRORS: Final = "storage/errors"
+STORE_ERRORS: Final = "storage/errors"  # attempts that MongoDB did not serve
+STORE_OUTAGES: Final = "storage/outages"
+STORE_AWAY: Final = "storage/away"  # 1 while MongoDB does not serve, 0 again after
+CHANGES: Final = "storage/changes"  # records added to a change history

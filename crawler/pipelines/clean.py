@@ -1,0 +1,122 @@
+"""Brings the fields of our items into one form, so that equal things look equal; others pass untouched."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import re
+import unicodedata
+from collections.abc import Callable
+from datetime import UTC, datetime
+from decimal import Decimal, InvalidOperation
+from typing import Any, Self
+from urllib.parse import urljoin
+
+from scrapy.crawler import Crawler
+
+from crawler import config
+from crawler.items import Item, ProductItem
+
+MULTILINE = frozenset({"text", "description"})  # fields in which line breaks mean something
+IDENTITY = frozenset({"url", "key"})  # never touched: they decide which document it is
+
+# Control characters, zero-width space, soft hyphen, byte order mark: invisible, and they break equality.
+# Joiners (U+200C, U+200D) and direction marks stay, words and emoji need them; lone surrogates stay, to be
+# refused by name.
+_INVISIBLE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\u00ad\u200b\u2060\ufeff]")
+_BLANK_LINES = re.compile(r"\n{3,}")
+_SCHEMA_ORG = re.compile(r"^https?://schema\.org/", re.IGNORECASE)
+
+
+class CleanPipeline:
+    """White space, Unicode form, absolute image URLs, number types, lengths."""
+
+    def __init__(self, text_max_chars: int) -> None:
+        self._text_max_chars = text_max_chars
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(config.integer(crawler.settings, "ITEM_TEXT_MAX_CHARS", 100, 4_000_000))
+
+    async def process_item(self, item: Any) -> Any:
+        """The same item, cleaned in place; a text that was cut gets the issue `truncated_<field>`."""
+        if isinstance(item, Item):
+            clean(item, self._text_max_chars)
+        return item
+
+
+def clean(item: Item, text_max_chars: int) -> None:
+    """Clean every field of *item*; cleaning twice changes nothing more."""
+    kind: Any = type(item)
+    for name in _names(kind):
+        value = getattr(item, name)
+        if isinstance(value, str):
+            value = _text(item, name, value, text_max_chars)
+            setattr(item, name, value)
+        elif isinstance(value, datetime) and value.tzinfo is None:
+            setattr(item, name, value.replace(tzinfo=UTC))
+    if isinstance(item, ProductItem):
+        _clean_product(item)
+
+
+def one_line(text: str) -> str:
+    """NFC, any white space as one space, nothing invisible."""
+    return " ".join(_visible(text).split())
+
+
+def many_lines(text: str) -> str:
+    """Like `one_line` for each line, with at most one blank line in a row."""
+    lines = (" ".join(line.split()) for line in _visible(text).splitlines())
+    return _BLANK_LINES.sub("\n\n", "\n".join(lines)).strip()
+
+
+def _text(item: Item, name: str, value: str, limit: int) -> str | None:
+    value = many_lines(value) if name in MULTILINE else one_line(value)
+    if len(value) > limit:
+        value = value[:limit].rstrip()
+        item.issues.append(f"truncated_{name}")
+    return value or None
+
+
+def _visible(text: str) -> str:
+    if text.isprintable():
+        return text if text.isascii() else unicodedata.normalize("NFC", text)
+    return unicodedata.normalize("NFC", _INVISIBLE.sub("", text))
+
+
+def _clean_product(item: ProductItem) -> None:
+    item.price = _number(item.price)
+    for name, change in _PRODUCT_FORMS.items():
+        if isinstance(value := getattr(item, name), str):
+            setattr(item, name, change(value))
+    if isinstance(item.image, str) and isinstance(item.url, str):
+        item.image = _absolute(item.url, item.image)
+
+
+_PRODUCT_FORMS: dict[str, Callable[[str], str]] = {
+    "currency": str.upper,
+    "availability": functools.partial(_SCHEMA_ORG.sub, ""),
+    "gtin": lambda gtin: gtin.replace(" ", "").replace("-", ""),
+}
+
+
+def _number(price: Any) -> Any:
+    """A Decimal with the digits that were given; what is no number stays, to be rejected under its name."""
+    if price is None or isinstance(price, (Decimal, bool)) or not isinstance(price, (int, float, str)):
+        return price
+    try:
+        return Decimal(str(price))
+    except InvalidOperation:
+        return price
+
+
+def _absolute(page: str, image: str) -> str:
+    try:
+        return urljoin(page, image)
+    except ValueError:  # such as an unclosed [: validation names it
+        return image
+
+
+@functools.cache
+def _names(kind: Any) -> tuple[str, ...]:
+    return tuple(each.name for each in dataclasses.fields(kind) if each.name not in IDENTITY)

@@ -1,0 +1,76 @@
+"""Spares the second write when one crawl meets the same content of the same item under several URLs."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any, Self
+
+from scrapy import signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
+from scrapy.statscollectors import StatsCollector
+
+from crawler import config
+from crawler import stats as names
+from crawler.items import Item
+from crawler.pipelines.drops import DuplicateItem
+from crawler.storage.documents import UnstorableError, content_hash, identity
+
+
+class DedupePipeline:
+    """Drops an item whose content this worker sent to storage less than *seconds* of fetch time before.
+
+    Only what was last sent counts, so a price that changes back is written; another crawl generation (in the
+    item's `source`) or a later fetch is a recrawl and passes. It remembers *size* items. An item whose
+    storing fails is forgotten, so that its next delivery passes.
+    """
+
+    def __init__(self, size: int, seconds: float, stats: StatsCollector, now: Callable[[], datetime]) -> None:
+        self._size = size
+        self._window = timedelta(seconds=seconds)
+        self._stats = stats
+        self._now = now
+        self._sent: OrderedDict[tuple[str, str], tuple[str, object, datetime]] = OrderedDict()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        assert crawler.stats is not None
+        size = config.integer(crawler.settings, "ITEM_DEDUPE_SIZE", 0, 10_000_000)
+        seconds = config.number(crawler.settings, "ITEM_DEDUPE_SECONDS", 1, 86_400)
+        if not size:
+            raise NotConfigured
+        pipeline = cls(size, seconds, crawler.stats, lambda: datetime.now(UTC))
+        crawler.signals.connect(pipeline.forget, signals.item_error)
+        return pipeline
+
+    async def process_item(self, item: Any) -> Any:
+        """The item, unless it is a repetition: then DuplicateItem is raised, and counted."""
+        if not isinstance(item, Item):
+            return item
+        try:
+            digest = content_hash(item)
+        except UnstorableError:
+            return item  # storage refuses it with the reason
+        if self._repeats(item, digest, item.fetched_at or self._now()):
+            self._stats.inc_value(names.ITEMS.format("duplicate"))
+            raise DuplicateItem(item.url)
+        return item
+
+    def forget(self, item: Any) -> None:
+        """The item was not stored."""
+        if isinstance(item, Item):
+            self._sent.pop((item.collection, identity(item)), None)
+
+    def _repeats(self, item: Item, digest: str, fetched_at: datetime) -> bool:
+        key = (item.collection, identity(item))
+        generation = item.source.get("generation")
+        before = self._sent.get(key)
+        if before and before[:2] == (digest, generation) and abs(fetched_at - before[2]) < self._window:
+            return True
+        self._sent[key] = (digest, generation, fetched_at)
+        self._sent.move_to_end(key)
+        if len(self._sent) > self._size:
+            self._sent.popitem(last=False)
+        return False

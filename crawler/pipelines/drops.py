@@ -1,0 +1,38 @@
+"""The two ways in which an item does not reach its collection; both are counted, and one is kept."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from scrapy.exceptions import DropItem
+from scrapy.statscollectors import StatsCollector
+
+from crawler import stats as names
+
+logger = logging.getLogger(__name__)
+
+
+class RejectedItem(DropItem):
+    """Kept in `rejected_items` with its reasons, each a text that starts with the issue's name."""
+
+    def __init__(self, reasons: Sequence[str]) -> None:
+        # Scrapy prints the whole item below a dropped one: for debugging only, the line is ours.
+        super().__init__("; ".join(reasons), log_level="DEBUG")
+        self.reasons = list(reasons)
+
+
+class DuplicateItem(DropItem):
+    """The same content of the same item was stored a moment ago."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(f"duplicate of {url}", log_level="DEBUG")
+
+
+def reject(item: Any, reasons: Sequence[str], stats: StatsCollector) -> NoReturn:
+    """Count the item, say so in one line, and raise RejectedItem."""
+    stats.inc_value(names.ITEMS.format("rejected"))
+    url = getattr(item, "url", "") or type(item).__qualname__
+    logger.warning("Rejected %.300s (kept in rejected_items): %.500s", url, "; ".join(reasons))
+    raise RejectedItem(reasons)

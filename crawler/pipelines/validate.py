@@ -1,0 +1,46 @@
+"""Names what is wrong with an item; some issues are noted on it, others keep it out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Self
+
+from scrapy.crawler import Crawler
+from scrapy.statscollectors import StatsCollector
+
+from crawler import stats as names
+from crawler.errors import ConfigError
+from crawler.items import Item
+from crawler.pipelines.drops import reject
+from crawler.policy import validation
+
+
+class ValidatePipeline:
+    """Applies policy/validation.py to our items; foreign items pass untouched."""
+
+    def __init__(self, fatal: Iterable[str], stats: StatsCollector) -> None:
+        self._fatal = frozenset(fatal)
+        self._stats = stats
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        assert crawler.stats is not None
+        fatal = crawler.settings.getlist("ITEM_FATAL_ISSUES")
+        if unknown := sorted(set(fatal) - validation.NAMES):
+            raise ConfigError(
+                "ITEM_FATAL_ISSUES", unknown[0], "names among " + ", ".join(sorted(validation.NAMES))
+            )
+        return cls(fatal, crawler.stats)
+
+    async def process_item(self, item: Any) -> Any:
+        """The item with its issues noted; raises RejectedItem when one of them is fatal."""
+        if not isinstance(item, Item):
+            return item
+        found = validation.issues(item)
+        for issue in found:
+            self._stats.inc_value(names.ITEM_ISSUES.format(issue.name))
+        if any(issue.name in self._fatal for issue in found):
+            reject(item, [str(issue) for issue in found], self._stats)
+        if found:
+            item.issues = list(dict.fromkeys([*item.issues, *(issue.name for issue in found)]))
+        return item

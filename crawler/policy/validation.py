@@ -1,0 +1,165 @@
+"""What is wrong with an item, each thing by its name. Pure: whether a name is fatal is a setting."""
+
+from __future__ import annotations
+
+import functools
+import re
+import types
+import typing
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any, Final
+
+from stdnum import ean
+
+from crawler.items import Item, PageItem, ProductItem
+from crawler.urls import MAX_URL_LENGTH
+
+# ISO 4217, the codes in use.
+_CODES = """
+    AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD
+    CDF CHF CLF CLP CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP
+    GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD
+    KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MYR MZN NAD NGN
+    NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP
+    SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VED VES
+    VND VUV WST XAF XCD XCG XOF XPF YER ZAR ZMW ZWG
+"""
+CURRENCIES: Final = frozenset(_CODES.split())
+# schema.org/ItemAvailability
+_STATES = """
+    BackOrder Discontinued InStock InStoreOnly LimitedAvailability MadeToOrder OnlineOnly OutOfStock PreOrder
+    PreSale Reserved SoldOut
+"""
+AVAILABILITIES: Final = frozenset(_STATES.split())
+DEAREST: Final = Decimal(10_000_000)  # of any currency; beyond it, digits of something else were read
+CHEAPEST: Final = Decimal("0.01")
+CLOCKS_DIFFER: Final = timedelta(days=1)  # a page published "tomorrow" is published today, further east
+
+_WEB = re.compile(r"https?://[^\s/?#\x00-\x20]+[^\s\x00-\x20]*", re.IGNORECASE)
+_LANGUAGE = re.compile(r"[a-z]{2}")
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """One thing that is wrong: its name to count by, the field, and a text for people."""
+
+    name: str
+    field: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.text}"
+
+
+def _is_future(item: PageItem) -> bool:
+    if item.published_at is None or item.fetched_at is None:
+        return False
+    return item.published_at > item.fetched_at + CLOCKS_DIFFER
+
+
+Rule = tuple[str, str, Callable[[Any], bool]]  # name, field, whether the item breaks it
+
+_ANY: Final[tuple[Rule, ...]] = (
+    ("missing_url", "url", lambda item: not item.url),
+    ("invalid_url", "url", lambda item: bool(item.url) and not _is_web(item.url)),
+)
+_PRODUCT: Final[tuple[Rule, ...]] = (
+    ("missing_title", "title", lambda item: not item.title),
+    ("missing_price", "price", lambda item: item.price is None),
+    ("invalid_price", "price", lambda item: item.price is not None and not item.price.is_finite()),
+    ("negative_price", "price", lambda item: _is_number(item.price) and item.price < 0),
+    ("suspicious_price", "price", lambda item: _is_number(item.price) and _is_suspicious(item.price)),
+    ("missing_currency", "currency", lambda item: item.price is not None and not item.currency),
+    ("unknown_currency", "currency", lambda item: bool(item.currency) and item.currency not in CURRENCIES),
+    ("invalid_availability", "availability", lambda item: item.availability not in {None, *AVAILABILITIES}),
+    ("invalid_gtin", "gtin", lambda item: bool(item.gtin) and not ean.is_valid(item.gtin)),
+    ("invalid_rating", "rating", lambda item: item.rating is not None and not 0 <= item.rating <= 5),
+    (
+        "invalid_review_count",
+        "review_count",
+        lambda item: item.review_count is not None and item.review_count < 0,
+    ),
+    ("invalid_image", "image", lambda item: bool(item.image) and not _is_web(item.image)),
+)
+_PAGE: Final[tuple[Rule, ...]] = (
+    ("empty_page", "text", lambda item: not item.text and not item.title),
+    ("missing_text", "text", lambda item: not item.text and bool(item.title)),
+    (
+        "invalid_language",
+        "language",
+        lambda item: bool(item.language) and not _LANGUAGE.fullmatch(item.language),
+    ),
+    ("suspicious_published_at", "published_at", _is_future),
+)
+_RULES: Final[dict[type[Item], tuple[Rule, ...]]] = {ProductItem: _ANY + _PRODUCT, PageItem: _ANY + _PAGE}
+
+# Every name there is; `truncated_<field>` is added by the cleaning of texts.
+NAMES: Final = frozenset({"wrong_type", *(name for rules in _RULES.values() for name, _, _ in rules)})
+
+
+def issues(item: Item) -> list[Issue]:
+    """All issues of *item*, in a fixed order; an empty list for a good one.
+
+    An item class of a site's own is checked for its types and its URL; one derived from ProductItem or
+    PageItem by their rules too. A value of the wrong type hides further issues: rules need the right types.
+    """
+    kind: Any = type(item)
+    wrong = [
+        Issue(_wrong(name), name, f"{name} = {getattr(item, name)!r:.80} is no {expected}")
+        for name, kinds, expected in _types(kind)
+        if not isinstance(getattr(item, name), kinds)
+    ]
+    return wrong or [
+        Issue(name, field, f"{field} = {getattr(item, field)!r:.80}")
+        for name, field, broken in _rules(kind)
+        if broken(item)
+    ]
+
+
+def _wrong(field: str) -> str:
+    return "invalid_price" if field == "price" else "wrong_type"
+
+
+@functools.cache
+def _rules(kind: Any) -> tuple[Rule, ...]:
+    return next((rules for base, rules in _RULES.items() if issubclass(kind, base)), _ANY)
+
+
+@functools.cache
+def _types(kind: Any) -> list[tuple[str, tuple[type, ...], str]]:
+    """Field -> the classes its annotation allows, and the annotation as text; ClassVars are no fields."""
+    hints = typing.get_type_hints(kind)
+    return [
+        (name, _classes(hints[name]), _text(hints[name]))
+        for name in kind.__dataclass_fields__
+        if name in hints
+    ]
+
+
+def _classes(hint: Any) -> tuple[type, ...]:
+    origin = typing.get_origin(hint)
+    if origin in (types.UnionType, typing.Union):
+        return tuple(each for part in typing.get_args(hint) for each in _classes(part))
+    kind = origin or hint
+    if kind is float:
+        return (float, int)
+    return (kind,) if isinstance(kind, type) else (object,)
+
+
+def _text(hint: Any) -> str:
+    return hint.__name__ if isinstance(hint, type) else str(hint)
+
+
+def _is_web(url: str) -> bool:
+    return len(url) <= MAX_URL_LENGTH and _WEB.fullmatch(url) is not None
+
+
+def _is_number(price: Decimal | None) -> bool:
+    return price is not None and price.is_finite()
+
+
+def _is_suspicious(price: Decimal) -> bool:
+    return price >= 0 and not CHEAPEST <= price <= DEAREST

@@ -1,0 +1,43 @@
+"""The storage settings, read once and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+from crawler import config
+from crawler.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class StorageConfig:
+    """What the writer may do and how long it waits; units are in the names."""
+
+    batch_size: int = 500
+    batch_ms: int = 50
+    item_max_bytes: int = 4 * 2**20
+    retry_max_seconds: float = 30.0
+    rejected_days: int = 30
+    history: Mapping[str, str] = field(default_factory=lambda: {"products": "product_changes"})
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
+        """Raises ConfigError naming the setting, its value and what is allowed."""
+        return cls(
+            batch_size=config.integer(settings, "STORAGE_BATCH_SIZE", 1, 10_000),
+            batch_ms=config.integer(settings, "STORAGE_BATCH_MS", 1, 10_000),
+            item_max_bytes=int(config.number(settings, "ITEM_MAX_MB", 0.01, 5) * 2**20),
+            retry_max_seconds=config.number(settings, "STORAGE_RETRY_MAX_SECONDS", 0.05, 600),
+            rejected_days=config.integer(settings, "REJECTED_ITEMS_DAYS", 1, 3650),
+            history=_history(settings),
+        )
+
+
+def _history(settings: Mapping[str, Any]) -> dict[str, str]:
+    value = settings.get("CHANGE_HISTORY")
+    names = [*value, *value.values()] if isinstance(value, Mapping) else [value]
+    if not all(isinstance(name, str) and name and "$" not in name for name in names):
+        allowed = "a dict of collection names, items to their changes, like {'products': 'product_changes'}"
+        raise ConfigError("CHANGE_HISTORY", value, allowed)
+    return dict(value) if isinstance(value, Mapping) else {}

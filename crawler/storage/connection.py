@@ -1,0 +1,92 @@
+"""The one way to MongoDB: a client that confirms a write only when it is in the journal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pymongo import AsyncMongoClient, WriteConcern
+from pymongo.asynchronous.database import AsyncDatabase
+from pymongo.errors import InvalidName, PyMongoError
+
+from crawler import config
+from crawler.errors import ConfigError, ServiceError
+
+Client = AsyncMongoClient[dict[str, Any]]
+Database = AsyncDatabase[dict[str, Any]]
+
+# Without j a killed server lost writes that it had confirmed; majority keeps them through a failover too.
+WRITE_CONCERN = WriteConcern(w="majority", j=True)
+OLDEST_WIRE_VERSION = 13  # MongoDB 5.0: the first with $unsetField
+
+
+def connect(settings: Mapping[str, Any]) -> Client:
+    """A client for MONGODB_URI, or for the bundled server where that is empty; opens no connection yet.
+
+    Belongs to the event loop that first uses it. Raises ConfigError for a URI that cannot be read (its
+    credentials are never shown), ServiceError when the bundled server cannot be started.
+    """
+    uri = str(settings.get("MONGODB_URI") or "") or _bundled(settings)
+    timeout_ms = int(config.number(settings, "STORAGE_CONNECT_SECONDS", 0.1, 60) * 1000)
+    try:
+        return AsyncMongoClient(
+            uri,
+            tz_aware=True,
+            appname="shoal",
+            serverSelectionTimeoutMS=timeout_ms,
+            connectTimeoutMS=timeout_ms,
+            socketTimeoutMS=int(config.number(settings, "STORAGE_REPLY_SECONDS", 0.1, 600) * 1000),
+        )
+    except (PyMongoError, ValueError) as error:
+        allowed = f"mongodb://[user:password@]host:port[/?options] ({_without(uri, str(error))})"
+        raise ConfigError("MONGODB_URI", address(uri), allowed) from None
+
+
+def database(client: Client, settings: Mapping[str, Any]) -> Database:
+    """The project's database; raises ConfigError for a name that MongoDB does not take."""
+    name = settings.get("MONGODB_DATABASE")
+    try:
+        return client.get_database(str(name or ""), write_concern=WRITE_CONCERN)
+    except InvalidName as error:
+        raise ConfigError("MONGODB_DATABASE", name, f"a database name ({error})") from None
+
+
+async def check(client: Client, settings: Mapping[str, Any]) -> None:
+    """Return once the server answers a command of ours; raise ServiceError saying where and what to do.
+
+    Takes at most about STORAGE_CONNECT_SECONDS.
+    """
+    where = address(str(settings.get("MONGODB_URI") or "")) or "the bundled server"
+    try:
+        hello = await client.admin.command("hello")
+        await database(client, settings).command("listCollections", nameOnly=True)
+    except PyMongoError as error:
+        reason = _first_line(_without(str(settings.get("MONGODB_URI")), str(error)))
+        hint = (
+            "check that it runs and that MONGODB_URI is right, or leave MONGODB_URI empty for the bundled one"
+        )
+        raise ServiceError(f"MongoDB at {where} does not serve us: {reason}; {hint}") from None
+    if hello["maxWireVersion"] < OLDEST_WIRE_VERSION:
+        raise ServiceError(f"MongoDB at {where} is too old: use 5.0 or newer")
+
+
+def address(uri: str) -> str:
+    """The hosts and ports of a MongoDB URI, without user, password or options."""
+    return uri.partition("://")[2].split("/")[0].split("?")[0].rpartition("@")[2]
+
+
+def _bundled(settings: Mapping[str, Any]) -> str:
+    from crawler import embedded
+
+    return embedded.ensure(settings["EMBEDDED_DATA_DIR"], redis=False).mongodb_uri
+
+
+def _without(uri: str, text: str) -> str:
+    secrets = uri.partition("://")[2].rpartition("@")[0]
+    for secret in (secrets, *secrets.split(":")):
+        text = text.replace(secret, "***") if secret else text
+    return text
+
+
+def _first_line(text: str) -> str:
+    return text.partition(", Timeout:")[0].partition(" (configured timeouts:")[0].splitlines()[0]

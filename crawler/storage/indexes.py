@@ -1,0 +1,53 @@
+"""The indexes of the collections, created by whichever worker comes first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from pymongo import IndexModel
+from pymongo.asynchronous.collection import AsyncCollection
+from pymongo.errors import OperationFailure
+
+from crawler.storage.connection import Database
+from crawler.storage.history import PENDING_INDEX
+
+REJECTED = "rejected_items"
+_OPTIONS_CONFLICT = 85
+_DAY = 86_400
+
+# Only documents with pending changes are in it, so it is tiny, and unchanged pages never touch it.
+_PENDING = IndexModel(
+    [("_id", 1), ("version", 1)],
+    name=PENDING_INDEX,
+    partialFilterExpression={"pending_changes": {"$exists": True}},
+)
+
+
+async def ensure_items(collection: AsyncCollection[dict[str, Any]]) -> None:
+    """For the latest states: what is pending, and what changed since a time."""
+    await collection.create_indexes([_PENDING, IndexModel([("last_changed_at", 1)], name="last_changed_at")])
+
+
+async def ensure_history(collection: AsyncCollection[dict[str, Any]]) -> None:
+    """For the changes of one item in their order, and of all items by time."""
+    by_item = IndexModel([("item", 1), ("version", 1)], name="item_version")
+    await collection.create_indexes([by_item, IndexModel([("at", 1)], name="at")])
+
+
+async def ensure_rejected(database: Database, days: int) -> None:
+    """Rejected items expire *days* after they were last seen; another value replaces the earlier one."""
+    seconds = days * _DAY
+    try:
+        await database[REJECTED].create_index("at", name="at", expireAfterSeconds=seconds)
+    except OperationFailure as error:
+        if error.code != _OPTIONS_CONFLICT:
+            raise
+        index = {"name": "at", "expireAfterSeconds": seconds}
+        await database.command("collMod", REJECTED, index=index)
+
+
+async def ensure_histories(database: Database, histories: Iterable[str]) -> None:
+    """Indexes of every change history in use."""
+    for name in histories:
+        await ensure_history(database[name])

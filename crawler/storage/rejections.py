@@ -1,0 +1,77 @@
+"""What is kept of an item that is not stored: its reasons, and as much of it as MongoDB takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from hashlib import blake2b
+from typing import Any, Self
+
+import bson
+from bson.raw_bson import RawBSONDocument
+from itemadapter import ItemAdapter
+from pymongo import UpdateOne
+
+from crawler.items import Item
+from crawler.storage.documents import CODEC, UNTYPED, UnstorableError, check
+
+_TEXT_MAX = 65_536  # characters of an item that is kept as text
+
+
+@dataclass(frozen=True, slots=True)
+class Rejection:
+    """One rejected observation. The same item rejected again replaces it and counts `times`."""
+
+    id: str
+    body: RawBSONDocument
+
+    @classmethod
+    def of(cls, item: Any, reasons: Sequence[str], at: datetime, max_bytes: int) -> Self:
+        """*reasons* are texts for people that start with the issue's name."""
+        collection = getattr(item, "collection", UNTYPED) if isinstance(item, Item) else UNTYPED
+        values = _storable(item, max_bytes)
+        text = f"{collection}\0{_identity(item)}"
+        body = {
+            "collection": collection,
+            "url": _clean(str(getattr(item, "url", ""))),
+            "reasons": [_clean(reason) for reason in reasons],
+            "item": values,
+            "at": at,
+        }
+        key = blake2b(text.encode("utf-8", "backslashreplace"), digest_size=16).hexdigest()
+        return cls(key, RawBSONDocument(bson.encode(body, codec_options=CODEC)))
+
+    def update(self) -> UpdateOne:
+        """Applying it again changes nothing but `times`."""
+        return UpdateOne({"_id": self.id}, {"$set": self.body, "$inc": {"times": 1}}, upsert=True)
+
+
+def _identity(item: Any) -> str:
+    if isinstance(item, Item) and item.url:
+        return f"{item.url}#{item.key}"
+    return _text(item)
+
+
+def _storable(item: Any, max_bytes: int) -> dict[str, Any]:
+    """The item's fields when MongoDB takes them, else its text, cut."""
+    try:
+        values = asdict(item) if isinstance(item, Item) else ItemAdapter(item).asdict()
+        check(values, "item")
+        if len(bson.encode(values, codec_options=CODEC)) <= max_bytes:
+            return values
+    except (UnstorableError, TypeError, RecursionError):
+        pass
+    return {"text": _text(item)}
+
+
+def _text(item: Any) -> str:
+    try:
+        return _clean(repr(item))
+    except RecursionError:
+        return f"a {type(item).__qualname__} that contains itself"
+
+
+def _clean(text: str) -> str:
+    """Text that UTF-8 can hold: lone surrogates become visible escapes."""
+    return text[:_TEXT_MAX].encode("utf-8", "backslashreplace").decode()

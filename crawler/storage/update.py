@@ -1,0 +1,56 @@
+"""The one server-side update per observation, which decides by itself whether and how the document changes.
+
+It runs inside the server, atomically per document, so that any number of workers may write one product in any
+order: an observation older than what is stored is ignored, an equal one moves `last_seen_at`, another content
+replaces the fields, raises the version and leaves the state before it in `pending_changes`. That snapshot
+becomes a record of the change history afterwards (history.py), so a crash in between loses nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import bson
+from bson.raw_bson import RawBSONDocument
+from pymongo import UpdateOne
+
+from crawler.storage.documents import Document
+
+_SNAPSHOT: Final = {
+    "version": {"$add": ["$version", 1]},
+    "at": "$$new.fetched_at",
+    "old": {"$unsetField": {"field": "pending_changes", "input": "$$ROOT"}},
+}
+_PENDING: Final = {
+    "$cond": [
+        {"$gt": ["$version", 0]},
+        {"$concatArrays": [{"$ifNull": ["$pending_changes", []]}, [_SNAPSHOT]]},
+        "$$REMOVE",
+    ]
+}
+
+
+def _decision(kept: dict[str, Any]) -> RawBSONDocument:
+    """What becomes of the stored `$$ROOT` when `$$new` was observed; encoded once, not per item."""
+    inserted = {
+        "first_seen_at": {"$ifNull": ["$first_seen_at", "$$new.first_seen_at"]},
+        "version": {"$add": [{"$ifNull": ["$version", 0]}, 1]},
+        **kept,
+    }
+    same = {"$mergeObjects": ["$$ROOT", {"last_seen_at": "$$new.last_seen_at"}]}
+    other = {"$mergeObjects": ["$$new", inserted]}
+    newer = {"$cond": [{"$eq": ["$content_hash", "$$new.content_hash"]}, same, other]}
+    return RawBSONDocument(
+        bson.encode({"$cond": [{"$gte": ["$last_seen_at", "$$new.last_seen_at"]}, "$$ROOT", newer]})
+    )
+
+
+_WITH_HISTORY: Final = _decision({"pending_changes": _PENDING})
+_WITHOUT_HISTORY: Final = _decision({})
+
+
+def upsert(document: Document, *, history: bool) -> UpdateOne:
+    """The update of one observation; applying it again changes nothing."""
+    decision = _WITH_HISTORY if history else _WITHOUT_HISTORY
+    stage = {"$replaceWith": {"$let": {"vars": {"new": {"$literal": document.body}}, "in": decision}}}
+    return UpdateOne({"_id": document.id}, [stage], upsert=True)

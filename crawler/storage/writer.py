@@ -1,0 +1,144 @@
+"""Stores items: what `store` returned from is in the journal of MongoDB, once, whatever dies afterwards."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+from crawler import stats as names
+from crawler.storage import bulk, history, indexes
+from crawler.storage.batcher import Batcher
+from crawler.storage.config import StorageConfig
+from crawler.storage.connection import Database
+from crawler.storage.documents import Document, UnstorableError, document
+from crawler.storage.outage import Outage, Stats
+from crawler.storage.rejections import Rejection
+from crawler.storage.update import upsert
+
+
+class StoreResult(StrEnum):
+    """What an observation did to the stored state."""
+
+    NEW = "new"
+    CHANGED = "changed"
+    UNCHANGED = "unchanged"
+    STALE = "stale"  # a newer observation is stored already, so this one was ignored
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Writer:
+    """Writes items in batches, one batcher per collection.
+
+    `open` first, `close` last. While MongoDB is away `store` and `reject` do not return. Known weakness: the
+    result is read after the write, so when two workers write one item within a millisecond or two, the
+    reported word (not the stored state) may be that of the other; it only feeds the statistics.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        config: StorageConfig,
+        outage: Outage,
+        stats: Stats,
+        now: Callable[[], datetime] = _now,
+    ) -> None:
+        self._database = database
+        self._config = config
+        self._outage = outage
+        self._stats = stats
+        self._now = now
+        self._items: dict[str, Batcher[Document, StoreResult]] = {}
+        self._rejected: Batcher[Rejection, None] = self._batcher(self._flush_rejected)
+
+    async def open(self) -> None:
+        """Create indexes and finish what a killed worker left pending."""
+        await self._outage.insist(self._prepare)
+
+    async def store(self, item: Any) -> StoreResult:
+        """Store one item and return once that is durable; without `fetched_at` it counts as fetched now.
+
+        Raises UnstorableError, at once or after the server's answer, for an item that can never be stored.
+        """
+        fetched_at = getattr(item, "fetched_at", None) or self._now()
+        entry = document(item, fetched_at, self._config.item_max_bytes)
+        batcher = self._items.get(entry.collection)
+        if batcher is None:
+            flush = functools.partial(self._flush_items, entry.collection)
+            batcher = self._items[entry.collection] = self._batcher(flush)
+        return await batcher.submit(entry.id, entry)
+
+    async def reject(self, item: Any, reasons: Sequence[str]) -> None:
+        """Keep an item that is not stored, with the reasons; returns once that is durable."""
+        entry = Rejection.of(item, reasons, self._now(), self._config.item_max_bytes)
+        await self._rejected.submit(entry.id, entry)
+
+    async def close(self) -> None:
+        """Write what waits."""
+        for batcher in self._items.values():
+            await batcher.close()
+        await self._rejected.close()
+
+    def _batcher(self, flush: Any) -> Any:
+        return Batcher(flush, self._config.batch_size, self._config.batch_ms / 1000)
+
+    async def _prepare(self) -> None:
+        await indexes.ensure_rejected(self._database, self._config.rejected_days)
+        for items, records in self._config.history.items():
+            await indexes.ensure_items(self._database[items])
+            await indexes.ensure_history(self._database[records])
+            await self._drain(items, None)
+
+    async def _flush_rejected(self, entries: Sequence[Rejection]) -> Sequence[UnstorableError | None]:
+        collection = self._database[indexes.REJECTED]
+        updates = [entry.update() for entry in entries]
+        _, refused = await self._outage.insist(lambda: bulk.apply(collection, updates))
+        return [refused.get(position) for position in range(len(entries))]
+
+    async def _flush_items(
+        self, name: str, entries: Sequence[Document]
+    ) -> Sequence[StoreResult | UnstorableError]:
+        updates = [upsert(entry, history=name in self._config.history) for entry in entries]
+        inserted, refused = await self._outage.insist(lambda: bulk.apply(self._database[name], updates))
+        matched = [e for i, e in enumerate(entries) if i not in inserted and i not in refused]
+        stored = await self._outage.insist(lambda: self._read_back(name, matched)) if matched else {}
+        if pending := [key for key, state in stored.items() if state.get("pending_changes")]:
+            await self._outage.insist(lambda: self._drain(name, pending))
+        return [
+            refused.get(i) or (StoreResult.NEW if i in inserted else _result(entry, stored.get(entry.id)))
+            for i, entry in enumerate(entries)
+        ]
+
+    async def _read_back(self, name: str, entries: Sequence[Document]) -> dict[str, dict[str, Any]]:
+        fields = ("content_hash", "last_seen_at", "last_changed_at", "version", "pending_changes.version")
+        query = {"_id": {"$in": [entry.id for entry in entries]}}
+        found = (
+            await self._database[name]
+            .find(query, dict.fromkeys(fields, 1), batch_size=len(entries))
+            .to_list()
+        )
+        return {state["_id"]: state for state in found}
+
+    async def _drain(self, name: str, ids: Sequence[str] | None) -> None:
+        records = self._config.history.get(name)
+        if records is not None:
+            count = await history.drain(self._database[name], self._database[records], ids)
+            self._stats.inc_value(names.CHANGES, count)
+
+
+def _result(entry: Document, state: dict[str, Any] | None) -> StoreResult:
+    """What *entry* did, judged by the state found after it; true as well when the write was repeated."""
+    if (
+        state is None
+        or state["content_hash"] != entry.content_hash
+        or state["last_seen_at"] > entry.fetched_at
+    ):
+        return StoreResult.STALE
+    if state["last_changed_at"] != entry.fetched_at:
+        return StoreResult.UNCHANGED
+    return StoreResult.NEW if state["version"] == 1 else StoreResult.CHANGED

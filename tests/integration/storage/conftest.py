@@ -1,0 +1,33 @@
+"""A writer on the real mongod, and what it stored."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from pymongo.asynchronous.database import AsyncDatabase
+
+from crawler.storage.config import StorageConfig
+from crawler.storage.connection import WRITE_CONCERN, Database
+from crawler.storage.outage import Outage
+from crawler.storage.writer import Writer
+from tests.integration.storage.observing import RecordedStats
+
+
+@pytest.fixture
+def stats() -> RecordedStats:
+    return RecordedStats()
+
+
+@pytest.fixture
+def database(mongo_database: AsyncDatabase[dict[str, Any]]) -> Database:
+    return mongo_database.with_options(write_concern=WRITE_CONCERN)
+
+
+@pytest.fixture
+async def writer(database: Database, stats: RecordedStats) -> AsyncIterator[Writer]:
+    writer = Writer(database, StorageConfig(batch_ms=5), Outage(stats, "here", 1.0), stats)
+    await writer.open()
+    yield writer
+    await writer.close()

@@ -1,0 +1,37 @@
+"""Observations of one product, and a stats collector that remembers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from crawler.items import ProductItem
+
+URL = "http://shop.example/p/1"
+START = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+class RecordedStats:
+    """The part of Scrapy's stats collector that the writer uses."""
+
+    def __init__(self) -> None:
+        self.values: Counter[str] = Counter()
+
+    def inc_value(self, key: str, count: int = 1) -> None:
+        self.values[key] += count
+
+    def set_value(self, key: str, value: float) -> None:
+        self.values[key] = int(value)
+
+
+def at(seconds: float) -> datetime:
+    """A time of the tests' calendar."""
+    return START + timedelta(seconds=seconds)
+
+
+def seen(seconds: float, price: str | None = "10.00", url: str = URL, **fields: Any) -> ProductItem:
+    """The product as it was at that second."""
+    values: dict[str, Any] = {"title": "Knife", "currency": "EUR", "price": price and Decimal(price)}
+    return ProductItem(url=url, fetched_at=at(seconds), **(values | fields))
