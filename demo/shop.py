@@ -1,58 +1,96 @@
-"""`python -m demo.shop`: the demo shops in a process of their own."""
+"""`python -m demo.shop`: the demo shops, or a folder of saved pages, in a process of their own."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from demo import catalogue, site
-from demo.server import serve
+from demo import catalogue, pages, site
+from demo.server import Serves, serve
 
 PORT = 8000
 TOUR = """\
-{count} products in {stores} shops on port {port}; their start URLs are in {file}. Ctrl-C closes them.
-
+{what} on port {port}; the start URLs are in {file}. Ctrl-C closes.
+{opt_in}
 Now, in two other terminals:
 
     .venv/bin/scrapy crawl products
     .venv/bin/scrapy push products {file}
-{opt_in}"""
-# Only where the settings have the guard: before that, loopback needs no permission.
+"""
+# Printed only where the settings have the guard: without it loopback needs no permission.
 OPT_IN = """
-Crawlers refuse loopback addresses unless told otherwise. Give both of them:
+Crawlers refuse loopback addresses unless told otherwise; in each terminal:
 
     export SHOAL_ALLOWED_NETWORKS=127.0.0.0/8
 """
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Serve the shops until Ctrl-C; exit status 2 when an address is taken."""
-    options = _parser().parse_args(arguments)
-    goods = catalogue.build(seed=options.seed, day=options.day, port=options.port, size=options.size)
+@dataclass(frozen=True, slots=True)
+class Served:
+    """What one process serves, and where a crawl of it begins."""
+
+    what: str
+    sites: Mapping[str, Serves]
+    truth: Mapping[str, Any]
+    start_urls: list[str]
+
+
+def shops(*, port: int, day: int = 1, seed: int = 7, size: int = 104) -> Served:
+    """The five demo shops on one day."""
+    goods = catalogue.build(seed=seed, day=day, port=port, size=size)
     sites = {store.host: site.Site(goods, store) for store in goods.stores}
-    urls = site.start_urls(goods)
+    what = f"{len(goods.products)} products in {len(sites)} shops"
+    return Served(what, sites, goods.truth(), site.start_urls(goods))
 
-    def ready() -> None:
-        options.urls.parent.mkdir(parents=True, exist_ok=True)
-        options.urls.write_text("".join(f"{url}\n" for url in urls))
-        if not options.quiet:
-            print(_tour(goods, options.urls), flush=True)
 
+def saved(folder: Path, *, port: int) -> Served:
+    """A folder of saved pages; raises PagesError when it is none."""
+    found = pages.load(folder)
+    sites = {page.host: pages.PageSite(page) for page in found}
+    return Served(f"{len(sites)} saved pages", sites, {}, [page.url(port) for page in found])
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Serve until Ctrl-C; exit status 2 when the folder or an address cannot be used."""
+    options = _parser().parse_args(arguments)
     try:
-        serve(sites, goods.truth(), options.port, ready)
+        served = _served(options)
+        serve(served.sites, served.truth, options.port, lambda: _announce(served, options))
+    except (pages.PagesError, ValueError) as error:
+        return _fail(str(error))
     except OSError as error:
-        sys.stderr.write(f"shop: port {options.port} cannot be used ({error.strerror}); try --port\n")
-        return 2
+        return _fail(f"port {options.port} cannot be used ({error.strerror or error}); try another --port")
     return 0
 
 
-def _tour(goods: catalogue.Catalogue, file: Path) -> str:
+def _served(options: argparse.Namespace) -> Served:
+    if options.pages:
+        return saved(options.pages, port=options.port)
+    return shops(port=options.port, day=options.day, seed=options.seed, size=options.size)
+
+
+def _announce(served: Served, options: argparse.Namespace) -> None:
+    options.urls.parent.mkdir(parents=True, exist_ok=True)
+    options.urls.write_text("".join(f"{url}\n" for url in served.start_urls))
+    if not options.quiet:
+        print(
+            TOUR.format(what=served.what, port=options.port, file=options.urls, opt_in=_opt_in()), flush=True
+        )
+
+
+def _opt_in() -> str:
     from settings import base
 
-    opt_in = OPT_IN if hasattr(base, "GUARD_ALLOWED_NETWORKS") else ""
-    count, stores = len(goods.products), len(goods.stores)
-    return TOUR.format(count=count, stores=stores, port=goods.port, file=file, opt_in=opt_in)
+    return OPT_IN if hasattr(base, "GUARD_ALLOWED_NETWORKS") else ""
+
+
+def _fail(reason: str) -> int:
+    sys.stderr.write(f"shop: {reason}\n")
+    return 2
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -65,6 +103,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--size", type=int, default=104, help="products in each of the five shops, 20 or more"
     )
+    parser.add_argument("--pages", type=Path, help="serve this folder of saved pages instead")
     parser.add_argument("--urls", type=Path, default=Path("urls.txt"), help="file for the start URLs")
     parser.add_argument("--quiet", action="store_true", help="print nothing")
     return parser
