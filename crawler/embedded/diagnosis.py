@@ -38,5 +38,6 @@ def _complaints(words: str) -> Iterator[str]:
         except ValueError:  # cut by a full disk or a kill
             continue
         if entry.get("s") in ("E", "F"):
-            error = entry.get("attr", {}).get("error", "")
+            details = entry.get("attr")
+            error = details.get("error", "") if isinstance(details, dict) else ""
             yield f"{entry.get('msg', '')} {error}".strip()

@@ -57,7 +57,7 @@ class Member:
         try:
             self.service.find_program()
             with (self._directory / "supervisor.log").open("ab") as log:
-                subprocess.run(  # noqa: S603
+                started = subprocess.run(  # noqa: S603
                     [
                         *(sys.executable, "-m", "crawler.embedded.supervisor"),
                         *(self.service.name, str(self._directory), str(self._port)),
@@ -67,10 +67,12 @@ class Member:
                     stdout=log,
                     stderr=log,
                     start_new_session=True,  # the terminal's Ctrl-C is for the crawl, which needs it to drain
-                    check=True,
+                    check=False,
                 )
-        except (ServiceError, OSError, subprocess.CalledProcessError) as error:
+        except (ServiceError, OSError) as error:
             raise self._error(str(error)) from error
+        if started.returncode:
+            raise self._error(diagnosis.explain("", self._directory))
 
     def _pause(self, why: str) -> None:
         if time.monotonic() > self._deadline:

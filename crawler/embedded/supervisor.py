@@ -151,27 +151,34 @@ class Supervisor:
             self._server.wait()
 
 
-def main() -> None:
-    """Supervise in a detached process, unless another one does; return once it has said how it goes."""
+def main() -> int:
+    """Supervise in a detached process, unless another one does; return once it has said how it goes.
+
+    The status is 1 when it ended without being able to say anything, as on a full disk.
+    """
     name, path, preferred_port = sys.argv[1:]
     directory = Path(path)
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.INFO)
     lock = FileLock(directory / "supervisor.lock")
     if not lock.try_exclusive():
-        return
+        return 0
     if daemon := os.fork():  # so that the user's process has no child to wait for
-        _await_first_record(daemon, directory)
-        return
+        return 0 if _has_spoken(daemon, directory) else 1
     signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS | {signal.SIGCHLD})
     Supervisor(SERVICES[name], directory, int(preferred_port)).run()
     lock.close()  # before the users' lock: who gets that one next can start a supervisor at once
+    return 0
 
 
-def _await_first_record(daemon: int, directory: Path) -> None:
-    while os.waitpid(daemon, os.WNOHANG) == (0, 0):
+def _has_spoken(daemon: int, directory: Path) -> bool:
+    itself = Process.of(daemon)
+    while True:
+        lives = os.waitpid(daemon, os.WNOHANG) == (0, 0)
         said = record.read(directory)
-        if said and said.supervisor.pid == daemon and said.supervised:
-            return
+        if said and said.supervisor == itself:
+            return True
+        if not lives:
+            return False
         time.sleep(0.005)
 
 
@@ -207,4 +214,4 @@ def _bury(server: Process) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

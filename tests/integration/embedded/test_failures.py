@@ -1,0 +1,58 @@
+"""What a person reads when a bundled server cannot start."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.integration.embedded.users import User
+
+Use = Callable[..., User]
+
+
+@pytest.fixture
+def full_disk(data_dir: Path) -> Iterator[Path]:
+    """`data_dir` on a file system without room."""
+    mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(data_dir)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("mounting a small file system needs root")
+    (data_dir / "filler").write_bytes(bytes(2**20 - 2 * 4096))
+    yield data_dir
+    subprocess.run(["umount", "--lazy", str(data_dir)], check=True)
+
+
+def test_a_full_disk_is_named(full_disk: Path, use: Use) -> None:
+    error = use().answer()["error"]
+    assert f"the disk of {full_disk}" in error
+    assert "is full (0 MB free" in error
+    assert "REDIS_URL" in error
+
+
+def test_a_broken_data_file_is_named_and_nothing_is_deleted(use: Use, data_dir: Path) -> None:
+    files = data_dir / "redis" / "data" / "appendonlydir"
+    files.mkdir(parents=True)
+    manifest = files / "appendonly.aof.manifest"
+    manifest.write_text("nonsense\n")
+    error = use().answer()["error"]
+    assert "the bundled redis server did not start" in error
+    assert "AOF manifest" in error
+    assert "docker compose up" in error
+    assert manifest.read_text() == "nonsense\n"
+
+
+def test_after_a_failure_the_next_try_starts_anew(use: Use, data_dir: Path) -> None:
+    manifest = data_dir / "redis" / "data" / "appendonlydir" / "appendonly.aof.manifest"
+    manifest.parent.mkdir(parents=True)
+    manifest.write_text("nonsense\n")
+    assert "error" in use().answer()
+    manifest.unlink()
+    assert use().url().startswith("redis://127.0.0.1:")
+
+
+def test_a_data_directory_that_cannot_be_used_is_named(use: Use, data_dir: Path) -> None:
+    (data_dir / "redis").write_text("a file is in the way")
+    error = use().answer()["error"]
+    assert f"EMBEDDED_DATA_DIR = {str(data_dir)!r} must be a writable directory" in error

@@ -1,0 +1,142 @@
+"""Starting, sharing and stopping the bundled servers, with real processes and kill -9."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from crawler.embedded import joining
+from crawler.embedded.service import VALKEY
+from tests.integration.embedded.users import User, client, eventually, said, server
+
+Use = Callable[..., User]
+
+
+def test_processes_that_start_at_once_share_one_server(use: Use, data_dir: Path) -> None:
+    users = [use() for _ in range(5)]
+    urls = {user.url() for user in users}
+    assert len(urls) == 1
+    with client(urls.pop()) as redis:
+        assert redis.info("server")["process_id"] == server(data_dir).pid
+
+
+def test_only_the_server_that_is_asked_for_starts(use: Use, data_dir: Path) -> None:
+    assert use().answer() == {"redis": f"redis://127.0.0.1:{said(data_dir).port}/0", "mongodb": ""}
+    assert not (data_dir / "mongodb").exists()
+
+
+def test_the_server_has_the_settings_of_the_design(use: Use) -> None:
+    with client(use().url()) as redis:
+        assert redis.config_get("appendonly", "appendfsync", "maxmemory-policy", "save", "bind") == {
+            "appendonly": "yes",
+            "appendfsync": "everysec",
+            "maxmemory-policy": "noeviction",
+            "save": "",
+            "bind": "127.0.0.1",
+        }
+        assert redis.config_get("zset-max-listpack-value") == {"zset-max-listpack-value": "512"}
+        assert redis.config_get("set-max-intset-entries") == {"set-max-intset-entries": "2048"}
+
+
+def test_it_stops_with_its_last_user_and_keeps_the_data(use: Use, data_dir: Path) -> None:
+    first, second = use(), use()
+    with client(first.url()) as redis:
+        redis.set("kept", "yes")
+    second.url()
+    first.close()
+    time.sleep(3)  # longer than the grace time: the second user still holds it
+    running = server(data_dir)
+    assert running.alive
+    second.kill()
+    assert eventually(lambda: not running.alive and not said(data_dir).supervised)
+    assert b"User requested shutdown" in (data_dir / "redis" / "server.log").read_bytes()
+    with client(use().url()) as redis:
+        assert redis.get("kept") == "yes"
+
+
+def test_a_killed_user_does_not_keep_it_through_its_children(use: Use, data_dir: Path) -> None:
+    user = use(child=True)
+    user.url()
+    running = server(data_dir)
+    user.kill()
+    assert eventually(lambda: not running.alive, seconds=8)
+
+
+def test_a_killed_server_is_back_on_its_port_with_its_data(use: Use, data_dir: Path) -> None:
+    url = use().url()
+    with client(url) as redis:
+        redis.set("kept", "yes")
+    killed = server(data_dir)
+    killed.send(signal.SIGKILL)
+    assert eventually(lambda: said(data_dir).state == "ready" and server(data_dir) != killed)
+    with client(url) as redis:
+        assert redis.get("kept") == "yes"
+
+
+def test_a_killed_supervisor_takes_its_server_along_and_the_next_user_brings_both_back(
+    use: Use, data_dir: Path
+) -> None:
+    url = use().url()
+    supervisor, orphan = said(data_dir).supervisor, server(data_dir)
+    supervisor.send(signal.SIGKILL)
+    assert eventually(lambda: not orphan.alive)
+    assert use().url() == url
+    assert said(data_dir).supervisor != supervisor
+
+
+def test_after_kill_9_of_everything_the_old_record_is_not_believed(use: Use, data_dir: Path) -> None:
+    user = use()
+    user.url()
+    user.kill()
+    killed = server(data_dir)
+    said(data_dir).supervisor.send(signal.SIGKILL)
+    assert eventually(lambda: not killed.alive)
+    assert said(data_dir).state == "ready"
+    with client(use().url()) as redis:
+        assert redis.ping()
+
+
+def test_who_comes_while_it_shuts_down_gets_a_new_server(use: Use, data_dir: Path) -> None:
+    user = use()
+    user.url()
+    user.close()
+    leaving = said(data_dir).supervisor
+    assert eventually(lambda: said(data_dir).state == "stopping")
+    with client(use().url()) as redis:
+        assert redis.ping()
+    assert said(data_dir).supervisor != leaving
+
+
+def test_ctrl_c_in_the_terminal_spares_the_server(use: Use, data_dir: Path) -> None:
+    user = use()
+    user.url()
+    running = server(data_dir)
+    assert os.getsid(running.pid) != os.getsid(user.process.pid)
+
+
+def test_a_taken_port_is_left_to_its_owner(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(joining, "_members", {})
+    with socket.socket() as owner:
+        owner.bind(("127.0.0.1", 0))
+        owner.listen()
+        taken = owner.getsockname()[1]
+        member = joining.enter(replace(VALKEY, preferred_port=taken), data_dir, preferred_port=True)
+        with client(member.wait()) as redis:
+            assert redis.ping()
+        assert said(data_dir).port != taken
+
+
+def test_a_free_preferred_port_is_used(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(joining, "_members", {})
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        free = probe.getsockname()[1]
+    member = joining.enter(replace(VALKEY, preferred_port=free), data_dir, preferred_port=True)
+    assert member.wait() == f"redis://127.0.0.1:{free}/0"
