@@ -1,19 +1,14 @@
-"""A folder of saved real pages as that many hosts on loopback: the demo's job on input nobody wrote for it.
-
-The folder holds `html/*.html.gz` and `truth.json`, which maps each file to its URL and, per field, to the
-list of accepted values.
-"""
+"""A folder of saved real pages as that many hosts on loopback: the demo's job on input nobody wrote for it."""
 
 from __future__ import annotations
 
-import gzip
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
+from benchmarks import scoring
 from demo.site import Fault, Reply
 
 _HOSTS_PER_NET: Final = 250  # 127.0.1.1 to 127.0.1.250, then 127.0.2.1 ...
@@ -27,11 +22,10 @@ class PagesError(Exception):
 class SavedPage:
     """One page and where it is served: a host of its own, under the path and query it has on the web."""
 
-    file: Path
+    page: scoring.Page
     host: str
     path: str
     query: str
-    fields: Mapping[str, list[str]]  # accepted values; a field the page does not state is absent
 
     def url(self, port: int) -> str:
         """Its address on loopback."""
@@ -41,42 +35,38 @@ class SavedPage:
 class PageSite:
     """The host of one saved page: that page, and nothing else."""
 
-    def __init__(self, page: SavedPage) -> None:
-        self._page = page
-        self._query = dict(parse_qsl(page.query, keep_blank_values=True))
+    def __init__(self, saved: SavedPage) -> None:
+        self._path = saved.path
+        self._query = dict(parse_qsl(saved.query, keep_blank_values=True))
+        html = saved.page.html
+        self._reply = Reply(200, html, content_type=f"text/html{_charset(html)}")
 
     def reply(self, path: str, query: Mapping[str, str]) -> Reply:
         """The page under its own address (parameters in any order, or fewer of them), 404 elsewhere."""
-        if path != self._page.path or not query.items() <= self._query.items():
-            return Reply(404, content_type="text/plain")
-        body = gzip.decompress(self._page.file.read_bytes())
-        return Reply(200, body, content_type=f"text/html{_charset(body)}")
+        if path == self._path and query.items() <= self._query.items():
+            return self._reply
+        return Reply(404, content_type="text/plain")
 
-    def fault(self, path: str) -> Fault | None:  # noqa: ARG002
+    def fault(self, path: str) -> Fault | None:
         """Saved pages never fail."""
         return None
 
 
 def load(folder: Path) -> list[SavedPage]:
-    """The pages of *folder* in the order of their file names; raises PagesError saying what is wrong."""
+    """The pages of *folder* (`html/*.html.gz` and `truth.json`); raises PagesError saying what is wrong."""
     try:
-        truth: dict[str, dict[str, Any]] = json.loads((folder / "truth.json").read_text())
-        return [_page(folder, number, *entry) for number, entry in enumerate(sorted(truth.items()))]
+        return [_place(number, page) for number, page in enumerate(scoring.load(folder))]
     except OSError as error:
-        raise PagesError(f"{error.filename}: {error.strerror}") from None
+        raise PagesError(f"{error.filename or folder}: {error.strerror or error}") from None
     except (ValueError, KeyError, AttributeError, TypeError) as error:
-        raise PagesError(
-            f"{folder / 'truth.json'} must map file names to their URL and fields: {error}"
-        ) from None
+        what = f"{folder / 'truth.json'} must map file names to their URL and fields"
+        raise PagesError(f"{what} ({type(error).__name__}: {error})") from None
 
 
-def _page(folder: Path, number: int, name: str, known: dict[str, Any]) -> SavedPage:
-    file = folder / "html" / name
-    file.stat()
-    parts = urlsplit(known["url"])
+def _place(number: int, page: scoring.Page) -> SavedPage:
+    parts = urlsplit(page.url)
     net, host = divmod(number, _HOSTS_PER_NET)
-    fields = {field: values for field, values in known.items() if field != "url"}
-    return SavedPage(file, f"127.0.{1 + net}.{1 + host}", parts.path or "/", parts.query, fields)
+    return SavedPage(page, f"127.0.{1 + net}.{1 + host}", parts.path or "/", parts.query)
 
 
 def _charset(body: bytes) -> str:

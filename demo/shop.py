@@ -77,9 +77,7 @@ def _announce(served: Served, options: argparse.Namespace) -> None:
     options.urls.parent.mkdir(parents=True, exist_ok=True)
     options.urls.write_text("".join(f"{url}\n" for url in served.start_urls))
     if not options.quiet:
-        print(
-            TOUR.format(what=served.what, port=options.port, file=options.urls, opt_in=_opt_in()), flush=True
-        )
+        print(TOUR.format(what=served.what, port=options.port, file=options.urls, opt_in=_opt_in()), flush=True)
 
 
 def _opt_in() -> str:
@@ -96,13 +94,9 @@ def _fail(reason: str) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="demo.shop", description="Demo shops on 127.0.0.2 to 127.0.0.6")
     parser.add_argument("--port", type=int, default=PORT, help="one port for all hosts (default %(default)s)")
-    parser.add_argument(
-        "--day", type=int, default=1, help="state of the shops: prices change from day to day"
-    )
+    parser.add_argument("--day", type=int, default=1, help="state of the shops: prices change from day to day")
     parser.add_argument("--seed", type=int, default=7, help="another seed, other products")
-    parser.add_argument(
-        "--size", type=int, default=104, help="products in each of the five shops, 20 or more"
-    )
+    parser.add_argument("--size", type=int, default=104, help="products in each of the five shops, 20 or more")
     parser.add_argument("--pages", type=Path, help="serve this folder of saved pages instead")
     parser.add_argument("--urls", type=Path, default=Path("urls.txt"), help="file for the start URLs")
     parser.add_argument("--quiet", action="store_true", help="print nothing")

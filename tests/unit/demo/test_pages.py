@@ -31,7 +31,7 @@ def test_each_page_has_a_host_and_keeps_its_path_and_query(folder: Path) -> None
 
     assert other.url(8000) == "http://127.0.1.1:8000/"
     assert kettle.url(8000) == "http://127.0.1.2:8000/p/1?b=2&a=1"
-    assert kettle.fields == {"price": ["1.50"]}
+    assert kettle.page.accepted == {"price": ["1.50"]}
 
 
 def test_serves_the_page_and_nothing_else(folder: Path) -> None:
