@@ -36,9 +36,7 @@ def test_a_day_changes_exactly_the_prices_it_names(day: int) -> None:
     today = catalogue.build(day=day)
     now = {product.url: product.price for product in today.products}
 
-    differing = {
-        url: (before[url], now[url]) for url in before.keys() & now.keys() if before[url] != now[url]
-    }
+    differing = {url: (before[url], now[url]) for url in before.keys() & now.keys() if before[url] != now[url]}
     assert differing == today.changed
     assert differing
 

@@ -31,9 +31,7 @@ def test_one_request_has_no_gap() -> None:
 
 
 def test_what_robots_txt_forbids_is_a_violation() -> None:
-    row = manners([entry(0, path="/private/deals"), entry(1, path="/cart?x=1"), entry(2, path="/privately")])[
-        0
-    ]
+    row = manners([entry(0, path="/private/deals"), entry(1, path="/cart?x=1"), entry(2, path="/privately")])[0]
     assert row.violations == 2
 
 

@@ -30,9 +30,7 @@ def walk() -> Iterator[tuple[str, int, bytes]]:
         url = waiting.pop()
         status, body, location = fetch(url)
         yield url, status, body
-        links = (
-            [location] if location else [a.attributes["href"] or "" for a in LexborHTMLParser(body).css("a")]
-        )
+        links = [location] if location else [a.attributes["href"] or "" for a in LexborHTMLParser(body).css("a")]
         for link in {urljoin(url, link) for link in links}:
             if canonicalize(link) not in seen and not is_disallowed(urlsplit(link).path):
                 seen.add(canonicalize(link))
@@ -71,9 +69,7 @@ def test_some_products_have_a_second_address_that_names_the_first() -> None:
 
 def test_redirects_stay_on_the_host_or_lead_to_the_next() -> None:
     targets = {
-        (urlsplit(url).hostname, urlsplit(urljoin(url, fetch(url)[2])).hostname)
-        for url in WALK
-        if fetch(url)[2]
+        (urlsplit(url).hostname, urlsplit(urljoin(url, fetch(url)[2])).hostname) for url in WALK if fetch(url)[2]
     }
     assert any(one == other for one, other in targets)
     assert any(one != other for one, other in targets)
