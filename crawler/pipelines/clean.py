@@ -111,6 +111,8 @@ def _number(price: Any) -> Any:
 
 
 def _absolute(page: str, image: str) -> str:
+    if image.startswith(("https://", "http://")):
+        return image  # joining costs as much as the rest of the cleaning
     try:
         return urljoin(page, image)
     except ValueError:  # such as an unclosed [: validation names it

@@ -34,5 +34,5 @@ def reject(item: Any, reasons: Sequence[str], stats: StatsCollector) -> NoReturn
     """Count the item, say so in one line, and raise RejectedItem."""
     stats.inc_value(names.ITEMS.format("rejected"))
     url = getattr(item, "url", "") or type(item).__qualname__
-    logger.warning("Rejected %.300s (kept in rejected_items): %.500s", url, "; ".join(reasons))
+    logger.warning("Rejected %.300s, kept in rejected_items: %.500s", url, "; ".join(reasons))
     raise RejectedItem(reasons)

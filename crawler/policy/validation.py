@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import re
 import types
 import typing
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any, Final
-
-from stdnum import ean
 
 from crawler.items import Item, PageItem, ProductItem
 from crawler.urls import MAX_URL_LENGTH
@@ -42,7 +40,7 @@ _WEB = re.compile(r"https?://[^\s/?#\x00-\x20]+[^\s\x00-\x20]*", re.IGNORECASE)
 _LANGUAGE = re.compile(r"[a-z]{2}")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Issue:
     """One thing that is wrong: its name to count by, the field, and a text for people."""
 
@@ -75,7 +73,7 @@ _PRODUCT: Final[tuple[Rule, ...]] = (
     ("missing_currency", "currency", lambda item: item.price is not None and not item.currency),
     ("unknown_currency", "currency", lambda item: bool(item.currency) and item.currency not in CURRENCIES),
     ("invalid_availability", "availability", lambda item: item.availability not in {None, *AVAILABILITIES}),
-    ("invalid_gtin", "gtin", lambda item: bool(item.gtin) and not ean.is_valid(item.gtin)),
+    ("invalid_gtin", "gtin", lambda item: bool(item.gtin) and not _is_gtin(item.gtin)),
     ("invalid_rating", "rating", lambda item: item.rating is not None and not 0 <= item.rating <= 5),
     (
         "invalid_review_count",
@@ -107,11 +105,8 @@ def issues(item: Item) -> list[Issue]:
     PageItem by their rules too. A value of the wrong type hides further issues: rules need the right types.
     """
     kind: Any = type(item)
-    wrong = [
-        Issue(_wrong(name), name, f"{name} = {getattr(item, name)!r:.80} is no {expected}")
-        for name, kinds, expected in _types(kind)
-        if not isinstance(getattr(item, name), kinds)
-    ]
+    values = ((name, getattr(item, name), kinds) for name, kinds in _types(kind))
+    wrong = [_mistyped(name, value, kinds) for name, value, kinds in values if not isinstance(value, kinds)]
     return wrong or [
         Issue(name, field, f"{field} = {getattr(item, field)!r:.80}")
         for name, field, broken in _rules(kind)
@@ -119,8 +114,10 @@ def issues(item: Item) -> list[Issue]:
     ]
 
 
-def _wrong(field: str) -> str:
-    return "invalid_price" if field == "price" else "wrong_type"
+def _mistyped(field: str, value: object, kinds: tuple[type, ...]) -> Issue:
+    allowed = " or ".join(kind.__name__ for kind in kinds if kind is not types.NoneType)
+    name = "invalid_price" if field == "price" else "wrong_type"
+    return Issue(name, field, f"{field} = {value!r:.80} is no {allowed}")
 
 
 @functools.cache
@@ -129,14 +126,10 @@ def _rules(kind: Any) -> tuple[Rule, ...]:
 
 
 @functools.cache
-def _types(kind: Any) -> list[tuple[str, tuple[type, ...], str]]:
-    """Field -> the classes its annotation allows, and the annotation as text; ClassVars are no fields."""
+def _types(kind: Any) -> list[tuple[str, tuple[type, ...]]]:
+    """Field -> the classes that its annotation allows."""
     hints = typing.get_type_hints(kind)
-    return [
-        (name, _classes(hints[name]), _text(hints[name]))
-        for name in kind.__dataclass_fields__
-        if name in hints
-    ]
+    return [(field.name, _classes(hints[field.name])) for field in dataclasses.fields(kind)]
 
 
 def _classes(hint: Any) -> tuple[type, ...]:
@@ -149,12 +142,16 @@ def _classes(hint: Any) -> tuple[type, ...]:
     return (kind,) if isinstance(kind, type) else (object,)
 
 
-def _text(hint: Any) -> str:
-    return hint.__name__ if isinstance(hint, type) else str(hint)
-
-
 def _is_web(url: str) -> bool:
     return len(url) <= MAX_URL_LENGTH and _WEB.fullmatch(url) is not None
+
+
+def _is_gtin(code: str) -> bool:
+    """GTIN-8, -12, -13 or -14 with its check digit right (GS1 General Specifications, 7.9)."""
+    if len(code) not in {8, 12, 13, 14} or not (code.isascii() and code.isdigit()):
+        return False
+    digits = [int(digit) for digit in reversed(code)]
+    return (sum(digits[::2]) + 3 * sum(digits[1::2])) % 10 == 0
 
 
 def _is_number(price: Decimal | None) -> bool:

@@ -79,6 +79,4 @@ async def _write(
 
 
 def _reason(error: dict[str, Any]) -> UnstorableError:
-    return UnstorableError(
-        "refused_by_mongodb", f"MongoDB refused it: {error['errmsg']:.500} (code {error['code']})"
-    )
+    return UnstorableError("refused_by_mongodb", f"MongoDB refused it: {error['errmsg']:.500} (code {error['code']})")

@@ -38,7 +38,7 @@ def connect(settings: Mapping[str, Any]) -> Client:
             socketTimeoutMS=int(config.number(settings, "STORAGE_REPLY_SECONDS", 0.1, 600) * 1000),
         )
     except (PyMongoError, ValueError) as error:
-        allowed = f"mongodb://[user:password@]host:port[/?options] ({_without(uri, str(error))})"
+        allowed = f"mongodb://[user:password@]host:port[/?options] ({_reason(uri, error)})"
         raise ConfigError("MONGODB_URI", address(uri), allowed) from None
 
 
@@ -61,10 +61,8 @@ async def check(client: Client, settings: Mapping[str, Any]) -> None:
         hello = await client.admin.command("hello")
         await database(client, settings).command("listCollections", nameOnly=True)
     except PyMongoError as error:
-        reason = _first_line(_without(str(settings.get("MONGODB_URI")), str(error)))
-        hint = (
-            "check that it runs and that MONGODB_URI is right, or leave MONGODB_URI empty for the bundled one"
-        )
+        reason = _reason(str(settings.get("MONGODB_URI")), error)
+        hint = "check that it runs and that MONGODB_URI is right, or leave MONGODB_URI empty for the bundled one"
         raise ServiceError(f"MongoDB at {where} does not serve us: {reason}; {hint}") from None
     if hello["maxWireVersion"] < OLDEST_WIRE_VERSION:
         raise ServiceError(f"MongoDB at {where} is too old: use 5.0 or newer")
@@ -81,12 +79,8 @@ def _bundled(settings: Mapping[str, Any]) -> str:
     return embedded.ensure(settings["EMBEDDED_DATA_DIR"], redis=False).mongodb_uri
 
 
-def _without(uri: str, text: str) -> str:
-    secrets = uri.partition("://")[2].rpartition("@")[0]
-    for secret in (secrets, *secrets.split(":")):
-        text = text.replace(secret, "***") if secret else text
-    return text
-
-
-def _first_line(text: str) -> str:
-    return text.partition(", Timeout:")[0].partition(" (configured timeouts:")[0].splitlines()[0]
+def _reason(uri: str, error: Exception) -> str:
+    """The first clause of PyMongo's message; only the error's kind should that quote the password."""
+    secret = uri.partition("://")[2].rpartition("@")[0].partition(":")[2]
+    text = str(error).partition(" (configured timeouts:")[0].partition(", full error:")[0].splitlines()[0]
+    return type(error).__name__ if secret and secret in text else text

@@ -46,7 +46,11 @@ class _DecimalCodec(TypeCodec):
     bson_type = Decimal128
 
     def transform_python(self, value: Decimal) -> Decimal128:
-        return Decimal128(value)
+        try:
+            return Decimal128(value)
+        except decimal.DecimalException:
+            text = f"{value!s:.60}: a decimal of more than 34 digits, or with an exponent beyond 6144"
+            raise UnstorableError("decimal_too_long", text) from None
 
     def transform_bson(self, value: Decimal128) -> Decimal:
         return value.to_decimal()
@@ -93,8 +97,15 @@ def content_hash(item: Any) -> str:
     optional field of an item class changes no document. Raises UnstorableError for what has no stored form.
     """
     if isinstance(item, Item):
-        return _digest(_content(item))
+        return _digest(content(item))
     return _digest(_fields(item))
+
+
+def content(item: Item) -> dict[str, Any]:
+    """What the item says: its fields without None, bookkeeping and provenance."""
+    kind: Any = type(item)
+    values = ((name, getattr(item, name)) for name in _layout(kind)[1])
+    return {name: value for name, value in values if value is not None}
 
 
 def identity(item: Item) -> str:
@@ -121,15 +132,12 @@ def check(value: Any, where: str, depth: int = 0) -> None:
             _check_nested(value, where, depth)
         case int():
             if not -(2**63) <= value < 2**63:
-                raise UnstorableError(
-                    "integer_too_large", f"{where}: a whole number that does not fit 64 bits"
-                )
+                raise UnstorableError("integer_too_large", f"{where}: a whole number that does not fit 64 bits")
         case float() | Decimal():
-            _check_number(value, where)
+            if not math.isfinite(value):
+                raise UnstorableError("not_finite", f"{where}: {value} cannot be compared")
         case _:
-            raise UnstorableError(
-                "unstorable_type", f"{where}: {type(value).__qualname__} has no stored form"
-            )
+            raise UnstorableError("unstorable_type", f"{where}: {type(value).__qualname__} has no stored form")
 
 
 def _typed(item: Item, fetched_at: datetime, max_bytes: int) -> Document:
@@ -138,9 +146,8 @@ def _typed(item: Item, fetched_at: datetime, max_bytes: int) -> Document:
     values = {name: getattr(item, name) for name in names}
     if not (isinstance(item.url, str) and item.url):
         raise UnstorableError("missing_url", "url: an item needs the canonical URL of its page")
-    for name, value in values.items():
-        check(value, name)
-    digest = _digest(_content(item))
+    _check_fields(values, "", 0)
+    digest = _digest(content(item))
     key = identity(item)
     return _document(item.collection, key, digest, values, fetched_at=fetched_at, max_bytes=max_bytes)
 
@@ -173,18 +180,10 @@ def _layout(kind: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """All fields of an item class, and those among them that are content."""
     names = tuple(each.name for each in fields(kind))
     if taken := BOOKKEEPING.intersection(names):
-        raise UnstorableError(
-            "reserved_field", f"{kind.__name__}.{min(taken)}: this name is the writer's own"
-        )
+        raise UnstorableError("reserved_field", f"{kind.__name__}.{min(taken)}: this name is the writer's own")
     if not isinstance(getattr(kind, "collection", None), str):
         raise UnstorableError("missing_collection", f"{kind.__name__}: the class names no collection")
     return names, tuple(name for name in names if name not in PROVENANCE)
-
-
-def _content(item: Item) -> dict[str, Any]:
-    kind: Any = type(item)
-    values = ((name, getattr(item, name)) for name in _layout(kind)[1])
-    return {name: value for name, value in values if value is not None}
 
 
 def _digest(values: Mapping[str, Any]) -> str:
@@ -214,21 +213,7 @@ def _check_text(value: str, where: str) -> None:
         try:
             value.encode()
         except UnicodeEncodeError:
-            raise UnstorableError(
-                "lone_surrogate", f"{where}: text with a lone surrogate is not UTF-8"
-            ) from None
-
-
-def _check_number(value: float | Decimal, where: str) -> None:
-    if not math.isfinite(value):
-        raise UnstorableError("not_finite", f"{where}: {value} is not a number that can be compared")
-    if isinstance(value, Decimal):
-        try:
-            Decimal128(value)
-        except decimal.DecimalException:
-            raise UnstorableError(
-                "decimal_too_long", f"{where}: more than 34 digits, or an exponent beyond 6144"
-            ) from None
+            raise UnstorableError("lone_surrogate", f"{where}: text with a lone surrogate is not UTF-8") from None
 
 
 def _check_nested(value: Any, where: str, depth: int) -> None:
@@ -238,10 +223,16 @@ def _check_nested(value: Any, where: str, depth: int) -> None:
         for each in value:
             check(each, where, depth + 1)
         return
-    for name, each in value.items():
+    for name in value:
         if not isinstance(name, str) or not name or name[0] == "$" or "." in name or "\0" in name:
-            raise UnstorableError(
-                "field_name", f"{where}: field name {name!r:.80} is empty, no text, or has $ . or NUL"
-            )
+            text = f"{where}: field name {name!r:.80} is empty, no text, or has $ . or NUL"
+            raise UnstorableError("field_name", text)
         _check_text(name, where)
-        check(each, f"{where}.{name}", depth + 1)
+    _check_fields(value, f"{where}.", depth + 1)
+
+
+def _check_fields(values: Mapping[str, Any], where: str, depth: int) -> None:
+    for name, value in values.items():
+        if value is None or (type(value) is str and value.isascii()):
+            continue  # nearly all there is, and spared a call
+        check(value, where + name, depth)

@@ -24,9 +24,7 @@ def changes(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     gives the same record whoever computes it, and whenever.
     """
     pending = document["pending_changes"]
-    for entry, (old, new) in zip(
-        pending, pairwise([*(each["old"] for each in pending), document]), strict=True
-    ):
+    for entry, (old, new) in zip(pending, pairwise([*(each["old"] for each in pending), document]), strict=True):
         yield {
             "_id": f"{document['_id']}#{entry['version']}",
             "item": document["_id"],
@@ -45,35 +43,36 @@ def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, dict
     return {name: pair for name, pair in pairs.items() if _differ(pair["old"], pair["new"])}
 
 
-async def drain(items: Collection, records: Collection, ids: Sequence[Any] | None = None) -> int:
-    """Move pending changes of the documents *ids* (all of the collection when None) to *records*; how many.
+async def drain(items: Collection, records: Collection) -> int:
+    """Put on record whatever is pending in the collection, such as what a killed worker left; how many."""
+    total = 0
+    batch: list[dict[str, Any]] = []
+    query = {"pending_changes": {"$exists": True}}
+    async for document in items.find(query, hint=PENDING_INDEX, batch_size=_CHUNK):
+        batch.append(document)
+        if len(batch) == _CHUNK:
+            total += await record(items, records, batch)
+            batch = []
+    return total + await record(items, records, batch)
+
+
+async def record(items: Collection, records: Collection, documents: Sequence[Mapping[str, Any]]) -> int:
+    """Move the pending changes of *documents*, as just read from *items*, to *records*; how many.
 
     First the records are written, then the snapshots go: after a crash in between, and with two workers at
     once, the same record is written again. Raises PyMongo's errors.
     """
-    query: dict[str, Any] = {"pending_changes": {"$exists": True}}
-    if ids is not None:
-        query["_id"] = {"$in": list(ids)}
-    total = 0
-    batch: list[dict[str, Any]] = []
-    async for document in items.find(query, hint=PENDING_INDEX, batch_size=_CHUNK):
-        batch.append(document)
-        if len(batch) == _CHUNK:
-            total += await _move(items, records, batch)
-            batch = []
-    return total + await _move(items, records, batch)
-
-
-async def _move(items: Collection, records: Collection, documents: list[dict[str, Any]]) -> int:
     if not documents:
         return 0
-    found = [record for document in documents for record in changes(document)]
-    await bulk.apply(records, [_insert(record) for record in found])
+    found = [each for document in documents for each in changes(document)]
+    await bulk.apply(records, [_insert(each) for each in found])
     await bulk.apply(items, [_forget(document) for document in documents])
     return len(found)
 
 
 def _differ(old: Any, new: Any) -> bool:
+    if old == new and type(old) is type(new):
+        return False
     try:
         return canonical(old) != canonical(new)
     except UnstorableError:  # put there by other hands, as a type that items do not have
@@ -86,9 +85,6 @@ def _insert(record: dict[str, Any]) -> UpdateOne:
 
 
 def _forget(document: Mapping[str, Any]) -> UpdateOne:
-    """Drop the snapshots that are on record, and only those: newer ones may have come meanwhile."""
-    newest = document["pending_changes"][-1]["version"]
-    left = {"$filter": {"input": "$pending_changes", "cond": {"$gt": ["$$this.version", newest]}}}
-    kept = {"$cond": [{"$eq": [left, []]}, "$$REMOVE", left]}
-    query = {"_id": document["_id"], "pending_changes": {"$exists": True}}
-    return UpdateOne(query, [{"$set": {"pending_changes": kept}}])
+    """Drop the snapshots, unless the document has changed since: whoever changed it does it then."""
+    query = {"_id": document["_id"], "version": document["version"]}
+    return UpdateOne(query, {"$unset": {"pending_changes": True}})

@@ -76,9 +76,7 @@ class Outage:
             self.since = self._clock()
             self._stats.inc_value(names.STORE_OUTAGES)
             self._stats.set_value(names.STORE_AWAY, 1)
-            message = (
-                "MongoDB at %s does not store: %.300s. Items wait and no page is confirmed until it does"
-            )
+            message = "MongoDB at %s does not store: %.300s. Items wait and no page is confirmed until it does"
             logger.error(message, self._where, error)
 
     def _back(self) -> None:

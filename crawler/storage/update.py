@@ -40,9 +40,7 @@ def _decision(kept: dict[str, Any]) -> RawBSONDocument:
     same = {"$mergeObjects": ["$$ROOT", {"last_seen_at": "$$new.last_seen_at"}]}
     other = {"$mergeObjects": ["$$new", inserted]}
     newer = {"$cond": [{"$eq": ["$content_hash", "$$new.content_hash"]}, same, other]}
-    return RawBSONDocument(
-        bson.encode({"$cond": [{"$gte": ["$last_seen_at", "$$new.last_seen_at"]}, "$$ROOT", newer]})
-    )
+    return RawBSONDocument(bson.encode({"$cond": [{"$gte": ["$last_seen_at", "$$new.last_seen_at"]}, "$$ROOT", newer]}))
 
 
 _WITH_HISTORY: Final = _decision({"pending_changes": _PENDING})

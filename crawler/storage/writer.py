@@ -28,6 +28,15 @@ class StoreResult(StrEnum):
     STALE = "stale"  # a newer observation is stored already, so this one was ignored
 
 
+# What an update left behind, and the whole document where changes wait to be put on record.
+_STATE = {
+    "$project": {
+        **dict.fromkeys(("content_hash", "last_seen_at", "last_changed_at", "version"), 1),
+        "pending": {"$cond": [{"$isArray": "$pending_changes"}, "$$ROOT", "$$REMOVE"]},
+    }
+}
+
+
 def _now() -> datetime:
     return datetime.now(UTC)
 
@@ -92,7 +101,8 @@ class Writer:
         for items, records in self._config.history.items():
             await indexes.ensure_items(self._database[items])
             await indexes.ensure_history(self._database[records])
-            await self._drain(items, None)
+            count = await history.drain(self._database[items], self._database[records])
+            self._stats.inc_value(names.CHANGES, count)
 
     async def _flush_rejected(self, entries: Sequence[Rejection]) -> Sequence[UnstorableError | None]:
         collection = self._database[indexes.REJECTED]
@@ -100,44 +110,31 @@ class Writer:
         _, refused = await self._outage.insist(lambda: bulk.apply(collection, updates))
         return [refused.get(position) for position in range(len(entries))]
 
-    async def _flush_items(
-        self, name: str, entries: Sequence[Document]
-    ) -> Sequence[StoreResult | UnstorableError]:
+    async def _flush_items(self, name: str, entries: Sequence[Document]) -> Sequence[StoreResult | UnstorableError]:
         updates = [upsert(entry, history=name in self._config.history) for entry in entries]
         inserted, refused = await self._outage.insist(lambda: bulk.apply(self._database[name], updates))
         matched = [e for i, e in enumerate(entries) if i not in inserted and i not in refused]
         stored = await self._outage.insist(lambda: self._read_back(name, matched)) if matched else {}
-        if pending := [key for key, state in stored.items() if state.get("pending_changes")]:
-            await self._outage.insist(lambda: self._drain(name, pending))
+        if pending := [state["pending"] for state in stored.values() if "pending" in state]:
+            await self._outage.insist(lambda: self._record(name, pending))
         return [
             refused.get(i) or (StoreResult.NEW if i in inserted else _result(entry, stored.get(entry.id)))
             for i, entry in enumerate(entries)
         ]
 
     async def _read_back(self, name: str, entries: Sequence[Document]) -> dict[str, dict[str, Any]]:
-        fields = ("content_hash", "last_seen_at", "last_changed_at", "version", "pending_changes.version")
-        query = {"_id": {"$in": [entry.id for entry in entries]}}
-        found = (
-            await self._database[name]
-            .find(query, dict.fromkeys(fields, 1), batch_size=len(entries))
-            .to_list()
-        )
-        return {state["_id"]: state for state in found}
+        query = {"$match": {"_id": {"$in": [entry.id for entry in entries]}}}
+        found = await self._database[name].aggregate([query, _STATE], batchSize=len(entries))
+        return {state["_id"]: state async for state in found}
 
-    async def _drain(self, name: str, ids: Sequence[str] | None) -> None:
-        records = self._config.history.get(name)
-        if records is not None:
-            count = await history.drain(self._database[name], self._database[records], ids)
-            self._stats.inc_value(names.CHANGES, count)
+    async def _record(self, name: str, documents: Sequence[dict[str, Any]]) -> None:
+        records = self._database[self._config.history[name]]
+        self._stats.inc_value(names.CHANGES, await history.record(self._database[name], records, documents))
 
 
 def _result(entry: Document, state: dict[str, Any] | None) -> StoreResult:
     """What *entry* did, judged by the state found after it; true as well when the write was repeated."""
-    if (
-        state is None
-        or state["content_hash"] != entry.content_hash
-        or state["last_seen_at"] > entry.fetched_at
-    ):
+    if state is None or state["content_hash"] != entry.content_hash or state["last_seen_at"] > entry.fetched_at:
         return StoreResult.STALE
     if state["last_changed_at"] != entry.fetched_at:
         return StoreResult.UNCHANGED
