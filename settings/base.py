@@ -23,8 +23,65 @@ MONGODB_DATABASE = os.environ.get("MONGODB_DATABASE", "shoal")
 EMBEDDED_DATA_DIR = os.environ.get("EMBEDDED_DATA_DIR", str(PROJECT_DIR / ".scrapy" / "services"))
 
 # --- Frontier --------------------------------------------------------------------------------------------
+# Readers: frontier/config.py, seeds.py and connection.py, unless said otherwise. Workers of one fleet share them.
+REDIS_CLUSTER = False  # True: REDIS_URL names a node of a Redis or Valkey Cluster
+REDIS_START_URLS_AS_SET = False  # scrapy-redis' names and meaning
+REDIS_START_URLS_AS_ZSET = False
+FRONTIER_KEY = "shoal"  # first part of every key: two fleets on one server need two
+FRONTIER_SHARDS = 1  # fixed while there is data; more spread the load over the nodes of a Cluster
+FRONTIER_LEASE_SECONDS = 120  # a silent worker's requests go back after this; renewed every quarter of it
+FRONTIER_START_WITHIN_SECONDS = 20  # from lease to wire start; later the request is given back, uncharged
+FRONTIER_HARD_CAP_SECONDS = 900  # from wire start to ack; renewed no longer after that
+FRONTIER_MAX_DELIVERIES = 5  # wire starts without an end; then a dead letter
+FRONTIER_PRIORITY_STEP_SECONDS = 60  # one step of priority is worth this much waiting
+FRONTIER_QUEUE_LIMIT = 50_000_000  # queued and delayed requests; beyond it new pushes are refused
+FRONTIER_DEAD_LIMIT = 100_000  # dead letters kept; beyond it the oldest are evicted
+FRONTIER_BACKOFF_SECONDS = 1  # least delay after a 429 or 503
+FRONTIER_FORGIVE_SECONDS = 300  # each such time without a 429 or 503 halves what they imposed
+FRONTIER_HOST_MEMORY_SECONDS = 3_600  # an idle host's pace is remembered for this long
+
+# Longest wait before Redis is asked again for due work, in seconds (0.01 to 60). Reader: frontier/prefetch.py
+FRONTIER_POLL_SECONDS = 0.5
+# A fetch unanswered for longer makes its host slow; slow hosts together hold at most half of a worker's slots.
+# Seconds, 0.1 to 3600. Reader: frontier/prefetch.py
+FRONTIER_SLOW_HOST_SECONDS = 10
+# scrapy-redis would delete the queue when a worker closes; here that is refused. Reader: frontier/scheduler.py
+SCHEDULER_PERSIST = True
+# Seconds without any work, for this worker and the whole frontier, after which a worker ends; 0 = wait for ever.
+# scrapy-redis' name. Reader: extensions/idle.py
+MAX_IDLE_TIME_BEFORE_CLOSE = 0
+# Tracking parameters do not make a new page. Reader: Scrapy, frontier/queue.py
+REQUEST_FINGERPRINTER_CLASS = "crawler.frontier.fingerprint.RequestFingerprinter"
+# Which queue of a spider this worker leases from: http, browser or api. Reader: frontier/queue.py
+TIER = os.environ.get("TIER", "http")
+
+# What turns a spider of ours into a member of the fleet, under `scrapy crawl` only; `custom_settings` and `-s`
+# win over it. FRONTIER_ENABLED=False crawls alone, on Scrapy's own scheduler, storing nothing.
+# Reader: spiders/base.py
+FRONTIER_SPIDER_SETTINGS = {
+    "SCHEDULER": "crawler.frontier.scheduler.Scheduler",
+    "SCHEDULER_QUEUE_CLASS": "crawler.frontier.queue.FrontierQueue",
+    "DUPEFILTER_CLASS": "crawler.frontier.dupefilter.FrontierDupeFilter",
+    "DOWNLOADER": "crawler.handlers.downloader.Downloader",
+}
 
 # --- Politeness ------------------------------------------------------------------------------------------
+# Who we are; name a contact before you crawl in earnest. Reader: Scrapy
+USER_AGENT = os.environ.get("USER_AGENT", "shoal/0.1 (Scrapy; set USER_AGENT to name a contact)")
+# Scrapy's default is False. Reader: Scrapy
+ROBOTSTXT_OBEY = True
+ROBOTSTXT_USER_AGENT = os.environ.get("ROBOTSTXT_USER_AGENT", "shoal")
+# Seconds between two requests to one host, over the whole fleet (0 to 86,400), and how many may be in flight
+# (1 to 1000). Scrapy: 0 and 8, per process. Reader: frontier/hostrules.py
+DOWNLOAD_DELAY = float(os.environ.get("DOWNLOAD_DELAY", "1"))
+CONCURRENT_REQUESTS_PER_DOMAIN = int(os.environ.get("CONCURRENT_REQUESTS_PER_DOMAIN", "1"))
+# What is one host: its "hostname", or the registrable "domain" (shop.example.co.uk -> example.co.uk).
+# Reader: frontier/hostrules.py
+POLITENESS_GROUP = "hostname"
+# First wait before a retry and the longest one, in seconds (0 to 3600, 0 to 86,400): the retry waits in the
+# frontier for a random part of base * 2^n. Scrapy retries at once. Reader: frontier/settling.py
+RETRY_BASE_SECONDS = 1
+RETRY_CAP_SECONDS = 300
 
 # --- Spiders, extraction ---------------------------------------------------------------------------------
 
@@ -36,6 +93,7 @@ FRONTIER_ITEM_PIPELINES = {
     "crawler.pipelines.dedupe.DedupePipeline": 300,
     "crawler.pipelines.mongodb.MongoPipeline": 900,  # last: what other pipelines change is stored too
 }
+FRONTIER_SPIDER_SETTINGS["ITEM_PIPELINES"] = FRONTIER_ITEM_PIPELINES
 # Characters kept of one text field, 100 to 4,000,000; a cut is noted in `issues`. Reader: pipelines/clean.py
 ITEM_TEXT_MAX_CHARS = 100_000
 # Issues that keep an item out of its collection (it goes to rejected_items); any other issue is only noted on
@@ -73,7 +131,39 @@ CHANGE_HISTORY = {"products": "product_changes"}
 REJECTED_ITEMS_DAYS = 30
 
 # --- Observing -------------------------------------------------------------------------------------------
+LOG_LEVEL = os.environ.get("LOG_LEVEL", "INFO")
+# One JSON object per line instead of text; both carry the request_id. Reader: extensions/logs.py
+LOG_JSON = False
+ADDONS = {"crawler.extensions.logs.LogAddon": 0}
+EXTENSIONS = {
+    "crawler.extensions.idle.IdleExtension": 0,
+}
 
 # --- Speed -----------------------------------------------------------------------------------------------
+# Requests in flight in one worker (1 to 10,000). Scrapy: 16. Reader: Scrapy, frontier/prefetch.py
+CONCURRENT_REQUESTS = int(os.environ.get("CONCURRENT_REQUESTS", "32"))
+# Per response; Scrapy's 100 starts 101 tasks for one item, which costs a fifth of the time. Reader: Scrapy
+CONCURRENT_ITEMS = 4
+ASYNCIO_EVENT_LOOP = "uvloop.Loop"
+# Nothing of ours reads these, and each costs time on every page. Reader: Scrapy
+COOKIES_ENABLED = False
+REFERER_ENABLED = False
+DOWNLOADER_MIDDLEWARES = {
+    "scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware": None,
+}
+SPIDER_MIDDLEWARES = {
+    "crawler.extensions.logs.RequestIdMiddleware": 5,  # first: what the others log carries the id
+    "crawler.middlewares.lineage.LineageMiddleware": 10,  # nearest to the engine: sees what the others let through
+}
 
 # --- Safety ----------------------------------------------------------------------------------------------
+# Consoles that run what is sent to them. Reader: Scrapy
+TELNETCONSOLE_ENABLED = False
+REMOTE_CONTROL_ENABLED = False
+# Only http and https are fetched: no local files, no other protocols. Reader: Scrapy
+DOWNLOAD_HANDLERS = {"file": None, "data": None, "ftp": None, "s3": None}
+# Bytes and seconds of one download. Scrapy: 1 GB and 180 s. Reader: Scrapy
+DOWNLOAD_MAXSIZE = 10 * 1024 * 1024
+DOWNLOAD_WARNSIZE = 0
+DOWNLOAD_TIMEOUT = 60
+URLLENGTH_LIMIT = 4096  # characters, as in crawler/urls.py

@@ -1,0 +1,159 @@
+"""What is in the frontier, by numbers: never more work than there are generations, hosts asked for, and workers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from crawler.frontier.messages import HostState, SpiderStats, WorkerState
+from crawler.frontier.shards import Shards, pack, unpack
+
+HOSTS_EXAMINED: Final = 2_000  # per stream and shard, taken at random beyond that
+_FIELDS: Final = frozenset(SpiderStats.__slots__)
+_HOST_DEFAULTS: Final = {
+    b"delay": 0,
+    b"inflight": 0,
+    b"cap": 1,
+    b"next": 0,
+    b"blocked": 0,
+    b"latency": 0,
+    b"ok": 0,
+    b"bad": 0,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FrontierStats:
+    """The counters of each spider and of all; *eligible_hosts* may be visited now, *waiting_hosts* later.
+
+    *suspects*: hosts with requests that only an idle worker may lease. *now_ms*: the frontier's time.
+    """
+
+    spiders: Mapping[str, SpiderStats]
+    generations: Mapping[tuple[str, str], SpiderStats]
+    eligible_hosts: int
+    waiting_hosts: int
+    suspects: int
+    now_ms: int
+    mark: tuple[int, ...] = field(repr=False)  # changes whenever anything was queued or leased
+
+    @property
+    def total(self) -> SpiderStats:
+        """The sum over all spiders."""
+        return sum(self.spiders.values(), SpiderStats())
+
+
+class Census:
+    """Reads; writes only the signs of life of workers."""
+
+    def __init__(self, shards: Shards) -> None:
+        self._shards = shards
+
+    async def stats(self, spider: str | None = None) -> FrontierStats:
+        """Counters of *spider*, or of all; O(generations) whatever the queue's size."""
+        answers = await self._shards.run_all("stats")
+        generations: dict[tuple[str, str], SpiderStats] = {}
+        hosts = [0, 0, 0]
+        for _, _, _, _, rows, streams in answers:
+            for name, fields in rows:
+                stream, _, generation = name.decode().rpartition(":")
+                key = (stream.partition(":")[0], generation)
+                if spider in {None, key[0]}:
+                    generations[key] = generations.get(key, SpiderStats()) + _counters(fields)
+            for stream, *counts in streams:
+                if spider in {None, stream.decode().partition(":")[0]}:
+                    hosts = [total + count for total, count in zip(hosts, counts, strict=True)]
+        spiders: dict[str, SpiderStats] = {}
+        for (name, _), counters in generations.items():
+            spiders[name] = spiders.get(name, SpiderStats()) + counters
+        mark = tuple(number for answer in answers for number in answer[:1] + answer[2:4])
+        return FrontierStats(
+            spiders, generations, hosts[0], hosts[1], hosts[2], now_ms=max(answer[1] for answer in answers), mark=mark
+        )
+
+    async def empty(self, spider: str | None = None) -> bool:
+        """Whether nothing is queued, leased or delayed, nor in any living worker's outbox: two equal passes agree.
+
+        Seeds are not looked at: ask `Seeds.pending` too. Errors pass through: unknown is not empty.
+        """
+        first = await self.stats(spider)
+        busy = any(worker.info.get("outbox") for worker in await self.workers())
+        second = await self.stats(spider)
+        idle = not (second.total.queued or second.total.leased or second.total.delayed)
+        return idle and not busy and first.mark == second.mark and first.total == second.total
+
+    async def hosts(self, spider: str | None = None, top: int = 20) -> list[HostState]:
+        """The hosts with most queued requests, among HOSTS_EXAMINED at random where there are more."""
+        now = (await self.stats(spider)).now_ms
+        queued = await self._queued(spider)
+        leading = sorted(queued, key=lambda place: -queued[place])[:top]
+        return [await self._host(*place, queued[place], now) for place in leading]
+
+    async def heartbeat(self, worker: str, info: Mapping[str, Any]) -> int:
+        """Say that *worker* lives and what it holds, e.g. leases and outbox; returns the frontier's time in ms."""
+        return int(await self._shards.run("heartbeat", 0, worker, pack(dict(info))))
+
+    async def leave(self, worker: str) -> None:
+        """Take *worker* off the list."""
+        await self._shards.run("heartbeat", 0, worker, b"")
+
+    async def workers(self, within_ms: int = 60_000) -> list[WorkerState]:
+        """The workers heard of within that time."""
+        client = self._shards.client
+        now = (await self._shards.run("stats", 0))[1]
+        alive = await client.zrangebyscore(self._shards.key(0, "workers"), now - within_ms, "+inf", withscores=True)
+        if not alive:
+            return []
+        infos = await client.hmget(self._shards.key(0, "workers:info"), [name for name, _ in alive])
+        return [
+            WorkerState(name.decode(), int(now - at), _texts(unpack(info)))
+            for (name, at), info in zip(alive, infos, strict=True)
+            if info is not None
+        ]
+
+    async def _queued(self, spider: str | None) -> dict[tuple[int, str], int]:
+        queued: dict[tuple[int, str], int] = {}
+        for shard in range(self._shards.count):
+            for stream, *_ in (await self._shards.run("stats", shard))[5]:
+                if spider in {None, stream.decode().partition(":")[0]}:
+                    for lane in (stream.decode(), stream.decode() + "!"):
+                        for host, count in (await self._lengths(shard, lane)).items():
+                            queued[shard, host] = queued.get((shard, host), 0) + count
+        return queued
+
+    async def _lengths(self, shard: int, lane: str) -> dict[str, int]:
+        client = self._shards.client
+        names: list[bytes] = []
+        for listing in ("due", "wait"):
+            names += await client.zrandmember(self._shards.key(shard, f"{listing}:{lane}"), HOSTS_EXAMINED)
+        async with client.pipeline(transaction=False) as pipe:
+            for name in names:
+                pipe.zcard(self._shards.key(shard, f"q:{lane}:{name.decode()}"))
+            counts: Sequence[int] = await pipe.execute()
+        return {name.decode(): count for name, count in zip(names, counts, strict=True)}
+
+    async def _host(self, shard: int, name: str, queued: int, now: int) -> HostState:
+        raw = await self._shards.client.get(self._shards.key(shard, f"h:{name}"))
+        known = _HOST_DEFAULTS | (unpack(raw) if raw else {})
+        answers = known[b"ok"] + known[b"bad"]
+        return HostState(
+            host=name,
+            queued=queued,
+            delay_ms=known[b"delay"],
+            in_flight=known[b"inflight"],
+            cap=known[b"cap"],
+            waits_ms=max(0, max(known[b"next"], known[b"blocked"]) - now),
+            blocked_ms=max(0, known[b"blocked"] - now),
+            latency_ms=known[b"latency"],
+            success=known[b"ok"] / answers if answers else None,
+        )
+
+
+def _counters(fields: Sequence[bytes]) -> SpiderStats:
+    pairs = zip(fields[::2], fields[1::2], strict=True)
+    return SpiderStats(**{name.decode(): int(value) for name, value in pairs if name.decode() in _FIELDS})
+
+
+def _texts(info: Mapping[bytes, Any]) -> dict[str, Any]:
+    return {name.decode(): value.decode() if isinstance(value, bytes) else value for name, value in info.items()}

@@ -1,0 +1,84 @@
+"""The frontier's settings, and the constants its scripts are built with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Self
+
+from scrapy.settings import BaseSettings
+
+from crawler import config
+
+SCHEMA: Final = 1  # version of the data in Redis; a newer one is refused
+CLOCK_GRAIN_MS: Final = 10  # the clock is written no more often: each write goes to the AOF
+SUSPECT_DELIVERIES: Final = 2  # so often delivered without an end: from then on leased alone
+
+
+@dataclass(frozen=True, slots=True)
+class FrontierConfig:
+    """Read once per process. Workers of one fleet should share it; Redis itself holds no settings."""
+
+    key: str = "shoal"
+    shards: int = 1
+    lease_ms: int = 120_000
+    start_within_ms: int = 20_000
+    hard_cap_ms: int = 900_000
+    max_deliveries: int = 5
+    priority_step_ms: int = 60_000
+    queue_limit: int = 50_000_000
+    dead_limit: int = 100_000
+    throttle: bool = False
+    throttle_start_ms: int = 5_000
+    throttle_max_ms: int = 60_000
+    throttle_target: float = 1.0
+    backoff_ms: int = 1_000
+    forgive_ms: int = 300_000
+    quiet_ms: int = 3_600_000
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings) -> Self:
+        """Raises ConfigError when a value is out of range."""
+        return cls(
+            key=str(settings.get("FRONTIER_KEY")),
+            shards=config.integer(settings, "FRONTIER_SHARDS", 1, 1024),
+            lease_ms=_ms(settings, "FRONTIER_LEASE_SECONDS", 1, 86_400),
+            start_within_ms=_ms(settings, "FRONTIER_START_WITHIN_SECONDS", 0.1, 3_600),
+            hard_cap_ms=_ms(settings, "FRONTIER_HARD_CAP_SECONDS", 1, 86_400),
+            max_deliveries=config.integer(settings, "FRONTIER_MAX_DELIVERIES", 1, 100),
+            priority_step_ms=_ms(settings, "FRONTIER_PRIORITY_STEP_SECONDS", 0, 86_400),
+            queue_limit=config.integer(settings, "FRONTIER_QUEUE_LIMIT", 1, 10**12),
+            dead_limit=config.integer(settings, "FRONTIER_DEAD_LIMIT", 1, 10**9),
+            throttle=config.boolean(settings, "AUTOTHROTTLE_ENABLED"),
+            throttle_start_ms=_ms(settings, "AUTOTHROTTLE_START_DELAY", 0, 86_400),
+            throttle_max_ms=_ms(settings, "AUTOTHROTTLE_MAX_DELAY", 0, 86_400),
+            throttle_target=config.number(settings, "AUTOTHROTTLE_TARGET_CONCURRENCY", 0.01, 1_000),
+            backoff_ms=_ms(settings, "FRONTIER_BACKOFF_SECONDS", 0.1, 3_600),
+            forgive_ms=_ms(settings, "FRONTIER_FORGIVE_SECONDS", 1, 86_400),
+            quiet_ms=_ms(settings, "FRONTIER_HOST_MEMORY_SECONDS", 1, 86_400 * 30),
+        )
+
+    def constants(self) -> dict[str, float]:
+        """What the scripts know by name: part of their text, so that it costs nothing at run time."""
+        return {
+            "SCHEMA": SCHEMA,
+            "CLOCK_GRAIN_MS": CLOCK_GRAIN_MS,
+            "SUSPECT_DELIVERIES": SUSPECT_DELIVERIES,
+            "LEASE_MS": self.lease_ms,
+            "START_MS": self.start_within_ms,
+            "HARD_CAP_MS": self.hard_cap_ms,
+            "MAX_DELIVERIES": self.max_deliveries,
+            "STEP_MS": self.priority_step_ms,
+            "QUEUE_LIMIT": max(1, self.queue_limit // self.shards),
+            "DEAD_LIMIT": max(1, self.dead_limit // self.shards),
+            "THROTTLE": int(self.throttle),
+            "THROTTLE_START_MS": self.throttle_start_ms,
+            "THROTTLE_MAX_MS": self.throttle_max_ms,
+            "THROTTLE_TARGET": self.throttle_target,
+            "BACKOFF_MS": self.backoff_ms,
+            "FORGIVE_MS": self.forgive_ms,
+            "QUIET_MS": self.quiet_ms,
+        }
+
+
+def _ms(settings: BaseSettings, name: str, low: float, high: float) -> int:
+    return round(config.number(settings, name, low, high) * 1000)

@@ -1,0 +1,69 @@
+"""Clients of the Redis that the settings name, with scrapy-redis' settings and their meaning."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from redis.asyncio import Redis
+from redis.asyncio.cluster import RedisCluster
+from redis.asyncio.retry import Retry
+from redis.backoff import FullJitterBackoff
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import RedisError
+from redis.exceptions import TimeoutError as RedisTimeoutError
+from scrapy.settings import BaseSettings
+
+from crawler import config, embedded
+from crawler.errors import ConfigError
+from crawler.frontier.scripts import Client
+
+RETRIES: Final = 3  # within one call, for a dropped connection; longer outages are the caller's to wait for
+_DEFAULTS: Final[dict[str, Any]] = {
+    "socket_timeout": 30,
+    "socket_connect_timeout": 10,
+    "health_check_interval": 30,
+}
+_OURS: Final = ("decode_responses", "encoding", "encoding_errors", "redis_cls", "retry_on_timeout")
+
+
+def connect(settings: BaseSettings) -> Client:
+    """A client of REDIS_URL, else of REDIS_HOST, REDIS_PORT and REDIS_DB, else of the bundled server.
+
+    REDIS_PARAMS go to the client, except those that would change what comes back (decode_responses, encoding,
+    redis_cls). REDIS_CLUSTER=True gives a Cluster client. Starts or joins the bundled server when nothing is set,
+    so it may block for a moment. Nothing is sent yet. Raises ConfigError, ServiceError.
+    """
+    params = _DEFAULTS | {name: value for name, value in settings.getdict("REDIS_PARAMS").items() if name not in _OURS}
+    params["retry"] = Retry(FullJitterBackoff(cap=1.0, base=0.05), RETRIES, (RedisConnectionError, RedisTimeoutError))
+    is_cluster = config.boolean(settings, "REDIS_CLUSTER")
+    url = params.pop("url", None) or settings.get("REDIS_URL")
+    if not url:
+        params = _address(settings) | params
+        if "host" not in params and "unix_socket_path" not in params:
+            url = embedded.ensure(settings.get("EMBEDDED_DATA_DIR"), mongodb=False).redis_url
+    try:
+        cls: Any = RedisCluster if is_cluster else Redis
+        return cls.from_url(url, **params) if url else cls(**params)  # type: ignore[no-any-return]
+    except (ValueError, TypeError, RedisError) as error:
+        raise _refused(url, error) from None
+
+
+def _address(settings: BaseSettings) -> dict[str, Any]:
+    found = {name: settings.get(f"REDIS_{name.upper()}") for name in ("host", "port", "db")}
+    if found["port"] and not found["host"]:
+        found["host"] = "localhost"
+    if found["host"] and found["port"]:
+        found["port"] = config.integer(settings, "REDIS_PORT", 1, 65_535)
+    return {name: value for name, value in found.items() if found["host"] and value not in {None, ""}}
+
+
+def _refused(url: str | None, error: Exception) -> ConfigError:
+    """The reason without the URL: it may hold a password."""
+    if not url:
+        return ConfigError("REDIS_PARAMS", "...", f"arguments of redis.asyncio.Redis ({error})")
+    scheme = url.partition("://")[0] if "://" in url else ""
+    return ConfigError(
+        "REDIS_URL",
+        f"{scheme}://..." if scheme else "...",
+        "redis://[[user]:password@]host[:port][/db], rediss://... or unix://path",
+    )

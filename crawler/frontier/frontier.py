@@ -1,0 +1,194 @@
+"""The frontier's typed face: one method per script, any number of shards behind it.
+
+Errors of the connection (redis.exceptions.RedisError) pass through. After one the outcome of the call is unknown
+and it may be repeated: a stale token changes nothing, and a repeated push is a duplicate (with dedupe=False: a
+second copy).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
+
+from redis.exceptions import OutOfMemoryError
+
+from crawler.frontier import keys, opening
+from crawler.frontier.census import Census
+from crawler.frontier.config import FrontierConfig
+from crawler.frontier.dead_letters import DeadLetters
+from crawler.frontier.envelope import seal, unseal
+from crawler.frontier.generations import Generations
+from crawler.frontier.messages import Batch, Handle, Lease, Message, PushOutcome, Report, Take
+from crawler.frontier.scripts import Client
+from crawler.frontier.shards import Shards, pack
+
+
+class Frontier:
+    """Leased, host-fair, polite scheduling for a fleet of workers. Stateless: all it knows is in Redis.
+
+    `census` counts and lists, `dead` keeps dead letters, `generations` opens and drops crawl generations.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        config: FrontierConfig,
+        *,
+        rng: Callable[[], float] = random.random,
+        replaced: Mapping[str, str] | None = None,
+    ) -> None:
+        self.client = client
+        self.config = config
+        self.shards = Shards(client, config, replaced)
+        self.census = Census(self.shards)
+        self.dead = DeadLetters(self.shards)
+        self.generations = Generations(self.shards)
+        self._rng = rng
+
+    async def open(self) -> opening.ServerReport:
+        """Check that the server can be used and set it up; raises ServiceError saying what to do."""
+        return await opening.prepare(self.shards)
+
+    async def push(self, messages: Sequence[Message], *, forced: bool = False) -> list[PushOutcome]:
+        """Store what is new. *forced*: children of leased work, never refused for fullness (but at maxmemory)."""
+
+        async def run(shard: int, group: list[Message]) -> list[PushOutcome]:
+            rows = pack([_row(message) for message in group])
+            try:
+                answers = await self.shards.run("push", shard, rows, _flag(forced), "0")
+            except OutOfMemoryError:
+                return [PushOutcome.REFUSED_MEMORY] * len(group)
+            return [PushOutcome(answer) for answer in answers]
+
+        return await self.shards.scatter(messages, lambda message: self.shards.of_host(message.host), run)
+
+    async def lease(
+        self,
+        streams: Sequence[str],
+        limit: int,
+        *,
+        worker: str,
+        suspects_ok: bool = False,
+        exclude_hosts: Collection[str] = (),
+    ) -> Batch:
+        """Up to *limit* requests whose hosts may be visited now; a suspect comes alone and only with *suspects_ok*."""
+        wanted, excluded = pack(list(streams)), pack(list(exclude_hosts))
+        first = int(self._rng() * self.shards.count)
+        leases: list[Lease] = []
+        waits: list[int] = []
+        queued = suspects = epoch = 0
+        for offset in range(self.shards.count):
+            shard = (first + offset) % self.shards.count
+            alone = _flag(suspects_ok and not leases)
+            born, now, wait, backlog, waiting, *rows = await self.shards.run(
+                "lease", shard, wanted, limit - len(leases), worker, alone, excluded
+            )
+            leases += [_lease(shard, now, row) for row in rows]
+            queued, suspects, epoch = queued + backlog, suspects + waiting, epoch + born
+            waits += [wait] if wait >= 0 else []
+        return Batch(leases, min(waits, default=None), queued, suspects, epoch)
+
+    async def start(self, handles: Sequence[Handle], *, on_wire: bool = False) -> list[bool]:
+        """Charge a delivery; False: the lease is no longer ours, do not send.
+
+        *on_wire*: they went out before this call, so that the next request may follow by the host's delay. Without it
+        the next one waits for the report, or for the time by which these must have started.
+        """
+        return await self.shards.settle("start", handles, _flag(on_wire))
+
+    async def report(self, reports: Sequence[Report]) -> list[bool]:
+        """Free the host's slot and adapt its pace; False: stale, or reported before."""
+
+        async def run(shard: int, group: list[Report]) -> Any:
+            return await self.shards.run("report", shard, pack([_measured(report) for report in group]), self._rng())
+
+        answers = await self.shards.scatter(reports, lambda report: keys.split_handle((report.id, 0))[0], run)
+        return [bool(answer) for answer in answers]
+
+    async def ack(self, handles: Sequence[Handle]) -> list[bool]:
+        """Done, and durable. False: the token is stale and nothing changed."""
+        return await self.shards.settle("ack", handles)
+
+    async def nack(
+        self,
+        lease_id: str,
+        token: int,
+        *,
+        delay_ms: int,
+        body: bytes | None = None,
+        reason: str = "",
+    ) -> bool:
+        """Try again after *delay_ms*, uncharged, under the same id, with *body* instead of the old one when given."""
+        shard, (number, _) = keys.split_handle((lease_id, token))
+        return bool(
+            await self.shards.run("nack", shard, number, token, max(0, delay_ms), body or b"", _flag(body is not None))
+        )
+
+    async def give_back(self, handles: Sequence[Handle]) -> list[bool]:
+        """Return leases unused, uncharged, to their place in the queue."""
+        return await self.shards.settle("give_back", handles)
+
+    async def bury(self, lease_id: str, token: int, *, reason: str, detail: Mapping[str, Any] | None = None) -> bool:
+        """Set aside as a dead letter; its fingerprint stays known until it is retried, dropped or evicted."""
+        shard, (number, _) = keys.split_handle((lease_id, token))
+        return bool(await self.shards.run("bury", shard, number, token, reason, pack(dict(detail or {}))))
+
+    async def renew(self, handles: Sequence[Handle], *, suspended: bool = False) -> list[bool]:
+        """Prolong leases. False: stale, or on the wire for longer than FRONTIER_HARD_CAP_SECONDS.
+
+        *suspended*: storage is down; the time since the last renewal does not count towards that cap.
+        """
+        return await self.shards.settle("renew", handles, _flag(suspended))
+
+    async def take(
+        self, host: str, *, delay_ms: int = 0, cap: int = 1, worker: str = "", lease: Handle | None = None
+    ) -> Take:
+        """A paced slot for a request that bypasses the queue; report it under the token of the answer.
+
+        With *lease* it goes under that lease: in its slot while it holds one (robots.txt before the page: report the
+        first with keep=True, then take again for the page), else the lease is given a slot again (a redirect hop).
+        """
+        if lease is None:
+            shard, id_, token = self.shards.of_host(host), "", 0
+        else:
+            shard, (number, token) = keys.split_handle(lease)
+            id_ = str(number)
+        wait, within, number, token = await self.shards.run("take", shard, host, delay_ms, cap, worker, id_, token)
+        if wait:
+            return Take(max(0, wait), lost=wait < 0)
+        return Take(0, within, (f"{shard}:{number}", token))
+
+
+def _flag(value: object) -> str:
+    return "1" if value else "0"
+
+
+def _row(message: Message) -> list[Any]:
+    digits = str(message.fingerprint) if message.dedupe else False
+    wishes = [message.not_before_ms, message.delay_ms, message.cap]
+    return [message.host, message.stream, message.generation, seal(message), digits, *wishes]
+
+
+def _measured(report: Report) -> list[Any]:
+    number = keys.split_handle((report.id, report.token))[1]
+    times = [max(0, report.elapsed_ms), max(0, report.latency_ms), report.status, max(0, report.retry_after_ms)]
+    return [*number, *times, report.keep]
+
+
+def _lease(shard: int, now: int, row: Sequence[Any]) -> Lease:
+    number, token, host, stream, deliveries, within, sealed = row
+    envelope = unseal(sealed)
+    return Lease(
+        id=f"{shard}:{number}",
+        token=token,
+        host=host.decode(),
+        stream=stream.decode(),
+        body=envelope.body,
+        fingerprint=envelope.fingerprint,
+        generation=envelope.generation,
+        deliveries=deliveries,
+        start_within_ms=within,
+        priority=envelope.priority,
+        leased_at_ms=now,
+    )

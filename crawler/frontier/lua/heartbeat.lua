@@ -1,0 +1,20 @@
+#!lua flags=allow-oom
+-- heartbeat: a worker lives.
+-- KEYS[1] the tag of shard 0. ARGV[1] worker, ARGV[2] what it says of itself (opaque), '' when it leaves.
+-- T:workers ZSET worker -> ms of its last sign, T:workers:info HASH. Result: now. O(log workers).
+-- include: clock state
+local FORGOTTEN_MS = 86400000
+local at, info = T .. ':workers', T .. ':workers:info'
+local gone = call('ZRANGEBYSCORE', at, '-inf', now - FORGOTTEN_MS, 'LIMIT', 0, 100)
+if ARGV[2] == '' then
+  gone[#gone + 1] = ARGV[1]
+else
+  call('ZADD', at, now, ARGV[1])
+  call('HSET', info, ARGV[1], ARGV[2])
+end
+if #gone > 0 then
+  call('ZREM', at, unpack(gone))
+  call('HDEL', info, unpack(gone))
+end
+save_state()
+return now

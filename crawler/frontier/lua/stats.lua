@@ -1,0 +1,19 @@
+#!lua flags=no-writes
+-- stats: the counters of every generation, and how many hosts could be visited now.
+-- KEYS[1] the shard's tag.
+-- Result: {born, now, seq, token, {{name, {field, value, ...}}...}, {{stream, hosts due, hosts waiting, suspects}...}}.
+-- O(generations + streams * log hosts).
+-- include: clock state
+local generations, streams, known = {}, {}, {}
+for _, name in ipairs(call('SMEMBERS', T .. ':gens')) do
+  generations[#generations + 1] = {name, call('HGETALL', T .. ':gen:' .. name)}
+  local stream = string.match(name, '^(.*):')
+  if not known[stream] then
+    known[stream] = true
+    local due, wait = T .. ':due:' .. stream, T .. ':wait:' .. stream
+    local ready = call('ZCARD', due) + call('ZCOUNT', wait, '-inf', now)
+    local suspects = call('ZCARD', due .. '!') + call('ZCARD', wait .. '!')
+    streams[#streams + 1] = {stream, ready, call('ZCARD', due) + call('ZCARD', wait) - ready, suspects}
+  end
+end
+return {state.born, now, state.seq, state.token, generations, streams}

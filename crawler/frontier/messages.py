@@ -1,0 +1,187 @@
+"""What goes into the frontier and what comes out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any, Final
+
+from crawler.errors import MessageError
+
+MAX_PRIORITY: Final = 1000
+MAX_HOST: Final = 255  # bytes; a DNS name has at most 253
+MAX_FINGERPRINT: Final = (1 << 63) - 1
+
+Handle = tuple[str, int]  # a lease's id ("<shard>:<number>") and the token of this very lease
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """A request on its way into the frontier.
+
+    *priority* beyond +-1000 counts as +-1000; one step outweighs FRONTIER_PRIORITY_STEP_SECONDS of waiting.
+    *digest* is the whole fingerprint, read in `exact` mode only. Raises MessageError on what cannot be stored.
+    """
+
+    host: str  # politeness group
+    stream: str  # which workers may lease it: "<spider>" or "<spider>:<tier>"
+    spider: str
+    body: bytes
+    fingerprint: int  # 63 bits
+    digest: bytes = b""
+    priority: int = 0  # higher first
+    dedupe: bool = True
+    generation: str = "0"
+    not_before_ms: int = 0  # server's wall clock
+    delay_ms: int = 0  # least time between two wire starts at the host
+    cap: int = 1  # most requests in flight at the host
+
+    def __post_init__(self) -> None:
+        if self.stream.partition(":")[0] != self.spider or set("!") & set(self.stream) or not self.spider:
+            raise MessageError(f"stream {self.stream!r} must be {self.spider!r}, or that and ':<tier>', without '!'")
+        if not 0 < len(self.host.encode()) <= MAX_HOST:
+            raise MessageError(f"host of {len(self.host)} characters, 1 to {MAX_HOST} are allowed: {self.host[:80]!r}")
+        if not 0 <= self.fingerprint <= MAX_FINGERPRINT:
+            raise MessageError(f"fingerprint {self.fingerprint} is not a 63-bit number")
+
+
+class PushOutcome(IntEnum):
+    """What became of a pushed message."""
+
+    ACCEPTED = 0
+    DUPLICATE = 1  # known in its generation
+    DUPLICATE_DEAD = 2  # a dead letter has its fingerprint: retry or drop that first
+    REFUSED_FULL = 3  # FRONTIER_QUEUE_LIMIT
+    REFUSED_MEMORY = 4  # FRONTIER_MEMORY_LIMIT, or the server's maxmemory
+
+    def __str__(self) -> str:
+        return self.name.lower().replace("_", "/", 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A request handed to this worker until the lease expires or is settled.
+
+    *start_within_ms* counts from the moment the call was made: later than that it must not go on the wire.
+    *leased_at_ms* is the frontier's time. *deliveries* counts earlier wire starts that had no end.
+    """
+
+    id: str
+    token: int
+    host: str
+    stream: str
+    body: bytes
+    fingerprint: int
+    generation: str
+    deliveries: int
+    start_within_ms: int
+    priority: int
+    leased_at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The answer to a lease call.
+
+    *next_due_ms*: when something of these streams may be due, None when nothing waits; another worker's report may
+    make it sooner. *queued*: the whole frontier's backlog. *suspects*: hosts with requests that only an idle worker
+    may lease, with suspects_ok. *epoch* changes when Redis lost its data.
+    """
+
+    leases: list[Lease]
+    next_due_ms: int | None
+    queued: int
+    suspects: int = 0
+    epoch: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """How the host answered. *status* 0: it did not. *keep*: the slot is kept for a follow-up to the same host."""
+
+    id: str
+    token: int
+    elapsed_ms: int  # since the wire start
+    latency_ms: int
+    status: int
+    retry_after_ms: int = 0
+    keep: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Take:
+    """The answer to a wish for a slot beside the queue.
+
+    *wait_ms* 0: granted; send within *start_within_ms* of the call and report under *token*. Otherwise ask again
+    after *wait_ms*. `lost`: the lease under which it was asked for is no longer ours.
+    """
+
+    wait_ms: int
+    start_within_ms: int = 0
+    token: Handle | None = None
+    lost: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SpiderStats:
+    """Counters of one spider, or of all. accepted = queued + leased + delayed + dead + done + dropped."""
+
+    queued: int = 0
+    leased: int = 0
+    delayed: int = 0
+    dead: int = 0
+    done: int = 0
+    dropped: int = 0
+    accepted: int = 0
+    duplicates: int = 0
+    duplicates_dead: int = 0
+    refused: int = 0
+    nacked: int = 0
+    reaped: int = 0
+    seen: int = 0
+
+    def __add__(self, other: SpiderStats) -> SpiderStats:
+        return SpiderStats(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
+
+
+@dataclass(frozen=True, slots=True)
+class HostState:
+    """What the fleet knows about one host; times in ms, *waits_ms* until it may be visited again."""
+
+    host: str
+    queued: int
+    delay_ms: int
+    in_flight: int
+    cap: int
+    waits_ms: int
+    blocked_ms: int
+    latency_ms: int
+    success: float | None  # share of good answers of late
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerState:
+    """A worker that gave a sign of life within its time."""
+
+    name: str
+    seen_ms_ago: int
+    info: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A request set aside, with why; *at_ms* is the frontier's time."""
+
+    id: str
+    spider: str
+    host: str
+    reason: str
+    at_ms: int
+    deliveries: int
+    status: int
+    worker: str
+    body: bytes
+    fingerprint: int
+    generation: str
+    detail: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,85 @@
+"""Before the first request: is the server there, can it be used, is it set up for what we store?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from redis.exceptions import AuthenticationError, NoPermissionError, RedisError, ResponseError
+
+from crawler.errors import ServiceError
+from crawler.frontier.shards import Shards
+
+# Queued requests of a host stay in one compact list while none is longer than this, and a host has no more than
+# zset-max-listpack-entries of them.
+TUNING: Final = {"zset-max-listpack-value": 512, "set-max-intset-entries": 2048}
+
+
+@dataclass(frozen=True, slots=True)
+class ServerReport:
+    """What an operator should know; *advice* is empty when all is well."""
+
+    version: str
+    maxmemory: int
+    advice: tuple[str, ...]
+
+
+async def prepare(shards: Shards) -> ServerReport:
+    """Raises ServiceError when the server cannot be used; says in `advice` what could be better."""
+    try:
+        await shards.client.ping()
+        await shards.run_all("stats")
+        return await _report(shards.client)
+    except (RedisError, OSError) as error:
+        raise ServiceError(_explained(shards.client, error)) from None
+
+
+async def _report(client: Any) -> ServerReport:
+    infos = await _infos(client)
+    advice = [line for line in [await _tuned(client)] if line]
+    if any(info.get("maxmemory") and info.get("maxmemory_policy") != "noeviction" for info in infos):
+        advice.append("maxmemory-policy is not noeviction: a full server would silently throw queued requests away")
+    versions = sorted({str(info.get("valkey_version") or info.get("redis_version")) for info in infos})
+    return ServerReport(", ".join(versions), min(int(info.get("maxmemory", 0)) for info in infos), tuple(advice))
+
+
+async def _infos(client: Any) -> list[dict[str, Any]]:
+    answer: dict[str, Any] = await client.info()
+    nested = [value for value in answer.values() if isinstance(value, dict) and "redis_version" in value]
+    return nested or [answer]
+
+
+async def _tuned(client: Any) -> str:
+    try:
+        for name, value in TUNING.items():
+            found = await client.config_get(name)
+            if int(next(iter(found.values()), value)) < value:
+                await client.config_set(name, value)
+    except (ResponseError, NoPermissionError):
+        wanted = ", ".join(f"{name} {value}" for name, value in TUNING.items())
+        return f"CONFIG SET is not allowed: without {wanted} the server needs up to twice the memory per queued URL"
+    return ""
+
+
+def _explained(client: Any, error: Exception) -> str:
+    """Where and what, without the secrets that a URL or a message of the driver may hold."""
+    where = address(client)
+    if isinstance(error, AuthenticationError) or "NOAUTH" in str(error) or "WRONGPASS" in str(error):
+        return f"Redis at {where} asks for another user or password: check REDIS_URL or REDIS_PARAMS"
+    if isinstance(error, NoPermissionError):
+        return f"Redis at {where} does not allow this user what the frontier needs: see docs/operations on its ACL"
+    if isinstance(error, ResponseError):
+        return f"Redis at {where} cannot run the frontier ({error}): Redis 7 or Valkey 7.2 and later can"
+    return (
+        f"Redis at {where} does not answer ({type(error).__name__}): start it, correct REDIS_URL, "
+        "or leave REDIS_URL empty to use the bundled server"
+    )
+
+
+def address(client: Any) -> str:
+    """host:port of *client*, or the path of its socket."""
+    pool = getattr(client, "connection_pool", None)
+    if pool is None:
+        return ", ".join(f"{node.host}:{node.port}" for node in client.nodes_manager.startup_nodes.values())
+    known = pool.connection_kwargs
+    return str(known.get("path") or f"{known.get('host', 'localhost')}:{known.get('port', 6379)}")

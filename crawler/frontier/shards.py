@@ -1,0 +1,82 @@
+"""Runs scripts on the shards of the frontier: the one way to its data."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Final, TypeVar
+
+import msgpack
+
+from crawler.frontier import keys
+from crawler.frontier.config import FrontierConfig
+from crawler.frontier.messages import Handle
+from crawler.frontier.scripts import Client, Scripts
+
+BATCH: Final = 128  # entries per script call: Redis does nothing else meanwhile
+Entry = TypeVar("Entry")
+
+
+class Shards:
+    """The shards of one frontier: `run` on one of them, `scatter` a batch over those it concerns."""
+
+    def __init__(self, client: Client, config: FrontierConfig, replaced: Mapping[str, str] | None = None) -> None:
+        self.client: Any = client  # typed by redis-py as all that any protocol version may answer
+        self.count = config.shards
+        self._tags = [keys.tag(config.key, shard) for shard in range(config.shards)]
+        self._scripts = Scripts(client, config.constants(), replaced)
+
+    def key(self, shard: int, name: str) -> str:
+        """A key of *shard*, for reading."""
+        return f"{self._tags[shard]}:{name}"
+
+    def of_host(self, host: str) -> int:
+        """The shard that *host* lives on."""
+        return keys.shard_of(host, self.count)
+
+    async def run(self, name: str, shard: int, *arguments: bytes | str | float) -> Any:
+        """Run one script on one shard."""
+        return await self._scripts.run(name, [self._tags[shard]], *arguments)
+
+    async def run_all(self, name: str, *arguments: bytes | str | float) -> list[Any]:
+        """Run one script on every shard; answers in the order of the shards."""
+        return await asyncio.gather(*(self.run(name, shard, *arguments) for shard in range(self.count)))
+
+    async def scatter(
+        self,
+        entries: Sequence[Entry],
+        shard_of: Callable[[Entry], int],
+        run: Callable[[int, list[Entry]], Awaitable[Any]],
+    ) -> list[Any]:
+        """*run* once per shard and BATCH entries; one answer per entry, in the order of *entries*."""
+        places: dict[int, list[int]] = {}
+        for place, entry in enumerate(entries):
+            places.setdefault(shard_of(entry), []).append(place)
+        groups = [
+            (shard, group[at : at + BATCH]) for shard, group in places.items() for at in range(0, len(group), BATCH)
+        ]
+        answers = await asyncio.gather(*(run(shard, [entries[place] for place in group]) for shard, group in groups))
+        result: list[Any] = [None] * len(entries)
+        for (_, group), values in zip(groups, answers, strict=True):
+            for place, value in zip(group, values, strict=True):
+                result[place] = value
+        return result
+
+    async def settle(self, name: str, handles: Sequence[Handle], *arguments: str) -> list[bool]:
+        """Run a script that takes handles, each on its own shard."""
+
+        async def run(shard: int, group: list[Handle]) -> Any:
+            return await self.run(name, shard, pack([keys.split_handle(handle)[1] for handle in group]), *arguments)
+
+        answers = await self.scatter(handles, lambda handle: keys.split_handle(handle)[0], run)
+        return [bool(answer) for answer in answers]
+
+
+def pack(value: Any) -> bytes:
+    """msgpack as Redis' Lua reads it: without the binary types of the newer format."""
+    return bytes(msgpack.packb(value, use_bin_type=False))
+
+
+def unpack(raw: bytes) -> Any:
+    """What Lua packed: strings come back as bytes, for they may hold any."""
+    return msgpack.unpackb(raw, raw=True)
