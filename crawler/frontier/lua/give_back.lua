@@ -6,8 +6,9 @@
 local handles = cmsgpack.unpack(ARGV[1])
 local result, gone = {}, {}
 for i, r in ipairs(lookup(handles)) do
-  result[i] = r and 1 or 0
-  if r then
+  result[i] = r and not r.gone and 1 or 0
+  if result[i] == 1 then
+    r.gone = true
     local id = handles[i][1]
     release_unreported(r)
     gone[#gone + 1] = id

@@ -14,13 +14,14 @@ local function read_record(raw)
   return r
 end
 
--- The records of handles {{id, token}, ...}; false where the token is stale.
+-- The records of handles {{id, token}, ...}; false where the token is stale. A handle named twice gives one record.
 local function lookup(handles)
-  local ids, records = {}, {}
+  local ids, records, known = {}, {}, {}
   for i, handle in ipairs(handles) do ids[i] = handle[1] end
   if #ids == 0 then return records end
   for i, raw in ipairs(call('HMGET', T .. ':infl', unpack(ids))) do
-    local r = raw and read_record(raw)
+    local r = known[ids[i]] or raw and read_record(raw)
+    known[ids[i]] = r
     records[i] = r and r.token == handles[i][2] and r or false
   end
   return records
