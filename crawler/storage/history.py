@@ -1,46 +1,19 @@
-"""The change history: what was different, from the snapshots that updates leave in `pending_changes`."""
+"""The change history: every change that updates leave in `pending_changes`, put on record one by one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pymongo import UpdateOne
 from pymongo.asynchronous.collection import AsyncCollection
 
 from crawler.storage import bulk
-from crawler.storage.documents import BOOKKEEPING, PROVENANCE, UnstorableError, canonical
+from crawler.storage.documents import BOOKKEEPING, PROVENANCE
 
 Collection = AsyncCollection[dict[str, Any]]
 PENDING_INDEX = "pending_changes"
-_CHUNK = 200  # documents per round: each brings its content twice
-
-
-def changes(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The records for the pending changes of a stored document, oldest first.
-
-    The states of a document form a chain (each snapshot is what the next change replaced), so the same change
-    gives the same record whoever computes it, and whenever.
-    """
-    pending = document["pending_changes"]
-    for entry, (old, new) in zip(pending, pairwise([*(each["old"] for each in pending), document]), strict=True):
-        yield {
-            "_id": f"{document['_id']}#{entry['version']}",
-            "item": document["_id"],
-            "url": new["url"],
-            "version": entry["version"],
-            "at": entry["at"],
-            "changes": difference(old, new),
-            "source": new["source"],
-        }
-
-
-def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Content field -> {old, new}, for those that differ."""
-    names = [name for name in {**new, **old} if name not in BOOKKEEPING and name not in PROVENANCE]
-    pairs = {name: {"old": old.get(name), "new": new.get(name)} for name in names}
-    return {name: pair for name, pair in pairs.items() if _differ(pair["old"], pair["new"])}
+_CHUNK = 500  # documents per round
 
 
 async def drain(items: Collection, records: Collection) -> int:
@@ -64,27 +37,30 @@ async def record(items: Collection, records: Collection, documents: Sequence[Map
     """
     if not documents:
         return 0
-    found = [each for document in documents for each in changes(document)]
-    await bulk.apply(records, [_insert(each) for each in found])
+    found = [_record(document["_id"], change) for document in documents for change in document["pending_changes"]]
+    await bulk.apply(records, found)
     await bulk.apply(items, [_forget(document) for document in documents])
     return len(found)
 
 
-def _differ(old: Any, new: Any) -> bool:
-    if old == new and type(old) is type(new):
-        return False
-    try:
-        return canonical(old) != canonical(new)
-    except UnstorableError:  # put there by other hands, as a type that items do not have
-        return bool(old != new)
+def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Content field -> {old, new}, of what differs between two states; absent is None."""
+    names = [name for name in {**new, **old} if name not in BOOKKEEPING and name not in PROVENANCE]
+    pairs = {name: {"old": old.get(name), "new": new.get(name)} for name in names}
+    return {name: pair for name, pair in pairs.items() if pair["old"] is not None or pair["new"] is not None}
 
 
-def _insert(record: dict[str, Any]) -> UpdateOne:
-    rest = {name: value for name, value in record.items() if name != "_id"}
-    return UpdateOne({"_id": record["_id"]}, {"$setOnInsert": rest}, upsert=True)
+def _record(key: Any, change: Mapping[str, Any]) -> UpdateOne:
+    """The same change gives the same record, whoever writes it and however often."""
+    record = {
+        "item": key,
+        **{name: change[name] for name in ("url", "version", "at", "source")},
+        "changes": difference(change["old"], change["new"]),
+    }
+    return UpdateOne({"_id": f"{key}#{change['version']}"}, {"$setOnInsert": record}, upsert=True)
 
 
 def _forget(document: Mapping[str, Any]) -> UpdateOne:
-    """Drop the snapshots, unless the document has changed since: whoever changed it does it then."""
+    """Drop what is on record, unless the document has changed since: whoever changed it does it then."""
     query = {"_id": document["_id"], "version": document["version"]}
     return UpdateOne(query, {"$unset": {"pending_changes": True}})

@@ -2,8 +2,8 @@
 
 It runs inside the server, atomically per document, so that any number of workers may write one product in any
 order: an observation older than what is stored is ignored, an equal one moves `last_seen_at`, another content
-replaces the fields, raises the version and leaves the state before it in `pending_changes`. That snapshot
-becomes a record of the change history afterwards (history.py), so a crash in between loses nothing.
+replaces the fields, raises the version and leaves what differed in `pending_changes`. From there it goes on
+record in the change history afterwards (history.py), so a crash in between loses nothing.
 """
 
 from __future__ import annotations
@@ -16,15 +16,21 @@ from pymongo import UpdateOne
 
 from crawler.storage.documents import Document
 
-_SNAPSHOT: Final = {
+# What differs, as (name, value) pairs of each side: this needs no field names, so it serves every item class.
+_OLD: Final = {"$objectToArray": {"$unsetField": {"field": "pending_changes", "input": "$$ROOT"}}}
+_NEW: Final = {"$objectToArray": "$$new"}
+_CHANGE: Final = {
     "version": {"$add": ["$version", 1]},
     "at": "$$new.fetched_at",
-    "old": {"$unsetField": {"field": "pending_changes", "input": "$$ROOT"}},
+    "url": "$$new.url",
+    "source": "$$new.source",
+    "old": {"$arrayToObject": {"$setDifference": [_OLD, _NEW]}},
+    "new": {"$arrayToObject": {"$setDifference": [_NEW, _OLD]}},
 }
 _PENDING: Final = {
     "$cond": [
         {"$gt": ["$version", 0]},
-        {"$concatArrays": [{"$ifNull": ["$pending_changes", []]}, [_SNAPSHOT]]},
+        {"$concatArrays": [{"$ifNull": ["$pending_changes", []]}, [_CHANGE]]},
         "$$REMOVE",
     ]
 }

@@ -28,13 +28,8 @@ class StoreResult(StrEnum):
     STALE = "stale"  # a newer observation is stored already, so this one was ignored
 
 
-# What an update left behind, and the whole document where changes wait to be put on record.
-_STATE = {
-    "$project": {
-        **dict.fromkeys(("content_hash", "last_seen_at", "last_changed_at", "version"), 1),
-        "pending": {"$cond": [{"$isArray": "$pending_changes"}, "$$ROOT", "$$REMOVE"]},
-    }
-}
+# What tells afterwards what an update did, and the changes that wait to be put on record.
+_STATE = dict.fromkeys(("content_hash", "last_seen_at", "last_changed_at", "version", "pending_changes"), 1)
 
 
 def _now() -> datetime:
@@ -115,7 +110,7 @@ class Writer:
         inserted, refused = await self._outage.insist(lambda: bulk.apply(self._database[name], updates))
         matched = [e for i, e in enumerate(entries) if i not in inserted and i not in refused]
         stored = await self._outage.insist(lambda: self._read_back(name, matched)) if matched else {}
-        if pending := [state["pending"] for state in stored.values() if "pending" in state]:
+        if pending := [state for state in stored.values() if "pending_changes" in state]:
             await self._outage.insist(lambda: self._record(name, pending))
         return [
             refused.get(i) or (StoreResult.NEW if i in inserted else _result(entry, stored.get(entry.id)))
@@ -123,8 +118,8 @@ class Writer:
         ]
 
     async def _read_back(self, name: str, entries: Sequence[Document]) -> dict[str, dict[str, Any]]:
-        query = {"$match": {"_id": {"$in": [entry.id for entry in entries]}}}
-        found = await self._database[name].aggregate([query, _STATE], batchSize=len(entries))
+        query = {"_id": {"$in": [entry.id for entry in entries]}}
+        found = self._database[name].find(query, _STATE, batch_size=len(entries))
         return {state["_id"]: state async for state in found}
 
     async def _record(self, name: str, documents: Sequence[dict[str, Any]]) -> None:
