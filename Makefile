@@ -23,3 +23,12 @@ lock:  ## Resolve the lock again from pyproject.toml
 		--python-version 3.11 --extra embedded --extra dev --output-file requirements.lock pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
 		--python-version 3.11 --output-file requirements.production.lock pyproject.toml
+
+demo: $(STAMP)  ## Crawl the demo shops, or saved pages (PAGES=DIR), with two workers; check what is stored
+	@$(BIN)/python -m demo $(if $(PAGES),--pages "$(PAGES)") $(ARGS)
+
+shop: $(STAMP)  ## Keep the demo shops open for the tour by hand
+	@$(BIN)/python -m demo.shop $(if $(PAGES),--pages "$(PAGES)") $(ARGS)
+
+bench: $(STAMP)  ## One worker beside stock scrapy-redis, both storing the same pages; writes docs/benchmarks.md
+	@$(BIN)/python -m benchmarks.crawl $(ARGS)

@@ -69,9 +69,7 @@ class Catalogue:
     stores: tuple[Store, ...]
     products: tuple[Product, ...]
     retired: tuple[Product, ...] = ()
-    changed: dict[str, tuple[Decimal, Decimal]] = field(
-        default_factory=dict
-    )  # URL -> price the day before, now
+    changed: dict[str, tuple[Decimal, Decimal]] = field(default_factory=dict)  # URL -> price the day before, now
 
     def of(self, store: Store) -> list[Product]:
         """The products one store sells."""
@@ -103,15 +101,16 @@ def build(*, seed: int = 7, day: int = 1, port: int = 8000, size: int = 104) -> 
     """The catalogue of *day*, with *size* products in each store, at least 20: each trouble needs its own."""
     if size < 20 or day < 1:
         raise ValueError(f"size {size} and day {day} must be at least 20 and 1")
-    products = tuple(
-        _product(Random(f"{seed}/{store.host}/{number}"), store, number, port)
-        for store in STORES
-        for number in range(size)
-    )
+    products = tuple(item for store in STORES for item in stock(store, seed=seed, port=port, size=size))
     catalogue = Catalogue(1, port, STORES, products)
     for following in range(2, day + 1):
         catalogue = _next_day(catalogue, Random(f"{seed}/{following}"), size)
     return catalogue
+
+
+def stock(store: Store, *, seed: int, port: int, size: int) -> list[Product]:
+    """The first *size* products of one store."""
+    return [_product(Random(f"{seed}/{store.host}/{number}"), store, number, port) for number in range(size)]
 
 
 def worth(store: Store, euros: Decimal) -> Decimal:

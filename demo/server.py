@@ -32,9 +32,7 @@ class Serves(Protocol):
 class Shop:
     """The hosts, their request log, and the admin pages `/log` and `/truth` on 127.0.0.1."""
 
-    def __init__(
-        self, sites: Mapping[str, Serves], truth: Mapping[str, Any], *, clock: Callable[[], float]
-    ) -> None:
+    def __init__(self, sites: Mapping[str, Serves], truth: Mapping[str, Any], *, clock: Callable[[], float]) -> None:
         self.log: list[Entry] = []
         self._sites = sites
         self._truth = truth

@@ -125,9 +125,7 @@ class Site:
 
     def _dead_links(self) -> list[render.Card]:
         kinds = ("discontinued", "misspelt")  # 410 and 404
-        return [
-            render.Card(f"/product/{kind}-{n}", f"Last season's {kind} {n}") for kind in kinds for n in (1, 2)
-        ]
+        return [render.Card(f"/product/{kind}-{n}", f"Last season's {kind} {n}") for kind in kinds for n in (1, 2)]
 
     def _link(self, product: Product, **parameters: str) -> str:
         moved = product in self.roles.redirected

@@ -1,0 +1,195 @@
+"""`make bench`: one Shoal worker beside one stock scrapy-redis worker, both storing the same pages in MongoDB.
+
+Each round starts a worker on an empty queue and an empty database, gives it the front pages of eight hosts, and
+samples its CPU time from the moment a tenth of the pages is stored until all are: start and end are left out. The
+rounds take turns, and medians are compared. The stock worker reads its fields from JSON-LD with `json.loads` and
+stores with one `insert_one` per item; Shoal's does all that its pipelines do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import pymongo
+import redis
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks import document
+from benchmarks.static_shop import HOSTS
+from benchmarks.worker import Sample, Worker
+from crawler import embedded
+from demo.children import Family
+from demo.state import free_port
+
+PROJECT: Final = Path(__file__).resolve().parent.parent
+HOME: Final = PROJECT / ".demo" / "bench"
+SHOAL, STOCK = "Shoal", "scrapy-redis"
+DIRECTORIES: Final = {SHOAL: PROJECT, STOCK: PROJECT / "benchmarks" / "stock_scrapy_redis"}
+# The same for both; the rest is what each brings along.
+COMMON: Final = {"CONCURRENT_REQUESTS": 64, "CONCURRENT_REQUESTS_PER_DOMAIN": 64, "DOWNLOAD_DELAY": 0}
+OWN: Final[Mapping[str, Mapping[str, object]]] = {
+    SHOAL: {"GUARD_ALLOWED_NETWORKS": "127.0.0.0/8"},
+    STOCK: {},
+}
+LIMIT_SECONDS = 60.0
+POLL_SECONDS = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """One round of one worker."""
+
+    cpu_ms: float  # per page, between the first sample and the last
+    pages_per_second: float
+    memory_mb: float
+    life_cpu: float  # seconds, start and end included
+
+
+class Bench:
+    """The servers, and the pages to fetch."""
+
+    def __init__(self, servers: embedded.Endpoints, urls: Sequence[str], pages: int) -> None:
+        self._servers = servers
+        self._urls = urls
+        self._pages = pages
+        self._redis = redis.Redis.from_url(servers.redis_url)
+        self._mongodb: pymongo.MongoClient[dict[str, Any]] = pymongo.MongoClient(servers.mongodb_uri)
+
+    def round(self, who: str, number: int) -> Figures:
+        """Crawl everything once with a worker of *who*; raises TimeoutError, ChildProcessError."""
+        self._redis.flushall()
+        database = f"bench_{number}_{who.replace('-', '_').lower()}"
+        self._redis.lpush("products:start_urls", *self._urls)
+        worker = Worker(self._command(who, database), DIRECTORIES[who], HOME / f"{database}.log")
+        try:
+            first, last = self._watch(worker, database)
+            memory = worker.peak_mb()
+        finally:
+            life = worker.end()
+            self._mongodb.drop_database(database)
+        pages = last.stored - first.stored
+        cpu, seconds = last.cpu - first.cpu, last.at - first.at
+        return Figures(cpu / pages * 1000, pages / seconds, memory, life)
+
+    def _watch(self, worker: Worker, database: str) -> tuple[Sample, Sample]:
+        products = self._mongodb[database]["products"]
+        deadline = time.monotonic() + LIMIT_SECONDS
+        first: Sample | None = None
+        while time.monotonic() < deadline:
+            sample = worker.sample(products.estimated_document_count())
+            if first is None and sample.stored >= self._pages // 10:
+                first = sample
+            if first is not None and sample.stored >= self._pages:
+                return first, sample
+            time.sleep(POLL_SECONDS)
+        stored = products.estimated_document_count()
+        raise TimeoutError(f"{stored} of {self._pages} pages stored after {LIMIT_SECONDS:.0f} s, see {worker.log}")
+
+    def _command(self, who: str, database: str) -> list[str]:
+        servers = {"REDIS_URL": self._servers.redis_url, "MONGODB_URI": self._servers.mongodb_uri}
+        settings = {**COMMON, **OWN[who], **servers, "MONGODB_DATABASE": database}
+        options = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
+        return [sys.executable, "-m", "scrapy", "crawl", "products", *options]
+
+
+@contextmanager
+def prepared(pages: int) -> Iterator[Bench]:
+    """Servers and shop, with a data directory of their own."""
+    with Family(HOME) as family:
+        servers = embedded.ensure(HOME / "services", preferred_ports=False)
+        port, urls = free_port(), HOME / "urls.txt"
+        urls.unlink(missing_ok=True)
+        shop = family.start(
+            "shop", "benchmarks.static_shop", "--pages", str(pages), "--port", str(port), "--urls", str(urls)
+        )
+        while not urls.exists():
+            if shop.status is not None:
+                raise ChildProcessError(f"the shop did not start: {shop.tail()}")
+            time.sleep(0.05)
+        yield Bench(servers, urls.read_text().split(), pages)
+
+
+def measure(bench: Bench, rounds: int, console: Console) -> dict[str, list[Figures]]:
+    """*rounds* rounds of each, in turns."""
+    figures: dict[str, list[Figures]] = {SHOAL: [], STOCK: []}
+    for number in range(rounds):
+        for who, found in figures.items():
+            found.append(bench.round(who, number))
+            one = found[-1]
+            text = f"{one.cpu_ms:.2f} CPU-ms per page, {one.pages_per_second:.0f} pages/s"
+            console.print(f"round {number + 1}, {who}: {text}", highlight=False)
+    return figures
+
+
+def median(figures: Sequence[Figures]) -> Figures:
+    """Field by field."""
+    names = Figures.__slots__
+    return Figures(*(statistics.median(getattr(one, name) for one in figures) for name in names))
+
+
+def table(figures: Mapping[str, Sequence[Figures]]) -> list[list[str]]:
+    """A row for each side and one for the ratio of medians, the gain of Shoal over stock."""
+    ours, stock = median(figures[SHOAL]), median(figures[STOCK])
+    ratios = [
+        f"{stock.cpu_ms / ours.cpu_ms:.2f}",
+        f"{ours.pages_per_second / stock.pages_per_second:.2f}",
+        f"{stock.memory_mb / ours.memory_mb:.2f}",
+        f"{stock.life_cpu / ours.life_cpu:.2f}",
+    ]
+    return [[SHOAL, *_cells(ours)], [STOCK, *_cells(stock)], ["times better", *ratios]]
+
+
+def _cells(one: Figures) -> list[str]:
+    return [f"{one.cpu_ms:.2f}", f"{one.pages_per_second:.0f}", f"{one.memory_mb:.0f}", f"{one.life_cpu:.1f}"]
+
+
+HEAD: Final = ("one worker", "CPU ms per page", "pages/s", "memory MB", "CPU s, start and end included")
+
+
+def publish(body: list[list[str]], pages: int, rounds: int) -> None:
+    """Write the section of docs/benchmarks.md."""
+    about = __doc__.partition("\n\n")[2].strip()
+    where = document.machine("scrapy", "scrapy-redis", "pymongo")
+    text = (
+        f"## A crawl that stores: `make bench`\n\n{about}\n\n"
+        f"{pages} static pages of 20 KB on {HOSTS} hosts, 64 requests in flight, no delay, medians of {rounds} rounds. "
+        f"{where}.\n\n{document.rows(HEAD, body)}\n"
+    )
+    document.write("crawl", text)
+
+
+def main() -> int:
+    """Measure, print, write; exit status 1 when a round does not come to its end."""
+    parser = argparse.ArgumentParser(prog="benchmarks.crawl", description="One worker beside stock scrapy-redis")
+    parser.add_argument("--pages", type=int, default=3200, help="products, a multiple of 8")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--no-write", dest="write", action="store_false", help="leave docs/benchmarks.md alone")
+    options = parser.parse_args()
+    console = Console()
+    try:
+        with prepared(options.pages) as bench:
+            figures = measure(bench, options.rounds, console)
+    except (TimeoutError, ChildProcessError) as error:
+        sys.stderr.write(f"bench: {error}\n")
+        return 1
+    body = table(figures)
+    shown = Table(*HEAD)
+    for row in body:
+        shown.add_row(*row)
+    console.print(shown)
+    if options.write:
+        publish(body, options.pages, options.rounds)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""A plain scrapy-redis project with a plain pymongo pipeline: what the benchmark compares with."""

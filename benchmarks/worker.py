@@ -1,0 +1,65 @@
+"""One worker process under the clock: its CPU time and memory as the kernel counts them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+END_SECONDS = 20.0
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A moment in a worker's life."""
+
+    at: float  # seconds, monotonic
+    cpu: float  # seconds, user and system, of this process
+    stored: int
+
+    @classmethod
+    def take(cls, pid: int, stored: int) -> Self:
+        """Now."""
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return cls(time.monotonic(), (int(fields[11]) + int(fields[12])) / _TICKS, stored)
+
+
+class Worker:
+    """A process that is measured, and ended with SIGTERM."""
+
+    def __init__(self, command: Sequence[str], directory: Path, log: Path) -> None:
+        with log.open("wb") as output:
+            self._process = subprocess.Popen(
+                command, cwd=directory, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT
+            )
+        self.log = log
+
+    def sample(self, stored: int) -> Sample:
+        """A sample; raises ChildProcessError when the worker has ended."""
+        if self._process.poll() is not None:
+            raise ChildProcessError(f"the worker has ended with status {self._process.returncode}, see {self.log}")
+        return Sample.take(self._process.pid, stored)
+
+    def peak_mb(self) -> float:
+        """The most memory it ever held (VmHWM), in MB."""
+        text = Path(f"/proc/{self._process.pid}/status").read_text()
+        return int(text.partition("VmHWM:")[2].split()[0]) / 1024
+
+    def end(self) -> float:
+        """Ask it to end, insist after a while, and return the CPU seconds of its whole life, as wait4 gives them."""
+        asked = time.monotonic()
+        self._process.send_signal(signal.SIGTERM)
+        while True:
+            pid, status, usage = os.wait4(self._process.pid, os.WNOHANG)
+            if pid:
+                self._process.returncode = os.waitstatus_to_exitcode(status)
+                return usage.ru_utime + usage.ru_stime
+            if time.monotonic() - asked > END_SECONDS:
+                self._process.kill()
+            time.sleep(0.02)

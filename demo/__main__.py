@@ -1,0 +1,45 @@
+"""`python -m demo`, which is what `make demo` runs."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from rich.console import Console
+
+from crawler.errors import ShoalError
+from demo.fleet import DemoError
+from demo.jobs import Job, Pages, Shops
+from demo.pages import PagesError
+from demo.run import Demo, Options
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """0: everything stored once and right; 1: not; 2: it could not be run; 130: Ctrl-C."""
+    given = _parser().parse_args(arguments)
+    options = Options(root=given.root, workers=given.workers, kill=given.kill, limit=given.limit)
+    try:
+        job: Job = Pages(given.pages) if given.pages else Shops(given.size)
+        return Demo(options, job, Console()).run()
+    except (DemoError, PagesError, ShoalError, ValueError) as error:
+        sys.stderr.write(f"demo: {error}\n")
+        return 2
+    except KeyboardInterrupt:
+        sys.stderr.write("demo: stopped; the next run goes on with this day\n")
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="demo", description="Crawl demo shops on loopback and check the result")
+    parser.add_argument("--pages", type=Path, help="crawl this folder of saved pages instead of the shops")
+    parser.add_argument("--size", type=int, default=104, help="products in each of the five shops, 20 or more")
+    parser.add_argument("--workers", type=int, default=2, help="how many workers (default %(default)s)")
+    parser.add_argument("--no-kill", dest="kill", action="store_false", help="let every worker live")
+    parser.add_argument("--limit", type=float, default=300, help="give up after so many seconds")
+    parser.add_argument("--root", type=Path, default=Path(".demo"), help="where data, logs and state are kept")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,135 @@
+"""One run of the demo: servers, shop, workers, tables, and a line that says whether anything was lost."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+import urllib.request
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from rich.console import Console
+from scrapy.utils.project import get_project_settings
+
+from crawler import embedded
+from demo import report, state
+from demo.children import Family
+from demo.fleet import DemoError, Fleet
+from demo.jobs import Job, Result
+from demo.log import Entry, from_json
+from demo.progress import display
+from demo.server import ADMIN_HOST
+from demo.site import CRAWL_DELAY
+from demo.state import State
+from demo.watch import SPIDER, Watch, watching
+
+START_SECONDS: Final = 30.0
+DATABASE: Final = "demo"
+# What the demo asks of its workers: the shops' pace, loopback allowed, and a dead worker's leases soon free again.
+SETTINGS: Final[Mapping[str, object]] = {
+    "MONGODB_DATABASE": DATABASE,
+    "DOWNLOAD_DELAY": CRAWL_DELAY,
+    "FRONTIER_LEASE_SECONDS": 10,
+    "FRONTIER_START_WITHIN_SECONDS": 3,
+    "GUARD_ALLOWED_NETWORKS": "127.0.0.0/8",
+    "MAX_IDLE_TIME_BEFORE_CLOSE": 60,  # should the demo itself be killed
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How the demo is run."""
+
+    root: Path = Path(".demo")
+    workers: int = 2
+    kill: bool = True  # one worker dies midway
+    limit: float = 300.0  # seconds after which the crawl is given up
+
+
+class Demo:
+    """One run over the data of one job; the next run over it is the next day."""
+
+    def __init__(self, options: Options, job: Job, console: Console) -> None:
+        self._options = options
+        self._job = job
+        self._console = console
+        self._home = state.directory_of(options.root, job.identity)
+        before = State.load(self._home)
+        self._state = before.next_run() if before else State(state.free_port())
+
+    def run(self) -> int:
+        """The exit status: 0 only when nothing is lost and nothing duplicated. Raises DemoError, ShoalError."""
+        if not state.is_free(self._state.port):
+            raise DemoError(
+                f"port {self._state.port} is taken, and it is part of every URL stored so far: free it, or delete "
+                f"{self._home} to begin anew"
+            )
+        servers = embedded.ensure(self._home / "services", preferred_ports=False)
+        self._say(f"Servers: {servers.redis_url} and {servers.mongodb_uri}; logs and data are in {self._home}")
+        self._state.save(self._home)
+        urls = {"REDIS_URL": servers.redis_url, "MONGODB_URI": servers.mongodb_uri}
+        with Family(self._home / "logs") as family:
+            return asyncio.run(self._crawl(Fleet(family, {**SETTINGS, **urls})))
+
+    async def _crawl(self, fleet: Fleet) -> int:
+        began = datetime.now(UTC)
+        settings = get_project_settings()
+        settings.setdict(dict(fleet.settings), priority="cmdline")
+        async with watching(settings) as watch:
+            await watch.begin()
+            self._open_shop(fleet.family)
+            self._push(fleet)
+            seconds = await self._work(fleet, watch)
+            replace(self._state, crawled=True).save(self._home)
+            result = Result(await watch.documents(), await watch.price_changes(began), self._request_log())
+            score = self._job.judge(self._state, result, self._console)
+            rejected = await watch.rejections()
+        for line in report.problems(score, rejected, [worker.log for worker in fleet.workers]):
+            self._say(line)
+        self._say(f"The crawl took {seconds:.1f} s.")
+        self._say(score.line())
+        return 0 if score.perfect() else 1
+
+    def _open_shop(self, family: Family) -> None:
+        arguments = ["--port", str(self._state.port), "--urls", str(self._urls), *self._job.serve(self._state)]
+        self._urls.unlink(missing_ok=True)
+        shop = family.start("shop", "demo.shop", *arguments)
+        deadline = time.monotonic() + START_SECONDS
+        while not self._urls.exists():
+            if shop.status is not None or time.monotonic() > deadline:
+                raise DemoError(f"the shop did not start:\n{shop.tail()}")
+            time.sleep(0.05)
+        self._say(f"Shop: {self._job.expected} products on port {self._state.port}, day {self._state.day}")
+
+    def _push(self, fleet: Fleet) -> None:
+        """A new day is a new generation of the crawl: known links are followed again."""
+        again = ["--recrawl"] if self._state.day > 1 else []
+        arguments = fleet.scrapy("push", SPIDER, str(self._urls), *again)
+        push = fleet.family.start("push", *arguments)
+        if push.wait(START_SECONDS) != 0:
+            raise DemoError(f"the start URLs could not be pushed:\n{push.tail()}")
+        self._say(f"$ scrapy push {SPIDER} {self._urls} {' '.join(again)}")
+        self._say(push.tail(1))
+
+    async def _work(self, fleet: Fleet, watch: Watch) -> float:
+        for _ in range(self._options.workers):
+            fleet.add()
+        self._say(f"$ scrapy crawl {SPIDER}  ({self._options.workers} workers)")
+        kill_after = self._job.expected // 3 if self._options.kill else None
+        with display(self._console) as screen:
+            return await fleet.crawl(watch, screen, kill_after=kill_after, limit=self._options.limit)
+
+    def _request_log(self) -> list[Entry]:
+        with urllib.request.urlopen(f"http://{ADMIN_HOST}:{self._state.port}/log", timeout=10) as answer:
+            return from_json(json.load(answer))
+
+    @property
+    def _urls(self) -> Path:
+        return self._home / "urls.txt"
+
+    def _say(self, text: str) -> None:
+        self._console.print(text, highlight=False, soft_wrap=True, markup=False)

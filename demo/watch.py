@@ -1,0 +1,71 @@
+"""What the demo sees from outside the workers: the frontier's counters, and what MongoDB holds."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import datetime
+from typing import Any
+
+from scrapy.settings import BaseSettings
+
+from crawler.frontier.census import Census
+from crawler.frontier.session import session
+from crawler.storage import connection, reader
+from demo.progress import Counts
+
+SPIDER = "products"
+COLLECTION = "products"
+
+
+class Watch:
+    """Reads, and changes nothing."""
+
+    def __init__(self, census: Census, database: connection.Database) -> None:
+        self._census = census
+        self._database = database
+        self._done_before = 0
+
+    async def begin(self) -> None:
+        """Count `done` from here on: the frontier remembers earlier runs."""
+        self._done_before = (await self._census.stats(SPIDER)).total.done
+
+    async def counts(self) -> Counts:
+        """The state now."""
+        total = (await self._census.stats(SPIDER)).total
+        return Counts(
+            queued=total.queued,
+            leased=total.leased,
+            delayed=total.delayed,
+            done=total.done - self._done_before,
+            stored=await reader.count(self._database, COLLECTION),
+        )
+
+    async def empty(self) -> bool:
+        """Whether nothing is queued, leased, delayed, or still in a worker's outbox."""
+        return await self._census.empty(SPIDER)
+
+    async def documents(self) -> list[dict[str, Any]]:
+        """Every stored product."""
+        return [document async for document in reader.documents(self._database, COLLECTION)]
+
+    async def price_changes(self, since: datetime) -> list[dict[str, Any]]:
+        """The records of prices that changed after *since*, by URL."""
+        found = self._database["product_changes"].find({"at": {"$gte": since}, "changes.price": {"$exists": True}})
+        return [record async for record in found.sort("url", 1)]
+
+    async def rejections(self) -> dict[str, list[str]]:
+        """URL -> why its item is not stored."""
+        found = self._database["rejected_items"].find({}, {"url": 1, "reasons": 1})
+        return {record["url"]: record["reasons"] async for record in found}
+
+
+@asynccontextmanager
+async def watching(settings: BaseSettings) -> AsyncIterator[Watch]:
+    """A Watch on the servers that *settings* name."""
+    client = connection.connect(settings)
+    try:
+        async with session(settings) as frontier:
+            yield Watch(frontier.census, connection.database(client, settings))
+    finally:
+        await client.close()
