@@ -1,0 +1,72 @@
+"""The arithmetic of the crawl benchmark, and that it writes its own section only."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from selectolax.lexbor import LexborHTMLParser
+
+from benchmarks import document
+from benchmarks.crawl import SHOAL, STOCK, Figures, median, table
+from benchmarks.static_shop import HOSTS, sites
+from benchmarks.worker import Worker
+
+
+def test_medians_are_taken_field_by_field() -> None:
+    figures = [Figures(1.0, 900, 80, 5), Figures(3.0, 700, 90, 4), Figures(2.0, 800, 70, 6)]
+    assert median(figures) == Figures(2.0, 800, 80, 5)
+
+
+def test_ratios_say_how_many_times_better_we_are() -> None:
+    rows = table({SHOAL: [Figures(1.0, 900, 80, 4)], STOCK: [Figures(3.0, 300, 120, 12)]})
+
+    assert rows[0] == [SHOAL, "1.00", "900", "80", "4.0"]
+    assert rows[2] == ["times better", "3.00", "3.00", "1.50", "3.00"]
+
+
+def test_a_section_is_replaced_and_the_others_stay(tmp_path: Path) -> None:
+    file = tmp_path / "docs" / "benchmarks.md"
+    for name, text in (("one", "1"), ("two", "2"), ("one", "new")):
+        document.write(name, text, file)
+
+    written = file.read_text()
+    assert written.index("<!-- one: begin -->\nnew\n") < written.index("<!-- two: begin -->\n2\n")
+    assert "\n1\n" not in written
+    assert written.count("# Benchmarks") == 1
+
+
+def test_rows_make_a_markdown_table() -> None:
+    assert document.rows(("a", "b"), [["x", "1"]]) == "| a | b |\n| --- | ---: |\n| x | 1 |"
+
+
+def test_the_static_shop_links_every_page_and_each_is_20_kb() -> None:
+    site = sites(HOSTS * 120, port=8000)["127.0.0.3"]
+    found, path = [], "/"
+    while path:
+        listing = LexborHTMLParser(site.reply(path, {}).body)
+        found += [link.attributes["href"] or "" for link in listing.css("article.card > a")]
+        following = listing.css_first("a.next")
+        path = (following.attributes["href"] or "") if following else ""
+    pages = [site.reply(link, {}) for link in found]
+
+    assert len(set(found)) == 120
+    assert all(page.status == 200 and 19_000 < len(page.body) < 21_000 for page in pages)
+    data = LexborHTMLParser(pages[0].body).css_first('script[type="application/ld+json"]')
+    assert data is not None
+    assert json.loads(data.text())["@graph"][-1]["offers"]["priceCurrency"] == "EUR"
+
+
+def test_a_worker_is_measured_while_it_lives_and_after(tmp_path: Path) -> None:
+    script = "import time\nwhile time.process_time() < 0.3: pass\nprint('busy', flush=True)\ntime.sleep(60)"
+    worker = Worker(["python3", "-c", script], tmp_path, tmp_path / "log")
+    first = worker.sample(0)
+    while "busy" not in worker.log.read_text():
+        last = worker.sample(1)
+
+    assert first.cpu <= last.cpu
+    assert worker.peak_mb() > 1
+    assert worker.end() >= 0.3
+    with pytest.raises(ChildProcessError, match="ended with status"):
+        worker.sample(2)
