@@ -33,8 +33,8 @@ class MongoPipeline:
         self._settings = settings
         self._stats = stats
         database = connection.database(client, settings)
-        where = connection.address(settings.get("MONGODB_URI") or "") or "the bundled server"
-        self._writer = Writer(database, config, Outage(stats, where, config.retry_max_seconds), stats)
+        outage = Outage(stats, connection.where(settings), config.retry_max_seconds)
+        self._writer = Writer(database, config, outage, stats)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from pymongo import AsyncMongoClient, WriteConcern
@@ -56,16 +57,34 @@ async def check(client: Client, settings: Mapping[str, Any]) -> None:
 
     Takes at most about STORAGE_CONNECT_SECONDS.
     """
-    where = address(str(settings.get("MONGODB_URI") or "")) or "the bundled server"
     try:
         hello = await client.admin.command("hello")
         await database(client, settings).command("listCollections", nameOnly=True)
     except PyMongoError as error:
         reason = _reason(str(settings.get("MONGODB_URI")), error)
         hint = "check that it runs and that MONGODB_URI is right, or leave MONGODB_URI empty for the bundled one"
-        raise ServiceError(f"MongoDB at {where} does not serve us: {reason}; {hint}") from None
+        raise ServiceError(f"MongoDB at {where(settings)} does not serve us: {reason}; {hint}") from None
     if hello["maxWireVersion"] < OLDEST_WIRE_VERSION:
-        raise ServiceError(f"MongoDB at {where} is too old: use 5.0 or newer")
+        raise ServiceError(f"MongoDB at {where(settings)} is too old: use 5.0 or newer")
+
+
+@contextlib.asynccontextmanager
+async def session(settings: Mapping[str, Any]) -> AsyncIterator[Database]:
+    """The database for a command: checked first; what MongoDB refuses later is a ServiceError too."""
+    client = connect(settings)
+    try:
+        await check(client, settings)
+        yield database(client, settings)
+    except PyMongoError as error:
+        reason = _reason(str(settings.get("MONGODB_URI")), error)
+        raise ServiceError(f"MongoDB at {where(settings)} failed: {reason}") from error
+    finally:
+        await client.close()
+
+
+def where(settings: Mapping[str, Any]) -> str:
+    """The server in words for people."""
+    return address(str(settings.get("MONGODB_URI") or "")) or "the bundled server"
 
 
 def address(uri: str) -> str:

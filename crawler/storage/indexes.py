@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from pymongo import IndexModel
@@ -45,9 +44,3 @@ async def ensure_rejected(database: Database, days: int) -> None:
             raise
         index = {"name": "at", "expireAfterSeconds": seconds}
         await database.command("collMod", REJECTED, index=index)
-
-
-async def ensure_histories(database: Database, histories: Iterable[str]) -> None:
-    """Indexes of every change history in use."""
-    for name in histories:
-        await ensure_history(database[name])

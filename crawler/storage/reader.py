@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from datetime import datetime
 from typing import Any
 
+from crawler.storage.config import StorageConfig
 from crawler.storage.connection import Database
 from crawler.storage.documents import CODEC
+from crawler.storage.indexes import REJECTED
 
 _BATCH = 500
+_ALL: Mapping[str, Any] = {}
 
 
-async def count(database: Database, collection: str, *, since: datetime | None = None) -> int:
+def since_query(collection: str, since: datetime | None, config: StorageConfig) -> dict[str, Any]:
+    """What selects the items that changed, or the records that were made, at or after *since* (None: all)."""
+    is_log = collection == REJECTED or collection in config.history.values()
+    return {"at" if is_log else "last_changed_at": {"$gte": since}} if since else {}
+
+
+async def count(database: Database, collection: str, query: Mapping[str, Any]) -> int:
     """How many documents `documents` would yield now."""
-    return await database[collection].count_documents(_changed(since))
+    return await database[collection].count_documents(query)
 
 
 async def documents(
-    database: Database, collection: str, *, since: datetime | None = None
+    database: Database, collection: str, query: Mapping[str, Any] = _ALL
 ) -> AsyncIterator[dict[str, Any]]:
-    """The latest states in order of their `_id`, those changed at or after *since* when it is given.
+    """The documents in order of their `_id`: Decimals come as Decimal, times as aware UTC.
 
-    Decimals come as Decimal, times as aware UTC. `pending_changes` is the writer's own and left out.
+    `pending_changes` is the writer's own and left out.
     """
-    found = database[collection].with_options(CODEC).find(_changed(since), {"pending_changes": 0})
+    found = database[collection].with_options(CODEC).find(query, {"pending_changes": 0})
     async for document in found.sort("_id", 1).batch_size(_BATCH):
         yield document
 
@@ -35,10 +44,19 @@ async def changes(database: Database, records: str, item: str) -> AsyncIterator[
         yield record
 
 
+async def field_names(database: Database, collection: str) -> list[str]:
+    """Every top-level field name of the collection, `_id` first; reads all of it."""
+    names = {"$map": {"input": {"$objectToArray": "$$ROOT"}, "in": "$$this.k"}}
+    stages: list[Mapping[str, Any]] = [
+        {"$project": {"_id": 0, "names": names}},
+        {"$unwind": "$names"},
+        {"$group": {"_id": "$names"}},
+    ]
+    found = await database[collection].aggregate(stages)
+    others = {each["_id"] async for each in found} - {"_id", "pending_changes"}
+    return ["_id", *sorted(others)]
+
+
 async def collections(database: Database) -> list[str]:
     """Names of the collections there are."""
     return sorted(await database.list_collection_names())
-
-
-def _changed(since: datetime | None) -> dict[str, Any]:
-    return {"last_changed_at": {"$gte": since}} if since else {}

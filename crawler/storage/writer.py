@@ -57,6 +57,7 @@ class Writer:
         self._outage = outage
         self._stats = stats
         self._now = now
+        self._indexed: set[str] = set()
         self._items: dict[str, Batcher[Document, StoreResult]] = {}
         self._rejected: Batcher[Rejection, None] = self._batcher(self._flush_rejected)
 
@@ -106,6 +107,7 @@ class Writer:
         return [refused.get(position) for position in range(len(entries))]
 
     async def _flush_items(self, name: str, entries: Sequence[Document]) -> Sequence[StoreResult | UnstorableError]:
+        await self._ensure_indexes(name)
         updates = [upsert(entry, history=name in self._config.history) for entry in entries]
         inserted, refused = await self._outage.insist(lambda: bulk.apply(self._database[name], updates))
         matched = [e for i, e in enumerate(entries) if i not in inserted and i not in refused]
@@ -116,6 +118,11 @@ class Writer:
             refused.get(i) or (StoreResult.NEW if i in inserted else _result(entry, stored.get(entry.id)))
             for i, entry in enumerate(entries)
         ]
+
+    async def _ensure_indexes(self, name: str) -> None:
+        if name not in self._indexed:
+            await self._outage.insist(lambda: indexes.ensure_items(self._database[name]))
+            self._indexed.add(name)
 
     async def _read_back(self, name: str, entries: Sequence[Document]) -> dict[str, dict[str, Any]]:
         query = {"_id": {"$in": [entry.id for entry in entries]}}

@@ -1,0 +1,146 @@
+"""`scrapy export`: what is stored, as JSON Lines or CSV."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import os
+import re
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, ClassVar, TextIO
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from crawler.errors import ShoalError
+from crawler.items import PageItem, ProductItem
+from crawler.storage import connection, reader, rows
+from crawler.storage.config import StorageConfig
+from crawler.storage.documents import UNTYPED
+from crawler.storage.indexes import REJECTED
+
+FORMATS = ("jsonl", "csv")
+STEP = 1_000  # documents between two movements of the progress bar
+
+_AGO = re.compile(r"(\d{1,6})([smhdw])")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+class Command(ScrapyCommand):
+    """Streams a collection to standard output or a file; progress and words for people go to standard error."""
+
+    requires_project = True
+    requires_crawler_process = False
+    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
+
+    def syntax(self) -> str:
+        return "<collection> [--format jsonl|csv] [--output FILE] [--since TIME]"
+
+    def short_desc(self) -> str:
+        return "Write what is stored (products, pages, product_changes, rejected_items ...)"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--format", default="jsonl", help="jsonl (default) or csv")
+        parser.add_argument("--output", metavar="FILE", help="file to write instead of standard output")
+        parser.add_argument(
+            "--since", metavar="TIME", help="only what changed since: 2026-01-31, 2026-01-31T08:00, 90m, 12h, 7d"
+        )
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Exit status 2 with one line when it cannot be done; an empty collection is no error."""
+        if len(args) != 1:
+            raise UsageError("name one collection, such as products", print_help=False)
+        if opts.format not in FORMATS:
+            raise UsageError(f"--format {opts.format!r}: allowed are jsonl and csv", print_help=False)
+        try:
+            since = parse_since(opts.since, datetime.now(UTC)) if opts.since else None
+            asyncio.run(self._export(args[0], opts.format, opts.output, since))
+        except BrokenPipeError:  # `| head` has read enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except OSError as error:
+            target = opts.output or "standard output"
+            raise UsageError(f"cannot write {target}: {error.strerror}", print_help=False) from None
+        except ShoalError as error:
+            raise UsageError(str(error), print_help=False) from error
+
+    async def _export(self, collection: str, form: str, output: str | None, since: datetime | None) -> None:
+        assert self.settings is not None
+        config = StorageConfig.from_settings(self.settings)
+        query = reader.since_query(collection, since, config)
+        async with connection.session(self.settings) as database:
+            known = sorted({*await reader.collections(database), *collections(config)})
+            if collection not in known:
+                raise UnknownCollectionError(collection, known)
+            total = await reader.count(database, collection, query)
+            names = rows.columns(collection) or await reader.field_names(database, collection)
+            with _target(output) as target, _progress(collection, total, target) as progress:
+                writer = rows.Csv(target, names) if form == "csv" else rows.JsonLines(target)
+                task = progress.add_task("", total=total)
+                done = 0
+                async for document in reader.documents(database, collection, query):
+                    writer.write(document)
+                    done += 1
+                    if not done % STEP:
+                        progress.update(task, completed=done)
+        changed = f" changed since {since.isoformat()}" if since else ""
+        print(f"{done:,} documents{changed} exported from {collection}", file=sys.stderr)
+
+
+class UnknownCollectionError(ShoalError):
+    """There is no collection of that name."""
+
+    def __init__(self, name: str, known: list[str]) -> None:
+        super().__init__(f"there is no collection {name!r}, there are: {', '.join(known)}")
+
+
+def collections(config: StorageConfig) -> set[str]:
+    """What may be exported even before anything is stored in it."""
+    return {ProductItem.collection, PageItem.collection, UNTYPED, REJECTED, *config.history.values()}
+
+
+def parse_since(value: str, now: datetime) -> datetime:
+    """`2026-01-31`, `2026-01-31T08:00+01:00` (UTC without a zone), or `12h` before the aware time *now*."""
+    if match := _AGO.fullmatch(value.strip()):
+        with contextlib.suppress(OverflowError):
+            return now - timedelta(**{_UNITS[match[2]]: int(match[1])})
+    try:
+        moment = datetime.fromisoformat(value.strip())
+    except ValueError:
+        raise ShoalError(f"--since {value!r} is no time: write 2026-01-31, 2026-01-31T08:00, 90m, 12h or 7d") from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+@contextlib.contextmanager
+def _target(output: str | None) -> Iterator[TextIO]:
+    """Standard output, or a file that only appears under its name when it is complete."""
+    if output is None:
+        yield sys.stdout
+        sys.stdout.flush()
+        return
+    path = Path(output)
+    if path.exists() and not path.is_file():  # a pipe, a device: nothing to put beside it
+        with path.open("w", encoding="utf-8", newline="") as target:
+            yield target
+        return
+    part = path.with_name(f".{path.name}.part")
+    try:
+        with part.open("w", encoding="utf-8", newline="") as target:
+            yield target
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _progress(collection: str, total: int, target: TextIO) -> Progress:
+    """A bar where it disturbs nobody: on a terminal to which the documents do not go."""
+    console = Console(stderr=True)
+    shown = console.is_terminal and total > 0 and not target.isatty()
+    bar = (TextColumn(f"export {collection}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    return Progress(*bar, console=console, transient=True, disable=not shown)
