@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any, ClassVar
 
+import pytest
 from bson.decimal128 import Decimal128
 
-from crawler.items import PageItem
+from crawler.items import Item, PageItem
+from crawler.storage.config import StorageConfig
 from crawler.storage.connection import Database
+from crawler.storage.documents import UnstorableError
+from crawler.storage.outage import Outage
 from crawler.storage.writer import StoreResult, Writer
-from tests.integration.storage.observing import URL, at, seen
+from tests.integration.storage.observing import URL, RecordedStats, at, seen
+
+
+@dataclass(slots=True, kw_only=True)
+class Offer(Item):
+    """A site's own item class."""
+
+    collection: ClassVar[str] = "offers"
+
+    title: str | None = None
+    extra: Any = None
 
 
 async def test_new_item_is_stored_with_its_bookkeeping(writer: Writer, database: Database) -> None:
@@ -22,9 +38,7 @@ async def test_new_item_is_stored_with_its_bookkeeping(writer: Writer, database:
     assert stored["gtin"] is None
     assert stored["source"] == {"spider": "products"}
     assert stored["version"] == 1
-    assert {stored[name] for name in ("fetched_at", "first_seen_at", "last_seen_at", "last_changed_at")} == {
-        at(1)
-    }
+    assert {stored[name] for name in ("fetched_at", "first_seen_at", "last_seen_at", "last_changed_at")} == {at(1)}
     assert "pending_changes" not in stored
 
 
@@ -60,6 +74,17 @@ async def test_changed_price_raises_the_version_and_is_on_record(writer: Writer,
     ]
 
 
+async def test_field_that_vanishes_or_appears_is_a_change(writer: Writer, database: Database) -> None:
+    await writer.store(seen(1, "10.00"))
+    await writer.store(seen(2, None, brand="Acme"))
+    record = await database.product_changes.find_one({})
+    assert record is not None
+    assert record["changes"] == {
+        "price": {"old": Decimal128("10.00"), "new": None},
+        "brand": {"old": None, "new": "Acme"},
+    }
+
+
 async def test_older_observation_is_ignored(writer: Writer, database: Database) -> None:
     await writer.store(seen(5, "10.00"))
     before = await database.products.find_one({"_id": URL})
@@ -76,12 +101,119 @@ async def test_storing_the_same_observation_again_changes_nothing(writer: Writer
     assert await database.product_changes.count_documents({}) == 1
 
 
+async def test_same_price_with_other_digits_is_no_change(writer: Writer, database: Database) -> None:
+    await writer.store(seen(1, "10.0"))
+    assert await writer.store(seen(2, "10.00")) is StoreResult.UNCHANGED
+    stored = await database.products.find_one({"_id": URL})
+    assert stored is not None
+    assert stored["price"] == Decimal128("10.0")
+
+
 async def test_equal_keys_of_one_batch_apply_in_their_order(writer: Writer, database: Database) -> None:
     prices = [str(price) for price in range(1, 8)]
     results = await asyncio.gather(*(writer.store(seen(i, price)) for i, price in enumerate(prices)))
 
     assert results == [StoreResult.NEW] + [StoreResult.CHANGED] * 6
     records = await database.product_changes.find({}).sort("version", 1).to_list()
-    assert [record["changes"]["price"]["new"].to_decimal() for record in records] == [
-        *map(Decimal, prices[1:])
-    ]
+    assert [record["changes"]["price"]["new"].to_decimal() for record in records] == [*map(Decimal, prices[1:])]
+
+
+async def test_items_of_one_page_are_told_apart_by_their_key(writer: Writer, database: Database) -> None:
+    await asyncio.gather(*(writer.store(seen(1, str(n), key=f"size-{n}")) for n in (1, 2)))
+    assert {stored["_id"] async for stored in database.products.find()} == {f"{URL}#size-1", f"{URL}#size-2"}
+
+
+async def test_pages_have_versions_but_no_history(writer: Writer, database: Database) -> None:
+    for second, text in enumerate(("one", "two")):
+        await writer.store(PageItem(url=URL, fetched_at=at(second), text=text, metadata={"og:type": "article"}))
+    stored = await database.pages.find_one({"_id": URL})
+    assert stored is not None
+    assert (stored["text"], stored["version"], stored["metadata"]) == ("two", 2, {"og:type": "article"})
+    assert "pending_changes" not in stored
+    assert "page_changes" not in await database.list_collection_names()
+
+
+async def test_untyped_items_are_known_by_their_content(writer: Writer, database: Database) -> None:
+    for quote in ("a", "b", "a"):
+        await writer.store({"url": URL, "quote": quote, "price": Decimal("1.5"), "version": 7})
+    stored = await database.items.find().to_list()
+    assert sorted(each["item"]["quote"] for each in stored) == ["a", "b"]
+    assert {each["item"]["version"] for each in stored} == {7}
+    assert [each["item"]["price"] for each in stored] == [Decimal128("1.5")] * 2
+
+
+async def test_a_document_that_mongodb_refuses_fails_alone(writer: Writer, database: Database) -> None:
+    await database.create_collection("offers", validator={"title": {"$ne": "bad"}})
+    offers = [Offer(url=f"{URL}/{title}", fetched_at=at(1), title=title) for title in ("a", "bad", "b")]
+    results = await asyncio.gather(*map(writer.store, offers), return_exceptions=True)
+
+    assert results[0] is results[2] is StoreResult.NEW
+    assert isinstance(results[1], UnstorableError)
+    assert "validation" in str(results[1])
+    assert await database.offers.count_documents({}) == 2
+
+
+async def test_an_item_that_cannot_be_encoded_fails_before_the_batch(writer: Writer, database: Database) -> None:
+    good = writer.store(Offer(url=URL, fetched_at=at(1), title="good"))
+    bad = writer.store(Offer(url=URL + "2", fetched_at=at(1), extra={"a.b": 1}))
+    result, error = await asyncio.gather(good, bad, return_exceptions=True)
+    assert result is StoreResult.NEW
+    assert isinstance(error, UnstorableError)
+    assert error.issue == "field_name"
+
+
+async def test_cancelled_caller_does_not_disturb_its_batch(writer: Writer, database: Database) -> None:
+    first = asyncio.create_task(writer.store(seen(1, url=URL + "1")))
+    second = asyncio.create_task(writer.store(seen(1, url=URL + "2")))
+    await asyncio.sleep(0)
+    first.cancel()
+    assert await second is StoreResult.NEW
+    assert await database.products.count_documents({}) == 2
+
+
+async def test_close_writes_what_waits(database: Database, stats: RecordedStats) -> None:
+    writer = Writer(database, StorageConfig(batch_ms=10_000), Outage(stats, "here", 1.0), stats)
+    await writer.open()
+    waiting = asyncio.create_task(writer.store(seen(1)))
+    await asyncio.sleep(0.05)
+    assert await database.products.count_documents({}) == 0
+    await writer.close()
+    assert await waiting is StoreResult.NEW
+    with pytest.raises(RuntimeError):
+        await writer.store(seen(2))
+
+
+async def test_rejected_items_are_kept_with_their_reasons(writer: Writer, database: Database) -> None:
+    item = seen(1, "-3", source={"request_id": "r"})
+    await writer.reject(item, ["negative_price: price = -3"])
+    await writer.reject(item, ["negative_price: price = -3"])
+    kept = await database.rejected_items.find().to_list()
+    assert len(kept) == 1
+    assert (kept[0]["collection"], kept[0]["url"], kept[0]["times"]) == ("products", URL, 2)
+    assert kept[0]["reasons"] == ["negative_price: price = -3"]
+    assert kept[0]["item"]["price"] == Decimal128("-3")
+    assert kept[0]["item"]["source"] == {"request_id": "r"}
+
+
+async def test_rejected_items_that_cannot_be_stored_are_kept_as_text(writer: Writer, database: Database) -> None:
+    for bad in ({"a\x00b": 1}, {"text": "\ud800"}, {"n": 2**70}, {"n": float("nan")}, {"deep": deep(200)}, object()):
+        with pytest.raises(UnstorableError) as refusal:
+            await writer.store(bad)
+        await writer.reject(bad, [f"{refusal.value.issue}: {refusal.value}"])
+    kept = await database.rejected_items.find().to_list()
+    assert {each["reasons"][0].partition(":")[0] for each in kept} == {
+        "field_name",
+        "lone_surrogate",
+        "integer_too_large",
+        "not_finite",
+        "too_deep",
+        "not_an_item",
+    }
+    assert all(each["item"]["text"] for each in kept)
+
+
+def deep(levels: int) -> Any:
+    value: Any = 1
+    for _ in range(levels):
+        value = [value]
+    return value

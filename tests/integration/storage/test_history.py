@@ -1,0 +1,136 @@
+"""Changes reach the history exactly once, whoever dies on the way."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from bson.decimal128 import Decimal128
+
+from crawler.storage import history
+from crawler.storage.config import StorageConfig
+from crawler.storage.connection import Database
+from crawler.storage.outage import Outage
+from crawler.storage.writer import StoreResult, Writer
+from tests.integration.storage.observing import URL, RecordedStats, at, seen
+
+PROJECT_DIR = Path(__file__).resolve().parents[3]
+
+# Writes two prices, and dies by -9 when the second is stored but not yet on record.
+DYING = f"""
+import asyncio, os, signal, sys
+from crawler.storage import history
+from crawler.storage.config import StorageConfig
+from crawler.storage.connection import connect, database
+from crawler.storage.outage import Outage
+from crawler.storage.writer import Writer
+from tests.integration.storage.observing import RecordedStats, seen
+
+async def dies(*_):
+    os.kill(os.getpid(), signal.{signal.SIGKILL.name})
+
+async def main(uri, name):
+    seconds = {{"STORAGE_CONNECT_SECONDS": 5, "STORAGE_REPLY_SECONDS": 5}}
+    settings = {{"MONGODB_URI": uri, "MONGODB_DATABASE": name, **seconds}}
+    stats = RecordedStats()
+    writer = Writer(database(connect(settings), settings), StorageConfig(), Outage(stats, "here", 1), stats)
+    await writer.open()
+    await writer.store(seen(1, "10.00"))
+    history.record = dies
+    await writer.store(seen(2, "9.00"))
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+@pytest.fixture
+def killed_between(database: Database, mongodb_uri: str) -> None:
+    """A worker was killed between its write and the record of it."""
+    command = [sys.executable, "-c", DYING, mongodb_uri, database.name]
+    done = subprocess.run(command, cwd=PROJECT_DIR, env=dict(os.environ), timeout=60, check=False)
+    assert done.returncode == -signal.SIGKILL
+
+
+@pytest.mark.usefixtures("killed_between")
+async def test_change_of_a_killed_worker_is_pending(database: Database) -> None:
+    stored = await database.products.find_one({"_id": URL})
+    assert stored is not None
+    assert stored["version"] == 2
+    assert len(stored["pending_changes"]) == 1
+    assert await database.product_changes.count_documents({}) == 0
+
+
+@pytest.mark.usefixtures("killed_between")
+async def test_next_start_puts_it_on_record(database: Database, stats: RecordedStats) -> None:
+    writer = Writer(database, StorageConfig(), Outage(stats, "here", 1.0), stats)
+    await writer.open()
+    await assert_on_record(database)
+    assert stats.values["storage/changes"] == 1
+
+
+@pytest.mark.usefixtures("killed_between")
+async def test_next_write_of_the_item_puts_it_on_record(database: Database, stats: RecordedStats) -> None:
+    writer = Writer(database, StorageConfig(batch_ms=1), Outage(stats, "here", 1.0), stats)
+    assert await writer.store(seen(3, "9.00")) is StoreResult.UNCHANGED
+    await writer.close()
+    await assert_on_record(database)
+
+
+async def assert_on_record(database: Database) -> None:
+    records = await database.product_changes.find().to_list()
+    assert [(record["_id"], record["at"]) for record in records] == [(f"{URL}#2", at(2))]
+    assert records[0]["changes"] == {"price": {"old": Decimal128("10.00"), "new": Decimal128("9.00")}}
+    stored = await database.products.find_one({"_id": URL})
+    assert stored is not None
+    assert "pending_changes" not in stored
+
+
+async def test_recording_twice_records_once(
+    writer: Writer, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await writer.store(seen(1, "1"))
+    document = {
+        "_id": URL,
+        "version": 3,
+        "pending_changes": [
+            {"version": v, "at": at(v), "url": URL, "source": {}, "old": {"price": v - 1}, "new": {"price": v}}
+            for v in (2, 3)
+        ],
+    }
+    for _ in range(2):
+        assert await history.record(database.products, database.product_changes, [document]) == 2
+    records = await database.product_changes.find().sort("version", 1).to_list()
+    assert [record["changes"]["price"] for record in records] == [{"old": 1, "new": 2}, {"old": 2, "new": 3}]
+
+
+async def test_changes_that_come_while_others_are_recorded_stay_pending(writer: Writer, database: Database) -> None:
+    change = {"version": 2, "at": at(2), "url": URL, "source": {}, "old": {"price": 1}, "new": {"price": 2}}
+    later = change | {"version": 3}
+    await database.products.insert_one({"_id": URL, "version": 3, "pending_changes": [change, later]})
+
+    await history.record(
+        database.products, database.product_changes, [{"_id": URL, "version": 2, "pending_changes": [change]}]
+    )
+    stored = await database.products.find_one({"_id": URL})
+    assert stored is not None
+    assert [each["version"] for each in stored["pending_changes"]] == [2, 3]
+
+    assert await history.drain(database.products, database.product_changes) == 2
+    assert await database.product_changes.count_documents({}) == 2
+
+
+async def test_draining_takes_any_number(writer: Writer, database: Database) -> None:
+    total = 1_203
+    change = {"version": 2, "at": at(2), "url": URL, "source": {}, "old": {"price": 1}, "new": {"price": 2}}
+    await database.products.insert_many(
+        [{"_id": str(n), "version": 2, "pending_changes": [change]} for n in range(total)]
+    )
+    counts = await asyncio.gather(*(history.drain(database.products, database.product_changes) for _ in range(3)))
+    assert max(counts) == total
+    assert await database.product_changes.count_documents({}) == total
+    assert await database.products.count_documents({"pending_changes": {"$exists": True}}) == 0

@@ -1,0 +1,41 @@
+"""Indexes: the same whoever creates them, and changed settings reach them."""
+
+from __future__ import annotations
+
+import asyncio
+
+from crawler.storage.config import StorageConfig
+from crawler.storage.connection import Database
+from crawler.storage.outage import Outage
+from crawler.storage.writer import Writer
+from tests.integration.storage.observing import RecordedStats, at, seen
+
+
+def a_writer(database: Database, stats: RecordedStats, rejected_days: int = 30) -> Writer:
+    return Writer(database, StorageConfig(batch_ms=1, rejected_days=rejected_days), Outage(stats, "here", 1.0), stats)
+
+
+async def test_workers_that_start_together_all_succeed(database: Database, stats: RecordedStats) -> None:
+    writers = [a_writer(database, stats) for _ in range(8)]
+    await asyncio.gather(*(writer.open() for writer in writers))
+    await asyncio.gather(*(writer.store(seen(n, url=f"http://a.example/{n}")) for n, writer in enumerate(writers)))
+
+    assert set(await database.products.index_information()) == {"_id_", "pending_changes", "last_changed_at"}
+    assert set(await database.product_changes.index_information()) == {"_id_", "item_version", "at"}
+    assert stats.values["storage/errors"] == 0
+    for writer in writers:
+        await writer.close()
+
+
+async def test_another_expiry_of_rejected_items_replaces_the_earlier(database: Database, stats: RecordedStats) -> None:
+    for days in (30, 7):
+        await a_writer(database, stats, days).open()
+    indexes = await database.rejected_items.index_information()
+    assert indexes["at"]["expireAfterSeconds"] == 7 * 86_400
+
+
+async def test_draining_uses_the_index_of_pending_changes(database: Database, stats: RecordedStats) -> None:
+    await a_writer(database, stats).open()
+    await database.products.insert_one({"_id": "a", "version": 2, "last_changed_at": at(1)})
+    plan = await database.products.find({"pending_changes": {"$exists": True}}, hint="pending_changes").explain()
+    assert plan["executionStats"]["totalKeysExamined"] == 0
