@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from crawler.errors import ConfigError
@@ -38,6 +39,15 @@ def choice(settings: Mapping[str, Any], name: str, allowed: Sequence[str]) -> st
     if value not in allowed:
         raise ConfigError(name, value, "one of " + ", ".join(allowed))
     return str(value)
+
+
+def text_file(name: str, path: str | Path) -> str:
+    """The text of the UTF-8 file that setting *name* names; raises ConfigError when it cannot be read."""
+    try:
+        return Path(path).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not UTF-8"
+        raise ConfigError(name, str(path), f"a readable UTF-8 text file ({reason})") from None
 
 
 def _number(

@@ -1,0 +1,1 @@
+"""HTML and its URL -> fields. Pure: no file, no network, no Scrapy."""

@@ -1,0 +1,127 @@
+"""One page as the rest of the room reads it: decoded once, parsed once, each part on first use."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from html import unescape
+from urllib.parse import urljoin, urlsplit
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+from w3lib.encoding import html_to_unicode
+
+from crawler.urls import same_site
+
+HEAD_CHARACTERS = 60_000  # where <base> and rel=canonical are looked for without a tree
+MAX_TEXTS = 40_000  # text nodes read from a page; beyond it lie logs and generated lists, not products
+HIDDEN_TAGS = frozenset(("script", "style", "noscript", "template", "svg", "head", "title", "textarea"))
+
+_LINK = re.compile(r"<link\b[^>]*>", re.IGNORECASE)
+_BASE = re.compile(r"<base\b[^>]*\bhref\s*=\s*[\"']?([^\"'\s>]+)", re.IGNORECASE)
+_CANONICAL = re.compile(r"\brel\s*=\s*[\"']?canonical\b", re.IGNORECASE)
+_HREF = re.compile(r"\bhref\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
+
+
+class Document:
+    """A page and its address.
+
+    `html` is text, or bytes whose charset is taken from the byte order mark, *content_type* (the value of
+    that HTTP header), the page's own meta element, then UTF-8, with Windows-1252 for what is not UTF-8. The
+    tree belongs to all readers: nobody may change it.
+    """
+
+    def __init__(self, html: str | bytes, url: str, content_type: str | None = None) -> None:
+        self.url = url
+        self.html = _decode(html, content_type) if isinstance(html, bytes) else html
+
+    @cached_property
+    def tree(self) -> LexborHTMLParser:
+        try:
+            return LexborHTMLParser(self.html)
+        except UnicodeEncodeError:  # a lone surrogate, which UTF-8 cannot hold
+            return LexborHTMLParser(self.html.encode("utf-8", "replace"))
+
+    @cached_property
+    def head(self) -> str:
+        """The start of the source up to <body>, at most HEAD_CHARACTERS."""
+        start = self.html[:HEAD_CHARACTERS]
+        end = start.find("<body")
+        return start if end < 0 else start[:end]
+
+    @cached_property
+    def base_url(self) -> str:
+        """What relative links are relative to: <base href>, else the page's URL."""
+        match = _BASE.search(self.head) if "<base" in self.head else None
+        if match is None:
+            return self.url
+        return join(self.url, unescape(match[1])) or self.url
+
+    @cached_property
+    def canonical_url(self) -> str:
+        """The page's rel=canonical when it points into the page's own site, else its URL.
+
+        A canonical link to another site is ignored (it would let one site overwrite another's documents), and
+        so is one to the site's front page from any other page, a common mistake of templates.
+        """
+        for link in _LINK.findall(self.head):
+            if not _CANONICAL.search(link) or not (href := _HREF.search(link)):
+                continue
+            target = join(self.base_url, unescape(href[1] or href[2] or href[3] or ""))
+            if target and same_site(target, self.url) and _same_depth(target, self.url):
+                return target
+        return self.url
+
+    @cached_property
+    def texts(self) -> list[tuple[str, LexborNode]]:
+        """Every visible text with its element, in document order, white space trimmed."""
+        return list(self._texts())
+
+    def absolute(self, href: str | None) -> str | None:
+        """*href* as an absolute http(s) URL without fragment, or None when it is no such thing."""
+        return join(self.base_url, href) if href else None
+
+    def first(self, css: str) -> LexborNode | None:
+        return self.tree.css_first(css)
+
+    def _texts(self) -> Iterator[tuple[str, LexborNode]]:
+        root = self.tree.body or self.tree.root
+        if root is None:
+            return
+        count = 0
+        for node in root.traverse(include_text=True, skip_empty=True):
+            if node.tag != "-text" or (parent := node.parent) is None or parent.tag in HIDDEN_TAGS:
+                continue
+            if text := node.text_lexbor().strip():
+                yield text, parent
+                count += 1
+                if count >= MAX_TEXTS:
+                    return
+
+
+def join(base: str, href: str) -> str | None:
+    """Like urljoin, without the fragment; None for what is not http(s) or not a URL."""
+    href = href.strip().partition("#")[0]
+    try:
+        url = href if href.startswith(("http://", "https://")) else urljoin(base, href)
+        parts = urlsplit(url)
+    except ValueError:
+        return None
+    return url if parts.scheme in ("http", "https") and parts.netloc else None
+
+
+def _decode(html: bytes, content_type: str | None) -> str:
+    return html_to_unicode(content_type, html, auto_detect_fun=_detect)[1]
+
+
+def _detect(html: bytes) -> str:
+    try:
+        html.decode("utf-8")
+    except UnicodeDecodeError:
+        return "cp1252"
+    return "utf-8"
+
+
+def _same_depth(target: str, url: str) -> bool:
+    front = ("", "/")
+    return urlsplit(target).path not in front or urlsplit(url).path in front

@@ -1,0 +1,77 @@
+"""A product in the making: each field is cleaned and set once, by the first source that has a good value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from crawler.extraction import values
+from crawler.extraction.currencies import iso_code, page_country
+from crawler.extraction.document import Document
+from crawler.items import ProductItem
+from crawler.policy.validation import CURRENCIES
+
+CORE: Final = ("title", "price", "currency", "availability")  # what makes an offer
+
+_LANGUAGE = re.compile(r"<html\b[^>]*?\blang\s*=\s*[\"']?([\w-]+)", re.IGNORECASE)
+
+
+class Draft:
+    """Fields in order of trust: what is set stays set."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.fields: dict[str, Any] = {}
+        self.found_in: dict[str, str] = {}
+
+    @property
+    def country(self) -> str:
+        """The country the page speaks to, which settles shared currency symbols."""
+        language = _LANGUAGE.search(self.document.head)
+        return page_country(self.document.url, language[1] if language else "")
+
+    def lacks(self, *names: str) -> bool:
+        """Whether any of *names* is not set."""
+        return any(name not in self.fields for name in names)
+
+    def fill(self, raw: Mapping[str, Any], source: str) -> None:
+        """Set what is missing from *raw* values; one that cannot be right leaves its field to the next source."""
+        for name in _CLEANERS:
+            if name not in self.fields:
+                self.set(name, raw.get(name), source, raw.get("best_rating"))
+
+    def set(self, name: str, raw: Any, source: str, scale: Any = None) -> None:
+        """Set one field, even if it is set already, unless *raw* cannot be right."""
+        if raw is None:
+            return
+        value = values.rating(raw, scale) if name == "rating" else _CLEANERS[name](raw, self)
+        if value is not None:
+            self.fields[name] = value
+            self.found_in[name] = source
+
+    def item(self) -> ProductItem:
+        """The product, under the page's canonical URL."""
+        return ProductItem(url=self.document.canonical_url, found_in=self.found_in, **self.fields)
+
+
+def _currency(raw: Any, draft: Draft) -> str | None:
+    if not isinstance(raw, str):
+        return None
+    return raw if raw in CURRENCIES else iso_code(raw, draft.country)
+
+
+_CLEANERS: Final[Mapping[str, Callable[[Any, Draft], Any]]] = {
+    "title": lambda raw, _: values.text(raw),
+    "currency": _currency,
+    "price": lambda raw, draft: values.price(raw, draft.fields.get("currency")),  # after its currency
+    "availability": lambda raw, _: values.availability(raw),
+    "sku": lambda raw, _: values.identifier(raw),
+    "gtin": lambda raw, _: values.gtin(raw),
+    "brand": lambda raw, _: values.brand(raw),
+    "rating": lambda raw, _: values.rating(raw),
+    "review_count": lambda raw, _: values.count(raw),
+    "image": lambda raw, draft: draft.document.absolute(raw),
+    "description": lambda raw, _: values.text(raw, values.MAX_DESCRIPTION),
+    "category": lambda raw, _: values.text(raw),
+}

@@ -1,0 +1,168 @@
+"""The number by which a shop knows the product: from labels, form fields and the URL."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Final
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from crawler.extraction import values, view, wording
+from crawler.extraction.view import View
+
+URL_WEIGHT: Final = 1.5
+
+_VALUE = re.compile(r"[#№]?\s*([A-Za-z0-9][\w./-]{2,38})(?![\w])")
+_ATTRIBUTES: Final = (
+    "data-sku", "data-product-sku", "data-product-id", "data-productid", "data-product-code", "data-item-id",
+    "data-itemid", "data-pid", "data-article-id", "data-asin",
+)  # fmt: skip
+_INPUTS: Final = frozenset(
+    (
+        "sku",
+        "asin",
+        "product",
+        "productid",
+        "pid",
+        "itemid",
+        "idproduct",
+        "articleid",
+        "goodsid",
+        "prodid",
+        "productcode",
+        "id",
+    )
+)
+_QUERY: Final = _INPUTS | {"variant", "prod", "item", "offerid", "partnumber"}
+_MARKER = re.compile(
+    r"^(?:dp|p|pd|prod|product|products|produkt|produit|producto|produto|prodotto|item|itm|items|goods|gp|ip|sku|detail|details|article|i)$",
+    re.IGNORECASE,
+)
+_NOT_AN_ID = re.compile(
+    r"^(?:\d{1,3}|(?:19|20)\d\d|\d+(?:x\d+)+(?:cm|mm)?|\d+[.,]\d+|\d+(?:cm|mm|kg|g|ml|l|w|v|gb|tb|hz|mah|inch)|\d\d?[./-]\d\d?[./-]\d{2,4})$",
+    re.IGNORECASE,
+)
+
+
+def shown_sku(page: View, others: Sequence[str] = ()) -> tuple[str, str] | None:
+    """(identifier, "html" or "url") with the most evidence, or None.
+
+    What a label announces counts most, then a form field or data attribute, then the URL; *others* are
+    identifiers of structured data that need not be the shop's own (productID, mpn). Evidence for the same
+    identifier adds up.
+    """
+    evidence: dict[str, float] = {}
+    seen: set[str] = set()
+    for weight, value in _evidence(page, others):
+        key = value.strip("-./")
+        if _NOT_AN_ID.match(key) or not any(character.isdigit() for character in key):
+            continue
+        evidence[key] = evidence.get(key, 0.0) + weight
+        if weight != URL_WEIGHT:
+            seen.add(key)
+    if not evidence:
+        return None
+    best = max(evidence, key=lambda key: evidence[key])
+    return best, "html" if best in seen else "url"
+
+
+def _evidence(page: View, others: Sequence[str]) -> Iterator[tuple[float, str]]:
+    yield from ((2.0, other) for other in others)
+    in_url = list(dict.fromkeys(url_identifiers(page.document.url)))
+    for rank, value in enumerate(in_url[:4]):
+        yield URL_WEIGHT - (0.0 if not rank else 0.3 * rank), value
+    yield from _labelled(page)
+    yield from _attributes(page)
+
+
+def _labelled(page: View) -> Iterator[tuple[float, str]]:
+    """Values after a label, in the same text or the next; the first ones count most."""
+    weight = 3.0
+    for index, (text, node) in enumerate(page.texts):
+        if len(text) > 120 or not (match := wording.SKU_LABEL.match(text)):
+            continue
+        if page.flags(node) & (view.OTHER | view.LINK):
+            continue
+        rest = text[match.end() :] or _next(page, index)
+        value = _VALUE.match(rest)
+        if value and any(character.isdigit() for character in value[1]):
+            yield weight, value[1]
+            weight = max(1.0, weight - 0.7)
+
+
+def _next(page: View, index: int) -> str:
+    """The text after *index*, not counting one that is only a colon."""
+    following = [text for text, _ in page.texts[index + 1 : index + 3] if text.strip(" :：#")]
+    return following[0] if following else ""
+
+
+def _attributes(page: View) -> Iterator[tuple[float, str]]:
+    """Data attributes and hidden inputs, outside of other products."""
+    given: set[str] = set()
+    tree = page.document.tree
+    for node in tree.css(",".join(f"[{name}]" for name in _ATTRIBUTES))[:100]:
+        if page.flags(node) & (view.OTHER | view.LINK):
+            continue
+        for name in _ATTRIBUTES:
+            value = node.attributes.get(name)
+            if value and _VALUE.fullmatch(value) and value not in given and len(given) < 3:
+                given.add(value)
+                yield 1.6 - 0.4 * len(given), value
+    for node in tree.css("input[type=hidden][name],form input[name]")[:200]:
+        name = re.sub(r"[\W_]", "", node.attributes.get("name") or "").lower()
+        value = node.attributes.get("value")
+        if name in _INPUTS and value and _VALUE.fullmatch(value) and not page.flags(node) & view.OTHER:
+            yield 1.0, value
+
+
+def url_identifiers(url: str) -> Iterator[str]:
+    """Parts of a product's URL that look like its identifier, the likeliest first."""
+    try:
+        parts = urlsplit(url)
+        query = parse_qsl(parts.query, max_num_fields=50)
+    except ValueError:
+        return
+    for key, value in query:
+        if _is_id_key(re.sub(r"[\W_]", "", key).lower()) and _VALUE.fullmatch(value):
+            yield value
+    segments = [unquote(segment) for segment in parts.path.split("/") if segment]
+    for before, segment in pairwise(segments):
+        if _MARKER.match(before) and re.fullmatch(r"[A-Z0-9-]{4,20}|\d{3,}", segment):
+            yield segment
+    for segment in reversed(segments[-2:]):
+        stem = re.sub(r"\.\w{2,5}$", "", segment)
+        yield from re.findall(r"(?<![a-z\d])[a-z]?(\d{4,})(?![a-z\d])", stem, re.IGNORECASE)[::-1]
+        yield from re.findall(r"\d{5,}", stem)[::-1]
+
+
+def _is_id_key(key: str) -> bool:
+    return key in _QUERY or key.endswith(("sku", "productid"))
+
+
+def likelihood(url: str) -> float:
+    """How much *url* looks like a product's: 1 when a part of its path says so, 0.5 for an identifier, else 0."""
+    try:
+        segments = urlsplit(url).path.split("/")
+    except ValueError:
+        return 0.0
+    if any(_MARKER.match(segment) for segment in segments[:-1]):
+        return 1.0
+    return 0.5 if next(url_identifiers(url), None) else 0.0
+
+
+def has_label(page: View) -> bool:
+    """Whether the page labels an identifier, as products do."""
+    return next(_labelled(page), None) is not None
+
+
+def shown_gtin(page: View) -> str | None:
+    """The first valid GTIN behind a label such as EAN, UPC or ISBN."""
+    for index, (text, node) in enumerate(page.texts):
+        if len(text) > 80 or not (match := wording.GTIN_LABEL.search(text)) or page.flags(node) & view.OTHER:
+            continue
+        following = page.texts[index + 1][0] if index + 1 < len(page.texts) else ""
+        for candidate in re.findall(r"\d[\d -]{6,17}\d", text[match.end() :] + "\n" + following[:40]):
+            if gtin := values.gtin(candidate):
+                return gtin
+    return None

@@ -1,0 +1,118 @@
+"""Microdata and RDFa -> the same nested dicts that JSON-LD gives."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+from selectolax.lexbor import LexborNode
+
+from crawler.extraction.document import Document
+
+MAX_ELEMENTS = 20_000  # with a property or a type, of one page
+MAX_DEPTH = 256  # parents climbed to find the item that a property belongs to
+
+_LINKS: Final = {"a": "href", "link": "href", "area": "href", "img": "src", "source": "src", "iframe": "src"}
+_VALUES: Final = {"time": "datetime", "data": "value", "meter": "value", "input": "value", "object": "data"}
+# Properties whose link is the value; of any other property a link is only where its text leads.
+_URLS: Final = frozenset(("url", "image", "availability", "itemCondition", "item", "logo", "thumbnailUrl"))
+_ALIASES: Final = {
+    "offerDetails": "offers",
+    "currency": "priceCurrency",
+    "photo": "image",
+    "review": "reviews",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Syntax:
+    """The attributes by which a syntax marks an item, its type and its properties."""
+
+    name: str
+    item: str
+    kind: str
+    prop: str
+
+
+MICRODATA: Final = Syntax("microdata", item="itemscope", kind="itemtype", prop="itemprop")
+RDFA: Final = Syntax("rdfa", item="typeof", kind="typeof", prop="property")
+
+
+def items(document: Document, syntax: Syntax) -> list[dict[str, Any]]:
+    """The top-level items of the page in *syntax*, in document order.
+
+    Known weakness: `itemref` is not followed; a property counts for the nearest item around it.
+    """
+    if f"{syntax.item}" not in document.html or f"{syntax.prop}=" not in document.html:
+        return []
+    top: list[dict[str, Any]] = []
+    known: dict[int, dict[str, Any]] = {}
+    selected = document.tree.css(f"[{syntax.item}],[{syntax.prop}]")
+    for node in selected[:MAX_ELEMENTS]:
+        attributes = node.attributes
+        item: dict[str, Any] | None = None
+        if syntax.item in attributes:
+            item = known[node.mem_id] = {"@type": (attributes.get(syntax.kind) or "").split()}
+        owner = _owner(node, known) if known else None
+        names = (attributes.get(syntax.prop) or "").split()
+        if owner is None or not names:
+            if item is not None:
+                top.append(item)
+            continue
+        for name in names:
+            _add(owner, _plain(name), item if item is not None else _value(node, attributes, _plain(name)))
+    return top
+
+
+def price_text(node: LexborNode) -> str:
+    """The element's text with cents that stand in an element of their own set off by a dot (12 <sup>99</sup>)."""
+    parts = [part for part in node.text(separator="\0").split("\0") if part.strip()]
+    joined = ""
+    for part in (part.strip() for part in parts):
+        cents = re.fullmatch(r"\d\d", part) and re.search(r"(?<![.,\d])\d{1,7}$|\d[ .,]\d{3}$", joined)
+        joined += f".{part}" if cents else f" {part}"
+    return re.sub(r"(?<=\d) (?=[.,]\d)|(?<=\d[.,]) (?=\d)", "", " ".join(joined.split()))
+
+
+def _owner(node: LexborNode, known: dict[int, dict[str, Any]]) -> dict[str, Any] | None:
+    parent = node.parent
+    for _ in range(MAX_DEPTH):
+        if parent is None:
+            return None
+        if (item := known.get(parent.mem_id)) is not None:
+            return item
+        parent = parent.parent
+    return None
+
+
+def _plain(name: str) -> str:
+    """`schema:name`, `http://schema.org/name` -> `name`."""
+    name = re.split(r"[/#:]", name)[-1]
+    return _ALIASES.get(name, name)
+
+
+def _add(item: dict[str, Any], name: str, value: Any) -> None:
+    if value is None or value == "":
+        return
+    if name not in item:
+        item[name] = value
+    elif isinstance(item[name], list):
+        item[name].append(value)
+    else:
+        item[name] = [item[name], value]
+
+
+def _value(node: LexborNode, attributes: dict[str, str | None], name: str) -> str | None:
+    tag = node.tag or ""
+    if content := attributes.get("content"):
+        return content
+    if tag == "img":
+        return attributes.get("data-src") or attributes.get("src")
+    if tag in _VALUES and attributes.get(_VALUES[tag]):
+        return attributes[_VALUES[tag]]
+    if tag in _LINKS and (name in _URLS or tag == "link"):
+        return attributes.get(_LINKS[tag])
+    if "price" in name.lower():
+        return price_text(node)
+    return node.text(separator=" ").strip() or attributes.get("href")

@@ -1,0 +1,108 @@
+"""Which of a product's variants and offers the page shows, and what it asks for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+from urllib.parse import parse_qsl, urlsplit
+
+Node: TypeAlias = Mapping[str, Any]
+
+AVAILABLE = re.compile(
+    r"(in|limited|online|instore|pre|back).{0,12}(stock|availability|only|order|sale)$", re.IGNORECASE
+)
+_NOT_ASKED = re.compile(r"(list|strikethrough|msrp|srp|regular|minimumadvertised|invoice)price", re.IGNORECASE)
+
+
+def variant(product: Node, url: str) -> Node:
+    """The variant of a ProductGroup that *url* names, else its first one in stock, else its first.
+
+    What the variant does not state itself it has from its group.
+    """
+    variants = [entry for entry in _nodes(product.get("hasVariant")) if entry.get("offers") or entry.get("name")]
+    if not variants:
+        return product
+    named = [entry for entry in variants if _names(entry, url)]
+    chosen = named or [entry for entry in variants if _available(choose(entry.get("offers"), url))] or variants
+    return {**product, **{key: value for key, value in chosen[0].items() if value}}
+
+
+def choose(offers: Any, url: str) -> dict[str, Any]:
+    """One offer as {price, priceCurrency, availability, sku, gtin..}; empty when there is none.
+
+    Of several, the one *url* names, else the first available, else the first. The offers of an AggregateOffer
+    count before its own low price, and the product is available when one of its sizes is.
+    """
+    entries = _flattened(offers)
+    if not entries:
+        return {}
+    priced = [entry for entry in entries if entry["price"] is not None] or entries
+    named = [entry for entry in priced if _names(entry, url)]
+    if 0 < len(named) < len(priced):
+        return named[0]
+    available = [entry for entry in priced if _available(entry)]
+    return (available or priced)[0]
+
+
+def _flattened(offers: Any) -> list[dict[str, Any]]:
+    entries: list[dict[str, Any]] = []
+    for node in _nodes(offers):
+        inner = [] if node.get("offers") is None else [dict(entry) for entry in _nodes(node["offers"])]
+        merged = [_stated({**_inherited(node), **entry}) for entry in inner[:500]]
+        if any(entry["price"] is not None for entry in merged):
+            entries += merged
+        else:
+            entries.append(_stated(node))
+    return entries
+
+
+def _inherited(aggregate: Node) -> dict[str, Any]:
+    return {key: aggregate[key] for key in ("priceCurrency", "availability") if aggregate.get(key)}
+
+
+def _stated(offer: Node) -> dict[str, Any]:
+    """The offer with its price and currency at the top, from wherever it states them."""
+    price, currency = _scalar(offer.get("price")), _scalar(offer.get("priceCurrency"))
+    if price is None:
+        for specification in _nodes(offer.get("priceSpecification")):
+            if not _NOT_ASKED.search(str(specification.get("priceType", ""))):
+                price = _scalar(specification.get("price") or specification.get("minPrice"))
+                currency = _scalar(specification.get("priceCurrency")) or currency
+                break
+    if price is None:
+        price = _scalar(offer.get("lowPrice"))
+    stock = _scalar(offer.get("availability"))
+    return {**offer, "price": price, "priceCurrency": currency, "availability": stock}
+
+
+def _names(entry: Node, url: str) -> bool:
+    """Whether *url* is the entry's own, or carries its sku as a value of its query or fragment."""
+    own = entry.get("url") or entry.get("@id")
+    try:
+        here, there = urlsplit(url), urlsplit(own) if isinstance(own, str) else None
+    except ValueError:
+        return False
+    if there is not None and there.query and (there.path, there.query) == (here.path, here.query):
+        return True
+    sku = str(entry.get("sku") or "")
+    values = [value for _, value in parse_qsl(here.query)] + re.split(r"[=&]", here.fragment)
+    return bool(sku) and sku in values
+
+
+def _available(entry: Node) -> bool:
+    return bool(AVAILABLE.search(str(entry.get("availability") or "")))
+
+
+def _nodes(value: Any) -> Sequence[Node]:
+    if isinstance(value, dict):
+        return [value]
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+
+
+def _scalar(value: Any) -> Any:
+    while isinstance(value, list):
+        value = value[0] if value else None
+    if isinstance(value, dict):
+        value = value.get("@id") or value.get("name") or value.get("value")
+    return value if isinstance(value, (str, int, float)) and value != "" else None

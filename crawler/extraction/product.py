@@ -1,0 +1,59 @@
+"""A page -> the product it is about, or None when it is about none.
+
+Sources in order of trust: the domain's rules, JSON-LD, microdata, RDFa, Open Graph, what is shown. Each one
+is read only while something is missing, so a page that states everything costs neither a tree nor a walk.
+"""
+
+from __future__ import annotations
+
+from crawler.extraction import opengraph
+from crawler.extraction import rules as domain
+from crawler.extraction.document import Document
+from crawler.extraction.draft import CORE, Draft
+from crawler.extraction.shown import Shown
+from crawler.extraction.structured import Structured
+from crawler.items import ProductItem
+from crawler.policy.domains import DomainRules
+
+
+def extract_product(html: str | bytes | Document, url: str, rules: DomainRules | None = None) -> ProductItem | None:
+    """The product of the page at *url*, or None when it is no product page. Raises on no input.
+
+    It is a product page when a title is found and one of these holds: a `product` pattern of the rules
+    matches the URL, or their `price` is on the page; structured data describes one main product (not the
+    entries of a listing); the page calls itself a product (og:type); or it shows a price and a button to buy
+    with a heading, and no structured listing.
+
+    `found_in` names the source of each field: rule, json-ld, microdata, rdfa, opengraph, html, url (the sku),
+    or inferred (InStock, where a price is asked and nothing denies the stock). Of a *document* that is given
+    instead of its source, the tree is shared with other readers, and *url* must be the document's own.
+    """
+    document = html if isinstance(html, Document) else Document(html, url)
+    rules = rules or DomainRules()
+    draft = Draft(document)
+    if rules.fields:
+        draft.fill(domain.raw_fields(document, rules), "rule")
+    structured, shown = Structured(draft), Shown(draft)
+    evidence = structured.read()
+    stated = evidence.main or rules.is_product(document.url) or draft.found_in.get("price") == "rule"
+    if not stated and not opengraph.is_product(structured.metas) and (evidence.listed or not shown.is_product()):
+        return None
+    if draft.lacks(*CORE, "sku") or shown.is_doubtful(evidence):
+        shown.read(evidence)
+    return _finished(draft, structured)
+
+
+def _finished(draft: Draft, structured: Structured) -> ProductItem | None:
+    """The item, with what only follows from the rest."""
+    if draft.lacks("title"):
+        draft.set("title", structured.metas.get("og:title"), "opengraph")
+    title = draft.fields.get("title")
+    if title is None:
+        return None
+    evidence = structured.evidence
+    if draft.lacks("category") and evidence.trail:
+        trail = evidence.trail[:-1] if evidence.trail[-1].strip() == title else evidence.trail
+        draft.set("category", " > ".join(trail), evidence.trail_source)
+    if draft.lacks("availability") and not draft.lacks("price"):
+        draft.set("availability", "InStock", "inferred")
+    return draft.item()

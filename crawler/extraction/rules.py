@@ -1,0 +1,51 @@
+"""What a domain's rules say of a page: its fields, and whether it is all there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crawler.extraction.document import Document
+from crawler.extraction.markup import price_text
+from crawler.policy.domain_values import FieldRule
+from crawler.policy.domains import DomainRules
+
+
+def raw_fields(document: Document, rules: DomainRules) -> dict[str, str]:
+    """The raw value of each field that the rules find; the first rule of a field that finds something counts."""
+    found = {
+        name: next((value for rule in choices if (value := _read(document, rule, name))), None)
+        for name, choices in rules.fields.items()
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def missing_required(document: Document, item: Any, rules: DomainRules) -> list[str]:
+    """What the rules require and the page lacks: names of fields, and the CSS of elements.
+
+    *item* is what was extracted from *document*, None when that was nothing. A page of a known kind that lacks
+    something required is a changed layout or a disguised block page.
+    """
+    missing = []
+    for required in rules.required:
+        if isinstance(required, str):
+            if item is None or getattr(item, required, None) is None:
+                missing.append(required)
+        elif document.first(required.css) is None:
+            missing.append(required.css)
+    return missing
+
+
+def _read(document: Document, rule: FieldRule, name: str) -> str | None:
+    if rule.value is not None:
+        return rule.value
+    for node in document.tree.css(rule.css)[:100]:
+        if rule.attribute is not None:
+            text = node.attributes.get(rule.attribute) or ""
+        else:
+            text = price_text(node) if name == "price" else node.text(separator=" ")
+        if rule.pattern is not None:
+            match = rule.pattern.search(text)
+            text = (match[1 if match.re.groups else 0] or "") if match else ""
+        if text.strip():
+            return text
+    return None

@@ -1,0 +1,194 @@
+"""schema.org items, whatever syntax they came in -> the page's main product and its raw fields.
+
+JSON-LD, microdata and RDFa all arrive here as the same nested dicts with "@type", so that one set of rules
+chooses the product, the variant and the offer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+from urllib.parse import unquote, urlsplit
+
+from crawler.extraction import offers
+
+Node: TypeAlias = Mapping[str, Any]
+
+PRODUCTS = frozenset(("product", "productgroup", "individualproduct", "productmodel", "someproducts"))
+SOLD = frozenset(("book", "car", "vehicle", "motorcycle", "videogame", "musicalbum", "softwareapplication"))
+MAX_NODES = 20_000  # of one page
+# Properties of a page or product that hold other products.
+_OTHERS = frozenset(
+    (
+        "isrelatedto",
+        "issimilarto",
+        "isaccessoryorsparepartfor",
+        "isconsumablefor",
+        "review",
+        "reviews",
+        "mentions",
+    )
+)
+
+
+@dataclass(slots=True)
+class Found:
+    """What the structured data of a page holds: product candidates, and the trail of its breadcrumbs."""
+
+    products: list[Node] = field(default_factory=list)
+    listed: int = 0  # products that are entries of a list
+    breadcrumbs: list[str] = field(default_factory=list)
+
+
+def search(values: Iterable[Any]) -> Found:
+    """Walk all *values*, not into related products and reviews; never recursive, so depth cannot hurt."""
+    found = Found()
+    stack = [(value, False) for value in values][::-1]
+    for _ in range(MAX_NODES):
+        if not stack:
+            break
+        value, listed = stack.pop()
+        if isinstance(value, list):
+            stack.extend((entry, listed) for entry in reversed(value))
+        elif isinstance(value, dict):
+            stack.extend(_visit(value, listed, found))
+    return found
+
+
+def _visit(node: Node, listed: bool, found: Found) -> Iterator[tuple[Any, bool]]:
+    kinds = types(node)
+    if "breadcrumblist" in kinds:
+        found.breadcrumbs = found.breadcrumbs or breadcrumbs(node)
+        return
+    if kinds & PRODUCTS or (kinds & SOLD and "offers" in node):
+        if listed:
+            found.listed += 1
+        else:
+            found.products.append(node)
+        return
+    inside = listed or "itemlist" in kinds
+    for key, value in node.items():
+        if isinstance(value, (dict, list)) and key.lower() not in _OTHERS:
+            yield value, inside
+
+
+def types(node: Node) -> set[str]:
+    """The node's types in lower case, without their vocabulary."""
+    raw = node.get("@type")
+    names = raw if isinstance(raw, list) else [raw]
+    return {re.split(r"[/#:]", name)[-1].lower() for name in names if isinstance(name, str)}
+
+
+def main_product(products: Sequence[Node], url: str, headings: Sequence[str]) -> Node | None:
+    """The product that the page is about, or None when they are the entries of a listing.
+
+    One product is the page's. Of several it is the one with the page's URL or with the name that a heading
+    (or the title) has; then the first that has offers and does not name another page as its own.
+    """
+    if len(products) <= 1:
+        return products[0] if products else None
+    scored = [(_likeness(node, url, headings), -index) for index, node in enumerate(products)]
+    best, index = max(scored)
+    return products[-index] if best >= 0 else None
+
+
+def _likeness(node: Node, url: str, headings: Sequence[str]) -> int:
+    score = 1 if node.get("offers") else 0
+    name = _folded(node.get("name"))
+    if name and any(name in heading or (heading and heading in name) for heading in map(_folded, headings)):
+        score += 3
+    own = node.get("url") or node.get("@id")
+    if isinstance(own, str) and own.startswith(("http", "/")):
+        score += 3 if _path(own) == _path(url) else -3
+    return score
+
+
+def raw_fields(node: Node, url: str) -> dict[str, Any]:
+    """The node's fields as the page states them, of the variant and the offer that *url* shows."""
+    product = offers.variant(node, url)
+    offer = offers.choose(product.get("offers"), url)
+    review = _first(product.get("aggregateRating"))
+    review = review if isinstance(review, dict) else {}
+    return {
+        "title": product.get("name"),
+        "price": offer.get("price"),
+        "currency": offer.get("priceCurrency"),
+        "availability": offer.get("availability"),
+        "sku": _identifier(product.get("sku"), offer.get("sku")),
+        "other_ids": [_identifier(product.get(key)) for key in ("productID", "identifier", "mpn")],
+        "gtin": next((value for node in (product, offer) for value in _gtins(node)), None),
+        "brand": name_of(product.get("brand")) or name_of(product.get("manufacturer")),
+        "rating": review.get("ratingValue"),
+        "best_rating": review.get("bestRating"),
+        "review_count": review.get("reviewCount") or review.get("ratingCount"),
+        "image": image_of(product.get("image")),
+        "description": name_of(product.get("description")),
+        "category": category_of(product.get("category")),
+    }
+
+
+def breadcrumbs(node: Node) -> list[str]:
+    entries = node.get("itemListElement")
+    entries = entries if isinstance(entries, list) else [entries]
+    named = [
+        (str(entry.get("position") or ""), name_of(entry.get("name")) or name_of(entry.get("item")))
+        for entry in entries
+        if isinstance(entry, dict)
+    ]
+    if all(position.isdecimal() and len(position) < 4 for position, _ in named):
+        named.sort(key=lambda pair: int(pair[0]))
+    return [name for _, name in named if name]
+
+
+def name_of(value: Any) -> str | None:
+    """A text, or the name of a Thing, or the first of a list of them."""
+    value = _first(value)
+    if isinstance(value, dict):
+        value = _first(value.get("name") or value.get("@value"))
+    return value if isinstance(value, str) and value.strip() else None
+
+
+def image_of(value: Any) -> str | None:
+    value = _first(value)
+    if isinstance(value, dict):
+        value = _first(value.get("contentUrl") or value.get("url") or value.get("@id"))
+    return value if isinstance(value, str) else None
+
+
+def category_of(value: Any) -> str | None:
+    if isinstance(value, list):
+        return " > ".join(name for entry in value if (name := name_of(entry))) or None
+    return name_of(value)
+
+
+def _identifier(*values: Any) -> str | None:
+    for value in map(_first, values):
+        plain = value.get("value") if isinstance(value, dict) else value
+        if isinstance(plain, (str, int)) and str(plain).strip():
+            return str(plain).removeprefix("sku:")
+    return None
+
+
+def _gtins(node: Node) -> Iterator[Any]:
+    for key in ("gtin13", "gtin", "gtin14", "gtin12", "gtin8", "isbn", "ean"):
+        if value := _first(node.get(key)):
+            yield value
+
+
+def _first(value: Any) -> Any:
+    while isinstance(value, list):
+        value = next((entry for entry in value if entry), None)
+    return value
+
+
+def _folded(name: object) -> str:
+    return re.sub(r"\W+", " ", name).strip().lower() if isinstance(name, str) else ""
+
+
+def _path(url: str) -> str:
+    try:
+        return unquote(urlsplit(url).path).rstrip("/").lower()
+    except ValueError:
+        return url

@@ -1,0 +1,94 @@
+"""What a page shows to people, for the fields that it does not state for machines."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from crawler.extraction import identifiers, visible, visible_price, visible_stock
+from crawler.extraction.draft import Draft
+from crawler.extraction.structured import Evidence
+from crawler.extraction.view import View
+
+# Signs in the source of a price that is struck through: only then is a stated price checked against the page.
+_REDUCED = (
+    "<del", "<s>", "<s ", "<strike", "line-through", "strike", "old-price", "price-old", "price--old", "old_price",
+    "oldPrice", "was-price", "wasPrice", "original-price", "originalPrice", "list-price", "regular-price",
+)  # fmt: skip
+
+ENOUGH = 3.0  # evidence for a product page
+
+
+class Shown:
+    """Reads the visible page of a draft into the draft."""
+
+    def __init__(self, draft: Draft) -> None:
+        self.draft = draft
+        self.view = View(draft.document)
+
+    def is_product(self) -> bool:
+        """Whether the page looks like a product's: enough of these, which no listing or article has together.
+
+        A price of its own by the heading (2, 0.5 more when it is named one), something to press to buy (2), a
+        labelled identifier (1), words that deny the stock (1), a URL that names a product (1) or has an
+        identifier (0.5). It takes 3, and a heading. A price that repeats like those of a listing's entries
+        settles it: no product page.
+        """
+        if self.view.heading is None:
+            return False
+        best = visible_price.best_price(self._prices)
+        if best is not None and best.repeated:
+            return False
+        score = 0.0 if best is None else 2.5 if best.named else 2.0
+        score += 2.0 * (visible_stock.buy_button(self.view) is not visible_stock.Button.NONE)
+        score += identifiers.likelihood(self.draft.document.url) + identifiers.has_label(self.view)
+        if score < ENOUGH:
+            score += visible_stock.shown_availability(self.view) in ("OutOfStock", "Discontinued")
+        return score >= ENOUGH
+
+    def read(self, evidence: Evidence) -> None:
+        """Fill what is missing, and correct the stated price when the page asks another one."""
+        draft, page = self.draft, self.view
+        if draft.lacks("title"):
+            draft.set("title", visible.shown_title(page), "html")
+        if draft.lacks("price", "currency") or self.is_doubtful(evidence):
+            self._read_price(evidence)
+        if draft.lacks("availability"):
+            draft.set("availability", visible_stock.shown_availability(page), "html")
+        if draft.lacks("sku") and (found := identifiers.shown_sku(page, evidence.other_ids)):
+            draft.set("sku", *found)
+        if draft.lacks("rating") and (rating := visible.shown_rating(page)):
+            draft.set("rating", rating[0], "html", scale=rating[1])
+        self._read_details()
+
+    def is_doubtful(self, evidence: Evidence) -> bool:
+        """Whether the stated price may not be the one that is asked."""
+        if self.draft.lacks("price") or self.draft.found_in["price"] == "rule":
+            return False
+        return len(set(evidence.prices)) > 1 or any(sign in self.draft.document.html for sign in _REDUCED)
+
+    @cached_property
+    def _prices(self) -> list[visible_price.Price]:
+        return visible_price.shown_prices(self.view, self.draft.country)
+
+    def _read_price(self, evidence: Evidence) -> None:
+        draft = self.draft
+        if draft.lacks("price"):
+            best = visible_price.best_price(self._prices)
+        else:
+            best = visible_price.corrected(evidence.prices or [draft.fields["price"]], self._prices)
+        if best is not None:
+            draft.set("price", best.amount, "html")
+        if draft.lacks("currency") and not draft.lacks("price"):
+            currency = visible_price.currency_of(draft.fields["price"], self._prices)
+            draft.set("currency", currency, "html")
+
+    def _read_details(self) -> None:
+        draft, page = self.draft, self.view
+        if draft.lacks("gtin"):
+            draft.set("gtin", identifiers.shown_gtin(page), "html")
+        if draft.lacks("brand"):
+            draft.set("brand", visible.shown_brand(page), "html")
+        if draft.lacks("image"):
+            draft.set("image", visible.shown_image(page), "html")
+        if draft.lacks("category"):
+            draft.set("category", visible.shown_category(page, draft.fields.get("title")), "html")

@@ -1,0 +1,86 @@
+"""All that a page states for machines: JSON-LD, microdata, RDFa, Open Graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+from crawler.extraction import identifiers, jsonld, markup, opengraph, schema_org, values
+from crawler.extraction.draft import CORE, Draft
+
+
+@dataclass(slots=True)
+class Evidence:
+    """What was learned of the page besides the fields themselves."""
+
+    main: bool = False  # one main product is described
+    listed: bool = False  # the entries of a listing are described
+    prices: list[Decimal] = field(default_factory=list)  # that the sources state, in order of trust
+    other_ids: list[str] = field(default_factory=list)  # identifiers besides the sku
+    trail: list[str] = field(default_factory=list)  # breadcrumbs
+    trail_source: str = ""
+
+
+class Structured:
+    """Reads the structured data of a draft's page into the draft."""
+
+    def __init__(self, draft: Draft) -> None:
+        self.draft = draft
+        self.document = draft.document
+        self.evidence = Evidence()
+
+    def read(self) -> Evidence:
+        """Fill the draft, each source only while something is missing that it may have."""
+        self._take(jsonld.blocks(self.document.html), "json-ld")
+        for syntax in (markup.MICRODATA, markup.RDFA):
+            if self.draft.lacks(*CORE, "sku"):
+                self._take(markup.items(self.document, syntax), syntax.name)
+        if self.draft.lacks(*CORE, "sku", "brand", "image", "description") or ":price:amount" in self.document.head:
+            raw = opengraph.raw_fields(self.metas)
+            self._note_price(raw)
+            # Its title is made for sharing ("Buy X at Y"): the heading of the page comes first.
+            self.draft.fill({name: value for name, value in raw.items() if name != "title"}, "opengraph")
+        return self.evidence
+
+    @cached_property
+    def metas(self) -> dict[str, str]:
+        """The page's meta elements by name."""
+        return opengraph.metas(self.document)
+
+    @cached_property
+    def _headings(self) -> list[str]:
+        return [node.text() for node in self.document.tree.css("h1,title")[:10]]
+
+    def _take(self, items: Iterable[Any], source: str) -> None:
+        evidence, url = self.evidence, self.document.url
+        found = schema_org.search(items)
+        if found.breadcrumbs and not evidence.trail:
+            evidence.trail, evidence.trail_source = found.breadcrumbs, source
+        headings = self._headings if len(found.products) > 1 else ()
+        node = schema_org.main_product(found.products, url, headings)
+        if node is None:
+            evidence.listed = evidence.listed or len(found.products) > 1 or found.listed > 1
+            return
+        evidence.main = True
+        raw = schema_org.raw_fields(node, url)
+        self._note_price(raw)
+        self.draft.fill(raw, source)
+        self._note_identifiers(raw["other_ids"], source)
+
+    def _note_price(self, raw: Mapping[str, Any]) -> None:
+        if (price := values.price(raw.get("price"), self.draft.fields.get("currency"))) is not None:
+            self.evidence.prices.append(price)
+
+    def _note_identifiers(self, others: Sequence[Any], source: str) -> None:
+        """Keep *others*; one of them replaces the sku when it is the one by which the URL knows the product."""
+        cleaned = [identifier for other in others if (identifier := values.identifier(other))]
+        self.evidence.other_ids += cleaned
+        sku = self.draft.fields.get("sku")
+        if not cleaned or sku is None or self.draft.found_in["sku"] != source:
+            return
+        if sku.lower() not in self.document.url.lower():
+            in_url = set(identifiers.url_identifiers(self.document.url))
+            self.draft.set("sku", next((other for other in cleaned if other in in_url), None), source)

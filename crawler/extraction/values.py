@@ -1,0 +1,161 @@
+"""Raw values, as pages write them -> clean ones. A value that cannot be right is None, never a guess."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal, InvalidOperation
+from html import unescape
+
+from price_parser import Price
+from stdnum import ean
+
+from crawler.extraction import wording
+from crawler.extraction.currencies import NO_DECIMALS, THREE_DECIMALS
+
+MAX_PRICE = Decimal(10) ** 12  # beyond it a "price" is a timestamp or an id
+MAX_TEXT = 1_000  # characters of a title, brand, sku, category
+MAX_DESCRIPTION = 5_000
+
+_PLAIN = re.compile(r"\d{1,13}(?:\.\d{1,6})?")
+_NEGATIVE = re.compile(r"^\W{0,4}[-−–]\s*[^\d\s]{0,3}\s*\d")
+_TAG = re.compile(r"<[^>]{0,2000}>")
+_EURO_CENTS = re.compile(r"\d\s?€\s?\d\d(?!\d)")
+# A number with its separators; a space only joins groups of three digits, so that "34 99" is not 3499.
+_WRITTEN = re.compile(
+    r"(?:\d+(?:[.,'’]\d+)*(?:[ \u00a0\u202f]\d{3}(?!\d))*(?:[.,]\d{1,2}(?!\d))?|[.,]\d{1,2})(?![\d.,]*\s?%)"
+)
+_PLACEHOLDER = re.compile(r"n/?a|null|none|undefined|unknown|default|no brand|nan|\W*", re.IGNORECASE)
+_FOLLOWED = re.compile(r"(\S*\d\S*)\s+\D{4,}")
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
+_COUNT = re.compile(r"\d{1,3}(?:[ .,\u00a0\u202f]\d{3})+(?!\d)|\d+")
+_AVAILABILITY = {
+    name.lower(): name
+    for name in (
+        "BackOrder", "Discontinued", "InStock", "InStoreOnly", "LimitedAvailability", "MadeToOrder", "OnlineOnly",
+        "OutOfStock", "PreOrder", "PreSale", "Reserved", "SoldOut",
+    )
+}  # fmt: skip
+_AVAILABILITY |= {"oos": "OutOfStock", "availablefororder": "InStock", "available": "InStock", "1": "InStock"}
+_WORDINGS = (
+    ("Discontinued", wording.DISCONTINUED),
+    ("OutOfStock", wording.OUT_OF_STOCK),
+    ("PreOrder", wording.PRE_ORDER),
+    ("BackOrder", wording.BACK_ORDER),
+    ("InStock", wording.IN_STOCK),
+)
+
+
+def text(raw: object, limit: int = MAX_TEXT) -> str | None:
+    """One line of plain text: entities and tags resolved, white space collapsed, cut at *limit* characters."""
+    if not isinstance(raw, (str, int)) or isinstance(raw, bool):
+        return None
+    value = str(raw)[: limit * 4]
+    if "&" in value:
+        value = unescape(value)
+    if "<" in value:
+        value = _TAG.sub(" ", value)
+    return " ".join(value.split())[:limit] or None
+
+
+def name(raw: object) -> str | None:
+    """A short text that is no placeholder such as `N/A` or `null`."""
+    value = text(raw, 200)
+    return None if value is None or _PLACEHOLDER.fullmatch(value) else value
+
+
+def brand(raw: object) -> str | None:
+    """A brand's name, without a label before it (`More of the brand: Acme` -> `Acme`)."""
+    value = name(raw)
+    return name(wording.BRAND_PREFIX.sub("", value)) if value is not None else None
+
+
+def identifier(raw: object) -> str | None:
+    """An identifier; words that follow it are cut off (`TE502955 Housse de canapé` -> `TE502955`)."""
+    value = name(raw)
+    if value is None:
+        return None
+    followed = _FOLLOWED.fullmatch(value)
+    return (followed[1] if followed else value)[:100]
+
+
+def price(raw: object, currency: str | None = None) -> Decimal | None:
+    """A price above zero. *raw* is what a machine-readable field states, `currency` what is known of its code.
+
+    A plain number is read as schema.org says, with a dot for the decimals, except where that cannot be meant:
+    three digits after the dot are thousands when the currency has no decimals or the last digit counts
+    (`1.299` EUR, `34.000` IDR). Anything else is read as text, see `price_in_text`.
+    """
+    value = str(raw).strip() if isinstance(raw, (str, int, float, Decimal)) else ""
+    if not _PLAIN.fullmatch(value):
+        return price_in_text(value)
+    whole, _, decimals = value.partition(".")
+    odd = len(decimals) == 3 and len(whole) <= 3 and currency not in THREE_DECIMALS
+    if odd and (currency in NO_DECIMALS or decimals[-1] != "0"):
+        value = whole + decimals
+    return _in_range(Decimal(value))
+
+
+def price_in_text(raw: str) -> Decimal | None:
+    """The first price in a text as people write it: `1.299,00 €`, `₹1,29,999`, `CHF 12.–`, `¥1,980`.
+
+    Known weakness: `1.299` alone is one thousand and `1.29` is one, whatever the country writes.
+    """
+    if len(raw) > MAX_TEXT or not raw or _NEGATIVE.match(raw):
+        return None
+    if _EURO_CENTS.search(raw):  # 12€50
+        return _in_range(Price.fromstring(raw).amount)
+    match = _WRITTEN.search(raw)
+    return _in_range(Price.fromstring(match[0].replace("’", "'")).amount) if match else None
+
+
+def availability(raw: object) -> str | None:
+    """A name of schema.org's ItemAvailability from its URL, its name, Open Graph's or a shop's words."""
+    if not isinstance(raw, str) or not raw:
+        return None
+    name = raw.rstrip("/ ").rpartition("/")[2].strip()
+    known = _AVAILABILITY.get(re.sub(r"[\s_-]+", "", name).lower())
+    return known or availability_in_text(raw)
+
+
+def availability_in_text(raw: str) -> str | None:
+    """What a short text says of the stock; a denial wins over a promise."""
+    return next((name for name, pattern in _WORDINGS if pattern.search(raw)), None)
+
+
+def gtin(raw: object) -> str | None:
+    """A GTIN-8, -12, -13 or -14 (an ISBN-13 too) whose check digit is right, digits only."""
+    digits = re.sub(r"[\s-]", "", str(raw)) if isinstance(raw, (str, int)) else ""
+    if not digits.isdecimal() or not digits.isascii() or not int(digits):
+        return None
+    return digits if len(digits) in (8, 12, 13, 14) and ean.is_valid(digits) else None
+
+
+def rating(raw: object, best: object = None) -> float | None:
+    """A mean rating on 0..5, from a scale that ends at *best*, else at the nearest of 5, 10 and 100."""
+    value, top = _number(raw), _number(best)
+    if value is None:
+        return None
+    if not top or top < value:
+        top = next((scale for scale in (5.0, 10.0, 100.0) if value <= scale), None)
+    return round(value / top * 5, 2) if top else None
+
+
+def count(raw: object) -> int | None:
+    """A number of reviews: `1,234`, `(57 Opinions)`."""
+    if isinstance(raw, int) and not isinstance(raw, bool):
+        return raw if 0 <= raw < 10**9 else None
+    match = _COUNT.search(raw[:MAX_TEXT]) if isinstance(raw, str) else None
+    value = int(re.sub(r"\D", "", match[0])) if match else None
+    return value if value is not None and value < 10**9 else None
+
+
+def _number(raw: object) -> float | None:
+    match = _NUMBER.search(str(raw)[:100]) if isinstance(raw, (str, int, float, Decimal)) else None
+    return float(match[0].replace(",", ".")) if match else None
+
+
+def _in_range(amount: Decimal | None) -> Decimal | None:
+    try:
+        return amount if amount is not None and 0 < amount < MAX_PRICE else None
+    except InvalidOperation:  # NaN
+        return None

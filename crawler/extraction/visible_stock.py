@@ -1,0 +1,93 @@
+"""Whether the product can be bought, as the page words it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from enum import Enum
+from typing import Final
+
+from selectolax.lexbor import LexborNode
+
+from crawler.extraction import values, view, wording
+from crawler.extraction.view import View
+
+BEFORE, AFTER = 40, 300  # texts around the heading that speak of the product
+MAX_WORDS: Final = 90  # characters; longer texts explain, they do not state
+MAX_LABEL: Final = 40  # characters of a button
+_DISABLED = re.compile(r"disabled|inactive|sold-?out|unavailable|\bhidden\b|\bhide\b|d-none")
+_LABELLED = "input[type=submit],input[type=button],input[type=image],button[title],button[aria-label],a[title]"
+
+
+class Button(Enum):
+    """The state of what is pressed to buy."""
+
+    NONE = 0
+    DISABLED = 1
+    WORKING = 2
+
+
+def shown_availability(page: View) -> str | None:
+    """A schema.org name, or None when nothing near the heading speaks of stock.
+
+    A buy button that works outweighs a denial, which then is about another size or shop; without one the
+    first denial counts, then the first promise, then a button that is disabled. Known weakness: buttons that
+    only a script enables or disables.
+    """
+    near = list(_near(page))
+    button = buy_button(page)
+    if button is Button.WORKING:
+        return _stated(near, "PreOrder", "BackOrder") or "InStock"
+    stated = _stated(near, "Discontinued", "OutOfStock", "PreOrder", "BackOrder") or _stated(near, "InStock")
+    return stated or ("OutOfStock" if button is Button.DISABLED else None)
+
+
+def buy_button(page: View) -> Button:
+    """The best state of all that can be pressed to buy, outside of other products, menus and carts."""
+    best = Button.NONE
+    for node in _buying(page):
+        state = _state(page, node)
+        if state is Button.WORKING:
+            return state
+        best = state if state is Button.DISABLED else best
+    return best
+
+
+def _near(page: View) -> Iterator[str]:
+    """The short texts around the heading."""
+    start = max(0, page.heading_index - BEFORE)
+    for text, node in page.texts[start : max(0, page.heading_index) + AFTER]:
+        if len(text) <= MAX_WORDS and not page.flags(node) & (view.OTHER | view.LINK | view.HIDDEN):
+            yield text
+
+
+def _stated(near: list[str], *names: str) -> str | None:
+    return next((name for text in near if (name := values.availability_in_text(text)) in names), None)
+
+
+def _buying(page: View) -> Iterator[LexborNode]:
+    for text, node in page.texts:
+        if len(text) <= MAX_LABEL and wording.BUY.search(text):
+            yield node
+    for node in page.document.tree.css(_LABELLED)[:300]:
+        attributes = node.attributes
+        labels = (attributes.get(name) or "" for name in ("value", "title", "aria-label", "alt"))
+        if any(len(label) <= 2 * MAX_LABEL and wording.BUY.search(label) for label in labels):
+            yield node
+
+
+def _state(page: View, node: LexborNode) -> Button:
+    flags = page.flags(node)
+    if flags & (view.OTHER | view.HIDDEN):
+        return Button.NONE
+    current: LexborNode | None = node
+    for _ in range(4):
+        if current is None or current.tag == "body":
+            break
+        attributes = current.attributes
+        if "disabled" in attributes or _DISABLED.search((attributes.get("class") or "").lower()):
+            return Button.DISABLED
+        if current.tag in ("button", "input", "a"):
+            return Button.WORKING
+        current = current.parent
+    return Button.WORKING if flags & view.BUTTON else Button.NONE

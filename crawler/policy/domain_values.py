@@ -1,0 +1,184 @@
+"""Readers of the single values of `domains.toml`: TOML value in, checked value out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from selectolax.lexbor import LexborHTMLParser, SelectolaxError
+
+_ATTRIBUTE = re.compile(r"(.*)::(?:(text)|attr\(([\w:-]+)\))$", re.DOTALL)
+_EMPTY = LexborHTMLParser("")
+
+
+class BadValueError(Exception):
+    """A value that cannot be used: what it is, what is allowed, and where below the key it stands."""
+
+    def __init__(self, value: object, allowed: str, path: tuple[str, ...] = ()) -> None:
+        super().__init__(allowed)
+        self.value = value
+        self.allowed = allowed
+        self.path = path
+
+
+@dataclass(frozen=True, slots=True)
+class Element:
+    """An element of a page."""
+
+    css: str
+
+
+@dataclass(frozen=True, slots=True)
+class FieldRule:
+    """Where a field stands: the text or *attribute* of the first element that *css* selects and that has one,
+    cut down to what *pattern* finds (its first group, if it has one); or a fixed *value*."""
+
+    css: str = ""
+    attribute: str | None = None
+    pattern: re.Pattern[str] | None = None
+    value: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRule:
+    """Which links: those whose URL has *pattern*, or those that *css* selects (a link, or what holds links)."""
+
+    pattern: re.Pattern[str] | None = None
+    css: str | None = None
+
+
+Reader = Callable[[Any], Any]
+
+
+def boolean(raw: Any) -> bool:
+    """true or false."""
+    if not isinstance(raw, bool):
+        raise BadValueError(raw, "true or false")
+    return raw
+
+
+def number(low: float, high: float) -> Reader:
+    """A reader of numbers in [low, high]."""
+
+    def reader(raw: Any) -> float:
+        if isinstance(raw, bool) or not isinstance(raw, (int, float)) or not low <= raw <= high:
+            raise BadValueError(raw, f"a number from {low} to {high}")
+        return float(raw)
+
+    return reader
+
+
+def integer(low: int, high: int) -> Reader:
+    """A reader of whole numbers in [low, high]."""
+
+    def reader(raw: Any) -> int:
+        if isinstance(raw, bool) or not isinstance(raw, int) or not low <= raw <= high:
+            raise BadValueError(raw, f"a whole number from {low} to {high}")
+        return raw
+
+    return reader
+
+
+def choice(*allowed: str) -> Reader:
+    """A reader of one of the *allowed* words."""
+
+    def reader(raw: Any) -> str:
+        if raw not in allowed:
+            raise BadValueError(raw, "one of " + ", ".join(allowed))
+        return str(raw)
+
+    return reader
+
+
+def fields_of(names: Sequence[str]) -> Reader:
+    """A reader of the `fields` table, whose keys are *names*."""
+
+    def reader(raw: Any) -> MappingProxyType[str, tuple[FieldRule, ...]]:
+        if not isinstance(raw, dict):
+            raise BadValueError(raw, "a table of fields: " + ", ".join(names))
+        for name in raw:
+            if name not in names:
+                raise BadValueError(name, "a field's name, one of " + ", ".join(names), (name,))
+        return MappingProxyType({name: _each(value, _field, (name,)) for name, value in raw.items()})
+
+    return reader
+
+
+def required_of(names: Sequence[str]) -> Reader:
+    """A reader of the `required` list: names of fields, and `{ css = "…" }`."""
+
+    def one(raw: Any) -> str | Element:
+        if isinstance(raw, str):
+            if raw not in names:
+                raise BadValueError(raw, f'a field ({", ".join(names)}) or {{ css = "…" }}')
+            return raw
+        return Element(_selector(_only(raw, "css")["css"]))
+
+    return lambda raw: _each(raw, one)
+
+
+def links(raw: Any) -> tuple[LinkRule, ...]:
+    """Regular expressions on the link's URL, and `{ css = "…" }`."""
+
+    def one(entry: Any) -> LinkRule:
+        if isinstance(entry, str):
+            return LinkRule(pattern=_pattern(entry))
+        return LinkRule(css=_selector(_only(entry, "css")["css"]))
+
+    return _each(raw, one)
+
+
+def _field(raw: Any) -> FieldRule:
+    if isinstance(raw, str):
+        return _located(raw)
+    table = _only(raw, "css", "pattern", "value")
+    if "value" in table:
+        if len(table) > 1 or not isinstance(table["value"], str):
+            raise BadValueError(raw, '{ value = "text" } alone')
+        return FieldRule(value=table["value"])
+    rule = _located(table.get("css"))
+    return FieldRule(rule.css, rule.attribute, _pattern(table["pattern"]) if "pattern" in table else None)
+
+
+def _located(raw: Any) -> FieldRule:
+    """`h1.name`, `h1::text`, `img::attr(src)`."""
+    match = _ATTRIBUTE.fullmatch(raw) if isinstance(raw, str) else None
+    if match is None:
+        return FieldRule(css=_selector(raw))
+    return FieldRule(css=_selector(match[1]), attribute=match[3])
+
+
+def _selector(raw: Any) -> str:
+    try:
+        if isinstance(raw, str) and raw.strip():
+            _EMPTY.css_first(raw)
+            return raw
+    except SelectolaxError:
+        pass
+    raise BadValueError(raw, "a CSS selector such as h1.name (for a field also img::attr(src))")
+
+
+def _pattern(raw: Any) -> re.Pattern[str]:
+    try:
+        if isinstance(raw, str) and raw:
+            return re.compile(raw)
+    except re.error as error:
+        raise BadValueError(raw, f"a regular expression ({error})") from None
+    raise BadValueError(raw, "a regular expression")
+
+
+def _only(raw: Any, *keys: str) -> dict[str, Any]:
+    if not isinstance(raw, dict) or not raw or set(raw) - set(keys) or not raw.keys() & {"css", "value"}:
+        raise BadValueError(raw, f"a text, or a table with {', '.join(keys)}")
+    return raw
+
+
+def _each(raw: Any, one: Callable[[Any], Any], path: tuple[str, ...] = ()) -> tuple[Any, ...]:
+    """One value or a list of them, each read by *one*."""
+    try:
+        return tuple(one(entry) for entry in (raw if isinstance(raw, list) else [raw]))
+    except BadValueError as error:
+        raise BadValueError(error.value, error.allowed, path) from None

@@ -1,0 +1,154 @@
+"""Rules per domain: where fields stand, which links to follow, what must be there, how polite to be.
+
+`settings/domains.toml` describes the format. Everything is read and checked at the start of a crawl: a mistake
+is one ConfigError that names file, line, key and what is allowed, never a silent miss on some later page.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Final, Literal
+
+from crawler import config, urls
+from crawler.errors import ConfigError
+from crawler.items import Item, ProductItem
+from crawler.policy import domain_values as read
+from crawler.policy.domain_values import BadValueError, Element, FieldRule, LinkRule
+
+FIELDS: Final = tuple(
+    each.name for each in fields(ProductItem) if each.name not in {"found_in", *(own.name for own in fields(Item))}
+)
+DEFAULT: Final = "default"
+Tier = Literal["http", "browser", "api"]
+
+_HOST = re.compile(r"(?=.{1,253}$)(?:localhost|[\w-]+(?:\.[\w-]+)+)")
+_HEADER = re.compile(r"\s*\[\s*(.*?)\s*\]\s*(?:#.*)?$")
+_KEY = re.compile(r"\s*((?:\"[^\"]*\"|'[^']*'|[\w.-]+|\s*\.\s*)+)\s*=")
+_PART = re.compile(r"\"([^\"]*)\"|'([^']*)'|([\w-]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class DomainRules:
+    """The rules of one domain. A politeness key that is None leaves the matter to the settings."""
+
+    fields: Mapping[str, tuple[FieldRule, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    product: tuple[LinkRule, ...] = ()
+    pagination: tuple[LinkRule, ...] = ()
+    follow: tuple[LinkRule, ...] = ()
+    exclude: tuple[LinkRule, ...] = ()
+    required: tuple[str | Element, ...] = ()  # names of fields, or elements of the page
+    obey_nofollow: bool = True
+    delay_seconds: float | None = None
+    concurrency: int | None = None
+    group_by_domain: bool | None = None
+    max_tier: Tier | None = None
+
+    def is_product(self, url: str) -> bool:
+        """Whether a `product` pattern says that *url* is a product's page."""
+        return any(rule.pattern is not None and rule.pattern.search(url) for rule in self.product)
+
+
+_READERS: Final = MappingProxyType(
+    {
+        "fields": read.fields_of(FIELDS),
+        "product": read.links,
+        "pagination": read.links,
+        "follow": read.links,
+        "exclude": read.links,
+        "required": read.required_of(FIELDS),
+        "obey_nofollow": read.boolean,
+        "delay_seconds": read.number(0, 86_400),
+        "concurrency": read.integer(1, 1_000),
+        "group_by_domain": read.boolean,
+        "max_tier": read.choice("http", "browser", "api"),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """All rules of a file."""
+
+    default: DomainRules = field(default_factory=DomainRules)
+    by_host: Mapping[str, DomainRules] = field(default_factory=lambda: MappingProxyType({}))
+
+    def for_url(self, url: str) -> DomainRules:
+        """The rules of the exact host, else of the registrable domain, else the default ones."""
+        host = urls.group(url)
+        return self.by_host.get(host) or self.by_host.get(urls.registrable(host)) or self.default
+
+
+def load_rules(path: str | Path) -> Rules:
+    """The rules of a file; raises ConfigError when it cannot be read or used."""
+    return parse_rules(config.text_file("DOMAINS_FILE", path), str(path))
+
+
+def parse_rules(text: str, source: str = "domains.toml") -> Rules:
+    """The rules in *text*; *source* is what errors call the file."""
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        where = re.search(r"at line (\d+)", str(error))
+        line = int(where[1]) if where else len(text.splitlines())
+        shown = (text.splitlines() or [""])[min(line, len(text.splitlines())) - 1]
+        raise ConfigError(f"{source}, line {line}", shown.strip(), f"valid TOML: {error}") from None
+    own = {name: _table(name, table, text, source) for name, table in tables.items()}
+    default = own.pop(DEFAULT, {})
+    hosts = {host: _merged(own.get(urls.registrable(host), {}) if host in own else {}, own[host]) for host in own}
+    return Rules(
+        DomainRules(**default), MappingProxyType({host: DomainRules(**_merged(default, hosts[host])) for host in hosts})
+    )
+
+
+def _table(name: str, table: Any, text: str, source: str) -> dict[str, Any]:
+    """The checked values of one table."""
+    if name != DEFAULT and not (_HOST.fullmatch(name) and name == name.lower() and isinstance(table, dict)):
+        allowed = f'a table named {DEFAULT} or a host name in lower case and quotes, as in ["shop.example.com"]'
+        raise ConfigError(f"{source}, line {_line(text, (name,))}: table", name, allowed)
+    values: dict[str, Any] = {}
+    for key, raw in table.items():
+        reader = _READERS.get(key)
+        where = f"{source}, line {_line(text, (name, key))}: [{name}]"
+        if reader is None:
+            raise ConfigError(f"{where} key", key, "one of " + ", ".join(_READERS))
+        try:
+            values[key] = reader(raw)
+        except BadValueError as error:
+            line = _line(text, (name, key, *error.path))
+            shown = ".".join((key, *error.path))
+            raise ConfigError(f"{source}, line {line}: [{name}] {shown}", error.value, error.allowed) from None
+    return values
+
+
+def _merged(outer: Mapping[str, Any], inner: Mapping[str, Any]) -> dict[str, Any]:
+    """What *inner* says, else what *outer* says; `fields` are taken one by one."""
+    both = {**outer, **inner}
+    if "fields" in outer and "fields" in inner:
+        both["fields"] = MappingProxyType({**outer["fields"], **inner["fields"]})
+    return both
+
+
+def _line(text: str, path: tuple[str, ...]) -> int:
+    """The line on which *path* stands, or the nearest line around it: tomllib does not tell."""
+    best, line = 0, 1
+    table: tuple[str, ...] = ()
+    for number, source in enumerate(text.splitlines(), 1):
+        if header := _HEADER.match(source):
+            table = _parts(header[1])
+            here = table
+        elif key := _KEY.match(source):
+            here = table + _parts(key[1])
+        else:
+            continue
+        if len(here) > best and here == path[: len(here)]:
+            best, line = len(here), number
+    return line
+
+
+def _parts(dotted: str) -> tuple[str, ...]:
+    return tuple(next(part for part in match if part) for match in _PART.findall(dotted) if any(match))
