@@ -135,7 +135,17 @@ LOG_LEVEL = os.environ.get("LOG_LEVEL", "INFO")
 # One JSON object per line instead of text; both carry the request_id. Reader: extensions/logs.py
 LOG_JSON = False
 ADDONS = {"crawler.extensions.logs.LogAddon": 0}
+# Where /metrics, /healthz and /readyz of a worker are served under `scrapy crawl`: port 1 to 65535, 0 = one of the
+# system's choice, which the log names (several workers share a laptop), -1 = off. Reader: extensions/metrics.py
+METRICS_HOST = os.environ.get("METRICS_HOST", "127.0.0.1")
+METRICS_PORT = os.environ.get("METRICS_PORT", "0")
+# Seconds between two counts of the whole queue for the metrics, 0.1 to 3600. Reader: extensions/metrics.py
+METRICS_QUEUE_SECONDS = 15
+# Seconds for which the event loop may be stuck until /healthz asks for a restart, 1 to 3600: parsing one huge page
+# takes seconds. Reader: extensions/metrics.py
+HEALTH_MAX_LAG_SECONDS = 60
 EXTENSIONS = {
+    "crawler.extensions.metrics.MetricsExtension": 0,
     "crawler.extensions.idle.IdleExtension": 0,
 }
 

@@ -18,9 +18,7 @@ async def test_each_test_gets_an_empty_redis(redis_client: redis.asyncio.Redis, 
 
 
 @pytest.mark.parametrize("turn", [1, 2])
-async def test_each_test_gets_an_empty_database(
-    mongo_database: AsyncDatabase[dict[str, Any]], turn: int
-) -> None:
+async def test_each_test_gets_an_empty_database(mongo_database: AsyncDatabase[dict[str, Any]], turn: int) -> None:
     assert await mongo_database.list_collection_names() == []
     assert (await mongo_database.turns.insert_one({"turn": turn})).acknowledged
 

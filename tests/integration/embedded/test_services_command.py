@@ -56,9 +56,7 @@ def test_status_says_when_a_setting_names_another_server(scrapy: ScrapyRunner) -
     assert "not used  REDIS_URL names another server" in text
 
 
-def test_stop_refuses_while_someone_uses_it_and_obeys_force(
-    scrapy: ScrapyRunner, use: Use, data_dir: Path
-) -> None:
+def test_stop_refuses_while_someone_uses_it_and_obeys_force(scrapy: ScrapyRunner, use: Use, data_dir: Path) -> None:
     user = use()
     user.url()
     running = server(data_dir)

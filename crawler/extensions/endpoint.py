@@ -1,0 +1,81 @@
+"""A small HTTP server in threads of its own, so that it answers while the event loop is busy or stuck."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+logger = logging.getLogger(__name__)
+
+CLIENT_SECONDS = 5  # a client that sends no request for that long is cut off
+TEXT = "text/plain; charset=utf-8"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a route returns."""
+
+    status: int
+    body: bytes
+    content_type: str = TEXT
+
+
+Routes = Mapping[str, Callable[[], Answer]]
+
+
+class Endpoint:
+    """Serves GET requests of *routes*, which are called in a thread each and must not touch the event loop."""
+
+    def __init__(self, host: str, port: int, routes: Routes) -> None:
+        """Listens at once, on a port of the system's choice for 0; raises OSError when the port is taken."""
+        self._server = _Server((host, port), routes)
+        self._thread = threading.Thread(target=self._server.serve_forever, name="endpoint", daemon=True)
+        self._thread.start()
+
+    @property
+    def url(self) -> str:
+        """Where it listens, without a path."""
+        host, port = self._server.server_address[:2]
+        return f"http://{host!s}:{port}"
+
+    def close(self) -> None:
+        """Stop listening. Waits up to half a second for the thread."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False  # a slow client does not hold the worker's end up
+
+    def __init__(self, address: tuple[str, int], routes: Routes) -> None:
+        self.routes = routes
+        super().__init__(address, _Handler)
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that went away, or a bug in a route."""
+        logger.warning("Request from %s could not be answered", client_address, exc_info=sys.exception())
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+    server_version = "shoal"
+    sys_version = ""
+    timeout = CLIENT_SECONDS
+
+    def do_GET(self) -> None:
+        route = self.server.routes.get(self.path.partition("?")[0])
+        answer = route() if route else Answer(404, f"try {', '.join(self.server.routes)}\n".encode())
+        self.send_response(answer.status)
+        self.send_header("Content-Type", answer.content_type)
+        self.send_header("Content-Length", str(len(answer.body)))
+        self.end_headers()
+        self.wfile.write(answer.body)
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the base class' name
+        """Probes come every few seconds and say nothing new."""

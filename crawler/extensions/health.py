@@ -1,0 +1,68 @@
+"""Is this worker alive, and is it at work? Answered from memory: a probe never waits for Redis or MongoDB."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import monotonic
+
+from scrapy.crawler import Crawler
+
+from crawler import stats as names
+from crawler.frontier import endings
+from crawler.frontier.scheduler import Scheduler
+from crawler.frontier.worker import Worker
+
+
+class Health:
+    """What the probes of one worker read, from any thread.
+
+    Alive: the event loop came round within *max_lag_seconds*; a server that is away must not get workers killed.
+    Ready: it leases, or could if there were work.
+    """
+
+    def __init__(self, crawler: Crawler, max_lag_seconds: float, clock: Callable[[], float] = monotonic) -> None:
+        self._crawler = crawler
+        self._max_lag = max_lag_seconds
+        self._clock = clock
+        self._beat = clock()
+        self._opened = False
+
+    def opened(self) -> None:
+        """The spider is open, and with it the connection to the frontier."""
+        self._opened = True
+
+    def beat(self) -> None:
+        """Called by the event loop every second."""
+        self._beat = self._clock()
+
+    @property
+    def lag(self) -> float:
+        """Seconds since the event loop was last seen."""
+        return self._clock() - self._beat
+
+    def stuck(self) -> str:
+        """Why this worker should be restarted; empty while it should not."""
+        if self.lag <= self._max_lag:
+            return ""
+        return f"the event loop has not come round for {self.lag:.0f} s ({self._max_lag:.0f} s are allowed)"
+
+    def unready(self) -> str:
+        """Why it does not lease; empty while it does."""
+        if not self._opened:
+            return "starting"
+        engine = self._crawler.engine
+        if endings.is_closing(engine):
+            return "closing: it finishes what it has started"
+        if engine.paused:
+            return "paused"
+        if (worker := self.worker) is not None and worker.outage.on:
+            return "Redis does not answer"
+        if self._crawler.stats.get_value(names.STORE_AWAY):
+            return "MongoDB does not answer"
+        return self.stuck()
+
+    @property
+    def worker(self) -> Worker | None:
+        """This worker's share of the frontier; None with another scheduler, and before the spider is open."""
+        scheduler = self._crawler.engine.scheduler if self._opened else None
+        return scheduler.worker if isinstance(scheduler, Scheduler) else None

@@ -1,0 +1,78 @@
+"""Which Scrapy stats become which metrics: a table, and how it is read. Knows nothing of Prometheus' library."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from crawler import stats as names
+
+GAUGES: Final = frozenset({names.STORE_AWAY})
+LABELS: Final = {names.ITEMS: "result", names.ITEM_ISSUES: "issue"}  # of other patterns: reason
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """One metric: the stats it is read from, in which `{}` stands for the value of the label."""
+
+    metric: str
+    help: str
+    stats: tuple[str, ...]
+    label: str = ""
+    counts: Counter[str] = field(default_factory=Counter)  # label value -> count; "" where there is no label
+
+    @property
+    def is_gauge(self) -> bool:
+        """Whether it may go down."""
+        return not GAUGES.isdisjoint(self.stats)
+
+    def filled(self, stats: Mapping[str, Any]) -> Family:
+        """The same with the counts of now; what was never counted is 0, so that a first count is seen as a rise."""
+        counts: Counter[str] = Counter()
+        if not self.label:
+            counts[""] = stats.get(self.stats[0], 0)
+        for prefix in [stat.removesuffix("{}") for stat in self.stats if self.label]:
+            for name in [name for name in stats if name.startswith(prefix)]:
+                value = name.removeprefix(prefix)
+                if "/" not in value and value != "count":  # Scrapy keeps its totals beside their parts
+                    counts[_short(value)] += stats[name]
+        return Family(self.metric, self.help, self.stats, self.label, counts)
+
+
+def _ours() -> Iterator[Family]:
+    """Every stat of crawler/stats.py under its own name, so that a new one needs no line here."""
+    for stat in vars(names).values():
+        if isinstance(stat, str) and "/" in stat and " " not in stat:
+            label = LABELS.get(stat, "reason") if stat.endswith("/{}") else ""
+            name = stat.removesuffix("/{}").replace("/", "_")
+            yield Family(f"shoal_{name}", f"Scrapy stat {stat} of this worker", (stat,), label)
+
+
+FAMILIES: Final = (
+    Family(
+        "shoal_requests",
+        "Requests of this worker by outcome: the status, or the class of the error",
+        ("downloader/response_status_count/{}", "downloader/exception_type_count/{}"),
+        "outcome",
+    ),
+    Family("shoal_sent_bytes", "Bytes of requests sent", ("downloader/request_bytes",)),
+    Family("shoal_received_bytes", "Bytes of responses received", ("downloader/response_bytes",)),
+    Family("shoal_retries", "Retries asked for by Scrapy's retry middleware", ("retry/reason_count/{}",), "reason"),
+    Family("shoal_items_scraped", "Items that passed every pipeline", ("item_scraped_count",)),
+    Family("shoal_items_dropped", "Items that a pipeline dropped", ("item_dropped_reasons_count/{}",), "reason"),
+    Family("shoal_spider_exceptions", "Exceptions that callbacks raised", ("spider_exceptions/{}",), "exception"),
+    Family("shoal_log_lines", "Lines logged", ("log_count/{}",), "level"),
+    *_ours(),
+)
+
+
+def read(stats: Mapping[str, Any]) -> list[Family]:
+    """All families with the counts of *stats*."""
+    return [family.filled(stats) for family in FAMILIES]
+
+
+def _short(value: str) -> str:
+    """`twisted.internet.error.TimeoutError` -> `TimeoutError`; anything that is not a class stays as it is."""
+    return value.rpartition(".")[2] if all(part.isidentifier() for part in value.split(".")) else value

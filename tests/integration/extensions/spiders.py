@@ -1,0 +1,50 @@
+"""Plain Scrapy spiders for the tests of the extensions."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+from scrapy import Request, Spider
+from scrapy.http import Response
+from twisted.python.failure import Failure
+
+logger = logging.getLogger("callback")
+
+
+class VisitSpider(Spider):
+    """Visits `urls` (separated by blanks), yields an item for each page, follows nothing."""
+
+    name = "visit"
+    handle_httpstatus_list = (404,)
+    urls = ""  # given with -a
+
+    async def start(self) -> AsyncIterator[Any]:
+        logger.info("starting with %s", self.settings["REDIS_URL"])
+        for url in self.urls.split():
+            yield Request(url, errback=self.failed)
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        logger.info("parsing a page")
+        if "stick" in response.url:
+            time.sleep(4)  # what a callback must never do
+        if "break" in response.url:
+            raise ValueError("the page is not as expected")
+        if "drop" in response.url:
+            asyncio.get_running_loop().call_later(0.3, logger.info, "long after the page")
+        yield {"url": response.url}
+
+    def failed(self, failure: Failure) -> None:
+        logger.warning("failed: %s", failure.request)  # type: ignore[attr-defined]
+
+
+class LogPipeline:
+    """Writes a line for each item."""
+
+    async def process_item(self, item: Any) -> Any:
+        await asyncio.sleep(0)
+        logging.getLogger("pipeline").info("storing an item")
+        return item

@@ -1,0 +1,76 @@
+"""The log of a real crawl: one id from the download over the callback to the item, no secrets, one line each."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+from tests.integration.extensions.visiting import crawl
+from tests.servers import ScrapyRunner
+from tests.sites import Page, Site
+
+PIPELINE = 'ITEM_PIPELINES={"tests.integration.extensions.spiders.LogPipeline": 1}'
+DEBUG = "LOG_LEVEL=DEBUG"
+
+
+def _lines(runner: ScrapyRunner, site: Site, paths: list[str]) -> list[dict[str, Any]]:
+    result = crawl(runner, [site.url(path) for path in paths], DEBUG, "LOG_JSON=True", PIPELINE)
+    assert result.returncode == 0
+    return [json.loads(line) for line in result.stderr.splitlines()]
+
+
+def test_every_line_of_a_page_carries_one_id(scrapy_run: ScrapyRunner) -> None:
+    with Site({"/1": Page(), "/2": Page(), "/3": Page()}) as site:
+        lines = _lines(scrapy_run, site, ["/1", "/2", "/3"])
+    by_id: dict[str, list[str]] = {}
+    for line in lines:
+        if "request_id" in line:
+            by_id.setdefault(line["request_id"], []).append(line["message"].split("http")[0].split("<")[0])
+    assert len(by_id) == 3
+    for messages in by_id.values():
+        assert [text.strip() for text in messages] == [
+            "Crawled (200)",
+            "parsing a page",
+            "storing an item",
+            "Scraped from",
+        ]
+
+
+def test_a_traceback_is_inside_its_line_and_an_errback_names_its_request(scrapy_run: ScrapyRunner) -> None:
+    with Site({"/break": Page()}) as site:
+        lines = _lines(scrapy_run, site, ["/break"])
+        failing = site.url("/")
+    error = next(line for line in lines if line["level"] == "ERROR")
+    assert error["exception"].endswith("ValueError: the page is not as expected")
+    assert error["url"] == site.url("/break")
+    assert error["request_id"] == next(line for line in lines if line["message"].startswith("Crawled ("))["request_id"]
+    result = crawl(scrapy_run, [failing], "LOG_JSON=True", "RETRY_ENABLED=False")
+    failed = next(line for line in map(json.loads, result.stderr.splitlines()) if "failed:" in line["message"])
+    assert (failed["url"], len(failed["request_id"])) == (failing, 8)
+
+
+def test_what_a_page_leaves_behind_does_not_speak_in_its_name(scrapy_run: ScrapyRunner) -> None:
+    with Site({"/drop": Page(), "/late": lambda: _after(0.6)}) as site:
+        lines = _lines(scrapy_run, site, ["/drop", "/late"])
+    late = next(line for line in lines if line["message"] == "long after the page")
+    assert "request_id" not in late
+
+
+def test_text_carries_the_id_too_and_no_line_shows_a_password(scrapy_run: ScrapyRunner) -> None:
+    secret = {"MONGODB_URI": "mongodb://shoal:t0p-s3cret@db.example/", "REDIS_URL": "redis://:t0p-s3cret@cache/0"}
+    with Site({"/": Page()}) as site:
+        scrapy_run.env.update(secret)
+        result = crawl(scrapy_run, [site.url()], DEBUG, PIPELINE)
+    assert result.returncode == 0
+    assert "starting with redis://***@cache/0" in result.stderr
+    assert "t0p-s3cret" not in result.stderr
+    lines = result.stderr.splitlines()
+    ids = {line.split("[")[2].split("]")[0] for line in lines if line.endswith(("parsing a page", "storing an item"))}
+    assert len(ids) == 1
+    assert len(ids.pop()) == 8
+
+
+def _after(seconds: float) -> Page:
+    time.sleep(seconds)
+    return Page()

@@ -1,0 +1,132 @@
+"""Metrics and probes of a real crawl, read over HTTP."""
+
+from __future__ import annotations
+
+import re
+import socket
+import threading
+import time
+from collections.abc import Callable
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from tests.integration.extensions.visiting import arguments, crawl, get, start
+from tests.servers import ScrapyRunner
+from tests.sites import Page, Site
+
+Samples = dict[tuple[str, tuple[str, ...]], float]
+
+REFUSED = ("shoal_requests_total", ("DownloadConnectionRefusedError",))
+
+
+def _samples(address: str) -> Samples:
+    status, text = get(f"{address}/metrics")
+    assert status == 200
+    return {
+        (sample.name, tuple(sample.labels.values())): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+def _eventually(address: str, condition: Callable[[Samples], bool]) -> Samples:
+    deadline = time.monotonic() + 20
+    while not condition(samples := _samples(address)):
+        assert time.monotonic() < deadline, samples
+        time.sleep(0.05)
+    return samples
+
+
+def test_a_crawl_is_counted(scrapy_run: ScrapyRunner) -> None:
+    hold = threading.Event()
+    pages = {"/1": Page(), "/2": Page(), "/break": Page(), "/slow": Page(hold=hold)}
+    with Site(pages) as site, socket.socket() as refusing:
+        refusing.bind(("127.0.0.1", 0))
+        refused = f"http://127.0.0.1:{refusing.getsockname()[1]}/"
+        before = time.time()
+        urls = [*map(site.url, pages), site.url("/missing"), refused]
+        address = start(scrapy_run, urls, "RETRY_TIMES=1")
+        _eventually(address, lambda samples: samples["shoal_items_scraped_total", ()] == 3)
+        found = _eventually(address, lambda samples: samples.get(REFUSED) == 2)
+        assert found["shoal_requests_total", ("200",)] == 3
+        assert found["shoal_requests_total", ("404",)] == 1
+        assert found["shoal_spider_exceptions_total", ("ValueError",)] == 1
+        assert list(_named(found, "shoal_retries_total").values()) == [1]
+        assert found["shoal_request_duration_seconds_count", ()] == 4
+        assert found["shoal_request_duration_seconds_bucket", ("+Inf",)] == 4
+        assert 0 < found["shoal_request_duration_seconds_sum", ()] < 4 * 20
+        assert found["shoal_worker_requests", ("downloading",)] == 1  # the slow page
+        assert before < found["shoal_last_progress_timestamp_seconds", ()] <= time.time()
+        assert found["shoal_received_bytes_total", ()] > 400
+        assert found["shoal_frontier_pushed_total", ()] == 0
+        assert found["process_resident_memory_bytes", ()] > 20e6
+        hold.set()
+
+
+def _named(samples: Samples, name: str) -> Samples:
+    return {key: value for key, value in samples.items() if key[0] == name}
+
+
+def test_no_label_and_no_name_breaks_the_conventions(scrapy_run: ScrapyRunner) -> None:
+    hold = threading.Event()
+    with Site({"/": Page(hold=hold)}) as site:
+        address = start(scrapy_run, [site.url()])
+        _, text = get(f"{address}/metrics")
+        families = list(text_string_to_metric_families(text))
+        hold.set()
+    ours = [family for family in families if family.name.startswith("shoal_")]
+    assert len(ours) > 20
+    for family in ours:
+        assert re.fullmatch(r"[a-z][a-z0-9_]+", family.name)
+        assert family.documentation
+        assert family.type in {"counter", "gauge", "histogram"}
+        assert not family.name.endswith(("_count", "_sum", "_bucket", "_info")), family.name
+        labels = {label for sample in family.samples for label in sample.labels}
+        assert labels <= {"outcome", "reason", "result", "issue", "exception", "level", "state", "le"}
+    assert "127.0.0.1" not in text
+
+
+def test_a_stuck_event_loop_is_reported_while_metrics_still_come(scrapy_run: ScrapyRunner) -> None:
+    hold = threading.Event()
+    with Site({"/stick": Page(), "/": Page(hold=hold)}) as site:
+        address = start(scrapy_run, [site.url("/stick"), site.url()], "HEALTH_MAX_LAG_SECONDS=2")
+        deadline = time.monotonic() + 15
+        while (answer := get(f"{address}/healthz"))[0] == 200 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert answer[0] == 503
+        assert re.fullmatch(r"the event loop has not come round for \d s \(2 s are allowed\)\n", answer[1])
+        assert get(f"{address}/readyz")[0] == 503
+        assert _samples(address)["shoal_event_loop_lag_seconds", ()] > 2
+        while get(f"{address}/healthz")[0] != 200 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert get(f"{address}/healthz") == (200, "ok\n")
+        assert get(f"{address}/readyz") == (200, "ok\n")
+        hold.set()
+
+
+def test_other_paths_name_the_right_ones(scrapy_run: ScrapyRunner) -> None:
+    hold = threading.Event()
+    with Site({"/": Page(hold=hold)}) as site:
+        address = start(scrapy_run, [site.url()])
+        assert get(f"{address}/") == (404, "try /metrics, /healthz, /readyz\n")
+        hold.set()
+
+
+def test_a_taken_port_stops_the_start_with_one_line(scrapy_run: ScrapyRunner) -> None:
+    with socket.socket() as owner:
+        owner.bind(("127.0.0.1", 0))
+        owner.listen()
+        port = owner.getsockname()[1]
+        result = crawl(scrapy_run, ["http://127.0.0.1:1/"], f"METRICS_PORT={port}")
+    assert result.returncode == 2
+    assert f"METRICS_PORT = {port} cannot be used: allowed is a free port" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_it_can_be_switched_off_and_is_off_in_other_commands(scrapy_run: ScrapyRunner) -> None:
+    with Site({"/": Page()}) as site:
+        off = scrapy_run.run(*arguments([site.url()], "METRICS_PORT=-1"))
+        fetch = scrapy_run.run("fetch", site.url())
+    assert (off.returncode, fetch.returncode) == (0, 0)
+    assert "'item_scraped_count': 1" in off.stderr
+    assert "Metrics and probes" not in off.stderr + fetch.stderr

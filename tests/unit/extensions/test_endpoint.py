@@ -1,0 +1,69 @@
+"""The HTTP server of metrics and probes."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+
+import pytest
+
+from crawler.extensions.endpoint import Answer, Endpoint
+
+
+def _broken() -> Answer:
+    raise LookupError("a bug in a route")
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Endpoint]:
+    """Two routes on a port of their own."""
+    served = Endpoint("127.0.0.1", 0, {"/good": lambda: Answer(200, b"fine"), "/broken": _broken})
+    yield served
+    served.close()
+
+
+def test_a_route_is_served_whatever_its_query(endpoint: Endpoint) -> None:
+    with urllib.request.urlopen(f"{endpoint.url}/good?x=1", timeout=5) as answer:
+        assert (answer.status, answer.read()) == (200, b"fine")
+        assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
+        assert "Python" not in answer.headers["Server"]
+
+
+def test_a_bug_in_a_route_is_logged_and_the_next_request_served(
+    endpoint: Endpoint, caplog: pytest.LogCaptureFixture
+) -> None:
+    with pytest.raises(OSError, match="Remote end closed connection"):
+        urllib.request.urlopen(f"{endpoint.url}/broken", timeout=5)
+    with urllib.request.urlopen(f"{endpoint.url}/good", timeout=5) as answer:
+        assert answer.status == 200
+    assert [record.levelno for record in caplog.records] == [logging.WARNING]
+    assert "a bug in a route" in caplog.text
+
+
+def test_other_methods_are_refused(endpoint: Endpoint) -> None:
+    request = urllib.request.Request(f"{endpoint.url}/good", data=b"x", method="POST")
+    with pytest.raises(urllib.error.HTTPError) as caught:
+        urllib.request.urlopen(request, timeout=5)
+    with caught.value:
+        assert caught.value.code == 501
+
+
+def test_a_taken_port_is_an_error_and_a_closed_endpoint_frees_its_own() -> None:
+    with socket.socket() as owner:
+        owner.bind(("127.0.0.1", 0))
+        owner.listen()
+        port = owner.getsockname()[1]
+        with pytest.raises(OSError, match="in use"):
+            Endpoint("127.0.0.1", port, {})
+    endpoint = Endpoint("127.0.0.1", port, {})
+    endpoint.close()
+    Endpoint("127.0.0.1", port, {}).close()
+
+
+def test_a_silent_client_does_not_hold_up_the_others_nor_the_end(endpoint: Endpoint) -> None:
+    port = int(endpoint.url.rpartition(":")[2])
+    with socket.create_connection(("127.0.0.1", port)), urllib.request.urlopen(f"{endpoint.url}/good", timeout=5) as a:
+        assert a.status == 200

@@ -1,0 +1,78 @@
+"""When a worker counts as alive and as ready."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from scrapy.crawler import Crawler
+
+from crawler import stats as names
+from crawler.extensions.health import Health
+
+
+class Clock:
+    """Stands until moved."""
+
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def _health(clock: Clock, stats: dict[str, Any] | None = None, **engine: Any) -> Health:
+    slot = SimpleNamespace(closing=engine.pop("closing", None))
+    crawler = SimpleNamespace(
+        engine=SimpleNamespace(**{"paused": False, "scheduler": object(), "_slot": slot} | engine),
+        stats=SimpleNamespace(get_value=(stats or {}).get),
+    )
+    return Health(cast("Crawler", crawler), max_lag_seconds=30, clock=clock)
+
+
+def test_a_loop_that_comes_round_in_time_is_alive() -> None:
+    clock = Clock()
+    health = _health(clock)
+    clock.now += 30
+    assert health.stuck() == ""
+    clock.now += 1
+    assert health.stuck() == "the event loop has not come round for 31 s (30 s are allowed)"
+    health.beat()
+    assert health.stuck() == ""
+
+
+def test_it_is_not_ready_before_the_spider_is_open() -> None:
+    health = _health(Clock())
+    assert health.unready() == "starting"
+    assert health.worker is None
+    health.opened()
+    assert health.unready() == ""
+
+
+@pytest.mark.parametrize(
+    ("engine", "stats", "reason"),
+    [
+        ({"closing": object()}, {}, "closing: it finishes what it has started"),
+        ({"paused": True}, {}, "paused"),
+        ({}, {names.STORE_AWAY: 1}, "MongoDB does not answer"),
+        ({}, {names.STORE_AWAY: 0}, ""),
+    ],
+)
+def test_what_keeps_it_from_leasing_is_said(engine: dict[str, Any], stats: dict[str, Any], reason: str) -> None:
+    health = _health(Clock(), stats, **engine)
+    health.opened()
+    assert health.unready() == reason
+
+
+def test_a_stuck_worker_is_not_ready() -> None:
+    clock = Clock()
+    health = _health(clock)
+    health.opened()
+    clock.now += 31
+    assert "has not come round" in health.unready()
+
+
+def test_another_scheduler_has_no_worker() -> None:
+    health = _health(Clock())
+    health.opened()
+    assert health.worker is None

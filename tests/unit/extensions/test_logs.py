@@ -1,0 +1,128 @@
+"""What a log line says and what it hides."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import string
+import sys
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scrapy import Request
+from scrapy.http import Response
+from scrapy.settings import Settings
+from scrapy.utils import log as scrapy_log
+
+from crawler.extensions import logs
+from crawler.extensions.logs import JsonFormatter, TextFormatter, mask, request_id
+
+REQUEST = Request("http://shop.example/p/1", meta={"request_id": "0:17"})
+
+
+def _record(message: str, *args: Any, **more: Any) -> logging.LogRecord:
+    record = logging.LogRecord("scrapy.core.engine", logging.INFO, __file__, 1, message, args, None)
+    record.__dict__.update(more)
+    return record
+
+
+def _json(record: logging.LogRecord) -> dict[str, Any]:
+    line = JsonFormatter().format(record)
+    assert "\n" not in line
+    fields: dict[str, Any] = json.loads(line)
+    return fields
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        (REQUEST,),
+        ("GET", REQUEST),
+        ({"request": REQUEST},),
+        (Response(REQUEST.url, request=REQUEST),),
+        ({"src": Response(REQUEST.url, request=REQUEST)},),
+    ],
+)
+def test_a_line_about_a_request_carries_its_id(args: tuple[Any, ...]) -> None:
+    message = "about it" if isinstance(args[0], dict) else "about %s" + " %s" * (len(args) - 1)
+    fields = _json(_record(message, *args))
+    assert fields["request_id"] == "0:17"
+    assert fields["url"] == REQUEST.url
+    assert TextFormatter("%(message)s").format(_record(message, *args)).startswith("[0:17] about")
+
+
+def test_other_lines_carry_none() -> None:
+    record = _record("Spider opened")
+    assert set(_json(record)) == {"time", "level", "logger", "message"}
+    assert TextFormatter("%(levelname)s: %(message)s").format(record) == "INFO: Spider opened"
+
+
+def test_a_request_without_an_id_gets_one_for_good() -> None:
+    request = Request("http://shop.example/")
+    first = request_id(request)
+    assert re.fullmatch(r"[0-9a-f]{8}", first)
+    assert request_id(request) == first
+    assert request_id(request.replace(url="http://shop.example/moved")) == first
+    assert request_id(Request("http://shop.example/")) != first
+
+
+def test_a_json_line_has_its_traceback_inside() -> None:
+    try:
+        raise ValueError("no price")
+    except ValueError:
+        record = _record("Spider error processing %(request)s", {"request": REQUEST}, exc_info=sys.exc_info())
+    fields = _json(record)
+    assert fields["exception"].endswith("ValueError: no price")
+    assert fields["time"].endswith("+00:00")
+
+
+@given(st.text())
+def test_any_message_is_one_json_line(message: str) -> None:
+    assert _json(_record("%s", message))["message"] == mask(message)
+
+
+SECRET = st.text(string.ascii_letters + string.digits + "!$&()*+,;=:@-._~%", min_size=6)
+
+
+@given(user=st.text(string.ascii_letters, max_size=5), password=SECRET)
+def test_no_password_of_a_url_passes(user: str, password: str) -> None:
+    line = f"connecting to redis://{user}:{password}@cache:6379/0, then http://shop.example/a@b"
+    assert mask(line) == "connecting to redis://***@cache:6379/0, then http://shop.example/a@b"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mail shop@example.com about http://shop.example/",
+        '{"url": "http://shop.example", "mail": "shop@example.com"}',
+        "http://shop.example/@user and http://shop.example/?q=a@b",
+        "GET http://shop.example/",
+    ],
+)
+def test_what_is_no_password_stays(text: str) -> None:
+    assert mask(text) == text
+
+
+def test_a_token_without_a_user_is_hidden_too() -> None:
+    assert mask("https://s3cr3t@host/ and 'mongodb://u:p@ss@db/'") == "https://***@host/ and 'mongodb://***@db/'"
+
+
+def test_secrets_in_messages_tracebacks_and_urls_are_hidden() -> None:
+    request = Request("http://me:pass@shop.example/")
+    try:
+        raise ValueError("cannot reach redis://:pass@cache")
+    except ValueError:
+        record = _record("Failed %s", request, exc_info=sys.exc_info())
+    assert "pass@" not in JsonFormatter().format(record)
+    assert "pass@" not in TextFormatter("%(message)s").format(record)
+
+
+def test_scrapy_still_builds_its_handlers_formatter_where_we_replace_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scrapy_log, "_get_formatter", scrapy_log._get_formatter)
+    logs.LogAddon.update_pre_crawler_settings(Settings())
+    for value, kind in (("True", JsonFormatter), ("False", TextFormatter), ("maybe", TextFormatter)):
+        handler = scrapy_log._get_handler(Settings({"LOG_JSON": value}))
+        assert type(handler.formatter) is kind

@@ -1,0 +1,66 @@
+"""From Scrapy stats to counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler import stats as names
+from crawler.extensions.sources import FAMILIES, Family, read
+
+
+def _read(stats: Mapping[str, object]) -> dict[str, Family]:
+    return {family.metric: family for family in read(stats)}
+
+
+def test_every_stat_of_ours_is_exported_under_its_own_name() -> None:
+    exported = {family.metric: (family.stats, family.label) for family in FAMILIES}
+    assert exported["shoal_frontier_pushed"] == ((names.PUSHED,), "")
+    assert exported["shoal_frontier_dead"] == ((names.BURIED,), "reason")
+    assert exported["shoal_items"] == ((names.ITEMS,), "result")
+    ours = {value for value in vars(names).values() if isinstance(value, str) and "/" in value and " " not in value}
+    assert ours == {stat for family in FAMILIES for stat in family.stats if stat in ours}
+
+
+def test_metric_names_are_unique() -> None:
+    assert len({family.metric for family in FAMILIES}) == len(FAMILIES)
+
+
+def test_what_was_never_counted_is_zero() -> None:
+    families = _read({})
+    assert families["shoal_frontier_pushed"].counts == {"": 0}
+    assert families["shoal_requests"].counts == {}
+
+
+def test_patterns_become_labels_and_parts_of_other_patterns_do_not() -> None:
+    stats = {"items/new": 3, "items/issues/missing_title": 2, "items/rejected": 1}
+    families = _read(stats)
+    assert families["shoal_items"].counts == {"new": 3, "rejected": 1}
+    assert families["shoal_items_issues"].counts == {"missing_title": 2}
+
+
+def test_statuses_and_errors_are_one_metric_by_outcome() -> None:
+    stats = {
+        "downloader/response_status_count/200": 5,
+        "downloader/exception_type_count/scrapy.exceptions.DownloadTimeoutError": 2,
+        "downloader/exception_type_count/builtins.TimeoutError": 1,
+    }
+    assert _read(stats)["shoal_requests"].counts == {"200": 5, "DownloadTimeoutError": 2, "TimeoutError": 1}
+
+
+def test_totals_that_scrapy_keeps_beside_their_parts_are_left_out() -> None:
+    stats = {"spider_exceptions/count": 3, "spider_exceptions/KeyError": 3, "retry/reason_count/503 Busy": 1}
+    families = _read(stats)
+    assert families["shoal_spider_exceptions"].counts == {"KeyError": 3}
+    assert families["shoal_retries"].counts == {"503 Busy": 1}
+
+
+def test_only_what_may_go_down_is_a_gauge() -> None:
+    assert [family.metric for family in FAMILIES if family.is_gauge] == ["shoal_storage_away"]
+
+
+@given(st.dictionaries(st.text(max_size=60), st.integers(min_value=0)))
+def test_any_stats_can_be_read(stats: dict[str, object]) -> None:
+    assert len(read(stats)) == len(FAMILIES)
