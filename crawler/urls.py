@@ -44,8 +44,8 @@ def check(url: str) -> str:
         raise MessageError(f"unknown scheme {parts.scheme!r}, allowed are http and https: {url!r}")
     if not host:
         raise MessageError(f"URL without a host: {url!r}")
-    if any(character.isspace() or ord(character) < 32 for character in url):
-        raise MessageError(f"URL with white space or control characters: {url!r}")
+    if not url.isprintable() or " " in url:  # neither are surrogates, which stand for bytes that are not UTF-8
+        raise MessageError(f"URL with white space, control characters or bytes that are not UTF-8: {url!r}")
     return url
 
 

@@ -1,0 +1,42 @@
+"""`scrapy crawl`: Scrapy's own command, which here makes the fleet's spiders join the shared frontier."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from typing import Any, ClassVar
+
+from scrapy.commands.crawl import Command as CrawlCommand
+from scrapy.exceptions import UsageError
+
+from crawler.errors import ShoalError
+
+
+class Command(CrawlCommand):
+    """Only this command works on the shared queue; `shell`, `parse`, `check` and the others never do."""
+
+    default_settings: ClassVar[dict[str, Any]] = {"FRONTIER_ENABLED": True}
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Run one spider until it ends; a ShoalError becomes one line and exit status 2."""
+        if len(args) != 1:
+            raise UsageError("name one spider, `scrapy list` shows them")
+        assert self.crawler_process is not None
+        try:
+            crawl = self.crawler_process.crawl(self._create_crawler(args[0]), **opts.spargs)
+        except KeyError:
+            raise UsageError(f"there is no spider {args[0]!r}, `scrapy list` shows them") from None
+        except ShoalError as error:
+            raise UsageError(str(error), print_help=False) from error
+        self.crawler_process.start()
+        self._settle(crawl)
+
+    def _settle(self, crawl: Any) -> None:
+        assert self.crawler_process is not None
+        error = crawl.exception() if isinstance(crawl, asyncio.Task) and not crawl.cancelled() else None
+        if isinstance(error, ShoalError):
+            raise UsageError(str(error), print_help=False)
+        if error is not None:
+            raise error
+        if self.crawler_process.bootstrap_failed:
+            self.exitcode = 1

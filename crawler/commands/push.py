@@ -1,0 +1,159 @@
+"""`scrapy push`: the strict way in. Bad lines are named, good lines are pushed."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Any, ClassVar, TextIO
+
+from scrapy import Spider
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+from scrapy.settings import BaseSettings
+from scrapy.spiderloader import get_spider_loader
+from scrapy.utils.misc import load_object
+
+from crawler.errors import CodecError, MessageError, ShoalError
+from crawler.frontier.encoder import Encoder, stream_of
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.messages import Message, PushOutcome
+from crawler.frontier.schema import MAX_PRIORITY, parse_line
+from crawler.frontier.session import session
+
+BATCH = 500  # messages per push: a file of any length is streamed
+
+Line = tuple[str, str]  # where it stands ("urls.txt:17"), what it says
+
+
+class Command(ScrapyCommand):
+    """Pushes URLs or messages (see crawler/frontier/schema.py) into the shared frontier."""
+
+    requires_project = True
+    requires_crawler_process = False
+    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
+
+    def syntax(self) -> str:
+        return "<spider> [URL... | FILE... | -] [--priority N] [--recrawl]"
+
+    def short_desc(self) -> str:
+        return "Push URLs to a spider: as arguments, from files, or from standard input (-)"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--priority", type=int, default=0, help="-1000 to 1000, higher first (default 0)")
+        parser.add_argument("--recrawl", action="store_true", help="crawl known URLs, and all they lead to, once more")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Exit status 2 when any line was refused."""
+        if len(args) < 2:
+            raise UsageError("name a spider and what to push: URLs, files, or - for standard input", print_help=False)
+        if abs(opts.priority) > MAX_PRIORITY:
+            raise UsageError(
+                f"--priority {opts.priority} is out of range: -{MAX_PRIORITY} to {MAX_PRIORITY}", print_help=False
+            )
+        assert self.settings is not None
+        try:
+            spider = get_spider_loader(self.settings).load(args[0])
+            pusher = Pusher(spider, self.settings, opts.priority)
+            asyncio.run(pusher.push(read_lines(args[1:]), recrawl=opts.recrawl))
+        except KeyError:
+            raise UsageError(f"there is no spider {args[0]!r}, `scrapy list` shows them", print_help=False) from None
+        except ShoalError as error:
+            raise UsageError(str(error), print_help=False) from error
+        print(pusher.summary())
+        self.exitcode = 2 if pusher.refused else 0
+
+
+class Pusher:
+    """Checks lines and pushes them in batches; counts what became of each."""
+
+    def __init__(self, spider: type[Spider], settings: BaseSettings, priority: int) -> None:
+        settings = settings.copy()
+        settings.set("FRONTIER_ENABLED", True, priority="cmdline")
+        spider.update_settings(settings)
+        self._spider = spider
+        self._settings = settings
+        self._priority = priority
+        fingerprinter = load_object(settings["REQUEST_FINGERPRINTER_CLASS"])()
+        self._encoder = Encoder(spider, settings, fingerprinter, settings["TIER"])
+        self.outcomes: Counter[PushOutcome] = Counter()
+        self.refused = 0
+
+    async def push(self, lines: Iterator[Line], *, recrawl: bool) -> None:
+        """Push every good line; raises ServiceError when Redis cannot be reached."""
+        async with session(self._settings) as frontier:
+            generations = frontier.generations
+            generation = await (generations.open if recrawl else generations.current)(self._spider.name)
+            batch: list[Message] = []
+            for where, line in lines:
+                if (message := self._message(where, line, generation)) is not None:
+                    batch.append(message)
+                if len(batch) >= BATCH:
+                    await self._send(frontier, batch)
+                    batch = []
+            await self._send(frontier, batch)
+
+    def summary(self) -> str:
+        """One line for people."""
+        accepted = self.outcomes[PushOutcome.ACCEPTED]
+        words = [f"{accepted} pushed to {self._spider.name}"]
+        if known := self.outcomes[PushOutcome.DUPLICATE]:
+            words.append(f"{known} known already (--recrawl crawls them again)")
+        if dead := self.outcomes[PushOutcome.DUPLICATE_DEAD]:
+            words.append(f"{dead} are dead letters (`scrapy dead retry {self._spider.name}`)")
+        if self.refused:
+            words.append(f"{self.refused} refused")
+        return ", ".join(words)
+
+    async def _send(self, frontier: Frontier, batch: list[Message]) -> None:
+        outcomes = Counter(await frontier.push(batch))
+        self.outcomes += outcomes
+        for outcome in (PushOutcome.REFUSED_FULL, PushOutcome.REFUSED_MEMORY):
+            if outcomes[outcome]:
+                self._refuse(outcomes[outcome], f"{outcomes[outcome]} messages: the frontier takes no more ({outcome})")
+
+    def _message(self, where: str, line: str, generation: str) -> Message | None:
+        try:
+            request, tier = parse_line(line, self._spider, self._priority)
+            return self._encoder.message(
+                request,
+                generation=generation,
+                dedupe=not request.dont_filter,
+                stream=stream_of(self._spider.name, tier),
+            )
+        except (MessageError, CodecError) as error:
+            self._refuse(1, f"{where}: {error}")
+            return None
+
+    def _refuse(self, count: int, words: str) -> None:
+        self.refused += count
+        print(words, file=sys.stderr)
+
+
+def read_lines(sources: list[str]) -> Iterator[Line]:
+    """Every line that is not blank, with its place; raises MessageError at once for what is no URL and no file."""
+    opened = [_open(source) for source in sources]
+    return chain.from_iterable(opened)
+
+
+def _open(source: str) -> Iterator[Line]:
+    if source == "-":
+        return _numbered("standard input", sys.stdin)
+    if "://" in source or source.startswith("{"):
+        return iter([("argument", source.strip())])
+    try:
+        return _numbered(source, Path(source).open(encoding="utf-8", errors="surrogateescape"))
+    except OSError as error:
+        raise MessageError(f"{source!r} is neither a URL nor a file that can be read ({error.strerror})") from None
+
+
+def _numbered(name: str, lines: TextIO) -> Iterator[Line]:
+    with lines:
+        for number, line in enumerate(lines, 1):
+            if text := line.strip():
+                yield f"{name}:{number}", text

@@ -1,0 +1,61 @@
+"""Keeps an idle worker waiting for work, says once what it waits for, and ends it when asked to."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from time import monotonic
+from typing import Self
+
+from scrapy import Spider, signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import DontCloseSpider, NotConfigured
+
+from crawler import config
+from crawler.frontier import opening
+from crawler.frontier.scheduler import Scheduler, in_use
+
+logger = logging.getLogger(__name__)
+
+
+class IdleExtension:
+    """MAX_IDLE_TIME_BEFORE_CLOSE as in scrapy-redis, but a worker also waits while others still hold work.
+
+    A lease of a worker that was killed comes back, and a delayed retry comes due: a worker that left before
+    would leave them behind.
+    """
+
+    def __init__(self, crawler: Crawler, max_idle_seconds: int, clock: Callable[[], float] = monotonic) -> None:
+        self._crawler = crawler
+        self._max_idle = max_idle_seconds
+        self._clock = clock
+        self._said = False
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Off where the spider does not use the shared frontier."""
+        if not in_use(crawler.settings):
+            raise NotConfigured
+        extension = cls(crawler, config.integer(crawler.settings, "MAX_IDLE_TIME_BEFORE_CLOSE", 0, 31_536_000))
+        crawler.signals.connect(extension._idle, signals.spider_idle)
+        return extension
+
+    def _idle(self, spider: Spider) -> None:
+        assert self._crawler.engine is not None
+        scheduler = self._crawler.engine.scheduler
+        assert isinstance(scheduler, Scheduler)
+        worker = scheduler.worker
+        if self._max_idle and worker.upkeep.finished_for() >= self._max_idle:
+            return  # the engine may close
+        if not self._said:
+            self._said = True
+            logger.info(
+                "Waiting for work: nothing is due for %(spider)s. Push URLs with `scrapy push %(spider)s URL...`, or "
+                "`redis-cli LPUSH %(key)s URL` on %(redis)s",
+                {
+                    "spider": spider.name,
+                    "key": getattr(spider, "redis_key", ""),
+                    "redis": opening.address(worker.frontier.client),
+                },
+            )
+        raise DontCloseSpider

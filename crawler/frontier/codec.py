@@ -1,0 +1,119 @@
+"""Writes a Request as msgpack and reads it back: only what differs from a plain GET, never a pickle.
+
+The classes that may be rebuilt are listed here and callbacks are names of the spider's own methods, so that
+whoever can write to Redis cannot run code in a worker. Tuples come back as lists; anything msgpack cannot
+write (sets, lambdas, objects) raises CodecError naming the field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgpack
+from scrapy import Request, Spider
+from scrapy.http import FormRequest, JsonRequest
+
+from crawler.errors import CodecError
+
+MAX_BYTES: Final = 262_144  # one request; larger ones belong in a store of their own, not in Redis
+# Written by the machinery for one attempt, or secret: proxy credentials never reach Redis.
+UNSTORED_META: Final = frozenset(
+    {"download_slot", "download_latency", "proxy", "_auth_proxy", "_scheme_proxy", "request_id"}
+)
+UNSTORED_HEADERS: Final = frozenset({b"Proxy-Authorization"})
+
+_CLASSES: Final[dict[str, type[Request]]] = {"f": FormRequest, "j": JsonRequest}
+_NAMES: Final = {cls: name for name, cls in _CLASSES.items()}
+_FIELDS: Final = {"c": "cookies", "k": "cb_kwargs", "g": "flags"}
+
+
+def encode(request: Request, spider: Spider | type[Spider]) -> bytes:
+    """*request* as bytes; raises CodecError when it holds something that cannot be stored."""
+    state: dict[str, Any] = {"u": request.url}
+    if request.method != "GET":
+        state["m"] = request.method
+    if name := _NAMES.get(type(request)):
+        state["t"] = name
+    elif type(request) is not Request:
+        raise CodecError(f"{request}: class {type(request).__name__} cannot be queued, use Request or FormRequest")
+    if headers := {k: v for k, v in request.headers.items() if k not in UNSTORED_HEADERS}:
+        state["h"] = headers
+    if request.body:
+        state["b"] = request.body
+    if meta := {k: v for k, v in request.meta.items() if k not in UNSTORED_META}:
+        state["d"] = meta
+    for key, field in _FIELDS.items():
+        if value := getattr(request, field):
+            state[key] = value
+    _encode_rest(state, request, spider)
+    return _pack(state, request)
+
+
+def decode(body: bytes, spider: Spider) -> Request:
+    """The Request written by `encode`; raises CodecError on anything else."""
+    try:
+        state = msgpack.unpackb(body, timestamp=3, strict_map_key=False)
+        request = _CLASSES.get(state.get("t"), Request)(
+            url=state["u"],
+            method=state.get("m", "GET"),
+            headers=state.get("h"),
+            body=state.get("b", b""),
+            meta=state.get("d"),
+            priority=state.get("p", 0),
+            dont_filter=state.get("n", False),
+            encoding=state.get("e", "utf-8"),
+            callback=_method(spider, state.get("f")),
+            errback=_method(spider, state.get("r")),
+            **{field: state[key] for key, field in _FIELDS.items() if key in state},
+        )
+    except CodecError:
+        raise
+    except Exception as error:
+        raise CodecError(f"not a queued request ({type(error).__name__}: {error}): {body[:80]!r}") from error
+    return request
+
+
+def _encode_rest(state: dict[str, Any], request: Request, spider: Spider | type[Spider]) -> None:
+    if request.priority:
+        state["p"] = request.priority
+    if request.dont_filter:
+        state["n"] = True
+    if request.encoding != "utf-8":
+        state["e"] = request.encoding
+    if request.callback is not None:
+        state["f"] = _name(spider, request.callback, request)
+    if request.errback is not None:
+        state["r"] = _name(spider, request.errback, request)
+
+
+def _pack(state: dict[str, Any], request: Request) -> bytes:
+    try:
+        body: bytes = msgpack.packb(state, datetime=True)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise CodecError(
+            f"{request} cannot be queued ({error}): meta, cb_kwargs and cookies may hold text, numbers, "
+            "bytes, lists, maps and aware datetimes"
+        ) from error
+    if len(body) > MAX_BYTES:
+        raise CodecError(f"{request} is {len(body)} bytes, at most {MAX_BYTES} can be queued")
+    return body
+
+
+def _name(spider: Spider | type[Spider], callback: Callable[..., Any] | str, request: Request) -> str:
+    name = callback if isinstance(callback, str) else getattr(callback, "__name__", "")
+    method = getattr(spider, name, None) if name.isidentifier() else None
+    same = isinstance(callback, str) or getattr(method, "__func__", method) is getattr(callback, "__func__", callback)
+    if not callable(method) or not same:
+        raise CodecError(f"{request} cannot be queued: callback {callback!r} is not a method of spider {spider.name!r}")
+    return name
+
+
+def _method(spider: Spider, name: str | None) -> Callable[..., Any] | None:
+    if name is None:
+        return None
+    method = getattr(spider, name, None) if name.isidentifier() and not name.startswith("__") else None
+    if not callable(method):
+        raise CodecError(f"spider {spider.name!r} has no callback {name!r}")
+    result: Callable[..., Any] = method
+    return result

@@ -1,0 +1,51 @@
+"""Makes frontier messages out of requests, for a worker and for `scrapy push` alike."""
+
+from __future__ import annotations
+
+from scrapy import Request, Spider
+from scrapy.settings import BaseSettings
+from scrapy.utils.request import RequestFingerprinterProtocol
+
+from crawler.frontier import codec, fingerprint
+from crawler.frontier.hostrules import HostRules
+from crawler.frontier.messages import Message
+
+
+class Encoder:
+    """Knows the spider, its tier and how hosts are to be treated."""
+
+    def __init__(
+        self,
+        spider: Spider | type[Spider],
+        settings: BaseSettings,
+        fingerprinter: RequestFingerprinterProtocol,
+        tier: str,
+    ) -> None:
+        self.spider = spider
+        self.rules = HostRules.from_settings(settings)
+        self.stream = stream_of(spider.name, tier)
+        self._fingerprinter = fingerprinter
+
+    def message(self, request: Request, *, generation: str, dedupe: bool, stream: str = "") -> Message:
+        """*request* as the frontier takes it; raises CodecError or MessageError when it cannot be stored."""
+        rule = self.rules.of(request)
+        digest = self._fingerprinter.fingerprint(request)
+        return Message(
+            host=rule.group,
+            stream=stream or self.stream,
+            spider=self.spider.name,
+            body=codec.encode(request, self.spider),
+            fingerprint=fingerprint.number(digest),
+            digest=digest,
+            priority=request.priority,
+            dedupe=dedupe,
+            generation=generation,
+            not_before_ms=round(request.meta.get("not_before", 0) * 1000),
+            delay_ms=rule.delay_ms,
+            cap=rule.cap,
+        )
+
+
+def stream_of(spider: str, tier: str = "http") -> str:
+    """The queue of one spider and tier: `products`, `products:browser`."""
+    return spider if tier == "http" else f"{spider}:{tier}"

@@ -1,0 +1,40 @@
+"""The one private hook into Scrapy: `engine._slot.remove_request`, called last however a request ends.
+
+No set of public signals covers every ending (a callback that raises midway, a 404, a redirect, a refused
+connection with an errback, an item that fails ...); this method does. tests/integration/frontier/test_endings.py
+holds the contract, and Scrapy is pinned because of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from scrapy import Request
+from scrapy.core.engine import ExecutionEngine
+
+
+def on_request_end(engine: ExecutionEngine, callback: Callable[[Request], None]) -> None:
+    """Call *callback* with each request that leaves the engine, before the engine may close over it."""
+    slot = engine._slot
+    if slot is None:
+        raise RuntimeError("the engine has no open spider: call this from Scheduler.open()")
+    remove = slot.remove_request
+
+    def remove_request(request: Request) -> None:
+        try:
+            callback(request)
+        finally:
+            remove(request)
+
+    slot.remove_request = remove_request  # type: ignore[method-assign]
+
+
+def is_closing(engine: ExecutionEngine) -> bool:
+    """Whether the engine has begun to close its spider, and so takes no further request."""
+    return engine._slot is None or engine._slot.closing is not None
+
+
+def wake(engine: ExecutionEngine) -> None:
+    """Make the engine ask for the next request now and not at its 5 s heartbeat."""
+    if engine._slot is not None:
+        engine._slot.nextcall.schedule()

@@ -1,0 +1,62 @@
+"""Which politeness group a request belongs to, and how the settings want that group to be treated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from scrapy import Request
+from scrapy.settings import BaseSettings
+
+from crawler import config, urls
+from crawler.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class HostRule:
+    """How one group is to be treated, before the site's own wishes raise the delay."""
+
+    group: str
+    delay_ms: int  # least time between two requests on the wire
+    cap: int  # most requests in flight
+
+
+@dataclass(frozen=True, slots=True)
+class HostRules:
+    """DOWNLOAD_DELAY, CONCURRENT_REQUESTS_PER_DOMAIN and DOWNLOAD_SLOTS, with their meaning fleet-wide.
+
+    A slot named by `meta["download_slot"]` is a group of its own, as in Scrapy. Jitter is not applied: the
+    delay is a promise, not an average.
+    """
+
+    delay_ms: int
+    cap: int
+    slots: Mapping[str, Mapping[str, Any]]
+    grouping: urls.Grouping
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings) -> HostRules:
+        """Reads the four settings; raises ConfigError when one is out of range."""
+        grouping = config.choice(settings, "POLITENESS_GROUP", ("hostname", "domain"))
+        slots = settings.getdict("DOWNLOAD_SLOTS")
+        for name, slot in slots.items():
+            if not isinstance(slot, Mapping) or slot.get("concurrency", 1) < 1 or slot.get("delay", 0) < 0:
+                raise ConfigError(
+                    f"DOWNLOAD_SLOTS[{name!r}]", slot, "a map with concurrency >= 1 and delay >= 0 seconds"
+                )
+        return cls(
+            delay_ms=round(config.number(settings, "DOWNLOAD_DELAY", 0, 86_400) * 1000),
+            cap=config.integer(settings, "CONCURRENT_REQUESTS_PER_DOMAIN", 1, 1_000),
+            slots=slots,
+            grouping="domain" if grouping == "domain" else "hostname",
+        )
+
+    def of(self, request: Request) -> HostRule:
+        """The rule for *request*'s group."""
+        group = request.meta.get("download_slot") or urls.group(request.url, self.grouping)
+        slot = self.slots.get(group)
+        if slot is None:
+            return HostRule(group, self.delay_ms, self.cap)
+        delay_ms = round(slot.get("delay", self.delay_ms / 1000) * 1000)
+        return HostRule(group, delay_ms, slot.get("concurrency", self.cap))

@@ -1,0 +1,89 @@
+"""What this worker holds: each Request object that came from a lease, with what was seen of it so far.
+
+Keyed by the Request object itself and never by its meta, which redirects and `follow` copy.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
+
+from scrapy import Request
+
+from crawler.frontier.messages import Handle, Lease
+from crawler.policy.outcome import Evidence
+
+
+@dataclass(slots=True, eq=False)
+class Held:
+    """One lease in this worker's hands. Times are seconds of the worker's monotonic clock."""
+
+    lease: Lease
+    start_by: float  # past it the request may not go on the wire under this lease
+    started_at: float | None = None  # on the wire since
+    reported: bool = False  # the host's slot is free again
+    lost: bool = False  # the frontier no longer knows the token
+    evidence: Evidence = field(default_factory=Evidence)
+
+    @property
+    def handle(self) -> Handle:
+        """What the frontier knows the lease by."""
+        return self.lease.id, self.lease.token
+
+    def on_wire_since(self, moment: float) -> bool:
+        """Whether it was sent before *moment* and is still unanswered."""
+        return self.started_at is not None and self.started_at < moment and not self.reported
+
+
+class LeaseBook:
+    """Finds the lease of a request, of its follow-ups and of its children."""
+
+    def __init__(self) -> None:
+        self._held: dict[Request, Held] = {}
+        # weak: a follow-up that a component drops on its way to the scheduler leaves nothing behind
+        self._follow_ups: WeakKeyDictionary[Request, tuple[Held, Request]] = WeakKeyDictionary()
+        self._parents: WeakKeyDictionary[Request, Held] = WeakKeyDictionary()
+        self.hosts: Counter[str] = Counter()
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def hold(self, request: Request, held: Held) -> None:
+        """*request* is what the worker now does for the lease."""
+        self._held[request] = held
+        self.hosts[held.lease.host] += 1
+
+    def of(self, request: Request | None) -> Held | None:
+        """The lease of *request*; None for what bypasses the queue (robots.txt, media)."""
+        return self._held.get(request) if request is not None else None
+
+    def release(self, request: Request) -> Held | None:
+        """Forget *request*, because it ended or its lease moved on."""
+        held = self._held.pop(request, None)
+        if held is not None:
+            self.hosts[held.lease.host] -= 1
+            if not self.hosts[held.lease.host]:
+                del self.hosts[held.lease.host]
+        return held
+
+    def follow(self, request: Request, follow_up: Request) -> None:
+        """A downloader middleware answered *request* with *follow_up* (a redirect, a retry)."""
+        if (held := self.of(request)) is not None:
+            self._follow_ups[follow_up] = (held, request)
+
+    def follow_up(self, request: Request) -> tuple[Held, Request] | None:
+        """The lease and the request that *request* continues, once: the caller settles it."""
+        return self._follow_ups.pop(request, None)
+
+    def adopt(self, child: Request, parent: Held) -> None:
+        """*child* came out of the callback of *parent*'s page."""
+        self._parents[child] = parent
+
+    def parent(self, child: Request) -> Held | None:
+        """The lease whose page *child* was found on."""
+        return self._parents.get(child)
+
+    def all(self) -> list[Held]:
+        """Every lease held, started or not."""
+        return list(self._held.values())

@@ -1,0 +1,52 @@
+"""Says once that a server is away and once that it is back, however many calls fail in between."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from time import monotonic
+
+from scrapy.statscollectors import StatsCollector
+
+from crawler import stats as names
+from crawler.policy.backoff import full_jitter
+
+logger = logging.getLogger(__name__)
+
+
+class Outage:
+    """Shared by every loop that talks to Redis."""
+
+    def __init__(
+        self,
+        stats: StatsCollector,
+        uniform: Callable[[float, float], float],
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self._stats = stats
+        self._uniform = uniform
+        self._clock = clock
+        self._since: float | None = None
+        self._attempts = 0
+
+    @property
+    def on(self) -> bool:
+        """Whether the last call failed."""
+        return self._since is not None
+
+    async def wait(self, error: Exception) -> None:
+        """Note a failed call and sleep before the next try: full jitter, at most 5 s."""
+        self._stats.inc_value(names.REDIS_ERRORS)
+        if self._since is None:
+            self._since = self._clock()
+            logger.warning("Redis does not answer (%s): waiting, nothing is lost", error)
+        self._attempts += 1
+        await asyncio.sleep(0.05 + full_jitter(self._attempts, 0.1, 5.0, self._uniform))
+
+    def over(self) -> None:
+        """Note a call that worked."""
+        if self._since is not None:
+            logger.warning("Redis answers again after %.1f s", self._clock() - self._since)
+            self._since = None
+            self._attempts = 0

@@ -1,0 +1,230 @@
+"""Everything this worker tells the frontier, in batches and in the one order that loses nothing.
+
+A flush sends starts and reports (they free hosts), then new requests, then the endings of the pages they came
+from: a page is acknowledged only after its children are stored. What a flush could not send stays in front.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import TypeVar
+
+from redis.exceptions import RedisError
+from scrapy.statscollectors import StatsCollector
+
+from crawler import stats as names
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.messages import Handle, Message, PushOutcome, Report
+from crawler.frontier.outage import Outage
+
+BATCH = 64  # entries per script call: long enough to share the round trip, short enough never to hold Redis up
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Nack:
+    """Try again after *delay_ms*, with *body* instead of the old one when given."""
+
+    handle: Handle
+    delay_ms: int
+    reason: str
+    body: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Bury:
+    """Keep as a dead letter."""
+
+    handle: Handle
+    reason: str
+    detail: dict[str, str | int]
+
+
+Ending = Handle | Nack | Bury  # a bare handle is an ack
+Start = tuple[Handle, asyncio.Future[bool]]
+
+
+class Outbox:
+    """Filled without waiting from anywhere in the worker; `run` sends it."""
+
+    def __init__(
+        self,
+        frontier: Frontier,
+        stats: StatsCollector,
+        outage: Outage,
+        flush_seconds: float,
+        confirmed: Callable[[Message], None],
+    ) -> None:
+        self._frontier = frontier
+        self._stats = stats
+        self._outage = outage
+        self._flush_seconds = flush_seconds
+        self._confirmed = confirmed
+        self._starts: deque[Start] = deque()
+        self._suspects: deque[Start] = deque()  # charged before they are sent
+        self._reports: deque[Report] = deque()
+        self._pushes: deque[Message] = deque()
+        self._offers: deque[Message] = deque()
+        self._endings: deque[Ending] = deque()
+        self._given_back: deque[Handle] = deque()
+        self._refused: list[Message] = []
+        self._filled = asyncio.Event()
+        self._flushing = asyncio.Lock()
+
+    def __len__(self) -> int:
+        leases = (
+            len(self._suspects) + len(self._starts) + len(self._reports) + len(self._endings) + len(self._given_back)
+        )
+        return leases + len(self._pushes) + len(self._offers) + len(self._refused) + self._flushing.locked()
+
+    def push(self, message: Message) -> None:
+        """Queue a child of leased work: backpressure never holds it up, or its parent could not end."""
+        self._pushes.append(message)
+        self._filled.set()
+
+    def offer(self, message: Message) -> None:
+        """Queue a request that nothing waits for (a start URL); while the frontier is full it waits here."""
+        self._offers.append(message)
+        self._filled.set()
+
+    def offer_again(self) -> None:
+        """Try once more what the frontier refused for being full."""
+        refused, self._refused = self._refused, []
+        for message in refused:
+            self.offer(message)
+
+    def end(self, ending: Ending) -> None:
+        """Settle a lease, after everything pushed so far."""
+        self._endings.append(ending)
+        self._filled.set()
+
+    def give_back(self, handle: Handle) -> None:
+        """Return a lease that was not started, uncharged."""
+        self._given_back.append(handle)
+        self._filled.set()
+
+    def report(self, report: Report) -> None:
+        """Tell how the host answered; frees its slot."""
+        self._reports.append(report)
+        self._filled.set()
+
+    def start(self, handle: Handle, *, on_wire: bool = False) -> asyncio.Future[bool]:
+        """Charge a delivery; False when the lease is no longer ours. *on_wire*: it goes out at this moment."""
+        future: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        (self._starts if on_wire else self._suspects).append((handle, future))
+        self._filled.set()
+        return future
+
+    async def run(self) -> None:
+        """Flush for as long as the worker lives."""
+        while True:
+            await self._filled.wait()
+            await asyncio.sleep(self._flush_seconds)
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Send all that is waiting now; returns when it is sent, however long Redis is away."""
+        async with self._flushing:
+            self._filled.clear()
+            while not await self._try_flush():
+                pass
+
+    async def _try_flush(self) -> bool:
+        endings = len(self._endings)  # later ones may belong to children pushed while this flush runs
+        try:
+            await _drain(self._suspects, len(self._suspects), self._send_suspects)
+            await _drain(self._starts, len(self._starts), self._send_starts)
+            await _drain(self._reports, len(self._reports), self._send_reports)
+            await _drain(self._pushes, len(self._pushes), self._send_pushes)
+            await _drain(self._offers, len(self._offers), self._send_offers)
+            await _drain(self._endings, endings, self._send_endings)
+            await _drain(self._given_back, len(self._given_back), self._send_given_back)
+        except (RedisError, OSError) as error:
+            await self._outage.wait(error)
+            return False
+        self._outage.over()
+        return True
+
+    async def _send_suspects(self, batch: Sequence[Start]) -> None:
+        _answer(batch, await self._frontier.start([handle for handle, _ in batch]))
+
+    async def _send_starts(self, batch: Sequence[Start]) -> None:
+        _answer(batch, await self._frontier.start([handle for handle, _ in batch], on_wire=True))
+
+    async def _send_reports(self, batch: Sequence[Report]) -> None:
+        self._count_stale(await self._frontier.report(batch))
+
+    async def _send_pushes(self, batch: Sequence[Message]) -> None:
+        for message, outcome in zip(batch, await self._frontier.push(batch, forced=True), strict=True):
+            self._pushed(message, outcome)
+
+    async def _send_offers(self, batch: Sequence[Message]) -> None:
+        for message, outcome in zip(batch, await self._frontier.push(batch), strict=True):
+            self._pushed(message, outcome)
+
+    def _pushed(self, message: Message, outcome: PushOutcome) -> None:
+        match outcome:
+            case PushOutcome.ACCEPTED:
+                self._stats.inc_value(names.PUSHED)
+                self._confirmed(message)
+            case PushOutcome.DUPLICATE | PushOutcome.DUPLICATE_DEAD:
+                self._stats.inc_value(names.DUPLICATES)
+                self._confirmed(message)
+            case _:
+                self._refuse(message, outcome)
+
+    def _refuse(self, message: Message, outcome: PushOutcome) -> None:
+        self._stats.inc_value(names.REFUSED)
+        if not self._refused:
+            logger.warning("The frontier takes no new start URLs (%s): they wait in this worker", outcome)
+        self._refused.append(message)
+
+    async def _send_endings(self, batch: Sequence[Ending]) -> None:
+        acks = [ending for ending in batch if isinstance(ending, tuple)]
+        if acks:
+            answers = await self._frontier.ack(acks)
+            self._stats.inc_value(names.ACKED, sum(answers))
+            self._count_stale(answers)
+        for ending in batch:
+            if isinstance(ending, Nack):
+                await self._nack(ending)
+            elif isinstance(ending, Bury):
+                ours = await self._frontier.bury(*ending.handle, reason=ending.reason, detail=ending.detail)
+                self._stats.inc_value(names.BURIED.format(ending.reason), int(ours))
+                self._count_stale([ours])
+
+    async def _nack(self, nack: Nack) -> None:
+        ours = await self._frontier.nack(*nack.handle, delay_ms=nack.delay_ms, body=nack.body, reason=nack.reason)
+        self._stats.inc_value(names.NACKED, int(ours))
+        self._count_stale([ours])
+
+    async def _send_given_back(self, batch: Sequence[Handle]) -> None:
+        answers = await self._frontier.give_back(batch)
+        self._stats.inc_value(names.GIVEN_BACK, sum(answers))
+
+    def _count_stale(self, answers: Sequence[bool]) -> None:
+        if stale := len(answers) - sum(answers):
+            self._stats.inc_value(names.STALE, stale)
+
+
+async def _drain(queue: deque[T], count: int, send: Callable[[Sequence[T]], Awaitable[None]]) -> None:
+    """Send the first *count* entries; each leaves the queue only once its batch was sent."""
+    while count > 0:
+        batch = list(islice(queue, min(count, BATCH)))
+        await send(batch)
+        for _ in batch:
+            queue.popleft()
+        count -= len(batch)
+
+
+def _answer(batch: Sequence[Start], answers: Sequence[bool]) -> None:
+    for (_, future), ours in zip(batch, answers, strict=True):
+        if not future.done():  # its request may have been cancelled meanwhile
+            future.set_result(ours)

@@ -1,0 +1,57 @@
+"""scrapy-redis' queue interface over the leased frontier: the leases that wait in this worker."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from scrapy import Request, Spider
+from scrapy_redis.queue import Base
+
+from crawler.errors import ConfigError
+from crawler.frontier import codec
+from crawler.frontier.encoder import Encoder
+from crawler.frontier.leases import Held
+from crawler.frontier.messages import Lease
+from crawler.frontier.scripts import Client
+
+
+class FrontierQueue(Base):  # type: ignore[misc]
+    """What scrapy-redis calls the queue: here a buffer, and the way in and out of Redis' encoding.
+
+    The constructor takes scrapy-redis' arguments. *key* is accepted and not used, because all spiders share one
+    frontier (FRONTIER_KEY); a *serializer* is refused: requests are msgpack, never pickles.
+    """
+
+    def __init__(self, server: Client, spider: Spider, key: str, serializer: object = None) -> None:
+        if serializer is not None:
+            raise ConfigError(
+                "SCHEDULER_SERIALIZER", serializer, "None: requests are stored as msgpack, never as pickles"
+            )
+        self.server = server
+        self.spider = spider
+        self.key = key % {"spider": spider.name}
+        self.buffer: deque[Held] = deque()
+        fingerprinter = spider.crawler.request_fingerprinter
+        assert fingerprinter is not None
+        settings = spider.crawler.settings
+        self.encoder = Encoder(spider, settings, fingerprinter, settings.get("TIER", "http"))
+
+    def __len__(self) -> int:
+        """Leases buffered in this worker; `scrapy status` shows what waits in Redis."""
+        return len(self.buffer)
+
+    def push(self, request: Request) -> None:
+        """Refused: one request at a time and without its parent is not how the frontier is filled."""
+        raise NotImplementedError("use Scheduler.enqueue_request(), which stores children before their parent ends")
+
+    def pop(self, timeout: int = 0) -> Held | None:
+        """The next lease of the buffer; never waits, whatever *timeout* says."""
+        return self.buffer.popleft() if self.buffer else None
+
+    def request(self, lease: Lease) -> Request:
+        """The request of *lease*; raises CodecError when this worker cannot read it."""
+        return codec.decode(lease.body, self.spider)
+
+    def clear(self) -> None:
+        """Refused: a worker never deletes what the fleet shares."""
+        raise NotImplementedError("a worker never deletes shared work: `scrapy push --recrawl` starts a new generation")

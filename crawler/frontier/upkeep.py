@@ -1,0 +1,178 @@
+"""What a worker does once in a while: read start URLs, renew its leases, show that it lives, tidy up."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from redis.exceptions import RedisError
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.settings import BaseSettings
+from scrapy_redis.defaults import START_URLS_KEY
+from scrapy_redis.spiders import RedisMixin
+
+from crawler import config
+from crawler import stats as names
+from crawler.errors import CodecError, MessageError
+from crawler.frontier import endings
+from crawler.frontier.messages import Message, PushOutcome
+from crawler.frontier.seeds import Seed, Seeds
+
+if TYPE_CHECKING:
+    from crawler.frontier.worker import Worker
+
+SEEDS_AT_ONCE = 64
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class UpkeepConfig:
+    """How often, in seconds."""
+
+    seeds: float
+    renew: float
+    heartbeat: float = 5.0
+    tidy: float = 60.0
+    idle: float = 1.0
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings) -> UpkeepConfig:
+        """Renews at a quarter of the lease, so that three calls may fail in a row."""
+        return cls(
+            seeds=config.number(settings, "FRONTIER_POLL_SECONDS", 0.01, 60),
+            renew=config.number(settings, "FRONTIER_LEASE_SECONDS", 1, 86_400) / 4,
+        )
+
+
+class Upkeep:
+    """Runs each duty at its interval; a Redis that is away delays them all and breaks none."""
+
+    def __init__(
+        self, crawler: Crawler, worker: Worker, plan: UpkeepConfig, clock: Callable[[], float] = monotonic
+    ) -> None:
+        self._crawler = crawler
+        self._worker = worker
+        self._plan = plan
+        self._clock = clock
+        self._seeds = Seeds.from_settings(worker.frontier.client, _seeds_key(crawler), crawler.settings)
+        self._empty_since: float | None = None
+        self._full = False
+
+    def finished_for(self) -> float:
+        """Seconds for which neither this worker nor the frontier has had any work for this spider; 0 while it has."""
+        return 0.0 if self._empty_since is None else self._clock() - self._empty_since
+
+    async def first(self) -> None:
+        """Before the first lease."""
+        await self._heartbeat()
+        await self._tidy()
+
+    async def last(self) -> None:
+        """After the last one: this worker is no longer among the living."""
+        try:
+            await self._worker.frontier.census.leave(self._worker.name)
+        except (RedisError, OSError) as error:
+            logger.warning("Could not sign off (%s): the sign of life expires by itself", error)
+
+    async def run(self) -> None:
+        """All duties, side by side."""
+        await asyncio.gather(
+            self._every(self._plan.seeds, self._read_seeds),
+            self._every(self._plan.renew, self._renew),
+            self._every(self._plan.heartbeat, self._heartbeat),
+            self._every(self._plan.tidy, self._tidy),
+            self._every(self._plan.idle, self._watch_idle),
+        )
+
+    async def _every(self, seconds: float, duty: Callable[[], Awaitable[None]]) -> None:
+        while True:
+            await asyncio.sleep(seconds)
+            try:
+                await duty()
+            except (RedisError, OSError) as error:
+                self._empty_since = None  # unknown counts as pending
+                await self._worker.outage.wait(error)
+            else:
+                self._worker.outage.over()
+
+    async def _renew(self) -> None:
+        held = [*self._worker.book.all(), *self._worker.queue.buffer]
+        if not held:
+            return
+        answers = await self._worker.frontier.renew([one.handle for one in held])
+        for one, ours in zip(held, answers, strict=True):
+            one.lost = one.lost or not ours
+
+    async def _heartbeat(self) -> None:
+        worker = self._worker
+        await worker.frontier.census.heartbeat(
+            worker.name,
+            {"spider": worker.queue.encoder.stream, "leases": len(worker.book), "buffered": len(worker.queue)},
+        )
+
+    async def _tidy(self) -> None:
+        assert self._crawler.spider is not None
+        self._worker.generation = await self._worker.frontier.generations.current(self._crawler.spider.name)
+        self._worker.outbox.offer_again()
+
+    async def _watch_idle(self) -> None:
+        """Ask for the whole frontier only when this worker has nothing itself."""
+        worker = self._worker
+        assert self._crawler.engine is not None
+        assert self._crawler.spider is not None
+        busy = len(worker.book) or len(worker.queue) or len(worker.outbox)
+        if busy or not await worker.frontier.census.empty(self._crawler.spider.name) or await self._seeds.pending():
+            self._empty_since = None
+        elif self._empty_since is None:
+            self._empty_since = self._clock()
+
+    async def _read_seeds(self) -> None:
+        """Move start URLs into the frontier; each leaves its key only after its request is stored."""
+        assert self._crawler.engine is not None
+        if endings.is_closing(self._crawler.engine) or self._crawler.engine.paused:
+            return
+        stored: list[Seed] = []
+        refused: list[Seed] = []
+        for seed in await self._seeds.lease(SEEDS_AT_ONCE):
+            outcomes = await self._worker.frontier.push(await self._messages(seed))
+            full = any(outcome >= PushOutcome.REFUSED_FULL for outcome in outcomes)
+            (refused if full else stored).append(seed)
+        await self._seeds.ack(stored)
+        await self._seeds.give_back(refused)
+        self._say_full(bool(refused))
+        if stored:
+            self._crawler.stats.inc_value(names.SEEDS, len(stored))
+            self._worker.prefetcher.wake()
+
+    def _say_full(self, full: bool) -> None:
+        if full and not self._full:
+            logger.warning("The frontier is full: start URLs stay where they are until there is room")
+        self._full = full
+
+    async def _messages(self, seed: Seed) -> list[Message]:
+        """What *seed* asks for; one that cannot be read is kept as a dead letter and asks for nothing."""
+        worker, spider = self._worker, self._crawler.spider
+        assert isinstance(spider, RedisMixin)
+        try:
+            made = spider.make_request_from_data(seed.raw)
+            requests = [made] if isinstance(made, Request) else list(made or ())
+            encoder = worker.queue.encoder
+            return [encoder.message(r, generation=worker.generation, dedupe=not r.dont_filter) for r in requests]
+        except (MessageError, CodecError) as error:
+            await worker.frontier.dead.bury_seed(
+                seed.raw, spider=spider.name, reason="bad_seed", detail={"error": str(error)}
+            )
+            self._crawler.stats.inc_value(names.SEEDS_BAD)
+            logger.error("A start URL is kept as a dead letter: %s", error)
+            return []
+
+
+def _seeds_key(crawler: Crawler) -> str:
+    key = getattr(crawler.spider, "redis_key", None) or START_URLS_KEY % {"name": crawler.settings["BOT_NAME"]}
+    return str(key)

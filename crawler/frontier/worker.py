@@ -1,0 +1,107 @@
+"""One worker's share of the frontier: builds its parts, runs its background tasks, and takes its leave."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import random
+import socket
+from collections.abc import Coroutine
+from typing import Any, Self
+
+from scrapy.crawler import Crawler
+from scrapy.utils.misc import load_object
+
+from crawler.frontier import endings
+from crawler.frontier.config import FrontierConfig
+from crawler.frontier.dupefilter import FrontierDupeFilter
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.leases import LeaseBook
+from crawler.frontier.messages import Message
+from crawler.frontier.outage import Outage
+from crawler.frontier.outbox import Outbox
+from crawler.frontier.pacing import Pacer
+from crawler.frontier.prefetch import Prefetcher
+from crawler.frontier.queue import FrontierQueue
+from crawler.frontier.scripts import Client
+from crawler.frontier.settling import Settler
+from crawler.frontier.upkeep import Upkeep, UpkeepConfig
+
+logger = logging.getLogger(__name__)
+
+FLUSH_SECONDS = 0.005  # how long the outbox gathers before it sends: a batch, not a delay
+
+
+class Worker:
+    """Everything between Scrapy's scheduler interface and the Frontier, wired together."""
+
+    def __init__(self, crawler: Crawler, server: Client, frontier: Frontier, queue: FrontierQueue) -> None:
+        self.name = f"{socket.gethostname()}-{os.getpid()}-{random.getrandbits(16):04x}"
+        self.frontier = frontier
+        self.queue = queue
+        self.generation = "0"
+        self.book = LeaseBook()
+        self.outage = Outage(crawler.stats, random.uniform)
+        assert crawler.spider is not None
+        self.dupefilter = FrontierDupeFilter.from_spider(crawler.spider)
+        self.outbox = Outbox(frontier, crawler.stats, self.outage, FLUSH_SECONDS, self._confirmed)
+        self.settler = Settler(crawler, self.book, self.outbox)
+        self.pacer = Pacer(frontier, self.book, self.outbox, queue.encoder.rules, self.outage, self.name)
+        self.prefetcher = Prefetcher(crawler, frontier, queue, self.book, self.outbox, self.outage, self.name)
+        self.upkeep = Upkeep(crawler, self, UpkeepConfig.from_settings(crawler.settings))
+        self._crawler = crawler
+        self._server = server
+        self._tasks: list[asyncio.Task[None]] = []
+
+    @classmethod
+    async def open(cls, crawler: Crawler, server: Client, *, queue_cls: str, queue_key: str) -> Self:
+        """Check the server, then start; raises ServiceError when Redis cannot be used."""
+        frontier = Frontier(server, FrontierConfig.from_settings(crawler.settings))
+        await frontier.open()
+        queue = load_object(queue_cls)(server=server, spider=crawler.spider, key=queue_key)
+        worker = cls(crawler, server, frontier, queue)
+        await worker.upkeep.first()
+        worker._start()
+        return worker
+
+    def _start(self) -> None:
+        assert self._crawler.engine is not None
+        endings.on_request_end(self._crawler.engine, self.settler.ended)
+        self._spawn(self.outbox.run())
+        self._spawn(self.prefetcher.run())
+        self._spawn(self.upkeep.run())
+
+    async def close(self) -> None:
+        """Give back what was not started, send everything, leave. Deletes nothing."""
+        self.prefetcher.give_back()
+        for held in self.book.all():
+            logger.error(
+                "Lease %s of %s is still held at the end: it expires by itself",
+                held.handle[0],
+                held.lease.host,
+            )
+        await self.outbox.flush()  # before its task is cancelled, so that no batch is cut off in the middle
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self.upkeep.last()
+        await self._server.aclose()
+
+    def _confirmed(self, message: Message) -> None:
+        if message.dedupe:
+            self.dupefilter.confirm((message.stream, message.generation, message.fingerprint))
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        task.add_done_callback(self._ended)
+        self._tasks.append(task)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        """A background task that fails would leave the worker alive and idle: close it instead."""
+        if task.cancelled() or (error := task.exception()) is None:
+            return
+        logger.critical("A background task of the frontier failed: this worker closes", exc_info=error)
+        engine = self._crawler.engine
+        if engine is not None and not endings.is_closing(engine):
+            self._closing = asyncio.ensure_future(engine.close_spider_async(reason="frontier_error"))

@@ -1,0 +1,84 @@
+"""The DOWNLOADER of the fleet: the frontier paces, so there are no local slots, queues or delays.
+
+Scrapy's own counts a host's transfers late and lets 32 through where 2 are allowed; here a request reaches the
+handler only with a turn granted by the frontier, which counts for all workers at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scrapy import Request, signals
+from scrapy.core.downloader import Downloader as ScrapyDownloader
+from scrapy.crawler import Crawler
+from scrapy.http import Response
+from scrapy.utils.defer import deferred_from_coro
+from twisted.internet.defer import Deferred
+
+from crawler.errors import ConfigError
+from crawler.frontier.pacing import Pacer, TooLateError
+from crawler.frontier.scheduler import Scheduler
+from crawler.frontier.settling import Settler
+
+
+class Downloader(ScrapyDownloader):
+    """One task per request: middlewares, a paced turn, the handler, the report.
+
+    Needs the frontier's Scheduler. Settings that shape local slots (DOWNLOAD_DELAY, DOWNLOAD_SLOTS,
+    CONCURRENT_REQUESTS_PER_DOMAIN) are applied by the frontier to the whole fleet instead.
+    """
+
+    def fetch(self, request: Request, spider: Any = None) -> Deferred[Response | Request]:
+        """Download *request* through the middlewares; tells the settler how that ended."""
+        return deferred_from_coro(self._fetch(request))
+
+    async def _fetch(self, request: Request) -> Response | Request:
+        self.active.add(request)
+        settler = self._settler
+        try:
+            result = await self.middleware.download_async(self._send, request)
+        except TooLateError:
+            return request  # back to the scheduler, which knows the lease and gives it back
+        except Exception as error:
+            settler.failed(request, error)
+            raise
+        finally:
+            self.active.remove(request)
+        settler.downloaded(request, result)
+        return result
+
+    async def _send(self, request: Request) -> Response:
+        self._signal(signals.request_reached_downloader, request=request)
+        turn = await self._pacer.turn(request)
+        response: Response | None = None
+        try:
+            response = await self.handlers.download_request_async(request)
+        finally:
+            self._pacer.answered(turn, response)
+            self._signal(signals.request_left_downloader, request=request)
+        await self._pacer.confirm(turn)
+        self._signal(signals.response_downloaded, response=response, request=request)
+        return response
+
+    def _signal(self, signal: object, **arguments: object) -> None:
+        self.signals.send_catch_log(signal=signal, spider=self.crawler.spider, **arguments)
+
+    @property
+    def _settler(self) -> Settler:
+        return scheduler_of(self.crawler).worker.settler
+
+    @property
+    def _pacer(self) -> Pacer:
+        return scheduler_of(self.crawler).worker.pacer
+
+
+def scheduler_of(crawler: Crawler) -> Scheduler:
+    """The frontier's scheduler of an open crawl; raises ConfigError when another one is set."""
+    scheduler = crawler.engine.scheduler if crawler.engine is not None else None
+    if not isinstance(scheduler, Scheduler):
+        raise ConfigError(
+            "DOWNLOADER",
+            crawler.settings["DOWNLOADER"],
+            "this one only together with SCHEDULER = crawler.frontier.scheduler.Scheduler",
+        )
+    return scheduler

@@ -1,0 +1,44 @@
+"""Spider middleware that ties a page's output to its lease: children to their parent, and the end of the callback.
+
+Nearest to the engine, so that it sees what all other spider middlewares let through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any, Self
+
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
+from scrapy.http import Response
+
+from crawler.frontier.scheduler import Scheduler, in_use
+
+
+class LineageMiddleware:
+    """Children inherit their parent's crawl generation, and a page is done only if its callback came to its end."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Off where the spider does not use the shared frontier."""
+        if not in_use(crawler.settings):
+            raise NotConfigured
+        return cls(crawler)
+
+    async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        """Pass everything on; a callback that raises, or is cut off by CloseSpider, never reaches the last line."""
+        assert self._crawler.engine is not None
+        scheduler = self._crawler.engine.scheduler
+        assert isinstance(scheduler, Scheduler)
+        book = scheduler.worker.book
+        held = book.of(response.request)
+        async for output in result:
+            if held is not None and isinstance(output, Request):
+                book.adopt(output, held)
+            yield output
+        if held is not None:
+            held.evidence.parsed = True

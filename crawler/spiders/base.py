@@ -1,0 +1,85 @@
+"""What every spider of the fleet shares: the settings of the shared frontier, and start URLs from Redis."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any, ClassVar
+
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.http import FormRequest
+from scrapy.settings import BaseSettings
+from scrapy_redis import defaults
+from scrapy_redis.spiders import RedisSpider
+
+from crawler import urls
+from crawler.errors import ConfigError, MessageError
+from crawler.frontier.schema import external_meta, json_object
+
+
+class FrontierSpider(RedisSpider):  # type: ignore[misc]
+    """A spider of the fleet: under `scrapy crawl` it leases from the shared frontier and its items are stored.
+
+    In every other command (`shell`, `fetch`, `parse`, `check` ...) it behaves like a plain Scrapy spider and
+    touches neither Redis nor MongoDB. `start_urls`, where given, are queued once for the fleet.
+    """
+
+    start_urls: ClassVar[list[str]] = []
+    redis_key: str | None
+    redis_encoding: str | None
+
+    @classmethod
+    def update_settings(cls, settings: BaseSettings) -> None:
+        """Put the frontier's components in place, below the spider's own `custom_settings`."""
+        if settings.getbool("FRONTIER_ENABLED"):
+            settings.setdict(settings.getdict("FRONTIER_SPIDER_SETTINGS"), priority="addon")
+        super().update_settings(settings)
+
+    def setup_redis(self, crawler: Crawler | None = None) -> None:
+        """Read the names only: the frontier reads the start URLs itself, leased, without waiting for idle."""
+        settings = self.settings
+        key = self.redis_key or settings.get("REDIS_START_URLS_KEY") or defaults.START_URLS_KEY
+        self.redis_key = key % {"name": self.name}
+        if not self.redis_key.strip():
+            raise ConfigError("REDIS_START_URLS_KEY", key, "a key name, in which %(name)s stands for the spider")
+        self.redis_encoding = self.redis_encoding or settings.get("REDIS_ENCODING") or defaults.REDIS_ENCODING
+
+    async def start(self) -> AsyncIterator[Any]:
+        """The spider's own `start_urls`, deduplicated: each worker offers them, the fleet crawls them once."""
+        for url in self.start_urls:
+            yield Request(url)
+
+    def make_request_from_data(self, data: bytes) -> Request:
+        """The request of one entry of the start-URLs key, as scrapy-redis documents it.
+
+        A plain URL, or a JSON object with `url`, optional `method` and `meta`; its other keys are form data. Not
+        deduplicated. Raises MessageError saying what is wrong with the entry.
+        """
+        text = _text(data, self.redis_encoding or "utf-8")
+        if not text.startswith("{"):
+            return Request(urls.check(text), dont_filter=True)
+        fields = json_object(text)
+        if not isinstance(url := fields.pop("url", None), str):
+            raise MessageError(f"no URL under the key 'url': {text[:200]}")
+        method = str(fields.pop("method", "GET")).upper()
+        meta = fields.pop("meta", None) or {}
+        if not isinstance(meta, dict):
+            raise MessageError(f"'meta' must be an object, not {type(meta).__name__}: {text[:200]}")
+        formdata = {key: _form_value(value) for key, value in fields.items()}
+        return FormRequest(
+            urls.check(url), dont_filter=True, method=method, formdata=formdata or None, meta=external_meta(meta)
+        )
+
+
+def _text(data: bytes, encoding: str) -> str:
+    try:
+        return data.decode(encoding).strip()
+    except UnicodeDecodeError as error:
+        raise MessageError(f"not {encoding} text ({error.reason} at byte {error.start}): {data[:80]!r}") from None
+
+
+def _form_value(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_form_value(one) for one in value]
+    return value if isinstance(value, str) else json.dumps(value)

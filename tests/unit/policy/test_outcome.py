@@ -1,0 +1,43 @@
+"""How the end of a request is settled."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.policy.outcome import Evidence, Verdict, settle
+
+
+@pytest.mark.parametrize(
+    ("seen", "verdict", "reason"),
+    [
+        (Evidence(), Verdict.NACK, "unknown_end"),
+        (Evidence(status=200), Verdict.NACK, "unknown_end"),
+        (Evidence(status=200, parsed=True), Verdict.ACK, "done"),
+        (Evidence(status=404), Verdict.ACK, "done"),
+        (Evidence(status=404, parsed=True), Verdict.ACK, "done"),
+        (Evidence(status=503, exhausted=True, parsed=True), Verdict.BURY, "http_503"),
+        (Evidence(ignored="Forbidden by robots.txt"), Verdict.ACK, "ignored"),
+        (Evidence(download_error="timeout"), Verdict.BURY, "download_error"),
+        (Evidence(download_error="timeout", errback=True), Verdict.ACK, "download_error"),
+        (Evidence(replaced=True), Verdict.ACK, "replaced"),
+        (Evidence(status=200, parsed=True, item_errors=["x"]), Verdict.NACK, "item_error"),
+        (Evidence(status=200, spider_error="KeyError: 'a'", item_errors=["x"]), Verdict.BURY, "spider_error"),
+        (Evidence(status=200, parsed=True, child_errors=["lambda"]), Verdict.BURY, "unserialisable_child"),
+    ],
+)
+def test_each_way_to_end_has_its_verdict(seen: Evidence, verdict: Verdict, reason: str) -> None:
+    settlement = settle(seen)
+    assert (settlement.verdict, settlement.reason) == (verdict, reason)
+
+
+@given(st.builds(Evidence, status=st.sampled_from([None, 200]), parsed=st.just(False)))
+def test_without_the_end_of_the_callback_a_page_is_never_done(seen: Evidence) -> None:
+    assert settle(seen).reason != "done"
+
+
+@given(st.builds(Evidence))
+def test_an_error_is_never_acknowledged_as_done(seen: Evidence) -> None:
+    if seen.spider_error or seen.item_errors or seen.child_errors:
+        assert settle(seen).verdict is not Verdict.ACK

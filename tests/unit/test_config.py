@@ -1,0 +1,49 @@
+"""Settings are read with their range, and a bad one says what is allowed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler import config
+from crawler.errors import ConfigError
+
+
+@given(st.integers(1, 99))
+def test_a_number_in_range_is_read_from_any_spelling(value: int) -> None:
+    assert config.integer({"N": value}, "N", 1, 99) == value
+    assert config.integer({"N": str(value)}, "N", 1, 99) == value
+    assert config.number({"N": f"{value}.0"}, "N", 1, 99) == value
+
+
+@pytest.mark.parametrize("value", [0, 100, "x", None, True, [], "1.5", 1.5, float("nan"), float("inf"), "1e999"])
+def test_a_whole_number_out_of_range_names_setting_value_and_range(value: Any) -> None:
+    with pytest.raises(ConfigError, match=r"^N = .* cannot be used: allowed is a whole number from 1 to 99$"):
+        config.integer({"N": value}, "N", 1, 99)
+
+
+@pytest.mark.parametrize("value", [float("nan"), "nan", -0.1, "inf"])
+def test_a_number_that_is_none_is_refused(value: Any) -> None:
+    with pytest.raises(ConfigError, match="a number from 0 to 9"):
+        config.number({"N": value}, "N", 0, 9)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"), [("1", True), (True, True), ("false", False), (0, False), (None, False)]
+)
+def test_a_switch_takes_scrapys_spellings(value: Any, expected: bool) -> None:
+    assert config.boolean({"B": value}, "B") is expected
+
+
+def test_a_switch_that_is_neither_is_refused() -> None:
+    with pytest.raises(ConfigError, match="B = 'maybe' cannot be used: allowed is True or False"):
+        config.boolean({"B": "maybe"}, "B")
+
+
+def test_a_choice_lists_what_is_allowed() -> None:
+    assert config.choice({"C": "a"}, "C", ("a", "b")) == "a"
+    with pytest.raises(ConfigError, match="one of a, b"):
+        config.choice({"C": "c"}, "C", ("a", "b"))

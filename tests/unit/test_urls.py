@@ -1,0 +1,88 @@
+"""URLs: what is allowed, and when two of them are one page."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler import urls
+from crawler.errors import MessageError
+
+
+@pytest.mark.parametrize(
+    ("url", "canonical"),
+    [
+        ("HTTP://Shop.Example:80/a#top", "http://shop.example/a"),
+        ("https://shop.example:443", "https://shop.example/"),
+        ("https://shop.example:8443/", "https://shop.example:8443/"),
+        ("https://user:secret@shop.example/a", "https://shop.example/a"),
+        ("https://shop.example/a/../b/./c", "https://shop.example/b/c"),
+        ("https://shop.example/../../a", "https://shop.example/a"),
+        ("https://shop.example/a/..", "https://shop.example/"),
+        ("https://shop.example/a?b=2&a=1", "https://shop.example/a?a=1&b=2"),
+        ("https://shop.example/a?utm_source=x&id=7&gclid=abc", "https://shop.example/a?id=7"),
+        ("https://shop.example/a?empty=", "https://shop.example/a?empty="),
+        ("https://shop.example./a", "https://shop.example/a"),
+        ("https://bücher.example/größe", "https://xn--bcher-kva.example/gr%C3%B6%C3%9Fe"),
+        ("http://[::1]:8000/a", "http://[::1]:8000/a"),
+        ("https://shop.example/Case?Key=V", "https://shop.example/Case?Key=V"),
+    ],
+)
+def test_one_page_has_one_canonical_url(url: str, canonical: str) -> None:
+    assert urls.canonicalize(url) == canonical
+
+
+@given(
+    path=st.text(alphabet="abcXYZ019-._~/%äß", max_size=30),
+    query=st.lists(st.tuples(st.text("abc", min_size=1, max_size=3), st.text("xyzä &=", max_size=4)), max_size=4),
+)
+def test_canonicalizing_twice_changes_nothing(path: str, query: list[tuple[str, str]]) -> None:
+    from urllib.parse import urlencode
+
+    once = urls.canonicalize(f"https://shop.example/{path}?{urlencode(query)}")
+    assert urls.canonicalize(once) == once
+
+
+@given(st.permutations(["a=1", "b=2", "c=3", "utm_medium=mail"]))
+def test_the_order_of_parameters_does_not_matter(query: list[str]) -> None:
+    assert urls.canonicalize("https://shop.example/p?" + "&".join(query)) == "https://shop.example/p?a=1&b=2&c=3"
+
+
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("ftp://shop.example/", "unknown scheme 'ftp', allowed are http and https"),
+        ("javascript:alert(1)", "unknown scheme"),
+        ("shop.example/a", "unknown scheme ''"),
+        ("http:///a", "without a host"),
+        ("http://[::1/a", "not a URL"),
+        ("http://shop.example:99999/", "not a URL"),
+        ("http://shop.example/a b", "white space"),
+        ("http://shop.example/\x00", "control characters"),
+        ("http://shop.example/\udcff", "not UTF-8"),
+        ("http://shop.example/" + "a" * 5000, "at most 4096"),
+    ],
+)
+def test_a_url_that_cannot_be_fetched_is_refused_with_its_reason(url: str, words: str) -> None:
+    with pytest.raises(MessageError, match=words.replace("(", r"\(")):
+        urls.check(url)
+
+
+@pytest.mark.parametrize(
+    ("url", "hostname", "domain"),
+    [
+        ("https://www.shop.example.co.uk/a", "www.shop.example.co.uk", "example.co.uk"),
+        ("http://127.0.0.2:8000/", "127.0.0.2", "127.0.0.2"),
+        ("http://localhost/", "localhost", "localhost"),
+        ("http://[::1]/", "::1", "::1"),
+    ],
+)
+def test_a_politeness_group_is_the_hostname_or_the_registrable_domain(url: str, hostname: str, domain: str) -> None:
+    assert urls.group(url) == hostname
+    assert urls.group(url, "domain") == domain
+
+
+def test_one_site_is_one_registrable_domain() -> None:
+    assert urls.same_site("https://a.example.co.uk/", "https://b.example.co.uk/x")
+    assert not urls.same_site("https://example.co.uk/", "https://other.co.uk/")
