@@ -35,6 +35,10 @@ FRONTIER_HARD_CAP_SECONDS = 900  # from wire start to ack; renewed no longer aft
 FRONTIER_MAX_DELIVERIES = 5  # wire starts without an end; then a dead letter
 FRONTIER_PRIORITY_STEP_SECONDS = 60  # one step of priority is worth this much waiting
 FRONTIER_QUEUE_LIMIT = 50_000_000  # queued and delayed requests; beyond it new pushes are refused
+FRONTIER_DEDUPE = "compact"  # or "exact", "window", "bloom": what a generation remembers, fixed when it opens
+FRONTIER_WINDOW_SECONDS = 86_400  # window: a URL may be crawled again this long after it was done
+FRONTIER_BLOOM_CAPACITY = 10_000_000  # bloom: URLs per generation for which the error rate holds
+FRONTIER_BLOOM_ERROR_RATE = 1e-5  # bloom: share of new URLs that are taken for known, and never crawled
 FRONTIER_DEAD_LIMIT = 100_000  # dead letters kept; beyond it the oldest are evicted
 FRONTIER_BACKOFF_SECONDS = 1  # least delay after a 429 or 503
 FRONTIER_FORGIVE_SECONDS = 300  # each such time without a 429 or 503 halves what they imposed
@@ -84,6 +88,9 @@ RETRY_BASE_SECONDS = 1
 RETRY_CAP_SECONDS = 300
 
 # --- Spiders, extraction ---------------------------------------------------------------------------------
+# Rules per domain: fields, links, required elements, politeness; the file's head describes it. Read once at the
+# start. Reader: policy/domains.py
+DOMAINS_FILE = os.environ.get("DOMAINS_FILE", str(PROJECT_DIR / "settings" / "domains.toml"))
 
 # --- Items, storage --------------------------------------------------------------------------------------
 # What an item passes through, in this order, when our spiders yield it. Reader: FRONTIER_SPIDER_SETTINGS

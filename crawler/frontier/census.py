@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -11,16 +12,7 @@ from crawler.frontier.shards import Shards, pack, unpack
 
 HOSTS_EXAMINED: Final = 2_000  # per stream and shard, taken at random beyond that
 _FIELDS: Final = frozenset(SpiderStats.__slots__)
-_HOST_DEFAULTS: Final = {
-    b"delay": 0,
-    b"inflight": 0,
-    b"cap": 1,
-    b"next": 0,
-    b"blocked": 0,
-    b"latency": 0,
-    b"ok": 0,
-    b"bad": 0,
-}
+_HOST: Final = struct.Struct(">7d3HI2H")  # the twin of HOST in lua/lib/hosts.lua
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +47,7 @@ class Census:
         answers = await self._shards.run_all("stats")
         generations: dict[tuple[str, str], SpiderStats] = {}
         hosts = [0, 0, 0]
-        for _, _, _, _, rows, streams in answers:
+        for *_, rows, streams in answers:
             for name, fields in rows:
                 stream, _, generation = name.decode().rpartition(":")
                 key = (stream.partition(":")[0], generation)
@@ -115,7 +107,7 @@ class Census:
     async def _queued(self, spider: str | None) -> dict[tuple[int, str], int]:
         queued: dict[tuple[int, str], int] = {}
         for shard in range(self._shards.count):
-            for stream, *_ in (await self._shards.run("stats", shard))[5]:
+            for stream, *_ in (await self._shards.run("stats", shard))[6]:
                 if spider in {None, stream.decode().partition(":")[0]}:
                     for lane in (stream.decode(), stream.decode() + "!"):
                         for host, count in (await self._lengths(shard, lane)).items():
@@ -134,19 +126,18 @@ class Census:
         return {name.decode(): count for name, count in zip(names, counts, strict=True)}
 
     async def _host(self, shard: int, name: str, queued: int, now: int) -> HostState:
-        raw = await self._shards.client.get(self._shards.key(shard, f"h:{name}"))
-        known = _HOST_DEFAULTS | (unpack(raw) if raw else {})
-        answers = known[b"ok"] + known[b"bad"]
+        raw = await self._shards.client.get(self._shards.key(shard, f"h:{name}")) or bytes(_HOST.size)
+        start, delay, _, _, blocked, _, _, cap, _, in_flight, latency, ok, bad = _HOST.unpack_from(raw)
         return HostState(
             host=name,
             queued=queued,
-            delay_ms=known[b"delay"],
-            in_flight=known[b"inflight"],
-            cap=known[b"cap"],
-            waits_ms=max(0, max(known[b"next"], known[b"blocked"]) - now),
-            blocked_ms=max(0, known[b"blocked"] - now),
-            latency_ms=known[b"latency"],
-            success=known[b"ok"] / answers if answers else None,
+            delay_ms=round(delay),
+            in_flight=in_flight,
+            cap=cap,
+            waits_ms=max(0, round(max(start, blocked)) - now),
+            blocked_ms=max(0, round(blocked) - now),
+            latency_ms=latency,
+            success=ok / (ok + bad) if ok + bad else None,
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Final, Self
 
@@ -11,6 +12,8 @@ from crawler import config
 
 SCHEMA: Final = 1  # version of the data in Redis; a newer one is refused
 CLOCK_GRAIN_MS: Final = 10  # the clock is written no more often: each write goes to the AOF
+DEDUPE_MODES: Final = ("compact", "exact", "window", "bloom")
+BLOOM_PAGE_BITS: Final = 32_768  # a page is 4 KB: no push ever waits for more memory than that
 SUSPECT_DELIVERIES: Final = 2  # so often delivered without an end: from then on leased alone
 
 
@@ -27,6 +30,10 @@ class FrontierConfig:
     priority_step_ms: int = 60_000
     queue_limit: int = 50_000_000
     dead_limit: int = 100_000
+    dedupe: str = "compact"
+    window_s: int = 86_400
+    bloom_capacity: int = 10_000_000
+    bloom_error: float = 1e-5
     throttle: bool = False
     throttle_start_ms: int = 5_000
     throttle_max_ms: int = 60_000
@@ -48,6 +55,10 @@ class FrontierConfig:
             priority_step_ms=_ms(settings, "FRONTIER_PRIORITY_STEP_SECONDS", 0, 86_400),
             queue_limit=config.integer(settings, "FRONTIER_QUEUE_LIMIT", 1, 10**12),
             dead_limit=config.integer(settings, "FRONTIER_DEAD_LIMIT", 1, 10**9),
+            dedupe=config.choice(settings, "FRONTIER_DEDUPE", DEDUPE_MODES),
+            window_s=config.integer(settings, "FRONTIER_WINDOW_SECONDS", 1, 10**9),
+            bloom_capacity=config.integer(settings, "FRONTIER_BLOOM_CAPACITY", 1_000, 10**11),
+            bloom_error=config.number(settings, "FRONTIER_BLOOM_ERROR_RATE", 1e-9, 0.1),
             throttle=config.boolean(settings, "AUTOTHROTTLE_ENABLED"),
             throttle_start_ms=_ms(settings, "AUTOTHROTTLE_START_DELAY", 0, 86_400),
             throttle_max_ms=_ms(settings, "AUTOTHROTTLE_MAX_DELAY", 0, 86_400),
@@ -57,12 +68,21 @@ class FrontierConfig:
             quiet_ms=_ms(settings, "FRONTIER_HOST_MEMORY_SECONDS", 1, 86_400 * 30),
         )
 
-    def constants(self) -> dict[str, float]:
+    @property
+    def _bloom_bits(self) -> float:
+        """Bits per URL for the wanted share of false positives: the textbook's optimum."""
+        return -math.log(self.bloom_error) / math.log(2) ** 2
+
+    def constants(self) -> dict[str, float | str]:
         """What the scripts know by name: part of their text, so that it costs nothing at run time."""
         return {
             "SCHEMA": SCHEMA,
             "CLOCK_GRAIN_MS": CLOCK_GRAIN_MS,
             "SUSPECT_DELIVERIES": SUSPECT_DELIVERIES,
+            "DEDUPE": self.dedupe,
+            "WINDOW_S": self.window_s,
+            "BLOOM_PAGES": max(1, math.ceil(self.bloom_capacity / self.shards * self._bloom_bits / BLOOM_PAGE_BITS)),
+            "BLOOM_HASHES": round(self._bloom_bits * math.log(2)),
             "LEASE_MS": self.lease_ms,
             "START_MS": self.start_within_ms,
             "HARD_CAP_MS": self.hard_cap_ms,

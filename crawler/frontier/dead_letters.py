@@ -41,7 +41,7 @@ class DeadLetters:
         return _letter(f"{shard}:{number}", raw) if raw else None
 
     async def retry(self, ids: Sequence[str]) -> list[bool]:
-        """Queue letters again with a fresh delivery count; False where there is none. Not for seeds (see `drop`)."""
+        """Queue letters again with a fresh delivery count; False where there is none. Not for seeds."""
         return await self._settle("retry_dead", ids)
 
     async def drop(self, ids: Sequence[str]) -> list[bool]:
@@ -55,11 +55,7 @@ class DeadLetters:
 
     async def evicted(self) -> int:
         """How many letters were lost to FRONTIER_DEAD_LIMIT so far."""
-        states = [
-            await self._shards.client.hget(self._shards.key(shard, "state"), "evicted")
-            for shard in range(self._shards.count)
-        ]
-        return sum(int(evicted or 0) for evicted in states)
+        return sum(answer[4] for answer in await self._shards.run_all("stats"))
 
     async def bury_seed(self, raw: bytes, *, spider: str, reason: str, detail: Mapping[str, Any] | None = None) -> None:
         """Keep a start URL that is no valid request; its letter has an empty host and the entry as its body."""
@@ -68,7 +64,7 @@ class DeadLetters:
     async def _settle(self, name: str, ids: Sequence[str]) -> list[bool]:
         async def run(shard: int, group: Sequence[str]) -> Any:
             numbers = [keys.split_handle((id_, 0))[1][0] for id_ in group]
-            return await self._shards.run(name, shard, pack(numbers))
+            return await self._shards.run(name, shard, *numbers)
 
         answers = await self._shards.scatter(ids, lambda id_: keys.split_handle((id_, 0))[0], run)
         return [bool(answer) for answer in answers]

@@ -1,13 +1,15 @@
-"""The bytes of a queued request: what Lua has to read of it in front, the body behind."""
+"""The bytes that Python and Lua exchange: struct formats whose twins stand in lua/lib/queue.lua and leases.lua."""
 
 from __future__ import annotations
 
 import struct
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from crawler.frontier.messages import MAX_PRIORITY, Message
+from crawler.frontier.messages import MAX_PRIORITY, Lease, Message
 
-_HEAD = struct.Struct(">hQ")  # priority, fingerprint
+_HEAD: Final = struct.Struct(">hQ")  # priority, fingerprint
+_WISHES: Final = struct.Struct(">dIHB")  # not before, delay, cap, whether to deduplicate
+_RECORD: Final = struct.Struct(">dddddBBH")  # token, score, reserved, start by, started, deliveries, released, status
 
 
 class Envelope(NamedTuple):
@@ -22,11 +24,8 @@ class Envelope(NamedTuple):
 def seal(message: Message) -> bytes:
     """priority (2 bytes), fingerprint (8), digest and generation (each length-prefixed), body."""
     priority = max(-MAX_PRIORITY, min(MAX_PRIORITY, message.priority))
-    generation = message.generation.encode()
     head = _HEAD.pack(priority, message.fingerprint)
-    return b"".join(
-        (head, bytes((len(message.digest),)), message.digest, bytes((len(generation),)), generation, message.body)
-    )
+    return head + _prefixed(message.digest, message.generation.encode()) + message.body
 
 
 def unseal(raw: bytes) -> Envelope:
@@ -35,3 +34,37 @@ def unseal(raw: bytes) -> Envelope:
     at = _HEAD.size + 1 + raw[_HEAD.size]
     end = at + 1 + raw[at]
     return Envelope(priority, fingerprint, raw[at + 1 : end].decode(), raw[end:])
+
+
+def push_row(message: Message) -> bytes:
+    """*message* as push.lua takes it."""
+    wishes = _WISHES.pack(message.not_before_ms, message.delay_ms, message.cap, message.dedupe)
+    names = (message.host.encode(), message.stream.encode(), message.generation.encode())
+    return wishes + _prefixed(*names, b"%d" % message.fingerprint) + seal(message)
+
+
+def read_lease(shard: int, now: int, number: int, record: bytes, sealed: bytes, start_within_ms: int) -> Lease:
+    """A lease from what lease.lua answers."""
+    token, _, _, _, _, deliveries, _, _ = _RECORD.unpack_from(record)
+    at = _RECORD.size + 1
+    stream = record[at : at + record[at - 1]]
+    at += len(stream) + 1
+    host = record[at : at + record[at - 1]]
+    envelope = unseal(sealed)
+    return Lease(
+        id=f"{shard}:{number}",
+        token=int(token),
+        host=host.decode(),
+        stream=stream.decode(),
+        body=envelope.body,
+        fingerprint=envelope.fingerprint,
+        generation=envelope.generation,
+        deliveries=deliveries,
+        start_within_ms=start_within_ms,
+        priority=envelope.priority,
+        leased_at_ms=now,
+    )
+
+
+def _prefixed(*fields: bytes) -> bytes:
+    return b"".join(bytes((len(field),)) + field for field in fields)

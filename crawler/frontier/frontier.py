@@ -17,7 +17,7 @@ from crawler.frontier import keys, opening
 from crawler.frontier.census import Census
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.dead_letters import DeadLetters
-from crawler.frontier.envelope import seal, unseal
+from crawler.frontier.envelope import push_row, read_lease
 from crawler.frontier.generations import Generations
 from crawler.frontier.messages import Batch, Handle, Lease, Message, PushOutcome, Report, Take
 from crawler.frontier.scripts import Client
@@ -54,9 +54,9 @@ class Frontier:
         """Store what is new. *forced*: children of leased work, never refused for fullness (but at maxmemory)."""
 
         async def run(shard: int, group: list[Message]) -> list[PushOutcome]:
-            rows = pack([_row(message) for message in group])
+            rows = [push_row(message) for message in group]
             try:
-                answers = await self.shards.run("push", shard, rows, _flag(forced), "0")
+                answers = await self.shards.run("push", shard, _flag(forced), "0", *rows)
             except OutOfMemoryError:
                 return [PushOutcome.REFUSED_MEMORY] * len(group)
             return [PushOutcome(answer) for answer in answers]
@@ -73,7 +73,6 @@ class Frontier:
         exclude_hosts: Collection[str] = (),
     ) -> Batch:
         """Up to *limit* requests whose hosts may be visited now; a suspect comes alone and only with *suspects_ok*."""
-        wanted, excluded = pack(list(streams)), pack(list(exclude_hosts))
         first = int(self._rng() * self.shards.count)
         leases: list[Lease] = []
         waits: list[int] = []
@@ -81,10 +80,11 @@ class Frontier:
         for offset in range(self.shards.count):
             shard = (first + offset) % self.shards.count
             alone = _flag(suspects_ok and not leases)
-            born, now, wait, backlog, waiting, *rows = await self.shards.run(
-                "lease", shard, wanted, limit - len(leases), worker, alone, excluded
+            born, now, wait, backlog, waiting, *flat = await self.shards.run(
+                "lease", shard, limit - len(leases), worker, alone, len(streams), *streams, *exclude_hosts
             )
-            leases += [_lease(shard, now, row) for row in rows]
+            rows = zip(flat[::3], flat[1::3], flat[2::3], strict=True)
+            leases += [read_lease(shard, now, *row, self.config.start_within_ms) for row in rows]
             queued, suspects, epoch = queued + backlog, suspects + waiting, epoch + born
             waits += [wait] if wait >= 0 else []
         return Batch(leases, min(waits, default=None), queued, suspects, epoch)
@@ -101,7 +101,8 @@ class Frontier:
         """Free the host's slot and adapt its pace; False: stale, or reported before."""
 
         async def run(shard: int, group: list[Report]) -> Any:
-            return await self.shards.run("report", shard, pack([_measured(report) for report in group]), self._rng())
+            fields = [field for report in group for field in _fields(report)]
+            return await self.shards.run("report", shard, self._rng(), *fields)
 
         answers = await self.shards.scatter(reports, lambda report: keys.split_handle((report.id, 0))[0], run)
         return [bool(answer) for answer in answers]
@@ -122,7 +123,7 @@ class Frontier:
         """Try again after *delay_ms*, uncharged, under the same id, with *body* instead of the old one when given."""
         shard, (number, _) = keys.split_handle((lease_id, token))
         return bool(
-            await self.shards.run("nack", shard, number, token, max(0, delay_ms), body or b"", _flag(body is not None))
+            await self.shards.run("nack", shard, number, token, max(0, delay_ms), _flag(body is not None), body or b"")
         )
 
     async def give_back(self, handles: Sequence[Handle]) -> list[bool]:
@@ -149,46 +150,21 @@ class Frontier:
         With *lease* it goes under that lease: in its slot while it holds one (robots.txt before the page: report the
         first with keep=True, then take again for the page), else the lease is given a slot again (a redirect hop).
         """
-        if lease is None:
-            shard, id_, token = self.shards.of_host(host), "", 0
-        else:
-            shard, (number, token) = keys.split_handle(lease)
-            id_ = str(number)
-        wait, within, number, token = await self.shards.run("take", shard, host, delay_ms, cap, worker, id_, token)
+        shard = self.shards.of_host(host)
+        under: tuple[int, ...] = ()
+        if lease is not None:
+            shard, under = keys.split_handle(lease)
+        wait, number, token = await self.shards.run("take", shard, host, delay_ms, cap, worker, *under)
         if wait:
             return Take(max(0, wait), lost=wait < 0)
-        return Take(0, within, (f"{shard}:{number}", token))
+        return Take(0, self.config.start_within_ms, (f"{shard}:{number}", token))
 
 
 def _flag(value: object) -> str:
     return "1" if value else "0"
 
 
-def _row(message: Message) -> list[Any]:
-    digits = str(message.fingerprint) if message.dedupe else False
-    wishes = [message.not_before_ms, message.delay_ms, message.cap]
-    return [message.host, message.stream, message.generation, seal(message), digits, *wishes]
-
-
-def _measured(report: Report) -> list[Any]:
-    number = keys.split_handle((report.id, report.token))[1]
+def _fields(report: Report) -> list[int | str]:
+    _, (number, token) = keys.split_handle((report.id, report.token))
     times = [max(0, report.elapsed_ms), max(0, report.latency_ms), report.status, max(0, report.retry_after_ms)]
-    return [*number, *times, report.keep]
-
-
-def _lease(shard: int, now: int, row: Sequence[Any]) -> Lease:
-    number, token, host, stream, deliveries, within, sealed = row
-    envelope = unseal(sealed)
-    return Lease(
-        id=f"{shard}:{number}",
-        token=token,
-        host=host.decode(),
-        stream=stream.decode(),
-        body=envelope.body,
-        fingerprint=envelope.fingerprint,
-        generation=envelope.generation,
-        deliveries=deliveries,
-        start_within_ms=within,
-        priority=envelope.priority,
-        leased_at_ms=now,
-    )
+    return [number, token, *times, _flag(report.keep)]

@@ -25,7 +25,7 @@ class Scripts:
     """
 
     def __init__(
-        self, client: Client, constants: Mapping[str, float], replaced: Mapping[str, str] | None = None
+        self, client: Client, constants: Mapping[str, float | str], replaced: Mapping[str, str] | None = None
     ) -> None:
         self._client = client
         self._constants = "\n".join(f"local {name} = {value!r}" for name, value in constants.items())

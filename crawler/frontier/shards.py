@@ -66,7 +66,8 @@ class Shards:
         """Run a script that takes handles, each on its own shard."""
 
         async def run(shard: int, group: list[Handle]) -> Any:
-            return await self.run(name, shard, pack([keys.split_handle(handle)[1] for handle in group]), *arguments)
+            numbers = [number for handle in group for number in keys.split_handle(handle)[1]]
+            return await self.run(name, shard, *arguments, *numbers)
 
         answers = await self.scatter(handles, lambda handle: keys.split_handle(handle)[0], run)
         return [bool(answer) for answer in answers]

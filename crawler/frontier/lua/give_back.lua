@@ -1,21 +1,17 @@
 #!lua flags=allow-oom
 -- give_back: return leases unused, to the place in the queue they had, uncharged.
--- KEYS[1] the shard's tag. ARGV[1] msgpack array of {id, token}.
+-- KEYS[1] the shard's tag. ARGV id, token of each.
 -- Result: 1 per request, 0 where the token is stale. O(log queue) each.
--- include: clock state generations hosts queue leases
-local handles = cmsgpack.unpack(ARGV[1])
+-- include: clock state tally hosts queue leases
+local records, ids = lookup(1, 2)
 local result, gone = {}, {}
-for i, r in ipairs(lookup(handles)) do
-  result[i] = r and not r.gone and 1 or 0
-  if result[i] == 1 then
-    r.gone = true
-    local id = handles[i][1]
+for i, r in ipairs(records) do
+  result[i] = 0
+  if r and not r.settled then
+    result[i], r.settled = 1, true
     release_unreported(r)
-    gone[#gone + 1] = id
-    if r.stream ~= '' then
-      local deliveries = r.started > 0 and r.deliveries - 1 or r.deliveries
-      requeue(id, r, deliveries, call('HGET', T .. ':body', id))
-    end
+    gone[#gone + 1] = ids[i]
+    if r.stream ~= '' then requeue(ids[i], r, uncharged(r), call('HGET', T .. ':body', ids[i])) end
   end
 end
 forget_leases(gone)

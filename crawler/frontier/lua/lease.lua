@@ -1,20 +1,19 @@
 #!lua flags=allow-oom
 -- lease: hand out requests of hosts that may be visited now. Also takes back expired leases and queues what was
 -- delayed until now, a few of each per call: there is no leader and no timer.
--- KEYS[1] the shard's tag. ARGV[1] msgpack array of streams, ARGV[2] how many, ARGV[3] worker, ARGV[4] '1' when a
--- suspect may be given (alone), ARGV[5] msgpack array of hosts to pass over.
--- Result: {born, now, ms until more may be due or -1, backlog, suspects waiting,
---          {id, token, host, stream, deliveries, start within ms, envelope}...}
+-- KEYS[1] the shard's tag. ARGV[1] how many, ARGV[2] worker, ARGV[3] '1' when a suspect may be given (alone),
+-- ARGV[4] number of streams, then these streams, then hosts to pass over.
+-- Result: {born, now, ms until more may be due or -1, backlog, suspects waiting, then per request: id, record, envelope}.
 -- O(log hosts) per request leased.
--- include: clock state generations hosts queue leases seen dead
+-- include: clock state tally hosts queue leases seen dead
 local REAPED, RELEASED = 8, 64
-local streams, limit, worker = cmsgpack.unpack(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
-local excluded, passed_over = cmsgpack.unpack(ARGV[5]), {}
-for _, name in ipairs(excluded) do passed_over[name] = true end
-local result, token = {}, math.max(state.token, now * 1024)
+local limit, worker = tonumber(ARGV[1]), ARGV[2]
+local streams, passed_over, excluded = {}, {}, #ARGV - 4 - ARGV[4]
+for i = 5, 4 + ARGV[4] do streams[#streams + 1] = ARGV[i] end
+for i = 5 + ARGV[4], #ARGV do passed_over[ARGV[i]] = true end
 
 local function reap()
-  if now < state.pause then return end
+  if now < state.resumed + LEASE_MS then return end
   local ids = call('ZRANGEBYSCORE', T .. ':lease', '-inf', now, 'LIMIT', 0, REAPED)
   if #ids == 0 then return end
   local raws, envelopes = call('HMGET', T .. ':infl', unpack(ids)), call('HMGET', T .. ':body', unpack(ids))
@@ -23,9 +22,10 @@ local function reap()
     r.reserved = -1 -- its reservation stands: a frozen worker may still wake before start_by
     release(r, nil)
     if r.stream ~= '' then
-      count(r.stream, r.generation, 'reaped', 1)
+      local t = tally(r.stream, r.generation)
+      t.reaped = t.reaped + 1
       if r.deliveries >= MAX_DELIVERIES then
-        add_dead(id, r, envelopes[i], 'deliveries', '')
+        bury(id, r, envelopes[i], 'deliveries', '')
       else
         requeue(tonumber(id), r, r.deliveries, envelopes[i])
       end
@@ -40,125 +40,128 @@ local function queue_delayed()
     local stream, name, at = struct.unpack('>Bc0Bc0', entry)
     local member = string.sub(entry, at)
     local _, deliveries = struct.unpack('>I6B', member)
-    enqueue(lane(stream, deliveries), name, score_of(priority_of(member)), member)
-    count(stream, generation_of(member), 'delayed', -1)
-    count(stream, generation_of(member), 'queued', 1)
+    local priority, t = priority_of(member), tally(stream, generation_of(member))
+    enqueue(lane(stream, deliveries), name, score_of(priority), member, priority)
+    t.delayed, t.queued = t.delayed - 1, t.queued + 1
   end
   if #due > 0 then call('ZREM', T .. ':delayed', unpack(due)) end
 end
 
 -- Hosts whose time has come are ordered by it and by the priority of their first request.
-local function promote(stream, wanted)
+local function promote(stream, most)
   local wait = T .. ':wait:' .. stream
-  local ready = call('ZRANGEBYSCORE', wait, '-inf', now, 'WITHSCORES', 'LIMIT', 0, wanted)
+  local ready = call('ZRANGEBYSCORE', wait, '-inf', now, 'WITHSCORES', 'LIMIT', 0, most)
   if #ready == 0 then return end
   local names, due = {}, {}
   for i = 1, #ready, 2 do
     local first = call('ZRANGE', T .. ':q:' .. stream .. ':' .. ready[i], 0, 0)[1]
     names[#names + 1] = ready[i]
-    due[#due + 1] = ready[i + 1] - priority_of(first) * STEP_MS
-    due[#due + 1] = ready[i]
+    due[i], due[i + 1] = ready[i + 1] - priority_of(first) * STEP_MS, ready[i]
   end
   call('ZREM', wait, unpack(names))
   call('ZADD', T .. ':due:' .. stream, unpack(due))
 end
 
+local leased, rows = 0, {}
 local records, bodies, expiries = {}, {}, {}
 
-local function hand_out(stream, name, member, score, reserved)
-  local id, deliveries, status, at = struct.unpack('>I6BH', member)
-  local envelope, generation = string.sub(member, at), generation_of(member)
-  token = token + 1
-  local base = string.gsub(stream, '!$', '')
-  records[#records + 1], records[#records + 2] = id, write_record({
-    token = token, score = score, reserved = reserved, start_by = now + START_MS, started = 0, released = 0,
-    deliveries = deliveries, status = status, stream = base, host = name, generation = generation, worker = worker,
-  })
-  bodies[#bodies + 1], bodies[#bodies + 2] = id, envelope
-  expiries[#expiries + 1], expiries[#expiries + 2] = now + LEASE_MS, id
-  count(base, generation, 'queued', -1)
-  count(base, generation, 'leased', 1)
-  result[#result + 1] = {id, token, name, base, deliveries, START_MS, envelope}
+local function hand_out(base, name, member, score, reserved)
+  local id, deliveries, status, _, _, generation = struct.unpack('>I6BHhxxxxxxxxBc0Bc0', member)
+  local envelope, at = string.sub(member, 10), 2 * leased
+  leased, state.token = leased + 1, state.token + 1
+  local record = struct.pack(RECORD, state.token, score, reserved, now + START_MS, 0, deliveries, 0, status,
+    #base, base, #name, name, #generation, generation, #worker, worker)
+  records[at + 1], records[at + 2] = id, record
+  bodies[at + 1], bodies[at + 2] = id, envelope
+  expiries[at + 1], expiries[at + 2] = now + LEASE_MS, id
+  rows[#rows + 1], rows[#rows + 2], rows[#rows + 3] = id, record, envelope
+  local t = tally(base, generation)
+  t.queued, t.leased = t.queued - 1, t.leased + 1
 end
 
--- Leases up to `most` requests of a host and files the host under the time it may be visited next.
-local function visit(stream, name, most)
-  local due, wait, queue = T .. ':due:' .. stream, T .. ':wait:' .. stream, T .. ':q:' .. stream .. ':' .. name
+local leaving, to_due, to_wait = {}, {}, {} -- how hosts are filed after this round
+
+-- Leases up to `most` requests of a host and notes when it may be visited again.
+local function visit(stream, base, name, most)
   local h = host(name)
   local at = ready_at(h)
-  local left
   if at <= now then
-    touch(name)
+    local queue = T .. ':q:' .. stream .. ':' .. name
     local room = h.delay > 0 and 1 or math.min(most, h.width - h.inflight)
     local heads = call('ZRANGE', queue, 0, room, 'WITHSCORES')
     local taken = math.min(room, #heads / 2)
-    if h.delay > 0 then h.next = now + START_MS + h.delay end
-    for i = 1, taken do hand_out(stream, name, heads[2 * i - 1], tonumber(heads[2 * i]), h.next) end
     call('ZREMRANGEBYRANK', queue, 0, taken - 1)
+    if h.delay > 0 then h.next = now + START_MS + h.delay end
+    for i = 1, taken do hand_out(base, name, heads[2 * i - 1], heads[2 * i], h.next) end
     h.inflight = h.inflight + taken
-    left = heads[2 * taken + 1]
+    local first = heads[2 * taken + 1]
+    if not first then
+      remove_stream(h, stream)
+      leaving[#leaving + 1] = name
+      return
+    end
     at = ready_at(h)
-    if not left then
-      h.streams[stream] = nil
-      call('ZREM', due, name)
-      return
-    elseif at <= now then
-      call('ZADD', due, score_of(priority_of(left)), name)
+    if at <= now then
+      to_due[#to_due + 1], to_due[#to_due + 2] = score_of(priority_of(first)), name
       return
     end
   end
-  call('ZREM', due, name)
-  call('ZADD', wait, at, name)
+  leaving[#leaving + 1] = name
+  to_wait[#to_wait + 1], to_wait[#to_wait + 2] = at, name
 end
 
-local function lease_from(stream, most)
+local function file(stream)
+  if #to_due > 0 then call('ZADD', T .. ':due:' .. stream, unpack(to_due)) end
+  if #leaving > 0 then call('ZREM', T .. ':due:' .. stream, unpack(leaving)) end
+  if #to_wait > 0 then call('ZADD', T .. ':wait:' .. stream, unpack(to_wait)) end
+  leaving, to_due, to_wait = {}, {}, {}
+end
+
+local function lease_from(stream, base, most)
   promote(stream, 2 * most)
-  local progress = true
-  while #result < most and progress do
-    progress = false
-    local names = call('ZRANGE', T .. ':due:' .. stream, 0, most - #result - 1 + #excluded)
-    local share = math.max(1, math.floor((most - #result) / math.max(1, #names)))
+  local before
+  repeat
+    before = leased
+    local names = call('ZRANGE', T .. ':due:' .. stream, 0, most - leased - 1 + excluded)
+    local share = math.max(1, math.floor((most - leased) / #names))
     for _, name in ipairs(names) do
-      if #result >= most then break end
-      if not passed_over[name] then
-        local before = #result
-        visit(stream, name, math.min(share, most - #result))
-        progress = progress or #result > before
-      end
+      if leased >= most then break end
+      if not passed_over[name] then visit(stream, base, name, math.min(share, most - leased)) end
     end
-  end
+    file(stream)
+  until leased >= most or leased == before
 end
 
+-- Hosts at their cap are parked far ahead: a report may call them back sooner.
 local function next_due()
-  local soonest = call('ZRANGE', T .. ':delayed', 0, 0, 'WITHSCORES')[2]
+  local soonest = tonumber(call('ZRANGE', T .. ':delayed', 0, 0, 'WITHSCORES')[2]) or math.huge
   for _, stream in ipairs(streams) do
-    if call('EXISTS', T .. ':due:' .. stream) == 1 then return 0 end
     local at = call('ZRANGE', T .. ':wait:' .. stream, 0, 0, 'WITHSCORES')[2]
-    if at and (not soonest or tonumber(at) < tonumber(soonest)) then soonest = at end
+    if at then soonest = math.min(soonest, tonumber(at)) end
   end
-  return soonest and math.max(0, tonumber(soonest) - now) or -1
+  return soonest < math.huge and math.max(0, soonest - now) or -1
 end
 
 reap()
 queue_delayed()
 flush_queue()
+state.token = math.max(state.token, now * 1024) -- never one that was given out before the server lost its last second
 local suspects = 0
 for _, stream in ipairs(streams) do
-  if ARGV[4] == '1' and #result == 0 then lease_from(stream .. '!', 1) end
+  if ARGV[3] == '1' and leased == 0 then lease_from(stream .. '!', stream, 1) end
   suspects = suspects + call('ZCARD', T .. ':due:' .. stream .. '!') + call('ZCARD', T .. ':wait:' .. stream .. '!')
 end
-if suspects == 0 or #result == 0 then
+if leased == 0 then
   for _, stream in ipairs(streams) do
-    if #result < limit then lease_from(stream, limit) end
+    if leased < limit then lease_from(stream, stream, limit) end
   end
 end
-if #result > 0 then
-  put('token', token)
+if leased > 0 then
   call('HSET', T .. ':infl', unpack(records))
   call('HSET', T .. ':body', unpack(bodies))
   call('ZADD', T .. ':lease', unpack(expiries))
 end
-local soonest = #result < limit and next_due() or 0
+local wait = leased < limit and next_due() or 0
 save_seen()
 save_all()
-return {state.born, now, soonest, state.backlog, suspects, unpack(result)}
+return {state.born, now, wait, state.backlog, suspects, unpack(rows)}

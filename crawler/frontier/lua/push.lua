@@ -1,47 +1,49 @@
 #!lua
 -- push: accept a batch of requests, once per fingerprint and generation.
--- KEYS[1] the shard's tag. ARGV[1] msgpack array of {host, stream, generation, envelope, fingerprint digits or nil
--- (not deduplicated), not before ms, delay ms, cap}; ARGV[2] '1' for children of leased work, never refused for
--- fullness; ARGV[3] '1' while memory is above its mark.
+-- KEYS[1] the shard's tag. ARGV[1] '1' for children of leased work, never refused for fullness; ARGV[2] '1' while
+-- memory is above its mark; ARGV[3...] requests: not before ms (d), delay ms (I4), cap (H), 1 to deduplicate (B), host,
+-- stream, generation, fingerprint in digits (each length-prefixed), envelope.
 -- Result: one number per request: 0 accepted, 1 duplicate, 2 duplicate of a dead letter, 3 queue full, 4 memory.
 -- O(1) per request, and one bucket of fingerprints split per LOAD accepted. Refused by the server at maxmemory.
--- include: clock state generations hosts queue leases seen dead
+-- include: clock state tally hosts queue leases seen dead
+local ROW = '>dI4HBBc0Bc0Bc0Bc0h'
 local ACCEPTED, DUPLICATE, DUPLICATE_DEAD, FULL, MEMORY = 0, 1, 2, 3, 4
-local forced, low_memory = ARGV[2] == '1', ARGV[3] == '1'
+local OUTCOMES = {[ACCEPTED] = 'accepted', 'duplicates', 'duplicates_dead', 'refused', 'refused'}
+local forced, low_memory = ARGV[1] == '1', ARGV[2] == '1'
 local any_dead = call('EXISTS', T .. ':dead:fp') == 1
-local seq = state.seq
+local room = forced and math.huge or QUEUE_LIMIT - state.backlog
 
-local function judge(stream, generation, envelope, digits)
-  if not forced and low_memory then return MEMORY end
-  if not forced and state.backlog >= QUEUE_LIMIT then return FULL end
-  if digits then
-    if any_dead and is_dead(stream, envelope) then return DUPLICATE_DEAD end
-    if not remember(seen_set(stream, generation), digits) then return DUPLICATE end
-  end
-  return ACCEPTED
+local function judge(stream, generation, envelope, dedupe, digits)
+  if low_memory and not forced then return MEMORY end
+  if room <= 0 then return FULL end
+  if dedupe and any_dead and is_dead(stream, envelope) then return DUPLICATE_DEAD end
+  if enter(seen_set(stream, generation), envelope, dedupe, digits) then return ACCEPTED end
+  return DUPLICATE
 end
 
-local EVENTS = {[ACCEPTED] = 'accepted', 'duplicates', 'duplicates_dead', 'refused', 'refused'}
 local result = {}
-for i, message in ipairs(cmsgpack.unpack(ARGV[1])) do
-  local name, stream, generation, envelope, digits, not_before, delay, cap = unpack(message)
-  local outcome = judge(stream, generation, envelope, digits)
-  result[i] = outcome
-  count(stream, generation, EVENTS[outcome], 1)
+for i = 3, #ARGV do
+  local row = ARGV[i]
+  local not_before, delay, cap, dedupe, name, stream, generation, digits, priority, at = struct.unpack(ROW, row)
+  local envelope = string.sub(row, at - 2)
+  local outcome = judge(stream, generation, envelope, dedupe == 1, digits)
+  local t, event = tally(stream, generation), OUTCOMES[outcome]
+  t[event] = t[event] + 1
+  result[i - 2] = outcome
   if outcome == ACCEPTED then
-    seq = seq + 1
-    local member = member_of(seq, 0, 0, envelope)
-    configure(touch(name), stream, delay, cap)
+    room = room - 1
+    state.seq = state.seq + 1
+    local member = member_of(state.seq, 0, 0, envelope)
+    configure(host(name), stream, delay, cap)
     if not_before > now then
       delay_until(not_before, stream, name, member)
-      count(stream, generation, 'delayed', 1)
+      t.delayed = t.delayed + 1
     else
-      enqueue(stream, name, score_of(priority_of(member)), member)
-      count(stream, generation, 'queued', 1)
+      enqueue(stream, name, score_of(priority), member, priority)
+      t.queued = t.queued + 1
     end
   end
 end
-put('seq', seq)
 save_seen()
 save_all()
 return result

@@ -1,25 +1,25 @@
 #!lua flags=allow-oom
 -- renew: prolong leases, unless a request has been on the wire for longer than the hard cap.
--- KEYS[1] the shard's tag. ARGV[1] msgpack array of {id, token}; ARGV[2] '1' while storage is down: that time does not
--- count towards the cap.
+-- KEYS[1] the shard's tag. ARGV[1] '1' while storage is down: the time since the last renewal does not count towards
+-- that cap; ARGV[2...] id, token of each.
 -- Result: 1 per request, 0 where the token is stale or the cap is passed. O(log in flight) each.
--- include: clock state generations hosts queue leases
-local handles, suspended = cmsgpack.unpack(ARGV[1]), ARGV[2] == '1'
-local result, changed = {}, {}
-for i, r in ipairs(lookup(handles)) do
-  local id = handles[i][1]
+-- include: clock state tally hosts queue leases
+local suspended = ARGV[1] == '1'
+local records, ids = lookup(2, 2)
+local result, changed, expiries = {}, {}, {}
+for i, r in ipairs(records) do
   if r and suspended and r.started > 0 then
-    local renewed = call('ZSCORE', T .. ':lease', id) - LEASE_MS
-    r.started = r.started + now - math.max(renewed, r.started)
-    changed[#changed + 1], changed[#changed + 2] = id, write_record(r)
+    local renewed = call('ZSCORE', T .. ':lease', ids[i]) - LEASE_MS
+    r.started = r.started + math.max(0, now - math.max(renewed, r.started))
+    changed[#changed + 1], changed[#changed + 2] = ids[i], write_record(r)
   end
+  result[i] = 0
   if r and (r.started == 0 or now - r.started < HARD_CAP_MS) then
-    call('ZADD', T .. ':lease', now + LEASE_MS, id)
+    expiries[#expiries + 1], expiries[#expiries + 2] = now + LEASE_MS, ids[i]
     result[i] = 1
-  else
-    result[i] = 0
   end
 end
 if #changed > 0 then call('HSET', T .. ':infl', unpack(changed)) end
+if #expiries > 0 then call('ZADD', T .. ':lease', unpack(expiries)) end
 save_all()
 return result

@@ -1,7 +1,7 @@
 #!lua flags=no-writes
 -- stats: the counters of every generation, and how many hosts could be visited now.
 -- KEYS[1] the shard's tag.
--- Result: {born, now, seq, token, {{name, {field, value, ...}}...}, {{stream, hosts due, hosts waiting, suspects}...}}.
+-- Result: {born, now, seq, token, evicted, {{name, {field, value, ...}}...}, {{stream, hosts due, hosts waiting, suspects}...}}.
 -- O(generations + streams * log hosts).
 -- include: clock state
 local generations, streams, known = {}, {}, {}
@@ -16,4 +16,4 @@ for _, name in ipairs(call('SMEMBERS', T .. ':gens')) do
     streams[#streams + 1] = {stream, ready, call('ZCARD', due) + call('ZCARD', wait) - ready, suspects}
   end
 end
-return {state.born, now, state.seq, state.token, generations, streams}
+return {state.born, now, state.seq, state.token, state.evicted, generations, streams}

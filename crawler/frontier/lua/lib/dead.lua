@@ -8,27 +8,30 @@ local function is_dead(stream, envelope)
   return call('HEXISTS', T .. ':dead:fp', dead_name(stream, envelope)) == 1
 end
 
-local function take_letter(id)
+local function letter_of(id)
   local raw = call('HGET', T .. ':dead', id)
-  if not raw then return nil end
-  local letter = cmsgpack.unpack(raw)
+  return raw and cmsgpack.unpack(raw)
+end
+
+local function remove_letter(id, letter)
   call('HDEL', T .. ':dead', id)
   call('ZREM', T .. ':dead:at', id)
   local name = dead_name(letter.stream, letter.envelope)
   if letter.host ~= '' and call('HINCRBY', T .. ':dead:fp', name, -1) <= 0 then
     call('HDEL', T .. ':dead:fp', name)
   end
-  return letter
 end
 
 local function drop_letter(id)
-  local letter = take_letter(id)
-  if letter and letter.host ~= '' then
-    forget(letter.stream, letter.generation, letter.envelope)
-    count(letter.stream, letter.generation, 'dead', -1)
-    count(letter.stream, letter.generation, 'dropped', 1)
+  local letter = letter_of(id)
+  if not letter then return false end
+  remove_letter(id, letter)
+  if letter.host ~= '' then
+    forget(seen_set(letter.stream, letter.generation), letter.envelope)
+    local t = tally(letter.stream, letter.generation)
+    t.dead, t.dropped = t.dead - 1, t.dropped + 1
   end
-  return letter
+  return true
 end
 
 -- Beyond DEAD_LIMIT the oldest letter makes room.
@@ -41,12 +44,13 @@ local function keep_letter(id, r, envelope, reason, detail)
   if r.host ~= '' then call('HINCRBY', T .. ':dead:fp', dead_name(r.stream, envelope), 1) end
   if call('ZCARD', T .. ':dead:at') > DEAD_LIMIT then
     drop_letter(call('ZRANGE', T .. ':dead:at', 0, 0)[1])
-    put('evicted', state.evicted + 1)
+    state.evicted = state.evicted + 1
   end
 end
 
-local function add_dead(id, r, envelope, reason, detail)
+local function bury(id, r, envelope, reason, detail)
   keep_letter(id, r, envelope, reason, detail)
-  count(r.stream, r.generation, 'leased', -1)
-  count(r.stream, r.generation, 'dead', 1)
+  leave(seen_set(r.stream, r.generation), envelope)
+  local t = tally(r.stream, r.generation)
+  t.leased, t.dead = t.leased - 1, t.dead + 1
 end

@@ -4,8 +4,8 @@
 --   member = id (6 bytes, keeps equal scores in order) deliveries (1) last status (2) envelope
 --   envelope = priority (2) fingerprint (8) digest and generation (each length-prefixed) body
 -- A request that may have killed its worker twice waits on the suspects' stream, '<stream>!'.
--- T:delayed ZSET stream, host (length-prefixed) member -> ms when it is to be queued
-local pending = {}
+-- T:delayed ZSET stream, host (each length-prefixed) member -> ms when it is to be queued
+local run = {count = 0, best = 0} -- consecutive members of one host are written at once
 
 local function lane(stream, deliveries)
   return deliveries >= SUSPECT_DELIVERIES and stream .. '!' or stream
@@ -28,45 +28,31 @@ local function score_of(priority)
   return now - priority * STEP_MS
 end
 
--- Collects; flush_queue writes all members of one host at once.
-local function enqueue(stream, name, score, member)
-  local of_stream = pending[stream]
-  if not of_stream then
-    of_stream = {}
-    pending[stream] = of_stream
-  end
-  local batch = of_stream[name]
-  if not batch then
-    batch = {best = -1000}
-    of_stream[name] = batch
-  end
-  batch[#batch + 1], batch[#batch + 2] = score, member
-  batch.best = math.max(batch.best, priority_of(member))
-end
-
-local function list(stream, name, h, priority)
-  local at = ready_at(h)
-  if at <= now then
-    call('ZADD', T .. ':due:' .. stream, score_of(priority), name)
-  else
-    call('ZADD', T .. ':wait:' .. stream, at, name)
-  end
-end
-
 local function flush_queue()
-  for stream, of_stream in pairs(pending) do
-    for name, batch in pairs(of_stream) do
-      call('ZADD', T .. ':q:' .. stream .. ':' .. name, unpack(batch))
-      local h = host(name)
-      if h.streams[stream] then
-        call('ZADD', T .. ':due:' .. stream, 'XX', 'LT', score_of(batch.best), name)
-      else
-        touch(name).streams[stream] = 1
-        list(stream, name, h, batch.best)
-      end
+  if run.count == 0 then return end
+  local stream, name, h = run.stream, run.host, host(run.host)
+  call('ZADD', T .. ':q:' .. stream .. ':' .. name, unpack(run, 1, run.count))
+  run.count = 0
+  if not has_stream(h, stream) then
+    add_stream(h, stream)
+    local at = ready_at(h)
+    if at <= now then
+      call('ZADD', T .. ':due:' .. stream, score_of(run.best), name)
+    else
+      call('ZADD', T .. ':wait:' .. stream, at, name)
     end
+  elseif run.best > 0 then -- something urgent brings a host forward that is due already
+    call('ZADD', T .. ':due:' .. stream, 'XX', 'LT', score_of(run.best), name)
   end
-  pending = {}
+end
+
+local function enqueue(stream, name, score, member, priority)
+  if run.count > 0 and (run.host ~= name or run.stream ~= stream) then flush_queue() end
+  local count = run.count
+  if count == 0 then run.stream, run.host, run.best = stream, name, priority end
+  run[count + 1], run[count + 2] = score, member
+  run.count = count + 2
+  if priority > run.best then run.best = priority end
 end
 
 local function delay_until(at, stream, name, member)

@@ -1,7 +1,14 @@
--- Which fingerprints a generation knows. Buckets grow by linear hashing (Litwin 1980): one bucket is split each
--- time the mean load is passed, so no insert ever pays for more than one bucket.
--- T:seen:<set>:<bucket> SET of 63-bit integers, small enough to stay an intset of 8 bytes per fingerprint.
-local LOAD = 192 -- mean members of a bucket; the fullest stay below the 512 of set-max-intset-entries
+-- Which fingerprints a generation knows, in the mode it was opened with:
+--   compact  63-bit integers in intsets, 8 bytes each (the default)
+--   exact    whole fingerprints, 20 bytes each
+--   window   a URL may come again WINDOW_S after it was done; queued and leased ones stay known
+--   bloom    a Bloom filter of fixed size: least memory, and a few URLs are wrongly taken for known
+-- T:gen:<spider>:<generation> HASH set, mode, buckets, seen; T:seen:<set>:<bucket> SET, HASH or bitmap.
+--
+-- But for bloom, buckets grow by linear hashing (Litwin 1980): whenever the mean load is passed one bucket is
+-- split, so no insert pays for more than that. LOAD is such that the fullest bucket keeps its compact encoding under
+-- the default limits of Redis and Valkey (512 integers, 128 strings).
+local LOAD = {compact = 192, exact = 40, window = 40}
 local sets = {}
 
 local function seen_set(stream, generation)
@@ -9,14 +16,17 @@ local function seen_set(stream, generation)
   local set = sets[name]
   if set then return set end
   local key = T .. ':gen:' .. name
-  local row = call('HMGET', key, 'set', 'buckets', 'seen')
-  set = {key = key, uid = tonumber(row[1]), buckets = tonumber(row[2]) or 1, seen = tonumber(row[3]) or 0, span = 1}
+  local row = call('HMGET', key, 'set', 'mode', 'buckets', 'seen')
+  set = {
+    key = key, uid = row[1], mode = row[2] or DEDUPE, buckets = tonumber(row[3]), seen = tonumber(row[4]) or 0, span = 1,
+  }
   if not set.uid then
-    put('sets', state.sets + 1)
-    set.uid = state.sets
-    call('HSET', key, 'set', set.uid)
+    state.sets = state.sets + 1
+    set.uid, set.buckets = state.sets, set.mode == 'bloom' and BLOOM_PAGES or 1
+    call('HSET', key, 'set', set.uid, 'mode', set.mode, 'buckets', set.buckets, 'seen', 0)
   end
   while set.span * 2 <= set.buckets do set.span = set.span * 2 end
+  set.prefix = T .. ':seen:' .. set.uid .. ':'
   sets[name] = set
   return set
 end
@@ -26,39 +36,13 @@ local function bucket_of(set, bits)
   return bucket < set.buckets and bucket or bucket - set.span
 end
 
-local function bucket_key(set, bucket)
-  return T .. ':seen:' .. set.uid .. ':' .. bucket
-end
-
--- decimal digits modulo a power of two up to 2^22, without leaving the 53 exact bits of a Lua number
+-- Decimal digits modulo a power of two up to 2^22, without leaving the 53 exact bits of a Lua number.
 local function modulo(digits, span)
   local high = tonumber(string.sub(digits, 1, -10)) or 0
   return (high % span * 1000000000 + tonumber(string.sub(digits, -9))) % span
 end
 
-local function split(set)
-  local from, span = set.buckets - set.span, set.span * 2
-  local moving = {}
-  for _, digits in ipairs(call('SMEMBERS', bucket_key(set, from))) do
-    if modulo(digits, span) ~= from then moving[#moving + 1] = digits end
-  end
-  if #moving > 0 then
-    call('SADD', bucket_key(set, set.buckets), unpack(moving))
-    call('SREM', bucket_key(set, from), unpack(moving))
-  end
-  set.buckets = set.buckets + 1
-  if set.buckets == span then set.span = span end
-end
-
-local function remember(set, digits)
-  local key = bucket_key(set, bucket_of(set, modulo(digits, set.span * 2)))
-  if call('SADD', key, digits) == 0 then return false end
-  set.seen, set.dirty = set.seen + 1, true
-  if set.seen > set.buckets * LOAD then split(set) end
-  return true
-end
-
--- The 8 bytes of a fingerprint as decimal digits; a Lua number would lose the last of them.
+-- The 8 bytes of a fingerprint as decimal digits: a Lua number would lose the last of them.
 local function digits_of(bytes)
   local limbs = {0, 0, 0, 0} -- base 10^6, lowest first
   for i = 1, 8 do
@@ -68,19 +52,127 @@ local function digits_of(bytes)
       limbs[j], carry = value % 1000000, math.floor(value / 1000000)
     end
   end
-  local digits = string.format('%d%06d%06d%06d', limbs[4], limbs[3], limbs[2], limbs[1])
-  return string.match(digits, '^0*(%d+)$')
+  return string.match(string.format('%d%06d%06d%06d', limbs[4], limbs[3], limbs[2], limbs[1]), '^0*(%d+)$')
 end
 
-local function forget(stream, generation, envelope)
-  local set, digits = seen_set(stream, generation), digits_of(string.sub(envelope, 3, 10))
-  if call('SREM', bucket_key(set, bucket_of(set, modulo(digits, set.span * 2))), digits) == 1 then
-    set.seen, set.dirty = set.seen - 1, true
+local function member_and_key(set, envelope, digits)
+  local member, bits
+  if set.mode == 'exact' then
+    member = struct.unpack('>Bc0', envelope, 11)
+    bits = struct.unpack('>I4', member, 1)
+  else
+    member = set.mode == 'compact' and (digits or digits_of(string.sub(envelope, 3, 10))) or string.sub(envelope, 3, 10)
+    bits = struct.unpack('>I4', envelope, 7)
   end
+  return member, set.prefix .. bucket_of(set, bits)
+end
+
+local function moves(set, member, from, span)
+  if set.mode == 'compact' then return modulo(member, span) ~= from end
+  return struct.unpack('>I4', member, set.mode == 'exact' and 1 or 5) % span ~= from
+end
+
+local function outlived(value)
+  return value >= 0 and value + WINDOW_S <= now / 1000
+end
+
+local function split_window(set, from, span)
+  local stay, move = set.prefix .. from, set.prefix .. set.buckets
+  local row = call('HGETALL', stay)
+  for i = 1, #row, 2 do
+    if outlived(tonumber(row[i + 1])) then
+      call('HDEL', stay, row[i])
+      set.seen = set.seen - 1
+    elseif moves(set, row[i], from, span) then
+      call('HDEL', stay, row[i])
+      call('HSET', move, row[i], row[i + 1])
+    end
+  end
+end
+
+local function split_set(set, from, span)
+  local moving = {}
+  for _, member in ipairs(call('SMEMBERS', set.prefix .. from)) do
+    if moves(set, member, from, span) then moving[#moving + 1] = member end
+  end
+  if #moving > 0 then
+    call('SADD', set.prefix .. set.buckets, unpack(moving))
+    call('SREM', set.prefix .. from, unpack(moving))
+  end
+end
+
+local function grow(set)
+  local from, span = set.buckets - set.span, set.span * 2
+  if set.mode == 'window' then split_window(set, from, span) else split_set(set, from, span) end
+  set.buckets = set.buckets + 1
+  if set.buckets == span then set.span = span end
+end
+
+-- window: a value below 0 counts the live copies of a URL, another is the second in which the last one was done.
+local function enter_window(set, envelope, dedupe)
+  local member, key = member_and_key(set, envelope)
+  local value = tonumber(call('HGET', key, member) or nil)
+  if dedupe and value and not outlived(value) then return false end
+  if not value then set.seen = set.seen + 1 end
+  call('HSET', key, member, value and value < 0 and value - 1 or -1)
+  return true
+end
+
+local function enter_bloom(set, envelope)
+  local high, low = struct.unpack('>I4I4', envelope, 3)
+  local at, step = high % 32768, math.floor(high / 32768) * 2 + 1
+  local command = {'BITFIELD', set.prefix .. low % set.buckets}
+  for i = 1, BLOOM_HASHES do
+    command[4 * i - 1], command[4 * i], command[4 * i + 1], command[4 * i + 2] = 'SET', 'u1', at, 1
+    at = (at + step) % 32768
+  end
+  local known = 1
+  for _, bit in ipairs(call(unpack(command))) do known = known * bit end
+  if known == 0 then set.seen = set.seen + 1 end
+  return known == 0
+end
+
+-- Takes note of a request; false when it is known already. Unless it is to be deduplicated it is no news to
+-- anybody, only a window counts it.
+local function enter(set, envelope, dedupe, digits)
+  if set.mode == 'window' then
+    if not enter_window(set, envelope, dedupe) then return false end
+  elseif not dedupe then
+    return true
+  elseif set.mode == 'bloom' then
+    return enter_bloom(set, envelope)
+  else
+    local member, key = member_and_key(set, envelope, digits)
+    if call('SADD', key, member) == 0 then return false end
+    set.seen = set.seen + 1
+  end
+  if set.seen > set.buckets * LOAD[set.mode] then grow(set) end
+  return true
+end
+
+-- window: a copy is no longer live; with done_at the window starts.
+local function leave(set, envelope, done_at)
+  if set.mode ~= 'window' then return end
+  local member, key = member_and_key(set, envelope)
+  local value = tonumber(call('HGET', key, member) or nil)
+  if not value then return end
+  if value < -1 then
+    call('HSET', key, member, value + 1)
+  elseif done_at then
+    call('HSET', key, member, math.floor(done_at / 1000))
+  else
+    call('HDEL', key, member)
+    set.seen = set.seen - 1
+  end
+end
+
+-- A Bloom filter cannot forget.
+local function forget(set, envelope)
+  if set.mode == 'bloom' then return end
+  local member, key = member_and_key(set, envelope)
+  if call(set.mode == 'window' and 'HDEL' or 'SREM', key, member) == 1 then set.seen = set.seen - 1 end
 end
 
 local function save_seen()
-  for _, set in pairs(sets) do
-    if set.dirty then call('HSET', set.key, 'buckets', set.buckets, 'seen', set.seen) end
-  end
+  for _, set in pairs(sets) do call('HSET', set.key, 'buckets', set.buckets, 'seen', set.seen) end
 end

@@ -1,37 +1,47 @@
--- What a shard knows about itself: schema, time, the next id and token, its backlog. One read, one write.
--- T:state HASH schema, born, clock, offset, pause, seq, token, sets, backlog, evicted
+-- What a shard knows about itself, read and written whole: T:state STRING, these numbers in this order.
+--   schema, born    version of the data, ms of its first script    seq, token  the last id and lease token given out
+--   clock, offset   ms of the last script, what was added to TIME  sets        the last set of fingerprints opened
+--   resumed         ms when work went on after a silence           backlog     queued and delayed requests
+--   evicted         dead letters lost to DEAD_LIMIT
 local T, call = KEYS[1], redis.call
-local STATE = {'schema', 'born', 'clock', 'offset', 'pause', 'seq', 'token', 'sets', 'backlog', 'evicted'}
-local state, unsaved = {}, {}
+local STATE = '>dddddddddd'
+local raw_state = call('GET', T .. ':state') or struct.pack(STATE, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 
-for i, value in ipairs(call('HMGET', T .. ':state', unpack(STATE))) do
-  state[STATE[i]] = tonumber(value) or 0
+local function read_state(raw)
+  local schema, born, clock, offset, resumed, seq, token, sets, backlog, evicted = struct.unpack(STATE, raw)
+  return {
+    schema = schema, born = born, clock = clock, offset = offset, resumed = resumed,
+    seq = seq, token = token, sets = sets, backlog = backlog, evicted = evicted,
+  }
 end
 
-local function put(name, value)
-  state[name] = value
-  unsaved[#unsaved + 1], unsaved[#unsaved + 2] = name, value
+local function write_state(s)
+  return struct.pack(STATE, s.schema, s.born, s.clock, s.offset, s.resumed, s.seq, s.token, s.sets, s.backlog, s.evicted)
 end
 
-if state.schema > SCHEMA then
-  return redis.error_reply('SHOALSCHEMA ' .. state.schema)
+if struct.unpack('>d', raw_state) > SCHEMA then
+  return redis.error_reply('SHOALSCHEMA ' .. struct.unpack('>d', raw_state))
 end
+local state = read_state(raw_state)
 
--- Frontier time never runs backward: when the server's clock does, the offset takes up the difference.
-local now = server_ms() + state.offset
-if now < state.clock then
-  put('offset', state.offset + state.clock - now)
-  now = state.clock
+-- Frontier time never runs backward: when the server's clock does, an offset takes up the difference for as long
+-- as the server lags behind.
+local now = server_ms()
+if now >= state.clock then
+  state.offset = 0
+elseif now + state.offset < state.clock then
+  state.offset = state.clock - now
 end
+now = now + state.offset
 if state.schema == 0 then
-  put('schema', SCHEMA)
-  put('born', now)
-  put('clock', now)
+  state.schema, state.born, state.clock = SCHEMA, now, now
 end
--- A long silence is an outage or a jump of the clock: live workers had no chance to renew, so none is reaped yet.
-if now - state.clock > LEASE_MS / 4 then put('pause', now + LEASE_MS) end
-if now - state.clock >= CLOCK_GRAIN_MS then put('clock', now) end
+-- A silence is an outage, a jump of the clock, or a fleet at rest; nobody can tell which. Live workers may have had
+-- no chance to renew, and the time that seems to have passed between two requests to a host may not have.
+if now - state.clock > LEASE_MS / 4 then state.resumed = now end
+if now - state.clock >= CLOCK_GRAIN_MS then state.clock = now end
 
 local function save_state()
-  if #unsaved > 0 then call('HSET', T .. ':state', unpack(unsaved)) end
+  local raw = write_state(state)
+  if raw ~= raw_state then call('SET', T .. ':state', raw) end
 end

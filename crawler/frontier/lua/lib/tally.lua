@@ -1,0 +1,38 @@
+-- Counters, kept per stream and crawl generation: T:gen:<stream>:<generation> HASH, T:gens SET of these names.
+-- accepted = queued + leased + delayed + dead + done + dropped, always.
+local tallies = {}
+
+local function spider_of(stream)
+  return string.match(stream, '^[^:!]*')
+end
+
+local function tally(stream, generation)
+  local of_stream = tallies[stream]
+  if not of_stream then
+    of_stream = {}
+    tallies[stream] = of_stream
+  end
+  local t = of_stream[generation]
+  if not t then
+    t = {
+      accepted = 0, queued = 0, leased = 0, delayed = 0, dead = 0, done = 0, dropped = 0,
+      duplicates = 0, duplicates_dead = 0, refused = 0, nacked = 0, reaped = 0,
+    }
+    of_stream[generation] = t
+  end
+  return t
+end
+
+local function save_tallies()
+  for stream, of_stream in pairs(tallies) do
+    for generation, t in pairs(of_stream) do
+      local name = stream .. ':' .. generation
+      local key = T .. ':gen:' .. name
+      for field, by in pairs(t) do
+        if by ~= 0 then call('HINCRBY', key, field, by) end
+      end
+      if call('HSET', key, 'last', now) == 1 then call('SADD', T .. ':gens', name) end
+      state.backlog = state.backlog + t.queued + t.delayed
+    end
+  end
+end
