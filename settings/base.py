@@ -164,7 +164,6 @@ CONCURRENT_ITEMS = 4
 ASYNCIO_EVENT_LOOP = "uvloop.Loop"
 # Nothing of ours reads these, and each costs time on every page. Reader: Scrapy
 COOKIES_ENABLED = False
-REFERER_ENABLED = False
 DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware": None,
 }

@@ -1,1 +1,18 @@
-"""HTML and its URL -> fields. Pure: no file, no network, no Scrapy."""
+"""HTML and its URL -> fields and links. Pure: no file, no network, no Scrapy.
+
+    document = Document(html, url)                  # parsed once, shared by all readers
+    item = extract_product(document, url, rules)    # ProductItem, or None when it is no product page
+    found = links(document, url, rules)             # Links(product, pagination, listing)
+    lacking = missing_required(document, item, rules)
+    page = extract_page(document, url)              # PageItem, any page
+
+`rules` are a domain's, from `crawler.policy.domains.load_rules(path).for_url(url)`.
+"""
+
+from crawler.extraction.document import Document
+from crawler.extraction.links import Links, links
+from crawler.extraction.page import extract_page
+from crawler.extraction.product import extract_product
+from crawler.extraction.rules import missing_required
+
+__all__ = ["Document", "Links", "extract_page", "extract_product", "links", "missing_required"]

@@ -58,19 +58,29 @@ class Document:
         return join(self.url, unescape(match[1])) or self.url
 
     @cached_property
+    def origin(self) -> str:
+        """Scheme, host and port of the page: `https://shop.example.com`."""
+        return "/".join(self.url.split("/", 3)[:3])
+
+    @cached_property
     def canonical_url(self) -> str:
         """The page's rel=canonical when it points into the page's own site, else its URL.
 
         A canonical link to another site is ignored (it would let one site overwrite another's documents), and
         so is one to the site's front page from any other page, a common mistake of templates.
         """
-        for link in _LINK.findall(self.head):
-            if not _CANONICAL.search(link) or not (href := _HREF.search(link)):
-                continue
-            target = join(self.base_url, unescape(href[1] or href[2] or href[3] or ""))
-            if target and same_site(target, self.url) and _same_depth(target, self.url):
-                return target
+        target = self.declared_url
+        if target and same_site(target, self.url) and _same_depth(target, self.url):
+            return target
         return self.url
+
+    @cached_property
+    def declared_url(self) -> str | None:
+        """The absolute URL of rel=canonical, of whatever site, or None."""
+        for link in _LINK.findall(self.head):
+            if _CANONICAL.search(link) and (href := _HREF.search(link)):
+                return join(self.base_url, unescape(href[1] or href[2] or href[3] or ""))
+        return None
 
     @cached_property
     def texts(self) -> list[tuple[str, LexborNode]]:
@@ -79,7 +89,11 @@ class Document:
 
     def absolute(self, href: str | None) -> str | None:
         """*href* as an absolute http(s) URL without fragment, or None when it is no such thing."""
-        return join(self.base_url, href) if href else None
+        if not isinstance(href, str) or not href:
+            return None
+        if href[0] == "/" and href[1:2] not in "/\\" and self.base_url == self.url and "/." not in href:
+            return self.origin + href.partition("#")[0].rstrip()  # nine of ten links, at a tenth of the cost
+        return join(self.base_url, href)
 
     def first(self, css: str) -> LexborNode | None:
         return self.tree.css_first(css)

@@ -40,7 +40,7 @@ class DomainRules:
     product: tuple[LinkRule, ...] = ()
     pagination: tuple[LinkRule, ...] = ()
     follow: tuple[LinkRule, ...] = ()
-    exclude: tuple[LinkRule, ...] = ()
+    exclude: tuple[re.Pattern[str], ...] = ()  # of URLs never followed
     required: tuple[str | Element, ...] = ()  # names of fields, or elements of the page
     obey_nofollow: bool = True
     delay_seconds: float | None = None
@@ -59,7 +59,7 @@ _READERS: Final = MappingProxyType(
         "product": read.links,
         "pagination": read.links,
         "follow": read.links,
-        "exclude": read.links,
+        "exclude": read.patterns,
         "required": read.required_of(FIELDS),
         "obey_nofollow": read.boolean,
         "delay_seconds": read.number(0, 86_400),

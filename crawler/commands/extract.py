@@ -1,0 +1,133 @@
+"""`scrapy extract`: what would be stored from saved pages, field by field with its source."""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import re
+import sys
+import zlib
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from crawler import urls
+from crawler.errors import ConfigError, MessageError
+from crawler.extraction import Document, extract_page, extract_product, missing_required
+from crawler.extraction.opengraph import metas
+from crawler.items import Item, PageItem, ProductItem
+from crawler.policy.domains import FIELDS, Rules, load_rules
+
+KINDS: Final = ("products", "pages")
+MAX_BYTES: Final = 64 * 2**20  # of one file, unpacked
+
+_OWN: Final = {field.name for field in fields(Item)} | {"found_in"}
+_TAGS = re.compile(r"<(?:!doctype html|html|head|body|meta|title|div|p|span|h1|table|script|a)\b", re.IGNORECASE)
+
+
+class BadPageError(Exception):
+    """A file that nothing can be extracted from; the text says which and why."""
+
+
+class Command(ScrapyCommand):
+    """Reads files and prints JSON; touches no queue, no store and no network."""
+
+    requires_project = True
+    requires_crawler_process = False
+    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
+
+    def syntax(self) -> str:
+        return "products|pages FILE... [--url URL]"
+
+    def short_desc(self) -> str:
+        return "Show what would be stored from saved pages, with the source of each field"
+
+    def long_desc(self) -> str:
+        return (
+            "Extract from saved HTML files (gzip too) by the rules of settings/domains.toml, as that spider would, "
+            "and print one JSON object a file. The URL of a page is --url, else what its rel=canonical says, else "
+            "its og:url: links, rules and shared currency symbols depend on it."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--url", help="the URL that the page was fetched from; with several files, of each")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Exit status 2 when any file could not be read; the others are extracted all the same."""
+        if len(args) < 2 or args[0] not in KINDS:
+            raise UsageError(f"name {' or '.join(KINDS)}, and the files to read", print_help=False)
+        assert self.settings is not None
+        try:
+            rules = load_rules(self.settings["DOMAINS_FILE"])
+        except ConfigError as error:
+            raise UsageError(str(error), print_help=False) from error
+        for name in args[1:]:
+            try:
+                print(
+                    json.dumps(report(args[0], Path(name), opts.url, rules), ensure_ascii=False, indent=2, default=str)
+                )
+            except BadPageError as error:
+                print(f"scrapy extract: {error}", file=sys.stderr)
+                self.exitcode = 2
+
+
+def report(kind: str, path: Path, url: str | None, rules: Rules) -> dict[str, Any]:
+    """What is extracted from the page in *path*, as it is printed; raises BadPageError."""
+    document = read(path, url)
+    head: dict[str, Any] = {"file": str(path), "url": document.url}
+    if kind == "pages":
+        return head | stated(extract_page(document, document.url))
+    own = rules.for_url(document.url)
+    item = extract_product(document, document.url, own)
+    if item is None:
+        head |= {"product": None, "reason": "no product page: see extract_product in docs/extraction.md"}
+    else:
+        head |= stated(item) | {"not_found": [name for name in FIELDS if getattr(item, name) is None]}
+    missing = missing_required(document, item, own)
+    return head | ({"required_but_missing": missing} if missing else {})
+
+
+def stated(item: ProductItem | PageItem) -> dict[str, Any]:
+    """The item's identity and its fields; those of a product with their source."""
+    sources = item.found_in if isinstance(item, ProductItem) else None
+    values = {field.name: getattr(item, field.name) for field in fields(item) if field.name not in _OWN}
+    found = {name: value for name, value in values.items() if value not in (None, {})}
+    return {
+        "stored_as": item.url,
+        "fields": found if sources is None else {n: {"value": v, "found_in": sources[n]} for n, v in found.items()},
+    }
+
+
+def read(path: Path, url: str | None) -> Document:
+    """The page in *path* with its URL; raises BadPageError."""
+    document = Document(_unpacked(path), url or "")
+    if not _TAGS.search(document.html[:200_000]):
+        raise BadPageError(f"{path} is not HTML: it has no tag that a page has")
+    document.url = url or document.declared_url or metas(document).get("og:url") or ""
+    try:
+        urls.check(document.url)
+    except MessageError as error:
+        hint = "" if url else "; the page names no URL of its own, give it with --url"
+        raise BadPageError(f"{path}: {error}{hint}") from None
+    return Document(document.html, document.url)
+
+
+def _unpacked(path: Path) -> bytes:
+    try:
+        with (gzip.open if _is_gzip(path) else Path.open)(path, "rb") as file:
+            data: bytes = file.read(MAX_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise BadPageError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    if len(data) > MAX_BYTES:
+        raise BadPageError(f"{path} has more than {MAX_BYTES // 2**20} MB")
+    return data
+
+
+def _is_gzip(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(2) == b"\x1f\x8b"

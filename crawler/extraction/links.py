@@ -1,0 +1,157 @@
+"""Which links of a page a product crawl follows: products, further pages of a list, and lists."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final
+
+from selectolax.lexbor import LexborNode
+
+from crawler.extraction import opengraph
+from crawler.extraction.document import Document
+from crawler.policy.domain_values import LinkRule
+from crawler.policy.domains import DomainRules
+from crawler.urls import MAX_URL_LENGTH, same_site
+
+MAX_LINKS = 5_000  # looked at on one page
+
+_TRAPS = re.compile(
+    r"/(?:cart|basket|bag|checkout|log-?in|log-?out|sign-?(?:in|up|out)|register|(?:my-?)?account|wish-?list|compare"
+    r"|search|auth|password|print|share|feed|rss|wp-admin|cgi-bin|warenkorb|panier|carrito|carrello|winkelwagen)(?:[/.?]|$)"
+    r"|[?&](?:sort\w*|order(?:by)?|dir|view|mode|limit|per_?page|add-to-cart|add_to_wishlist|replytocom|print|share"
+    r"|session\w*|sid|phpsessid|filter\w*|min_price|max_price|price)="
+    r"|\.(?:jpe?g|png|gif|webp|avif|svg|ico|css|js|json|xml|pdf|zip|gz|rar|mp[34]|avi|mov|docx?|xlsx?|pptx?|woff2?)(?:\?|$)",
+    re.IGNORECASE,
+)
+_PAGINATION = re.compile(
+    r"[?&](?:page|paged|pag|pg|p|page_?(?:no|num|number|id)|pagina|seite|sida|side|strana|strona|start|offset|curpage)=\d{1,4}(?:&|$)"
+    r"|/(?:page|pagina|seite|sida|strana|strona|p)[/_-]?\d{1,3}/?(?:\?|$)|[-_](?:page|seite)[-_]?\d{1,3}(?:\.html?)?/?(?:\?|$)",
+    re.IGNORECASE,
+)
+_PRODUCT = re.compile(
+    r"/(?:products?|prod|dp|pd|ip|itm|items?|goods|gp/product|produkte?|produits?|productos?|produtos?|prodott[oi]|produs"
+    r"|artikel|article|artikl|tuote|vare|toode|prece|tovar|termek|urun|detail|details)/[^/?]+"
+    r"|/p/[^/?]*[a-z\d]{3}|[?&](?:product_?id|pid|sku|item_?id|goods_?id)=\w+",
+    re.IGNORECASE,
+)
+_IDENTIFIED = re.compile(
+    r"[/-]p-?\d{3,}|[-_/.,x]\d{5,}(?:[-.][a-z]{1,6}){0,2}/?(?:\?|$)|/(?:[^/?-]+-){3,}[^/?-]*\d[^/?-]*\.html?(?:\?|$)",
+    re.IGNORECASE,
+)
+_LISTING = re.compile(
+    r"/(?:c|cat|categor(?:y|ies|ia|ias|ie)|kategori(?:en?|a|e|er|ja)?|catalog(?:ue|o)?|collections?|departments?|browse"
+    r"|brands?|marken?|marques?|marcas?|shop|store|products|produkte|produits|productos|produtos|prodotti|gp|l|list|plp"
+    r"|b|genre|outlet|sale|new|offers?|deals)(?:/[^?]*)?(?:\?|$)|[/-]c-?\d+(?:[/.?-]|$)|[?&](?:cat|category|cid|cat_?id)=\w+",
+    re.IGNORECASE,
+)
+# In this order: a word that says what a page is counts before an identifier, which lists may have too.
+_DEFAULTS: Final = (
+    ("pagination", _PAGINATION),
+    ("product", _PRODUCT),
+    ("listing", _LISTING),
+    ("product", _IDENTIFIED),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Links:
+    """Absolute URLs without fragment, each once and under one kind only, in document order."""
+
+    product: tuple[str, ...] = ()
+    pagination: tuple[str, ...] = ()
+    listing: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[str]:
+        """All of them, pages of lists first."""
+        return iter(self.pagination + self.product + self.listing)
+
+
+def links(html: str | bytes | Document, url: str, rules: DomainRules | None = None) -> Links:
+    """The links of the page at *url* that lead on within its registrable domain. Raises on no input.
+
+    When the rules have any of `product`, `pagination` and `follow`, these alone decide, in this order: a link
+    is taken when a pattern is found in its absolute URL, or when the CSS selects it or something around it.
+    Otherwise the general default decides by the link's URL: further pages (`?page=2`, `/page/2`, rel=next),
+    then products (`/product/…`, `/p/…`, an identifier at the end), then lists (`/c/…`, `/category/…`); carts,
+    accounts, searches, sorted views and files are left out. `exclude` removes links in both cases.
+
+    A page that says `nofollow` to robots has no links, and a link with rel=nofollow is none, unless the rules
+    set `obey_nofollow = false`. A link to the page itself is none.
+    """
+    document = html if isinstance(html, Document) else Document(html, url)
+    rules = rules or DomainRules()
+    if rules.obey_nofollow and _forbids(document):
+        return Links()
+    kinds: dict[str, list[str]] = {"product": [], "pagination": [], "listing": []}
+    for kind, target in _chosen(document, rules) if _has_own(rules) else _guessed(document, rules):
+        kinds[kind].append(target)
+    return Links(**{kind: tuple(targets) for kind, targets in kinds.items()})
+
+
+def _has_own(rules: DomainRules) -> bool:
+    return bool(rules.product or rules.pagination or rules.follow)
+
+
+def _forbids(document: Document) -> bool:
+    if "nofollow" not in document.head.lower() and "none" not in document.head.lower():
+        return False
+    words = re.split(r"[\s,]+", opengraph.metas(document).get("robots", "").lower())
+    return "nofollow" in words or "none" in words
+
+
+def _guessed(document: Document, rules: DomainRules) -> Iterator[tuple[str, str]]:
+    for target, node in _targets(document, document.tree.css("a[href],area[href],link[rel=next]"), rules):
+        if _TRAPS.search(target):
+            continue
+        if "next" in (node.attributes.get("rel") or ""):
+            yield "pagination", target
+            continue
+        for kind, pattern in _DEFAULTS:
+            if pattern.search(target, _path_at(target)):
+                yield kind, target
+                break
+
+
+def _chosen(document: Document, rules: DomainRules) -> Iterator[tuple[str, str]]:
+    """By the rules, each link under the first kind that takes it."""
+    seen: set[str] = set()
+    for kind, choices in (("product", rules.product), ("pagination", rules.pagination), ("listing", rules.follow)):
+        for rule in choices:
+            for target, _ in _targets(document, _selected(document, rule), rules):
+                if target not in seen and (rule.pattern is None or rule.pattern.search(target)):
+                    seen.add(target)
+                    yield kind, target
+
+
+def _selected(document: Document, rule: LinkRule) -> Iterable[LexborNode]:
+    if rule.css is None:
+        return document.tree.css("a[href],area[href]")
+    return [link for node in document.tree.css(rule.css) for link in node.css("a[href],area[href],link[href]")]
+
+
+def _targets(document: Document, nodes: Iterable[LexborNode], rules: DomainRules) -> Iterator[tuple[str, LexborNode]]:
+    """The absolute URL of each link that may be followed, once."""
+    here = document.url.partition("#")[0]
+    seen = {here}
+    for node in islice(nodes, MAX_LINKS):
+        attributes = node.attributes
+        if rules.obey_nofollow and "nofollow" in (attributes.get("rel") or ""):
+            continue
+        target = document.absolute(attributes.get("href"))
+        if target is None or target in seen or len(target) > MAX_URL_LENGTH:
+            continue
+        seen.add(target)
+        if _on_site(document, target) and not any(pattern.search(target) for pattern in rules.exclude):
+            yield target, node
+
+
+def _on_site(document: Document, target: str) -> bool:
+    return target.startswith(f"{document.origin}/") or same_site(target, document.url)
+
+
+def _path_at(url: str) -> int:
+    """Where the path begins, so that host names do not look like paths."""
+    return max(0, url.find("/", 8))
