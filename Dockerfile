@@ -1,0 +1,28 @@
+# A worker, or any other command: `docker run shoal:0.1.0 push products https://...`.
+# Redis and MongoDB are named by REDIS_URL and MONGODB_URI; the bundled servers are not in here.
+
+FROM python:3.11-slim-bookworm AS dependencies
+COPY requirements.production.lock /tmp/
+RUN python -m venv /opt/venv \
+    && /opt/venv/bin/pip install --no-cache-dir --no-deps --require-hashes -r /tmp/requirements.production.lock
+
+FROM python:3.11-slim-bookworm
+ENV PATH=/opt/venv/bin:$PATH \
+    PYTHONUNBUFFERED=1 \
+    PYTHONDONTWRITEBYTECODE=1 \
+    SCRAPY_PROJECT=production
+RUN useradd --uid 10001 --user-group --no-create-home --shell /usr/sbin/nologin shoal
+COPY --from=dependencies /opt/venv /opt/venv
+WORKDIR /app
+COPY scrapy.cfg LICENSE ./
+COPY settings settings
+COPY crawler crawler
+# Compiled here, because the file system is read-only in production.
+RUN python -m compileall -q crawler settings
+USER 10001:10001
+EXPOSE 9410
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
+    CMD ["python", "-c", "from urllib.request import urlopen; urlopen('http://127.0.0.1:9410/healthz', timeout=4)"]
+# Scrapy as process 1: SIGTERM drains, that is it finishes what it has started and gives the rest back.
+ENTRYPOINT ["scrapy"]
+CMD ["crawl", "products"]

