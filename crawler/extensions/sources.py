@@ -43,8 +43,8 @@ class Family:
 
 def _ours() -> Iterator[Family]:
     """Every stat of crawler/stats.py under its own name, so that a new one needs no line here."""
-    for stat in vars(names).values():
-        if isinstance(stat, str) and "/" in stat and " " not in stat:
+    for constant, stat in vars(names).items():
+        if constant.isupper():
             label = LABELS.get(stat, "reason") if stat.endswith("/{}") else ""
             name = stat.removesuffix("/{}").replace("/", "_")
             yield Family(f"shoal_{name}", f"Scrapy stat {stat} of this worker", (stat,), label)

@@ -12,6 +12,8 @@ from scrapy import Request, Spider
 from scrapy.http import Response
 from twisted.python.failure import Failure
 
+from crawler.spiders.base import FrontierSpider
+
 logger = logging.getLogger("callback")
 
 
@@ -39,6 +41,21 @@ class VisitSpider(Spider):
 
     def failed(self, failure: Failure) -> None:
         logger.warning("failed: %s", failure.request)  # type: ignore[attr-defined]
+
+
+class FleetSpider(FrontierSpider):
+    """Queues `urls` (separated by blanks) in the shared frontier, and yields an item for each page."""
+
+    name = "fleet"
+    urls = ""
+
+    async def start(self) -> AsyncIterator[Any]:
+        for url in self.urls.split():
+            yield Request(url)
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        logger.info("parsing a page")
+        yield {"url": response.url}
 
 
 class LogPipeline:

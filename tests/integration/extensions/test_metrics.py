@@ -3,38 +3,20 @@
 from __future__ import annotations
 
 import re
+import signal
 import socket
 import threading
 import time
-from collections.abc import Callable
+from pathlib import Path
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.integration.extensions.visiting import arguments, crawl, get, start
+from crawler.embedded import record
+from tests.integration.extensions.visiting import Samples, arguments, crawl, eventually, get, samples, start
 from tests.servers import ScrapyRunner
 from tests.sites import Page, Site
 
-Samples = dict[tuple[str, tuple[str, ...]], float]
-
 REFUSED = ("shoal_requests_total", ("DownloadConnectionRefusedError",))
-
-
-def _samples(address: str) -> Samples:
-    status, text = get(f"{address}/metrics")
-    assert status == 200
-    return {
-        (sample.name, tuple(sample.labels.values())): sample.value
-        for family in text_string_to_metric_families(text)
-        for sample in family.samples
-    }
-
-
-def _eventually(address: str, condition: Callable[[Samples], bool]) -> Samples:
-    deadline = time.monotonic() + 20
-    while not condition(samples := _samples(address)):
-        assert time.monotonic() < deadline, samples
-        time.sleep(0.05)
-    return samples
 
 
 def test_a_crawl_is_counted(scrapy_run: ScrapyRunner) -> None:
@@ -46,8 +28,8 @@ def test_a_crawl_is_counted(scrapy_run: ScrapyRunner) -> None:
         before = time.time()
         urls = [*map(site.url, pages), site.url("/missing"), refused]
         address = start(scrapy_run, urls, "RETRY_TIMES=1")
-        _eventually(address, lambda samples: samples["shoal_items_scraped_total", ()] == 3)
-        found = _eventually(address, lambda samples: samples.get(REFUSED) == 2)
+        eventually(address, lambda found: found["shoal_items_scraped_total", ()] == 3)
+        found = eventually(address, lambda found: found.get(REFUSED) == 2)
         assert found["shoal_requests_total", ("200",)] == 3
         assert found["shoal_requests_total", ("404",)] == 1
         assert found["shoal_spider_exceptions_total", ("ValueError",)] == 1
@@ -63,8 +45,8 @@ def test_a_crawl_is_counted(scrapy_run: ScrapyRunner) -> None:
         hold.set()
 
 
-def _named(samples: Samples, name: str) -> Samples:
-    return {key: value for key, value in samples.items() if key[0] == name}
+def _named(found: Samples, name: str) -> Samples:
+    return {key: value for key, value in found.items() if key[0] == name}
 
 
 def test_no_label_and_no_name_breaks_the_conventions(scrapy_run: ScrapyRunner) -> None:
@@ -96,7 +78,7 @@ def test_a_stuck_event_loop_is_reported_while_metrics_still_come(scrapy_run: Scr
         assert answer[0] == 503
         assert re.fullmatch(r"the event loop has not come round for \d s \(2 s are allowed\)\n", answer[1])
         assert get(f"{address}/readyz")[0] == 503
-        assert _samples(address)["shoal_event_loop_lag_seconds", ()] > 2
+        assert samples(address)["shoal_event_loop_lag_seconds", ()] > 2
         while get(f"{address}/healthz")[0] != 200 and time.monotonic() < deadline:
             time.sleep(0.05)
         assert get(f"{address}/healthz") == (200, "ok\n")
@@ -130,3 +112,39 @@ def test_it_can_be_switched_off_and_is_off_in_other_commands(scrapy_run: ScrapyR
     assert (off.returncode, fetch.returncode) == (0, 0)
     assert "'item_scraped_count': 1" in off.stderr
     assert "Metrics and probes" not in off.stderr + fetch.stderr
+
+
+def test_a_worker_of_the_fleet_shows_its_leases_and_the_queue(
+    scrapy_run: ScrapyRunner, project_env: dict[str, str]
+) -> None:
+    hold = threading.Event()
+    with Site({"/": Page(hold=hold)}) as site:
+        urls = [site.url("/"), *(site.url(f"/{number}") for number in range(20))]
+        fast = (
+            "METRICS_QUEUE_SECONDS=0.2",
+            "ITEM_PIPELINES={}",
+            "DOWNLOAD_DELAY=30",
+            "CONCURRENT_REQUESTS_PER_DOMAIN=1",
+        )
+        address = start(scrapy_run, urls, *fast, spider="fleet")
+        found = eventually(address, lambda found: found.get(("shoal_frontier_requests", ("queued",))) == 20)
+        assert found["shoal_frontier_requests", ("leased",)] == 1
+        assert found["shoal_worker_leases", ()] == 1
+        assert found["shoal_frontier_pushed_total", ()] == 21
+        assert found["shoal_frontier_hosts", ("waiting",)] + found["shoal_frontier_hosts", ("eligible",)] == 1
+        assert get(f"{address}/readyz") == (200, "ok\n")
+        _stop_redis(Path(project_env["EMBEDDED_DATA_DIR"]))
+        deadline = time.monotonic() + 20
+        while (answer := get(f"{address}/readyz"))[0] == 200 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert answer == (503, "Redis does not answer\n")
+        assert get(f"{address}/healthz") == (200, "ok\n")
+        eventually(address, lambda found: ("shoal_frontier_requests", ("queued",)) not in found)
+        hold.set()
+
+
+def _stop_redis(data_dir: Path) -> None:
+    """Its supervisor takes the server along, and nobody asks for a new one."""
+    said = record.read(data_dir / "redis")
+    assert said is not None
+    said.supervisor.send(signal.SIGKILL)

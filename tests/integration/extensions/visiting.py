@@ -1,12 +1,15 @@
-"""Runs the `visit` spider as a process and reads what it says."""
+"""Runs spiders of spiders.py as processes and reads what they say."""
 
 from __future__ import annotations
 
 import re
 import subprocess
+import time
 import urllib.error
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+
+from prometheus_client.parser import text_string_to_metric_families
 
 from tests.servers import ScrapyRunner
 
@@ -14,7 +17,7 @@ SPIDERS = "tests.integration.extensions.spiders"
 ADDRESS = re.compile(r"Metrics and probes: (http://127\.0\.0\.1:\d+)/metrics")
 
 
-def arguments(urls: Sequence[str], *settings: str) -> list[str]:
+def arguments(urls: Sequence[str], *settings: str, spider: str = "visit") -> list[str]:
     """Arguments of `scrapy` for a crawl of *urls* with *settings* (NAME=VALUE)."""
     given = [
         f"SPIDER_MODULES={SPIDERS}",
@@ -24,7 +27,7 @@ def arguments(urls: Sequence[str], *settings: str) -> list[str]:
     ]
     return [
         "crawl",
-        "visit",
+        spider,
         "-a",
         f"urls={' '.join(urls)}",
         *(part for one in (*given, *settings) for part in ("-s", one)),
@@ -36,9 +39,9 @@ def crawl(runner: ScrapyRunner, urls: Sequence[str], *settings: str) -> subproce
     return runner.run(*arguments(urls, *settings))
 
 
-def start(runner: ScrapyRunner, urls: Sequence[str], *settings: str) -> str:
+def start(runner: ScrapyRunner, urls: Sequence[str], *settings: str, spider: str = "visit") -> str:
     """Start crawling; returns the address of the metrics as soon as it is served."""
-    process = runner.start(*arguments(urls, *settings))
+    process = runner.start(*arguments(urls, *settings, spider=spider))
     assert process.stderr is not None
     lines = []
     for line in process.stderr:
@@ -56,3 +59,26 @@ def get(url: str) -> tuple[int, str]:
     except urllib.error.HTTPError as error:
         with error:
             return error.code, error.read().decode()
+
+
+Samples = dict[tuple[str, tuple[str, ...]], float]
+
+
+def samples(address: str) -> Samples:
+    """All metrics, by name and values of labels."""
+    status, text = get(f"{address}/metrics")
+    assert status == 200
+    return {
+        (sample.name, tuple(sample.labels.values())): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+
+
+def eventually(address: str, condition: Callable[[Samples], bool]) -> Samples:
+    """The metrics as soon as they fulfil *condition*."""
+    deadline = time.monotonic() + 20
+    while not condition(found := samples(address)):
+        assert time.monotonic() < deadline, found
+        time.sleep(0.05)
+    return found
