@@ -169,6 +169,7 @@ DOWNLOADER_MIDDLEWARES = {
 }
 SPIDER_MIDDLEWARES = {
     "crawler.extensions.logs.RequestIdMiddleware": 5,  # first: what the others log carries the id
+    "crawler.middlewares.provenance.ProvenanceMiddleware": 20,
     "crawler.middlewares.lineage.LineageMiddleware": 10,  # nearest to the engine: sees what the others let through
 }
 

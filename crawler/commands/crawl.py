@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ClassVar
 
 from scrapy.commands.crawl import Command as CrawlCommand
 from scrapy.exceptions import UsageError
+from scrapy.settings import BaseSettings
 
 from crawler.errors import ShoalError
+from crawler.frontier.scheduler import in_use
+from crawler.frontier.session import session
+from crawler.storage import connection as storage
 
 
 class Command(CrawlCommand):
@@ -23,6 +28,7 @@ class Command(CrawlCommand):
             raise UsageError("name one spider, `scrapy list` shows them")
         assert self.crawler_process is not None
         try:
+            self._preflight(args[0])
             crawl = self.crawler_process.crawl(self._create_crawler(args[0]), **opts.spargs)
         except KeyError:
             raise UsageError(f"there is no spider {args[0]!r}, `scrapy list` shows them") from None
@@ -30,6 +36,16 @@ class Command(CrawlCommand):
             raise UsageError(str(error), print_help=False) from error
         self.crawler_process.start()
         self._settle(crawl)
+
+    def _preflight(self, name: str) -> None:
+        """Look whether the servers answer before anything is built, so that what is wrong is one line."""
+        spider = self.crawler_process.spider_loader.load(name)  # type: ignore[union-attr]
+        settings = self.settings.copy()  # type: ignore[union-attr]
+        spider.update_settings(settings)
+        if not in_use(settings):
+            return
+        with ThreadPoolExecutor(1) as thread:  # the process's own event loop is set up already, but does not run
+            thread.submit(asyncio.run, _check(settings)).result()
 
     def _settle(self, crawl: Any) -> None:
         assert self.crawler_process is not None
@@ -40,3 +56,11 @@ class Command(CrawlCommand):
             raise error
         if self.crawler_process.bootstrap_failed:
             self.exitcode = 1
+
+
+async def _check(settings: BaseSettings) -> None:
+    async with session(settings):
+        pass
+    if settings.getdict("ITEM_PIPELINES").get("crawler.pipelines.mongodb.MongoPipeline") is not None:
+        async with storage.session(settings):
+            pass

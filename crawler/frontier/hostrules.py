@@ -11,6 +11,7 @@ from scrapy.settings import BaseSettings
 
 from crawler import config, urls
 from crawler.errors import ConfigError
+from crawler.policy.domains import Rules, load_rules
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,29 +35,38 @@ class HostRules:
     cap: int
     slots: Mapping[str, Mapping[str, Any]]
     grouping: urls.Grouping
+    domains: Rules
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> HostRules:
-        """Reads the four settings; raises ConfigError when one is out of range."""
+        """Reads the settings and DOMAINS_FILE; raises ConfigError when one is out of range."""
         grouping = config.choice(settings, "POLITENESS_GROUP", ("hostname", "domain"))
-        slots = settings.getdict("DOWNLOAD_SLOTS")
-        for name, slot in slots.items():
-            if not isinstance(slot, Mapping) or slot.get("concurrency", 1) < 1 or slot.get("delay", 0) < 0:
-                raise ConfigError(
-                    f"DOWNLOAD_SLOTS[{name!r}]", slot, "a map with concurrency >= 1 and delay >= 0 seconds"
-                )
         return cls(
             delay_ms=round(config.number(settings, "DOWNLOAD_DELAY", 0, 86_400) * 1000),
             cap=config.integer(settings, "CONCURRENT_REQUESTS_PER_DOMAIN", 1, 1_000),
-            slots=slots,
+            slots=_slots(settings),
             grouping="domain" if grouping == "domain" else "hostname",
+            domains=load_rules(settings["DOMAINS_FILE"]),
         )
 
     def of(self, request: Request) -> HostRule:
-        """The rule for *request*'s group."""
-        group = request.meta.get("download_slot") or urls.group(request.url, self.grouping)
-        slot = self.slots.get(group)
-        if slot is None:
-            return HostRule(group, self.delay_ms, self.cap)
-        delay_ms = round(slot.get("delay", self.delay_ms / 1000) * 1000)
-        return HostRule(group, delay_ms, slot.get("concurrency", self.cap))
+        """The rule for *request*'s group: what domains.toml says of the site, else DOWNLOAD_SLOTS, else the rest."""
+        site = self.domains.for_url(request.url)
+        grouping = self.grouping
+        if site.group_by_domain is not None:
+            grouping = "domain" if site.group_by_domain else "hostname"
+        group = request.meta.get("download_slot") or urls.group(request.url, grouping)
+        slot = self.slots.get(group, {})
+        delay_ms = round(slot["delay"] * 1000) if "delay" in slot else self.delay_ms
+        if site.delay_seconds is not None:
+            delay_ms = round(site.delay_seconds * 1000)
+        return HostRule(group, delay_ms, site.concurrency or slot.get("concurrency", self.cap))
+
+
+def _slots(settings: BaseSettings) -> Mapping[str, Mapping[str, Any]]:
+    slots = settings.getdict("DOWNLOAD_SLOTS")
+    for name, slot in slots.items():
+        if not isinstance(slot, Mapping) or slot.get("concurrency", 1) < 1 or slot.get("delay", 0) < 0:
+            allowed = "a map with concurrency >= 1 and delay >= 0 seconds"
+            raise ConfigError(f"DOWNLOAD_SLOTS[{name!r}]", slot, allowed)
+    return slots

@@ -20,9 +20,11 @@ class Held:
     """One lease in this worker's hands. Times are seconds of the worker's monotonic clock."""
 
     lease: Lease
+    leased_at: float
     start_by: float  # past it the request may not go on the wire under this lease
     started_at: float | None = None  # on the wire since
     reported: bool = False  # the host's slot is free again
+    lent: bool = False  # its turn at the host went to a request it waits for (robots.txt)
     lost: bool = False  # the frontier no longer knows the token
     evidence: Evidence = field(default_factory=Evidence)
 
@@ -57,6 +59,12 @@ class LeaseBook:
     def of(self, request: Request | None) -> Held | None:
         """The lease of *request*; None for what bypasses the queue (robots.txt, media)."""
         return self._held.get(request) if request is not None else None
+
+    def unstarted(self, host: str) -> Held | None:
+        """A lease of *host* that is in work but has not gone on the wire."""
+        if host not in self.hosts:
+            return None
+        return next((held for held in self._held.values() if held.lease.host == host and held.started_at is None), None)
 
     def release(self, request: Request) -> Held | None:
         """Forget *request*, because it ended or its lease moved on."""

@@ -77,6 +77,7 @@ class Outbox:
         self._refused: list[Message] = []
         self._filled = asyncio.Event()
         self._flushing = asyncio.Lock()
+        self.broken = False
 
     def __len__(self) -> int:
         leases = (
@@ -118,9 +119,20 @@ class Outbox:
     def start(self, handle: Handle, *, on_wire: bool = False) -> asyncio.Future[bool]:
         """Charge a delivery; False when the lease is no longer ours. *on_wire*: it goes out at this moment."""
         future: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        if self.broken:
+            future.set_result(False)
+            return future
         (self._starts if on_wire else self._suspects).append((handle, future))
         self._filled.set()
         return future
+
+    def give_up(self) -> None:
+        """Nothing will be sent any more: let go of who waits, and leave the leases to expire."""
+        self.broken = True
+        waiting = [*self._suspects, *self._starts]
+        _answer(waiting, [False] * len(waiting))
+        for queue in (self._suspects, self._starts, self._reports, self._pushes, self._offers, self._endings):
+            queue.clear()
 
     async def run(self) -> None:
         """Flush for as long as the worker lives."""

@@ -20,7 +20,7 @@ from crawler.frontier.config import SUSPECT_DELIVERIES
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.hostrules import HostRules
 from crawler.frontier.leases import Held, LeaseBook
-from crawler.frontier.messages import Handle, Report, Take
+from crawler.frontier.messages import Handle, Report
 from crawler.frontier.outage import Outage
 from crawler.frontier.outbox import Outbox
 from crawler.policy.backoff import retry_after
@@ -38,6 +38,7 @@ class Turn:
     started_at: float  # monotonic seconds
     held: Held | None = None  # None for what goes without a lease of its own
     charged: asyncio.Future[bool] | None = None  # whether the frontier counted this delivery as ours
+    keep: bool = False  # the slot belongs to a page that still has to go
 
 
 class Pacer:
@@ -64,8 +65,12 @@ class Pacer:
     async def turn(self, request: Request) -> Turn:
         """Wait until *request* may go on the wire; raises TooLateError when its lease does not allow it any more."""
         held = self._book.of(request)
-        if held is None or held.reported:
-            return await self._take(request)
+        if held is None:
+            return await self._beside(request)
+        if held.reported:  # a redirect hop: its lease had its turn
+            return await self._take(request, None)
+        if held.lent:
+            await self._take(request, held)
         if held.lease.deliveries >= SUSPECT_DELIVERIES and not await self._outbox.start(held.handle):
             held.lost = True
             raise TooLateError
@@ -74,6 +79,18 @@ class Pacer:
             raise TooLateError
         held.started_at = now
         return Turn(held.handle, now, held, self._outbox.start(held.handle, on_wire=True))
+
+    async def _beside(self, request: Request) -> Turn:
+        """A turn for what has no lease. A page that waits for it (its robots.txt) lends its slot at the host: with one
+        slot per host the two would wait for each other for ever."""
+        lender = self._book.unstarted(self._rules.of(request).group)
+        if lender is None:
+            return await self._take(request, None)
+        lender.lent = True
+        try:
+            return await self._take(request, lender)
+        except TooLateError:
+            return await self._take(request, None)
 
     async def confirm(self, turn: Turn) -> None:
         """Wait until the delivery is charged; raises TooLateError when the lease turned out to be lost.
@@ -91,24 +108,31 @@ class Pacer:
         if turn.held is not None:
             turn.held.reported = True
         status = response.status if response is not None else 0
-        self._outbox.report(Report(*turn.handle, elapsed_ms, elapsed_ms, status, _retry_after_ms(response)))
+        wait_ms = _retry_after_ms(response)
+        self._outbox.report(Report(*turn.handle, elapsed_ms, elapsed_ms, status, wait_ms, keep=turn.keep))
 
-    async def _take(self, request: Request) -> Turn:
+    async def _take(self, request: Request, lease: Held | None) -> Turn:
+        """Wait for a slot of its own, or for another turn under the slot of *lease*."""
         rule = self._rules.of(request)
+        handle = lease.handle if lease is not None else None
         while True:
             asked_at = self._clock()
             try:
-                take = await self._frontier.take(rule.group, delay_ms=rule.delay_ms, cap=rule.cap, worker=self._worker)
+                take = await self._frontier.take(
+                    rule.group, delay_ms=rule.delay_ms, cap=rule.cap, worker=self._worker, lease=handle
+                )
             except (RedisError, OSError) as error:
                 await self._outage.wait(error)
                 continue
+            if take.lost:
+                raise TooLateError
+            start_by = asked_at + take.start_within_ms / 1000
             if take.token is None:
                 await asyncio.sleep(take.wait_ms / 1000)
-            elif self._in_time(take, asked_at):
-                return Turn(take.token, self._clock())
-
-    def _in_time(self, take: Take, asked_at: float) -> bool:
-        return self._clock() <= asked_at + take.start_within_ms / 1000
+            elif self._clock() <= start_by:
+                if lease is not None:
+                    lease.start_by = start_by
+                return Turn(take.token, self._clock(), keep=lease is not None)
 
 
 def _retry_after_ms(response: Response | None) -> int:

@@ -111,7 +111,7 @@ class Prefetcher:
             return 0.0
         self._outage.over()
         for lease in batch.leases:
-            self._queue.buffer.append(Held(lease, start_by=before + lease.start_within_ms / 1000))
+            self._queue.buffer.append(Held(lease, leased_at=before, start_by=before + lease.start_within_ms / 1000))
         if batch.leases:
             self.last_leased = before
             self._count(len(batch.leases))

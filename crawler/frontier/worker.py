@@ -81,7 +81,8 @@ class Worker:
                 held.handle[0],
                 held.lease.host,
             )
-        await self.outbox.flush()  # before its task is cancelled, so that no batch is cut off in the middle
+        if not self.outbox.broken:
+            await self.outbox.flush()  # before its task is cancelled, so that no batch is cut off in the middle
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -102,6 +103,7 @@ class Worker:
         if task.cancelled() or (error := task.exception()) is None:
             return
         logger.critical("A background task of the frontier failed: this worker closes", exc_info=error)
+        self.outbox.give_up()
         engine = self._crawler.engine
         if engine is not None and not endings.is_closing(engine):
             self._closing = asyncio.ensure_future(engine.close_spider_async(reason="frontier_error"))

@@ -1,0 +1,56 @@
+"""Spider middleware that writes on each item when its page was fetched, and by whom."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from typing import Any, Self
+
+from scrapy.crawler import Crawler
+from scrapy.http import Response
+
+from crawler.frontier.leases import Held
+from crawler.frontier.scheduler import Scheduler
+from crawler.items import Item
+
+
+class ProvenanceMiddleware:
+    """Fills `fetched_at` and `source` of our items.
+
+    Under a lease the time is Redis' clock at the lease plus this worker's monotonic clock since: a worker whose own
+    clock is wrong, or that was frozen, cannot make an old page look new.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """For every crawl; without a lease the local clock is all there is."""
+        return cls(crawler)
+
+    async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        """Stamp items, pass everything on."""
+        async for output in result:
+            if isinstance(output, Item):
+                self._stamp(output, response)
+            yield output
+
+    def _stamp(self, item: Item, response: Response) -> None:
+        scheduler = self._crawler.engine.scheduler if self._crawler.engine is not None else None
+        worker = scheduler.worker if isinstance(scheduler, Scheduler) else None
+        held = worker.book.of(response.request) if worker is not None else None
+        item.fetched_at = item.fetched_at or _fetched_at(held)
+        item.source = {
+            "spider": getattr(self._crawler.spider, "name", ""),
+            "worker": worker.name if worker is not None else "",
+            "request_id": response.meta.get("request_id", ""),
+            "tier": self._crawler.settings["TIER"],
+        } | item.source
+
+
+def _fetched_at(held: Held | None) -> datetime:
+    if held is None:
+        return datetime.now(UTC)
+    seconds = held.lease.leased_at_ms / 1000 + ((held.started_at or held.leased_at) - held.leased_at)
+    return datetime.fromtimestamp(seconds, UTC)

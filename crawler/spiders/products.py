@@ -1,0 +1,49 @@
+"""`products`: any shop. Fields come from structured data first, links by their looks or by settings/domains.toml."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Self
+
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.http import Response, TextResponse
+
+from crawler.extraction import Document, extract_product, links
+from crawler.items import ProductItem
+from crawler.policy.domains import Rules, load_rules
+from crawler.spiders.base import FrontierSpider
+
+
+class ProductsSpider(FrontierSpider):
+    """Yields the product of each page that has one, and follows lists, their further pages and products.
+
+    Links stay within the registrable domain of their page. Seeds are any pages of a shop: its front page, a
+    category, or products themselves.
+    """
+
+    name = "products"
+    rules: Rules
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        """Reads DOMAINS_FILE; raises ConfigError naming file, line and key when it is broken."""
+        spider: Self = super().from_crawler(crawler, *args, **kwargs)
+        spider.rules = load_rules(crawler.settings["DOMAINS_FILE"])
+        return spider
+
+    def parse(self, response: Response, **kwargs: Any) -> Iterator[ProductItem | Request]:
+        """One page.
+
+        @url https://shop.example/
+        @returns items 0 1
+        """
+        if not isinstance(response, TextResponse):
+            self.logger.info("Not a text page, nothing to extract: %s", response)
+            return
+        rules = self.rules.for_url(response.url)
+        document = Document(response.text, response.url)
+        if (product := extract_product(document, response.url, rules)) is not None:
+            yield product
+        for url in links(document, response.url, rules):
+            yield Request(url)
