@@ -87,9 +87,7 @@ def enter(service: Service, data_dir: Path, preferred_port: bool) -> Member:
     """Make this process a user of *service* in *data_dir*, once; its server is then on its way up."""
     directory = data_dir.absolute() / service.name
     try:
-        member = _members.get((service.name, directory)) or Member(
-            service, directory, preferred_port=preferred_port
-        )
+        member = _members.get((service.name, directory)) or Member(service, directory, preferred_port=preferred_port)
         member.begin()
     except OSError as error:
         raise unavailable(service, data_dir, _disk_error(error, data_dir)) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import socket
 import stat
@@ -46,7 +47,10 @@ class Service:
             raise ServiceError(f"package {self.distribution} is not installed (`make setup` does)") from None
         for file in files:
             if file.name == self.program and (path := Path(str(file.locate()))).is_file():
-                path.chmod(path.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
+                if not os.access(
+                    path, os.X_OK
+                ):  # some installers lose the bit; in a shared venv only its owner may set it
+                    path.chmod(path.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
                 return path
         raise ServiceError(f"package {self.distribution} has lost its file {self.program}: install it again")
 
