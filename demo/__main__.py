@@ -14,6 +14,8 @@ from demo.jobs import Job, Pages, Shops
 from demo.pages import PagesError
 from demo.run import Demo, Options
 
+PLAIN_WIDTH = 110
+
 
 def main(arguments: list[str] | None = None) -> int:
     """0: everything stored once and right; 1: not; 2: it could not be run; 130: Ctrl-C."""
@@ -21,13 +23,18 @@ def main(arguments: list[str] | None = None) -> int:
     options = Options(root=given.root, workers=given.workers, kill=given.kill, limit=given.limit)
     try:
         job: Job = Pages(given.pages) if given.pages else Shops(given.size)
-        return Demo(options, job, Console()).run()
+        return Demo(options, job, _console()).run()
     except (DemoError, PagesError, ShoalError, ValueError) as error:
         sys.stderr.write(f"demo: {error}\n")
         return 2
     except KeyboardInterrupt:
         sys.stderr.write("demo: stopped; the next run goes on with this day\n")
         return 130
+
+
+def _console() -> Console:
+    """As wide as the terminal; wide enough for the tables where there is none."""
+    return Console() if sys.stdout.isatty() else Console(width=PLAIN_WIDTH)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -26,8 +26,9 @@ _ERROR = re.compile(r"\b(ERROR|CRITICAL)\b")
 def stored(documents: Sequence[Document]) -> Table:
     """A few products of each store, as MongoDB has them."""
     table = Table(title="Some of what is stored", title_justify="left")
-    for name in ("host", "title", "price", "availability", "rating", "price found in"):
-        table.add_column(name, justify="right" if name in ("price", "rating") else "left")
+    for name in ("host", "title", "price", "availability", "rating", "read from"):
+        right = name in ("price", "rating")
+        table.add_column(name, justify="right" if right else "left", no_wrap=True)
     shown: Counter[str] = Counter()
     for document in documents:
         host = _host(document["url"])
@@ -42,19 +43,11 @@ def stored(documents: Sequence[Document]) -> Table:
 
 def per_store(stores: Iterable[Store], score: Score, manners: Sequence[HostManners]) -> Table:
     """One row per store: what came of it, and how the crawler behaved there."""
-    table = Table(title="By shop", title_justify="left")
-    columns = (
-        "host",
-        "shop",
-        "stored",
-        "lost",
-        "requests",
-        "smallest gap",
-        f"gaps < {CRAWL_DELAY} s",
-        "robots.txt broken",
-    )
-    for name in columns:
-        table.add_column(name, justify="left" if name in ("host", "shop") else "right")
+    table = Table(title="By shop; gaps are between two requests in a row", title_justify="left")
+    for name in ("host", "shop"):
+        table.add_column(name, no_wrap=True)
+    for name in ("stored", "lost", "requests", "least gap", f"< {CRAWL_DELAY} s", "disallowed"):
+        table.add_column(name, justify="right")
     held = Counter(_host(document["url"]) for document in score.stored)
     lost = Counter(_host(line) for line in score.lost)
     behaved = {row.host: row for row in manners}

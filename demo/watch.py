@@ -38,7 +38,7 @@ class Watch:
             leased=total.leased,
             delayed=total.delayed,
             done=total.done - self._done_before,
-            stored=await reader.count(self._database, COLLECTION),
+            stored=await reader.count(self._database, COLLECTION, {}),
         )
 
     async def empty(self) -> bool:
@@ -50,13 +50,13 @@ class Watch:
         return [document async for document in reader.documents(self._database, COLLECTION)]
 
     async def price_changes(self, since: datetime) -> list[dict[str, Any]]:
-        """The records of prices that changed after *since*, by URL."""
-        found = self._database["product_changes"].find({"at": {"$gte": since}, "changes.price": {"$exists": True}})
-        return [record async for record in found.sort("url", 1)]
+        """The records of prices that changed after *since*, in order of their URLs."""
+        query = {"at": {"$gte": since}, "changes.price": {"$exists": True}}
+        return [record async for record in reader.documents(self._database, "product_changes", query)]
 
     async def rejections(self) -> dict[str, list[str]]:
         """URL -> why its item is not stored."""
-        found = self._database["rejected_items"].find({}, {"url": 1, "reasons": 1})
+        found = reader.documents(self._database, "rejected_items")
         return {record["url"]: record["reasons"] async for record in found}
 
 

@@ -1,0 +1,89 @@
+"""`make demo` as a person sees it, small: real servers, two real workers, one of them killed midway."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from demo import catalogue
+from demo.state import State
+
+SIZE = 20
+PRODUCTS = SIZE * len(catalogue.STORES)
+PROJECT = Path(__file__).resolve().parents[2]
+
+
+def command(root: Path, *options: str) -> list[str]:
+    return [sys.executable, "-m", "demo", "--root", str(root), "--size", str(SIZE), "--limit", "80", *options]
+
+
+def run(root: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command(root, *options), cwd=PROJECT, capture_output=True, text=True, timeout=110, check=False
+    )
+
+
+@pytest.mark.slow
+def test_two_days_of_the_demo_lose_nothing_and_duplicate_nothing(tmp_path: Path) -> None:
+    first = run(tmp_path)
+
+    assert first.stdout.splitlines()[-1] == f"demo: {PRODUCTS} products stored, 0 lost, 0 duplicated", first.stdout
+    assert first.returncode == 0, first.stderr
+    assert re.search(r"Killed worker-1 \(process \d+\) with -9; worker-3 takes over", first.stdout)
+
+    second = run(tmp_path, "--no-kill")
+    changed = len(catalogue.build(size=SIZE, day=2).changed)
+
+    assert second.stdout.splitlines()[-1] == f"demo: {PRODUCTS} products stored, 0 lost, 0 duplicated", second.stdout
+    assert f"Prices that changed: {changed}" in second.stdout
+    assert "Killed" not in second.stdout
+
+
+@pytest.mark.slow
+def test_ctrl_c_leaves_no_process_behind_and_the_day_is_not_over(tmp_path: Path) -> None:
+    demo = subprocess.Popen(command(tmp_path), cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert demo.stdout is not None
+    shown = []
+    for line in demo.stdout:
+        shown.append(line)
+        if re.search(r"done +[1-9]", line):
+            break
+    servers = re.findall(r"\w+://127[^ ;]+", "".join(shown))
+    demo.send_signal(signal.SIGINT)
+    _, words = demo.communicate(timeout=60)
+
+    assert demo.returncode == 130
+    assert words == "demo: stopped; the next run goes on with this day\n"
+    (home,) = tmp_path.iterdir()
+    state = State.load(home)
+    assert state == State(state.port if state else 0, day=1, crawled=False)
+    deadline = time.monotonic() + 20  # the servers notice by themselves that nobody uses them any more
+    while left := processes_of(str(home), *servers):
+        assert time.monotonic() < deadline, left
+        time.sleep(0.1)
+
+
+def test_a_folder_that_is_none_is_refused_in_one_line(tmp_path: Path) -> None:
+    refused = run(tmp_path, "--pages", str(tmp_path / "nothing"))
+
+    assert refused.returncode == 2
+    assert refused.stderr == f"demo: {tmp_path / 'nothing' / 'truth.json'}: No such file or directory\n"
+
+
+def processes_of(*names: str) -> list[str]:
+    """Command lines of living processes that name one of *names*."""
+    found = []
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            text = file.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:  # it has just ended
+            continue
+        if any(name in text for name in names):
+            found.append(text)
+    return found
