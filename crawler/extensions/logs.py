@@ -85,7 +85,7 @@ def formatter(handler: logging.Handler, settings: BaseSettings) -> logging.Forma
         as_json = False
     if as_json:
         return JsonFormatter()
-    return TextFormatter(settings.get("LOG_FORMAT"), settings.get("LOG_DATEFORMAT"))
+    return TextFormatter(settings["LOG_FORMAT"], settings["LOG_DATEFORMAT"])
 
 
 class TextFormatter(logging.Formatter):
