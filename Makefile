@@ -24,6 +24,21 @@ lock:  ## Resolve the lock again from pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
 		--python-version 3.11 --output-file requirements.production.lock pyproject.toml
 
+test: $(STAMP)  ## Run the tests (TESTS=path narrows)
+	@$(BIN)/python -m pytest -q -n 2 --dist loadgroup $(TESTS) $(ARGS)
+
+lint: $(STAMP)  ## Everything the code is checked with
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/scrapy-lint
+	$(BIN)/hadolint Dockerfile
+
+format: $(STAMP)  ## Format, and mend what can be mended
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
 demo: $(STAMP)  ## Crawl the demo shops, or saved pages (PAGES=DIR), with two workers; check what is stored
 	@$(BIN)/python -m demo $(if $(PAGES),--pages "$(PAGES)") $(ARGS)
 
@@ -35,3 +50,7 @@ extraction: $(STAMP)  ## Score what is extracted from saved pages (PAGES=DIR)
 
 bench: $(STAMP)  ## One worker beside stock scrapy-redis, both storing the same pages; writes docs/benchmarks.md
 	@$(BIN)/python -m benchmarks.crawl $(ARGS)
+
+clean:  ## Remove .venv and everything that runs left behind (the queue and the store of a laptop, too)
+	-$(BIN)/scrapy services stop --force
+	rm -rf .venv .scrapy .demo .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis

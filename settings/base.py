@@ -62,7 +62,7 @@ TIER = os.environ.get("TIER", "http")
 # What turns a spider of ours into a member of the fleet, under `scrapy crawl` only; `custom_settings` and `-s`
 # win over it. FRONTIER_ENABLED=False crawls alone, on Scrapy's own scheduler, storing nothing.
 # Reader: spiders/base.py
-FRONTIER_SPIDER_SETTINGS = {
+FRONTIER_SPIDER_SETTINGS: dict[str, object] = {
     "SCHEDULER": "crawler.frontier.scheduler.Scheduler",
     "SCHEDULER_QUEUE_CLASS": "crawler.frontier.queue.FrontierQueue",
     "DUPEFILTER_CLASS": "crawler.frontier.dupefilter.FrontierDupeFilter",

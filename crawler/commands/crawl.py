@@ -61,6 +61,6 @@ class Command(CrawlCommand):
 async def _check(settings: BaseSettings) -> None:
     async with session(settings):
         pass
-    if settings.getdict("ITEM_PIPELINES").get("crawler.pipelines.mongodb.MongoPipeline") is not None:
+    if settings.getwithbase("ITEM_PIPELINES").get("crawler.pipelines.mongodb.MongoPipeline") is not None:
         async with storage.session(settings):
             pass

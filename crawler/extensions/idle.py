@@ -47,11 +47,11 @@ class IdleExtension:
         worker = scheduler.worker
         if self._max_idle and worker.upkeep.finished_for() >= self._max_idle:
             return  # the engine may close
-        if not self._said:
+        if not self._said and worker.upkeep.finished_for() > 0:
             self._said = True
             logger.info(
-                "Waiting for work: nothing is due for %(spider)s. Push URLs with `scrapy push %(spider)s URL...`, or "
-                "`redis-cli LPUSH %(key)s URL` on %(redis)s",
+                "Waiting for work: nothing is queued for %(spider)s. Push URLs with `scrapy push %(spider)s URL...` "
+                "or `redis-cli LPUSH %(key)s URL` on %(redis)s",
                 {
                     "spider": spider.name,
                     "key": getattr(spider, "redis_key", ""),

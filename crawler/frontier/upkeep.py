@@ -129,8 +129,9 @@ class Upkeep:
         busy = len(worker.book) or len(worker.queue) or len(worker.outbox)
         if busy or not await worker.frontier.census.empty(self._crawler.spider.name) or await self._seeds.pending():
             self._empty_since = None
-        elif self._empty_since is None:
-            self._empty_since = self._clock()
+        else:
+            self._empty_since = self._clock() if self._empty_since is None else self._empty_since
+            endings.wake(self._crawler.engine)  # or it would look whether it may close only at its 5 s heartbeat
 
     async def _read_seeds(self) -> None:
         """Move start URLs into the frontier; each leaves its key only after its request is stored."""

@@ -25,12 +25,23 @@ class Shop(Spider):
     def failed(self, failure: Any) -> None: ...
 
 
+def loose(response: Any) -> None:
+    """A callback that is no method of the spider."""
+
+
 SPIDER = Shop()
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63), 2**63) | st.floats(allow_nan=False) | st.text() | st.binary(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=8,
 )
+
+
+def packed(value: Any) -> bytes:
+    try:
+        return bytes(msgpack.packb(value))
+    except (ValueError, OverflowError):
+        return b""
 
 
 def same(one: Request, other: Request) -> bool:
@@ -82,7 +93,7 @@ def test_a_plain_request_costs_little_more_than_its_url() -> None:
         (Request("https://a.example/", cb_kwargs={"x": object()}), "cannot be queued"),
         (Request("https://a.example/", meta={"x": 2**65}), "cannot be queued"),
         (Request("https://a.example/", meta={"x": datetime(2027, 1, 1)}), "cannot be queued"),  # noqa: DTZ001
-        (Request("https://a.example/", callback=lambda response: None), "is not a method of spider 'shop'"),
+        (Request("https://a.example/", callback=loose), "is not a method of spider 'shop'"),
         (Request("https://a.example/", callback=Shop().parse_item), ""),
         (Request("https://a.example/", body=b"x" * 300_000), "at most 262144 can be queued"),
         (XmlRpcRequest("https://a.example/", methodname="m", params=(1,)), "class XmlRpcRequest cannot be queued"),
@@ -96,17 +107,10 @@ def test_what_cannot_be_stored_is_named(request_: Request, words: str) -> None:
         codec.encode(request_, SPIDER)
 
 
-@given(st.binary(max_size=60) | VALUES.map(lambda value: _packed(value)))
+@given(st.binary(max_size=60) | VALUES.map(packed))
 def test_anything_else_is_refused_and_never_crashes(body: bytes) -> None:
     with pytest.raises(CodecError):
         codec.decode(body, SPIDER)
-
-
-def _packed(value: Any) -> bytes:
-    try:
-        return bytes(msgpack.packb(value))
-    except (ValueError, OverflowError):
-        return b""
 
 
 def test_a_pickle_is_not_run() -> None:

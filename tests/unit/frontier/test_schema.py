@@ -56,7 +56,7 @@ def test_every_key_of_the_schema_reaches_the_request() -> None:
     assert (request.method, request.body, request.priority, request.dont_filter) == ("POST", "größe".encode(), -3, True)
     assert request.headers["Accept"] == b"text/html"
     assert request.meta == {"job": 1, "not_before": 1801375200.0, "country": "se", "proxy_pool": "home"}
-    assert request.callback is Shop.parse_item
+    assert getattr(request.callback, "__name__", "") == "parse_item"
     assert tier == "browser"
 
 
