@@ -1,0 +1,70 @@
+"""Eight worker processes on the same products, one frozen for a while and one that replays the past."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from itertools import pairwise
+from pathlib import Path
+
+from crawler.storage import reader
+from crawler.storage.connection import Database
+from tests.integration.storage.racing import URLS
+
+PROJECT_DIR = Path(__file__).resolve().parents[3]
+WORKERS = 8
+FROZEN_SECONDS = 3.0
+
+
+def race(uri: str, name: str) -> dict[str, dict[int, int]]:
+    """Run the workers; the observations of each URL: milliseconds -> price."""
+    module = "tests.integration.storage.racing"
+    ages = ["0"] * (WORKERS - 1) + ["3600"]
+    workers = [
+        subprocess.Popen(
+            [sys.executable, "-m", module, uri, name, age],
+            cwd=PROJECT_DIR,
+            env=dict(os.environ),
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for age in ages
+    ]
+    assert workers[0].stdout is not None
+    first = workers[0].stdout.readline()
+    workers[0].send_signal(signal.SIGSTOP)
+    time.sleep(FROZEN_SECONDS)
+    workers[0].send_signal(signal.SIGCONT)
+    outputs = [worker.communicate(timeout=60)[0] for worker in workers]
+    assert [worker.returncode for worker in workers] == [0] * WORKERS
+    seen: dict[str, dict[int, int]] = {url: {} for url in URLS}
+    for line in "".join([first, *outputs]).splitlines():
+        url, milliseconds, price = line.split()
+        seen[url][int(milliseconds)] = int(price)
+    return seen
+
+
+async def test_one_document_one_version_per_change_and_never_an_older_state(
+    database: Database, mongodb_uri: str
+) -> None:
+    seen = race(mongodb_uri, database.name)
+
+    stored = {each["_id"]: each async for each in reader.documents(database, "products")}
+    assert set(stored) == {url for url, observations in seen.items() if observations}
+    for url, state in stored.items():
+        newest = max(seen[url])
+        assert state["price"] == seen[url][newest]
+        assert int(state["last_seen_at"].timestamp() * 1000 + 0.5) == newest
+
+        records = [record async for record in reader.changes(database, "product_changes", url)]
+        assert [record["version"] for record in records] == [*range(2, state["version"] + 1)]
+        assert all(before["at"] < after["at"] for before, after in pairwise(records))
+        prices = [record["changes"]["price"] for record in records]
+        assert all(change["old"] != change["new"] for change in prices)
+        assert all(before["new"] == after["old"] for before, after in pairwise(prices))
+        assert prices[-1]["new"] == state["price"]
+    assert sum(state["version"] for state in stored.values()) > 5 * len(URLS)
+    assert await database.products.count_documents({"pending_changes": {"$exists": True}}) == 0

@@ -1,0 +1,144 @@
+"""While MongoDB is away nothing is confirmed; when it is back nothing is missing."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import time
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crawler.errors import ServiceError
+from crawler.storage import connection
+from crawler.storage.config import StorageConfig
+from crawler.storage.outage import Outage
+from crawler.storage.writer import StoreResult, Writer
+from tests.integration.storage.mongod import Mongod
+from tests.integration.storage.observing import URL, RecordedStats, at, seen
+
+
+@pytest.fixture
+def mongod(tmp_path: Path, mongodb_uri: str) -> Iterator[Mongod]:
+    """Beside the shared server, whose fixture knows what to do where there is none."""
+    server = Mongod(tmp_path)
+    yield server
+    server.kill()
+
+
+@pytest.fixture
+def settings(mongod: Mongod) -> dict[str, Any]:
+    seconds = {"STORAGE_CONNECT_SECONDS": 0.5, "STORAGE_REPLY_SECONDS": 1}
+    return {"MONGODB_URI": mongod.uri, "MONGODB_DATABASE": "outage", **seconds}
+
+
+@pytest.fixture
+async def away_writer(settings: dict[str, Any], stats: RecordedStats) -> AsyncIterator[Writer]:
+    client = connection.connect(settings)
+    outage = Outage(stats, connection.where(settings), retry_max_seconds=0.2)
+    writer = Writer(connection.database(client, settings), StorageConfig(batch_ms=2), outage, stats)
+    await writer.open()
+    yield writer
+    await writer.close()
+    await client.close()
+
+
+async def stored_versions(settings: dict[str, Any]) -> dict[str, int]:
+    client = connection.connect(settings)
+    found = {each["_id"]: each["version"] async for each in connection.database(client, settings).products.find()}
+    await client.close()
+    return found
+
+
+async def test_killed_server_loses_nothing_that_was_confirmed(
+    away_writer: Writer,
+    mongod: Mongod,
+    settings: dict[str, Any],
+    stats: RecordedStats,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.WARNING)
+    confirmed: list[str] = []
+
+    async def store(url: str) -> None:
+        await away_writer.store(seen(1, url=url))
+        confirmed.append(url)
+
+    urls = [f"http://shop.example/p/{n}" for n in range(300)]
+    tasks = []
+    for n, url in enumerate(urls):
+        tasks.append(asyncio.create_task(store(url)))
+        await asyncio.sleep(0.001)
+        if n == 150:
+            mongod.kill()
+    await asyncio.sleep(1.0)
+    early = set(confirmed)
+    assert 0 < len(early) < len(urls)
+
+    await asyncio.to_thread(mongod.start)
+    assert early <= set(await stored_versions(settings))
+    await asyncio.gather(*tasks)
+    assert await stored_versions(settings) == dict.fromkeys(urls, 1)
+
+    lines = [record.getMessage() for record in caplog.records if record.name == "crawler.storage.outage"]
+    assert len(lines) == 2
+    assert "does not store" in lines[0]
+    assert "stores again" in lines[1]
+    assert stats.values["storage/outages"] == 1
+    assert stats.values["storage/away"] == 0
+    assert stats.values["storage/errors"] >= 1
+
+
+async def test_frozen_server_confirms_nothing(away_writer: Writer, mongod: Mongod) -> None:
+    await away_writer.store(seen(1, "1"))
+    mongod.freeze()
+    waiting = asyncio.create_task(away_writer.store(seen(2, "2")))
+    await asyncio.sleep(1.5)
+    assert not waiting.done()
+    mongod.thaw()
+    # Of the tries, any may be the one that counted: the state is right, and the word tells of it.
+    assert await waiting is StoreResult.CHANGED
+
+
+async def test_change_during_an_outage_is_on_record_once(
+    away_writer: Writer, mongod: Mongod, settings: dict[str, Any]
+) -> None:
+    await away_writer.store(seen(1, "1"))
+    mongod.kill()
+    waiting = asyncio.gather(*(away_writer.store(seen(n, str(n))) for n in (2, 3)))
+    await asyncio.sleep(0.3)
+    await asyncio.to_thread(mongod.start)
+    assert await waiting == [StoreResult.CHANGED, StoreResult.CHANGED]
+
+    client = connection.connect(settings)
+    records = await connection.database(client, settings).product_changes.find().sort("version", 1).to_list()
+    await client.close()
+    assert [(record["_id"], record["at"]) for record in records] == [(f"{URL}#2", at(2)), (f"{URL}#3", at(3))]
+
+
+# PyMongo forgets the socket of a connection attempt that `close` interrupts; it goes with the garbage.
+@pytest.mark.filterwarnings("ignore:Exception ignored in. <socket:pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("state", ["killed", "frozen"])
+async def test_check_says_where_within_seconds_and_shows_no_password(
+    state: str, mongod: Mongod, settings: dict[str, Any]
+) -> None:
+    mongod.kill() if state == "killed" else mongod.freeze()
+    secret = settings | {"MONGODB_URI": mongod.uri.replace("://", "://reader:s3cret@")}
+    client = connection.connect(secret)
+    began = time.monotonic()
+    with pytest.raises(ServiceError) as error:
+        await connection.check(client, secret)
+    await client.close()
+    gc.collect()
+    assert time.monotonic() - began < 3
+    assert connection.address(mongod.uri) in str(error.value)
+    assert "s3cret" not in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+async def test_check_passes_when_it_serves(settings: dict[str, Any]) -> None:
+    async with connection.session(settings) as database:
+        assert database.name == "outage"
