@@ -12,7 +12,7 @@ from pathlib import Path
 from prometheus_client.parser import text_string_to_metric_families
 
 from crawler.embedded import record
-from tests.integration.extensions.visiting import Samples, arguments, crawl, eventually, get, samples, start
+from tests.integration.extensions.visiting import Samples, arguments, crawl, eventually, get, samples, start, until
 from tests.servers import ScrapyRunner
 from tests.sites import Page, Site
 
@@ -72,16 +72,11 @@ def test_a_stuck_event_loop_is_reported_while_metrics_still_come(scrapy_run: Scr
     hold = threading.Event()
     with Site({"/stick": Page(), "/": Page(hold=hold)}) as site:
         address = start(scrapy_run, [site.url("/stick"), site.url()], "HEALTH_MAX_LAG_SECONDS=2")
-        deadline = time.monotonic() + 15
-        while (answer := get(f"{address}/healthz"))[0] == 200 and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert answer[0] == 503
-        assert re.fullmatch(r"the event loop has not come round for \d s \(2 s are allowed\)\n", answer[1])
+        reason = until(f"{address}/healthz", 503)
+        assert re.fullmatch(r"the event loop has not come round for \d s \(2 s are allowed\)\n", reason)
         assert get(f"{address}/readyz")[0] == 503
         assert samples(address)["shoal_event_loop_lag_seconds", ()] > 2
-        while get(f"{address}/healthz")[0] != 200 and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert get(f"{address}/healthz") == (200, "ok\n")
+        assert until(f"{address}/healthz", 200) == "ok\n"
         assert get(f"{address}/readyz") == (200, "ok\n")
         hold.set()
 
@@ -134,10 +129,7 @@ def test_a_worker_of_the_fleet_shows_its_leases_and_the_queue(
         assert found["shoal_frontier_hosts", ("waiting",)] + found["shoal_frontier_hosts", ("eligible",)] == 1
         assert get(f"{address}/readyz") == (200, "ok\n")
         _stop_redis(Path(project_env["EMBEDDED_DATA_DIR"]))
-        deadline = time.monotonic() + 20
-        while (answer := get(f"{address}/readyz"))[0] == 200 and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert answer == (503, "Redis does not answer\n")
+        assert until(f"{address}/readyz", 503) == "Redis does not answer\n"
         assert get(f"{address}/healthz") == (200, "ok\n")
         eventually(address, lambda found: ("shoal_frontier_requests", ("queued",)) not in found)
         hold.set()

@@ -61,6 +61,15 @@ def get(url: str) -> tuple[int, str]:
             return error.code, error.read().decode()
 
 
+def until(url: str, status: int) -> str:
+    """The body as soon as *url* answers with *status*."""
+    deadline = time.monotonic() + 20
+    while (answer := get(url))[0] != status:
+        assert time.monotonic() < deadline, answer
+        time.sleep(0.05)
+    return answer[1]
+
+
 Samples = dict[tuple[str, tuple[str, ...]], float]
 
 
