@@ -35,6 +35,10 @@ FRONTIER_HARD_CAP_SECONDS = 900  # from wire start to ack; renewed no longer aft
 FRONTIER_MAX_DELIVERIES = 5  # wire starts without an end; then a dead letter
 FRONTIER_PRIORITY_STEP_SECONDS = 60  # one step of priority is worth this much waiting
 FRONTIER_QUEUE_LIMIT = 50_000_000  # queued and delayed requests; beyond it new pushes are refused
+FRONTIER_QUEUE_HIGH_WATER = 40_000_000  # from here on no seeds are taken in
+FRONTIER_MEMORY_LIMIT = 0.9  # share of maxmemory: beyond it new pushes are refused, children of leased work are not
+FRONTIER_MEMORY_HIGH_WATER = 0.8  # from here on no seeds are taken in
+FRONTIER_RETENTION_SECONDS = 7 * 86_400  # a finished generation's fingerprints are kept for this long
 FRONTIER_DEDUPE = "compact"  # or "exact", "window", "bloom": what a generation remembers, fixed when it opens
 FRONTIER_WINDOW_SECONDS = 86_400  # window: a URL may be crawled again this long after it was done
 FRONTIER_BLOOM_CAPACITY = 10_000_000  # bloom: URLs per generation for which the error rate holds
@@ -178,7 +182,14 @@ SPIDER_MIDDLEWARES = {
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False
 # Only http and https are fetched: no local files, no other protocols. Reader: Scrapy
-DOWNLOAD_HANDLERS = {"file": None, "data": None, "ftp": None, "s3": None}
+DOWNLOAD_HANDLERS = {
+    "http": "crawler.handlers.http.PacedHTTP11DownloadHandler",
+    "https": "crawler.handlers.http.PacedHTTP11DownloadHandler",
+    "file": None,
+    "data": None,
+    "ftp": None,
+    "s3": None,
+}
 # Bytes and seconds of one download. Scrapy: 1 GB and 180 s. Reader: Scrapy
 DOWNLOAD_MAXSIZE = 10 * 1024 * 1024
 DOWNLOAD_WARNSIZE = 0

@@ -12,7 +12,7 @@ from crawler.frontier.shards import Shards, pack, unpack
 
 HOSTS_EXAMINED: Final = 2_000  # per stream and shard, taken at random beyond that
 _FIELDS: Final = frozenset(SpiderStats.__slots__)
-_HOST: Final = struct.Struct(">7d3HI2H")  # the twin of HOST in lua/lib/hosts.lua
+_HOST: Final = struct.Struct(">7d3HI2Hh")  # the twin of HOST in lua/lib/hosts.lua
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ class Census:
 
     async def _host(self, shard: int, name: str, queued: int, now: int) -> HostState:
         raw = await self._shards.client.get(self._shards.key(shard, f"h:{name}")) or bytes(_HOST.size)
-        start, delay, _, _, blocked, _, _, cap, _, in_flight, latency, ok, bad = _HOST.unpack_from(raw)
+        start, delay, _, _, blocked, _, _, cap, _, in_flight, latency, ok, bad, _ = _HOST.unpack_from(raw)
         return HostState(
             host=name,
             queued=queued,

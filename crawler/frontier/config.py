@@ -29,6 +29,10 @@ class FrontierConfig:
     max_deliveries: int = 5
     priority_step_ms: int = 60_000
     queue_limit: int = 50_000_000
+    queue_high_water: int = 40_000_000
+    memory_limit: float = 0.9
+    memory_high_water: float = 0.8
+    retention_ms: int = 7 * 86_400_000
     dead_limit: int = 100_000
     dedupe: str = "compact"
     window_s: int = 86_400
@@ -54,6 +58,10 @@ class FrontierConfig:
             max_deliveries=config.integer(settings, "FRONTIER_MAX_DELIVERIES", 1, 100),
             priority_step_ms=_ms(settings, "FRONTIER_PRIORITY_STEP_SECONDS", 0, 86_400),
             queue_limit=config.integer(settings, "FRONTIER_QUEUE_LIMIT", 1, 10**12),
+            queue_high_water=config.integer(settings, "FRONTIER_QUEUE_HIGH_WATER", 1, 10**12),
+            memory_limit=config.number(settings, "FRONTIER_MEMORY_LIMIT", 0.1, 1),
+            memory_high_water=config.number(settings, "FRONTIER_MEMORY_HIGH_WATER", 0.1, 1),
+            retention_ms=_ms(settings, "FRONTIER_RETENTION_SECONDS", 60, 86_400 * 3_650),
             dead_limit=config.integer(settings, "FRONTIER_DEAD_LIMIT", 1, 10**9),
             dedupe=config.choice(settings, "FRONTIER_DEDUPE", DEDUPE_MODES),
             window_s=config.integer(settings, "FRONTIER_WINDOW_SECONDS", 1, 10**9),
@@ -89,6 +97,7 @@ class FrontierConfig:
             "MAX_DELIVERIES": self.max_deliveries,
             "STEP_MS": self.priority_step_ms,
             "QUEUE_LIMIT": max(1, self.queue_limit // self.shards),
+            "RETENTION_MS": self.retention_ms,
             "DEAD_LIMIT": max(1, self.dead_limit // self.shards),
             "THROTTLE": int(self.throttle),
             "THROTTLE_START_MS": self.throttle_start_ms,

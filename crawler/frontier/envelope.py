@@ -5,10 +5,11 @@ from __future__ import annotations
 import struct
 from typing import Final, NamedTuple
 
-from crawler.frontier.messages import MAX_PRIORITY, Lease, Message
+from crawler.frontier.messages import MAX_PRIORITY, Lease, Message, Report
 
 _HEAD: Final = struct.Struct(">hQ")  # priority, fingerprint
 _WISHES: Final = struct.Struct(">dIHB")  # not before, delay, cap, whether to deduplicate
+_REPORT: Final = struct.Struct(">ddIIHIB")  # id, token, elapsed, latency, status, Retry-After, keep
 _RECORD: Final = struct.Struct(">dddddBBH")  # token, score, reserved, start by, started, deliveries, released, status
 
 
@@ -43,13 +44,19 @@ def push_row(message: Message) -> bytes:
     return wishes + _prefixed(*names, b"%d" % message.fingerprint) + seal(message)
 
 
+def report_row(report: Report, number: int) -> bytes:
+    """*report* on the lease of that number as report.lua takes it."""
+    elapsed, latency, retry_after = (max(0, ms) for ms in (report.elapsed_ms, report.latency_ms, report.retry_after_ms))
+    return _REPORT.pack(number, report.token, elapsed, latency, report.status, retry_after, report.keep)
+
+
 def read_lease(shard: int, now: int, number: int, record: bytes, sealed: bytes, start_within_ms: int) -> Lease:
     """A lease from what lease.lua answers."""
     token, _, _, _, _, deliveries, _, _ = _RECORD.unpack_from(record)
     at = _RECORD.size + 1
-    stream = record[at : at + record[at - 1]]
-    at += len(stream) + 1
     host = record[at : at + record[at - 1]]
+    at += len(host) + 1
+    stream = record[at : at + record[at - 1]]
     envelope = unseal(sealed)
     return Lease(
         id=f"{shard}:{number}",

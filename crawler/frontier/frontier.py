@@ -15,17 +15,18 @@ from redis.exceptions import OutOfMemoryError
 
 from crawler.frontier import keys, opening
 from crawler.frontier.census import Census
-from crawler.frontier.config import FrontierConfig
+from crawler.frontier.config import SUSPECT_DELIVERIES, FrontierConfig
 from crawler.frontier.dead_letters import DeadLetters
-from crawler.frontier.envelope import push_row, read_lease
+from crawler.frontier.envelope import push_row, read_lease, report_row
 from crawler.frontier.generations import Generations
 from crawler.frontier.messages import Batch, Handle, Lease, Message, PushOutcome, Report, Take
+from crawler.frontier.pressure import Gauge, Pressure
 from crawler.frontier.scripts import Client
 from crawler.frontier.shards import Shards, pack
 
 
 class Frontier:
-    """Leased, host-fair, polite scheduling for a fleet of workers. Stateless: all it knows is in Redis.
+    """Leased, host-fair, polite scheduling for a fleet of workers. All it knows is in Redis.
 
     `census` counts and lists, `dead` keeps dead letters, `generations` opens and drops crawl generations.
     """
@@ -44,7 +45,9 @@ class Frontier:
         self.census = Census(self.shards)
         self.dead = DeadLetters(self.shards)
         self.generations = Generations(self.shards)
+        self.gauge = Gauge(client, config)
         self._rng = rng
+        self._born: dict[int, int] = {}
 
     async def open(self) -> opening.ServerReport:
         """Check that the server can be used and set it up; raises ServiceError saying what to do."""
@@ -52,16 +55,21 @@ class Frontier:
 
     async def push(self, messages: Sequence[Message], *, forced: bool = False) -> list[PushOutcome]:
         """Store what is new. *forced*: children of leased work, never refused for fullness (but at maxmemory)."""
+        full = not forced and await self.gauge.memory_full()
 
         async def run(shard: int, group: list[Message]) -> list[PushOutcome]:
             rows = [push_row(message) for message in group]
             try:
-                answers = await self.shards.run("push", shard, _flag(forced), "0", *rows)
+                answers = await self.shards.run("push", shard, _flag(forced), _flag(full), *rows)
             except OutOfMemoryError:
                 return [PushOutcome.REFUSED_MEMORY] * len(group)
             return [PushOutcome(answer) for answer in answers]
 
         return await self.shards.scatter(messages, lambda message: self.shards.of_host(message.host), run)
+
+    async def pressure(self) -> Pressure:
+        """Whether seeds and other new work should wait, and why."""
+        return await self.gauge.read((await self.census.stats()).total.backlog)
 
     async def lease(
         self,
@@ -73,10 +81,13 @@ class Frontier:
         exclude_hosts: Collection[str] = (),
     ) -> Batch:
         """Up to *limit* requests whose hosts may be visited now; a suspect comes alone and only with *suspects_ok*."""
+        if await self.gauge.memory_full():
+            limit = max(1, limit // 4)
         first = int(self._rng() * self.shards.count)
         leases: list[Lease] = []
         waits: list[int] = []
-        queued = suspects = epoch = 0
+        queued = suspects = 0
+        lost_data = False
         for offset in range(self.shards.count):
             shard = (first + offset) % self.shards.count
             alone = _flag(suspects_ok and not leases)
@@ -85,9 +96,13 @@ class Frontier:
             )
             rows = zip(flat[::3], flat[1::3], flat[2::3], strict=True)
             leases += [read_lease(shard, now, *row, self.config.start_within_ms) for row in rows]
-            queued, suspects, epoch = queued + backlog, suspects + waiting, epoch + born
+            queued, suspects = queued + backlog, suspects + waiting
+            lost_data = lost_data or self._born.setdefault(shard, born) != born
+            self._born[shard] = born
             waits += [wait] if wait >= 0 else []
-        return Batch(leases, min(waits, default=None), queued, suspects, epoch)
+            if len(leases) >= limit or any(lease.deliveries >= SUSPECT_DELIVERIES for lease in leases):
+                break
+        return Batch(leases, min(waits, default=None), queued, suspects, lost_data)
 
     async def start(self, handles: Sequence[Handle], *, on_wire: bool = False) -> list[bool]:
         """Charge a delivery; False: the lease is no longer ours, do not send.
@@ -101,8 +116,8 @@ class Frontier:
         """Free the host's slot and adapt its pace; False: stale, or reported before."""
 
         async def run(shard: int, group: list[Report]) -> Any:
-            fields = [field for report in group for field in _fields(report)]
-            return await self.shards.run("report", shard, self._rng(), *fields)
+            rows = [report_row(report, keys.split_handle((report.id, 0))[1][0]) for report in group]
+            return await self.shards.run("report", shard, self._rng(), *rows)
 
         answers = await self.shards.scatter(reports, lambda report: keys.split_handle((report.id, 0))[0], run)
         return [bool(answer) for answer in answers]
@@ -142,6 +157,10 @@ class Frontier:
         """
         return await self.shards.settle("renew", handles, _flag(suspended))
 
+    async def crawl_delay(self, host: str, delay_ms: int) -> int:
+        """What robots.txt of *host* asks for, 0 for nothing; returns the host's delay now, in ms."""
+        return int(await self.shards.run("crawl_delay", self.shards.of_host(host), host, delay_ms))
+
     async def take(
         self, host: str, *, delay_ms: int = 0, cap: int = 1, worker: str = "", lease: Handle | None = None
     ) -> Take:
@@ -157,14 +176,8 @@ class Frontier:
         wait, number, token = await self.shards.run("take", shard, host, delay_ms, cap, worker, *under)
         if wait:
             return Take(max(0, wait), lost=wait < 0)
-        return Take(0, self.config.start_within_ms, (f"{shard}:{number}", token))
+        return Take(0, self.config.start_within_ms, (f"{shard}:{int(number)}", token))
 
 
 def _flag(value: object) -> str:
     return "1" if value else "0"
-
-
-def _fields(report: Report) -> list[int | str]:
-    _, (number, token) = keys.split_handle((report.id, report.token))
-    times = [max(0, report.elapsed_ms), max(0, report.latency_ms), report.status, max(0, report.retry_after_ms)]
-    return [number, token, *times, _flag(report.keep)]

@@ -20,3 +20,13 @@ class Generations:
     async def open(self, spider: str) -> str:
         """Start a new generation: every URL of *spider* may be crawled once more."""
         return str(await self._shards.client.hincrby(self._key, spider, 1))
+
+    async def sweep(self) -> int:
+        """Take one small step in forgetting finished generations; returns how many buckets are left to drop.
+
+        A generation is finished when a newer one is open and nothing of it is queued, leased or delayed. It goes
+        FRONTIER_RETENTION_SECONDS after its last push or ack. The current one stays. Any worker may call this.
+        """
+        current = await self._shards.client.hgetall(self._key)
+        flat = [part for pair in current.items() for part in pair]
+        return sum(await self._shards.run_all("sweep", *flat))

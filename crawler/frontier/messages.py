@@ -86,14 +86,14 @@ class Batch:
 
     *next_due_ms*: when something of these streams may be due, None when nothing waits; another worker's report may
     make it sooner. *queued*: the whole frontier's backlog. *suspects*: hosts with requests that only an idle worker
-    may lease, with suspects_ok. *epoch* changes when Redis lost its data.
+    may lease, with suspects_ok. *lost_data*: since the last call Redis has been emptied, or restarted without its data.
     """
 
     leases: list[Lease]
     next_due_ms: int | None
     queued: int
     suspects: int = 0
-    epoch: int = 0
+    lost_data: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +140,11 @@ class SpiderStats:
     nacked: int = 0
     reaped: int = 0
     seen: int = 0
+
+    @property
+    def backlog(self) -> int:
+        """What is still to be leased."""
+        return self.queued + self.delayed
 
     def __add__(self, other: SpiderStats) -> SpiderStats:
         return SpiderStats(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))

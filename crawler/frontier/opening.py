@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
+from redis.asyncio.cluster import RedisCluster
 from redis.exceptions import AuthenticationError, NoPermissionError, RedisError, ResponseError
 
 from crawler.errors import ServiceError
@@ -35,18 +36,19 @@ async def prepare(shards: Shards) -> ServerReport:
 
 
 async def _report(client: Any) -> ServerReport:
-    infos = await _infos(client)
+    servers = [one | two for one, two in zip(await infos(client, "server"), await infos(client, "memory"), strict=True)]
     advice = [line for line in [await _tuned(client)] if line]
-    if any(info.get("maxmemory") and info.get("maxmemory_policy") != "noeviction" for info in infos):
+    if any(info.get("maxmemory") and info.get("maxmemory_policy") != "noeviction" for info in servers):
         advice.append("maxmemory-policy is not noeviction: a full server would silently throw queued requests away")
-    versions = sorted({str(info.get("valkey_version") or info.get("redis_version")) for info in infos})
-    return ServerReport(", ".join(versions), min(int(info.get("maxmemory", 0)) for info in infos), tuple(advice))
+    versions = sorted({str(info.get("valkey_version") or info.get("redis_version")) for info in servers})
+    return ServerReport(", ".join(versions), min(int(info.get("maxmemory", 0)) for info in servers), tuple(advice))
 
 
-async def _infos(client: Any) -> list[dict[str, Any]]:
-    answer: dict[str, Any] = await client.info()
-    nested = [value for value in answer.values() if isinstance(value, dict) and "redis_version" in value]
-    return nested or [answer]
+async def infos(client: Any, section: str) -> list[dict[str, Any]]:
+    """INFO of the server, or of each node of a Cluster."""
+    if isinstance(client, RedisCluster):
+        return list((await client.info(section, target_nodes=RedisCluster.PRIMARIES)).values())
+    return [await client.info(section)]
 
 
 async def _tuned(client: Any) -> str:

@@ -18,10 +18,15 @@ _LUA = files("crawler.frontier") / "lua"
 _INCLUDE = "-- include: "
 
 
+def source(name: str) -> str:
+    """The text of lua/<name>.lua."""
+    return (_LUA / f"{name}.lua").read_text()
+
+
 class Scripts:
     """One script per operation: its first line, the constants, the parts it includes, its body.
 
-    *replaced* gives other texts for parts by name: tests put a clock of their own in place of the server's.
+    *replaced* gives other texts by name: tests put a clock of their own in place of lib/clock.
     """
 
     def __init__(
@@ -43,17 +48,15 @@ class Scripts:
             raise _explained(error) from None
 
     def _build(self, name: str) -> tuple[str, str]:
-        body = (_LUA / f"{name}.lua").read_text()
-        shebang, _, body = body.partition("\n")
-        parts = [
-            self._part(part) for line in body.splitlines() if line.startswith(_INCLUDE) for part in line.split()[2:]
-        ]
+        shebang, _, body = self._text(name).partition("\n")
+        included = [part for line in body.splitlines() if line.startswith(_INCLUDE) for part in line.split()[2:]]
+        parts = [self._text(f"lib/{part}") for part in included]
         text = "\n".join((shebang, self._constants, *parts, body))
         self._built[name] = text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
         return self._built[name]
 
-    def _part(self, name: str) -> str:
-        return self._replaced.get(name) or (_LUA / "lib" / f"{name}.lua").read_text()
+    def _text(self, name: str) -> str:
+        return self._replaced.get(name) or source(name)
 
 
 def _explained(error: ResponseError) -> Exception:

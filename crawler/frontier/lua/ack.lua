@@ -3,18 +3,18 @@
 -- KEYS[1] the shard's tag. ARGV id, token of each.
 -- Result: 1 per request, 0 where the token is stale: nothing changes then. O(log in flight) each.
 -- include: clock state tally hosts queue leases seen
-local records, ids = lookup(1, 2)
-local result, gone = {}, {}
+local records, ids = lookup_handles(1)
+local result, gone, settled = {}, {}, {}
 for i, r in ipairs(records) do
   result[i] = 0
-  if r and not r.settled then
-    result[i], r.settled = 1, true
+  if r and not settled[ids[i]] then
+    result[i], settled[ids[i]] = 1, true
     release_unreported(r)
     gone[#gone + 1] = ids[i]
-    local t = tally(r.stream, r.generation)
+    local t = tally(r[STREAM], r[GENERATION])
     t.leased, t.done = t.leased - 1, t.done + 1
     if DEDUPE == 'window' then
-      leave(seen_set(r.stream, r.generation), call('HGET', T .. ':body', ids[i]), now)
+      leave(seen_set(r[STREAM], r[GENERATION]), call('HGET', T .. ':body', ids[i]), now)
     end
   end
 end

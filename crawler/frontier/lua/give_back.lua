@@ -3,15 +3,15 @@
 -- KEYS[1] the shard's tag. ARGV id, token of each.
 -- Result: 1 per request, 0 where the token is stale. O(log queue) each.
 -- include: clock state tally hosts queue leases
-local records, ids = lookup(1, 2)
-local result, gone = {}, {}
+local records, ids = lookup_handles(1)
+local result, gone, settled = {}, {}, {}
 for i, r in ipairs(records) do
   result[i] = 0
-  if r and not r.settled then
-    result[i], r.settled = 1, true
+  if r and not settled[ids[i]] then
+    result[i], settled[ids[i]] = 1, true
     release_unreported(r)
     gone[#gone + 1] = ids[i]
-    if r.stream ~= '' then requeue(ids[i], r, uncharged(r), call('HGET', T .. ':body', ids[i])) end
+    if r[STREAM] ~= '' then requeue(ids[i], r, uncharged(r), call('HGET', T .. ':body', ids[i])) end
   end
 end
 forget_leases(gone)

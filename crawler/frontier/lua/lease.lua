@@ -6,7 +6,7 @@
 -- Result: {born, now, ms until more may be due or -1, backlog, suspects waiting, then per request: id, record, envelope}.
 -- O(log hosts) per request leased.
 -- include: clock state tally hosts queue leases seen dead
-local REAPED, RELEASED = 8, 64
+local REAP_MOST, QUEUE_MOST = 8, 64
 local limit, worker = tonumber(ARGV[1]), ARGV[2]
 local streams, passed_over, excluded = {}, {}, #ARGV - 4 - ARGV[4]
 for i = 5, 4 + ARGV[4] do streams[#streams + 1] = ARGV[i] end
@@ -14,20 +14,20 @@ for i = 5 + ARGV[4], #ARGV do passed_over[ARGV[i]] = true end
 
 local function reap()
   if now < state.resumed + LEASE_MS then return end
-  local ids = call('ZRANGEBYSCORE', T .. ':lease', '-inf', now, 'LIMIT', 0, REAPED)
+  local ids = call('ZRANGEBYSCORE', T .. ':lease', '-inf', now, 'LIMIT', 0, REAP_MOST)
   if #ids == 0 then return end
   local raws, envelopes = call('HMGET', T .. ':infl', unpack(ids)), call('HMGET', T .. ':body', unpack(ids))
   for i, id in ipairs(ids) do
     local r = read_record(raws[i])
-    r.reserved = -1 -- its reservation stands: a frozen worker may still wake before start_by
-    release(r, nil)
-    if r.stream ~= '' then
-      local t = tally(r.stream, r.generation)
+    r[RESERVED] = -1 -- its reservation stands: a frozen worker may still wake before start_by
+    release(r)
+    if r[STREAM] ~= '' then
+      local t = tally(r[STREAM], r[GENERATION])
       t.reaped = t.reaped + 1
-      if r.deliveries >= MAX_DELIVERIES then
+      if r[DELIVERIES] >= MAX_DELIVERIES then
         bury(id, r, envelopes[i], 'deliveries', '')
       else
-        requeue(tonumber(id), r, r.deliveries, envelopes[i])
+        requeue(tonumber(id), r, r[DELIVERIES], envelopes[i])
       end
     end
   end
@@ -35,7 +35,7 @@ local function reap()
 end
 
 local function queue_delayed()
-  local due = call('ZRANGEBYSCORE', T .. ':delayed', '-inf', now, 'LIMIT', 0, RELEASED)
+  local due = call('ZRANGEBYSCORE', T .. ':delayed', '-inf', now, 'LIMIT', 0, QUEUE_MOST)
   for _, entry in ipairs(due) do
     local stream, name, at = struct.unpack('>Bc0Bc0', entry)
     local member = string.sub(entry, at)
@@ -47,16 +47,16 @@ local function queue_delayed()
   if #due > 0 then call('ZREM', T .. ':delayed', unpack(due)) end
 end
 
--- Hosts whose time has come are ordered by it and by the priority of their first request.
+-- Hosts whose time has come are ordered by it and by the priority of their most urgent request.
 local function promote(stream, most)
   local wait = T .. ':wait:' .. stream
   local ready = call('ZRANGEBYSCORE', wait, '-inf', now, 'WITHSCORES', 'LIMIT', 0, most)
   if #ready == 0 then return end
   local names, due = {}, {}
   for i = 1, #ready, 2 do
-    local first = call('ZRANGE', T .. ':q:' .. stream .. ':' .. ready[i], 0, 0)[1]
-    names[#names + 1] = ready[i]
-    due[i], due[i + 1] = ready[i + 1] - priority_of(first) * STEP_MS, ready[i]
+    local name, at = ready[i], ready[i + 1]
+    names[#names + 1] = name
+    due[i], due[i + 1] = at - host(name)[LEAD] * STEP_MS, name
   end
   call('ZREM', wait, unpack(names))
   call('ZADD', T .. ':due:' .. stream, unpack(due))
@@ -69,8 +69,8 @@ local function hand_out(base, name, member, score, reserved)
   local id, deliveries, status, _, _, generation = struct.unpack('>I6BHhxxxxxxxxBc0Bc0', member)
   local envelope, at = string.sub(member, 10), 2 * leased
   leased, state.token = leased + 1, state.token + 1
-  local record = struct.pack(RECORD, state.token, score, reserved, now + START_MS, 0, deliveries, 0, status,
-    #base, base, #name, name, #generation, generation, #worker, worker)
+  local record = struct.pack(RECORD_FORMAT, state.token, score, reserved, now + START_MS, 0, deliveries, 0, status,
+    #name, name, #base, base, #generation, generation, #worker, worker)
   records[at + 1], records[at + 2] = id, record
   bodies[at + 1], bodies[at + 2] = id, envelope
   expiries[at + 1], expiries[at + 2] = now + LEASE_MS, id
@@ -87,22 +87,23 @@ local function visit(stream, base, name, most)
   local at = ready_at(h)
   if at <= now then
     local queue = T .. ':q:' .. stream .. ':' .. name
-    local room = h.delay > 0 and 1 or math.min(most, h.width - h.inflight)
+    local room = h[DELAY] > 0 and 1 or math.min(most, h[WIDTH] - h[INFLIGHT])
     local heads = call('ZRANGE', queue, 0, room, 'WITHSCORES')
     local taken = math.min(room, #heads / 2)
     call('ZREMRANGEBYRANK', queue, 0, taken - 1)
-    if h.delay > 0 then h.next = now + START_MS + h.delay end
-    for i = 1, taken do hand_out(base, name, heads[2 * i - 1], heads[2 * i], h.next) end
-    h.inflight = h.inflight + taken
+    if h[DELAY] > 0 then h[NEXT] = now + START_MS + h[DELAY] end
+    for i = 1, taken do hand_out(base, name, heads[2 * i - 1], heads[2 * i], h[NEXT]) end
+    h[INFLIGHT] = h[INFLIGHT] + taken
     local first = heads[2 * taken + 1]
     if not first then
       remove_stream(h, stream)
       leaving[#leaving + 1] = name
       return
     end
+    h[LEAD] = priority_of(first)
     at = ready_at(h)
     if at <= now then
-      to_due[#to_due + 1], to_due[#to_due + 2] = score_of(priority_of(first)), name
+      to_due[#to_due + 1], to_due[#to_due + 2] = score_of(h[LEAD]), name
       return
     end
   end
@@ -118,7 +119,7 @@ local function file(stream)
 end
 
 local function lease_from(stream, base, most)
-  promote(stream, 2 * most)
+  promote(stream, most)
   local before
   repeat
     before = leased

@@ -15,13 +15,13 @@ end
 release_unreported(r)
 local envelope = call('HGET', T .. ':body', id)
 if ARGV[4] == '1' then envelope = with_body(envelope, ARGV[5]) end
-local deliveries, delay, t = uncharged(r), tonumber(ARGV[3]), tally(r.stream, r.generation)
+local deliveries, delay, t = uncharged(r), tonumber(ARGV[3]), tally(r[STREAM], r[GENERATION])
 t.nacked = t.nacked + 1
 if delay > 0 then
-  delay_until(now + delay, r.stream, r.host, member_of(id, deliveries, r.status, envelope))
+  delay_until(now + delay, r[STREAM], r[HOST], member_of(id, deliveries, r[STATUS], envelope))
   t.leased, t.delayed = t.leased - 1, t.delayed + 1
 else
-  r.score = score_of((struct.unpack('>h', envelope)))
+  r[SCORE] = score_of((struct.unpack('>h', envelope)))
   requeue(id, r, deliveries, envelope)
 end
 forget_leases({id})

@@ -5,16 +5,16 @@
 -- Result: 1 per request, 0 where the token is stale or the cap is passed. O(log in flight) each.
 -- include: clock state tally hosts queue leases
 local suspended = ARGV[1] == '1'
-local records, ids = lookup(2, 2)
+local records, ids = lookup_handles(2)
 local result, changed, expiries = {}, {}, {}
 for i, r in ipairs(records) do
-  if r and suspended and r.started > 0 then
+  if r and suspended and r[STARTED] > 0 then
     local renewed = call('ZSCORE', T .. ':lease', ids[i]) - LEASE_MS
-    r.started = r.started + math.max(0, now - math.max(renewed, r.started))
+    r[STARTED] = r[STARTED] + math.max(0, now - math.max(renewed, r[STARTED]))
     changed[#changed + 1], changed[#changed + 2] = ids[i], write_record(r)
   end
   result[i] = 0
-  if r and (r.started == 0 or now - r.started < HARD_CAP_MS) then
+  if r and (r[STARTED] == 0 or now - r[STARTED] < HARD_CAP_MS) then
     expiries[#expiries + 1], expiries[#expiries + 2] = now + LEASE_MS, ids[i]
     result[i] = 1
   end

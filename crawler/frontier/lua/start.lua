@@ -5,17 +5,17 @@
 -- Result: 1 per request, 0 where the token is stale. O(1) each.
 -- include: clock state tally hosts queue leases
 local on_wire = ARGV[1] == '1'
-local records, ids = lookup(2, 2)
+local records, ids = lookup_handles(2)
 local result, changed = {}, {}
 for i, r in ipairs(records) do
-  if r and r.started == 0 then
-    r.started, r.deliveries = now, math.min(255, r.deliveries + 1)
-    if on_wire and r.released == 0 then
-      local h = host(r.host)
-      if h.next == r.reserved then
-        h.next = now + h.delay
-        r.reserved = h.next
-        unsettled[r.host] = true
+  if r and r[STARTED] == 0 then
+    r[STARTED], r[DELIVERIES] = now, math.min(255, r[DELIVERIES] + 1)
+    if on_wire and r[RELEASED] == 0 then
+      local h = host(r[HOST])
+      if h[NEXT] == r[RESERVED] then
+        h[NEXT] = now + h[DELAY]
+        r[RESERVED] = h[NEXT]
+        unsettled[r[HOST]] = true
       end
     end
     changed[#changed + 1], changed[#changed + 2] = ids[i], write_record(r)

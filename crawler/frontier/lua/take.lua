@@ -6,42 +6,40 @@
 -- lease is stale. While somebody waits the host is held for it. O(streams of the host).
 -- include: clock state tally hosts queue leases
 local HOLD_MS, POLL_MS = 500, 250
-local records, ids = lookup(5, 2)
+local records, ids = lookup_handles(5)
 local r, id = records[1], ids[1]
 if id and not r then return {-1, 0, 0} end
-local name = r and r.host or ARGV[1]
+local name = r and r[HOST] or ARGV[1]
 local h = host(name)
 if not r then configure(h, '', tonumber(ARGV[2]), tonumber(ARGV[3])) end
-local holds_slot = r and r.released == 0
+local holds_slot = r and r[RELEASED] == 0
 
 local function wait_for()
-  local at = math.max(h.next, h.blocked)
-  if holds_slot and r.reserved == h.next and now <= r.start_by then at = h.blocked end -- its own turn, not used yet
+  local at = math.max(h[NEXT], h[BLOCKED])
+  if holds_slot and r[RESERVED] == h[NEXT] and now <= r[START_BY] then at = h[BLOCKED] end -- its own turn, not used yet
   if at > now then return at - now end
-  if not holds_slot and h.inflight >= h.width then return POLL_MS end
+  if not holds_slot and h[INFLIGHT] >= h[WIDTH] then return POLL_MS end
   return 0
 end
 
 local wait = wait_for()
 unsettled[name] = true
 if wait > 0 then
-  h.hold = math.max(h.hold, now + wait + HOLD_MS)
+  h[HOLD] = math.max(h[HOLD], now + wait + HOLD_MS)
   save_all()
   return {wait, 0, 0}
 end
-h.hold = 0
-h.next = h.delay > 0 and now + START_MS + h.delay or now
-if not holds_slot then h.inflight = h.inflight + 1 end
+h[HOLD] = 0
+h[NEXT] = h[DELAY] > 0 and now + START_MS + h[DELAY] or now
+if not holds_slot then h[INFLIGHT] = h[INFLIGHT] + 1 end
 if not r then
   state.seq, state.token = state.seq + 1, math.max(state.token, now * 1024) + 1
   id = state.seq
-  r = {
-    token = state.token, score = 0, started = 0, deliveries = 0, status = 0, stream = '', host = name, generation = '',
-    worker = ARGV[4],
-  }
+  r = {state.token, 0, 0, 0, 0, 0, 0, 0}
+  r[NAMES] = struct.pack('>Bc0Bc0Bc0Bc0', #name, name, 0, '', 0, '', #ARGV[4], ARGV[4])
   call('ZADD', T .. ':lease', now + LEASE_MS, id)
 end
-r.reserved, r.start_by, r.released = h.next, now + START_MS, 0
+r[RESERVED], r[START_BY], r[RELEASED] = h[NEXT], now + START_MS, 0
 call('HSET', T .. ':infl', id, write_record(r))
 save_all()
-return {0, id, r.token}
+return {0, id, r[TOKEN]}

@@ -2,25 +2,25 @@
 local DAY_MS = 86400000
 
 local function step_back(h, wire, retry_after, jitter)
-  if wire >= h.hurt then -- sent after the last step back: what was in the air then says nothing new
-    local most = math.max(THROTTLE_MAX_MS, h.floor, h.crawl)
-    h.delay = math.min(math.max(2 * h.delay, BACKOFF_MS), most)
-    h.width = math.max(1, math.floor(h.width / 2))
-    h.hurt = now
+  if wire >= h[HURT] then -- sent after the last step back: what was in the air then says nothing new
+    local most = math.max(THROTTLE_MAX_MS, h[FLOOR], h[CRAWL])
+    h[DELAY] = math.min(math.max(2 * h[DELAY], BACKOFF_MS), most)
+    h[WIDTH] = math.max(1, math.floor(h[WIDTH] / 2))
+    h[HURT] = now
   end
-  local rest = math.max(math.min(retry_after, DAY_MS), h.delay)
-  h.blocked = math.max(h.blocked, math.floor(now + rest * (1 + jitter / 10)))
+  local rest = math.max(math.min(retry_after, DAY_MS), h[DELAY])
+  h[BLOCKED] = math.max(h[BLOCKED], math.floor(now + rest * (1 + jitter / 10)))
 end
 
 -- Every FORGIVE_MS without a new complaint halves what was imposed.
 local function forgive(h)
-  local least = math.max(h.floor, h.crawl)
-  while h.hurt > 0 and now - h.hurt >= FORGIVE_MS do
-    h.hurt = h.hurt + FORGIVE_MS
-    h.width = math.min(h.cap, h.width * 2)
-    h.delay = math.max(least, math.floor(h.delay / 2))
-    if h.delay <= math.max(least, BACKOFF_MS / 2) and h.width == h.cap then
-      h.delay, h.hurt = least, 0
+  local least = math.max(h[FLOOR], h[CRAWL])
+  while h[HURT] > 0 and now - h[HURT] >= FORGIVE_MS do
+    h[HURT] = h[HURT] + FORGIVE_MS
+    h[WIDTH] = math.min(h[CAP], h[WIDTH] * 2)
+    h[DELAY] = math.max(least, math.floor(h[DELAY] / 2))
+    if h[DELAY] <= math.max(least, BACKOFF_MS / 2) and h[WIDTH] == h[CAP] then
+      h[DELAY], h[HURT] = least, 0
     end
   end
 end
@@ -29,9 +29,9 @@ end
 -- answers other than 200 tend to be quick and never lower it.
 local function throttle(h, latency, status)
   local target = latency / THROTTLE_TARGET
-  local delay = math.max(target, (h.delay + target) / 2)
-  delay = math.floor(math.min(math.max(delay, h.floor, h.crawl), math.max(THROTTLE_MAX_MS, h.floor, h.crawl)))
-  if delay > h.delay or (status == 200 and h.hurt == 0) then h.delay = delay end
+  local delay = math.max(target, (h[DELAY] + target) / 2)
+  delay = math.floor(math.min(math.max(delay, h[FLOOR], h[CRAWL]), math.max(THROTTLE_MAX_MS, h[FLOOR], h[CRAWL])))
+  if delay > h[DELAY] or (status == 200 and h[HURT] == 0) then h[DELAY] = delay end
 end
 
 local function adapt(h, wire, latency, status, retry_after, jitter)
@@ -41,8 +41,8 @@ local function adapt(h, wire, latency, status, retry_after, jitter)
     forgive(h)
     if THROTTLE == 1 and status > 0 then throttle(h, latency, status) end
   end
-  if status > 0 then h.latency = h.latency == 0 and latency or math.floor(0.8 * h.latency + 0.2 * latency) end
+  if status > 0 then h[LATENCY] = h[LATENCY] == 0 and latency or math.floor(0.8 * h[LATENCY] + 0.2 * latency) end
   local good = status > 0 and status ~= 429 and status < 500
-  if good then h.ok = h.ok + 1 else h.bad = h.bad + 1 end
-  if h.ok + h.bad > 1000 then h.ok, h.bad = math.floor(h.ok / 2), math.floor(h.bad / 2) end
+  if good then h[OK] = h[OK] + 1 else h[BAD] = h[BAD] + 1 end
+  if h[OK] + h[BAD] > 1000 then h[OK], h[BAD] = math.floor(h[OK] / 2), math.floor(h[BAD] / 2) end
 end

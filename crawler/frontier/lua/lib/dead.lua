@@ -37,11 +37,11 @@ end
 -- Beyond DEAD_LIMIT the oldest letter makes room.
 local function keep_letter(id, r, envelope, reason, detail)
   call('HSET', T .. ':dead', id, cmsgpack.pack({
-    stream = r.stream, host = r.host, generation = r.generation, envelope = envelope, deliveries = r.deliveries,
-    status = r.status, worker = r.worker, at = now, reason = reason, detail = detail,
+    stream = r[STREAM], host = r[HOST], generation = r[GENERATION], envelope = envelope,
+    deliveries = r[DELIVERIES], status = r[STATUS], worker = r[WORKER], at = now, reason = reason, detail = detail,
   }))
   call('ZADD', T .. ':dead:at', now, id)
-  if r.host ~= '' then call('HINCRBY', T .. ':dead:fp', dead_name(r.stream, envelope), 1) end
+  if r[HOST] ~= '' then call('HINCRBY', T .. ':dead:fp', dead_name(r[STREAM], envelope), 1) end
   if call('ZCARD', T .. ':dead:at') > DEAD_LIMIT then
     drop_letter(call('ZRANGE', T .. ':dead:at', 0, 0)[1])
     state.evicted = state.evicted + 1
@@ -50,7 +50,7 @@ end
 
 local function bury(id, r, envelope, reason, detail)
   keep_letter(id, r, envelope, reason, detail)
-  leave(seen_set(r.stream, r.generation), envelope)
-  local t = tally(r.stream, r.generation)
+  leave(seen_set(r[STREAM], r[GENERATION]), envelope)
+  local t = tally(r[STREAM], r[GENERATION])
   t.leased, t.dead = t.leased - 1, t.dead + 1
 end

@@ -1,94 +1,95 @@
--- Politeness state of a host: T:h:<host> STRING, these numbers in this order, then its streams.
---   next      no request of this host may go out before (ms)      floor, crawl  configured delay, Crawl-delay
---   delay     ms between two wire starts, adapted                 cap, width    configured and present concurrency
---   blocked   quiet until (429, 503, Retry-After)                 inflight      slots held
---   hold      kept for a taken slot until                         latency       running mean, ms
---   hurt      when the host last pushed back                      ok, bad       answers, for the success rate
---   streams   '\n<stream>\n' for each stream on which requests of this host are queued
-local HOST = '>dddddddHHHI4HH'
+-- Politeness state of a host: T:h:<host> STRING, these numbers in this order, then its streams. In Lua it is an array
+-- (the cheapest table there is), read as h[NEXT].
+--   NEXT      no request of this host may go out before (ms)      FLOOR, CRAWL  configured delay, Crawl-delay
+--   DELAY     ms between two wire starts, adapted                 CAP, WIDTH    configured and present concurrency
+--   BLOCKED   quiet until (429, 503, Retry-After)                 INFLIGHT      slots held
+--   HOLD      kept for a taken slot until                         LATENCY       running mean, ms
+--   HURT      when the host last pushed back                      OK, BAD       answers, for the success rate
+--   LEAD      priority of its most urgent request, as last seen
+--   STREAMS   '\n<stream>\n' for each stream on which requests of this host are queued
+--   RAW       what was read, false for a new host
+local RAW, NEXT, DELAY, FLOOR, CRAWL, BLOCKED, HOLD, HURT = 1, 2, 3, 4, 5, 6, 7, 8
+local CAP, WIDTH, INFLIGHT, LATENCY, OK, BAD, LEAD, STREAMS = 9, 10, 11, 12, 13, 14, 15, 16
+local HOST_FORMAT = '>dddddddHHHI4HHh'
 local hosts, unsettled = {}, {}
-
-local function write_host(h)
-  return struct.pack(HOST, h.next, h.delay, h.floor, h.crawl, h.blocked, h.hold, h.hurt,
-    h.cap, h.width, h.inflight, h.latency, h.ok, h.bad) .. h.streams
-end
-
-local function read_host(raw)
-  local next_at, delay, floor, crawl, blocked, hold, hurt, cap, width, inflight, latency, ok, bad, at =
-    struct.unpack(HOST, raw)
-  return {
-    raw = raw, next = next_at, delay = delay, floor = floor, crawl = crawl, blocked = blocked, hold = hold,
-    hurt = hurt, cap = cap, width = width, inflight = inflight, latency = latency, ok = ok, bad = bad,
-    streams = string.sub(raw, at),
-  }
-end
 
 local function host(name)
   local h = hosts[name]
   if not h then
     local raw = call('GET', T .. ':h:' .. name)
-    h = raw and read_host(raw) or {
-      next = 0, delay = 0, floor = 0, crawl = 0, blocked = 0, hold = 0, hurt = 0, cap = 1, width = 1, inflight = 0,
-      latency = 0, ok = 0, bad = 0, streams = '',
-    }
+    if raw then
+      h = {raw, struct.unpack(HOST_FORMAT, raw)}
+      h[STREAMS] = string.sub(raw, h[STREAMS])
+    else
+      h = {false, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, ''}
+    end
     hosts[name] = h
   end
   return h
 end
 
 local function has_stream(h, stream)
-  return string.find(h.streams, '\n' .. stream .. '\n', 1, true) ~= nil
-end
-
-local function add_stream(h, stream)
-  h.streams = h.streams .. '\n' .. stream .. '\n'
+  return string.find(h[STREAMS], '\n' .. stream .. '\n', 1, true) ~= nil
 end
 
 local function remove_stream(h, stream)
-  local first, last = string.find(h.streams, '\n' .. stream .. '\n', 1, true)
-  h.streams = string.sub(h.streams, 1, first - 1) .. string.sub(h.streams, last + 1)
+  local first, last = string.find(h[STREAMS], '\n' .. stream .. '\n', 1, true)
+  h[STREAMS] = string.sub(h[STREAMS], 1, first - 1) .. string.sub(h[STREAMS], last + 1)
 end
 
 -- When the host may next be handed out. At its cap it is parked: the report that frees a slot calls it back.
 local function ready_at(h)
-  if h.inflight >= h.width then return now + LEASE_MS end
-  local at = math.max(h.next, h.blocked, h.hold)
-  if h.next > 0 and h.next < state.resumed then -- perhaps the clock jumped over the delay
-    at = math.max(at, state.resumed + h.delay + (h.inflight > 0 and START_MS or 0))
+  if h[INFLIGHT] >= h[WIDTH] then return now + LEASE_MS end
+  local at = math.max(h[NEXT], h[BLOCKED], h[HOLD])
+  if h[NEXT] > 0 and h[NEXT] < state.resumed then -- perhaps the clock jumped over the delay
+    at = math.max(at, state.resumed + h[DELAY] + (h[INFLIGHT] > 0 and START_MS or 0))
   end
   return at
 end
 
 -- The strictest wish of the spiders that have work on a host counts; the only one may also relax it.
 local function configure(h, stream, delay, cap)
-  if h.raw and delay == h.floor and cap == h.cap then return end
+  if h[RAW] and delay == h[FLOOR] and cap == h[CAP] then return end
   local alone = true
-  for other in string.gmatch(h.streams, '[^\n]+') do
+  for other in string.gmatch(h[STREAMS], '[^\n]+') do
     alone = alone and spider_of(other) == spider_of(stream)
   end
-  if alone or delay > h.floor then h.floor = delay end
-  if alone or cap < h.cap then h.cap = cap end
-  local least = math.max(h.floor, h.crawl)
-  h.width = h.hurt > 0 and math.min(h.width, h.cap) or h.cap
+  if alone or delay > h[FLOOR] then h[FLOOR] = delay end
+  if alone or cap < h[CAP] then h[CAP] = cap end
+  local least = math.max(h[FLOOR], h[CRAWL])
+  h[WIDTH] = h[HURT] > 0 and math.min(h[WIDTH], h[CAP]) or h[CAP]
   if THROTTLE == 1 then
-    h.delay = math.max(h.raw and h.delay or THROTTLE_START_MS, least)
+    h[DELAY] = math.max(h[RAW] and h[DELAY] or THROTTLE_START_MS, least)
   else
-    h.delay = h.hurt > 0 and math.max(h.delay, least) or least
+    h[DELAY] = h[HURT] > 0 and math.max(h[DELAY], least) or least
   end
 end
 
-local function save_hosts()
+-- Files the hosts whose time has changed under it, on every stream where they wait.
+local function settle_hosts()
+  local moves = {}
   for name in pairs(unsettled) do
     local h = hosts[name]
-    for stream in string.gmatch(h.streams, '[^\n]+') do
-      call('ZADD', T .. ':wait:' .. stream, 'XX', ready_at(h), name)
+    local at = ready_at(h)
+    for stream in string.gmatch(h[STREAMS], '[^\n]+') do
+      local move = moves[stream]
+      if not move then
+        move = {}
+        moves[stream] = move
+      end
+      move[#move + 1], move[#move + 2] = at, name
     end
   end
+  for stream, move in pairs(moves) do call('ZADD', T .. ':wait:' .. stream, 'XX', unpack(move)) end
+end
+
+local function save_hosts()
+  settle_hosts()
   for name, h in pairs(hosts) do
-    local raw = write_host(h)
-    if raw ~= h.raw then
-      if h.inflight == 0 and h.streams == '' then
-        local idle_from = math.max(now, h.next, h.blocked, h.hurt > 0 and h.hurt + FORGIVE_MS or 0)
+    local raw = struct.pack(HOST_FORMAT, unpack(h, NEXT, LEAD)) .. h[STREAMS]
+    if raw ~= h[RAW] then
+      if h[INFLIGHT] == 0 and h[STREAMS] == '' then
+        local idle_from = math.max(now, h[NEXT], h[BLOCKED], h[HURT] > 0 and h[HURT] + FORGIVE_MS or 0)
         call('SET', T .. ':h:' .. name, raw, 'PX', idle_from - now + QUIET_MS)
       else
         call('SET', T .. ':h:' .. name, raw)

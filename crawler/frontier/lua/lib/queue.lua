@@ -34,14 +34,16 @@ local function flush_queue()
   call('ZADD', T .. ':q:' .. stream .. ':' .. name, unpack(run, 1, run.count))
   run.count = 0
   if not has_stream(h, stream) then
-    add_stream(h, stream)
+    h[LEAD] = h[STREAMS] == '' and run.best or math.max(h[LEAD], run.best)
+    h[STREAMS] = h[STREAMS] .. '\n' .. stream .. '\n'
     local at = ready_at(h)
     if at <= now then
       call('ZADD', T .. ':due:' .. stream, score_of(run.best), name)
     else
       call('ZADD', T .. ':wait:' .. stream, at, name)
     end
-  elseif run.best > 0 then -- something urgent brings a host forward that is due already
+  elseif run.best > h[LEAD] then -- brings the host forward, if it is due already
+    h[LEAD] = run.best
     call('ZADD', T .. ':due:' .. stream, 'XX', 'LT', score_of(run.best), name)
   end
 end
