@@ -70,6 +70,7 @@ class Pacer:
         if held.reported:  # a redirect hop: its lease had its turn
             return await self._take(request, None)
         if held.lent:
+            await self._outbox.flush()  # the borrower's report: until it is in, the turn would count as unused
             await self._take(request, held)
         if held.lease.deliveries >= SUSPECT_DELIVERIES and not await self._outbox.start(held.handle):
             held.lost = True
