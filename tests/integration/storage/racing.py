@@ -1,12 +1,15 @@
-"""One of several worker processes that observe the same products: `python -m ... URI DATABASE SECONDS_AGO`.
+"""Eight worker processes that observe the same products: `python -m ... URI DATABASE`.
 
-Prints every observation as `url milliseconds price` before storing it; the price follows from the time alone.
+One is frozen for a while, and one replays what it saw an hour ago. Each prints its observations as `url
+milliseconds price` before it stores them; the price follows from the time alone.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import random
+import signal
 import sys
 import time
 from datetime import UTC, datetime
@@ -20,7 +23,9 @@ from crawler.storage.writer import Writer
 from tests.integration.storage.observing import RecordedStats
 
 URLS = [f"http://shop.example/p/{n}" for n in range(5)]
-OBSERVATIONS = 60
+AGES = [0] * 7 + [3_600_000]  # milliseconds between an observation and its storing, one worker each
+OBSERVATIONS = 100
+FROZEN_SECONDS = 3.0
 
 
 def price(milliseconds: int) -> int:
@@ -28,7 +33,7 @@ def price(milliseconds: int) -> int:
     return milliseconds // 20 % 7
 
 
-async def main(uri: str, name: str, seconds_ago: str) -> None:
+async def work(uri: str, name: str, age: int) -> None:
     settings = {
         "MONGODB_URI": uri,
         "MONGODB_DATABASE": name,
@@ -41,9 +46,9 @@ async def main(uri: str, name: str, seconds_ago: str) -> None:
     await writer.open()
 
     async def observe() -> None:
-        milliseconds = time.time_ns() // 1_000_000 - int(float(seconds_ago) * 1000)
+        milliseconds = time.time_ns() // 1_000_000 - age
         url = random.choice(URLS)
-        print(url, milliseconds, price(milliseconds), flush=True)
+        os.write(1, f"{url} {milliseconds} {price(milliseconds)}\n".encode())
         moment = datetime.fromtimestamp(milliseconds / 1000, UTC)
         await writer.store(ProductItem(url=url, title="Knife", price=Decimal(price(milliseconds)), fetched_at=moment))
 
@@ -56,5 +61,23 @@ async def main(uri: str, name: str, seconds_ago: str) -> None:
     await client.close()
 
 
+def start(uri: str, name: str, age: int) -> int:
+    """Fork, because eight starts of an interpreter take longer than the race."""
+    if pid := os.fork():
+        return pid
+    random.seed()
+    asyncio.run(work(uri, name, age))
+    os._exit(0)
+
+
+def main(uri: str, name: str) -> int:
+    workers = [start(uri, name, age) for age in AGES]
+    time.sleep(0.7)
+    os.kill(workers[0], signal.SIGSTOP)
+    time.sleep(FROZEN_SECONDS)
+    os.kill(workers[0], signal.SIGCONT)
+    return sum(os.waitpid(worker, 0)[1] != 0 for worker in workers)
+
+
 if __name__ == "__main__":
-    asyncio.run(main(*sys.argv[1:]))
+    sys.exit(main(*sys.argv[1:]))
