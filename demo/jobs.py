@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -31,6 +31,7 @@ class Job(Protocol):
 
     identity: Any  # what it is, as JSON: another job keeps its data elsewhere
     expected: int  # products
+    settings: Mapping[str, object]  # what its workers need besides
 
     def serve(self, state: State) -> list[str]:
         """Arguments of demo.shop for this run."""
@@ -46,6 +47,7 @@ class Shops:
         goods = catalogue.build(size=size)
         self.identity: Any = goods.truth()
         self.expected = len(goods.products)
+        self.settings: Mapping[str, object] = {}
         self._size = size
 
     def serve(self, state: State) -> list[str]:
@@ -73,6 +75,7 @@ class Pages:
         self._pages = pages.load(self._folder)
         self.identity: Any = [str(self._folder), [saved.page.name for saved in self._pages]]
         self.expected = len(self._pages)
+        self.settings: Mapping[str, object] = {"DOMAINS_FILE": str(pages.RULES)}
 
     def serve(self, state: State) -> list[str]:
         """The same pages every day."""

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from benchmarks import scoring
+from crawler.urls import canonicalize
 from demo.site import Fault, Reply
 
+RULES: Final = Path(__file__).with_name("pages.toml")
 _HOSTS_PER_NET: Final = 250  # 127.0.1.1 to 127.0.1.250, then 127.0.2.1 ...
 
 
@@ -36,14 +38,13 @@ class PageSite:
     """The host of one saved page: that page, and nothing else."""
 
     def __init__(self, saved: SavedPage) -> None:
-        self._path = saved.path
-        self._query = dict(parse_qsl(saved.query, keep_blank_values=True))
+        self._address = _address(saved.path, parse_qsl(saved.query, keep_blank_values=True))
         html = saved.page.html
         self._reply = Reply(200, html, content_type=f"text/html{_charset(html)}")
 
     def reply(self, path: str, query: Mapping[str, str]) -> Reply:
-        """The page under its own address (parameters in any order, or fewer of them), 404 elsewhere."""
-        if path == self._path and query.items() <= self._query.items():
+        """The page under its own address (parameters in any order, with tracking or without), 404 elsewhere."""
+        if _address(path, query.items()) == self._address:
             return self._reply
         return Reply(404, content_type="text/plain")
 
@@ -67,6 +68,10 @@ def _place(number: int, page: scoring.Page) -> SavedPage:
     parts = urlsplit(page.url)
     net, host = divmod(number, _HOSTS_PER_NET)
     return SavedPage(page, f"127.0.{1 + net}.{1 + host}", parts.path or "/", parts.query)
+
+
+def _address(path: str, parameters: Iterable[tuple[str, str]]) -> str:
+    return canonicalize(f"http://any{path}?{urlencode(list(parameters))}")
 
 
 def _charset(body: bytes) -> str:

@@ -74,7 +74,7 @@ class Demo:
         self._state.save(self._home)
         urls = {"REDIS_URL": servers.redis_url, "MONGODB_URI": servers.mongodb_uri}
         with Family(self._home / "logs") as family:
-            return asyncio.run(self._crawl(Fleet(family, {**SETTINGS, **urls})))
+            return asyncio.run(self._crawl(Fleet(family, {**SETTINGS, **self._job.settings, **urls})))
 
     async def _crawl(self, fleet: Fleet) -> int:
         began = datetime.now(UTC)

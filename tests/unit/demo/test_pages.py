@@ -38,8 +38,8 @@ def test_serves_the_page_and_nothing_else(folder: Path) -> None:
     site = PageSite(load(folder)[1])
 
     assert site.reply("/p/1", {"a": "1", "b": "2"}).body == PAGE
-    assert site.reply("/p/1", {"a": "1"}).status == 200
-    assert site.reply("/p/1", {"a": "7"}).status == 404
+    assert site.reply("/p/1", {"a": "1", "b": "2", "utm_source": "x"}).status == 200
+    assert site.reply("/p/1", {"a": "1"}).status == 404
     assert site.reply("/", {}).status == 404
     assert site.fault("/p/1") is None
 
@@ -47,7 +47,7 @@ def test_serves_the_page_and_nothing_else(folder: Path) -> None:
 def test_states_an_encoding_only_where_it_is_known(folder: Path) -> None:
     latin, kettle = (PageSite(page) for page in load(folder))
 
-    assert kettle.reply("/p/1", {}).content_type == "text/html; charset=utf-8"
+    assert kettle.reply("/p/1", {"a": "1", "b": "2"}).content_type == "text/html; charset=utf-8"
     assert latin.reply("/", {}).content_type == "text/html"
 
 
