@@ -16,7 +16,7 @@ NO_DECIMALS: Final = frozenset(("CLP", "COP", "HUF", "IDR", "ISK", "JPY", "KRW",
 _SYMBOL_LIST = """
 EUR € euro euros | PLN zł zl | CZK kč | RUB ₽ | THB ฿ บาท | NGN ₦ | UAH ₴ грн | PHP ₱ | BDT ৳ | LAK ₭
 ILS ₪ ש"ח ש״ח nis | KHR ៛ | KRW ₩ 원 | VND ₫ đ vnđ | CRC ₡ | PYG ₲ | MNT ₮ | GEL ₾ | AMD ֏ դր
-KZT ₸ тңг | INR ₹ | TRY ₺ tl | AZN ₼ ман | GHS ₵ gh₵ | RSD дин din | HUF ft | JPY 円 | IDR rp
+KZT ₸ тңг | INR ₹ | TRY ₺ tl | AZN ₼ ман | GHS ₵ gh₵ | RSD дин | JPY 円 | IDR rp
 MYR rm | BRL r$ | PEN s/ s/. | CHF sfr | USD us$ | CAD ca$ cad$ | AUD au$ a$ | NZD nz$ | HKD hk$
 TWD nt$ nt | SGD s$ sg$ | MXN mx$ | ARS ar$ | CLP cl$ | COP co$ | DOP rd$ | TTD tt$ | JMD j$ | BBD bds$
 MOP mop$ | NAD n$ | UYU $u | CNY cn¥ 人民币 | AED د.إ درهم | SAR ر.س | QAR ر.ق | KWD د.ك | EGP ج.م جنيه
@@ -38,7 +38,8 @@ _ROUBLE: Final = {"": "RUB", "by": "BYN"}
 _SHARED: Final[dict[str, dict[str, str]]] = {
     "$": _DOLLAR, "kr": _KRONA, "£": _POUND, "₤": _POUND, "rs": _RUPEE,
     "₨": _RUPEE, "¥": _YEN, "￥": _YEN, "元": _YUAN, "﷼": _RIAL, "ريال": _RIAL, "руб": _ROUBLE, "р": _ROUBLE,
-    "lei": {"": "RON", "md": "MDL"}, "c$": {"": "CAD", "ni": "NIO"}, "fr": {"": "CHF"}, "r": {"za": "ZAR"},
+    "lei": {"": "RON", "md": "MDL"}, "c$": {"": "CAD", "ni": "NIO"}, "fr": {"ch": "CHF", "li": "CHF"},
+    "ft": {"hu": "HUF"}, "r": {"za": "ZAR"}, "din": {"rs": "RSD"},
 }  # fmt: skip
 
 # Symbols with signs in them, then single characters that stand inside runs of letters (99元起), then words.

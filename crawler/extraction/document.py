@@ -11,12 +11,14 @@ from urllib.parse import urljoin, urlsplit
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 from w3lib.encoding import html_to_unicode
 
+from crawler.extraction.currencies import page_country
 from crawler.urls import same_site
 
 HEAD_CHARACTERS = 60_000  # where <base> and rel=canonical are looked for without a tree
 MAX_TEXTS = 40_000  # text nodes read from a page; beyond it lie logs and generated lists, not products
 HIDDEN_TAGS = frozenset(("script", "style", "noscript", "template", "svg", "head", "title", "textarea"))
 
+_LANGUAGE = re.compile(r"<html\b[^>]*?\blang\s*=\s*[\"']?([\w-]+)", re.IGNORECASE)
 _LINK = re.compile(r"<link\b[^>]*>", re.IGNORECASE)
 _BASE = re.compile(r"<base\b[^>]*\bhref\s*=\s*[\"']?([^\"'\s>]+)", re.IGNORECASE)
 _CANONICAL = re.compile(r"\brel\s*=\s*[\"']?canonical\b", re.IGNORECASE)
@@ -48,6 +50,17 @@ class Document:
         start = self.html[:HEAD_CHARACTERS]
         end = start.find("<body")
         return start if end < 0 else start[:end]
+
+    @cached_property
+    def language(self) -> str:
+        """What the page declares itself to be written in (`de`, `fr-CH`), or ""."""
+        match = _LANGUAGE.search(self.head)
+        return match[1].lower() if match else ""
+
+    @cached_property
+    def country(self) -> str:
+        """The two-letter country that the page speaks to, or "": it settles shared currency symbols and words."""
+        return page_country(self.url, self.language)
 
     @cached_property
     def base_url(self) -> str:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from crawler.extraction import values
-from crawler.extraction.currencies import iso_code, page_country
+from crawler.extraction.currencies import iso_code
 from crawler.extraction.document import Document
 from crawler.items import ProductItem
 from crawler.policy.validation import CURRENCIES
 
 CORE: Final = ("title", "price", "currency", "availability")  # what makes an offer
-
-_LANGUAGE = re.compile(r"<html\b[^>]*?\blang\s*=\s*[\"']?([\w-]+)", re.IGNORECASE)
 
 
 class Draft:
@@ -24,12 +21,6 @@ class Draft:
         self.document = document
         self.fields: dict[str, Any] = {}
         self.found_in: dict[str, str] = {}
-
-    @property
-    def country(self) -> str:
-        """The country the page speaks to, which settles shared currency symbols."""
-        language = _LANGUAGE.search(self.document.head)
-        return page_country(self.document.url, language[1] if language else "")
 
     def lacks(self, *names: str) -> bool:
         """Whether any of *names* is not set."""
@@ -58,7 +49,7 @@ class Draft:
 def _currency(raw: Any, draft: Draft) -> str | None:
     if not isinstance(raw, str):
         return None
-    return raw if raw in CURRENCIES else iso_code(raw, draft.country)
+    return raw if raw in CURRENCIES else iso_code(raw, draft.document.country)
 
 
 _CLEANERS: Final[Mapping[str, Callable[[Any, Draft], Any]]] = {

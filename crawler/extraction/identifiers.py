@@ -8,11 +8,12 @@ from itertools import pairwise
 from typing import Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from crawler.extraction import values, view, wording
+from crawler.extraction import labels, values, view
 from crawler.extraction.view import View
 
 URL_WEIGHT: Final = 1.5
 
+_OPENING = "([{<〈《【「『〔（•·*-–:： \t"
 _VALUE = re.compile(r"[#№]?\s*([A-Za-z0-9][\w./-]{2,38})(?![\w])")
 _ATTRIBUTES: Final = (
     "data-sku", "data-product-sku", "data-product-id", "data-productid", "data-product-code", "data-item-id",
@@ -80,11 +81,10 @@ def _labelled(page: View) -> Iterator[tuple[float, str]]:
     """Values after a label, in the same text or the next; the first ones count most."""
     weight = 3.0
     for index, (text, node) in enumerate(page.texts):
-        if len(text) > 120 or not (match := wording.SKU_LABEL.match(text)):
+        match = labels.SKU_LABEL.match(text.lstrip(_OPENING)) if len(text) <= 120 else None
+        if match is None or page.flags(node) & (view.OTHER | view.LINK):
             continue
-        if page.flags(node) & (view.OTHER | view.LINK):
-            continue
-        rest = text[match.end() :] or _next(page, index)
+        rest = match.string[match.end() :] or _next(page, index)
         value = _VALUE.match(rest)
         if value and any(character.isdigit() for character in value[1]):
             yield weight, value[1]
@@ -159,7 +159,7 @@ def has_label(page: View) -> bool:
 def shown_gtin(page: View) -> str | None:
     """The first valid GTIN behind a label such as EAN, UPC or ISBN."""
     for index, (text, node) in enumerate(page.texts):
-        if len(text) > 80 or not (match := wording.GTIN_LABEL.search(text)) or page.flags(node) & view.OTHER:
+        if len(text) > 80 or not (match := labels.GTIN_LABEL.search(text)) or page.flags(node) & view.OTHER:
             continue
         following = page.texts[index + 1][0] if index + 1 < len(page.texts) else ""
         for candidate in re.findall(r"\d[\d -]{6,17}\d", text[match.end() :] + "\n" + following[:40]):

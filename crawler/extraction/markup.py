@@ -17,6 +17,8 @@ _LINKS: Final = {"a": "href", "link": "href", "area": "href", "img": "src", "sou
 _VALUES: Final = {"time": "datetime", "data": "value", "meter": "value", "input": "value", "object": "data"}
 # Properties whose link is the value; of any other property a link is only where its text leads.
 _URLS: Final = frozenset(("url", "image", "availability", "itemCondition", "item", "logo", "thumbnailUrl"))
+_WHOLE = re.compile(r"(?<![.,\d])\d{1,7}$|\d[ .,]\d{3}$")  # a number without decimals, at the end
+_BROKEN = re.compile(r"(?<=\d) (?=[.,]\d)|(?<=\d[.,]) (?=\d)")  # white space inside a number
 _ALIASES: Final = {
     "offerDetails": "offers",
     "currency": "priceCurrency",
@@ -67,12 +69,14 @@ def items(document: Document, syntax: Syntax) -> list[dict[str, Any]]:
 
 def price_text(node: LexborNode) -> str:
     """The element's text with cents that stand in an element of their own set off by a dot (12 <sup>99</sup>)."""
-    parts = [part for part in node.text(separator="\0").split("\0") if part.strip()]
+    parts = [part for text in node.text(separator="\0").split("\0") if (part := text.strip())]
+    if len(parts) <= 1:
+        return " ".join("".join(parts).split())
     joined = ""
-    for part in (part.strip() for part in parts):
-        cents = re.fullmatch(r"\d\d", part) and re.search(r"(?<![.,\d])\d{1,7}$|\d[ .,]\d{3}$", joined)
+    for part in parts:
+        cents = len(part) == 2 and part.isdecimal() and _WHOLE.search(joined)
         joined += f".{part}" if cents else f" {part}"
-    return re.sub(r"(?<=\d) (?=[.,]\d)|(?<=\d[.,]) (?=\d)", "", " ".join(joined.split()))
+    return _BROKEN.sub("", " ".join(joined.split()))
 
 
 def _owner(node: LexborNode, known: dict[int, dict[str, Any]]) -> dict[str, Any] | None:

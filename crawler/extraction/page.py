@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -10,7 +9,6 @@ from crawler.extraction import opengraph
 from crawler.extraction.document import Document
 from crawler.items import PageItem
 
-_LANGUAGE = re.compile(r"<html\b[^>]*?\blang\s*=\s*[\"']?([a-z]{2})\b", re.IGNORECASE)
 _DETAILS: Final = ("sitename", "description", "categories", "tags", "image", "pagetype", "license")
 
 
@@ -31,7 +29,7 @@ def extract_page(html: str | bytes | Document, url: str) -> PageItem:
         text=found.get("text") or None,
         published_at=_date(found.get("date")),
         author=found.get("author") or None,
-        language=found.get("language") or _language(document),
+        language=found.get("language") or document.language[:2] or None,
         metadata={name: found[name] for name in _DETAILS if found.get(name)},
     )
 
@@ -40,11 +38,6 @@ def _title(document: Document) -> str | None:
     node = document.first("title")
     text = " ".join(node.text().split()) if node is not None else ""
     return text or opengraph.metas(document).get("og:title")
-
-
-def _language(document: Document) -> str | None:
-    match = _LANGUAGE.search(document.html[:5_000])
-    return match[1].lower() if match else None
 
 
 def _date(raw: str | None) -> datetime | None:

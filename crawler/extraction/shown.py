@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from decimal import Decimal
 from functools import cached_property
 
 from crawler.extraction import identifiers, visible, visible_price, visible_stock
@@ -9,12 +11,14 @@ from crawler.extraction.draft import Draft
 from crawler.extraction.structured import Evidence
 from crawler.extraction.view import View
 
-# Signs in the source of a price that is struck through: only then is a stated price checked against the page.
-_REDUCED = (
-    "<del", "<s>", "<s ", "<strike", "line-through", "strike", "old-price", "price-old", "price--old", "old_price",
-    "oldPrice", "was-price", "wasPrice", "original-price", "originalPrice", "list-price", "regular-price",
-)  # fmt: skip
-
+# Signs, shortly before a price in the source, that it is an old one.
+_REDUCED = re.compile(
+    r"<(?:del|s|strike)\b|line-through|strike|crossed|(?:old|was|orig\w*|regular|list|before|previous)[-_ ]?-?price"
+    r"|price[-_]{0,2}(?:old|was|orig|regular|list|before|previous)",
+    re.IGNORECASE,
+)
+MAX_PLACES = 500  # of one number in one page
+REACH = 200  # characters between the sign and the price
 ENOUGH = 3.0  # evidence for a product page
 
 
@@ -64,11 +68,11 @@ class Shown:
         """Whether the stated price may not be the one that is asked."""
         if self.draft.lacks("price") or self.draft.found_in["price"] == "rule":
             return False
-        return len(set(evidence.prices)) > 1 or any(sign in self.draft.document.html for sign in _REDUCED)
+        return len(set(evidence.prices)) > 1 or _is_reduced(self.draft.fields["price"], self.draft.document.html)
 
     @cached_property
     def _prices(self) -> list[visible_price.Price]:
-        return visible_price.shown_prices(self.view, self.draft.country)
+        return visible_price.shown_prices(self.view)
 
     def _read_price(self, evidence: Evidence) -> None:
         draft = self.draft
@@ -92,3 +96,22 @@ class Shown:
             draft.set("image", visible.shown_image(page), "html")
         if draft.lacks("category"):
             draft.set("category", visible.shown_category(page, draft.fields.get("title")), "html")
+
+
+def _is_reduced(price: Decimal, html: str) -> bool:
+    """Whether *price* stands somewhere in the source as an old price; costs one search for its digits.
+
+    Searched are the last three digits before the decimals, as pages group the others in many ways.
+    """
+    digits = str(int(price))[-3:]
+    start = 0
+    for _ in range(MAX_PLACES):
+        start = html.find(digits, start)
+        if start < 0:
+            return False
+        after = html[start + len(digits) : start + len(digits) + 1]
+        before = html[start - 1 : start]
+        if after in " .,<€" and not before.isdigit() and _REDUCED.search(html, max(0, start - REACH), start):
+            return True
+        start += len(digits)
+    return False

@@ -9,8 +9,9 @@ from html import unescape
 from price_parser import Price
 from stdnum import ean
 
-from crawler.extraction import wording
 from crawler.extraction.currencies import NO_DECIMALS, THREE_DECIMALS
+from crawler.extraction.labels import BRAND_PREFIX
+from crawler.extraction.wording import lexicon
 
 MAX_PRICE = Decimal(10) ** 12  # beyond it a "price" is a timestamp or an id
 MAX_TEXT = 1_000  # characters of a title, brand, sku, category
@@ -21,8 +22,8 @@ _NEGATIVE = re.compile(r"^\W{0,4}[-−–]\s*[^\d\s]{0,3}\s*\d")
 _TAG = re.compile(r"<[^>]{0,2000}>")
 _EURO_CENTS = re.compile(r"\d\s?€\s?\d\d(?!\d)")
 # A number with its separators; a space only joins groups of three digits, so that "34 99" is not 3499.
-_WRITTEN = re.compile(
-    r"(?:\d+(?:[.,'’]\d+)*(?:[ \u00a0\u202f]\d{3}(?!\d))*(?:[.,]\d{1,2}(?!\d))?|[.,]\d{1,2})(?![\d.,]*\s?%)"
+WRITTEN = re.compile(
+    r"(?:\d+(?:[.,'’]\d+)*(?:[ \u00a0\u202f]\d{3}(?!\d))*(?:[.,]\d{1,2}(?!\d))?|[.,]\d{1,2})(?![\d.,]*\s?[%折])"
 )
 _PLACEHOLDER = re.compile(r"n/?a|null|none|undefined|unknown|default|no brand|nan|\W*", re.IGNORECASE)
 _FOLLOWED = re.compile(r"(\S*\d\S*)\s+\D{4,}")
@@ -32,17 +33,16 @@ _AVAILABILITY = {
     name.lower(): name
     for name in (
         "BackOrder", "Discontinued", "InStock", "InStoreOnly", "LimitedAvailability", "MadeToOrder", "OnlineOnly",
-        "OutOfStock", "PreOrder", "PreSale", "Reserved", "SoldOut",
+        "OutOfStock", "PreOrder", "PreSale", "Reserved",
     )
 }  # fmt: skip
-_AVAILABILITY |= {"oos": "OutOfStock", "availablefororder": "InStock", "available": "InStock", "1": "InStock"}
-_WORDINGS = (
-    ("Discontinued", wording.DISCONTINUED),
-    ("OutOfStock", wording.OUT_OF_STOCK),
-    ("PreOrder", wording.PRE_ORDER),
-    ("BackOrder", wording.BACK_ORDER),
-    ("InStock", wording.IN_STOCK),
-)
+_AVAILABILITY |= {
+    "oos": "OutOfStock",
+    "soldout": "OutOfStock",
+    "availablefororder": "InStock",
+    "available": "InStock",
+    "1": "InStock",
+}
 
 
 def text(raw: object, limit: int = MAX_TEXT) -> str | None:
@@ -66,7 +66,7 @@ def name(raw: object) -> str | None:
 def brand(raw: object) -> str | None:
     """A brand's name, without a label before it (`More of the brand: Acme` -> `Acme`)."""
     value = name(raw)
-    return name(wording.BRAND_PREFIX.sub("", value)) if value is not None else None
+    return name(BRAND_PREFIX.sub("", value)) if value is not None else None
 
 
 def identifier(raw: object) -> str | None:
@@ -104,7 +104,7 @@ def price_in_text(raw: str) -> Decimal | None:
         return None
     if _EURO_CENTS.search(raw):  # 12€50
         return _in_range(Price.fromstring(raw).amount)
-    match = _WRITTEN.search(raw)
+    match = WRITTEN.search(raw)
     return _in_range(Price.fromstring(match[0].replace("’", "'")).amount) if match else None
 
 
@@ -114,12 +114,7 @@ def availability(raw: object) -> str | None:
         return None
     name = raw.rstrip("/ ").rpartition("/")[2].strip()
     known = _AVAILABILITY.get(re.sub(r"[\s_-]+", "", name).lower())
-    return known or availability_in_text(raw)
-
-
-def availability_in_text(raw: str) -> str | None:
-    """What a short text says of the stock; a denial wins over a promise."""
-    return next((name for name, pattern in _WORDINGS if pattern.search(raw)), None)
+    return known or lexicon().availability(raw[:MAX_TEXT])
 
 
 def gtin(raw: object) -> str | None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Final
 
 from selectolax.lexbor import LexborNode
 
+from crawler.extraction import wording
 from crawler.extraction.document import Document
 
 # What an element stands in; inherited by everything inside it.
@@ -48,9 +49,18 @@ class View:
 
     def __init__(self, document: Document, title: str | None = None) -> None:
         self.document = document
-        self.texts = document.texts
         self.title = title or ""
         self._flags: dict[int, int] = {}
+
+    @property
+    def texts(self) -> list[tuple[str, LexborNode]]:
+        return self.document.texts
+
+    @cached_property
+    def lexicon(self) -> wording.Lexicon:
+        """The words of the page's languages."""
+        document = self.document
+        return wording.lexicon(wording.languages_of(document.language[:2], document.country))
 
     @cached_property
     def heading(self) -> LexborNode | None:
@@ -62,7 +72,14 @@ class View:
             named = [node for node in self.document.tree.css(tag)[:50] if _words(node.text())]
             if named:
                 return max(named, key=lambda node: _likeness(_words(node.text()), page))
-        return None
+        return self._titled()
+
+    def _titled(self) -> LexborNode | None:
+        """The element with the longest text that is a part of the page's title."""
+        node = self.document.first("title")
+        title = " ".join(node.text().split()) if node is not None else ""
+        parts = [(len(text), node) for text, node in self.texts if len(text) >= 8 and text in title]
+        return max(parts, key=lambda part: part[0])[1] if parts else None
 
     @cached_property
     def heading_index(self) -> int:
@@ -117,6 +134,7 @@ def _own_flags(node: LexborNode) -> int:
     return value
 
 
+@lru_cache(maxsize=16_384)  # a site's pages share their names
 def _named_flags(name: str) -> int:
     value = 0
     if _OTHER_NAME.search(name):

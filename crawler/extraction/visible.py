@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from crawler.extraction import view, wording
+from crawler.extraction import labels, view
 from crawler.extraction.view import View
 
 _SCORE = re.compile(
@@ -25,7 +25,7 @@ def shown_title(page: View) -> str | None:
 def shown_brand(page: View) -> str | None:
     """The text after a label such as Brand or Manufacturer."""
     for index, (text, node) in enumerate(page.texts[:-1]):
-        if len(text) < 40 and wording.BRAND_LABEL.match(text) and not page.flags(node) & view.OTHER:
+        if len(text) < 40 and labels.BRAND_LABEL.match(text) and not page.flags(node) & view.OTHER:
             value = next(
                 (following for following, _ in page.texts[index + 1 : index + 3] if following.strip(" :：")), ""
             )

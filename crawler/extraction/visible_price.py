@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -11,17 +10,21 @@ from typing import Final
 
 from selectolax.lexbor import LexborNode
 
-from crawler.extraction import values, view, wording
-from crawler.extraction.currencies import find_symbol, iso_code
+from crawler.extraction import values, view
+from crawler.extraction.currencies import iso_code
 from crawler.extraction.markup import price_text
 from crawler.extraction.view import View
 
-MAX_BLOCK = 40  # characters of an element that still counts as one price
-MANY: Final = 4  # elements made alike are those of a list
+MAX_TEXT: Final = 80  # characters of a text with a price
+MAX_BLOCK: Final = 40  # characters of an element that still counts as one price
+MAX_AROUND: Final = 6  # characters beside a number whose currency stands in another element: "from 12", "12,-"
+MAX_LABEL: Final = 40  # characters of a text that may say what the next one is
+MANY: Final = 4  # different prices in elements made alike are those of a list
 MIN_SCORE: Final = 0.5
 MIN_DISCOUNTED: Final = Decimal("0.25")  # of the old price; a lower one beside it is a unit price or an instalment
 
-_AMOUNT = re.compile(r"\d")
+_DIGIT = re.compile(r"\d")
+_UNIT = re.compile(r"%|[^\W\d_]{1,3}$")  # 72 折, 12 cm, 3 kg
 _WORDY = re.compile(r"[^\W\d_]{4,}")
 
 
@@ -33,26 +36,36 @@ class Price:
     currency: str | None
     past: bool
     named: bool  # its element is named a price
-    repeated: bool  # it stands in one of several elements made alike
+    repeated: bool  # other prices stand in elements made like its own
     score: float
     index: int  # of its text on the page
 
 
-def shown_prices(page: View, country: str) -> list[Price]:
-    """The prices of the page, the most likely one of its product first; those of other products left out."""
-    candidates = list(_candidates(page))
-    repeated = Counter(_signature(node) for _, _, node in candidates)
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A number that may be a price: where it stands, how it is written, and its currency."""
+
+    index: int
+    node: LexborNode
+    number: str
+    currency: str | None
+
+
+def shown_prices(page: View) -> list[Price]:
+    """The prices of the page, the likeliest one of its product first."""
+    read = [(each, values.price_in_text(each.number)) for each in _candidates(page)]
+    candidates = [(each, amount) for each, amount in read if amount is not None]
+    amounts: dict[tuple[str, ...], set[Decimal]] = {}  # by the looks of their elements
+    for each, amount in candidates:
+        amounts.setdefault(_signature(each.node), set()).add(amount)
     found: list[Price] = []
-    for index, block, node in candidates:
-        amount = values.price_in_text(block)
-        if amount is None:
-            continue
-        alike = repeated[_signature(node)] >= MANY
-        score = _score(page, index, block, node) - 2 * alike
-        named = bool(page.flags(node) & view.PRICE)
-        past = bool(page.flags(node) & view.PAST) or _says(wording.PAST_PRICE, page, index, block)
-        currency = iso_code(block, country) if find_symbol(block) else None
-        found.append(Price(amount, currency, past, named, alike, score - 5 * past, index))
+    for each, amount in candidates:
+        flags = page.flags(each.node)
+        repeated = len(amounts[_signature(each.node)]) >= MANY
+        past = bool(flags & view.PAST) or _says(page.lexicon.past_price, page, each.index)
+        named = bool(flags & view.PRICE) or _says(page.lexicon.price, page, each.index)
+        score = _score(page, each, named=named) - 5 * past - 2 * repeated
+        found.append(Price(amount, each.currency, past, named, repeated, score, each.index))
     found.sort(key=lambda price: -price.score)
     return _lower_first(found)
 
@@ -99,69 +112,99 @@ def _lower_first(prices: list[Price]) -> list[Price]:
     return [*beside[:1], *(price for price in prices if price not in beside[:1])]
 
 
-def _candidates(page: View) -> Iterator[tuple[int, str, LexborNode]]:
-    """(index of the text, text of the whole price, its element) for each text that may be a price."""
+def _candidates(page: View) -> Iterator[_Candidate]:
     done: set[int] = set()
-    for index, (text, node) in enumerate(page.texts):
-        if len(text) > 80 or "%" in text or not _AMOUNT.search(text):
+    for index, (text, _) in enumerate(page.texts):
+        if len(text) > MAX_TEXT or "%" in text or not any(map(str.isdigit, text)):
             continue
-        flags = page.flags(node)
-        block, element = _block(text, node)
-        if element.mem_id in done or not (flags & view.PRICE or _priced(block)):
-            continue
-        done.add(element.mem_id)
-        yield index, block, element
+        candidate = _candidate(page, index, page.document.country)
+        if candidate is not None and candidate.node.mem_id not in done:
+            done.add(candidate.node.mem_id)
+            yield candidate
 
 
-def _block(text: str, node: LexborNode) -> tuple[str, LexborNode]:
-    """The text of the whole price and its element: cents or a currency may stand in elements of their own."""
-    parent = node.parent or node
-    if _priced(text):
-        for element in (node, parent) if text[-1].isdigit() else ():
-            whole = price_text(element)
-            if len(whole) <= MAX_BLOCK and whole.startswith(f"{text}."):
-                return whole, element
-        return text, node
-    for element in (node, parent, parent.parent or parent):
+def _candidate(page: View, index: int, country: str) -> _Candidate | None:
+    """The price in a text: with its currency beside it, in the next text, or around it; or with none, but named."""
+    text, node = page.texts[index]
+    if money := _money(text, country):
+        return _with_cents(_Candidate(index, node, *money), text, country)
+    number = values.WRITTEN.search(text)
+    if number is None or len(text) > len(number[0]) + MAX_AROUND:
+        return None
+    if currency := _beside(page, index, country):
+        return _Candidate(index, node, number[0], currency)
+    for element in _around(node):
         whole = price_text(element)
         if len(whole) > MAX_BLOCK:
             break
-        if _priced(whole):
-            return whole, element
-    return text, node
+        if money := _money(whole, country):
+            # Otherwise it is the cents of another number, or beside it.
+            return _Candidate(index, element, *money) if money[0].startswith(number[0]) else None
+    unit = index + 1 < len(page.texts) and _UNIT.match(page.texts[index + 1][0])
+    if not unit and (page.flags(node) & view.PRICE or _says(page.lexicon.price, page, index)):
+        return _Candidate(index, node, number[0], None)
+    return None
 
 
-def _priced(text: str) -> bool:
-    """Whether *text* is a number with a currency right beside it."""
-    return len(text) <= 80 and bool(_AMOUNT.search(text)) and find_symbol(text) is not None
+def _money(text: str, country: str) -> tuple[str, str] | None:
+    """(number, currency) of the first number in *text* that has a currency beside it."""
+    for number in values.WRITTEN.finditer(text):
+        before = _DIGIT.split(text[max(0, number.start() - 5) : number.start()])[-1]
+        after = _DIGIT.split(text[number.end() : number.end() + 8])[0]
+        if currency := iso_code(before, country) or iso_code(after, country):
+            return number[0], currency
+    return None
 
 
-def _score(page: View, index: int, block: str, node: LexborNode) -> float:
-    flags = page.flags(node)
-    score = 0.0
-    score += 3 * bool(flags & view.PRICE) + 1 * bool(flags & view.CURRENT)
-    score += 1.5 * (find_symbol(block) is not None)
+def _with_cents(candidate: _Candidate, text: str, country: str) -> _Candidate:
+    """The same price, with the cents of an element of their own."""
+    for element in list(_around(candidate.node))[:2] if text[-1].isdigit() else ():
+        whole = price_text(element)
+        if len(whole) <= MAX_BLOCK and whole.startswith(f"{text}.") and (money := _money(whole, country)):
+            return _Candidate(candidate.index, element, *money)
+    return candidate
+
+
+def _beside(page: View, index: int, country: str) -> str | None:
+    """The currency at the end of the text before, or at the start of the text after."""
+    for text in (_label(page, index), page.texts[index + 1][0][:4] if index + 1 < len(page.texts) else ""):
+        if not any(map(str.isdigit, text)) and (currency := iso_code(text[-4:], country)):
+            return currency
+    return None
+
+
+def _label(page: View, index: int) -> str:
+    """The text before, when it is short and without digits: it may say what this one is."""
+    before = page.texts[index - 1][0] if index else ""
+    return before if len(before) <= MAX_LABEL and not any(map(str.isdigit, before)) else ""
+
+
+def _around(node: LexborNode) -> Iterator[LexborNode]:
+    current: LexborNode | None = node
+    for _ in range(3):
+        if current is None:
+            return
+        yield current
+        current = current.parent
+
+
+def _score(page: View, candidate: _Candidate, *, named: bool) -> float:
+    flags = page.flags(candidate.node)
+    score = 3.0 * named + 1.0 * bool(flags & view.CURRENT) + 1.5 * (candidate.currency is not None)
     score -= 6 * bool(flags & view.OTHER) + 3 * bool(flags & view.LINK) + 2 * bool(flags & view.HIDDEN)
-    score -= 4 * _says(wording.OTHER_PRICE, page, index, block)
-    score -= 0.5 * bool(_WORDY.search(block)) + len(block) / 40
+    score -= 4 * _says(page.lexicon.other_price, page, candidate.index)
+    text = page.texts[candidate.index][0]
+    score -= 0.5 * bool(_WORDY.search(text)) + len(text) / 40
     if page.heading_index >= 0:
-        distance = index - page.heading_index
+        distance = candidate.index - page.heading_index
         score -= min(4, distance / 30) if distance >= 0 else 1 + min(4, -distance / 15)
     return score
 
 
-def _says(pattern: re.Pattern[str], page: View, index: int, block: str) -> bool:
-    """Whether the block, or the short text before it, has one of the words."""
-    before = page.texts[index - 1][0] if index else ""
-    return bool(pattern.search(block) or (len(before) < 40 and not _AMOUNT.search(before) and pattern.search(before)))
+def _says(pattern: re.Pattern[str], page: View, index: int) -> bool:
+    """Whether the text, or the short one before it, has one of the words."""
+    return bool(pattern.search(page.texts[index][0].lower()) or pattern.search(_label(page, index).lower()))
 
 
 def _signature(node: LexborNode) -> tuple[str, ...]:
-    names: list[str] = []
-    current: LexborNode | None = node
-    for _ in range(3):
-        if current is None:
-            break
-        names.append(f"{current.tag}.{current.attributes.get('class')}")
-        current = current.parent
-    return tuple(names)
+    return tuple(f"{element.tag}.{element.attributes.get('class')}" for element in _around(node))

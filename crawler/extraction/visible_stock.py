@@ -9,7 +9,7 @@ from typing import Final
 
 from selectolax.lexbor import LexborNode
 
-from crawler.extraction import values, view, wording
+from crawler.extraction import view
 from crawler.extraction.view import View
 
 BEFORE, AFTER = 40, 300  # texts around the heading that speak of the product
@@ -37,8 +37,10 @@ def shown_availability(page: View) -> str | None:
     near = list(_near(page))
     button = buy_button(page)
     if button is Button.WORKING:
-        return _stated(near, "PreOrder", "BackOrder") or "InStock"
-    stated = _stated(near, "Discontinued", "OutOfStock", "PreOrder", "BackOrder") or _stated(near, "InStock")
+        return _stated(page, near, "PreOrder", "BackOrder") or "InStock"
+    stated = _stated(page, near, "Discontinued", "OutOfStock", "PreOrder", "BackOrder") or _stated(
+        page, near, "InStock"
+    )
     return stated or ("OutOfStock" if button is Button.DISABLED else None)
 
 
@@ -61,18 +63,19 @@ def _near(page: View) -> Iterator[str]:
             yield text
 
 
-def _stated(near: list[str], *names: str) -> str | None:
-    return next((name for text in near if (name := values.availability_in_text(text)) in names), None)
+def _stated(page: View, near: list[str], *names: str) -> str | None:
+    return next((name for text in near if (name := page.lexicon.availability(text)) in names), None)
 
 
 def _buying(page: View) -> Iterator[LexborNode]:
+    buys = page.lexicon.buy.search
     for text, node in page.texts:
-        if len(text) <= MAX_LABEL and wording.BUY.search(text):
+        if len(text) <= MAX_LABEL and buys(text.lower()):
             yield node
     for node in page.document.tree.css(_LABELLED)[:300]:
         attributes = node.attributes
         labels = (attributes.get(name) or "" for name in ("value", "title", "aria-label", "alt"))
-        if any(len(label) <= 2 * MAX_LABEL and wording.BUY.search(label) for label in labels):
+        if any(len(label) <= 2 * MAX_LABEL and buys(label.lower()) for label in labels):
             yield node
 
 

@@ -1,0 +1,34 @@
+"""Labels before identifiers and brands, in all languages at once: they are matched where a text begins."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_THING = (
+    r"(?:product|item|article|catalog(?:ue)?|stock|store|web|listing|auction|prod(?:u[ckt]|ott|us)\w*|arti[ckg]\w*"
+    r"|artí\w*|artyk\w*|art|bestell|order|vare|tuote|tovar\w*|towar\w*|zbož\w*|r[ée]f\w*|term[ée]k|cikk|ürün|stok|prec\w+"
+    r"|prek\w+|toote|kauba|товар\w*|продукт\w*|προϊόντος)"
+)
+_WORD = (
+    r"(?:codes?|numbers?|num|numm?er[oa]?|numéro|número|nro?|no|n|id|k[oó]d\w{0,2}|kood|c[oó]d(?:igo|ice)?|šifra|szám"
+    r"|nummer|numarası|tunnus|номер|код|κωδικός|#)"
+)
+SKU_LABEL: Final = re.compile(
+    rf"(?:{_THING}[\s./-]*{_WORD}|{_WORD}[\s.º°]*(?:of|do|del|de la|de|du|della|dell')?\s*{_THING}|sku|asin|ref"
+    r"|r[ée]f[ée]ren[cç]\w+|артикул|код|indeks|מק[\"״']?ט|מספר (?:פריט|מוצר)|رقم (?:المنتج|الصنف)|รหัสสินค้า"
+    r"|(?:商品|產品|产品|品|货|貨)(?:編號|编号|番号|号|號|ID|コード)|상품\s?(?:번호|코드)|mã (?:sản phẩm|sp|hàng))"
+    r"(?![^\W\d_])[.:：#№º°\s)]*",
+    re.IGNORECASE,
+)
+GTIN_LABEL: Final = re.compile(
+    r"\b(gtin|ean|upc|isbn|jan)(-?\d{1,2})?\b|\bbarcode\b|штрих-?код|条形码|국제표준", re.IGNORECASE
+)
+_BRAND = (
+    r"(?:brand|manufacturer|marke|hersteller|marque|marca|fabricante|produttore|merk|märke|mærke|merke|varemerke"
+    r"|tuotemerkki|merkki|marka|producent|značka|výrobce|výrobca|márka|gyártó|марка|бренд|производитель|виробник"
+    r"|zīmols|ražotājs|prekės ženklas|gamintojas|kaubamärk|bränd|tootja|מותג|יצרן|العلامة التجارية|品牌|ブランド"
+    r"|メーカー|브랜드|제조사|แบรนด์|thương hiệu|merek)"
+)
+BRAND_LABEL: Final = re.compile(rf"^{_BRAND}\s*[:：]?\s*$", re.IGNORECASE)
+BRAND_PREFIX: Final = re.compile(rf"^.{{0,40}}\b{_BRAND}\s*[:：]\s*", re.IGNORECASE)
