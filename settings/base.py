@@ -81,8 +81,8 @@ ROBOTSTXT_OBEY = True
 ROBOTSTXT_USER_AGENT = os.environ.get("ROBOTSTXT_USER_AGENT", "shoal")
 # Seconds between two requests to one host, over the whole fleet (0 to 86,400), and how many may be in flight
 # (1 to 1000). Scrapy: 0 and 8, per process. Reader: frontier/hostrules.py
-DOWNLOAD_DELAY = float(os.environ.get("DOWNLOAD_DELAY", "1"))
-CONCURRENT_REQUESTS_PER_DOMAIN = int(os.environ.get("CONCURRENT_REQUESTS_PER_DOMAIN", "1"))
+DOWNLOAD_DELAY = os.environ.get("DOWNLOAD_DELAY", "1")
+CONCURRENT_REQUESTS_PER_DOMAIN = os.environ.get("CONCURRENT_REQUESTS_PER_DOMAIN", "1")
 # What is one host: its "hostname", or the registrable "domain" (shop.example.co.uk -> example.co.uk).
 # Reader: frontier/hostrules.py
 POLITENESS_GROUP = "hostname"
@@ -162,7 +162,7 @@ EXTENSIONS = {
 
 # --- Speed -----------------------------------------------------------------------------------------------
 # Requests in flight in one worker (1 to 10,000). Scrapy: 16. Reader: Scrapy, frontier/prefetch.py
-CONCURRENT_REQUESTS = int(os.environ.get("CONCURRENT_REQUESTS", "32"))
+CONCURRENT_REQUESTS = os.environ.get("CONCURRENT_REQUESTS", "32")
 # Per response; Scrapy's 100 starts 101 tasks for one item, which costs a fifth of the time. Reader: Scrapy
 CONCURRENT_ITEMS = 4
 ASYNCIO_EVENT_LOOP = "uvloop.Loop"

@@ -12,8 +12,9 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
 from crawler.errors import ShoalError
-from crawler.frontier.scheduler import in_use
+from crawler.frontier.scheduler import Scheduler, in_use
 from crawler.frontier.session import session
+from crawler.frontier.worker import check_settings
 from crawler.storage import connection as storage
 
 
@@ -44,6 +45,8 @@ class Command(CrawlCommand):
         spider.update_settings(settings)
         if not in_use(settings):
             return
+        check_settings(settings)
+        Scheduler.from_settings(settings)
         with ThreadPoolExecutor(1) as thread:  # the process's own event loop is set up already, but does not run
             thread.submit(asyncio.run, _check(settings)).result()
 

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from crawler.embedded import joining
 from crawler.embedded.service import MONGOD, VALKEY
+from crawler.errors import ServiceError
 
 __all__ = ["Endpoints", "ensure"]
 
@@ -43,6 +44,10 @@ def ensure(
     loop starts. May be called again. With *preferred_ports* the servers listen on 16379 and 27117 when these
     are free, otherwise on ports of the system's choice. Raises ServiceError saying what to do.
     """
+    if not str(data_dir):
+        raise ServiceError(
+            "the bundled servers are off (EMBEDDED_DATA_DIR is empty): set REDIS_URL and MONGODB_URI to yours"
+        )
     wanted = [service for service, is_wanted in ((VALKEY, redis), (MONGOD, mongodb)) if is_wanted]
     members = [joining.enter(service, Path(data_dir), preferred_ports) for service in wanted]
     urls = {member.service.name: member.wait() for member in members}

@@ -11,21 +11,23 @@ from collections.abc import Coroutine
 from typing import Any, Self
 
 from scrapy.crawler import Crawler
+from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
 
 from crawler.frontier import endings
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.dupefilter import FrontierDupeFilter
 from crawler.frontier.frontier import Frontier
+from crawler.frontier.hostrules import HostRules
 from crawler.frontier.leases import LeaseBook
 from crawler.frontier.messages import Message
 from crawler.frontier.outage import Outage
 from crawler.frontier.outbox import Outbox
 from crawler.frontier.pacing import Pacer
-from crawler.frontier.prefetch import Prefetcher
+from crawler.frontier.prefetch import PrefetchConfig, Prefetcher
 from crawler.frontier.queue import FrontierQueue
 from crawler.frontier.scripts import Client
-from crawler.frontier.settling import Settler
+from crawler.frontier.settling import Settler, retry_wait
 from crawler.frontier.upkeep import Upkeep, UpkeepConfig
 
 logger = logging.getLogger(__name__)
@@ -107,3 +109,12 @@ class Worker:
         engine = self._crawler.engine
         if engine is not None and not endings.is_closing(engine):
             self._closing = asyncio.ensure_future(engine.close_spider_async(reason="frontier_error"))
+
+
+def check_settings(settings: BaseSettings) -> None:
+    """Read every setting that a worker reads; raises ConfigError for the first that is out of range."""
+    FrontierConfig.from_settings(settings)
+    HostRules.from_settings(settings)
+    PrefetchConfig.from_settings(settings)
+    UpkeepConfig.from_settings(settings)
+    retry_wait(settings)
