@@ -46,11 +46,7 @@ class _DecimalCodec(TypeCodec):
     bson_type = Decimal128
 
     def transform_python(self, value: Decimal) -> Decimal128:
-        try:
-            return Decimal128(value)
-        except decimal.DecimalException:
-            text = f"{value!s:.60}: a decimal of more than 34 digits, or with an exponent beyond 6144"
-            raise UnstorableError("decimal_too_long", text) from None
+        return Decimal128(value)
 
     def transform_bson(self, value: Decimal128) -> Decimal:
         return value.to_decimal()
@@ -90,19 +86,11 @@ def document(item: Any, fetched_at: datetime, max_bytes: int) -> Document:
     return _document(UNTYPED, digest, digest, {"item": values}, fetched_at=fetched_at, max_bytes=max_bytes)
 
 
-def content_hash(item: Any) -> str:
-    """Equal exactly when two items say the same, however and whenever they were fetched.
-
-    Numbers count by value (10.0 is 10.00 as Decimal); a field that is None counts as absent, so that a new
-    optional field of an item class changes no document. Raises UnstorableError for what has no stored form.
-    """
-    if isinstance(item, Item):
-        return _digest(content(item))
-    return _digest(_fields(item))
-
-
 def content(item: Item) -> dict[str, Any]:
-    """What the item says: its fields without None, bookkeeping and provenance."""
+    """What the item says: its fields without provenance.
+
+    A field that is None counts as absent, so that a new optional field of an item class changes no document.
+    """
     kind: Any = type(item)
     values = ((name, getattr(item, name)) for name in _layout(kind)[1])
     return {name: value for name, value in values if value is not None}
@@ -111,14 +99,6 @@ def content(item: Item) -> dict[str, Any]:
 def identity(item: Item) -> str:
     """The `_id` of the item within its collection."""
     return f"{item.url}#{item.key}" if item.key else item.url
-
-
-def canonical(value: Any) -> str:
-    """One text per content: what is equal here is no change."""
-    try:
-        return _encode(value)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise UnstorableError("unstorable_value", f"no stored form: {error}") from None
 
 
 def check(value: Any, where: str, depth: int = 0) -> None:
@@ -133,9 +113,11 @@ def check(value: Any, where: str, depth: int = 0) -> None:
         case int():
             if not -(2**63) <= value < 2**63:
                 raise UnstorableError("integer_too_large", f"{where}: a whole number that does not fit 64 bits")
-        case float() | Decimal():
+        case float():
             if not math.isfinite(value):
                 raise UnstorableError("not_finite", f"{where}: {value} cannot be compared")
+        case Decimal():
+            _check_decimal(value, where)
         case _:
             raise UnstorableError("unstorable_type", f"{where}: {type(value).__qualname__} has no stored form")
 
@@ -187,7 +169,12 @@ def _layout(kind: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _digest(values: Mapping[str, Any]) -> str:
-    return blake2b(canonical(values).encode("ascii"), digest_size=16).hexdigest()
+    """Equal exactly when two items say the same; Decimals count by value (10.0 is 10.00)."""
+    try:
+        text = _encode(values)
+    except (TypeError, ValueError, RecursionError, decimal.DecimalException) as error:
+        raise UnstorableError("unstorable_value", f"no stored form: {error}") from None
+    return blake2b(text.encode("ascii"), digest_size=16).hexdigest()
 
 
 def _plain(value: Any) -> dict[str, str]:
@@ -195,7 +182,7 @@ def _plain(value: Any) -> dict[str, str]:
     if isinstance(value, Decimal128):
         value = value.to_decimal()
     if isinstance(value, Decimal):
-        return {"$decimal": str(value.normalize(_EXACT)) if value else "0"}
+        return {"$decimal": str(value.normalize(_DECIMAL128)) if value else "0"}
     if isinstance(value, datetime):
         aware = value if value.tzinfo else value.replace(tzinfo=UTC)
         return {"$time": aware.astimezone(UTC).isoformat(timespec="milliseconds")}
@@ -204,7 +191,10 @@ def _plain(value: Any) -> dict[str, str]:
     raise TypeError(f"{type(value).__qualname__} is not a value of MongoDB")
 
 
-_EXACT = decimal.Context(prec=34, Emin=-6176, Emax=6144)
+# IEEE 754 decimal128, raising where it would round.
+_DECIMAL128 = decimal.Context(
+    prec=34, Emin=-6143, Emax=6144, clamp=1, traps=[decimal.InvalidOperation, decimal.Overflow, decimal.Inexact]
+)
 _encode = json.JSONEncoder(sort_keys=True, allow_nan=False, separators=(",", ":"), default=_plain).encode
 
 
@@ -214,6 +204,16 @@ def _check_text(value: str, where: str) -> None:
             value.encode()
         except UnicodeEncodeError:
             raise UnstorableError("lone_surrogate", f"{where}: text with a lone surrogate is not UTF-8") from None
+
+
+def _check_decimal(value: Decimal, where: str) -> None:
+    if not value.is_finite():
+        raise UnstorableError("not_finite", f"{where}: {value} cannot be compared")
+    try:
+        _DECIMAL128.create_decimal(value)
+    except decimal.DecimalException:
+        text = f"{where}: a decimal of more than 34 digits, or with an exponent beyond 6144"
+        raise UnstorableError("decimal_too_long", text) from None
 
 
 def _check_nested(value: Any, where: str, depth: int) -> None:

@@ -1,0 +1,234 @@
+"""Items become documents faithfully, or are refused with a reason."""
+
+from __future__ import annotations
+
+import enum
+from collections import OrderedDict
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta, timezone
+from decimal import Decimal
+from typing import Any, ClassVar
+
+import bson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.items import Item, PageItem, ProductItem
+from crawler.storage.documents import CODEC, Document, UnstorableError, document, identity
+
+NOW = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
+MAX = 2**20
+
+
+def stored(item: Any) -> dict[str, Any]:
+    return bson.decode(document(item, NOW, MAX).body.raw, CODEC)
+
+
+def page(**fields: Any) -> PageItem:
+    return PageItem(url="http://a.example/", **fields)
+
+
+def nested(levels: int) -> Any:
+    value: Any = "x"
+    for _ in range(levels):
+        value = {"a": value}
+    return value
+
+
+@dataclass(slots=True, kw_only=True)
+class Versioned(Item):
+    collection: ClassVar[str] = "versioned"
+    version: int = 1
+
+
+@dataclass(slots=True, kw_only=True)
+class Homeless(Item):
+    title: str = ""
+
+
+def test_document_carries_fields_and_bookkeeping() -> None:
+    body = stored(ProductItem(url="http://a.example/p", title="Knife", price=Decimal("10.50")))
+    milliseconds = NOW.replace(microsecond=123_000)
+    assert body["_id"] == body["url"] == "http://a.example/p"
+    assert (body["title"], str(body["price"]), body["brand"], body["version"]) == ("Knife", "10.50", None, 1)
+    times = ("fetched_at", "first_seen_at", "last_seen_at", "last_changed_at")
+    assert {body[name] for name in times} == {milliseconds}
+
+
+def test_fetch_time_of_another_zone_is_the_same_moment() -> None:
+    east = NOW.astimezone(timezone(timedelta(hours=5)))
+    assert document(page(), east, MAX).fetched_at == document(page(), NOW, MAX).fetched_at
+
+
+def test_identity_has_the_key() -> None:
+    assert identity(page(key="k")) == "http://a.example/#k"
+    assert identity(page()) == "http://a.example/"
+
+
+def test_untyped_items_are_their_content() -> None:
+    first, same, other = (document(item, NOW, MAX) for item in ({"a": 1, "b": 2}, {"b": 2, "a": 1}, {"a": 1}))
+    assert first.id == same.id == first.content_hash
+    assert other.id != first.id
+    assert stored(OrderedDict(a=(1, 2)))["item"] == {"a": [1, 2]}
+
+
+@pytest.mark.parametrize(
+    ("value", "issue"),
+    [
+        ({"$set": 1}, "field_name"),
+        ({"a.b": 1}, "field_name"),
+        ({"a\0": 1}, "field_name"),
+        ({"": 1}, "field_name"),
+        ({1: 1}, "field_name"),
+        ({"x": [{"$y": 1}]}, "field_name"),
+        ({"\ud800": 1}, "lone_surrogate"),
+        ({"a": "\udfff"}, "lone_surrogate"),
+        ({"a": 2**63}, "integer_too_large"),
+        ({"a": -(2**63) - 1}, "integer_too_large"),
+        ({"a": float("nan")}, "not_finite"),
+        ({"a": float("-inf")}, "not_finite"),
+        ({"a": Decimal("NaN")}, "not_finite"),
+        ({"a": Decimal("Infinity")}, "not_finite"),
+        ({"a": Decimal("1." + "1" * 34)}, "decimal_too_long"),
+        ({"a": Decimal("1E+7000")}, "decimal_too_long"),
+        ({"a": {1, 2}}, "unstorable_type"),
+        ({"a": date(2026, 1, 1)}, "unstorable_type"),
+        ({"a": object()}, "unstorable_type"),
+        (nested(150), "too_deep"),
+        (nested(100_000), "too_deep"),
+        ({"a": "x" * MAX}, "too_large"),
+    ],
+)
+def test_what_mongodb_cannot_hold_is_refused_by_name(value: Any, issue: str) -> None:
+    with pytest.raises(UnstorableError) as in_field:
+        document(page(metadata=value), NOW, MAX)
+    assert in_field.value.issue == issue
+    assert len(str(in_field.value)) < 500
+
+
+def test_an_item_that_contains_itself_is_refused() -> None:
+    item: dict[str, Any] = {}
+    item["self"] = item
+    for bad in (item, page(metadata=item)):
+        with pytest.raises(UnstorableError) as error:
+            document(bad, NOW, MAX)
+        assert error.value.issue == "too_deep"
+
+
+@pytest.mark.parametrize(
+    ("item", "issue"),
+    [
+        (Versioned(url="http://a.example/"), "reserved_field"),
+        (Homeless(url="http://a.example/"), "missing_collection"),
+        (PageItem(url=""), "missing_url"),
+        ("text", "not_an_item"),
+        (None, "not_an_item"),
+    ],
+)
+def test_items_without_a_place_are_refused(item: Any, issue: str) -> None:
+    with pytest.raises(UnstorableError) as error:
+        document(item, NOW, MAX)
+    assert error.value.issue == issue
+
+
+def test_edges_that_mongodb_holds_are_stored() -> None:
+    class Colour(enum.StrEnum):
+        RED = "red"
+
+    metadata = {
+        "integers": [2**63 - 1, -(2**63)],
+        "long": Decimal("1." + "1" * 33),
+        "tiny": Decimal("1E-6176"),
+        "nul": "a\0b",
+        "emoji": "🐟",
+        "price in US$": 1,
+        "bytes": b"\0\xff",
+        "enum": Colour.RED,
+        "deep": nested(90),
+    }
+    assert stored(page(metadata=metadata))["metadata"] == metadata
+
+
+moments = st.datetimes(min_value=datetime(1, 1, 1), max_value=datetime(9999, 1, 1), timezones=st.just(UTC)).map(  # noqa: DTZ001
+    lambda moment: moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+)
+decimals = st.decimals(allow_nan=False, allow_infinity=False, places=4)
+names = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="$.\0"), min_size=1)
+texts = st.text(st.characters(exclude_categories=["Cs"]))
+scalars = (
+    st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False, allow_infinity=False)
+)
+values = st.recursive(
+    scalars | texts | moments | decimals | st.binary(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=3),
+    max_leaves=8,
+)
+anything = st.recursive(
+    st.none()
+    | st.integers()
+    | st.floats()
+    | st.text()
+    | st.decimals()
+    | st.binary()
+    | st.dates()
+    | st.complex_numbers(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text() | st.integers(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(names, values, max_size=4))
+def test_what_is_accepted_comes_back_as_it_was(metadata: dict[str, Any]) -> None:
+    assert stored(page(metadata=metadata))["metadata"] == metadata
+
+
+def outcome(item: Any) -> Document | UnstorableError:
+    try:
+        return document(item, NOW, MAX)
+    except UnstorableError as error:
+        return error
+
+
+@given(anything)
+def test_anything_is_stored_or_refused_with_a_reason(value: Any) -> None:
+    for item in (value, {"value": value}, page(metadata={"value": value})):
+        assert isinstance(outcome(item), (Document, UnstorableError))
+
+
+def content_hash(item: Any) -> str:
+    return document(item, NOW, MAX).content_hash
+
+
+def test_hash_is_of_the_content_alone() -> None:
+    first = ProductItem(url="http://a.example/", title="Knife", price=Decimal("10.0"))
+    same = ProductItem(
+        url="http://a.example/2",
+        key="k",
+        title="Knife",
+        price=Decimal("10.00"),
+        fetched_at=NOW,
+        source={"worker": "w"},
+        issues=["missing_currency"],
+        found_in={"title": "html"},
+    )
+    assert content_hash(first) == content_hash(same)
+
+
+@pytest.mark.parametrize("field", [{"title": "Knives"}, {"price": Decimal("10.01")}, {"rating": 4.0}, {"brand": ""}])
+def test_hash_differs_with_any_content_field(field: dict[str, Any]) -> None:
+    base: dict[str, Any] = {"url": "http://a.example/", "title": "Knife", "price": Decimal(10)}
+    assert content_hash(ProductItem(**base)) != content_hash(ProductItem(**base | field))
+
+
+@given(st.decimals(-(10**12), 10**12, places=4), st.integers(0, 4))
+def test_hash_counts_a_decimal_by_its_value(price: Decimal, zeros: int) -> None:
+    longer = Decimal(f"{price:f}" + ("" if "." in f"{price:f}" else ".") + "0" * zeros)
+    assert content_hash({"price": price}) == content_hash({"price": longer})
+
+
+@given(st.dictionaries(names, values, max_size=4), st.randoms())
+def test_hash_ignores_the_order_of_names(metadata: dict[str, Any], random: Any) -> None:
+    shuffled = list(metadata.items())
+    random.shuffle(shuffled)
+    assert content_hash(page(metadata=metadata)) == content_hash(page(metadata=dict(shuffled)))
