@@ -158,6 +158,7 @@ HEALTH_MAX_LAG_SECONDS = 60
 EXTENSIONS = {
     "crawler.extensions.metrics.MetricsExtension": 0,
     "crawler.extensions.idle.IdleExtension": 0,
+    "crawler.extensions.crawldelay.CrawlDelayExtension": 0,
 }
 
 # --- Speed -----------------------------------------------------------------------------------------------

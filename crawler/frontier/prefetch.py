@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ from crawler.frontier.messages import Batch
 from crawler.frontier.outage import Outage
 from crawler.frontier.outbox import BATCH, Outbox
 from crawler.frontier.queue import FrontierQueue
+
+logger = logging.getLogger(__name__)
 
 SHORTEST_WAIT = 0.005  # seconds between two calls that found nothing
 
@@ -110,6 +113,8 @@ class Prefetcher:
             await self._outage.wait(error)
             return 0.0
         self._outage.over()
+        if batch.lost_data:
+            logger.error("Redis has lost its data: what was queued, leased or known before is gone. Push it again")
         for lease in batch.leases:
             self._queue.buffer.append(Held(lease, leased_at=before, start_by=before + lease.start_within_ms / 1000))
         if batch.leases:

@@ -62,7 +62,7 @@ class Upkeep:
         self._clock = clock
         self._seeds = Seeds.from_settings(worker.frontier.client, _seeds_key(crawler), crawler.settings)
         self._empty_since: float | None = None
-        self._full = False
+        self._full = ""
 
     def finished_for(self) -> float:
         """Seconds for which neither this worker nor the frontier has had any work for this spider; 0 while it has."""
@@ -113,12 +113,18 @@ class Upkeep:
         worker = self._worker
         await worker.frontier.census.heartbeat(
             worker.name,
-            {"spider": worker.queue.encoder.stream, "leases": len(worker.book), "buffered": len(worker.queue)},
+            {
+                "spider": worker.queue.encoder.stream,
+                "leases": len(worker.book),
+                "buffered": len(worker.queue),
+                "outbox": len(worker.outbox),
+            },
         )
 
     async def _tidy(self) -> None:
         assert self._crawler.spider is not None
         self._worker.generation = await self._worker.frontier.generations.current(self._crawler.spider.name)
+        await self._worker.frontier.generations.sweep()
         self._worker.outbox.offer_again()
 
     async def _watch_idle(self) -> None:
@@ -138,6 +144,9 @@ class Upkeep:
         assert self._crawler.engine is not None
         if endings.is_closing(self._crawler.engine) or self._crawler.engine.paused:
             return
+        self._say_full((await self._worker.frontier.pressure()).paused)
+        if self._full:
+            return
         stored: list[Seed] = []
         refused: list[Seed] = []
         for seed in await self._seeds.lease(SEEDS_AT_ONCE):
@@ -146,15 +155,16 @@ class Upkeep:
             (refused if full else stored).append(seed)
         await self._seeds.ack(stored)
         await self._seeds.give_back(refused)
-        self._say_full(bool(refused))
         if stored:
             self._crawler.stats.inc_value(names.SEEDS, len(stored))
             self._worker.prefetcher.wake()
 
-    def _say_full(self, full: bool) -> None:
-        if full and not self._full:
-            logger.warning("The frontier is full: start URLs stay where they are until there is room")
-        self._full = full
+    def _say_full(self, why: str) -> None:
+        if why and not self._full:
+            logger.warning("Start URLs stay where they are until there is room: %s", why)
+        if self._full and not why:
+            logger.warning("Start URLs are read again")
+        self._full = why
 
     async def _messages(self, seed: Seed) -> list[Message]:
         """What *seed* asks for; one that cannot be read is kept as a dead letter and asks for nothing."""
