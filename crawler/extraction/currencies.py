@@ -75,6 +75,8 @@ def iso_code(text: str, country: str = "") -> str | None:
     country is taken for US dollars, `¥` for yen.
     """
     code = text.strip().upper()
+    if not code:
+        return None
     if code in CURRENCIES:
         return code
     symbol = find_symbol(text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from typing import Final
 
@@ -17,6 +18,7 @@ from crawler.policy.domains import DomainRules
 from crawler.urls import MAX_URL_LENGTH, same_site
 
 MAX_LINKS = 5_000  # looked at on one page
+_TRAP: Final = "trap"
 
 _TRAPS = re.compile(
     r"/(?:cart|basket|bag|checkout|log-?in|log-?out|sign-?(?:in|up|out)|register|(?:my-?)?account|wish-?list|compare"
@@ -103,16 +105,21 @@ def _forbids(document: Document) -> bool:
 
 
 def _guessed(document: Document, rules: DomainRules) -> Iterator[tuple[str, str]]:
-    for target, node in _targets(document, document.tree.css("a[href],area[href],link[rel=next]"), rules):
-        if _TRAPS.search(target):
-            continue
-        if "next" in (node.attributes.get("rel") or ""):
+    """By their looks."""
+    for target, relations in _targets(document, document.tree.css("a[href],area[href],link[rel=next]"), rules):
+        kind = _kind(target[max(0, target.find("/", 8)) :])  # host names are not to look like paths
+        if kind != _TRAP and "next" in relations:
             yield "pagination", target
-            continue
-        for kind, pattern in _DEFAULTS:
-            if pattern.search(target, _path_at(target)):
-                yield kind, target
-                break
+        elif kind and kind != _TRAP:
+            yield kind, target
+
+
+@lru_cache(maxsize=65_536)  # the pages of a site share most of their links
+def _kind(path: str) -> str | None:
+    """The kind of link that a path and query look like."""
+    if _TRAPS.search(path):
+        return _TRAP
+    return next((kind for kind, pattern in _DEFAULTS if pattern.search(path)), None)
 
 
 def _chosen(document: Document, rules: DomainRules) -> Iterator[tuple[str, str]]:
@@ -132,26 +139,19 @@ def _selected(document: Document, rule: LinkRule) -> Iterable[LexborNode]:
     return [link for node in document.tree.css(rule.css) for link in node.css("a[href],area[href],link[href]")]
 
 
-def _targets(document: Document, nodes: Iterable[LexborNode], rules: DomainRules) -> Iterator[tuple[str, LexborNode]]:
-    """The absolute URL of each link that may be followed, once."""
+def _targets(document: Document, nodes: Iterable[LexborNode], rules: DomainRules) -> Iterator[tuple[str, str]]:
+    """(absolute URL, rel) of each link that may be followed, once."""
     here = document.url.partition("#")[0]
+    site = f"{document.origin}/"
     seen = {here}
     for node in islice(nodes, MAX_LINKS):
         attributes = node.attributes
-        if rules.obey_nofollow and "nofollow" in (attributes.get("rel") or ""):
-            continue
+        relations = attributes.get("rel") or ""
         target = document.absolute(attributes.get("href"))
-        if target is None or target in seen or len(target) > MAX_URL_LENGTH:
+        if target is None or target in seen or (rules.obey_nofollow and "nofollow" in relations):
             continue
         seen.add(target)
-        if _on_site(document, target) and not any(pattern.search(target) for pattern in rules.exclude):
-            yield target, node
-
-
-def _on_site(document: Document, target: str) -> bool:
-    return target.startswith(f"{document.origin}/") or same_site(target, document.url)
-
-
-def _path_at(url: str) -> int:
-    """Where the path begins, so that host names do not look like paths."""
-    return max(0, url.find("/", 8))
+        if not target.startswith(site) and not same_site(target, here):
+            continue
+        if len(target) <= MAX_URL_LENGTH and not any(pattern.search(target) for pattern in rules.exclude):
+            yield target, relations

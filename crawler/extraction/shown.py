@@ -14,11 +14,10 @@ from crawler.extraction.view import View
 # Signs, shortly before a price in the source, that it is an old one.
 _REDUCED = re.compile(
     r"<(?:del|s|strike)\b|line-through|strike|crossed|(?:old|was|orig\w*|regular|list|before|previous)[-_ ]?-?price"
-    r"|price[-_]{0,2}(?:old|was|orig|regular|list|before|previous)",
-    re.IGNORECASE,
+    r"|price[-_]{0,2}(?:old|was|orig|regular|list|before|previous)"
 )
 MAX_PLACES = 500  # of one number in one page
-REACH = 200  # characters between the sign and the price
+REACH = 160  # characters between the sign and the price
 ENOUGH = 3.0  # evidence for a product page
 
 
@@ -109,9 +108,9 @@ def _is_reduced(price: Decimal, html: str) -> bool:
         start = html.find(digits, start)
         if start < 0:
             return False
-        after = html[start + len(digits) : start + len(digits) + 1]
-        before = html[start - 1 : start]
-        if after in " .,<€" and not before.isdigit() and _REDUCED.search(html, max(0, start - REACH), start):
+        after, before = html[start + len(digits) : start + len(digits) + 1], html[start - 1 : start]
+        shown = after in " .,<€" and before not in "\"'=:-/" and not before.isdigit()  # else data or an address
+        if shown and _REDUCED.search(html[max(0, start - REACH) : start].lower()):
             return True
         start += len(digits)
     return False

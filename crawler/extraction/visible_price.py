@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from typing import Final
 
 from selectolax.lexbor import LexborNode
@@ -146,6 +147,7 @@ def _candidate(page: View, index: int, country: str) -> _Candidate | None:
     return None
 
 
+@lru_cache(maxsize=16_384)  # the pages of a site share most of their texts
 def _money(text: str, country: str) -> tuple[str, str] | None:
     """(number, currency) of the first number in *text* that has a currency beside it."""
     for number in values.WRITTEN.finditer(text):

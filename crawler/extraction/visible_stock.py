@@ -34,7 +34,7 @@ def shown_availability(page: View) -> str | None:
     first denial counts, then the first promise, then a button that is disabled. Known weakness: buttons that
     only a script enables or disables.
     """
-    near = list(_near(page))
+    near = "\n".join(_near(page)).lower()
     button = buy_button(page)
     if button is Button.WORKING:
         return _stated(page, near, "PreOrder", "BackOrder") or "InStock"
@@ -63,8 +63,10 @@ def _near(page: View) -> Iterator[str]:
             yield text
 
 
-def _stated(page: View, near: list[str], *names: str) -> str | None:
-    return next((name for text in near if (name := page.lexicon.availability(text)) in names), None)
+def _stated(page: View, near: str, *names: str) -> str | None:
+    """The one of *names* that is said first."""
+    said = [(match.start(), name) for name in names if (match := page.lexicon.pattern(name).search(near))]
+    return min(said)[1] if said else None
 
 
 def _buying(page: View) -> Iterator[LexborNode]:

@@ -21,13 +21,13 @@ _SPOKEN: Final = {
     "il": "he", "in": "hi", "jp": "ja", "kr": "ko", "kz": "ru", "li": "de", "lu": "fr de", "lv": "lv ru", "md": "ro ru",
     "mx": "es", "my": "id", "pe": "es", "sa": "ar", "se": "sv", "sg": "zh", "tw": "zh", "ua": "uk ru", "vn": "vi",
 }  # fmt: skip
-_STOCK: Final = (
-    ("Discontinued", "discontinued"),
-    ("OutOfStock", "out_of_stock"),
-    ("PreOrder", "pre_order"),
-    ("BackOrder", "back_order"),
-    ("InStock", "in_stock"),
-)
+_STOCK: Final = {  # a denial comes before a promise
+    "Discontinued": "discontinued",
+    "OutOfStock": "out_of_stock",
+    "PreOrder": "pre_order",
+    "BackOrder": "back_order",
+    "InStock": "in_stock",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,12 @@ class Lexicon:
     def availability(self, text: str) -> str | None:
         """What *text* says of the stock, as a name of schema.org; a denial wins over a promise."""
         text = text.lower()
-        return next((name for name, kind in _STOCK if getattr(self, kind).search(text)), None)
+        return next((name for name in _STOCK if self.pattern(name).search(text)), None)
+
+    def pattern(self, availability: str) -> re.Pattern[str]:
+        """The pattern of a name of schema.org."""
+        pattern: re.Pattern[str] = getattr(self, _STOCK[availability])
+        return pattern
 
 
 def languages_of(language: str, country: str) -> frozenset[str]:
