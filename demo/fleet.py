@@ -26,6 +26,7 @@ class Fleet:
     family: Family
     settings: Mapping[str, object]
     workers: list[Child] = field(default_factory=list)
+    _told: list[Child] = field(default_factory=list)  # of whose end a person knows
 
     def scrapy(self, *arguments: str) -> list[str]:
         """The command line of a Scrapy command with the demo's settings."""
@@ -41,6 +42,7 @@ class Fleet:
     def kill_one(self) -> tuple[Child, Child]:
         """Kill the first worker with -9 and start another; returns both."""
         victim = self.workers[0]
+        self._told.append(victim)
         victim.send(signal.SIGKILL)
         victim.wait(5)
         return victim, self.add()
@@ -59,14 +61,18 @@ class Fleet:
                 victim, replacement = self.kill_one()
                 display.note(f"Killed {victim.name} (process {victim.pid}) with -9; {replacement.name} takes over.")
                 kill_after = None
-            self._check(elapsed, limit)
+            self._check(elapsed, limit, display)
             await asyncio.sleep(POLL_SECONDS)
         seconds = time.monotonic() - began
         display.show(await watch.counts(), seconds)
         await self._stop(display)
         return seconds
 
-    def _check(self, elapsed: float, limit: float) -> None:
+    def _check(self, elapsed: float, limit: float, display: Display) -> None:
+        for worker in self.workers:
+            if worker.status is not None and worker not in self._told:
+                self._told.append(worker)
+                display.note(f"{worker.name} has ended by itself (status {worker.status}); its log is {worker.log}")
         if all(worker.status is not None for worker in self.workers):
             last = self.workers[-1]
             raise DemoError(f"every worker has ended; the last lines of {last.log}:\n{last.tail()}")

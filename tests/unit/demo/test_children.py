@@ -10,18 +10,6 @@ import pytest
 
 from demo.children import Child, Family, stop
 
-DEAF = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('deaf', flush=True); time.sleep(60)"
-
-
-@pytest.fixture
-def scripts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A directory whose modules a child can run."""
-    (tmp_path / "deaf.py").write_text(DEAF)
-    (tmp_path / "polite.py").write_text("import time; print('here', flush=True); time.sleep(60)")
-    (tmp_path / "short.py").write_text("for n in range(30): print(n)\nraise SystemExit(3)")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    return tmp_path
-
 
 def wait_for(child: Child, text: str) -> None:
     deadline = time.monotonic() + 20
