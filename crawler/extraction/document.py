@@ -12,11 +12,11 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from w3lib.encoding import html_to_unicode
 
 from crawler.extraction.currencies import page_country
+from crawler.extraction.nodetext import HIDDEN_TAGS
 from crawler.urls import same_site
 
 HEAD_CHARACTERS = 60_000  # where <base> and rel=canonical are looked for without a tree
 MAX_TEXTS = 40_000  # text nodes read from a page; beyond it lie logs and generated lists, not products
-HIDDEN_TAGS = frozenset(("script", "style", "noscript", "template", "svg", "head", "title", "textarea"))
 
 _LANGUAGE = re.compile(r"<html\b[^>]*?\blang\s*=\s*[\"']?([\w-]+)", re.IGNORECASE)
 _LINK = re.compile(r"<link\b[^>]*>", re.IGNORECASE)

@@ -9,16 +9,16 @@ from typing import Any, Final
 from selectolax.lexbor import LexborNode
 
 from crawler.extraction.document import Document
+from crawler.extraction.nodetext import price_text, text_of
 
 MAX_ELEMENTS = 20_000  # with a property or a type, of one page
+MAX_PRICE = 200  # characters of an element that states a price
 MAX_DEPTH = 256  # parents climbed to find the item that a property belongs to
 
 _LINKS: Final = {"a": "href", "link": "href", "area": "href", "img": "src", "source": "src", "iframe": "src"}
 _VALUES: Final = {"time": "datetime", "data": "value", "meter": "value", "input": "value", "object": "data"}
 # Properties whose link is the value; of any other property a link is only where its text leads.
 _URLS: Final = frozenset(("url", "image", "availability", "itemCondition", "item", "logo", "thumbnailUrl"))
-_WHOLE = re.compile(r"(?<![.,\d])\d{1,7}$|\d[ .,]\d{3}$")  # a number without decimals, at the end
-_BROKEN = re.compile(r"(?<=\d) (?=[.,]\d)|(?<=\d[.,]) (?=\d)")  # white space inside a number
 _ALIASES: Final = {
     "offerDetails": "offers",
     "currency": "priceCurrency",
@@ -67,18 +67,6 @@ def items(document: Document, syntax: Syntax) -> list[dict[str, Any]]:
     return top
 
 
-def price_text(node: LexborNode) -> str:
-    """The element's text with cents that stand in an element of their own set off by a dot (12 <sup>99</sup>)."""
-    parts = [part for text in node.text(separator="\0").split("\0") if (part := text.strip())]
-    if len(parts) <= 1:
-        return " ".join("".join(parts).split())
-    joined = ""
-    for part in parts:
-        cents = len(part) == 2 and part.isdecimal() and _WHOLE.search(joined)
-        joined += f".{part}" if cents else f" {part}"
-    return _BROKEN.sub("", " ".join(joined.split()))
-
-
 def _owner(node: LexborNode, known: dict[int, dict[str, Any]]) -> dict[str, Any] | None:
     parent = node.parent
     for _ in range(MAX_DEPTH):
@@ -118,5 +106,5 @@ def _value(node: LexborNode, attributes: dict[str, str | None], name: str) -> st
     if tag in _LINKS and (name in _URLS or tag == "link"):
         return attributes.get(_LINKS[tag])
     if "price" in name.lower():
-        return price_text(node)
-    return node.text(separator=" ").strip() or attributes.get("href")
+        return price_text(node, MAX_PRICE)
+    return text_of(node) or attributes.get("href")

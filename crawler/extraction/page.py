@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from crawler.extraction import opengraph
 from crawler.extraction.document import Document
+from crawler.extraction.nodetext import text_of
 from crawler.items import PageItem
 
 _DETAILS: Final = ("sitename", "description", "categories", "tags", "image", "pagetype", "license")
@@ -36,7 +37,7 @@ def extract_page(html: str | bytes | Document, url: str) -> PageItem:
 
 def _title(document: Document) -> str | None:
     node = document.first("title")
-    text = " ".join(node.text().split()) if node is not None else ""
+    text = text_of(node) if node is not None else ""
     return text or opengraph.metas(document).get("og:title")
 
 

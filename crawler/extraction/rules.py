@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from crawler.extraction.document import Document
-from crawler.extraction.markup import price_text
+from crawler.extraction.nodetext import price_text, text_of
 from crawler.policy.domain_values import FieldRule
 from crawler.policy.domains import DomainRules
 
@@ -42,7 +42,7 @@ def _read(document: Document, rule: FieldRule, name: str) -> str | None:
         if rule.attribute is not None:
             text = node.attributes.get(rule.attribute) or ""
         else:
-            text = price_text(node) if name == "price" else node.text(separator=" ")
+            text = price_text(node) if name == "price" else text_of(node)
         if rule.pattern is not None:
             match = rule.pattern.search(text)
             text = (match[1 if match.re.groups else 0] or "") if match else ""

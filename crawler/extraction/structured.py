@@ -10,6 +10,9 @@ from typing import Any
 
 from crawler.extraction import identifiers, jsonld, markup, opengraph, schema_org, values
 from crawler.extraction.draft import CORE, Draft
+from crawler.extraction.nodetext import text_of
+
+MAX_HEADING = 400  # characters
 
 
 @dataclass(slots=True)
@@ -52,7 +55,7 @@ class Structured:
 
     @cached_property
     def _headings(self) -> list[str]:
-        return [node.text() for node in self.document.tree.css("h1,title")[:10]]
+        return [text_of(node, MAX_HEADING) for node in self.document.tree.css("h1,title")[:10]]
 
     def _take(self, items: Iterable[Any], source: str) -> None:
         evidence, url = self.evidence, self.document.url

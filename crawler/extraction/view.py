@@ -10,6 +10,9 @@ from selectolax.lexbor import LexborNode
 
 from crawler.extraction import wording
 from crawler.extraction.document import Document
+from crawler.extraction.nodetext import text_of
+
+MAX_HEADING: Final = 400  # characters
 
 # What an element stands in; inherited by everything inside it.
 OTHER: Final = 1  # related products, menus, carts, reviews, pop-ups: not the product itself
@@ -67,17 +70,21 @@ class View:
         """The element that names the product: of the h1s the one most like the page's title, else an h2."""
         page = _words(self.title)
         node = self.document.first("title")
-        page |= _words(node.text()) if node else set()
+        page |= _words(text_of(node, MAX_HEADING)) if node else set()
         for tag in ("h1", "[itemprop=name]", "h2"):
-            named = [node for node in self.document.tree.css(tag)[:50] if _words(node.text())]
+            named = [
+                (words, node)
+                for node in self.document.tree.css(tag)[:50]
+                if (words := _words(text_of(node, MAX_HEADING)))
+            ]
             if named:
-                return max(named, key=lambda node: _likeness(_words(node.text()), page))
+                return max(named, key=lambda pair: _likeness(pair[0], page))[1]
         return self._titled()
 
     def _titled(self) -> LexborNode | None:
         """The element with the longest text that is a part of the page's title."""
         node = self.document.first("title")
-        title = " ".join(node.text().split()) if node is not None else ""
+        title = text_of(node, MAX_HEADING) if node is not None else ""
         parts = [(len(text), node) for text, node in self.texts if len(text) >= 8 and text in title]
         return max(parts, key=lambda part: part[0])[1] if parts else None
 
@@ -149,7 +156,7 @@ def _named_flags(name: str) -> int:
 
 
 def _words(text: str) -> set[str]:
-    return set(re.findall(r"\w+", text.lower()[:400]))
+    return set(re.findall(r"\w+", text.lower()))
 
 
 def _likeness(words: set[str], page: set[str]) -> float:

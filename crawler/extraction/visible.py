@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from crawler.extraction import labels, view
+from crawler.extraction import labels, values, view
+from crawler.extraction.nodetext import parts_of, text_of
 from crawler.extraction.view import View
 
 _SCORE = re.compile(
@@ -15,11 +16,12 @@ _STARS = "[class*=rating],[class*=stars],[class*=Rating],[class*=Stars],[aria-la
 _CRUMBS = "[class*=breadcrumb i],[id*=breadcrumb i],nav[aria-label*=breadcrumb i]"
 _SEPARATORS = " \t\n/>»›|·•→\u00a0"
 MAX_CRUMBS = 12
+MAX_RATING = 200  # characters
 
 
 def shown_title(page: View) -> str | None:
     """The text of the heading."""
-    return page.heading.text(separator=" ") if page.heading is not None else None
+    return text_of(page.heading) if page.heading is not None else None
 
 
 def shown_brand(page: View) -> str | None:
@@ -38,8 +40,8 @@ def shown_rating(page: View) -> tuple[str, str] | None:
     """(value, end of its scale) of the first rating in words: `4.5 out of 5`."""
     for node in page.document.tree.css(_STARS)[:50]:
         attributes = node.attributes
-        for text in (attributes.get("aria-label"), attributes.get("title"), node.text(separator=" ")):
-            if text and len(text) < 200 and (match := _SCORE.search(text)):
+        for text in (attributes.get("aria-label"), attributes.get("title"), text_of(node, MAX_RATING)):
+            if text and len(text) < MAX_RATING and (match := _SCORE.search(text)):
                 return match[1], match[2]
     return None
 
@@ -47,7 +49,7 @@ def shown_rating(page: View) -> tuple[str, str] | None:
 def shown_category(page: View, title: str | None) -> str | None:
     """The trail of breadcrumbs without the product itself: `Home > Kitchen > Knives`."""
     for trail in page.document.tree.css(_CRUMBS)[:5]:
-        crumbs = [text.strip() for text in trail.text(separator="\0").split("\0") if text.strip(_SEPARATORS)]
+        crumbs = [text for text in parts_of(trail, values.MAX_TEXT) if text.strip(_SEPARATORS)]
         if crumbs and title and crumbs[-1].lower() in title.lower():
             crumbs.pop()
         if 2 <= len(crumbs) <= MAX_CRUMBS:

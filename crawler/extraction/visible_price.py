@@ -13,7 +13,7 @@ from selectolax.lexbor import LexborNode
 
 from crawler.extraction import values, view
 from crawler.extraction.currencies import iso_code
-from crawler.extraction.markup import price_text
+from crawler.extraction.nodetext import price_text
 from crawler.extraction.view import View
 
 MAX_TEXT: Final = 80  # characters of a text with a price
@@ -135,7 +135,7 @@ def _candidate(page: View, index: int, country: str) -> _Candidate | None:
     if currency := _beside(page, index, country):
         return _Candidate(index, node, number[0], currency)
     for element in _around(node):
-        whole = price_text(element)
+        whole = price_text(element, MAX_BLOCK)
         if len(whole) > MAX_BLOCK:
             break
         if money := _money(whole, country):
@@ -161,7 +161,7 @@ def _money(text: str, country: str) -> tuple[str, str] | None:
 def _with_cents(candidate: _Candidate, text: str, country: str) -> _Candidate:
     """The same price, with the cents of an element of their own."""
     for element in list(_around(candidate.node))[:2] if text[-1].isdigit() else ():
-        whole = price_text(element)
+        whole = price_text(element, MAX_BLOCK)
         if len(whole) <= MAX_BLOCK and whole.startswith(f"{text}.") and (money := _money(whole, country)):
             return _Candidate(candidate.index, element, *money)
     return candidate

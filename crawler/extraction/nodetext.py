@@ -1,0 +1,52 @@
+"""The text of an element, read only as far as anyone wants it: a page may be one element of 10 MB."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from selectolax.lexbor import LexborNode
+
+LONG: Final = 10_000  # characters
+MAX_NODES: Final = 2_000  # looked at below one element
+HIDDEN_TAGS: Final = frozenset(("script", "style", "noscript", "template", "svg", "head", "title", "textarea"))
+
+_CODE_TAGS: Final = frozenset(("script", "style", "template"))
+_WHOLE = re.compile(r"(?<![.,\d])\d{1,7}$|\d[ .,]\d{3}$")  # a number without decimals, at the end
+_BROKEN = re.compile(r"(?<=\d) (?=[.,]\d)|(?<=\d[.,]) (?=\d)")  # white space inside a number
+
+
+def parts_of(node: LexborNode, limit: int = LONG) -> list[str]:
+    """The texts in *node*, white space collapsed, up to the one that passes *limit* characters."""
+    parts: list[str] = []
+    size = 0
+    for count, each in enumerate(node.traverse(include_text=True, skip_empty=True)):
+        if count > MAX_NODES or size > limit:
+            break
+        if each.tag != "-text" or ((parent := each.parent) is not None and parent.tag in _CODE_TAGS):
+            continue
+        text = " ".join(each.text_lexbor()[: 4 * limit].split())
+        if text:
+            parts.append(text)
+            size += len(text) + 1
+    return parts
+
+
+def text_of(node: LexborNode, limit: int = LONG) -> str:
+    """The text of *node*, its pieces set apart by blanks; cut when it is longer than *limit*."""
+    return " ".join(parts_of(node, limit))[:limit]
+
+
+def price_text(node: LexborNode, limit: int = LONG) -> str:
+    """Like `text_of`, with cents that stand in an element of their own set off by a dot (12 <sup>99</sup>).
+
+    A text longer than *limit* is cut somewhere after it.
+    """
+    parts = parts_of(node, limit)
+    if len(parts) == 1:
+        return parts[0]
+    joined = ""
+    for part in parts:
+        cents = len(part) == 2 and part.isdecimal() and _WHOLE.search(joined)
+        joined += f".{part}" if cents else f" {part}"
+    return _BROKEN.sub("", joined.strip())
