@@ -73,8 +73,10 @@ class Demo:
         self._say(f"Servers: {servers.redis_url} and {servers.mongodb_uri}; logs and data are in {self._home}")
         self._state.save(self._home)
         urls = {"REDIS_URL": servers.redis_url, "MONGODB_URI": servers.mongodb_uri}
-        with Family(self._home / "logs") as family:
-            return asyncio.run(self._crawl(Fleet(family, {**SETTINGS, **self._job.settings, **urls})))
+        logs = self._home / "logs"
+        with Family(logs) as house, Family(logs) as crew:  # the crew goes first: workers finish what they fetch
+            self._open_shop(house)
+            return asyncio.run(self._crawl(Fleet(crew, {**SETTINGS, **self._job.settings, **urls})))
 
     async def _crawl(self, fleet: Fleet) -> int:
         began = datetime.now(UTC)
@@ -82,7 +84,6 @@ class Demo:
         settings.setdict(dict(fleet.settings), priority="cmdline")
         async with watching(settings) as watch:
             await watch.begin()
-            self._open_shop(fleet.family)
             self._push(fleet)
             seconds = await self._work(fleet, watch)
             replace(self._state, crawled=True).save(self._home)
