@@ -1,0 +1,111 @@
+"""`scrapy dead`: requests that could not be done, with why; put back or thrown away."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+from rich.console import Console
+from rich.table import Table
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from crawler.errors import ShoalError
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.messages import DeadLetter
+from crawler.frontier.session import session
+
+VERBS = ("list", "show", "retry", "drop")
+
+
+class Command(ScrapyCommand):
+    """`list` and `show` read; `retry` queues letters again with a fresh delivery count; `drop` forgets them."""
+
+    requires_project = True
+    requires_crawler_process = False
+    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
+
+    def syntax(self) -> str:
+        return "list|retry|drop [spider] [--host H] [--reason R] [--limit N] | show ID"
+
+    def short_desc(self) -> str:
+        return "List, show, retry or drop dead letters"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--host", help="only of this host")
+        parser.add_argument("--reason", help="only with this reason, as `list` shows it")
+        parser.add_argument(
+            "--limit", type=int, default=100, help="at most so many, newest first (default %(default)s)"
+        )
+        parser.add_argument("--json", action="store_true", help="list, show: one JSON object per letter")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Exit status 2 for a wrong call, 1 when `show` finds nothing."""
+        if not args or args[0] not in VERBS or len(args) > 2 or (args[0] == "show") > (len(args) == 2):
+            raise UsageError(f"name one of {', '.join(VERBS)}; then a spider, or for `show` an id", print_help=False)
+        if not 1 <= opts.limit <= 1_000_000:
+            raise UsageError(f"--limit {opts.limit} is out of range: 1 to 1000000", print_help=False)
+        try:
+            asyncio.run(self._run(args[0], args[1] if len(args) == 2 else None, opts))
+        except ShoalError as error:
+            raise UsageError(str(error), print_help=False) from error
+
+    async def _run(self, verb: str, name: str | None, opts: argparse.Namespace) -> None:
+        assert self.settings is not None
+        async with session(self.settings) as frontier:
+            if verb == "show":
+                await self._show(frontier, str(name))
+                return
+            letters = await frontier.dead.find(name, host=opts.host, reason=opts.reason, limit=opts.limit)
+            if verb == "list":
+                await self._list(frontier, letters, as_json=opts.json)
+                return
+            settle = frontier.dead.retry if verb == "retry" else frontier.dead.drop
+            settled = sum(await settle([letter.id for letter in letters]))
+            print(f"{settled} {'queued again' if verb == 'retry' else 'dropped'}")
+            if kept := len(letters) - settled:
+                print(f"{kept} left as they are: a start URL that could not be read can only be dropped")
+
+    async def _show(self, frontier: Frontier, letter_id: str) -> None:
+        try:
+            letter = await frontier.dead.show(letter_id)
+        except ValueError:
+            raise UsageError(f"{letter_id!r} is no id: `scrapy dead list` shows them", print_help=False) from None
+        if letter is None:
+            print(f"there is no dead letter {letter_id}")
+            self.exitcode = 1
+        else:
+            print(json.dumps(_plain(letter), indent=2, default=str))
+
+    async def _list(self, frontier: Frontier, letters: Sequence[DeadLetter], *, as_json: bool) -> None:
+        if as_json:
+            for letter in letters:
+                print(json.dumps(_plain(letter), default=str))
+            return
+        table = Table("id", "at", "reason", "host", "deliveries", "status", "worker", "url or entry")
+        for letter in letters:
+            row = (letter.reason, letter.host, letter.deliveries, letter.status or "", letter.worker, _what(letter))
+            table.add_row(letter.id, f"{_at(letter):%Y-%m-%d %H:%M:%S}", *map(str, row))
+        total, evicted = await frontier.dead.count(), await frontier.dead.evicted()
+        Console().print(table if letters else "No dead letters match.")
+        print(f"{len(letters)} shown of {total} kept; {evicted} evicted for want of room (FRONTIER_DEAD_LIMIT)")
+
+
+def _at(letter: DeadLetter) -> datetime:
+    return datetime.fromtimestamp(letter.at_ms / 1000, UTC)
+
+
+def _what(letter: DeadLetter) -> str:
+    return str(letter.detail.get("url") or letter.detail.get("error") or letter.body[:200])
+
+
+def _plain(letter: DeadLetter) -> dict[str, Any]:
+    fields = asdict(letter) | {"at": _at(letter).isoformat(), "detail": dict(letter.detail)}
+    fields["body"] = letter.body.decode("utf-8", "backslashreplace")
+    return fields

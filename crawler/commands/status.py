@@ -1,0 +1,143 @@
+"""`scrapy status`: what is queued, leased, delayed, dead and done; per host and worker."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from crawler.errors import ShoalError
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.messages import HostState, SpiderStats, WorkerState
+from crawler.frontier.session import session
+
+WATCH_SECONDS = 2.0
+TOP_HOSTS = 20
+COLUMNS = ("queued", "leased", "delayed", "dead", "done", "seen", "duplicates", "refused", "nacked", "reaped")
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """One look at the frontier."""
+
+    spiders: dict[str, SpiderStats]
+    eligible_hosts: int
+    waiting_hosts: int
+    hosts: Sequence[HostState]
+    workers: Sequence[WorkerState]
+
+
+class Command(ScrapyCommand):
+    """Reads only. Costs the same at any size of the queue; of the hosts it shows the longest queues."""
+
+    requires_project = True
+    requires_crawler_process = False
+    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
+
+    def syntax(self) -> str:
+        return "[spider] [--json] [--watch]"
+
+    def short_desc(self) -> str:
+        return "Show what the shared frontier holds"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--json", action="store_true", help="print one JSON object, for scripts")
+        parser.add_argument("--watch", action="store_true", help=f"look again every {WATCH_SECONDS:g} s until Ctrl-C")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if len(args) > 1 or (opts.json and opts.watch):
+            raise UsageError("name at most one spider, and either --json or --watch", print_help=False)
+        try:
+            asyncio.run(self._show(args[0] if args else None, opts))
+        except ShoalError as error:
+            raise UsageError(str(error), print_help=False) from error
+        except KeyboardInterrupt:
+            return
+
+    async def _show(self, spider: str | None, opts: argparse.Namespace) -> None:
+        assert self.settings is not None
+        async with session(self.settings) as frontier:
+            seen = await look(frontier, spider)
+            if opts.json:
+                print(json.dumps(asdict(seen), default=dict))
+            elif opts.watch:
+                await self._watch(frontier, spider, seen)
+            else:
+                Console().print(render(seen))
+
+    async def _watch(self, frontier: Frontier, spider: str | None, seen: Snapshot) -> None:
+        with Live(render(seen), auto_refresh=False) as live:
+            while True:
+                await asyncio.sleep(WATCH_SECONDS)
+                live.update(render(await look(frontier, spider)), refresh=True)
+
+
+async def look(frontier: Frontier, spider: str | None) -> Snapshot:
+    """Everything the command shows."""
+    stats = await frontier.census.stats(spider)
+    workers = await frontier.census.workers()
+    return Snapshot(
+        spiders=dict(stats.spiders),
+        eligible_hosts=stats.eligible_hosts,
+        waiting_hosts=stats.waiting_hosts,
+        hosts=await frontier.census.hosts(spider, TOP_HOSTS),
+        workers=[w for w in workers if spider is None or str(w.info.get("spider", "")).partition(":")[0] == spider],
+    )
+
+
+def render(seen: Snapshot) -> Group:
+    """Tables for people."""
+    parts: list[Table | str] = [_spiders(seen.spiders)]
+    parts.append(f"{seen.eligible_hosts} hosts may be visited now, {seen.waiting_hosts} later.")
+    if seen.hosts:
+        parts.append(_hosts(seen.hosts))
+    parts.append(_workers(seen.workers) if seen.workers else "No worker is alive.")
+    return Group(*parts)
+
+
+def _spiders(spiders: dict[str, SpiderStats]) -> Table:
+    table = Table("spider", *COLUMNS, title="Requests", title_justify="left")
+    for name, counters in sorted(spiders.items()):
+        table.add_row(name, *(f"{getattr(counters, column):,}" for column in COLUMNS))
+    if not spiders:
+        table.add_row("(nothing was ever pushed)")
+    return table
+
+
+def _hosts(hosts: Sequence[HostState]) -> Table:
+    columns = ("queued", "delay", "in flight", "waits", "blocked", "latency", "success")
+    table = Table("host", *columns, title=f"Longest queues, {len(hosts)} hosts", title_justify="left")
+    for host in hosts:
+        table.add_row(
+            host.host,
+            f"{host.queued:,}",
+            _seconds(host.delay_ms),
+            f"{host.in_flight} of {host.cap}",
+            _seconds(host.waits_ms),
+            _seconds(host.blocked_ms),
+            _seconds(host.latency_ms),
+            "" if host.success is None else f"{host.success:.0%}",
+        )
+    return table
+
+
+def _workers(workers: Sequence[WorkerState]) -> Table:
+    table = Table("worker", "spider", "leases", "buffered", "outbox", "seen", title="Workers", title_justify="left")
+    for worker in workers:
+        told = [str(worker.info.get(name, "")) for name in ("spider", "leases", "buffered", "outbox")]
+        table.add_row(worker.name, *told, f"{_seconds(worker.seen_ms_ago)} ago")
+    return table
+
+
+def _seconds(milliseconds: float) -> str:
+    return f"{milliseconds / 1000:.1f} s" if milliseconds else "-"
