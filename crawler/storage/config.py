@@ -36,8 +36,11 @@ class StorageConfig:
 
 def _history(settings: Mapping[str, Any]) -> dict[str, str]:
     value = settings.get("CHANGE_HISTORY")
-    names = [*value, *value.values()] if isinstance(value, Mapping) else [value]
-    if not all(isinstance(name, str) and name and "$" not in name for name in names):
-        allowed = "a dict of collection names, items to their changes, like {'products': 'product_changes'}"
-        raise ConfigError("CHANGE_HISTORY", value, allowed)
-    return dict(value) if isinstance(value, Mapping) else {}
+    if isinstance(value, Mapping) and all(map(_is_name, [*value, *value.values()])):
+        return dict(value)
+    allowed = "a dict of collection names, items to their changes, like {'products': 'product_changes'}"
+    raise ConfigError("CHANGE_HISTORY", value, allowed)
+
+
+def _is_name(name: object) -> bool:
+    return isinstance(name, str) and name != "" and "$" not in name and not name.startswith("system.")

@@ -89,7 +89,7 @@ def where(settings: Mapping[str, Any]) -> str:
 
 def address(uri: str) -> str:
     """The hosts and ports of a MongoDB URI, without user, password or options."""
-    return uri.partition("://")[2].split("/")[0].split("?")[0].rpartition("@")[2]
+    return (uri.partition("://")[2] or uri).split("/")[0].split("?")[0].rpartition("@")[2]
 
 
 def _bundled(settings: Mapping[str, Any]) -> str:

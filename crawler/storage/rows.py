@@ -35,7 +35,7 @@ class Csv:
     """Comma-separated with a header (RFC 4180). Nested values are JSON, absent ones are empty."""
 
     def __init__(self, target: TextIO, columns: Sequence[str]) -> None:
-        self._writer = csv.writer(target, lineterminator="\n")
+        self._writer = csv.writer(target)  # \r\n, else a bare \r would go unquoted
         self._columns = columns
         self._writer.writerow(columns)
 

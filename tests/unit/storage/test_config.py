@@ -1,0 +1,125 @@
+"""Storage settings: the shipped ones work, each range is kept, and errors name the setting."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from scrapy import Spider
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
+from scrapy.settings import Settings
+from scrapy.statscollectors import MemoryStatsCollector
+
+import settings.base
+from crawler.errors import ConfigError
+from crawler.pipelines.clean import CleanPipeline
+from crawler.pipelines.dedupe import DedupePipeline
+from crawler.pipelines.validate import ValidatePipeline
+from crawler.storage import connection
+from crawler.storage.config import StorageConfig
+
+
+def shipped(**changes: Any) -> Settings:
+    values = Settings()
+    values.setmodule(settings.base)
+    values.setdict(changes)
+    return values
+
+
+def crawler(**changes: Any) -> Crawler:
+    made = Crawler(Spider, shipped(**changes))
+    made.stats = MemoryStatsCollector(made)
+    return made
+
+
+def test_shipped_settings_are_the_defaults_of_the_dataclass() -> None:
+    assert StorageConfig.from_settings(shipped()) == StorageConfig(retry_max_seconds=15.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("STORAGE_BATCH_SIZE", [0, 10_001, "many"]),
+        ("STORAGE_BATCH_MS", [0, 10_001, 1.5]),
+        ("STORAGE_RETRY_MAX_SECONDS", [0, 601]),
+        ("ITEM_MAX_MB", [0, 5.1, None]),
+        ("REJECTED_ITEMS_DAYS", [0, 3651]),
+        ("CHANGE_HISTORY", [None, "products", {"products": ""}, {"a": "$b"}, {1: "a"}]),
+    ],
+)
+def test_ranges_of_the_writer(name: str, values: list[Any]) -> None:
+    for value in values:
+        with pytest.raises(ConfigError, match=name):
+            StorageConfig.from_settings(shipped(**{name: value}))
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "name", "values"),
+    [
+        (CleanPipeline, "ITEM_TEXT_MAX_CHARS", [99, 4_000_001]),
+        (ValidatePipeline, "ITEM_FATAL_ISSUES", [["no_such_issue"], ["missing_title", "Missing_Title"]]),
+        (DedupePipeline, "ITEM_DEDUPE_SIZE", [-1, 10_000_001]),
+        (DedupePipeline, "ITEM_DEDUPE_SECONDS", [0, 86_401]),
+    ],
+)
+def test_ranges_of_the_pipelines(pipeline: Any, name: str, values: list[Any]) -> None:
+    assert pipeline.from_crawler(crawler()) is not None
+    for value in values:
+        with pytest.raises(ConfigError, match=name):
+            pipeline.from_crawler(crawler(**{name: value}))
+
+
+def test_deduplication_can_be_off() -> None:
+    with pytest.raises(NotConfigured):
+        DedupePipeline.from_crawler(crawler(ITEM_DEDUPE_SIZE=0))
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [("STORAGE_CONNECT_SECONDS", [0, 61]), ("STORAGE_REPLY_SECONDS", [0, 601])],
+)
+def test_ranges_of_the_connection(name: str, values: list[Any]) -> None:
+    for value in values:
+        with pytest.raises(ConfigError, match=name):
+            connection.connect(shipped(**{"MONGODB_URI": "mongodb://127.0.0.1:1", name: value}))
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "mongo://reader:s3cret@db.example",
+        "mongodb://reader:s3cret@db.example:port",
+        "mongodb://reader:s3cret@db.example:99999",
+        "mongodb://reader:s3cr@et@db.example",
+        "mongodb://reader:s3cret@",
+    ],
+)
+def test_an_unreadable_uri_is_named_without_its_password(uri: str) -> None:
+    with pytest.raises(ConfigError, match="MONGODB_URI") as error:
+        connection.connect(shipped(MONGODB_URI=uri))
+    assert "s3cr" not in str(error.value)
+    assert "reader" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["", "a b", "a.b", "a$b", None])
+async def test_a_database_name_that_mongodb_refuses(name: str | None) -> None:
+    client = connection.connect(shipped(MONGODB_URI="mongodb://127.0.0.1:1"))
+    with pytest.raises(ConfigError, match="MONGODB_DATABASE"):
+        connection.database(client, {"MONGODB_DATABASE": name})
+    await client.close()
+
+
+@pytest.mark.parametrize(
+    ("uri", "expected"),
+    [
+        ("mongodb://127.0.0.1:27017/", "127.0.0.1:27017"),
+        ("mongodb://u:p%40@a:1,b:2/db?replicaSet=r", "a:1,b:2"),
+        ("mongodb+srv://u:p@cluster.example/?retryWrites=true", "cluster.example"),
+        ("mongodb://[::1]:27017", "[::1]:27017"),
+        ("localhost:27017", "localhost:27017"),
+        ("", ""),
+    ],
+)
+def test_address_has_hosts_and_ports_only(uri: str, expected: str) -> None:
+    assert connection.address(uri) == expected

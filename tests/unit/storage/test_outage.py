@@ -1,0 +1,85 @@
+"""Retries: until it works, said once, never for what a retry cannot cure."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Awaitable, Callable
+
+import pytest
+from bson.errors import InvalidDocument
+from pymongo.errors import AutoReconnect, InvalidOperation, OperationFailure, ServerSelectionTimeoutError
+
+from crawler.storage.outage import Outage, ServerError
+
+
+class Stats(Counter[str]):
+    """Counts."""
+
+    def inc_value(self, key: str, count: int = 1) -> None:
+        self[key] += count
+
+    def set_value(self, key: str, value: float) -> None:
+        self[key] = int(value)
+
+
+class Slept(list[float]):
+    """A sleep that only takes note."""
+
+    async def __call__(self, seconds: float) -> None:
+        self.append(seconds)
+
+
+def failing(*errors: Exception) -> Callable[[], Awaitable[str]]:
+    left = list(errors)
+
+    async def call() -> str:
+        if left:
+            raise left.pop(0)
+        return "served"
+
+    return call
+
+
+@pytest.fixture
+def stats() -> Stats:
+    return Stats()
+
+
+@pytest.fixture
+def slept() -> Slept:
+    return Slept()
+
+
+@pytest.fixture
+def outage(stats: Stats, slept: Slept) -> Outage:
+    ticks = iter([100.0, 112.5, 200.0, 201.0])
+    return Outage(stats, "db.example:27017", 4.0, sleep=slept, uniform=lambda _, high: high, clock=lambda: next(ticks))
+
+
+async def test_retries_with_growing_capped_pauses_until_served(outage: Outage, stats: Stats, slept: Slept) -> None:
+    errors = [AutoReconnect("a"), ServerSelectionTimeoutError("b"), OperationFailure("c", 13), ServerError("d")] * 2
+    assert await outage.insist(failing(*errors)) == "served"
+    assert list(slept) == pytest.approx([0.02 + pause for pause in (0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 4.0, 4.0)])
+    assert stats == {"storage/errors": 8, "storage/outages": 1, "storage/away": 0}
+
+
+async def test_says_once_that_it_is_away_and_once_that_it_is_back(
+    outage: Outage, stats: Stats, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    for _ in range(2):
+        await outage.insist(failing(*[AutoReconnect("connection closed")] * 5))
+    away, back, *later = caplog.records
+    assert (away.levelname, back.levelname, len(later)) == ("ERROR", "WARNING", 2)
+    assert away.getMessage().startswith("MongoDB at db.example:27017 does not store: connection closed. Items wait")
+    assert back.getMessage() == "MongoDB at db.example:27017 stores again after 12.5 s"
+    assert stats["storage/outages"] == 2
+
+
+@pytest.mark.parametrize("error", [InvalidDocument("bad"), InvalidOperation("closed"), ValueError("bug")])
+async def test_what_no_retry_cures_is_raised(outage: Outage, slept: Slept, error: Exception) -> None:
+    with pytest.raises(type(error)):
+        await outage.insist(failing(error))
+    assert slept == []
+    assert outage.since is None
