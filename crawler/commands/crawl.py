@@ -52,7 +52,9 @@ class Command(CrawlCommand):
 
     def _settle(self, crawl: Any) -> None:
         assert self.crawler_process is not None
-        error = crawl.exception() if isinstance(crawl, asyncio.Task) and not crawl.cancelled() else None
+        # not done: told to stop before it had begun
+        ended = isinstance(crawl, asyncio.Task) and crawl.done() and not crawl.cancelled()
+        error = crawl.exception() if ended else None
         if isinstance(error, ShoalError):
             raise UsageError(str(error), print_help=False)
         if error is not None:

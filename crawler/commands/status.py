@@ -105,12 +105,14 @@ def render(seen: Snapshot) -> Group:
     return Group(*parts)
 
 
-def _spiders(spiders: dict[str, SpiderStats]) -> Table:
-    table = Table("spider", *COLUMNS, title="Requests", title_justify="left")
-    for name, counters in sorted(spiders.items()):
-        table.add_row(name, *(f"{getattr(counters, column):,}" for column in COLUMNS))
+def _spiders(spiders: dict[str, SpiderStats]) -> Table | str:
     if not spiders:
-        table.add_row("(nothing was ever pushed)")
+        return "Nothing was ever pushed."
+    table = Table("requests", title_justify="left")
+    for name in sorted(spiders):
+        table.add_column(name, justify="right")
+    for column in COLUMNS:
+        table.add_row(column, *(f"{getattr(spiders[name], column):,}" for name in sorted(spiders)))
     return table
 
 
