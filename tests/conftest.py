@@ -51,9 +51,7 @@ async def mongo_database(mongodb_uri: str) -> AsyncIterator[AsyncDatabase[dict[s
 @pytest.fixture
 def project_env(tmp_path: Path) -> dict[str, str]:
     """The environment of a `scrapy` process: test settings, bundled servers in a directory of this test."""
-    ours = ("SCRAPY", "REDIS_URL", "MONGODB")
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
-    return inherited | {"SCRAPY_PROJECT": "test", "EMBEDDED_DATA_DIR": str(tmp_path / "services")}
+    return servers.environment(tmp_path / "services")
 
 
 @pytest.fixture

@@ -27,6 +27,13 @@ def start(data_dir: Path, *, redis: bool = False, mongodb: bool = False) -> Endp
         pytest.skip(str(error))
 
 
+def environment(data_dir: Path) -> dict[str, str]:
+    """The environment of a `scrapy` process: test settings, bundled servers in *data_dir*."""
+    ours = ("SCRAPY", "REDIS_URL", "MONGODB")
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
+    return inherited | {"SCRAPY_PROJECT": "test", "EMBEDDED_DATA_DIR": str(data_dir)}
+
+
 class ScrapyRunner:
     """Runs `scrapy ...` in the project, as processes of their own."""
 

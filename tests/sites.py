@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Self
+from typing import Any, Self
 
 
 @dataclass(frozen=True)
@@ -19,18 +21,35 @@ class Page:
     hold: threading.Event | None = None
 
 
-class Site:
-    """Serves *pages* by path on 127.0.0.1; other paths are 404. `requested` lists the paths in order."""
+@dataclass(frozen=True)
+class Received:
+    """One request as it came in; `at` in monotonic seconds."""
 
-    def __init__(self, pages: Mapping[str, Page | Callable[[], Page]]) -> None:
+    method: str
+    path: str
+    headers: Mapping[str, str]
+    body: str
+    at: float
+
+
+class Site:
+    """Serves *pages* by path on a loopback address; other paths are 404. `received` lists what was asked for."""
+
+    def __init__(self, pages: Mapping[str, Page | Callable[[], Page]], host: str = "127.0.0.1") -> None:
         self.pages = dict(pages)
-        self.requested: list[str] = []
-        self._server = _Server(self)
+        self.received: list[Received] = []
+        self._server = _Server(self, host)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+
+    @property
+    def requested(self) -> list[str]:
+        """The paths that were asked for, in order."""
+        return [request.path for request in self.received]
 
     def url(self, path: str = "/") -> str:
         """The address of *path*."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}{path}"
+        host, port = self._server.server_address[:2]
+        return f"http://{host!s}:{port}{path}"
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -45,19 +64,27 @@ class Site:
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
+    request_queue_size = 128
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Site, host: str) -> None:
         self.site = site
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__((host, 0), _Handler)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that goes away in the middle is what some tests are about."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class _Handler(BaseHTTPRequestHandler):
     server: _Server
     protocol_version = "HTTP/1.1"
     timeout = 30
+    disable_nagle_algorithm = True
 
     def do_GET(self) -> None:
-        self.server.site.requested.append(self.path)
+        sent = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
+        self.server.site.received.append(Received(self.command, self.path, dict(self.headers), sent, time.monotonic()))
         found = self.server.site.pages.get(self.path, Page("not here", 404))
         page = found if isinstance(found, Page) else found()
         if page.hold is not None:
@@ -70,5 +97,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
+    do_POST = do_GET
+
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Tests look at `requested`."""
+        """Tests look at `received`."""

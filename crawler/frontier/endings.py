@@ -1,7 +1,7 @@
 """The one private hook into Scrapy: `engine._slot.remove_request`, called last however a request ends.
 
 No set of public signals covers every ending (a callback that raises midway, a 404, a redirect, a refused
-connection with an errback, an item that fails ...); this method does. tests/integration/frontier/test_endings.py
+connection with an errback, an item that fails ...); this method does. tests/integration/crawl/test_endings.py
 holds the contract, and Scrapy is pinned because of it.
 """
 
@@ -13,18 +13,24 @@ from scrapy import Request
 from scrapy.core.engine import ExecutionEngine
 
 
-def on_request_end(engine: ExecutionEngine, callback: Callable[[Request], None]) -> None:
-    """Call *callback* with each request that leaves the engine, before the engine may close over it."""
+def on_request_end(engine: ExecutionEngine, callback: Callable[[Request], bool]) -> None:
+    """Call *callback* with each request that leaves the engine, before the engine may close over it.
+
+    It answers whether that was the end: `engine.download_async(response.request)` takes a request out while its own
+    callback still runs, and it then stays in.
+    """
     slot = engine._slot
     if slot is None:
         raise RuntimeError("the engine has no open spider: call this from Scheduler.open()")
     remove = slot.remove_request
 
     def remove_request(request: Request) -> None:
+        ended = True
         try:
-            callback(request)
+            ended = callback(request)
         finally:
-            remove(request)
+            if ended:
+                remove(request)
 
     slot.remove_request = remove_request  # type: ignore[method-assign]
 

@@ -6,10 +6,13 @@ Keyed by the Request object itself and never by its meta, which redirects and `f
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from scrapy import Request
+from scrapy.http import Response
 
 from crawler.frontier.messages import Handle, Lease
 from crawler.policy.outcome import Evidence
@@ -26,6 +29,8 @@ class Held:
     reported: bool = False  # the host's slot is free again
     lent: bool = False  # its turn at the host went to a request it waits for (robots.txt)
     lost: bool = False  # the frontier no longer knows the token
+    downloads: int = 0  # not ended yet: more than one when a callback downloads its own request again
+    postponed_ms: int = 0  # how long its host wants to be left alone, when that is too long to wait for here
     evidence: Evidence = field(default_factory=Evidence)
 
     @property
@@ -43,6 +48,7 @@ class LeaseBook:
 
     def __init__(self) -> None:
         self._held: dict[Request, Held] = {}
+        self._pages: WeakKeyDictionary[Response, Held] = WeakKeyDictionary()
         # weak: a follow-up that a component drops on its way to the scheduler leaves nothing behind
         self._follow_ups: WeakKeyDictionary[Request, tuple[Held, Request]] = WeakKeyDictionary()
         self._parents: WeakKeyDictionary[Request, Held] = WeakKeyDictionary()
@@ -59,6 +65,14 @@ class LeaseBook:
     def of(self, request: Request | None) -> Held | None:
         """The lease of *request*; None for what bypasses the queue (robots.txt, media)."""
         return self._held.get(request) if request is not None else None
+
+    def answered(self, response: Response, held: Held) -> None:
+        """*response* is the page of *held*, whichever request a middleware made it from."""
+        self._pages[response] = held
+
+    def behind(self, response: Response) -> Held | None:
+        """The lease that *response* is the page of."""
+        return self._pages.get(response)
 
     def unstarted(self, host: str) -> Held | None:
         """A lease of *host* that is in work but has not gone on the wire."""
@@ -84,9 +98,16 @@ class LeaseBook:
         """The lease and the request that *request* continues, once: the caller settles it."""
         return self._follow_ups.pop(request, None)
 
-    def adopt(self, child: Request, parent: Held) -> None:
-        """*child* came out of the callback of *parent*'s page."""
-        self._parents[child] = parent
+    async def watch(self, output: AsyncIterator[Any], parent: Held) -> AsyncIterator[Any]:
+        """What the callback or errback of *parent* yields: its requests are children, and the last line is its end.
+
+        A callback that raises, or is cut off by CloseSpider, never gets there.
+        """
+        async for one in output:
+            if isinstance(one, Request):
+                self._parents[one] = parent
+            yield one
+        parent.evidence.parsed = True
 
     def parent(self, child: Request) -> Held | None:
         """The lease whose page *child* was found on."""

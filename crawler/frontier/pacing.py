@@ -7,6 +7,7 @@ hops, robots.txt, media) takes a turn from the same host state and waits for it 
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -25,20 +26,27 @@ from crawler.frontier.outage import Outage
 from crawler.frontier.outbox import Outbox
 from crawler.policy.backoff import retry_after
 
+POLL_SECONDS = 0.5  # longest wait for a turn before asking again: reports of other workers bring it forward
+
 
 class TooLateError(Exception):
-    """The lease is no longer ours or its time to start has passed (a frozen worker): it goes back, uncharged."""
+    """The lease is no longer ours, its time to start has passed (a frozen worker), or its host wants to be left alone
+    for too long to wait for that here: it goes back, uncharged."""
+
+    def __init__(self, wait_ms: int = 0) -> None:
+        super().__init__()
+        self.wait_ms = wait_ms
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Turn:
     """A permission to send now."""
 
     handle: Handle
-    started_at: float  # monotonic seconds
     held: Held | None = None  # None for what goes without a lease of its own
-    charged: asyncio.Future[bool] | None = None  # whether the frontier counted this delivery as ours
     keep: bool = False  # the slot belongs to a page that still has to go
+    sent_at: float | None = None  # monotonic seconds
+    charged: asyncio.Future[bool] | None = None  # whether the frontier counted this delivery as ours
 
 
 class Pacer:
@@ -61,6 +69,7 @@ class Pacer:
         self._outage = outage
         self._worker = worker
         self._clock = clock
+        self._patience = frontier.config.start_within_ms / 1000
 
     async def turn(self, request: Request) -> Turn:
         """Wait until *request* may go on the wire; raises TooLateError when its lease does not allow it any more."""
@@ -68,18 +77,24 @@ class Pacer:
         if held is None:
             return await self._beside(request)
         if held.reported:  # a redirect hop: its lease had its turn
-            return await self._take(request, None)
+            return await self._take(request, None, self._patience)
         if held.lent:
-            await self._outbox.flush()  # the borrower's report: until it is in, the turn would count as unused
-            await self._take(request, held)
+            await self._take(request, held, self._patience)
         if held.lease.deliveries >= SUSPECT_DELIVERIES and not await self._outbox.start(held.handle):
             held.lost = True
             raise TooLateError
-        now = self._clock()
-        if now > held.start_by:
+        if self._clock() > held.start_by:
             raise TooLateError
-        held.started_at = now
-        return Turn(held.handle, now, held, self._outbox.start(held.handle, on_wire=True))
+        held.started_at = self._clock()
+        return Turn(held.handle, held)
+
+    def sent(self, turn: Turn) -> None:
+        """The request of *turn* has been written; the first call counts. Charges the delivery."""
+        if turn.sent_at is not None:
+            return
+        turn.sent_at = self._clock()
+        if turn.held is not None:
+            turn.charged = self._outbox.start(turn.handle, on_wire=True)
 
     async def _beside(self, request: Request) -> Turn:
         """A turn for what has no lease. A page that waits for it (its robots.txt) lends its slot at the host: with one
@@ -105,17 +120,22 @@ class Pacer:
 
     def answered(self, turn: Turn, response: Response | None) -> None:
         """Report what came back for *turn*; None when nothing did. Frees the host's slot."""
-        elapsed_ms = round((self._clock() - turn.started_at) * 1000)
+        self.sent(turn)  # where the handler could not tell: too late is safe, too early is not
+        assert turn.sent_at is not None
+        elapsed_ms = int((self._clock() - turn.sent_at) * 1000)
         if turn.held is not None:
             turn.held.reported = True
         status = response.status if response is not None else 0
         wait_ms = _retry_after_ms(response)
         self._outbox.report(Report(*turn.handle, elapsed_ms, elapsed_ms, status, wait_ms, keep=turn.keep))
 
-    async def _take(self, request: Request, lease: Held | None) -> Turn:
-        """Wait for a slot of its own, or for another turn under the slot of *lease*."""
+    async def _take(self, request: Request, lease: Held | None, patience: float = math.inf) -> Turn:
+        """Wait for a slot of its own, or for another turn under the slot of *lease*; raises TooLateError after
+        *patience* seconds, for what can as well wait in the frontier."""
         rule = self._rules.of(request)
         handle = lease.handle if lease is not None else None
+        give_up_at = self._clock() + patience
+        await self._outbox.flush()  # our own reports: until they are in, the host looks busy and a lent turn unused
         while True:
             asked_at = self._clock()
             try:
@@ -125,15 +145,17 @@ class Pacer:
             except (RedisError, OSError) as error:
                 await self._outage.wait(error)
                 continue
-            if take.lost:
-                raise TooLateError
             start_by = asked_at + take.start_within_ms / 1000
+            if take.lost or (take.token is None and asked_at >= give_up_at):
+                raise TooLateError(take.wait_ms)
             if take.token is None:
-                await asyncio.sleep(take.wait_ms / 1000)
+                await asyncio.sleep(min(take.wait_ms / 1000, POLL_SECONDS))
             elif self._clock() <= start_by:
                 if lease is not None:
                     lease.start_by = start_by
-                return Turn(take.token, self._clock(), keep=lease is not None)
+                return Turn(take.token, keep=lease is not None)
+            elif lease is None:
+                self._outbox.give_back(take.token)  # this worker was frozen
 
 
 def _retry_after_ms(response: Response | None) -> int:

@@ -18,11 +18,12 @@ from twisted.internet.defer import Deferred
 
 from crawler import stats as names
 from crawler.errors import CodecError, ConfigError, MessageError
-from crawler.frontier import codec, connection
+from crawler.frontier import connection
 from crawler.frontier.dupefilter import FrontierDupeFilter
 from crawler.frontier.leases import Held
-from crawler.frontier.outbox import Bury, Nack
+from crawler.frontier.outbox import Bury
 from crawler.frontier.scripts import Client
+from crawler.frontier.settling import UNFINISHED_TIMES
 from crawler.frontier.worker import Worker
 from crawler.policy.outcome import Evidence
 from crawler.urls import canonicalize
@@ -118,7 +119,9 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
     def close(self, reason: str) -> Deferred[None]:
         """Send what is left, give back what was not started, leave the shared state alone."""
         while self._ready:
-            self._nack(self._ready.popleft(), "drained", delay_ms=0)
+            hop = self._ready.popleft()
+            if (held := self.worker.book.release(hop)) is not None:
+                self.worker.settler.again(hop, held, "drained", delay_ms=0)
         return deferred_from_coro(self._close())
 
     async def _close(self) -> None:
@@ -157,8 +160,6 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
     def enqueue_request(self, request: Request) -> bool:
         """Queue *request*; False when it is known already or cannot be stored (the page it is from then fails)."""
         book = self.worker.book
-        if (held := book.release(request)) is not None:
-            return self._hand_back(held)
         if (chain := book.follow_up(request)) is not None:
             return self._continue(request, *chain)
         return self._push(request, book.parent(request), dedupe=not request.dont_filter)
@@ -177,13 +178,21 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         self.worker.book.hold(request, held)
         return request
 
-    def _hand_back(self, held: Held) -> bool:
-        if not held.lost:
-            self.worker.outbox.give_back(held.handle)
+    def _hand_back(self, request: Request, held: Held) -> bool:
+        """*request* could not be sent in its time; a redirect hop goes on from where it stands."""
+        self.worker.book.release(request)
+        if held.lost:
+            return True
+        if held.reported:
+            return self.worker.settler.again(request, held, "postponed", held.postponed_ms)
+        self.worker.outbox.give_back(held.handle)
         return True
 
     def _push(self, request: Request, parent: Held | None, *, dedupe: bool) -> bool:
-        generation = parent.lease.generation if parent is not None else self.worker.generation
+        generation = self.worker.generation
+        if parent is not None:
+            generation = parent.lease.generation
+            request.meta.pop(UNFINISHED_TIMES, None)  # the parent's, copied along with the rest of its meta
         try:
             message = self.queue.encoder.message(request, generation=generation, dedupe=dedupe)
         except (CodecError, MessageError) as error:
@@ -201,13 +210,17 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
 
     def _continue(self, request: Request, held: Held, source: Request) -> bool:
         """*request* is what a middleware made of *source*: a retry, a redirect, or another way to ask."""
+        if request is source:
+            return self._hand_back(request, held)
         retries = request.meta.get("retry_times", 0)
         if retries > source.meta.get("retry_times", 0):
             self.worker.book.release(source)
-            return self._retry(request, held, retries)
+            self._count(names.RETRIED)
+            delay_ms = self.worker.settler.retry_delay_ms(retries)
+            return self.worker.settler.again(request, held, "retry", delay_ms)
         if self.queue.encoder.rules.of(request).group == held.lease.host:
             self.worker.book.release(source)
-            held.evidence = Evidence()
+            held.evidence, held.downloads = Evidence(), 0
             self.worker.book.hold(request, held)
             self._ready.append(request)
             return True
@@ -215,22 +228,6 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         chain = {canonicalize(url) for url in request.meta.get("redirect_urls", ())}
         dedupe = not request.dont_filter and canonicalize(request.url) not in chain
         return self._push(request, held, dedupe=dedupe)
-
-    def _retry(self, request: Request, held: Held, retries: int) -> bool:
-        self._count(names.RETRIED)
-        self.worker.book.hold(request, held)
-        return self._nack(request, "retry", delay_ms=self.worker.settler.retry_delay_ms(retries))
-
-    def _nack(self, request: Request, reason: str, *, delay_ms: int) -> bool:
-        held = self.worker.book.release(request)
-        assert held is not None
-        try:
-            body = codec.encode(request, self.spider)
-        except CodecError as error:
-            self.worker.outbox.end(Bury(held.handle, "unserialisable", {"error": str(error)}))
-            return False
-        self.worker.outbox.end(Nack(held.handle, delay_ms, reason, body))
-        return True
 
     def _unserialisable(self, error: Exception, parent: Held | None) -> None:
         self._count(names.UNSERIALISABLE)

@@ -37,7 +37,7 @@ RESERVED_META: Final = frozenset(
     """bindaddress cookiejar depth dont_merge_cookies dont_obey_robotstxt download_fail_on_dataloss download_latency
     download_maxsize download_slot download_timeout download_warnsize is_start_request max_retry_times not_before proxy
     _auth_proxy _scheme_proxy redirect_reasons redirect_times redirect_ttl redirect_urls request_id
-    retry_times""".split()  # noqa: SIM905 - one word per key reads better than quotes
+    retry_times unfinished_times""".split()  # noqa: SIM905 - one word per key reads better than quotes
 )
 
 

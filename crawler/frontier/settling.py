@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Callable
-from typing import Any
+from collections.abc import AsyncIterator, Callable
+from typing import Any, Final
 
 from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
+from scrapy.utils.asyncgen import as_async_generator
+from scrapy.utils.defer import ensure_awaitable
+from scrapy.utils.spider import iterate_spider_output
 from twisted.python.failure import Failure
 
 from crawler import config
+from crawler.errors import CodecError
+from crawler.frontier import codec
 from crawler.frontier.leases import Held, LeaseBook
 from crawler.frontier.outbox import Bury, Nack, Outbox
 from crawler.policy.backoff import full_jitter
 from crawler.policy.outcome import Settlement, Verdict, settle
+
+UNFINISHED_TIMES: Final = "unfinished_times"  # in meta: how often the request ended without having succeeded
 
 logger = logging.getLogger(__name__)
 
@@ -31,55 +38,113 @@ class Settler:
         crawler: Crawler,
         book: LeaseBook,
         outbox: Outbox,
+        max_attempts: int,
         uniform: Callable[[float, float], float] = random.uniform,
     ) -> None:
         self._crawler = crawler
         self._book = book
         self._outbox = outbox
+        self._max_attempts = max_attempts
         self._uniform = uniform
         self._base, self._cap = retry_wait(crawler.settings)
         self._retried = {int(code) for code in crawler.settings.getlist("RETRY_HTTP_CODES")}
         crawler.signals.connect(self._spider_error, signals.spider_error)
         crawler.signals.connect(self._item_error, signals.item_error)
 
+    def began(self, request: Request) -> None:
+        """*request* enters the download chain."""
+        if (held := self._book.of(request)) is not None:
+            held.downloads += 1
+
+    def postponed(self, request: Request, wait_ms: int) -> None:
+        """*request* was not sent: it comes back to the scheduler as its own follow-up."""
+        if (held := self._book.of(request)) is not None:
+            held.postponed_ms = wait_ms
+            self._book.follow(request, request)
+
     def downloaded(self, request: Request, result: Response | Request) -> None:
         """The download chain is through: *result* goes to the spider, or replaces *request*."""
+        if (held := self._first_download(request)) is None:
+            return
         if isinstance(result, Request):
             self._book.follow(request, result)
-        elif (held := self._book.of(request)) is not None:
+        else:
             held.evidence.status = result.status
             held.evidence.exhausted = result.status in self._retried
+            self._book.answered(result, held)
 
     def failed(self, request: Request, error: Exception) -> None:
         """The download chain ended without an answer."""
-        if (held := self._book.of(request)) is None:
+        if (held := self._first_download(request)) is None:
             return
         if isinstance(error, IgnoreRequest):
             held.evidence.ignored = str(error) or type(error).__name__
         else:
             held.evidence.download_error = f"{type(error).__name__}: {error}"
-            held.evidence.errback = request.errback is not None
+        if request.errback is not None:
+            held.evidence.errback = True
+            request.errback = self._watched(request, request.errback, held)
 
     def retry_delay_ms(self, attempt: int) -> int:
         """How long try number *attempt* waits in the frontier, in ms: full jitter."""
         return round(full_jitter(attempt, self._base, self._cap, self._uniform) * 1000)
 
-    def ended(self, request: Request) -> None:
-        """*request* left the engine: settle its lease, unless the lease moved on with a follow-up."""
-        held = self._book.release(request)
-        if held is None or held.lost:
-            return
+    def again(self, request: Request, held: Held, reason: str, delay_ms: int) -> bool:
+        """Put *request* back as it is now, to be tried after *delay_ms*; a dead letter when it cannot be stored."""
+        assert self._crawler.spider is not None
+        try:
+            body = codec.encode(request, self._crawler.spider)
+        except CodecError as error:
+            logger.error("%s is kept as a dead letter: %s", request, error)
+            self._outbox.end(Bury(held.handle, "unserialisable", {"url": request.url, "error": str(error)}))
+            return False
+        self._outbox.end(Nack(held.handle, delay_ms, reason, body))
+        return True
+
+    def ended(self, request: Request) -> bool:
+        """*request* left the engine: settle its lease, unless the lease moved on with a follow-up.
+
+        False when it only ended one of several downloads: the callback that asked for them still runs.
+        """
+        if (held := self._book.of(request)) is not None and held.downloads > 1:
+            held.downloads -= 1
+            return False
+        self._book.release(request)
+        if held is not None and not held.lost:
+            self._settle(request, held)
+        return True
+
+    def _settle(self, request: Request, held: Held) -> None:
         settlement = settle(held.evidence)
         match settlement.verdict:
             case Verdict.ACK:
                 self._outbox.end(held.handle)
-            case Verdict.NACK:
-                delay_ms = self.retry_delay_ms(held.lease.deliveries + 1)
+            case Verdict.NACK if (attempts := request.meta.get(UNFINISHED_TIMES, 0) + 1) < self._max_attempts:
+                request.meta[UNFINISHED_TIMES] = attempts
+                delay_ms = self.retry_delay_ms(attempts)
                 logger.warning("%s is tried again in %d ms: %s", request, delay_ms, _words(settlement))
-                self._outbox.end(Nack(held.handle, delay_ms, settlement.reason))
-            case Verdict.BURY:
+                self.again(request, held, settlement.reason, delay_ms)
+            case _:
                 logger.error("%s is kept as a dead letter: %s", request, _words(settlement))
                 self._outbox.end(Bury(held.handle, settlement.reason, _detail(request, held, settlement)))
+
+    def _first_download(self, request: Request) -> Held | None:
+        """The lease of *request*, unless its own callback downloads it again: what comes of that is its business."""
+        held = self._book.of(request)
+        return held if held is not None and held.downloads == 1 else None
+
+    def _watched(self, request: Request, errback: Callable[[Failure], Any], held: Held) -> Callable[[Failure], Any]:
+        """*errback* under watch: Scrapy shows a callback's output to spider middlewares, an errback's to nobody."""
+
+        async def watched(failure: Failure) -> AsyncIterator[Any]:
+            request.errback = errback  # what it makes of its request must name a method of the spider
+            output = errback(failure)
+            if isinstance(output, Failure):
+                output.raiseException()
+            found = await ensure_awaitable(iterate_spider_output(output))
+            return self._book.watch(as_async_generator(found), held)
+
+        return watched
 
     def _spider_error(self, failure: Failure, response: Response | Failure | None, spider: Spider) -> None:
         if (held := self._of(response)) is not None:
@@ -90,6 +155,8 @@ class Settler:
             held.evidence.item_errors.append(f"{type(failure.value).__name__}: {failure.value}")
 
     def _of(self, response: Response | Failure | None) -> Held | None:
+        if isinstance(response, Response):
+            return self._book.behind(response)
         return self._book.of(getattr(response, "request", None))
 
 

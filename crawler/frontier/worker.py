@@ -48,7 +48,7 @@ class Worker:
         assert crawler.spider is not None
         self.dupefilter = FrontierDupeFilter.from_spider(crawler.spider)
         self.outbox = Outbox(frontier, crawler.stats, self.outage, FLUSH_SECONDS, self._confirmed)
-        self.settler = Settler(crawler, self.book, self.outbox)
+        self.settler = Settler(crawler, self.book, self.outbox, frontier.config.max_deliveries)
         self.pacer = Pacer(frontier, self.book, self.outbox, queue.encoder.rules, self.outage, self.name)
         self.prefetcher = Prefetcher(crawler, frontier, queue, self.book, self.outbox, self.outage, self.name)
         self.upkeep = Upkeep(crawler, self, UpkeepConfig.from_settings(crawler.settings))

@@ -6,6 +6,7 @@ handler only with a turn granted by the frontier, which counts for all workers a
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from scrapy import Request, signals
@@ -19,6 +20,7 @@ from crawler.errors import ConfigError
 from crawler.frontier.pacing import Pacer, TooLateError
 from crawler.frontier.scheduler import Scheduler
 from crawler.frontier.settling import Settler
+from crawler.handlers.http import ON_WIRE
 
 
 class Downloader(ScrapyDownloader):
@@ -35,25 +37,31 @@ class Downloader(ScrapyDownloader):
     async def _fetch(self, request: Request) -> Response | Request:
         self.active.add(request)
         settler = self._settler
+        settler.began(request)
         try:
             result = await self.middleware.download_async(self._send, request)
-        except TooLateError:
-            return request  # back to the scheduler, which knows the lease and gives it back
+        except TooLateError as error:
+            settler.postponed(request, error.wait_ms)
+            return request  # back to the scheduler, which knows the lease
         except Exception as error:
             settler.failed(request, error)
             raise
         finally:
             self.active.remove(request)
+        if result is request:
+            result = request.copy()  # one object cannot be both what ends now and what comes next
         settler.downloaded(request, result)
         return result
 
     async def _send(self, request: Request) -> Response:
         self._signal(signals.request_reached_downloader, request=request)
         turn = await self._pacer.turn(request)
+        request.meta[ON_WIRE] = partial(self._pacer.sent, turn)
         response: Response | None = None
         try:
             response = await self.handlers.download_request_async(request)
         finally:
+            request.meta.pop(ON_WIRE, None)
             self._pacer.answered(turn, response)
             self._signal(signals.request_left_downloader, request=request)
         await self._pacer.confirm(turn)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import Any, Self
 
-from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
@@ -30,15 +29,11 @@ class LineageMiddleware:
         return cls(crawler)
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        """Pass everything on; a callback that raises, or is cut off by CloseSpider, never reaches the last line."""
+        """Pass everything on."""
         assert self._crawler.engine is not None
         scheduler = self._crawler.engine.scheduler
         assert isinstance(scheduler, Scheduler)
         book = scheduler.worker.book
-        held = book.of(response.request)
-        async for output in result:
-            if held is not None and isinstance(output, Request):
-                book.adopt(output, held)
+        held = book.behind(response)
+        async for output in result if held is None else book.watch(result, held):
             yield output
-        if held is not None:
-            held.evidence.parsed = True

@@ -39,7 +39,7 @@ class ProvenanceMiddleware:
     def _stamp(self, item: Item, response: Response) -> None:
         scheduler = self._crawler.engine.scheduler if self._crawler.engine is not None else None
         worker = scheduler.worker if isinstance(scheduler, Scheduler) else None
-        held = worker.book.of(response.request) if worker is not None else None
+        held = worker.book.behind(response) if worker is not None else None
         item.fetched_at = item.fetched_at or _fetched_at(held)
         item.source = {
             "spider": getattr(self._crawler.spider, "name", ""),

@@ -28,7 +28,7 @@ class Evidence:
     download_error: str = ""  # no response, and no retry is left
     errback: bool = False  # the spider has an errback for that
     replaced: bool = False  # a middleware answered with another request, which is queued
-    parsed: bool = False  # the callback ran to its end
+    parsed: bool = False  # the callback or errback ran to its end
     spider_error: str = ""
     item_errors: list[str] = field(default_factory=list)
     child_errors: list[str] = field(default_factory=list)
@@ -55,11 +55,10 @@ def settle(seen: Evidence) -> Settlement:  # noqa: PLR0911 - one line per way to
         return Settlement(Verdict.ACK, "replaced")
     if seen.ignored:
         return Settlement(Verdict.ACK, "ignored", seen.ignored)
-    if seen.download_error:
-        verdict = Verdict.ACK if seen.errback else Verdict.BURY
-        return Settlement(verdict, "download_error", seen.download_error)
+    if seen.download_error and not seen.errback:
+        return Settlement(Verdict.BURY, "download_error", seen.download_error)
     if seen.exhausted:
         return Settlement(Verdict.BURY, f"http_{seen.status}")
-    if seen.parsed or (seen.status is not None and seen.status >= 400):
+    if seen.parsed:
         return Settlement(Verdict.ACK, "done")
     return Settlement(Verdict.NACK, "unknown_end")

@@ -1,0 +1,367 @@
+"""One spider for each way in which a request can end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.exceptions import CloseSpider, DropItem, IgnoreRequest
+from scrapy.http import Response
+from twisted.python.failure import Failure
+
+from crawler.items import PageItem
+from crawler.spiders.base import FrontierSpider
+
+HERE = "tests.integration.crawl.endings"
+
+
+class Ending(FrontierSpider):
+    """Asks for `path` of `site` and yields an item for each page."""
+
+    site = ""  # given with -a
+    path = "/page"
+
+    async def start(self) -> AsyncIterator[Any]:
+        yield Request(self.site + self.path)
+
+    def parse(self, response: Response) -> Any:
+        yield {"url": response.url}
+
+
+class Plain(Ending):
+    """Everything goes well."""
+
+    name = "plain"
+
+
+class SlowItem(Ending):
+    """The item takes its time: the page may not be acknowledged before."""
+
+    name = "slow_item"
+    custom_settings = {"ITEM_PIPELINES": {f"{HERE}.SlowPipeline": 1}}
+
+
+class ItemError(Ending):
+    """The item always fails."""
+
+    name = "item_error"
+    custom_settings = {"ITEM_PIPELINES": {f"{HERE}.FailingPipeline": 1}}
+
+
+class ItemErrorOnce(Ending):
+    """The item fails the first time."""
+
+    name = "item_error_once"
+    custom_settings = {"ITEM_PIPELINES": {f"{HERE}.OnceFailingPipeline": 1}}
+
+
+class DroppedItem(Ending):
+    """A pipeline drops the item, which is no failure."""
+
+    name = "dropped_item"
+    custom_settings = {"ITEM_PIPELINES": {f"{HERE}.DroppingPipeline": 1}}
+
+
+class RaisesMidway(Ending):
+    """The callback fails after its first item and its first child."""
+
+    name = "raises_midway"
+    custom_settings = {"ITEM_PIPELINES": {"crawler.pipelines.mongodb.MongoPipeline": 1}}
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        yield PageItem(url=response.url, title="before the failure")
+        if response.url.endswith(self.path):
+            yield Request(self.site + "/child")
+            raise ValueError("the page is not as expected")
+
+
+class NotFound(Ending):
+    """404."""
+
+    name = "not_found"
+    path = "/missing"
+
+
+class Unavailable(Ending):
+    """503 to the last retry."""
+
+    name = "unavailable"
+    path = "/unavailable"
+    custom_settings = {"RETRY_TIMES": 1, "FRONTIER_BACKOFF_SECONDS": 0.1}
+
+
+class Redirected(Ending):
+    """A redirect within the host."""
+
+    name = "redirected"
+    path = "/moved"
+
+
+class CookieWall(Ending):
+    """A -> A: the page sends one back to itself until a cookie comes."""
+
+    name = "cookie_wall"
+    path = "/cookie"
+    custom_settings = {"COOKIES_ENABLED": True}
+
+
+class RedirectedElsewhere(Ending):
+    """A redirect to another host."""
+
+    name = "redirected_elsewhere"
+    path = "/elsewhere"
+
+
+class RedirectedThereAndBack(Ending):
+    """A redirect to another host that leads back to where it began, which then answers."""
+
+    name = "redirected_there_and_back"
+    path = "/there-and-back"
+
+
+class Refused(Ending):
+    """Nobody listens."""
+
+    name = "refused"
+    custom_settings = {"RETRY_TIMES": 1}
+
+    async def start(self) -> AsyncIterator[Any]:
+        yield Request("http://127.0.0.3:1/")
+
+
+class RefusedWithErrback(Refused):
+    """Nobody listens, and the spider knows what to do."""
+
+    name = "refused_with_errback"
+
+    async def start(self) -> AsyncIterator[Any]:
+        yield Request("http://127.0.0.3:1/", errback=self.failed)
+
+    def failed(self, failure: Failure) -> Iterator[Any]:
+        self.crawler.stats.inc_value("test/errback")
+        yield {"url": failure.request.url}  # type: ignore[attr-defined]
+        yield Request(self.site + "/child")
+
+
+class ErrbackRaises(RefusedWithErrback):
+    """The errback fails itself."""
+
+    name = "errback_raises"
+
+    def failed(self, failure: Failure) -> Iterator[Any]:
+        raise ValueError("the errback is broken")
+
+
+class ErrbackCloses(RefusedWithErrback):
+    """The errback closes the spider."""
+
+    name = "errback_closes"
+    custom_settings = {"RETRY_TIMES": 0}
+
+    def failed(self, failure: Failure) -> Iterator[Any]:
+        raise CloseSpider("enough")
+
+
+class ErrbackChildUnserialisable(RefusedWithErrback):
+    """The errback asks for something that cannot be stored."""
+
+    name = "errback_child_unserialisable"
+
+    def failed(self, failure: Failure) -> Iterator[Any]:
+        yield Request(self.site + "/child", cb_kwargs={"what": object()})
+
+
+class Ignored(Ending):
+    """A downloader middleware refuses it."""
+
+    name = "ignored"
+    custom_settings = {"DOWNLOADER_MIDDLEWARES": {f"{HERE}.RefusingMiddleware": 1}}
+
+
+class RobotsForbidden(Ending):
+    """robots.txt refuses it."""
+
+    name = "robots_forbidden"
+    path = "/private"
+    custom_settings = {"ROBOTSTXT_OBEY": True}
+
+
+class RobotsAllowed(Ending):
+    """robots.txt is asked for first, at the same host with its one slot."""
+
+    name = "robots_allowed"
+    custom_settings = {"ROBOTSTXT_OBEY": True}
+
+
+class TimedOut(Ending):
+    """The answer does not come in time."""
+
+    name = "timed_out"
+    path = "/never"
+    custom_settings = {"RETRY_TIMES": 0, "DOWNLOAD_TIMEOUT": 0.5}
+
+
+class FollowUp(Ending):
+    """A downloader middleware answers with a request of its own."""
+
+    name = "follow_up"
+    custom_settings = {"DOWNLOADER_MIDDLEWARES": {f"{HERE}.ReplacingMiddleware": 1}}
+
+
+class SameObject(Ending):
+    """A downloader middleware changes the request and sends the same object again."""
+
+    name = "same_object"
+    custom_settings = {"DOWNLOADER_MIDDLEWARES": {f"{HERE}.SameObjectMiddleware": 1}}
+
+
+class AnsweredByAnother(Ending):
+    """A downloader middleware answers with what it downloaded itself."""
+
+    name = "answered_by_another"
+    custom_settings = {"DOWNLOADER_MIDDLEWARES": {f"{HERE}.FetchingMiddleware": 1}}
+
+
+class UnserialisableChild(Ending):
+    """One child can be stored, the other cannot."""
+
+    name = "unserialisable_child"
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        yield Request(self.site + "/child", callback=self.parse_child)
+        if response.url.endswith(self.path):
+            yield Request(self.site + "/other", callback=no_method)
+
+    def parse_child(self, response: Response) -> Iterator[Any]:
+        yield {"url": response.url}
+
+
+def no_method(response: Response) -> None:
+    """No method of a spider, so no other worker could call it."""
+
+
+class Closes(Ending):
+    """The callback closes the spider."""
+
+    name = "closes"
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        yield {"url": response.url}
+        raise CloseSpider("enough")
+
+
+class DownloadsAgain(Ending):
+    """The callback downloads its own request again, and another one, before it goes on."""
+
+    name = "downloads_again"
+
+    async def parse(self, response: Response) -> AsyncIterator[Any]:
+        assert response.request is not None
+        assert self.crawler.engine is not None
+        again = await self.crawler.engine.download_async(response.request)
+        beside = await self.crawler.engine.download_async(Request(self.site + "/beside"))
+        await asyncio.sleep(0.3)
+        assert not self.crawler.stats.get_value("frontier/acked")
+        assert not self.crawler.stats.get_value("frontier/nacked")
+        yield {"statuses": [again.status, beside.status]}
+
+
+class AsksAgain(Ending):
+    """The callback yields the very request that it answers."""
+
+    name = "asks_again"
+    asked = 0
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        self.asked += 1
+        assert response.request is not None
+        if self.asked < 3:
+            response.request.dont_filter = True
+            yield response.request
+        yield {"asked": self.asked}
+
+
+class SlowPipeline:
+    """Notes whether the page was acknowledged while its item was on its way."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._stats = crawler.stats
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> SlowPipeline:
+        return cls(crawler)
+
+    async def process_item(self, item: Any) -> Any:
+        await asyncio.sleep(0.4)
+        self._stats.set_value("test/acked_before_stored", self._stats.get_value("frontier/acked", 0))
+        return item
+
+
+class FailingPipeline:
+    """Fails."""
+
+    def process_item(self, item: Any) -> Any:
+        raise OSError("the disk is full")
+
+
+class OnceFailingPipeline:
+    """Fails once."""
+
+    failed = False
+
+    def process_item(self, item: Any) -> Any:
+        if not self.failed:
+            self.failed = True
+            raise OSError("the disk is full")
+        return item
+
+
+class DroppingPipeline:
+    """Drops."""
+
+    def process_item(self, item: Any) -> Any:
+        raise DropItem("not wanted")
+
+
+class RefusingMiddleware:
+    """Refuses every request."""
+
+    def process_request(self, request: Request) -> None:
+        raise IgnoreRequest("not today")
+
+
+class ReplacingMiddleware:
+    """Asks for /page?again instead of taking the first answer."""
+
+    def process_response(self, request: Request, response: Response) -> Response | Request:
+        return response if "again" in request.url else request.replace(url=request.url + "?again")
+
+
+class FetchingMiddleware:
+    """Answers with the page at /beside."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> FetchingMiddleware:
+        return cls(crawler)
+
+    async def process_request(self, request: Request) -> Response | None:
+        assert self._crawler.engine is not None
+        if request.url.endswith("/beside"):
+            return None
+        return await self._crawler.engine.download_async(request.replace(url=request.url.replace("/page", "/beside")))
+
+
+class SameObjectMiddleware:
+    """Sends the same Request object once more."""
+
+    def process_response(self, request: Request, response: Response) -> Response | Request:
+        if request.meta.get("tried"):
+            return response
+        request.meta["tried"] = True
+        return request

@@ -1,0 +1,185 @@
+"""The contract of frontier/endings.py: however a request ends, its lease is settled once, by what was seen of it."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from pymongo import MongoClient
+
+from tests.crawling import FAST, Left, crawl_side_by_side, left
+from tests.integration.crawl import endings
+from tests.integration.crawl.endings_site import serve
+from tests.servers import environment
+
+pytestmark = pytest.mark.xdist_group("endings")  # one run of all crawls serves all tests
+
+SPIDERS = [
+    each.name
+    for _, each in inspect.getmembers(endings, inspect.isclass)
+    if issubclass(each, endings.Ending) and each is not endings.Ending
+]
+SETTINGS = FAST | {
+    "SPIDER_MODULES": [endings.HERE],
+    "FRONTIER_ENABLED": True,
+    "CLOSESPIDER_TIMEOUT": 15,  # a request that never ends fails its own test only
+}
+
+
+@dataclass(frozen=True)
+class Ended:
+    """One crawl, after it."""
+
+    stats: dict[str, Any]
+    left: Left
+    titles: list[str]  # of the pages stored
+
+    def count(self, name: str) -> int:
+        return int(self.stats.get(name, 0))
+
+
+@pytest.fixture(scope="module")
+def ended(redis_url: str, mongodb_uri: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Ended]:
+    """Every ending, crawled side by side, each in a frontier and a database of its own."""
+    run = f"endings_{uuid.uuid4().hex[:8]}_"
+    env = environment(tmp_path_factory.mktemp("services")) | {"REDIS_URL": redis_url, "MONGODB_URI": mongodb_uri}
+    with serve() as arguments:
+        crawls = {
+            name: {
+                "spider": name,
+                "settings": {"FRONTIER_KEY": run + name, "MONGODB_DATABASE": run + name},
+                "arguments": arguments,
+            }
+            for name in SPIDERS
+        }
+        stats, log = crawl_side_by_side(env, SETTINGS, crawls)
+    assert "Error while removing request from slot" not in log
+    with MongoClient[dict[str, Any]](mongodb_uri) as mongo:
+        titles = {name: [page["title"] for page in mongo[run + name]["pages"].find()] for name in SPIDERS}
+        for name in SPIDERS:
+            mongo.drop_database(run + name)
+    return {name: Ended(stats[name], asyncio.run(left(redis_url, run + name, name)), titles[name]) for name in SPIDERS}
+
+
+ENDS: dict[str, tuple[dict[str, int], list[str]]] = {
+    "plain": ({"done": 1}, []),
+    "slow_item": ({"done": 1}, []),
+    "item_error": ({"dead": 1}, ["item_error"]),
+    "item_error_once": ({"done": 1}, []),
+    "dropped_item": ({"done": 1}, []),
+    "raises_midway": ({"done": 1, "dead": 1}, ["spider_error"]),  # done: its child
+    "not_found": ({"done": 1}, []),
+    "unavailable": ({"dead": 1}, ["http_503"]),
+    "redirected": ({"done": 1}, []),
+    "cookie_wall": ({"done": 1}, []),
+    "redirected_elsewhere": ({"done": 2}, []),
+    "redirected_there_and_back": ({"done": 3}, []),
+    "refused": ({"dead": 1}, ["download_error"]),
+    "refused_with_errback": ({"done": 2}, []),
+    "errback_raises": ({"dead": 1}, ["spider_error"]),
+    "errback_closes": ({"delayed": 1}, []),
+    "errback_child_unserialisable": ({"dead": 1}, ["unserialisable_child"]),
+    "ignored": ({"done": 1}, []),
+    "robots_forbidden": ({"done": 1}, []),
+    "robots_allowed": ({"done": 1}, []),
+    "timed_out": ({"dead": 1}, ["download_error"]),
+    "follow_up": ({"done": 1}, []),
+    "same_object": ({"done": 1}, []),
+    "answered_by_another": ({"done": 1}, []),
+    "unserialisable_child": ({"done": 1, "dead": 1}, ["unserialisable_child"]),
+    "closes": ({"delayed": 1}, []),
+    "downloads_again": ({"done": 1}, []),
+    "asks_again": ({"done": 3}, []),
+}
+
+
+def test_every_ending_has_its_row() -> None:
+    assert set(ENDS) == set(SPIDERS)
+
+
+@pytest.mark.parametrize("name", SPIDERS)
+def test_a_request_ends_once(ended: dict[str, Ended], name: str) -> None:
+    crawl, (states, reasons) = ended[name], ENDS[name]
+    assert crawl.stats["finish_reason"] == ("enough" if "closes" in name else "finished")
+    assert (crawl.left.states, crawl.left.reasons) == (states, reasons)
+    assert crawl.left.counters.accepted == sum(states.values())
+    assert (crawl.left.in_flight, crawl.left.leases) == (0, 0)
+    assert crawl.count("frontier/acked") == states.get("done", 0)
+    assert crawl.count("frontier/stale_tokens") == 0
+
+
+def test_a_page_is_not_acknowledged_before_its_items_are_through(ended: dict[str, Ended]) -> None:
+    assert ended["slow_item"].stats["test/acked_before_stored"] == 0
+
+
+def test_an_item_that_always_fails_is_tried_as_often_as_may_be(ended: dict[str, Ended]) -> None:
+    crawl = ended["item_error"]
+    assert crawl.count("frontier/nacked") == 4
+    assert crawl.count("frontier/leased") == 5
+    assert crawl.left.letters[0].deliveries == 1  # it killed nobody, and is no suspect
+    assert crawl.left.letters[0].detail["error"] == "OSError: the disk is full"
+    assert ended["item_error_once"].count("item_scraped_count") == 1
+
+
+def test_what_came_before_a_failure_is_kept(ended: dict[str, Ended]) -> None:
+    assert ended["raises_midway"].titles == ["before the failure"] * 2  # of the page, and of the child it yielded
+    assert ended["raises_midway"].left.letters[0].detail["error"] == "ValueError: the page is not as expected"
+
+
+def test_a_lease_follows_a_redirect_within_its_host(ended: dict[str, Ended]) -> None:
+    for name in ("redirected", "cookie_wall", "follow_up", "same_object"):
+        assert ended[name].count("frontier/leased") == 1
+        assert ended[name].count("downloader/response_count") == 2
+
+
+def test_a_redirect_to_another_host_is_a_child_that_its_chain_does_not_make_a_duplicate(
+    ended: dict[str, Ended],
+) -> None:
+    assert ended["redirected_elsewhere"].count("frontier/leased") == 2
+    assert ended["redirected_there_and_back"].count("item_scraped_count") == 1
+    assert ended["redirected_there_and_back"].count("frontier/duplicates") == 0
+
+
+def test_retries_wait_in_the_frontier(ended: dict[str, Ended]) -> None:
+    for name in ("unavailable", "refused"):
+        assert ended[name].count("frontier/retried") == ended[name].count("frontier/nacked") == 1
+        assert ended[name].left.letters[0].detail["retries"] == 1
+
+
+def test_an_errback_is_a_callback_like_others(ended: dict[str, Ended]) -> None:
+    crawl = ended["refused_with_errback"]
+    assert crawl.count("test/errback") == 1
+    assert crawl.count("item_scraped_count") == 2  # its own, and its child's
+    assert ended["errback_child_unserialisable"].count("frontier/unserialisable") == 1
+
+
+def test_robots_txt_holds_no_lease_and_the_page_waits_its_turn(ended: dict[str, Ended]) -> None:
+    assert ended["robots_allowed"].count("frontier/leased") == 1
+    assert ended["robots_allowed"].count("robotstxt/response_count") == 1
+    assert ended["robots_allowed"].count("item_scraped_count") == 1
+    assert ended["robots_forbidden"].count("robotstxt/forbidden") == 1
+
+
+def test_a_callback_may_download_its_own_request_again(ended: dict[str, Ended]) -> None:
+    crawl = ended["downloads_again"]
+    assert crawl.count("downloader/response_count") == 3
+    assert (crawl.count("item_scraped_count"), crawl.count("spider_exceptions/count")) == (1, 0)
+
+
+def test_a_callback_may_yield_its_own_request(ended: dict[str, Ended]) -> None:
+    assert ended["asks_again"].count("item_scraped_count") == 3
+    assert ended["asks_again"].count("frontier/given_back") == 0
+
+
+def test_children_that_can_be_stored_are_crawled(ended: dict[str, Ended]) -> None:
+    assert ended["unserialisable_child"].count("item_scraped_count") == 1
+    assert "is not a method of spider" in ended["unserialisable_child"].left.letters[0].detail["error"]
+
+
+def test_a_page_that_closes_the_spider_is_tried_again(ended: dict[str, Ended]) -> None:
+    assert ended["closes"].count("item_scraped_count") == 1
+    assert ended["closes"].count("frontier/nacked") == 1
