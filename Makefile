@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo shop test lint format bench extraction clean
+.PHONY: help setup lock demo shop test lint format bench bench-storage extraction clean
 
 help:  ## Show the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -50,6 +50,12 @@ extraction: $(STAMP)  ## Score what is extracted from saved pages (PAGES=DIR)
 
 bench: $(STAMP)  ## One worker beside stock scrapy-redis, both storing the same pages; writes docs/benchmarks.md
 	@$(BIN)/python -m benchmarks.crawl $(ARGS)
+
+bench-storage: $(STAMP)  ## The item pipelines beside one update_one per item: items/s and CPU per item
+	@$(BIN)/python -m benchmarks.storage $(ARGS)
+
+docs: $(STAMP)  ## Write docs/settings.md from settings/base.py
+	@$(BIN)/python docs/settings_table.py
 
 clean:  ## Remove .venv and everything that runs left behind (the queue and the store of a laptop, too)
 	-$(BIN)/scrapy services stop --force

@@ -38,6 +38,11 @@ async def documents(
         yield document
 
 
+async def document(database: Database, collection: str, key: str) -> dict[str, Any] | None:
+    """One document by its `_id`, values as in `documents`."""
+    return await database[collection].with_options(CODEC).find_one({"_id": key})
+
+
 async def changes(database: Database, records: str, item: str) -> AsyncIterator[dict[str, Any]]:
     """The change records of one document, oldest first."""
     async for record in database[records].with_options(CODEC).find({"item": item}).sort("version", 1):

@@ -20,12 +20,12 @@ class OfferingSpider(scrapy.Spider):
     """`-a visit=N` is the visit to the shop; at the second one a price has changed."""
 
     name = "offering"
-    custom_settings = {  # noqa: RUF012 - Scrapy's own type
+    custom_settings = {
         "ITEM_PIPELINES": FRONTIER_ITEM_PIPELINES,
         "DOWNLOAD_HANDLERS": {"data": "scrapy.core.downloader.handlers.datauri.DataURIDownloadHandler"},
         "ROBOTSTXT_OBEY": False,
     }
-    start_urls = ["data:,shop"]  # noqa: RUF012
+    start_urls = ["data:,shop"]
     visit = "1"
 
     def parse(self, response: Response) -> Iterator[Any]:

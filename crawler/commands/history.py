@@ -1,0 +1,118 @@
+"""`scrapy history`: what changed on one product, and its price as a line in the terminal."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Sequence
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, ClassVar
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from crawler.errors import ShoalError
+from crawler.storage import connection, reader
+from crawler.storage.config import StorageConfig
+from crawler.urls import canonicalize
+
+BARS = "▁▂▃▄▅▆▇█"
+GAP = "·"  # no price at that time
+WIDTH = 60  # columns of the plot, the time from first to last seen divided evenly
+
+Price = tuple[datetime, Decimal | None]  # since when, which
+
+
+class Command(ScrapyCommand):
+    """Reads a product and its change records back."""
+
+    requires_project = True
+    requires_crawler_process = False
+    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
+
+    def syntax(self) -> str:
+        return "<collection> <url>[#key]"
+
+    def short_desc(self) -> str:
+        return "Show what changed on a stored item, with its price line"
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Exit status 2 with one line when there is no such item, or no history of its collection."""
+        if len(args) != 2:
+            raise UsageError("name a collection and a URL: scrapy history products https://...", print_help=False)
+        try:
+            item, records = asyncio.run(self._read(*args))
+        except ShoalError as error:
+            raise UsageError(str(error), print_help=False) from error
+        show(Console(), item, records)
+
+    async def _read(self, collection: str, key: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        assert self.settings is not None
+        config = StorageConfig.from_settings(self.settings)
+        if (history := config.history.get(collection)) is None:
+            known = ", ".join(config.history) or "no collection"
+            raise ShoalError(f"{collection} has no history: CHANGE_HISTORY keeps that of {known}")
+        async with connection.session(self.settings) as database:
+            for name in dict.fromkeys((key, _canonical(key))):
+                if (item := await reader.document(database, collection, name)) is not None:
+                    return item, [record async for record in reader.changes(database, history, name)]
+        raise ShoalError(f"{collection} has no {key}: `scrapy export {collection}` shows what is stored")
+
+
+def prices(item: dict[str, Any], records: Sequence[dict[str, Any]]) -> list[Price]:
+    """Each price of the item with the time since when it was seen, oldest first."""
+    changed = [(record["at"], record["changes"]["price"]) for record in records if "price" in record["changes"]]
+    first = changed[0][1]["old"] if changed else item.get("price")
+    return [(item["first_seen_at"], first), *((at, change["new"]) for at, change in changed)]
+
+
+def plot(line: Sequence[Price], end: datetime, width: int = WIDTH) -> str:
+    """The price line as one row of bars, its time axis from the first price to *end*."""
+    known = [price for _, price in line if price is not None]
+    if not known:
+        return GAP * width
+    low, high = min(known), max(known)
+    begin, span = line[0][0], end - line[0][0]
+    cells = []
+    for column in range(width):
+        moment = begin + span * column / max(width - 1, 1)
+        price = [price for at, price in line if at <= moment][-1]
+        cells.append(GAP if price is None else BARS[_height(price, low, high)])
+    return "".join(cells)
+
+
+def show(console: Console, item: dict[str, Any], records: Sequence[dict[str, Any]]) -> None:
+    """Print the item's name, its price line, and a table of its changes."""
+    console.print(f"[bold]{escape(str(item.get('title') or item['_id']))}[/bold]\n{escape(item['_id'])}")
+    console.print(f"seen {item['first_seen_at']:%Y-%m-%d %H:%M} to {item['last_seen_at']:%Y-%m-%d %H:%M} UTC")
+    line = prices(item, records)
+    known = [price for _, price in line if price is not None]
+    if known:
+        currency = item.get("currency") or ""
+        console.print(f"{plot(line, item['last_seen_at'])} {min(known):f} to {max(known):f} {currency}".rstrip())
+    table = Table("version", "seen at (UTC)", "field", "old", "new")
+    for record in records:
+        for field, change in record["changes"].items():
+            values = [escape(_shown(change.get(side))) for side in ("old", "new")]
+            table.add_row(str(record["version"]), f"{record['at']:%Y-%m-%d %H:%M:%S}", escape(field), *values)
+    console.print(table if records else "no change since")
+
+
+def _height(price: Decimal, low: Decimal, high: Decimal) -> int:
+    return int((price - low) / (high - low) * (len(BARS) - 1)) if high > low else len(BARS) // 2
+
+
+def _shown(value: Any) -> str:
+    text = f"{value:f}" if isinstance(value, Decimal) else "-" if value is None else str(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _canonical(key: str) -> str:
+    try:
+        return canonicalize(key)
+    except ValueError:
+        return key

@@ -1,0 +1,94 @@
+"""`scrapy history`: the price line of a product."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scrapy.exceptions import UsageError
+from scrapy.settings import Settings
+
+import settings.base
+from crawler.commands.history import BARS, GAP, Command, plot, prices
+from crawler.storage.connection import Database
+from crawler.storage.writer import Writer
+from tests.integration.storage.observing import URL, at, seen
+
+History = Callable[..., Awaitable[str]]
+
+
+@pytest.fixture
+def history(database: Database, mongodb_uri: str, capsys: pytest.CaptureFixture[str]) -> History:
+    async def run(*args: str) -> str:
+        command = Command()
+        command.settings = Settings({"MONGODB_URI": mongodb_uri, "MONGODB_DATABASE": database.name})
+        command.settings.setmodule(settings.base, priority="default")
+        await asyncio.to_thread(command.run, list(args), argparse.Namespace())
+        return capsys.readouterr().out
+
+    return run
+
+
+async def test_price_line_and_changes(writer: Writer, history: History) -> None:
+    for hour, price in enumerate(("10.00", "12.50", None, "8.00")):
+        await writer.store(seen(hour * 3600, price, title="Knife [forged]"))
+    shown = await history("products", f"{URL}?utm_source=x")
+
+    assert "Knife [forged]" in shown
+    assert "8.00 to 12.50 EUR" in shown
+    assert BARS[-1] in shown
+    assert GAP in shown
+    rows = [line.split("│")[1:-1] for line in shown.splitlines() if "price" in line]
+    assert [[cell.strip() for cell in row] for row in rows] == [
+        ["2", "2026-03-01 01:00:00", "price", "10.00", "12.50"],
+        ["3", "2026-03-01 02:00:00", "price", "12.50", "-"],
+        ["4", "2026-03-01 03:00:00", "price", "-", "8.00"],
+    ]
+
+
+async def test_product_without_changes(writer: Writer, history: History) -> None:
+    await writer.store(seen(0, "10.00", key="k"))
+    assert "no change since" in await history("products", f"{URL}#k")
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["products", "http://shop.example/none"], "products has no http://shop.example/none"),
+        (["products", "http://["], "products has no http://["),
+        (["pages", URL], "pages has no history: CHANGE_HISTORY keeps that of products"),
+        (["products"], "name a collection and a URL"),
+    ],
+)
+async def test_what_is_not_there_is_said_in_one_line(history: History, args: list[str], words: str) -> None:
+    with pytest.raises(UsageError) as error:
+        await history(*args)
+    assert str(error.value).startswith(words)
+    assert "\n" not in str(error.value)
+
+
+def test_prices_begin_with_the_first_one() -> None:
+    item: dict[str, Any] = {"first_seen_at": at(0), "price": Decimal(3)}
+    records = [
+        {"at": at(5), "changes": {"title": {"old": "a", "new": "b"}}},
+        {"at": at(9), "changes": {"price": {"old": Decimal(2), "new": Decimal(3)}}},
+    ]
+    assert prices(item, records) == [(at(0), Decimal(2)), (at(9), Decimal(3))]
+    assert prices(item, []) == [(at(0), Decimal(3))]
+
+
+@given(st.lists(st.none() | st.decimals(0, 10**6, places=2), min_size=1, max_size=9), st.integers(1, 90))
+def test_plot_is_as_wide_as_asked_and_spans_all_prices(values: list[Decimal | None], width: int) -> None:
+    line: list[tuple[datetime, Decimal | None]] = [(at(n), value) for n, value in enumerate(values)]
+    row = plot(line, at(len(values) - 1), width)
+    assert len(row) == width
+    assert set(row) <= {*BARS, GAP}
+    if width > 8 * len(values) and None not in values and len(set(values)) > 1:
+        assert {BARS[0], BARS[-1]} <= set(row)
