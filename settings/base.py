@@ -9,7 +9,8 @@ from pathlib import Path
 
 PROJECT_DIR = Path(__file__).resolve().parent.parent
 
-BOT_NAME = "shoal"
+# --- Project ---------------------------------------------------------------------------------------------
+BOT_NAME = "shoal"  # Scrapy's names for what stands where
 SPIDER_MODULES = ["crawler.spiders"]
 NEWSPIDER_MODULE = "crawler.spiders"
 COMMANDS_MODULE = "crawler.commands"

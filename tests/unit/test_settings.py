@@ -1,0 +1,75 @@
+"""The settings: documented, in range, and read where base.py says they are."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from scrapy.settings import Settings
+
+from crawler.errors import ConfigError
+from crawler.frontier.worker import check_settings
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def module(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+def base(**changed: object) -> Settings:
+    settings = Settings()
+    settings.setmodule("settings.base", priority="project")
+    settings.setdict(changed, priority="cmdline")
+    return settings
+
+
+def test_the_settings_page_says_what_base_says() -> None:
+    table = module(ROOT / "docs" / "settings_table.py")
+    assert table.TARGET.read_text(encoding="utf-8") == table.render(table.SOURCE.read_text(encoding="utf-8")), (
+        "make docs"
+    )
+
+
+def test_the_defaults_are_in_range() -> None:
+    check_settings(base())
+    assert base().getbool("ROBOTSTXT_OBEY")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "allowed"),
+    [
+        ("CONCURRENT_REQUESTS", 0, "1 to 10000"),
+        ("CONCURRENT_REQUESTS_PER_DOMAIN", 0, "1 to 1000"),
+        ("DOWNLOAD_DELAY", -1, "0 to 86400"),
+        ("DOWNLOAD_DELAY", "soon", "0 to 86400"),
+        ("DOWNLOAD_SLOTS", {"a": {"concurrency": 0}}, "concurrency >= 1"),
+        ("DOWNLOAD_SLOTS", {"a": {"delay": -1}}, "delay >= 0"),
+        ("DOWNLOAD_SLOTS", {"a": 5}, "a map"),
+        ("FRONTIER_LEASE_SECONDS", 0, "1 to 86400"),
+        ("FRONTIER_POLL_SECONDS", 0, "0.01 to 60"),
+        ("FRONTIER_SLOW_HOST_SECONDS", 0, "0.1 to 3600"),
+        ("POLITENESS_GROUP", "continent", "one of hostname, domain"),
+        ("RETRY_BASE_SECONDS", -1, "0 to 3600"),
+        ("RETRY_CAP_SECONDS", 1e9, "0 to 86400"),
+        ("DOMAINS_FILE", "/nowhere/domains.toml", ""),
+    ],
+)
+def test_a_value_out_of_range_is_refused_by_name(name: str, value: object, allowed: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        check_settings(base(**{name: value}))
+    assert name in str(error.value)
+    assert allowed in str(error.value)
+
+
+def test_a_pod_never_starts_servers_of_its_own() -> None:
+    settings = Settings()
+    settings.setmodule("settings.production", priority="project")
+    assert settings["EMBEDDED_DATA_DIR"] == ""
