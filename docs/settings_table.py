@@ -12,8 +12,8 @@ SOURCE = ROOT / "settings" / "base.py"
 TARGET = ROOT / "docs" / "settings.md"
 HEAD = """# Settings
 
-Made from `settings/base.py` by `make docs`. Set one with `-s NAME=VALUE` or in a settings module; those that base.py reads
-from the environment, there too. A value out of range stops the start with one line that says what is allowed.
+Made from `settings/base.py` by `make docs`. Set one with `-s NAME=VALUE` or in a settings module; those that it reads from
+the environment, there too. A value out of range stops the start with one line that says what is allowed.
 """
 _ENVIRONMENT = re.compile(r"^os\.environ\.get\('(\w+)', (.*)\)$")
 _SECTION = re.compile(r"# --- (.+?) -+$")
