@@ -11,6 +11,7 @@ from crawler.frontier.messages import HostState, SpiderStats, WorkerState
 from crawler.frontier.shards import Shards, pack, unpack
 
 HOSTS_EXAMINED: Final = 2_000  # per stream and shard, taken at random beyond that
+SILENT_MS: Final = 15_000  # three heartbeats missed: what a killed worker had in its outbox is gone with it
 _FIELDS: Final = frozenset(SpiderStats.__slots__)
 _HOST: Final = struct.Struct(">7d3HI2Hh")  # the twin of HOST in lua/lib/hosts.lua
 
@@ -70,7 +71,7 @@ class Census:
         Seeds are not looked at: ask `Seeds.pending` too. Errors pass through: unknown is not empty.
         """
         first = await self.stats(spider)
-        busy = any(worker.info.get("outbox") for worker in await self.workers())
+        busy = any(worker.info.get("outbox") for worker in await self.workers(SILENT_MS))
         second = await self.stats(spider)
         idle = not (second.total.queued or second.total.leased or second.total.delayed)
         return idle and not busy and first.mark == second.mark and first.total == second.total

@@ -1,0 +1,59 @@
+"""`python -m tests.chaos`, which is what `make chaos` runs: exit status 1 on any violation."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from pathlib import Path
+from random import SystemRandom
+
+from tests.chaos import report
+from tests.chaos.run import ChaosError, Options, Run
+
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "chaos.md"
+
+
+def main() -> int:
+    """One run for each cap."""
+    given = _parser().parse_args()
+    seed = given.seed if given.seed is not None else SystemRandom().randrange(10**6)
+    print(f"chaos: seed {seed}", flush=True)
+    results = []
+    for cap in given.caps:
+        shutil.rmtree(given.home / f"cap-{cap}", ignore_errors=True)
+        options = Options(
+            home=given.home, seed=seed, cap=cap, delay=given.delay, hosts=given.hosts, pages=given.pages,
+            workers=given.workers, kills=given.kills, freezes=given.freezes, limit=given.limit,
+        )  # fmt: skip
+        try:
+            results.append(Run(options, lambda text: print(text, flush=True)).run())
+        except ChaosError as error:
+            sys.stderr.write(f"chaos: {error}\n")
+            return 1
+        print("\n".join(report.lines(results[-1])), flush=True)
+    if given.write:
+        report.write(DOCUMENT, results)
+    violations = [line for result in results for line in report.violations(result)]
+    print(f"chaos: {len(violations)} violations, seed {seed}")
+    return 1 if violations else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="tests.chaos", description="Workers killed, frozen and replaced")
+    parser.add_argument("--seed", type=int, help="of site and blows (default: a new one, printed)")
+    parser.add_argument("--caps", type=int, nargs="+", default=[1, 4], help="requests in flight per host, a run each")
+    parser.add_argument("--delay", type=float, default=0.15, help="seconds between two requests to a host")
+    parser.add_argument("--hosts", type=int, default=40)
+    parser.add_argument("--pages", type=int, default=75, help="per host")
+    parser.add_argument("--workers", type=int, default=4)
+    parser.add_argument("--kills", type=int, default=30)
+    parser.add_argument("--freezes", type=int, default=4)
+    parser.add_argument("--limit", type=float, default=220, help="seconds after which a run is given up")
+    parser.add_argument("--home", type=Path, default=Path(".demo/chaos"), help="where data and logs are kept")
+    parser.add_argument("--no-write", dest="write", action="store_false", help="leave docs/chaos.md alone")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

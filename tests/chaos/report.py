@@ -1,0 +1,89 @@
+"""The result of a chaos run in words: for the terminal, and for docs/chaos.md."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from benchmarks import document
+from tests.chaos import verdict
+from tests.chaos.run import Result
+
+MOST: Final = 10  # lines of a kind
+
+
+def violations(result: Result) -> list[str]:
+    """A line for each promise that was broken; none after a good run."""
+    stored = verdict.stored(result.plan, result.documents)
+    wire = verdict.wire(result.log, result.options.delay, result.freezes)
+    found = [f"lost: {url}" for url in stored.lost]
+    found += [f"duplicated: {url}" for url in stored.duplicated]
+    found += [f"{result.changes} changes recorded of pages that never change"] if result.changes else []
+    found += [_short(gap, result) for gap in wire.too_short]
+    found += [f"dead: {line}" for line in verdict.unexpected_dead(result.plan, result.dead)]
+    if result.left is None or str(result.left) != str(verdict.Left(0, 0, 0, 0, 0)):
+        found.append(f"left in the frontier: {result.left}")
+    return found + result.troubles
+
+
+def _short(gap: verdict.Gap, result: Result) -> str:
+    first, second = gap.earlier, gap.later
+    return (
+        f"too close: {gap.seconds:.4f} s of {result.options.delay} s at {first.host} between {first.path} of "
+        f"{first.agent} ({first.at:.3f}) and {second.path} of {second.agent}"
+    )
+
+
+def rows(result: Result) -> list[tuple[str, str]]:
+    """What happened, and what came of it."""
+    stored = verdict.stored(result.plan, result.documents)
+    wire = verdict.wire(result.log, result.options.delay, result.freezes)
+    reasons = Counter(result.dead.values())
+    counters = result.counters
+    return [
+        ("requests in flight per host", str(result.options.cap)),
+        ("pages that must be stored", str(len(result.plan.expected))),
+        ("workers at a time, seconds", f"{result.options.workers}, {result.seconds:.0f}"),
+        ("workers killed with -9", str(result.kills)),
+        ("workers frozen for longer than their leases", str(len(result.freezes))),
+        ("Redis killed with -9", str(result.restarts)),
+        ("leases taken back", str(counters.reaped)),
+        ("pages delivered again", str(wire.redeliveries)),
+        ("requests on the wire", str(wire.requests)),
+        ("smallest gap at a host, delay", f"{wire.smallest:.4f} s, {result.options.delay} s"),
+        ("gaps below the delay", str(len(wire.too_short))),
+        ("gaps that a freeze between check and send cost", str(len(wire.by_freezes))),
+        ("dead letters, all meant to be", ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))),
+        ("left in the frontier", str(result.left)),
+        ("pages stored", str(stored.pages)),
+        ("lost", str(len(stored.lost))),
+        ("duplicated", str(len(stored.duplicated) + result.changes)),
+    ]
+
+
+def lines(result: Result) -> list[str]:
+    """For the terminal."""
+    found = violations(result)
+    shown = [f"  {name}: {value}" for name, value in rows(result)]
+    return [*shown, *(f"VIOLATION {line}" for line in found[:MOST]), f"  violations: {len(found)}"]
+
+
+_HEAD: Final = """# Chaos
+
+Written by `make chaos`; no figure is typed in. Real workers crawl a local site (links, redirects within a host and
+to another one, pages that fail once or twice, a few that always fail) while they are killed with -9 at random and
+frozen for longer than their leases, and Redis is killed once and comes back from its append-only file. Arrivals are
+stamped by the kernel. The run fails unless nothing is lost, duplicated, left behind or sent too early.
+"""
+
+
+def write(file: Path, results: Sequence[Result]) -> None:
+    """The page, whole."""
+    columns = [dict(rows(result)) for result in results]
+    body = [[name, *(column[name] for column in columns)] for name in columns[0]]
+    body.append(["violations", *(str(len(violations(result))) for result in results)])
+    head = ["", *(f"run {number + 1}" for number in range(len(results)))]
+    where = f"Seed {results[0].options.seed}. {document.machine('scrapy', 'redis', 'pymongo')}."
+    file.write_text(f"{_HEAD}\n{document.rows(head, body)}\n\n{where}\n")

@@ -1,0 +1,249 @@
+"""One chaos run: servers, site, workers under fire, and what came of it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any, Final
+
+from scrapy.utils.project import get_project_settings
+
+from crawler import embedded
+from crawler.frontier import codec
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.messages import SpiderStats
+from crawler.frontier.seeds import Seeds
+from crawler.frontier.session import session
+from crawler.storage import connection, reader
+from demo.children import Family, stop
+from demo.log import Entry, from_json
+from demo.state import free_port
+from tests.chaos import plan, trouble, verdict
+from tests.chaos.spider import ChaosSpider
+from tests.chaos.trouble import Fleet, Freeze
+
+LEASE_SECONDS: Final = 5.0
+FREEZE_SECONDS: Final = 1.3 * LEASE_SECONDS
+POLL_SECONDS: Final = 0.2
+SPEAK_SECONDS: Final = 5.0
+START_SECONDS: Final = 30.0
+STOP_SECONDS: Final = 20.0
+SEEDS_KEY: Final = "chaos:start_urls"
+SETTINGS: Final[Mapping[str, object]] = {
+    "SPIDER_MODULES": "tests.chaos.spider",
+    "MONGODB_DATABASE": "chaos",
+    "CONCURRENT_REQUESTS": 16,
+    "FRONTIER_LEASE_SECONDS": LEASE_SECONDS,
+    "FRONTIER_START_WITHIN_SECONDS": 1.5,
+    "FRONTIER_BACKOFF_SECONDS": 0.3,
+    "FRONTIER_FORGIVE_SECONDS": 1,
+    "RETRY_BASE_SECONDS": 0.3,
+    "GUARD_ALLOWED_NETWORKS": "127.0.0.0/8",
+    "METRICS_PORT": -1,
+}
+
+
+class ChaosError(Exception):
+    """The run cannot go on; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How hard, and for how long."""
+
+    home: Path
+    seed: int
+    cap: int
+    delay: float
+    hosts: int
+    pages: int  # per host
+    workers: int = 4
+    kills: int = 30
+    freezes: int = 4
+    restarts: int = 1
+    limit: float = 220.0  # seconds for the crawl
+
+
+@dataclass(slots=True)
+class Result:
+    """What the run found."""
+
+    options: Options
+    plan: plan.Plan
+    seconds: float = 0.0
+    counters: SpiderStats = field(default_factory=SpiderStats)
+    left: verdict.Left | None = None
+    dead: dict[str, str] = field(default_factory=dict)
+    documents: list[dict[str, Any]] = field(default_factory=list)
+    changes: int = 0
+    log: list[Entry] = field(default_factory=list)
+    kills: int = 0
+    restarts: int = 0
+    freezes: list[Freeze] = field(default_factory=list)
+    troubles: list[str] = field(default_factory=list)  # of the workers: ended by themselves, did not stop, errors
+
+
+class Run:
+    """Crawls the site once."""
+
+    def __init__(self, options: Options, say: Callable[[str], None]) -> None:
+        self._options = options
+        self._say = say
+        self._rng = Random(options.seed)
+        self._port = free_port()
+        self._plan = plan.build(options.seed, port=self._port, hosts=options.hosts, pages=options.pages)
+        self._result = Result(options, self._plan)
+        self._home = options.home / f"cap-{options.cap}"
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def run(self) -> Result:
+        """Raises ChaosError when the crawl does not come to its end."""
+        servers = embedded.ensure(self._home / "services", preferred_ports=False)
+        urls = {"REDIS_URL": servers.redis_url, "MONGODB_URI": servers.mongodb_uri}
+        with Family(self._home / "logs") as family:
+            return asyncio.run(self._crawl(family, urls))
+
+    async def _crawl(self, family: Family, urls: Mapping[str, str]) -> Result:
+        options = {**SETTINGS, **urls, "DOWNLOAD_DELAY": self._options.delay}
+        options["CONCURRENT_REQUESTS_PER_DOMAIN"] = self._options.cap
+
+        def command(name: str) -> list[str]:
+            given = {**options, "USER_AGENT": name}
+            return [
+                "scrapy",
+                "crawl",
+                "chaos",
+                *(part for item in given.items() for part in ("-s", "=".join(map(str, item)))),
+            ]
+
+        fleet = Fleet(family, command, self._rng)
+        settings = get_project_settings()
+        settings.setdict(options, priority="cmdline")
+        async with session(settings) as frontier, _database(settings) as database:
+            await self._open_site(family)
+            await self._work(fleet, frontier)
+            await self._end(fleet)
+            await self._look(frontier, database)
+        self._result.log = from_json(map(json.loads, self._site_log.read_text().splitlines()))
+        return self._result
+
+    async def _open_site(self, family: Family) -> None:
+        given = {
+            "seed": self._options.seed,
+            "port": self._port,
+            "hosts": self._options.hosts,
+            "pages": self._options.pages,
+        }
+        arguments = [part for name, value in given.items() for part in (f"--{name}", str(value))]
+        site = family.start("site", "tests.chaos.site", *arguments, "--log", str(self._site_log))
+        deadline = time.monotonic() + START_SECONDS
+        while not self._site_log.exists():
+            if site.status is not None or time.monotonic() > deadline:
+                raise ChaosError(f"the site did not start:\n{site.tail()}")
+            await asyncio.sleep(0.05)
+        self._site = site
+
+    async def _work(self, fleet: Fleet, frontier: Frontier) -> None:
+        for _ in range(self._options.workers):
+            fleet.add()
+        given = self._options
+        events = trouble.schedule(self._rng, kills=given.kills, freezes=given.freezes, restarts=given.restarts)
+        feeding = asyncio.create_task(self._feed(frontier))
+        began = said = time.monotonic()
+        while events or not feeding.done() or not await self._empty(frontier):
+            total = (await frontier.census.stats("chaos")).total
+            share = total.done / len(self._plan.expected)
+            if events and share >= events[0].share and await self._strike(fleet, frontier, events[0]):
+                events.pop(0)
+            now = time.monotonic()
+            if now - said >= SPEAK_SECONDS:
+                said = now
+                self._say(
+                    f"{now - began:4.0f} s: {total.done} done, {total.queued} queued, {total.leased} leased, "
+                    f"{total.delayed} delayed; {len(fleet.killed)} killed, {total.reaped} leases taken back"
+                )
+            self._check(fleet, now - began)
+            await asyncio.sleep(POLL_SECONDS)
+        self._result.seconds = time.monotonic() - began
+
+    async def _feed(self, frontier: Frontier) -> None:
+        """The start URLs one by one, so that workers die while they read them, too."""
+        for url in self._plan.start_urls:
+            await frontier.shards.client.rpush(SEEDS_KEY, url)
+            await asyncio.sleep(10 / len(self._plan.start_urls))
+
+    async def _empty(self, frontier: Frontier) -> bool:
+        seeds = Seeds(frontier.client, SEEDS_KEY)
+        return not await seeds.pending() and await frontier.census.empty("chaos")
+
+    async def _strike(self, fleet: Fleet, frontier: Frontier, event: trouble.Event) -> bool:
+        if event.kind == "restart":
+            trouble.kill_redis(self._home / "services")
+            self._result.restarts += 1
+            return True
+        pids = {int(worker.name.rsplit("-", 2)[1]) for worker in await frontier.census.workers()}
+        victim = fleet.victim(pids)
+        if victim is None:
+            return False
+        if event.kind == "kill":
+            fleet.kill(victim)
+        else:
+            self._tasks.append(asyncio.create_task(fleet.freeze(victim, FREEZE_SECONDS)))
+        return True
+
+    def _check(self, fleet: Fleet, seconds: float) -> None:
+        if not fleet.living:
+            raise ChaosError(f"every worker has ended; the last lines of the last one:\n{fleet.ended[-1].tail()}")
+        if seconds > self._options.limit:
+            raise ChaosError(f"the crawl is not over after {seconds:.0f} s; the logs are in {self._home / 'logs'}")
+
+    async def _end(self, fleet: Fleet) -> None:
+        await asyncio.gather(*self._tasks)
+        result = self._result
+        result.kills, result.freezes = len(fleet.killed), fleet.freezes
+        result.troubles += [f"{one.name} ended by itself: {one.tail(1)}" for one in fleet.ended]
+        workers = list(fleet.living)
+        result.troubles += [f"{one.name} did not stop" for one in await asyncio.to_thread(stop, workers, STOP_SECONDS)]
+        stop([self._site])
+
+    async def _look(self, frontier: Frontier, database: connection.Database) -> None:
+        result, spider = self._result, ChaosSpider()
+        result.counters = (await frontier.census.stats("chaos")).total
+        result.left = await left(frontier, result.counters)
+        letters = await frontier.dead.find(limit=10_000)
+        result.dead = {codec.decode(one.body, spider).url: one.reason for one in letters if one.host}
+        result.documents = [document async for document in reader.documents(database, "products")]
+        result.changes = await reader.count(database, "product_changes", {})
+
+    @property
+    def _site_log(self) -> Path:
+        return self._home / "logs" / "requests.jsonl"
+
+
+async def left(frontier: Frontier, counters: SpiderStats) -> verdict.Left:
+    """Look into every key that holds work."""
+    shards = frontier.shards
+    names = [name.decode().partition(":0}:")[2] async for name in shards.client.scan_iter("{*", count=1000)]
+    work = [
+        name
+        for name in names
+        if name.startswith(("q:", "wait:", "due:")) or name in {"infl", "body", "lease", "delayed"}
+    ]
+    hosts = [name.partition(":")[2] for name in names if name.startswith("h:")]
+    slots = [(await frontier.census._host(0, host, 0, 0)).in_flight for host in hosts]
+    return verdict.Left(counters.queued, counters.leased, counters.delayed, slots=sum(slots), entries=len(work))
+
+
+@asynccontextmanager
+async def _database(settings: Any) -> AsyncIterator[connection.Database]:
+    client = connection.connect(settings)
+    try:
+        yield connection.database(client, settings)
+    finally:
+        await client.close()

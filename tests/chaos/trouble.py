@@ -1,0 +1,99 @@
+"""What is done to the workers, and when: drawn from the seed, by the share of pages done, whatever the speed."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Literal
+
+from crawler.embedded import record
+from demo.children import Child, Family
+
+Kind = Literal["kill", "freeze", "restart"]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One blow, due when that share of all pages is done."""
+
+    share: float
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Freeze:
+    """A worker stood still from *began* to *ended*, seconds since the epoch."""
+
+    worker: str
+    began: float
+    ended: float
+
+
+def schedule(rng: Random, *, kills: int, freezes: int, restarts: int) -> list[Event]:
+    """All of them in order, over nine tenths of the crawl."""
+    counts: dict[Kind, int] = {"kill": kills, "freeze": freezes, "restart": restarts}
+    events = [Event(rng.uniform(0.02, 0.9), kind) for kind, count in counts.items() for _ in range(count)]
+    return sorted(events, key=lambda event: event.share)
+
+
+class Fleet:
+    """Worker processes, replaced as they die."""
+
+    def __init__(self, family: Family, command: Callable[[str], list[str]], rng: Random) -> None:
+        self._family = family
+        self._command = command
+        self._rng = rng
+        self.workers: list[Child] = []
+        self.ended: list[Child] = []  # by themselves, which none should
+        self.killed: list[Child] = []
+        self.freezes: list[Freeze] = []
+        self._frozen: set[Child] = set()
+
+    @property
+    def living(self) -> list[Child]:
+        """Those that run; notices the others."""
+        self.ended += [worker for worker in self.workers if worker.status is not None]
+        self.workers = [worker for worker in self.workers if worker.status is None]
+        return self.workers
+
+    def add(self) -> None:
+        """One more."""
+        name = f"worker-{len(self.workers) + len(self.killed) + len(self.ended) + 1}"
+        self.workers.append(self._family.start(name, *self._command(name)))
+
+    def victim(self, at_work: set[int]) -> Child | None:
+        """One of those with a pid in *at_work*: a worker that is only starting is no target yet."""
+        able = [worker for worker in self.living if worker.pid in at_work and worker not in self._frozen]
+        return self._rng.choice(able) if able else None
+
+    def kill(self, victim: Child) -> None:
+        """With -9, and replace it."""
+        self.workers.remove(victim)
+        victim.send(signal.SIGKILL)
+        victim.wait(5)
+        self.killed.append(victim)
+        self.add()
+
+    async def freeze(self, victim: Child, seconds: float) -> None:
+        """Let it stand still for that long."""
+        self._frozen.add(victim)
+        began = time.time()
+        victim.send(signal.SIGSTOP)
+        await asyncio.sleep(seconds)
+        self.freezes.append(Freeze(victim.name, began, time.time()))
+        victim.send(signal.SIGCONT)
+        self._frozen.remove(victim)
+
+
+def kill_redis(services: Path) -> None:
+    """End the bundled Valkey with -9: its supervisor starts it again on what the append-only file holds."""
+    said = record.read(services / "redis")
+    assert said is not None
+    assert said.server is not None
+    os.kill(said.server.pid, signal.SIGKILL)
