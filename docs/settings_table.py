@@ -12,8 +12,8 @@ SOURCE = ROOT / "settings" / "base.py"
 TARGET = ROOT / "docs" / "settings.md"
 HEAD = """# Settings
 
-Made from `settings/base.py` by `make docs`. Set one with `-s NAME=VALUE` or in a settings module; those that it reads from
-the environment, there too. A value out of range stops the start with one line that says what is allowed.
+Made from `settings/base.py` by `make docs`. Set one with `-s NAME=VALUE` or in a settings module; those that it reads
+from the environment, there too. A value out of range stops the start with one line that says what is allowed.
 """
 _ENVIRONMENT = re.compile(r"^os\.environ\.get\('(\w+)', (.*)\)$")
 _SECTION = re.compile(r"# --- (.+?) -+$")
@@ -28,7 +28,7 @@ def render(source: str) -> str:
         sections = [match[1] for line in lines[read : node.lineno - 1] if (match := _SECTION.match(line))]
         out.extend(f"\n## {section}\n\n| setting | default | meaning |\n|---|---|---|" for section in sections)
         read = node.end_lineno or node.lineno
-        if (name := _name(node)) is not None:
+        if (name := _name(node)) is not None and name != "PROJECT_DIR":
             value = ast.unparse(node.value) if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value else ""
             out.append(f"| `{name}` | {_code(value)} | {_comment(lines, node) or 'as above'} |")
     return "\n".join(out) + "\n"
