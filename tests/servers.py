@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import os
+import signal
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 from crawler.embedded import Endpoints, ensure
+from crawler.embedded.service import Service
 from crawler.errors import ServiceError
 
 PROJECT_DIR = Path(__file__).resolve().parent.parent
 COMMAND_SECONDS = 60.0
+SERVER_SECONDS = 30.0
 
 
 def start(data_dir: Path, *, redis: bool = False, mongodb: bool = False) -> Endpoints:
@@ -32,6 +37,41 @@ def environment(data_dir: Path) -> dict[str, str]:
     ours = ("SCRAPY", "REDIS_URL", "MONGODB")
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     return inherited | {"SCRAPY_PROJECT": "test", "EMBEDDED_DATA_DIR": str(data_dir)}
+
+
+class Server:
+    """A server of a test's own, to be killed, frozen and started again; keeps its port and its data."""
+
+    def __init__(self, service: Service, data: Path) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self._port: int = probe.getsockname()[1]
+        self._service = service
+        self._data = data
+        self.url = service.url.format(port=self._port)
+        self.start()
+
+    def start(self) -> None:
+        """Return when it answers."""
+        command = self._service.command(self._data, self._port)
+        self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        deadline = time.monotonic() + SERVER_SECONDS
+        while not self._service.is_ready(self._port):
+            assert self._process.poll() is None, f"{self._service.name} ended at its start"
+            assert time.monotonic() < deadline, f"{self._service.name} does not answer"
+            time.sleep(0.02)
+
+    def kill(self) -> None:
+        """kill -9."""
+        self._process.kill()
+        self._process.wait()
+
+    def freeze(self) -> None:
+        """It keeps its connections and answers nothing."""
+        self._process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        self._process.send_signal(signal.SIGCONT)
 
 
 class ScrapyRunner:

@@ -63,6 +63,7 @@ class Upkeep:
         self._seeds = Seeds.from_settings(worker.frontier.client, _seeds_key(crawler), crawler.settings)
         self._empty_since: float | None = None
         self._full = ""
+        self._outbox_shown = 0  # at the last sign of life
 
     def finished_for(self) -> float:
         """Seconds for which neither this worker nor the frontier has had any work for this spider; 0 while it has."""
@@ -111,13 +112,14 @@ class Upkeep:
 
     async def _heartbeat(self) -> None:
         worker = self._worker
+        self._outbox_shown = len(worker.outbox)
         await worker.frontier.census.heartbeat(
             worker.name,
             {
                 "spider": worker.queue.encoder.stream,
                 "leases": len(worker.book),
                 "buffered": len(worker.queue),
-                "outbox": len(worker.outbox),
+                "outbox": self._outbox_shown,
             },
         )
 
@@ -133,6 +135,8 @@ class Upkeep:
         assert self._crawler.engine is not None
         assert self._crawler.spider is not None
         busy = len(worker.book) or len(worker.queue) or len(worker.outbox)
+        if not busy and self._outbox_shown:
+            await self._heartbeat()  # the others wait for what we no longer have
         if busy or not await worker.frontier.census.empty(self._crawler.spider.name) or await self._seeds.pending():
             self._empty_since = None
         else:

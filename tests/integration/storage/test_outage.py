@@ -12,27 +12,28 @@ from typing import Any
 
 import pytest
 
+from crawler.embedded.service import MONGOD
 from crawler.errors import ServiceError
 from crawler.storage import connection
 from crawler.storage.config import StorageConfig
 from crawler.storage.outage import Outage
 from crawler.storage.writer import StoreResult, Writer
-from tests.integration.storage.mongod import Mongod
 from tests.integration.storage.observing import URL, RecordedStats, at, seen
+from tests.servers import Server
 
 
 @pytest.fixture
-def mongod(tmp_path: Path, mongodb_uri: str) -> Iterator[Mongod]:
+def mongod(tmp_path: Path, mongodb_uri: str) -> Iterator[Server]:
     """Beside the shared server, whose fixture knows what to do where there is none."""
-    server = Mongod(tmp_path)
+    server = Server(MONGOD, tmp_path)
     yield server
     server.kill()
 
 
 @pytest.fixture
-def settings(mongod: Mongod) -> dict[str, Any]:
+def settings(mongod: Server) -> dict[str, Any]:
     seconds = {"STORAGE_CONNECT_SECONDS": 0.5, "STORAGE_REPLY_SECONDS": 1}
-    return {"MONGODB_URI": mongod.uri, "MONGODB_DATABASE": "outage", **seconds}
+    return {"MONGODB_URI": mongod.url, "MONGODB_DATABASE": "outage", **seconds}
 
 
 @pytest.fixture
@@ -55,7 +56,7 @@ async def stored_versions(settings: dict[str, Any]) -> dict[str, int]:
 
 async def test_killed_server_loses_nothing_that_was_confirmed(
     away_writer: Writer,
-    mongod: Mongod,
+    mongod: Server,
     settings: dict[str, Any],
     stats: RecordedStats,
     caplog: pytest.LogCaptureFixture,
@@ -92,7 +93,7 @@ async def test_killed_server_loses_nothing_that_was_confirmed(
     assert stats.values["storage/errors"] >= 1
 
 
-async def test_frozen_server_confirms_nothing(away_writer: Writer, mongod: Mongod) -> None:
+async def test_frozen_server_confirms_nothing(away_writer: Writer, mongod: Server) -> None:
     await away_writer.store(seen(1, "1"))
     mongod.freeze()
     waiting = asyncio.create_task(away_writer.store(seen(2, "2")))
@@ -104,7 +105,7 @@ async def test_frozen_server_confirms_nothing(away_writer: Writer, mongod: Mongo
 
 
 async def test_change_during_an_outage_is_on_record_once(
-    away_writer: Writer, mongod: Mongod, settings: dict[str, Any]
+    away_writer: Writer, mongod: Server, settings: dict[str, Any]
 ) -> None:
     await away_writer.store(seen(1, "1"))
     mongod.kill()
@@ -123,10 +124,10 @@ async def test_change_during_an_outage_is_on_record_once(
 @pytest.mark.filterwarnings("ignore:Exception ignored in. <socket:pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("state", ["killed", "frozen"])
 async def test_check_says_where_within_seconds_and_shows_no_password(
-    state: str, mongod: Mongod, settings: dict[str, Any]
+    state: str, mongod: Server, settings: dict[str, Any]
 ) -> None:
     mongod.kill() if state == "killed" else mongod.freeze()
-    secret = settings | {"MONGODB_URI": mongod.uri.replace("://", "://reader:s3cret@")}
+    secret = settings | {"MONGODB_URI": mongod.url.replace("://", "://reader:s3cret@")}
     client = connection.connect(secret)
     began = time.monotonic()
     with pytest.raises(ServiceError) as error:
@@ -134,7 +135,7 @@ async def test_check_says_where_within_seconds_and_shows_no_password(
     await client.close()
     gc.collect()
     assert time.monotonic() - began < 3
-    assert connection.address(mongod.uri) in str(error.value)
+    assert connection.address(mongod.url) in str(error.value)
     assert "s3cret" not in str(error.value)
     assert "\n" not in str(error.value)
 
