@@ -13,6 +13,7 @@ from demo.fleet import DemoError
 from demo.jobs import Job, Pages, Shops
 from demo.pages import PagesError
 from demo.run import Demo, Options
+from demo.state import FIRST_PORT
 
 PLAIN_WIDTH = 110
 
@@ -20,7 +21,7 @@ PLAIN_WIDTH = 110
 def main(arguments: list[str] | None = None) -> int:
     """0: everything stored once and right; 1: not; 2: it could not be run; 130: Ctrl-C."""
     given = _parser().parse_args(arguments)
-    options = Options(root=given.root, workers=given.workers, kill=given.kill, limit=given.limit)
+    options = Options(root=given.root, workers=given.workers, kill=given.kill, port=given.port, limit=given.limit)
     try:
         job: Job = Pages(given.pages) if given.pages else Shops(given.size)
         return Demo(options, job, _console()).run()
@@ -43,6 +44,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--size", type=int, default=104, help="products in each of the five shops, 20 or more")
     parser.add_argument("--workers", type=int, default=2, help="how many workers (default %(default)s)")
     parser.add_argument("--no-kill", dest="kill", action="store_false", help="let every worker live")
+    parser.add_argument("--port", type=int, default=FIRST_PORT, help="first port to try on the first run")
     parser.add_argument("--limit", type=float, default=300, help="give up after so many seconds")
     parser.add_argument("--root", type=Path, default=Path(".demo"), help="where data, logs and state are kept")
     return parser

@@ -48,6 +48,7 @@ class Options:
     root: Path = Path(".demo")
     workers: int = 2
     kill: bool = True  # one worker dies midway
+    port: int = state.FIRST_PORT  # the shops take the first free one from here on, and keep it
     limit: float = 300.0  # seconds after which the crawl is given up
 
 
@@ -60,7 +61,7 @@ class Demo:
         self._console = console
         self._home = state.directory_of(options.root, job.identity)
         before = State.load(self._home)
-        self._state = before.next_run() if before else State(state.free_port())
+        self._state = before.next_run() if before else State(state.free_port(options.port))
 
     def run(self) -> int:
         """The exit status: 0 only when nothing is lost and nothing duplicated. Raises DemoError, ShoalError."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
@@ -20,7 +21,9 @@ PROJECT = Path(__file__).resolve().parents[2]
 
 
 def command(root: Path, *options: str) -> list[str]:
-    return [sys.executable, "-m", "demo", "--root", str(root), "--size", str(SIZE), "--limit", "80", *options]
+    port = str(20_000 + os.getpid() % 10_000)  # test runs side by side stay out of each other's way
+    fixed = ["--root", str(root), "--size", str(SIZE), "--port", port, "--limit", "80"]
+    return [sys.executable, "-m", "demo", *fixed, *options]
 
 
 def run(root: Path, *options: str) -> subprocess.CompletedProcess[str]:
@@ -30,17 +33,22 @@ def run(root: Path, *options: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(300)
 def test_two_days_of_the_demo_lose_nothing_and_duplicate_nothing(tmp_path: Path) -> None:
     first = run(tmp_path)
 
-    assert first.stdout.splitlines()[-1] == f"demo: {PRODUCTS} products stored, 0 lost, 0 duplicated", first.stdout
+    assert first.stdout.splitlines()[-1] == f"demo: {PRODUCTS} products stored, 0 lost, 0 duplicated", (
+        first.stdout + first.stderr
+    )
     assert first.returncode == 0, first.stderr
     assert re.search(r"Killed worker-1 \(process \d+\) with -9; worker-3 takes over", first.stdout)
 
     second = run(tmp_path, "--no-kill")
     changed = len(catalogue.build(size=SIZE, day=2).changed)
 
-    assert second.stdout.splitlines()[-1] == f"demo: {PRODUCTS} products stored, 0 lost, 0 duplicated", second.stdout
+    assert second.stdout.splitlines()[-1] == f"demo: {PRODUCTS} products stored, 0 lost, 0 duplicated", (
+        second.stdout + second.stderr
+    )
     assert f"Prices that changed: {changed}" in second.stdout
     assert "Killed" not in second.stdout
 
