@@ -144,24 +144,30 @@ class Upkeep:
             endings.wake(self._crawler.engine)  # or it would look whether it may close only at its 5 s heartbeat
 
     async def _read_seeds(self) -> None:
-        """Move start URLs into the frontier; each leaves its key only after its request is stored."""
+        """Move start URLs into the frontier for as long as there are many."""
+        while await self._read_some_seeds() == SEEDS_AT_ONCE:
+            pass
+
+    async def _read_some_seeds(self) -> int:
+        """Each leaves its key only after its requests are stored; returns how many did."""
         assert self._crawler.engine is not None
         if endings.is_closing(self._crawler.engine) or self._crawler.engine.paused:
-            return
+            return 0
         self._say_full((await self._worker.frontier.pressure()).paused)
-        if self._full:
-            return
+        if self._full or not (seeds := await self._seeds.lease(SEEDS_AT_ONCE)):
+            return 0
+        messages = [await self._messages(seed) for seed in seeds]
+        outcomes = iter(await self._worker.frontier.push([one for asked in messages for one in asked]))
         stored: list[Seed] = []
         refused: list[Seed] = []
-        for seed in await self._seeds.lease(SEEDS_AT_ONCE):
-            outcomes = await self._worker.frontier.push(await self._messages(seed))
-            full = any(outcome >= PushOutcome.REFUSED_FULL for outcome in outcomes)
+        for seed, asked in zip(seeds, messages, strict=True):
+            full = max((next(outcomes) for _ in asked), default=PushOutcome.ACCEPTED) >= PushOutcome.REFUSED_FULL
             (refused if full else stored).append(seed)
         await self._seeds.ack(stored)
         await self._seeds.give_back(refused)
-        if stored:
-            self._crawler.stats.inc_value(names.SEEDS, len(stored))
-            self._worker.prefetcher.wake()
+        self._crawler.stats.inc_value(names.SEEDS, len(stored))
+        self._worker.prefetcher.wake()
+        return len(stored)
 
     def _say_full(self, why: str) -> None:
         if why and not self._full:
