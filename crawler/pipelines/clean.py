@@ -66,6 +66,8 @@ def one_line(text: str) -> str:
 
 def many_lines(text: str) -> str:
     """Like `one_line` for each line, with at most one blank line in a row."""
+    if text.isprintable():
+        return one_line(text)
     lines = (" ".join(line.split()) for line in _visible(text).splitlines())
     return _BLANK_LINES.sub("\n\n", "\n".join(lines)).strip()
 

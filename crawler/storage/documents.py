@@ -41,12 +41,18 @@ class UnstorableError(ValueError):
         self.issue = issue
 
 
+@lru_cache(maxsize=4096)
+def _decimal128(digits: str) -> Decimal128:
+    """Prices repeat, and PyMongo converts bit by bit; as text 1.0 and 1.00 stay apart."""
+    return Decimal128(digits)
+
+
 class _DecimalCodec(TypeCodec):
     python_type = Decimal
     bson_type = Decimal128
 
     def transform_python(self, value: Decimal) -> Decimal128:
-        return Decimal128(value)
+        return _decimal128(str(value))
 
     def transform_bson(self, value: Decimal128) -> Decimal:
         return value.to_decimal()

@@ -9,6 +9,7 @@ from hashlib import blake2b
 from typing import Any, Self
 
 import bson
+from bson.errors import BSONError
 from bson.raw_bson import RawBSONDocument
 from itemadapter import ItemAdapter
 from pymongo import UpdateOne
@@ -60,7 +61,7 @@ def _storable(item: Any, max_bytes: int) -> dict[str, Any]:
         check(values, "item")
         if len(bson.encode(values, codec_options=CODEC)) <= max_bytes:
             return values
-    except (UnstorableError, TypeError, RecursionError):
+    except (UnstorableError, BSONError, OverflowError, TypeError, RecursionError):
         pass
     return {"text": _text(item)}
 

@@ -8,13 +8,16 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
 
+from pymongo.errors import PyMongoError
+
 from crawler import stats as names
+from crawler.errors import ServiceError
 from crawler.storage import bulk, history, indexes
 from crawler.storage.batcher import Batcher
 from crawler.storage.config import StorageConfig
 from crawler.storage.connection import Database
 from crawler.storage.documents import Document, UnstorableError, document
-from crawler.storage.outage import Outage, Stats
+from crawler.storage.outage import Outage, ServerError, Stats
 from crawler.storage.rejections import Rejection
 from crawler.storage.update import upsert
 
@@ -62,8 +65,11 @@ class Writer:
         self._rejected: Batcher[Rejection, None] = self._batcher(self._flush_rejected)
 
     async def open(self) -> None:
-        """Create indexes and finish what a killed worker left pending."""
-        await self._outage.insist(self._prepare)
+        """Create indexes and finish what a killed worker left pending; raises ServiceError when that fails."""
+        try:
+            await self._prepare()
+        except (PyMongoError, ServerError) as error:
+            raise ServiceError(f"MongoDB cannot be prepared for storing: {error!s:.300}") from error
 
     async def store(self, item: Any) -> StoreResult:
         """Store one item and return once that is durable; without `fetched_at` it counts as fetched now.

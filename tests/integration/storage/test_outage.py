@@ -110,12 +110,17 @@ async def test_change_during_an_outage_is_on_record_once(
     await away_writer.store(seen(1, "1"))
     mongod.kill()
     waiting = asyncio.gather(*(away_writer.store(seen(n, str(n))) for n in (2, 3)))
+    rejecting = asyncio.create_task(away_writer.reject(seen(4, "-1"), ["negative_price: price = -1"]))
     await asyncio.sleep(0.3)
+    assert not rejecting.done()
     await asyncio.to_thread(mongod.start)
     assert await waiting == [StoreResult.CHANGED, StoreResult.CHANGED]
+    await rejecting
 
     client = connection.connect(settings)
-    records = await connection.database(client, settings).product_changes.find().sort("version", 1).to_list()
+    database = connection.database(client, settings)
+    records = await database.product_changes.find().sort("version", 1).to_list()
+    assert await database.rejected_items.count_documents({}) == 1
     await client.close()
     assert [(record["_id"], record["at"]) for record in records] == [(f"{URL}#2", at(2)), (f"{URL}#3", at(3))]
 
@@ -138,6 +143,14 @@ async def test_check_says_where_within_seconds_and_shows_no_password(
     assert connection.address(mongod.url) in str(error.value)
     assert "s3cret" not in str(error.value)
     assert "\n" not in str(error.value)
+
+
+async def test_writer_that_cannot_prepare_says_so(settings: dict[str, Any], stats: RecordedStats) -> None:
+    async with connection.session(settings) as database:
+        await database.products.create_index("title", name="pending_changes")
+        writer = Writer(database, StorageConfig(), Outage(stats, "here", 0.1), stats)
+        with pytest.raises(ServiceError, match=r"cannot be prepared for storing: .*pending_changes"):
+            await writer.open()
 
 
 async def test_check_passes_when_it_serves(settings: dict[str, Any]) -> None:
