@@ -15,28 +15,7 @@ from crawler.storage.outage import ServerError
 DUPLICATE_KEY = 11000  # two workers inserted one key at once: the loser's update finds a document now
 # Not primary, shutting down, interrupted, out of time, out of disk, throttled: the document is not to blame.
 SERVER_CODES = frozenset(
-    {
-        50,
-        64,
-        89,
-        91,
-        112,
-        133,
-        189,
-        262,
-        317,
-        7,
-        6,
-        9001,
-        10058,
-        10107,
-        11600,
-        11602,
-        13435,
-        13436,
-        14031,
-        16500,
-    }
+    (6, 7, 50, 64, 89, 91, 112, 133, 189, 262, 317, 9001, 10058, 10107, 11600, 11602, 13435, 13436, 14031, 16500)
 )
 _RACES = 10  # a key cannot lose more often than it has rivals inserting it at once
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from pymongo.asynchronous.collection import AsyncCollection
 from crawler.storage import bulk
 from crawler.storage.documents import BOOKKEEPING, PROVENANCE
 
+logger = logging.getLogger(__name__)
 Collection = AsyncCollection[dict[str, Any]]
 PENDING_INDEX = "pending_changes"
 _CHUNK = 500  # documents per round
@@ -30,17 +32,22 @@ async def drain(items: Collection, records: Collection) -> int:
 
 
 async def record(items: Collection, records: Collection, documents: Sequence[Mapping[str, Any]]) -> int:
-    """Move the pending changes of *documents*, as just read from *items*, to *records*; how many.
+    """Put the pending changes of *documents*, as just read from *items*, into *records*; how many.
 
-    First the records are written, then the snapshots go: after a crash in between, and with two workers at
-    once, the same record is written again. Raises PyMongo's errors.
+    First the records are written, then the pending ones go: after a crash in between, and with two workers at
+    once, the same record is written again. What a validator of *records* refuses stays pending. Raises
+    PyMongo's errors.
     """
-    if not documents:
+    found = [(document["_id"], change) for document in documents for change in document["pending_changes"]]
+    if not found:
         return 0
-    found = [_record(document["_id"], change) for document in documents for change in document["pending_changes"]]
-    await bulk.apply(records, found)
-    await bulk.apply(items, [_forget(document) for document in documents])
-    return len(found)
+    _, refused = await bulk.apply(records, [_record(key, change) for key, change in found])
+    kept = {found[position][0] for position in refused}
+    for position, reason in refused.items():
+        logger.error("A change of %s stays pending, %s: %s", found[position][0], records.name, reason)
+    if settled := [_forget(document) for document in documents if document["_id"] not in kept]:
+        await bulk.apply(items, settled)
+    return len(found) - len(refused)
 
 
 def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

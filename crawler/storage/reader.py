@@ -22,8 +22,9 @@ def since_query(collection: str, since: datetime | None, config: StorageConfig) 
 
 
 async def count(database: Database, collection: str, query: Mapping[str, Any]) -> int:
-    """How many documents `documents` would yield now."""
-    return await database[collection].count_documents(query)
+    """How many documents `documents` would yield now; for the whole collection a quick estimate."""
+    stored = database[collection]
+    return await (stored.count_documents(query) if query else stored.estimated_document_count())
 
 
 async def documents(
@@ -34,7 +35,7 @@ async def documents(
     `pending_changes` is the writer's own and left out.
     """
     found = database[collection].with_options(CODEC).find(query, {"pending_changes": 0})
-    async for document in found.sort("_id", 1).batch_size(_BATCH):
+    async for document in found.sort("_id", 1).allow_disk_use(True).batch_size(_BATCH):
         yield document
 
 

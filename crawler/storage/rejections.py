@@ -15,7 +15,7 @@ from itemadapter import ItemAdapter
 from pymongo import UpdateOne
 
 from crawler.items import Item
-from crawler.storage.documents import CODEC, UNTYPED, UnstorableError, check
+from crawler.storage.documents import CODEC, UNTYPED, UnstorableError, check, identity
 
 _TEXT_MAX = 65_536  # characters of an item that is kept as text
 
@@ -36,6 +36,7 @@ class Rejection:
         body = {
             "collection": collection,
             "url": _clean(str(getattr(item, "url", ""))),
+            "issues": [reason.partition(":")[0] for reason in reasons],
             "reasons": [_clean(reason) for reason in reasons],
             "item": values,
             "at": at,
@@ -50,7 +51,7 @@ class Rejection:
 
 def _identity(item: Any) -> str:
     if isinstance(item, Item) and item.url:
-        return f"{item.url}#{item.key}"
+        return identity(item)
     return _text(item)
 
 

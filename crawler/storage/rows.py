@@ -8,17 +8,11 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Protocol, TextIO
+from typing import Any, TextIO
 
 from crawler.items import PageItem, ProductItem
 
 _BOOKKEEPING = ("content_hash", "first_seen_at", "last_seen_at", "last_changed_at", "version")
-
-
-class RowWriter(Protocol):
-    """Writes one document after the other."""
-
-    def write(self, document: Mapping[str, Any]) -> None: ...
 
 
 class JsonLines:

@@ -6,20 +6,23 @@ import functools
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, TypeVar
 
 from pymongo.errors import PyMongoError
 
 from crawler import stats as names
 from crawler.errors import ServiceError
 from crawler.storage import bulk, history, indexes
-from crawler.storage.batcher import Batcher
+from crawler.storage.batcher import Batcher, Flush
 from crawler.storage.config import StorageConfig
 from crawler.storage.connection import Database
 from crawler.storage.documents import Document, UnstorableError, document
 from crawler.storage.outage import Outage, ServerError, Stats
 from crawler.storage.rejections import Rejection
 from crawler.storage.update import upsert
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 class StoreResult(StrEnum):
@@ -95,7 +98,7 @@ class Writer:
             await batcher.close()
         await self._rejected.close()
 
-    def _batcher(self, flush: Any) -> Any:
+    def _batcher(self, flush: Flush[T, R]) -> Batcher[T, R]:
         return Batcher(flush, self._config.batch_size, self._config.batch_ms / 1000)
 
     async def _prepare(self) -> None:

@@ -124,6 +124,21 @@ async def test_changes_that_come_while_others_are_recorded_stay_pending(writer: 
     assert await database.product_changes.count_documents({}) == 2
 
 
+async def test_change_that_the_history_refuses_stays_pending(
+    writer: Writer, database: Database, stats: RecordedStats, caplog: pytest.LogCaptureFixture
+) -> None:
+    await database.command("collMod", "product_changes", validator={"changes.price": {"$exists": True}})
+    await writer.store(seen(1, "1"))
+    await writer.store(seen(1, "1", url=URL + "0"))
+    results = await asyncio.gather(writer.store(seen(2, "1", title="b")), writer.store(seen(2, "2", url=URL + "0")))
+
+    assert [*results] == [StoreResult.CHANGED] * 2
+    assert [each["_id"] async for each in database.product_changes.find()] == [f"{URL}0#2"]
+    assert [each["_id"] async for each in database.products.find({"pending_changes": {"$exists": True}})] == [URL]
+    assert stats.values["storage/changes"] == 1
+    assert f"A change of {URL} stays pending" in caplog.text
+
+
 async def test_draining_takes_any_number(writer: Writer, database: Database) -> None:
     total = 1_203
     change = {"version": 2, "at": at(2), "url": URL, "source": {}, "old": {"price": 1}, "new": {"price": 2}}

@@ -190,7 +190,7 @@ async def test_rejected_items_are_kept_with_their_reasons(writer: Writer, databa
     kept = await database.rejected_items.find().to_list()
     assert len(kept) == 1
     assert (kept[0]["collection"], kept[0]["url"], kept[0]["times"]) == ("products", URL, 2)
-    assert kept[0]["reasons"] == ["negative_price: price = -3"]
+    assert (kept[0]["issues"], kept[0]["reasons"]) == (["negative_price"], ["negative_price: price = -3"])
     assert kept[0]["item"]["price"] == Decimal128("-3")
     assert kept[0]["item"]["source"] == {"request_id": "r"}
 
