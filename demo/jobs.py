@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
 
 from rich.console import Console
@@ -15,6 +15,8 @@ from demo import catalogue, pages, report
 from demo.log import Entry, manners
 from demo.score import Document, Score, score
 from demo.state import State
+
+FIELDS: Final = (*scoring.FIELDS, "rating", "review_count")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +61,21 @@ class Shops:
         goods = catalogue.build(size=self._size, day=state.day, port=state.port)
         verdict = score(goods.truth(), result.documents)
         console.print(report.stored(verdict.stored))
+        console.print(scoring.table(scoring.compare(_pairs(goods, verdict), FIELDS), "Fields, stored against true"))
         if state.day > 1:
             titles = {product.url: product.title for product in goods.products}
             console.print(report.changes(result.price_changes, titles))
             console.print(f"The shops changed {len(goods.changed)} prices since yesterday.", highlight=False)
         console.print(report.per_store(goods.stores, verdict, manners(result.log)))
         return verdict
+
+
+def _pairs(goods: catalogue.Catalogue, verdict: Score) -> Iterator[tuple[dict[str, list[str]], Document | None]]:
+    """Of each true product: its accepted values, and the document that is stored of it."""
+    stored = {document["url"]: document for document in verdict.stored}
+    for product in goods.products:
+        known = product.truth()
+        yield {field: [str(known[field])] for field in FIELDS}, stored.get(product.url)
 
 
 class Pages:
