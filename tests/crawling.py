@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import re
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Mapping
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
+from zlib import crc32
 
 import redis.asyncio
+from scrapy import Request
 
+from crawler.frontier import codec
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.messages import DeadLetter, SpiderStats
-from tests.servers import PROJECT_DIR
+from crawler.frontier.messages import DeadLetter, Message, PushOutcome, SpiderStats
+from tests.integration.crawl.spiders import WalkSpider
+from tests.servers import PROJECT_DIR, ScrapyRunner
 
 FAST: dict[str, Any] = {
     "METRICS_PORT": -1,
@@ -25,6 +33,13 @@ FAST: dict[str, Any] = {
     "FRONTIER_POLL_SECONDS": 0.05,
     "MAX_IDLE_TIME_BEFORE_CLOSE": 1,
     "ITEM_PIPELINES": {},
+}
+WORKER: dict[str, Any] = FAST | {
+    "SPIDER_MODULES": "tests.integration.crawl.spiders",
+    "ITEM_PIPELINES": {"crawler.pipelines.mongodb.MongoPipeline": 1},
+    "DOWNLOAD_DELAY": 0,
+    "CONCURRENT_REQUESTS": 4,
+    "CONCURRENT_REQUESTS_PER_DOMAIN": 8,
 }
 
 
@@ -94,3 +109,61 @@ def crawl_side_by_side(
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout), done.stderr
+
+
+@dataclass
+class Fleet:
+    """Workers of the `walk` spider (tests/integration/crawl/spiders.py) on one frontier."""
+
+    runner: ScrapyRunner
+    redis_url: str
+    key: str
+
+    def start(self, spider: str = "walk", **settings: Any) -> subprocess.Popen[str]:
+        """One more worker; FAST settings, MongoDB pipeline, 8 requests at once to any host."""
+        return self.runner.start("crawl", spider, *self.options(**settings))
+
+    def options(self, **settings: Any) -> list[str]:
+        """Arguments of `scrapy crawl`."""
+        return options(WORKER | {"FRONTIER_KEY": self.key} | settings)
+
+    async def push(self, *urls: str, spider: str = "walk", hosts: int = 0, cap: int = 8) -> None:
+        """Queue *urls*, as of that many hosts in turn where *hosts* is given."""
+        messages = [
+            Message(
+                host=f"host-{place % hosts}" if hosts else urlsplit(url).hostname or "",
+                stream=spider,
+                spider=spider,
+                body=codec.encode(Request(url), WalkSpider),
+                fingerprint=crc32(url.encode()),
+                cap=cap,
+            )
+            for place, url in enumerate(urls)
+        ]
+        async with open_frontier(self.redis_url, self.key) as frontier:
+            outcomes = await frontier.push(messages)
+        assert set(outcomes) == {PushOutcome.ACCEPTED}
+
+    async def left(self, spider: str = "walk") -> Left:
+        """What is in the frontier now."""
+        return await left(self.redis_url, self.key, spider)
+
+    async def until(self, condition: Callable[[Left], bool], spider: str = "walk", seconds: float = 40) -> Left:
+        """The state of the frontier as soon as it fulfils *condition*."""
+        deadline = time.monotonic() + seconds
+        while not condition(found := await self.left(spider)):
+            assert time.monotonic() < deadline, found
+            await asyncio.sleep(0.05)
+        return found
+
+
+async def ended(worker: subprocess.Popen[str], seconds: float = 60) -> tuple[int, str]:
+    """Exit status and log of *worker*, once it has ended."""
+    _, log = await asyncio.to_thread(worker.communicate, timeout=seconds)
+    return worker.returncode, log
+
+
+def count(log: str, stat: str) -> int:
+    """A number of the stats at the end of *log*, 0 when it is not there."""
+    found = re.search(rf"'{re.escape(stat)}': (\d+)", log)
+    return int(found[1]) if found else 0

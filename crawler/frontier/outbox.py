@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from redis.exceptions import RedisError
 from scrapy.statscollectors import StatsCollector
@@ -74,16 +74,15 @@ class Outbox:
         self._offers: deque[Message] = deque()
         self._endings: deque[Ending] = deque()
         self._given_back: deque[Handle] = deque()
+        before: tuple[deque[Any], ...] = (self._suspects, self._starts, self._reports, self._pushes, self._offers)
+        self._queues = (*before, self._endings, self._given_back)  # in the order in which they are sent
         self._refused: list[Message] = []
         self._filled = asyncio.Event()
         self._flushing = asyncio.Lock()
         self.broken = False
 
     def __len__(self) -> int:
-        leases = (
-            len(self._suspects) + len(self._starts) + len(self._reports) + len(self._endings) + len(self._given_back)
-        )
-        return leases + len(self._pushes) + len(self._offers) + len(self._refused) + self._flushing.locked()
+        return sum(map(len, self._queues)) + len(self._refused) + self._flushing.locked()
 
     def push(self, message: Message) -> None:
         """Queue a child of leased work: backpressure never holds it up, or its parent could not end."""
@@ -131,7 +130,7 @@ class Outbox:
         self.broken = True
         waiting = [*self._suspects, *self._starts]
         _answer(waiting, [False] * len(waiting))
-        for queue in (self._suspects, self._starts, self._reports, self._pushes, self._offers, self._endings):
+        for queue in self._queues:
             queue.clear()
 
     async def run(self) -> None:
@@ -149,6 +148,8 @@ class Outbox:
                 pass
 
     async def _try_flush(self) -> bool:
+        if not any(self._queues):
+            return True
         endings = len(self._endings)  # later ones may belong to children pushed while this flush runs
         try:
             await _drain(self._suspects, len(self._suspects), self._send_suspects)

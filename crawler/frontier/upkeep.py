@@ -96,6 +96,8 @@ class Upkeep:
             await asyncio.sleep(seconds)
             try:
                 await duty()
+                if self._worker.outage.on:
+                    await self._worker.frontier.client.ping()  # the duty may have had nothing to ask
             except (RedisError, OSError) as error:
                 self._empty_since = None  # unknown counts as pending
                 await self._worker.outage.wait(error)
