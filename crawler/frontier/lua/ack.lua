@@ -1,13 +1,13 @@
 #!lua flags=allow-oom
 -- ack: these requests are done, their effects are durable.
 -- KEYS[1] the shard's tag. ARGV id, token of each.
--- Result: 1 per request, 0 where the token is stale: nothing changes then. O(log in flight) each.
+-- Result: 1 per request, 0 where the token is stale (or of a slot alone): nothing changes then. O(log in flight) each.
 -- include: clock state tally hosts queue leases seen
 local records, ids = lookup_handles(1)
 local result, gone, settled = {}, {}, {}
 for i, r in ipairs(records) do
   result[i] = 0
-  if r and not settled[ids[i]] then
+  if r and r[STREAM] ~= '' and not settled[ids[i]] then
     result[i], settled[ids[i]] = 1, true
     release_unreported(r)
     gone[#gone + 1] = ids[i]

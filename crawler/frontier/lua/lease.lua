@@ -68,7 +68,8 @@ local records, bodies, expiries = {}, {}, {}
 local function hand_out(base, name, member, score, reserved)
   local id, deliveries, status, _, _, generation = struct.unpack('>I6BHhxxxxxxxxBc0Bc0', member)
   local envelope, at = string.sub(member, 10), 2 * leased
-  leased, state.token = leased + 1, state.token + 1
+  leased = leased + 1
+  state.token = math.max(state.token + 1, now * 1024) -- never one given out before the server lost its last second
   local record = struct.pack(RECORD_FORMAT, state.token, score, reserved, now + START_MS, 0, deliveries, 0, status,
     #name, name, #base, base, #generation, generation, #worker, worker)
   records[at + 1], records[at + 2] = id, record
@@ -118,19 +119,24 @@ local function file(stream)
   leaving, to_due, to_wait = {}, {}, {}
 end
 
+local visits = 4 * limit -- hosts looked at: some that are due may turn out to be blocked or at their cap
+
 local function lease_from(stream, base, most)
   promote(stream, most)
-  local before
+  local progress
   repeat
-    before = leased
+    progress = false
     local names = call('ZRANGE', T .. ':due:' .. stream, 0, most - leased - 1 + excluded)
     local share = math.max(1, math.floor((most - leased) / #names))
     for _, name in ipairs(names) do
-      if leased >= most then break end
-      if not passed_over[name] then visit(stream, base, name, math.min(share, most - leased)) end
+      if leased >= most or visits <= 0 then break end
+      if not passed_over[name] then
+        visit(stream, base, name, math.min(share, most - leased))
+        progress, visits = true, visits - 1
+      end
     end
     file(stream)
-  until leased >= most or leased == before
+  until leased >= most or not progress
 end
 
 -- Hosts at their cap are parked far ahead: a report may call them back sooner.
@@ -146,7 +152,7 @@ end
 reap()
 queue_delayed()
 flush_queue()
-state.token = math.max(state.token, now * 1024) -- never one that was given out before the server lost its last second
+settle_hosts()
 local suspects = 0
 for _, stream in ipairs(streams) do
   if ARGV[3] == '1' and leased == 0 then lease_from(stream .. '!', stream, 1) end
@@ -162,7 +168,7 @@ if leased > 0 then
   call('HSET', T .. ':body', unpack(bodies))
   call('ZADD', T .. ':lease', unpack(expiries))
 end
-local wait = leased < limit and next_due() or 0
+local wait = leased < limit and visits > 0 and next_due() or 0
 save_seen()
 save_all()
 return {state.born, now, wait, state.backlog, suspects, unpack(rows)}

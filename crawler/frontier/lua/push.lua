@@ -34,7 +34,8 @@ for i = 3, #ARGV do
     room = room - 1
     state.seq = state.seq + 1
     local member = member_of(state.seq, 0, 0, envelope)
-    configure(host(name), stream, delay, cap)
+    turn_to(stream, name)
+    configure(name, stream, delay, cap)
     if not_before > now then
       delay_until(not_before, stream, name, member)
       t.delayed = t.delayed + 1

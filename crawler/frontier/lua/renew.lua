@@ -6,20 +6,18 @@
 -- include: clock state tally hosts queue leases
 local suspended = ARGV[1] == '1'
 local records, ids = lookup_handles(2)
-local result, changed, expiries = {}, {}, {}
+local result = {}
 for i, r in ipairs(records) do
   if r and suspended and r[STARTED] > 0 then
     local renewed = call('ZSCORE', T .. ':lease', ids[i]) - LEASE_MS
-    r[STARTED] = r[STARTED] + math.max(0, now - math.max(renewed, r[STARTED]))
-    changed[#changed + 1], changed[#changed + 2] = ids[i], write_record(r)
+    r[STARTED] = r[STARTED] + now - math.max(renewed, r[STARTED])
+    call('HSET', T .. ':infl', ids[i], write_record(r))
   end
   result[i] = 0
   if r and (r[STARTED] == 0 or now - r[STARTED] < HARD_CAP_MS) then
-    expiries[#expiries + 1], expiries[#expiries + 2] = now + LEASE_MS, ids[i]
+    call('ZADD', T .. ':lease', now + LEASE_MS, ids[i])
     result[i] = 1
   end
 end
-if #changed > 0 then call('HSET', T .. ':infl', unpack(changed)) end
-if #expiries > 0 then call('ZADD', T .. ':lease', unpack(expiries)) end
-save_all()
+save_state()
 return result

@@ -11,7 +11,7 @@ local r, id = records[1], ids[1]
 if id and not r then return {-1, 0, 0} end
 local name = r and r[HOST] or ARGV[1]
 local h = host(name)
-if not r then configure(h, '', tonumber(ARGV[2]), tonumber(ARGV[3])) end
+if not r then configure(name, '', tonumber(ARGV[2]), tonumber(ARGV[3])) end
 local holds_slot = r and r[RELEASED] == 0
 
 local function wait_for()

@@ -48,8 +48,10 @@ local function ready_at(h)
 end
 
 -- The strictest wish of the spiders that have work on a host counts; the only one may also relax it.
-local function configure(h, stream, delay, cap)
+local function configure(name, stream, delay, cap)
+  local h = host(name)
   if h[RAW] and delay == h[FLOOR] and cap == h[CAP] then return end
+  unsettled[name] = true
   local alone = true
   for other in string.gmatch(h[STREAMS], '[^\n]+') do
     alone = alone and spider_of(other) == spider_of(stream)
@@ -81,6 +83,7 @@ local function settle_hosts()
     end
   end
   for stream, move in pairs(moves) do call('ZADD', T .. ':wait:' .. stream, 'XX', unpack(move)) end
+  unsettled = {}
 end
 
 local function save_hosts()

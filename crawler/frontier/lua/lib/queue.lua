@@ -48,8 +48,13 @@ local function flush_queue()
   end
 end
 
-local function enqueue(stream, name, score, member, priority)
+-- Ends the run of another host or stream, so that this host's streams are known.
+local function turn_to(stream, name)
   if run.count > 0 and (run.host ~= name or run.stream ~= stream) then flush_queue() end
+end
+
+local function enqueue(stream, name, score, member, priority)
+  turn_to(stream, name)
   local count = run.count
   if count == 0 then run.stream, run.host, run.best = stream, name, priority end
   run[count + 1], run[count + 2] = score, member

@@ -23,7 +23,8 @@ local function seen_set(stream, generation)
   if not set.uid then
     state.sets = state.sets + 1
     set.uid, set.buckets = state.sets, set.mode == 'bloom' and BLOOM_PAGES or 1
-    call('HSET', key, 'set', set.uid, 'mode', set.mode, 'buckets', set.buckets, 'seen', 0)
+    call('HSET', key, 'set', set.uid, 'mode', set.mode, 'buckets', set.buckets, 'seen', 0, 'last', now)
+    call('SADD', T .. ':gens', name)
   end
   while set.span * 2 <= set.buckets do set.span = set.span * 2 end
   set.prefix = T .. ':seen:' .. set.uid .. ':'

@@ -1,0 +1,195 @@
+"""Reads everything the frontier has in Redis, independently of its scripts."""
+
+from __future__ import annotations
+
+import struct
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgpack
+
+from crawler.frontier.envelope import unseal
+
+DUMP = """
+local result = {}
+for _, key in ipairs(redis.call('KEYS', '*')) do
+  local kind = redis.call('TYPE', key).ok
+  local value
+  if kind == 'string' then value = redis.call('GET', key)
+  elseif kind == 'hash' then value = redis.call('HGETALL', key)
+  elseif kind == 'set' then value = redis.call('SMEMBERS', key)
+  else value = redis.call('ZRANGE', key, 0, -1, 'WITHSCORES') end
+  result[#result + 1] = {key, value}
+end
+return result
+"""
+HOST = struct.Struct(">7d3HI2Hh")
+_TIMES = ("next", "delay", "floor", "crawl", "blocked", "hold", "hurt")
+_NUMBERS = ("cap", "width", "in_flight", "latency", "ok", "bad", "lead")
+HOST_FIELDS = (*_TIMES, *_NUMBERS)
+RECORD = struct.Struct(">5d2BH")
+STATE = struct.Struct(">10d")
+STATE_FIELDS = ("schema", "born", "clock", "offset", "resumed", "seq", "token", "sets", "backlog", "evicted")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a request is, and all that is stored about it there."""
+
+    state: str
+    stream: str
+    host: str
+    generation: str
+    fingerprint: int
+    priority: int
+    body: bytes
+    deliveries: int
+    at: float = 0.0  # score in its queue, or when a delayed one is due
+
+
+@dataclass(frozen=True)
+class Record:
+    """The lease of a request, or of a slot alone."""
+
+    host: str
+    stream: str
+    token: int
+    score: float
+    reserved: float
+    start_by: float
+    started: float
+    released: bool
+    expires: float
+
+
+@dataclass
+class Observation:
+    """One moment of the data."""
+
+    state: dict[str, float] = field(default_factory=dict)
+    places: dict[int, Place] = field(default_factory=dict)
+    records: dict[int, Record] = field(default_factory=dict)
+    hosts: dict[str, dict[str, Any]] = field(default_factory=dict)
+    due: dict[str, dict[str, float]] = field(default_factory=lambda: defaultdict(dict))
+    wait: dict[str, dict[str, float]] = field(default_factory=lambda: defaultdict(dict))
+    counters: dict[tuple[str, str], Counter[str]] = field(default_factory=dict)
+    seen: dict[tuple[str, str], set[int]] = field(default_factory=dict)
+    dead_fingerprints: Counter[tuple[str, int]] = field(default_factory=Counter)
+    twice: list[int] = field(default_factory=list)  # ids found in more than one place
+
+
+def observe(dump: list[tuple[bytes, Any]]) -> Observation:
+    """Make sense of what DUMP answers for a frontier of one shard."""
+    keys = {key.decode().partition(":")[2].partition(":")[2]: value for key, value in dump}
+    seen = Observation(state=dict(zip(STATE_FIELDS, STATE.unpack(keys["state"]), strict=True)))
+    _read_hosts(seen, keys)
+    _read_queues(seen, keys)
+    _read_leases(seen, keys)
+    _read_dead(seen, keys)
+    _read_generations(seen, keys)
+    return seen
+
+
+def _pairs(flat: list[bytes]) -> list[tuple[bytes, bytes]]:
+    return list(zip(flat[::2], flat[1::2], strict=True))
+
+
+def _read_hosts(seen: Observation, keys: dict[str, Any]) -> None:
+    for key, raw in keys.items():
+        if key.startswith("h:"):
+            values = dict(zip(HOST_FIELDS, HOST.unpack_from(raw), strict=True))
+            streams = sorted(raw[HOST.size :].decode().split())
+            seen.hosts[key[2:]] = {**values, "streams": streams}
+
+
+def _read_queues(seen: Observation, keys: dict[str, Any]) -> None:
+    for key, value in keys.items():
+        kind, _, rest = key.partition(":")
+        if kind in {"due", "wait"}:
+            getattr(seen, kind)[rest] = {host.decode(): float(score) for host, score in _pairs(value)}
+        elif kind == "q":
+            stream, _, host = rest.rpartition(":")
+            for member, score in _pairs(value):
+                _place(seen, "queued", stream, host, member, float(score))
+    for entry, ready in _pairs(keys.get("delayed", [])):
+        stream_end = 1 + entry[0]
+        host_end = stream_end + 1 + entry[stream_end]
+        names = entry[1:stream_end].decode(), entry[stream_end + 1 : host_end].decode()
+        _place(seen, "delayed", *names, entry[host_end:], float(ready))
+
+
+def _place(seen: Observation, state: str, stream: str, host: str, member: bytes, at: float) -> None:
+    _put(seen, int.from_bytes(member[:6], "big"), _of_envelope(state, stream, host, member[6], member[9:], at))
+
+
+def _of_envelope(state: str, stream: str, host: str, deliveries: int, raw: bytes, at: float = 0.0) -> Place:
+    sealed = unseal(raw)
+    return Place(
+        state, stream, host, sealed.generation, sealed.fingerprint, sealed.priority, sealed.body, deliveries, at
+    )
+
+
+def _put(seen: Observation, number: int, place: Place) -> None:
+    if number in seen.places:
+        seen.twice.append(number)
+    seen.places[number] = place
+
+
+def _read_leases(seen: Observation, keys: dict[str, Any]) -> None:
+    bodies = dict(_pairs(keys.get("body", [])))
+    expiries = {number: float(at) for number, at in _pairs(keys.get("lease", []))}
+    records = dict(_pairs(keys.get("infl", [])))
+    assert set(records) == set(expiries), "each record has one expiry"
+    for number, raw in records.items():
+        token, score, reserved, start_by, started, deliveries, released, _ = RECORD.unpack_from(raw)
+        names, at = [], RECORD.size
+        for _ in range(4):
+            names.append(raw[at + 1 : at + 1 + raw[at]].decode())
+            at += 1 + raw[at]
+        host, stream = names[:2]
+        seen.records[int(number)] = Record(
+            host, stream, int(token), score, reserved, start_by, started, bool(released), expiries[number]
+        )
+        if stream:
+            _put(seen, int(number), _of_envelope("leased", stream, host, deliveries, bodies.pop(number)))
+    assert not bodies, "each body has a record"
+
+
+def _read_dead(seen: Observation, keys: dict[str, Any]) -> None:
+    letters = dict(_pairs(keys.get("dead", [])))
+    assert set(letters) == {number for number, _ in _pairs(keys.get("dead:at", []))}
+    for number, raw in letters.items():
+        letter = {name.decode(): value for name, value in msgpack.unpackb(raw, raw=True).items()}
+        names = letter["stream"].decode(), letter["host"].decode()
+        _put(seen, int(number), _of_envelope("dead", *names, letter["deliveries"], letter["envelope"]))
+    for name, copies in _pairs(keys.get("dead:fp", [])):
+        spider, _, fingerprint = name.partition(b":")
+        seen.dead_fingerprints[spider.decode(), int.from_bytes(fingerprint, "big")] = int(copies)
+
+
+def _read_generations(seen: Observation, keys: dict[str, Any]) -> None:
+    sets: dict[str, tuple[str, str]] = {}
+    for raw in keys.get("gens", []):
+        stream, _, generation = raw.decode().rpartition(":")
+        fields = {name.decode(): value for name, value in _pairs(keys[f"gen:{raw.decode()}"])}
+        numbers = {name: int(value) for name, value in fields.items() if name != "mode"}
+        seen.counters[stream, generation] = Counter(numbers)
+        if "set" in numbers:
+            sets[str(numbers["set"])] = (stream, generation)
+            seen.seen[stream, generation] = set()
+    for key, members in keys.items():
+        if key.startswith("seen:"):
+            uid, _, bucket = key[5:].partition(":")
+            if uid in sets:
+                fingerprints = {int(member) for member in members}
+                _check_bucket(seen.counters[sets[uid]]["buckets"], int(bucket), fingerprints)
+                seen.seen[sets[uid]] |= fingerprints
+
+
+def _check_bucket(buckets: int, bucket: int, fingerprints: set[int]) -> None:
+    """Linear hashing: a fingerprint is in the bucket of its low bits, or of one bit less while that is not split."""
+    span = 1 << (buckets.bit_length() - 1)
+    for fingerprint in fingerprints:
+        low = fingerprint % (2 * span)
+        assert bucket == (low if low < buckets else low - span), f"{fingerprint} is in the wrong bucket"

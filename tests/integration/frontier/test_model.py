@@ -1,0 +1,432 @@
+"""The whole Lua API against the plain model: any sequence of calls, any clock, stale tokens, a full server.
+
+`tests/mutants.py` shows that the faults it plants are found here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from math import inf
+from typing import Any, ClassVar
+
+import pytest
+import redis.asyncio
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from crawler.frontier.config import FrontierConfig
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.messages import Handle, Message, PushOutcome, Report
+from crawler.frontier.pressure import Gauge
+from crawler.frontier.scripts import source
+from tests.integration.frontier.model import JITTER, Held, Model
+from tests.integration.frontier.observation import DUMP, HOST_FIELDS, Observation, observe
+
+SETTINGS = settings(
+    max_examples=120,
+    stateful_step_count=40,
+    deadline=None,
+    database=None,
+    suppress_health_check=list(HealthCheck),
+)
+CLOCK = "local function server_ms() return tonumber(redis.call('GET', KEYS[1] .. ':clock')) end"
+SET_CLOCK = "#!lua flags=allow-oom\nredis.call('SET', KEYS[1], ARGV[1])"
+CONFIG = {
+    "lease_ms": 100_000,
+    "start_within_ms": 20_000,
+    "hard_cap_ms": 250_000,
+    "max_deliveries": 3,
+    "queue_limit": 14,
+    "dead_limit": 2,
+    "forgive_ms": 200_000,
+}
+HOSTS = ("a.example", "b.example", "c.example")
+STREAMS = ("s", "s:browser", "t")
+WORKER = "worker"
+HOUR_MS = 3_600_000
+
+few = st.integers(0, 3)
+picks = st.integers(0, 10_000)
+handles = st.lists(
+    st.tuples(picks, st.booleans()), min_size=1, max_size=4
+)  # which lease; and whether its token is right
+wishes: st.SearchStrategy[dict[str, Any]] = st.builds(
+    dict,
+    stream=st.sampled_from(STREAMS),
+    host=st.sampled_from(HOSTS),
+    fingerprint=st.integers(1, 12),
+    priority=st.sampled_from((0, 0, 0, 1, -3, 5, 2_000)),
+    dedupe=st.sampled_from((True, True, True, False)),
+    generation=st.sampled_from(("0", "0", "1")),
+    in_ms=st.sampled_from((0, 0, 0, -5, 40, 30_000, 200_000)),
+    delay_ms=st.sampled_from((0, 0, 0, 1_000, 1_000, 2_500)),
+    cap=st.sampled_from((1, 1, 2, 8)),
+)
+
+
+class FrontierMachine(RuleBasedStateMachine):
+    """Each rule makes one call and compares its answer; the invariant compares all that is stored."""
+
+    url: ClassVar[str]
+    replaced: ClassVar[Mapping[str, str]] = {}
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.loop = asyncio.new_event_loop()
+        self.client = redis.asyncio.from_url(self.url)
+        self.given: list[Handle] = []  # every handle ever given out: stale ones are tried too
+        self.pushed = 0
+        self.full = False
+
+    def teardown(self) -> None:
+        self.run(self.client.config_set("maxmemory", 0))
+        self.run(self.client.aclose())
+        self.loop.close()
+
+    def run(self, call: Awaitable[Any]) -> Any:
+        async def awaited() -> Any:
+            return await call
+
+        return self.loop.run_until_complete(awaited())
+
+    @initialize(throttle=st.booleans())
+    def fresh(self, throttle: bool) -> None:
+        config = FrontierConfig(**CONFIG, throttle=throttle)  # type: ignore[arg-type]
+        crowded = source("lib/seen").replace("compact = 192", "compact = 2")  # so that buckets split
+        replaced = {"lib/clock": CLOCK, "lib/seen": crowded, **self.replaced}
+        self.frontier = Frontier(self.client, config, rng=lambda: JITTER, replaced=replaced)
+        self.frontier.gauge = Gauge(self.client, config, clock=lambda: 0.0)  # looks once: the server itself refuses
+        self.run(self.frontier.gauge.memory_full())
+        self.model = Model(config, raw=1_700_000_000_000)
+        self.run(self.client.flushall())
+        self.set_clock()
+
+    def set_clock(self) -> None:
+        self.run(self.client.eval(SET_CLOCK, 1, self.frontier.shards.key(0, "clock"), self.model.raw))
+
+    # --- the world ---------------------------------------------------------------------------------------
+
+    @rule(ms=st.sampled_from((10, 250, 1_000, 4_000, 21_000, 26_000, 99_000, 101_000, HOUR_MS, -HOUR_MS)))
+    def time_passes(self, ms: int) -> None:
+        self.model.raw += ms
+        self.set_clock()
+
+    @rule(steps=st.integers(4, 12))
+    def time_passes_while_the_fleet_works(self, steps: int) -> None:
+        """Without a silence, so that nothing keeps expired leases from being reaped."""
+        for _ in range(steps):
+            self.time_passes(20_000)
+            assert self.run(self.frontier.ack([("0:0", 0)])) == [False]
+            self.model.tick()
+
+    @precondition(lambda self: self.pushed > 0)
+    @rule(full=st.booleans())
+    def memory_fills_or_is_freed(self, full: bool) -> None:
+        self.full = full
+        self.run(self.client.config_set("maxmemory", 1 if full else 0))
+
+    # --- calls -------------------------------------------------------------------------------------------
+
+    @rule(batch=st.lists(wishes, min_size=1, max_size=5), forced=st.booleans())
+    def push(self, batch: list[dict[str, Any]], forced: bool) -> None:
+        messages = [self.message(**wish) for wish in batch]
+        outcomes = self.run(self.frontier.push(messages, forced=forced))
+        if self.full:
+            assert outcomes == [PushOutcome.REFUSED_MEMORY] * len(messages)
+        else:
+            assert outcomes == self.model.push(messages, forced=forced)
+
+    def message(self, *, stream: str, in_ms: int, **fields: Any) -> Message:
+        self.pushed += 1
+        not_before = self.model.now + in_ms if in_ms else 0
+        body = b"body %d" % self.pushed
+        return Message(stream=stream, spider=stream[0], body=body, not_before_ms=max(0, not_before), **fields)
+
+    @rule(
+        streams=st.lists(st.sampled_from(STREAMS), min_size=1, unique=True),
+        limit=st.integers(1, 6),
+        suspects_ok=st.booleans(),
+        excluded=st.lists(st.sampled_from(HOSTS), max_size=1),
+    )
+    def lease(self, streams: list[str], limit: int, suspects_ok: bool, excluded: list[str]) -> None:
+        batch = self.run(
+            self.frontier.lease(streams, limit, worker=WORKER, suspects_ok=suspects_ok, exclude_hosts=excluded)
+        )
+        model = self.model
+        model.before_lease()
+        suspects = [f"{stream}!" for stream in streams] if suspects_ok else []
+        has_suspect = bool(self.eligible(suspects, excluded))
+        lanes, most = (suspects, 1) if has_suspect else (streams, limit)
+        for lease in batch.leases:
+            number = number_of(lease.id)
+            url = model.urls[number]
+            assert (url.lane, url.message.host) in self.eligible(lanes, excluded)
+            assert model.queued(url.lane, url.message.host)[0] == number, (
+                "the most urgent, then the oldest, comes first"
+            )
+            assert (lease.body, lease.deliveries) == (url.message.body, url.deliveries)
+            assert (lease.host, lease.stream) == (url.message.host, url.message.stream)
+            assert (lease.generation, lease.fingerprint) == (url.message.generation, url.message.fingerprint)
+            model.leased(number, lease.token)
+            self.given.append((lease.id, lease.token))
+        assert len(batch.leases) <= most
+        if len(batch.leases) < most:
+            assert not self.eligible(lanes, excluded), "nothing that may go is held back"
+            self.check_next_due(batch.next_due_ms, streams, excluded)
+        assert batch.queued == model.backlog()
+
+    def eligible(self, lanes: list[str], excluded: list[str]) -> set[tuple[str, str]]:
+        found = {(lane, host) for lane, host in self.model.lanes() if lane in lanes and host not in excluded}
+        return {place for place in found if self.model.ready_at(place[1]) <= self.model.now}
+
+    def check_next_due(self, next_due_ms: int | None, streams: list[str], excluded: list[str]) -> None:
+        model = self.model
+        times = [url.at for url in model.urls.values() if url.state == "delayed"]
+        for lane, host in model.lanes():
+            if lane in streams and host not in excluded:
+                times.append(latest(model, host))
+        if times:
+            assert next_due_ms is not None
+            assert next_due_ms <= max(0, min(times) - model.now)
+
+    @rule(chosen=handles, on_wire=st.booleans())
+    def start(self, chosen: list[tuple[int, bool]], on_wire: bool) -> None:
+        self.settle(
+            chosen,
+            lambda batch: self.frontier.start(batch, on_wire=on_wire),
+            lambda number, token: self.model.start(number, token, on_wire=on_wire),
+        )
+
+    @rule(
+        chosen=handles,
+        elapsed=st.sampled_from((0, 30, 700, 9_000)),
+        latency=st.sampled_from((0, 100, 5_000)),
+        status=st.sampled_from((200, 200, 200, 404, 429, 503, 500, 0)),
+        retry_after=st.sampled_from((0, 0, 1_500, 90_000, 10**8)),
+        keep=st.sampled_from((False, False, False, True)),
+    )
+    def report(
+        self, chosen: list[tuple[int, bool]], elapsed: int, latency: int, status: int, retry_after: int, keep: bool
+    ) -> None:
+        def made(handle: Handle) -> Report:
+            return Report(*handle, elapsed, latency, status, retry_after, keep)
+
+        self.settle(
+            chosen,
+            lambda batch: self.frontier.report([made(handle) for handle in batch]),
+            lambda number, token: self.model.report(made(("", token)), number),
+        )
+
+    @rule(chosen=handles)
+    def ack(self, chosen: list[tuple[int, bool]]) -> None:
+        self.settle(chosen, self.frontier.ack, self.model.ack)
+
+    @rule(chosen=handles)
+    def give_back(self, chosen: list[tuple[int, bool]]) -> None:
+        self.settle(chosen, self.frontier.give_back, self.model.give_back)
+
+    @rule(chosen=handles, suspended=st.booleans())
+    def renew(self, chosen: list[tuple[int, bool]], suspended: bool) -> None:
+        self.settle(
+            chosen,
+            lambda batch: self.frontier.renew(batch, suspended=suspended),
+            lambda number, token: self.model.renew(number, token, suspended=suspended),
+        )
+
+    @rule(
+        chosen=handles, delay_ms=st.sampled_from((0, 1, 5_000, 150_000)), body=st.sampled_from((None, b"", b"new body"))
+    )
+    def nack(self, chosen: list[tuple[int, bool]], delay_ms: int, body: bytes | None) -> None:
+        for handle in self.pick(chosen[:1]):
+            answer = self.run(self.frontier.nack(*handle, delay_ms=delay_ms, body=body))
+            assert answer == self.model.nack(number_of(handle[0]), handle[1], delay_ms=delay_ms, body=body)
+
+    @rule(chosen=handles)
+    def bury(self, chosen: list[tuple[int, bool]]) -> None:
+        for handle in self.pick(chosen[:1]):
+            answer = self.run(self.frontier.bury(*handle, reason="test", detail={"why": "because"}))
+            assert answer == self.model.bury(number_of(handle[0]), handle[1])
+
+    @rule(host=st.sampled_from(HOSTS), delay_ms=st.sampled_from((0, 1_000)), cap=st.sampled_from((1, 2)))
+    def take(self, host: str, delay_ms: int, cap: int) -> None:
+        take = self.run(self.frontier.take(host, delay_ms=delay_ms, cap=cap, worker=WORKER))
+        self.model.tick()
+        self.model.configure_taker(host, delay_ms, cap)
+        self.check_take(take.wait_ms, take.token, host, None)
+
+    @rule(chosen=handles)
+    def take_under_a_lease(self, chosen: list[tuple[int, bool]]) -> None:
+        for handle in self.pick(chosen[:1]):
+            take = self.run(self.frontier.take("ignored.example", worker=WORKER, lease=handle))
+            held = self.valid(handle)
+            assert take.lost == (held is None)
+            if held is not None:
+                self.model.tick()
+                self.check_take(take.wait_ms, take.token, held.host, number_of(handle[0]))
+
+    def check_take(self, wait_ms: int, token: Handle | None, host: str, number: int | None) -> None:
+        assert wait_ms == self.model.take_wait(host, number)
+        assert (token is None) == (wait_ms > 0)
+        if token is not None:
+            self.model.taken(host, number, token[1])
+            assert number_of(token[0]) == (self.model.seq if number is None else number)
+            self.given.append(token)
+
+    @rule(host=st.sampled_from(HOSTS), asked=st.sampled_from((0, 400, 3_000)))
+    def crawl_delay(self, host: str, asked: int) -> None:
+        answer = self.run(self.frontier.crawl_delay(host, asked))
+        self.model.tick()
+        self.model.crawl_delay(host, asked)
+        assert answer == self.model.hosts[host].delay
+
+    @rule(pick=picks, retried=st.booleans())
+    def settle_a_dead_letter(self, pick: int, retried: bool) -> None:
+        number = pick % (self.model.seq + 2)
+        dead = self.frontier.dead
+        answer = self.run((dead.retry if retried else dead.drop)([f"0:{number}"]))
+        self.model.tick()
+        assert answer == [(self.model.retry if retried else self.model.drop)(number)]
+
+    # --- handles -----------------------------------------------------------------------------------------
+
+    def pick(self, chosen: list[tuple[int, bool]]) -> list[Handle]:
+        """Mostly handles of the latest leases, some of them long stale, some with a wrong token."""
+        picked: list[Handle] = []
+        for index, right in chosen:
+            if self.given:
+                recent = self.given[-8:] if index % 4 else self.given
+                lease_id, token = recent[index // 4 % len(recent)]
+                picked.append((lease_id, token if right or index % 5 else token + 1))
+        return picked
+
+    def settle(
+        self,
+        chosen: list[tuple[int, bool]],
+        call: Callable[[list[Handle]], Awaitable[list[bool]]],
+        expected: Callable[[int, int], bool],
+    ) -> None:
+        batch = self.pick(chosen)
+        if batch:
+            answers = self.run(call(batch))
+            self.model.tick()
+            assert answers == [expected(number_of(handle[0]), handle[1]) for handle in batch]
+
+    def valid(self, handle: Handle) -> Held | None:
+        held = self.model.held.get(number_of(handle[0]))
+        return held if held is not None and held.token == handle[1] else None
+
+    # --- what is stored ----------------------------------------------------------------------------------
+
+    @invariant()
+    def stored_is_what_the_model_says(self) -> None:
+        if not hasattr(self, "model") or self.model.clock is None:
+            return
+        keys = self.run(self.client.eval(DUMP, 0))
+        seen = observe([row for row in keys if not row[0].endswith(b":clock")])
+        check_requests(seen, self.model)
+        check_counters(seen, self.model)
+        check_leases(seen, self.model)
+        check_hosts(seen, self.model)
+        check_filing(seen, self.model)
+
+
+def number_of(lease_id: str) -> int:
+    return int(lease_id.partition(":")[2])
+
+
+def check_requests(seen: Observation, model: Model) -> None:
+    """Nothing lost, nothing twice, each in its one place with all that belongs to it."""
+    assert not seen.twice
+    assert set(seen.places) == set(model.urls)
+    for number, url in model.urls.items():
+        place, message = seen.places[number], url.message
+        lane = url.lane if url.state == "queued" else message.stream
+        assert (place.state, place.stream, place.host) == (url.state, lane, message.host)
+        assert (place.body, place.fingerprint, place.generation) == (
+            message.body,
+            message.fingerprint,
+            message.generation,
+        )
+        assert (place.priority, place.deliveries) == (max(-1000, min(1000, message.priority)), url.deliveries)
+        if url.state in {"queued", "delayed"}:
+            assert place.at == url.at
+    assert {key: value for key, value in seen.seen.items() if value} == {
+        key: value for key, value in model.seen.items() if value
+    }
+
+
+def check_counters(seen: Observation, model: Model) -> None:
+    """accepted = queued + leased + delayed + dead + done + dropped, and each is what a recount gives."""
+    for group, counters in seen.counters.items():
+        mine = [place for place in seen.places.values() if (place.stream.rstrip("!"), place.generation) == group]
+        for state in ("queued", "leased", "delayed", "dead"):
+            assert counters[state] == sum(place.state == state for place in mine), (group, state)
+        ended = counters["done"] + counters["dropped"]
+        assert counters["accepted"] == len(mine) + ended
+        for name in ("done", "dropped", "duplicates", "duplicates_dead", "refused", "nacked", "reaped"):
+            assert counters[name] == model.counters[group][name], (group, name)
+    assert seen.state["backlog"] == model.backlog()
+    assert seen.state["evicted"] == model.evicted
+    dead = [url.message for url in model.urls.values() if url.state == "dead"]
+    assert seen.dead_fingerprints.total() == len(dead)
+    assert set(seen.dead_fingerprints) == {(message.spider, message.fingerprint) for message in dead}
+
+
+def check_leases(seen: Observation, model: Model) -> None:
+    assert set(seen.records) == set(model.held)
+    for number, held in model.held.items():
+        record = seen.records[number]
+        assert (record.host, record.token) == (held.host, held.token)
+        assert (record.released, record.started, record.expires) == (held.released, held.started, held.expires)
+        assert record.reserved == held.reserved
+        assert record.start_by == held.start_by
+
+
+def check_hosts(seen: Observation, model: Model) -> None:
+    names = set(HOST_FIELDS) - {"lead"}  # an ordering hint: shown by the tests of fairness
+    for name, stored in seen.hosts.items():
+        expected = model.hosts[name]
+        assert {field: stored[field] for field in names} == {field: getattr(expected, field) for field in names}, name
+        slots = sum(record.host == name and not record.released for record in seen.records.values())
+        assert stored["in_flight"] == slots
+        assert stored["streams"] == sorted(lane for lane, host in model.lanes() if host == name)
+
+
+def check_filing(seen: Observation, model: Model) -> None:
+    """No host is stranded: with work it is in one of the two sets, and in `wait` never for longer than it has to."""
+    lanes = model.lanes()
+    for kind, filed in (("due", seen.due), ("wait", seen.wait)):
+        other = seen.wait if kind == "due" else seen.due
+        for lane, hosts in filed.items():
+            for host in hosts:
+                assert (lane, host) in lanes, f"{host} is in {kind}:{lane} without work"
+                assert host not in other[lane], f"{host} is in both sets of {lane}"
+    for lane, host in lanes:
+        if host not in seen.due[lane]:
+            assert host in seen.wait[lane], f"{host} is stranded on {lane}"
+            assert seen.wait[lane][host] <= max(model.now, latest(model, host)), f"{host} waits too long on {lane}"
+
+
+def latest(model: Model, host: str) -> float:
+    """When the host is looked at again, at the latest: at its cap it is parked for a lease's time."""
+    at = model.ready_at(host)
+    return at if at < inf else model.now + model.config.lease_ms
+
+
+@pytest.fixture
+def machine(redis_url: str) -> type[FrontierMachine]:
+    FrontierMachine.url = redis_url
+    return FrontierMachine
+
+
+def test_any_sequence_of_calls_agrees_with_the_model(machine: type[FrontierMachine]) -> None:
+    run_state_machine_as_test(machine, settings=SETTINGS)
