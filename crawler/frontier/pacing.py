@@ -38,11 +38,16 @@ class TooLateError(Exception):
         self.wait_ms = wait_ms
 
 
+class MissedError(Exception):
+    """The turn was over before the request could be written: the connection took too long, or the worker was frozen."""
+
+
 @dataclass(slots=True)
 class Turn:
     """A permission to send now."""
 
     handle: Handle
+    start_by: float  # monotonic seconds: it may not be written later
     held: Held | None = None  # None for what goes without a lease of its own
     keep: bool = False  # the slot belongs to a page that still has to go
     sent_at: float | None = None  # monotonic seconds
@@ -86,7 +91,19 @@ class Pacer:
         if self._clock() > held.start_by:
             raise TooLateError
         held.started_at = self._clock()
-        return Turn(held.handle, held)
+        return Turn(held.handle, held.start_by, held)
+
+    def allowed(self, turn: Turn) -> bool:
+        """Whether the request of *turn* may still be written: the last look at the clock."""
+        return self._clock() <= turn.start_by
+
+    def missed(self, turn: Turn) -> None:
+        """*turn* was not used; raises TooLateError when another one is not to be had under the same lease."""
+        if turn.held is not None:
+            turn.held.started_at = None
+            raise TooLateError
+        if not turn.keep:
+            self._outbox.give_back(turn.handle)
 
     def sent(self, turn: Turn) -> None:
         """The request of *turn* has been written; the first call counts. Charges the delivery."""
@@ -153,7 +170,7 @@ class Pacer:
             elif self._clock() <= start_by:
                 if lease is not None:
                     lease.start_by = start_by
-                return Turn(take.token, keep=lease is not None)
+                return Turn(take.token, start_by, keep=lease is not None)
             elif lease is None:
                 self._outbox.give_back(take.token)  # this worker was frozen
 

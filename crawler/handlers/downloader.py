@@ -17,10 +17,10 @@ from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.defer import Deferred
 
 from crawler.errors import ConfigError
-from crawler.frontier.pacing import Pacer, TooLateError
+from crawler.frontier.pacing import MissedError, Pacer, TooLateError, Turn
 from crawler.frontier.scheduler import Scheduler
 from crawler.frontier.settling import Settler
-from crawler.handlers.http import ON_WIRE
+from crawler.handlers.http import DEPARTURE, Departure
 
 
 class Downloader(ScrapyDownloader):
@@ -55,17 +55,32 @@ class Downloader(ScrapyDownloader):
 
     async def _send(self, request: Request) -> Response:
         self._signal(signals.request_reached_downloader, request=request)
-        turn = await self._pacer.turn(request)
-        request.meta[ON_WIRE] = partial(self._pacer.sent, turn)
-        response: Response | None = None
         try:
-            response = await self.handlers.download_request_async(request)
+            while True:
+                turn = await self._pacer.turn(request)
+                try:
+                    response = await self._attempt(request, turn)
+                    break
+                except MissedError:
+                    self._pacer.missed(turn)
         finally:
-            request.meta.pop(ON_WIRE, None)
-            self._pacer.answered(turn, response)
             self._signal(signals.request_left_downloader, request=request)
         await self._pacer.confirm(turn)
         self._signal(signals.response_downloaded, response=response, request=request)
+        return response
+
+    async def _attempt(self, request: Request, turn: Turn) -> Response:
+        request.meta[DEPARTURE] = Departure(partial(self._pacer.allowed, turn), partial(self._pacer.sent, turn))
+        try:
+            response = await self.handlers.download_request_async(request)
+        except MissedError:
+            raise
+        except BaseException:
+            self._pacer.answered(turn, None)
+            raise
+        finally:
+            request.meta.pop(DEPARTURE, None)
+        self._pacer.answered(turn, response)
         return response
 
     def _signal(self, signal: object, **arguments: object) -> None:

@@ -1,15 +1,16 @@
 """The HTTP handler: Scrapy's own, which sends nothing that the frontier did not pace, and says when it sent.
 
 The space between two requests to a host counts from the moment the first was written, not from the moment it was
-allowed to go: in between lie the connection, TLS, and whatever else the event loop had to do.
+allowed to go: in between lie the connection, TLS, and whatever else the event loop had to do. So the last look at the
+clock, the writing and the note of it follow each other without a break.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections import defaultdict, deque
 from collections.abc import Callable
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, Final, cast
 from urllib.parse import urldefrag
 
 from scrapy import Request
@@ -20,15 +21,28 @@ from scrapy.core.downloader.handlers.http11 import (
 )
 from scrapy.crawler import Crawler
 from scrapy.http import Response
+from twisted.internet.abstract import FileDescriptor
+from twisted.internet.defer import fail
 from twisted.web.client import URI
 
-ON_WIRE: Final = "on_wire"  # in meta, for one attempt: what to call when the request has been written
+from crawler.frontier.pacing import MissedError
 
-Waiting = dict[bytes, deque[Callable[[], None]]]  # by URL as it is sent
+DEPARTURE: Final = "departure"  # in meta, for one attempt
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Departure:
+    """What is called around the writing of a request: whether it is still *allowed*, and that it was *sent*."""
+
+    allowed: Callable[[], bool]
+    sent: Callable[[], None]
+
+
+Waiting = dict[bytes, deque[Departure]]  # by URL as it is sent
 
 
 class PacedHTTP11DownloadHandler(HTTP11DownloadHandler):
-    """Calls `meta["on_wire"]` when the request has been written, at the latest when its answer is there.
+    """Calls `meta["departure"]` right before and right after the request is written; raises MissedError if too late.
 
     Does not repeat a request by itself when a kept-alive connection turns out to be closed. Twisted's pool does,
     within milliseconds and past every delay; here such a request fails as any other and comes back in its turn.
@@ -42,36 +56,49 @@ class PacedHTTP11DownloadHandler(HTTP11DownloadHandler):
 
     async def download_request(self, request: Request) -> Response:
         """As Scrapy's."""
-        on_wire = request.meta.pop(ON_WIRE, None)
-        if on_wire is None:
+        departure = request.meta.pop(DEPARTURE, None)
+        if departure is None:
             return await super().download_request(request)
         url = URI.fromBytes(urldefrag(request.url)[0].encode("ascii")).toBytes()  # type: ignore[no-untyped-call]
-        self._waiting[url].append(on_wire)
+        self._waiting[url].append(departure)
         try:
             return await super().download_request(request)
         finally:
-            on_wire()
-            self._forget(url, on_wire)
+            self._forget(url, departure)
 
-    def _forget(self, url: bytes, on_wire: Callable[[], None]) -> None:
+    def _forget(self, url: bytes, departure: Departure) -> None:
         waiting = self._waiting[url]
-        if on_wire in waiting:
-            waiting.remove(on_wire)
+        if departure in waiting:
+            waiting.remove(departure)
         if not waiting:
             del self._waiting[url]
 
 
 class _Protocol(_LenientHTTP11ClientProtocol):
-    """Tells who waits for it when a request has left: the transport writes in the loop's next round."""
+    """Checks, writes and notes in one go, once there is a connection."""
 
     waiting: Waiting
 
     def request(self, request: Any) -> Any:
-        sent = super().request(request)
-        if waiting := self.waiting.get(request.absoluteURI):
-            loop = asyncio.get_running_loop()
-            loop.call_soon(loop.call_soon, waiting.popleft())
-        return sent
+        if not (waiting := self.waiting.get(request.absoluteURI)):
+            return super().request(request)
+        departure, transport = waiting.popleft(), cast("Any", self.transport)
+        if not departure.allowed():
+            transport.loseConnection()
+            return fail(MissedError())
+        response = super().request(request)
+        _flush(transport)
+        departure.sent()
+        return response
+
+
+def _flush(transport: Any) -> None:
+    """Send now what Twisted would send in the event loop's next round, or with TLS in the one after that."""
+    if (gathered := getattr(transport, "_aggregator", None)) is not None:
+        gathered.flush()
+        transport = transport.transport
+    if isinstance(transport, FileDescriptor):
+        transport.doWrite()  # type: ignore[no-untyped-call]  # an error is met again by the loop
 
 
 class _Factory(_LenientHTTP11ClientFactory):
