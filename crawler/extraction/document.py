@@ -16,11 +16,21 @@ from crawler.extraction.nodetext import HIDDEN_TAGS
 from crawler.urls import same_site
 
 HEAD_CHARACTERS = 60_000  # where <base> and rel=canonical are looked for without a tree
+TAGS_UNCHECKED = 10_000  # a page with fewer tags cannot nest deep enough to matter
+MAX_DEPTH = 2_000  # of nested elements; browsers stop at 512
 MAX_TEXTS = 40_000  # text nodes read from a page; beyond it lie logs and generated lists, not products
 
-_LANGUAGE = re.compile(r"<html\b[^>]*?\blang\s*=\s*[\"']?([\w-]+)", re.IGNORECASE)
-_LINK = re.compile(r"<link\b[^>]*>", re.IGNORECASE)
-_BASE = re.compile(r"<base\b[^>]*\bhref\s*=\s*[\"']?([^\"'\s>]+)", re.IGNORECASE)
+_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z\d]{0,20})")
+# Elements without content, and those that the next one of their kind closes.
+_NOT_NESTING = frozenset(
+    (
+        "area", "base", "br", "col", "colgroup", "dd", "dt", "embed", "hr", "img", "input", "li", "link", "meta",
+        "option", "p", "param", "path", "source", "tbody", "td", "tfoot", "th", "thead", "tr", "track", "use", "wbr",
+    )
+)  # fmt: skip
+_LANGUAGE = re.compile(r"<html\b[^>]{0,2000}?\blang\s*=\s*[\"']?([\w-]+)", re.IGNORECASE)
+_LINK = re.compile(r"<link\b[^>]{0,4000}>", re.IGNORECASE)
+_BASE = re.compile(r"<base\b[^>]{0,2000}\bhref\s*=\s*[\"']?([^\"'\s>]+)", re.IGNORECASE)
 _CANONICAL = re.compile(r"\brel\s*=\s*[\"']?canonical\b", re.IGNORECASE)
 _HREF = re.compile(r"\bhref\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
 
@@ -39,10 +49,11 @@ class Document:
 
     @cached_property
     def tree(self) -> LexborHTMLParser:
+        html = self.html if self.html.count("<") < TAGS_UNCHECKED else _not_too_deep(self.html)
         try:
-            return LexborHTMLParser(self.html)
+            return LexborHTMLParser(html)
         except UnicodeEncodeError:  # a lone surrogate, which UTF-8 cannot hold
-            return LexborHTMLParser(self.html.encode("utf-8", "replace"))
+            return LexborHTMLParser(html.encode("utf-8", "replace"))
 
     @cached_property
     def head(self) -> str:
@@ -135,6 +146,21 @@ def join(base: str, href: str) -> str | None:
     except ValueError:
         return None
     return url if parts.scheme in ("http", "https") and parts.netloc else None
+
+
+def _not_too_deep(html: str) -> str:
+    """*html* up to where its elements nest too deep: the parser's time grows with the square of the depth.
+
+    Without this, 200 KB of `<div>` keep a worker busy for a minute.
+    """
+    depth = 0
+    for tag in _TAG.finditer(html):
+        if tag[2].lower() in _NOT_NESTING:
+            continue
+        depth = max(0, depth - 1) if tag[1] else depth + 1
+        if depth > MAX_DEPTH:
+            return html[: tag.start()]
+    return html
 
 
 def _decode(html: bytes, content_type: str | None) -> str:

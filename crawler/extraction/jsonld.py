@@ -12,14 +12,14 @@ MAX_BLOCKS = 200
 MAX_BLOCK = 2_000_000  # characters
 
 _BLOCK = re.compile(
-    r"<script\b[^>]*?\btype\s*=\s*[\"']?application/(?:ld|json)\+(?:json|ld)[^>]*>(.*?)</script",
-    re.IGNORECASE | re.DOTALL,
+    r"<script\b[^>]{0,1000}?\btype\s{0,9}=\s{0,9}[\"']?application/(?:ld\+json|json\+ld)[^>]{0,1000}>", re.IGNORECASE
 )
-_WRAPPING = re.compile(
-    r"^\s*(?:<!--|//\s*<!\[CDATA\[|/\*\s*<!\[CDATA\[\s*\*/|<!\[CDATA\[)|(?:-->|(?://|/\*)?\s*\]\]>(?:\s*\*/)?|;)\s*$"
-)
-_TRAILING_COMMA = re.compile(r",(?=\s*[}\]])")
-_COMMENT = re.compile(r"^\s*//.*$|/\*.*?\*/", re.MULTILINE | re.DOTALL)
+_END = re.compile(r"</script", re.IGNORECASE)
+_OPENING = re.compile(r"(?:<!--|//\s{0,9}<!\[CDATA\[|/\*\s{0,9}<!\[CDATA\[\s{0,9}\*/|<!\[CDATA\[)")
+_CLOSING = ("-->", "]]>", "]]>*/", "]]> */", "//", "/*", ";")
+_TRAILING_COMMA = re.compile(r",(?=\s{0,99}[}\]])")
+_COMMENT = re.compile(r"^[ \t]*//.*$", re.MULTILINE)
+_JUNK = re.compile(r"[\s,;]*")  # between several values one after another
 _BAD_ESCAPE = re.compile(r"\\(?![\"\\/bfnrtu])")
 _SCALARS = re.compile(
     r"\"(name|sku|mpn|gtin\d*|price|lowPrice|priceCurrency|availability|image|description|productID)\""
@@ -37,16 +37,29 @@ def blocks(html: str) -> Iterator[Any]:
     """
     if "ld+json" not in html and "json+ld" not in html:
         return
-    for count, match in enumerate(_BLOCK.finditer(html)):
-        if count >= MAX_BLOCKS:
+    position, outside = 0, 0
+    for _ in range(MAX_BLOCKS):
+        begun = _BLOCK.search(html, position)
+        ended = _END.search(html, begun.end()) if begun is not None else None
+        if begun is None or ended is None:
             return
-        if not _commented_out(html, match.start()) and len(match[1]) <= MAX_BLOCK:
-            yield from _values(match[1])
+        commented, outside = _is_commented(html, begun.start(), outside)
+        if not commented and ended.start() - begun.end() <= MAX_BLOCK:
+            yield from _values(html[begun.end() : ended.start()])
+        position = ended.end()
 
 
-def _commented_out(html: str, position: int) -> bool:
-    opened = html.rfind("<!--", 0, position)
-    return opened >= 0 and html.find("-->", opened, position) < 0
+def _is_commented(html: str, position: int, outside: int) -> tuple[bool, int]:
+    """(whether *position* is inside an HTML comment, a place up to there that is in none) from *outside* on.
+
+    A `<!--` with the end of a script behind it is one of that script's strings.
+    """
+    while (opened := html.find("<!--", outside, position)) >= 0:
+        closed = html.find("-->", opened + 4)
+        if closed < 0 or closed >= position:
+            return closed >= 0 and html.find("</script", opened, position) < 0, opened
+        outside = closed + 3
+    return False, position
 
 
 def _values(source: str) -> Iterator[Any]:
@@ -60,22 +73,30 @@ def _values(source: str) -> Iterator[Any]:
 
 def _repaired(source: str) -> Iterator[Any]:
     """The values of *source* after the usual mistakes are mended: wrappers, comments, commas, escapes."""
-    mended = _WRAPPING.sub("", _WRAPPING.sub("", source)).strip()
+    mended = source.strip()
+    if opening := _OPENING.match(mended):
+        mended = mended[opening.end() :]
+    while mended.endswith(_CLOSING):
+        mended = mended[: -max(len(end) for end in _CLOSING if mended.endswith(end))].rstrip()
     mended = _TRAILING_COMMA.sub("", _COMMENT.sub("", mended))
     mended = _BAD_ESCAPE.sub("", mended)
     if "&quot;" in mended:
         mended = unescape(mended)
-    found = False
-    while mended:
+    position, count = 0, 0
+    while count < MAX_BLOCKS and (start := _after_junk(mended, position)) < len(mended):
         try:
-            value, end = _decoder.raw_decode(mended)
+            value, position = _decoder.raw_decode(mended, start)
         except (ValueError, RecursionError):
             break
-        found = True
+        count += 1
         yield value
-        mended = mended[end:].lstrip(" \t\r\n,;")  # several values one after another
-    if not found:
+    if not count:
         yield from _salvaged(source)
+
+
+def _after_junk(text: str, position: int) -> int:
+    match = _JUNK.match(text, position)
+    return match.end() if match is not None else position
 
 
 def _salvaged(source: str) -> Iterator[dict[str, Any]]:

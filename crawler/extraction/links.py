@@ -148,10 +148,15 @@ def _targets(document: Document, nodes: Iterable[LexborNode], rules: DomainRules
         attributes = node.attributes
         relations = attributes.get("rel") or ""
         target = document.absolute(attributes.get("href"))
-        if target is None or target in seen or (rules.obey_nofollow and "nofollow" in relations):
+        if (
+            target is None
+            or len(target) > MAX_URL_LENGTH
+            or target in seen
+            or (rules.obey_nofollow and "nofollow" in relations)
+        ):
             continue
         seen.add(target)
         if not target.startswith(site) and not same_site(target, here):
             continue
-        if len(target) <= MAX_URL_LENGTH and not any(pattern.search(target) for pattern in rules.exclude):
+        if not any(pattern.search(target) for pattern in rules.exclude):
             yield target, relations

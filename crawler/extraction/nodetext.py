@@ -8,7 +8,6 @@ from typing import Final
 from selectolax.lexbor import LexborNode
 
 LONG: Final = 10_000  # characters
-MAX_NODES: Final = 2_000  # looked at below one element
 HIDDEN_TAGS: Final = frozenset(("script", "style", "noscript", "template", "svg", "head", "title", "textarea"))
 
 _CODE_TAGS: Final = frozenset(("script", "style", "template"))
@@ -21,7 +20,7 @@ def parts_of(node: LexborNode, limit: int = LONG) -> list[str]:
     parts: list[str] = []
     size = 0
     for count, each in enumerate(node.traverse(include_text=True, skip_empty=True)):
-        if count > MAX_NODES or size > limit:
+        if size > limit or count > 50 + limit // 5:
             break
         if each.tag != "-text" or ((parent := each.parent) is not None and parent.tag in _CODE_TAGS):
             continue

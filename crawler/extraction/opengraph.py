@@ -8,7 +8,7 @@ from typing import Final
 
 from crawler.extraction.document import Document
 
-_META = re.compile(r"<meta\b[^>]*>", re.IGNORECASE)
+_META = re.compile(r"<meta\b[^>]{0,8000}>", re.IGNORECASE)
 _ATTRIBUTE = re.compile(r"([a-zA-Z:-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
 
 FIELDS: Final = {

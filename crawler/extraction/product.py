@@ -11,7 +11,7 @@ from crawler.extraction import rules as domain
 from crawler.extraction.document import Document
 from crawler.extraction.draft import CORE, Draft
 from crawler.extraction.shown import Shown
-from crawler.extraction.structured import Structured
+from crawler.extraction.structured import Evidence, Structured
 from crawler.items import ProductItem
 from crawler.policy.domains import DomainRules
 
@@ -21,8 +21,8 @@ def extract_product(html: str | bytes | Document, url: str, rules: DomainRules |
 
     It is a product page when a title is found and one of these holds: a `product` pattern of the rules
     matches the URL, or their `price` is on the page; structured data describes one main product (not the
-    entries of a listing); the page calls itself a product (og:type); or it shows a price and a button to buy
-    with a heading, and no structured listing.
+    entries of a listing); the page calls itself a product (og:type); or it looks like one (`Shown.is_product`),
+    which is not asked where structured data lists products or the rules have `product` patterns.
 
     `found_in` names the source of each field: rule, json-ld, microdata, rdfa, opengraph, html, url (the sku),
     or inferred (InStock, where a price is asked and nothing denies the stock). Of a *document* that is given
@@ -35,12 +35,17 @@ def extract_product(html: str | bytes | Document, url: str, rules: DomainRules |
         draft.fill(domain.raw_fields(document, rules), "rule")
     structured, shown = Structured(draft), Shown(draft)
     evidence = structured.read()
-    stated = evidence.main or rules.is_product(document.url) or draft.found_in.get("price") == "rule"
-    if not stated and not opengraph.is_product(structured.metas) and (evidence.listed or not shown.is_product()):
-        return None
+    if not (_is_stated(draft, evidence, rules) or opengraph.is_product(structured.metas)):
+        guessed = not evidence.listed and not rules.names_products() and shown.is_product()
+        if not guessed:
+            return None
     if draft.lacks(*CORE, "sku") or shown.is_doubtful(evidence):
         shown.read(evidence)
     return _finished(draft, structured)
+
+
+def _is_stated(draft: Draft, evidence: Evidence, rules: DomainRules) -> bool:
+    return evidence.main or rules.is_product(draft.document.url) or draft.found_in.get("price") == "rule"
 
 
 def _finished(draft: Draft, structured: Structured) -> ProductItem | None:

@@ -15,6 +15,7 @@ from crawler.extraction.wording import lexicon
 
 MAX_PRICE = Decimal(10) ** 12  # beyond it a "price" is a timestamp or an id
 MAX_TEXT = 1_000  # characters of a title, brand, sku, category
+MAX_PRICE_TEXT = 100
 MAX_DESCRIPTION = 5_000
 
 _PLAIN = re.compile(r"\d{1,13}(?:\.\d{1,6})?")
@@ -100,7 +101,8 @@ def price_in_text(raw: str) -> Decimal | None:
 
     Known weakness: `1.299` alone is one thousand and `1.29` is one, whatever the country writes.
     """
-    if len(raw) > MAX_TEXT or not raw or _NEGATIVE.match(raw):
+    raw = raw[:MAX_PRICE_TEXT]
+    if _NEGATIVE.match(raw):
         return None
     if _EURO_CENTS.search(raw):  # 12€50
         return _in_range(Price.fromstring(raw).amount)

@@ -52,6 +52,10 @@ class DomainRules:
         """Whether a `product` pattern says that *url* is a product's page."""
         return any(rule.pattern is not None and rule.pattern.search(url) for rule in self.product)
 
+    def names_products(self) -> bool:
+        """Whether there is a `product` pattern: pages of other URLs then need not be guessed at."""
+        return any(rule.pattern is not None for rule in self.product)
+
 
 _READERS: Final = MappingProxyType(
     {
