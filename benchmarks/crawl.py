@@ -58,8 +58,8 @@ class Bench:
     """The servers, and the pages to fetch."""
 
     def __init__(self, servers: embedded.Endpoints, urls: Sequence[str], pages: int) -> None:
-        self._servers = servers
-        self._urls = urls
+        self.servers = servers
+        self.urls = urls
         self._pages = pages
         self._redis = redis.Redis.from_url(servers.redis_url)
         self._mongodb: pymongo.MongoClient[dict[str, Any]] = pymongo.MongoClient(servers.mongodb_uri)
@@ -68,7 +68,7 @@ class Bench:
         """Crawl everything once with a worker of *who*; raises TimeoutError, ChildProcessError."""
         self._redis.flushall()
         database = f"bench_{number}_{who.replace('-', '_').lower()}"
-        self._redis.lpush("products:start_urls", *self._urls)
+        self._redis.lpush("products:start_urls", *self.urls)
         worker = Worker(self._command(who, database), DIRECTORIES[who], HOME / f"{database}.log")
         try:
             first, last = self._watch(worker, database)
@@ -95,7 +95,7 @@ class Bench:
         raise TimeoutError(f"{stored} of {self._pages} pages stored after {LIMIT_SECONDS:.0f} s, see {worker.log}")
 
     def _command(self, who: str, database: str) -> list[str]:
-        servers = {"REDIS_URL": self._servers.redis_url, "MONGODB_URI": self._servers.mongodb_uri}
+        servers = {"REDIS_URL": self.servers.redis_url, "MONGODB_URI": self.servers.mongodb_uri}
         settings = {**COMMON, **OWN[who], **servers, "MONGODB_DATABASE": database}
         options = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
         return [sys.executable, "-m", "scrapy", "crawl", "products", *options]
@@ -170,7 +170,7 @@ def publish(body: list[list[str]], pages: int, rounds: int) -> None:
 def main() -> int:
     """Measure, print, write; exit status 1 when a round does not come to its end."""
     parser = argparse.ArgumentParser(prog="benchmarks.crawl", description="One worker beside stock scrapy-redis")
-    parser.add_argument("--pages", type=int, default=3200, help="products, a multiple of 8")
+    parser.add_argument("--pages", type=int, default=2400, help="products, a multiple of 8")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--no-write", dest="write", action="store_false", help="leave docs/benchmarks.md alone")
     options = parser.parse_args()

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from demo import words
 
+SMALLEST: Final = 20  # products of a store: each trouble needs one of its own
 JSON_LD: Final = "json-ld"
 MICRODATA: Final = "microdata"
 HTML: Final = "html"
@@ -98,9 +99,9 @@ _STOCK: Final = ("InStock",) * 8 + ("OutOfStock", "PreOrder")
 
 
 def build(*, seed: int = 7, day: int = 1, port: int = 8000, size: int = 104) -> Catalogue:
-    """The catalogue of *day*, with *size* products in each store, at least 20: each trouble needs its own."""
-    if size < 20 or day < 1:
-        raise ValueError(f"size {size} and day {day} must be at least 20 and 1")
+    """The catalogue of *day*, with *size* products in each store, at least SMALLEST. Raises ValueError."""
+    if size < SMALLEST or day < 1:
+        raise ValueError(f"size {size} and day {day} must be at least {SMALLEST} and 1")
     products = tuple(item for store in STORES for item in stock(store, seed=seed, port=port, size=size))
     catalogue = Catalogue(1, port, STORES, products)
     for following in range(2, day + 1):

@@ -31,7 +31,7 @@ class Child:
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,  # Ctrl-C is the demo's to answer: it ends its children in order
-                preexec_fn=_die_with_parent,  # noqa: PLW1509 (no threads yet, and nothing but one system call)
+                preexec_fn=_die_with_parent,  # noqa: PLW1509 (nothing but one system call)
             )
 
     @property

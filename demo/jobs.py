@@ -32,6 +32,7 @@ class Job(Protocol):
     """Something to crawl, with a way to tell whether it went well."""
 
     identity: Any  # what it is, as JSON: another job keeps its data elsewhere
+    what: str  # what it is, for people
     expected: int  # products
     settings: Mapping[str, object]  # what its workers need besides
 
@@ -48,6 +49,7 @@ class Shops:
     def __init__(self, size: int) -> None:
         goods = catalogue.build(size=size)
         self.identity: Any = goods.truth()
+        self.what = f"{len(goods.products)} products in {len(goods.stores)} shops"
         self.expected = len(goods.products)
         self.settings: Mapping[str, object] = {}
         self._size = size
@@ -84,6 +86,7 @@ class Pages:
     def __init__(self, folder: Path) -> None:
         self._folder = folder.resolve()
         self._pages = pages.load(self._folder)
+        self.what = f"{len(self._pages)} saved pages"
         self.identity: Any = [str(self._folder), [saved.page.name for saved in self._pages]]
         self.expected = len(self._pages)
         self.settings: Mapping[str, object] = {"DOMAINS_FILE": str(pages.RULES)}

@@ -106,7 +106,7 @@ class Demo:
             if shop.status is not None or time.monotonic() > deadline:
                 raise DemoError(f"the shop did not start:\n{shop.tail()}")
             time.sleep(0.05)
-        self._say(f"Shop: {self._job.expected} products on port {self._state.port}, day {self._state.day}")
+        self._say(f"Shop: {self._job.what} on port {self._state.port}, day {self._state.day}")
 
     def _push(self, fleet: Fleet) -> None:
         """A new day is a new generation of the crawl: known links are followed again."""
@@ -128,8 +128,12 @@ class Demo:
 
     def _request_log(self) -> list[Entry]:
         """What the shop saw; kept as `requests.json` too."""
-        with urllib.request.urlopen(f"http://{ADMIN_HOST}:{self._state.port}/log", timeout=10) as answer:
-            text = answer.read()
+        url = f"http://{ADMIN_HOST}:{self._state.port}/log"
+        try:
+            with urllib.request.urlopen(url, timeout=10) as answer:
+                text = answer.read()
+        except OSError as error:
+            raise DemoError(f"the shop does not answer at {url} ({error})") from None
         (self._home / "logs" / "requests.json").write_bytes(text)
         return from_json(json.loads(text))
 

@@ -49,9 +49,13 @@ def test_a_taken_port_is_one_line_and_status_2(tmp_path: Path, capfd: pytest.Cap
     assert not (tmp_path / "urls.txt").exists()
 
 
-def test_a_shop_too_small_is_refused(capfd: pytest.CaptureFixture[str]) -> None:
-    assert shop.main(["--size", "3"]) == 2
-    assert "must be at least 20" in capfd.readouterr().err
+@pytest.mark.parametrize("options", [["--size", "19"], ["--size", "many"], ["--day", "0"]])
+def test_a_number_out_of_range_is_refused(options: list[str], capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        shop.main(options)
+
+    assert ended.value.code == 2
+    assert f"{options[1]!r} is no whole number from" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("guarded", [True, False])
