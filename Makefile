@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo shop test lint format bench bench-storage extraction docs clean
+.PHONY: help setup lock demo shop test lint format bench bench-storage extraction docs clean chaos bench-fairness
 
 help:  ## Show the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -56,6 +56,12 @@ bench-storage: $(STAMP)  ## The item pipelines beside one update_one per item: i
 
 docs: $(STAMP)  ## Write docs/settings.md from settings/base.py
 	@$(BIN)/python docs/settings_table.py
+
+bench-fairness: $(STAMP)  ## What slow hosts, a far Redis and a huge site cost the others; writes docs/benchmarks-fairness.md
+	@$(BIN)/python -m benchmarks.fairness $(ARGS)
+
+chaos: $(STAMP)  ## Workers killed and frozen at random: nothing lost, doubled or too early; writes docs/chaos.md
+	@$(BIN)/python -m tests.chaos $(ARGS)
 
 clean:  ## Remove .venv and everything that runs left behind (the queue and the store of a laptop, too)
 	-$(BIN)/scrapy services stop --force

@@ -9,7 +9,8 @@ from pathlib import Path
 from random import SystemRandom
 
 from tests.chaos import report
-from tests.chaos.run import ChaosError, Options, Run
+from tests.chaos.result import Options
+from tests.chaos.run import ChaosError, Run
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "chaos.md"
 
@@ -24,7 +25,7 @@ def main() -> int:
         shutil.rmtree(given.home / f"cap-{cap}", ignore_errors=True)
         options = Options(
             home=given.home, seed=seed, cap=cap, delay=given.delay, hosts=given.hosts, pages=given.pages,
-            workers=given.workers, kills=given.kills, freezes=given.freezes, limit=given.limit,
+            workers=given.workers, kills=given.kills, freezes=given.freezes, limit=given.limit, lease=given.lease,
         )  # fmt: skip
         try:
             results.append(Run(options, lambda text: print(text, flush=True)).run())
@@ -49,6 +50,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--workers", type=int, default=4)
     parser.add_argument("--kills", type=int, default=30)
     parser.add_argument("--freezes", type=int, default=4)
+    parser.add_argument("--lease", type=float, default=5, help="seconds a dead worker's requests are kept from others")
     parser.add_argument("--limit", type=float, default=220, help="seconds after which a run is given up")
     parser.add_argument("--home", type=Path, default=Path(".demo/chaos"), help="where data and logs are kept")
     parser.add_argument("--no-write", dest="write", action="store_false", help="leave docs/chaos.md alone")

@@ -9,7 +9,7 @@ from typing import Final
 
 from benchmarks import document
 from tests.chaos import verdict
-from tests.chaos.run import Result
+from tests.chaos.result import Result
 
 MOST: Final = 10  # lines of a kind
 

@@ -7,29 +7,26 @@ import json
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Any, Final
 
+from redis.exceptions import RedisError
 from scrapy.utils.project import get_project_settings
 
 from crawler import embedded
-from crawler.frontier import codec
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.messages import SpiderStats
 from crawler.frontier.seeds import Seeds
 from crawler.frontier.session import session
-from crawler.storage import connection, reader
+from crawler.storage import connection
 from demo.children import Family, stop
-from demo.log import Entry, from_json
+from demo.log import from_json
 from demo.state import free_port
-from tests.chaos import plan, trouble, verdict
-from tests.chaos.spider import ChaosSpider
-from tests.chaos.trouble import Fleet, Freeze
+from tests.chaos import plan, trouble
+from tests.chaos.result import Options, Result, look
+from tests.chaos.trouble import Fleet
 
-LEASE_SECONDS: Final = 5.0
-FREEZE_SECONDS: Final = 1.3 * LEASE_SECONDS
+FREEZE_LEASES: Final = 1.3  # how long a frozen worker stands still, in leases
 POLL_SECONDS: Final = 0.2
 SPEAK_SECONDS: Final = 5.0
 START_SECONDS: Final = 30.0
@@ -39,8 +36,6 @@ SETTINGS: Final[Mapping[str, object]] = {
     "SPIDER_MODULES": "tests.chaos.spider",
     "MONGODB_DATABASE": "chaos",
     "CONCURRENT_REQUESTS": 16,
-    "FRONTIER_LEASE_SECONDS": LEASE_SECONDS,
-    "FRONTIER_START_WITHIN_SECONDS": 1.5,
     "FRONTIER_BACKOFF_SECONDS": 0.3,
     "FRONTIER_FORGIVE_SECONDS": 1,
     "RETRY_BASE_SECONDS": 0.3,
@@ -51,42 +46,6 @@ SETTINGS: Final[Mapping[str, object]] = {
 
 class ChaosError(Exception):
     """The run cannot go on; the text says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How hard, and for how long."""
-
-    home: Path
-    seed: int
-    cap: int
-    delay: float
-    hosts: int
-    pages: int  # per host
-    workers: int = 4
-    kills: int = 30
-    freezes: int = 4
-    restarts: int = 1
-    limit: float = 220.0  # seconds for the crawl
-
-
-@dataclass(slots=True)
-class Result:
-    """What the run found."""
-
-    options: Options
-    plan: plan.Plan
-    seconds: float = 0.0
-    counters: SpiderStats = field(default_factory=SpiderStats)
-    left: verdict.Left | None = None
-    dead: dict[str, str] = field(default_factory=dict)
-    documents: list[dict[str, Any]] = field(default_factory=list)
-    changes: int = 0
-    log: list[Entry] = field(default_factory=list)
-    kills: int = 0
-    restarts: int = 0
-    freezes: list[Freeze] = field(default_factory=list)
-    troubles: list[str] = field(default_factory=list)  # of the workers: ended by themselves, did not stop, errors
 
 
 class Run:
@@ -101,6 +60,7 @@ class Run:
         self._result = Result(options, self._plan)
         self._home = options.home / f"cap-{options.cap}"
         self._tasks: list[asyncio.Task[None]] = []
+        self._said = 0.0
 
     def run(self) -> Result:
         """Raises ChaosError when the crawl does not come to its end."""
@@ -110,8 +70,15 @@ class Run:
             return asyncio.run(self._crawl(family, urls))
 
     async def _crawl(self, family: Family, urls: Mapping[str, str]) -> Result:
-        options = {**SETTINGS, **urls, "DOWNLOAD_DELAY": self._options.delay}
-        options["CONCURRENT_REQUESTS_PER_DOMAIN"] = self._options.cap
+        given = self._options
+        options = {
+            **SETTINGS,
+            **urls,
+            "DOWNLOAD_DELAY": given.delay,
+            "CONCURRENT_REQUESTS_PER_DOMAIN": given.cap,
+            "FRONTIER_LEASE_SECONDS": given.lease,
+            "FRONTIER_START_WITHIN_SECONDS": given.lease * 0.3,
+        }
 
         def command(name: str) -> list[str]:
             given = {**options, "USER_AGENT": name}
@@ -129,7 +96,7 @@ class Run:
             await self._open_site(family)
             await self._work(fleet, frontier)
             await self._end(fleet)
-            await self._look(frontier, database)
+            await look(self._result, frontier, database)
         self._result.log = from_json(map(json.loads, self._site_log.read_text().splitlines()))
         return self._result
 
@@ -154,29 +121,36 @@ class Run:
             fleet.add()
         given = self._options
         events = trouble.schedule(self._rng, kills=given.kills, freezes=given.freezes, restarts=given.restarts)
-        feeding = asyncio.create_task(self._feed(frontier))
-        began = said = time.monotonic()
-        while events or not feeding.done() or not await self._empty(frontier):
-            total = (await frontier.census.stats("chaos")).total
-            share = total.done / len(self._plan.expected)
-            if events and share >= events[0].share and await self._strike(fleet, frontier, events[0]):
-                events.pop(0)
-            now = time.monotonic()
-            if now - said >= SPEAK_SECONDS:
-                said = now
-                self._say(
-                    f"{now - began:4.0f} s: {total.done} done, {total.queued} queued, {total.leased} leased, "
-                    f"{total.delayed} delayed; {len(fleet.killed)} killed, {total.reaped} leases taken back"
-                )
-            self._check(fleet, now - began)
+        seeds = self._plan.start_urls[::-1]
+        began = time.monotonic()
+        while True:
+            self._check(fleet, time.monotonic() - began)
+            try:
+                if not (seeds or events) and await self._empty(frontier):
+                    break
+                await self._step(fleet, frontier, seeds, events, time.monotonic() - began)
+            except (RedisError, OSError):  # it was killed here, and is on its way back
+                self._say("Redis is away")
             await asyncio.sleep(POLL_SECONDS)
         self._result.seconds = time.monotonic() - began
 
-    async def _feed(self, frontier: Frontier) -> None:
-        """The start URLs one by one, so that workers die while they read them, too."""
-        for url in self._plan.start_urls:
-            await frontier.shards.client.rpush(SEEDS_KEY, url)
-            await asyncio.sleep(10 / len(self._plan.start_urls))
+    async def _step(
+        self, fleet: Fleet, frontier: Frontier, seeds: list[str], events: list[trouble.Event], seconds: float
+    ) -> None:
+        """One start URL more, so that workers die while they read them, too; and what is due by now."""
+        if seeds:
+            await frontier.client.rpush(SEEDS_KEY, seeds[-1])
+            seeds.pop()
+        total = (await frontier.census.stats("chaos")).total
+        due = events and total.done >= events[0].share * len(self._plan.expected)
+        if due and await self._strike(fleet, frontier, events[0]):
+            events.pop(0)
+        if seconds >= self._said + SPEAK_SECONDS:
+            self._said = seconds
+            self._say(
+                f"{seconds:4.0f} s: {total.done} done, {total.queued} queued, {total.leased} leased, "
+                f"{total.delayed} delayed; {len(fleet.killed)} killed, {total.reaped} leases taken back"
+            )
 
     async def _empty(self, frontier: Frontier) -> bool:
         seeds = Seeds(frontier.client, SEEDS_KEY)
@@ -194,7 +168,7 @@ class Run:
         if event.kind == "kill":
             fleet.kill(victim)
         else:
-            self._tasks.append(asyncio.create_task(fleet.freeze(victim, FREEZE_SECONDS)))
+            self._tasks.append(asyncio.create_task(fleet.freeze(victim, FREEZE_LEASES * self._options.lease)))
         return True
 
     def _check(self, fleet: Fleet, seconds: float) -> None:
@@ -212,32 +186,9 @@ class Run:
         result.troubles += [f"{one.name} did not stop" for one in await asyncio.to_thread(stop, workers, STOP_SECONDS)]
         stop([self._site])
 
-    async def _look(self, frontier: Frontier, database: connection.Database) -> None:
-        result, spider = self._result, ChaosSpider()
-        result.counters = (await frontier.census.stats("chaos")).total
-        result.left = await left(frontier, result.counters)
-        letters = await frontier.dead.find(limit=10_000)
-        result.dead = {codec.decode(one.body, spider).url: one.reason for one in letters if one.host}
-        result.documents = [document async for document in reader.documents(database, "products")]
-        result.changes = await reader.count(database, "product_changes", {})
-
     @property
     def _site_log(self) -> Path:
         return self._home / "logs" / "requests.jsonl"
-
-
-async def left(frontier: Frontier, counters: SpiderStats) -> verdict.Left:
-    """Look into every key that holds work."""
-    shards = frontier.shards
-    names = [name.decode().partition(":0}:")[2] async for name in shards.client.scan_iter("{*", count=1000)]
-    work = [
-        name
-        for name in names
-        if name.startswith(("q:", "wait:", "due:")) or name in {"infl", "body", "lease", "delayed"}
-    ]
-    hosts = [name.partition(":")[2] for name in names if name.startswith("h:")]
-    slots = [(await frontier.census._host(0, host, 0, 0)).in_flight for host in hosts]
-    return verdict.Left(counters.queued, counters.leased, counters.delayed, slots=sum(slots), entries=len(work))
 
 
 @asynccontextmanager

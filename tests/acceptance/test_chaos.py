@@ -1,0 +1,27 @@
+"""`make chaos` in short: four workers, a few of them killed or frozen, Redis killed once."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).resolve().parents[2]
+
+
+@pytest.mark.slow
+def test_nothing_is_lost_doubled_or_sent_too_early(tmp_path: Path) -> None:
+    size = ["--hosts", "12", "--pages", "15", "--kills", "4", "--freezes", "1", "--lease", "3"]
+    given = ["--caps", "4", "--home", str(tmp_path), "--no-write", "--limit", "90", *size]
+    run = subprocess.run(
+        [sys.executable, "-m", "tests.chaos", *given],
+        cwd=PROJECT, capture_output=True, text=True, timeout=115, check=False,
+    )  # fmt: skip
+
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert re.search(r"^chaos: 0 violations, seed \d+$", run.stdout, re.MULTILINE)
+    assert "workers killed with -9: 4" in run.stdout
+    assert "pages stored: 180" in run.stdout

@@ -1,0 +1,77 @@
+"""What a chaos run was asked to do, and what it found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from crawler.frontier import codec
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.messages import SpiderStats
+from crawler.storage import reader
+from crawler.storage.connection import Database
+from demo.log import Entry
+from tests.chaos.plan import Plan
+from tests.chaos.spider import ChaosSpider
+from tests.chaos.trouble import Freeze
+from tests.chaos.verdict import Left
+
+_WORK: Final = ("q:", "wait:", "due:", "infl", "body", "lease", "delayed")  # keys that exist only while there is work
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How hard, and for how long."""
+
+    home: Path
+    seed: int
+    cap: int
+    delay: float
+    hosts: int
+    pages: int  # per host
+    workers: int = 4
+    kills: int = 30
+    freezes: int = 4
+    restarts: int = 1
+    lease: float = 5.0  # seconds
+    limit: float = 220.0  # seconds for the crawl
+
+
+@dataclass(slots=True)
+class Result:
+    """What the run found."""
+
+    options: Options
+    plan: Plan
+    seconds: float = 0.0
+    counters: SpiderStats = field(default_factory=SpiderStats)
+    left: Left | None = None
+    dead: dict[str, str] = field(default_factory=dict)
+    documents: list[dict[str, Any]] = field(default_factory=list)
+    changes: int = 0
+    log: list[Entry] = field(default_factory=list)
+    kills: int = 0
+    restarts: int = 0
+    freezes: list[Freeze] = field(default_factory=list)
+    troubles: list[str] = field(default_factory=list)  # of the workers: ended by themselves, did not stop, errors
+
+
+async def look(result: Result, frontier: Frontier, database: Database) -> None:
+    """Fill in what is left in the frontier and what is stored."""
+    spider = ChaosSpider()
+    result.counters = (await frontier.census.stats(spider.name)).total
+    result.left = await _left(frontier, result.counters)
+    letters = await frontier.dead.find(limit=10_000)
+    result.dead = {codec.decode(one.body, spider).url: one.reason for one in letters if one.host}
+    result.documents = [document async for document in reader.documents(database, "products")]
+    result.changes = await reader.count(database, "product_changes", {})
+
+
+async def _left(frontier: Frontier, counters: SpiderStats) -> Left:
+    shards = frontier.shards
+    names = [name.decode().partition(":0}:")[2] async for name in shards.client.scan_iter("{*", count=1000)]
+    hosts = [name.partition(":")[2] for name in names if name.startswith("h:")]
+    slots = [(await frontier.census._host(0, host, 0, 0)).in_flight for host in hosts]
+    entries = sum(name.startswith(_WORK) for name in names)
+    return Left(counters.queued, counters.leased, counters.delayed, slots=sum(slots), entries=entries)
