@@ -50,10 +50,7 @@ class Document:
     @cached_property
     def tree(self) -> LexborHTMLParser:
         html = self.html if self.html.count("<") < TAGS_UNCHECKED else _not_too_deep(self.html)
-        try:
-            return LexborHTMLParser(html)
-        except UnicodeEncodeError:  # a lone surrogate, which UTF-8 cannot hold
-            return LexborHTMLParser(html.encode("utf-8", "replace"))
+        return LexborHTMLParser(html)
 
     @cached_property
     def head(self) -> str:

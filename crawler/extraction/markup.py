@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Final
 
 from selectolax.lexbor import LexborNode
@@ -50,8 +51,8 @@ def items(document: Document, syntax: Syntax) -> list[dict[str, Any]]:
         return []
     top: list[dict[str, Any]] = []
     known: dict[int, dict[str, Any]] = {}
-    selected = document.tree.css(f"[{syntax.item}],[{syntax.prop}]")
-    for node in selected[:MAX_ELEMENTS]:
+    marked = {node.mem_id: node for node in document.tree.css(f"[{syntax.item}],[{syntax.prop}]")}  # each once
+    for node in islice(marked.values(), MAX_ELEMENTS):
         attributes = node.attributes
         item: dict[str, Any] | None = None
         if syntax.item in attributes:

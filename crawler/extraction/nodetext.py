@@ -12,7 +12,7 @@ HIDDEN_TAGS: Final = frozenset(("script", "style", "noscript", "template", "svg"
 
 _CODE_TAGS: Final = frozenset(("script", "style", "template"))
 _WHOLE = re.compile(r"(?<![.,\d])\d{1,7}$|\d[ .,]\d{3}$")  # a number without decimals, at the end
-_BROKEN = re.compile(r"(?<=\d) (?=[.,]\d)|(?<=\d[.,]) (?=\d)")  # white space inside a number
+_BROKEN = re.compile(r"(?<=\d) ?([.,]) ?(?=\d)")  # blanks inside a number
 
 
 def parts_of(node: LexborNode, limit: int = LONG) -> list[str]:
@@ -48,4 +48,4 @@ def price_text(node: LexborNode, limit: int = LONG) -> str:
     for part in parts:
         cents = len(part) == 2 and part.isdecimal() and _WHOLE.search(joined)
         joined += f".{part}" if cents else f" {part}"
-    return _BROKEN.sub("", joined.strip())
+    return _BROKEN.sub(r"\1", joined.strip())

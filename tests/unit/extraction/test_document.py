@@ -1,0 +1,97 @@
+"""Decoding, addresses, and what is visible."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from crawler.extraction.document import MAX_DEPTH, Document
+
+URL = "https://www.shop.example.co.uk/a/page?x=1"
+
+
+@pytest.mark.parametrize(
+    ("html", "content_type", "text"),
+    [
+        ("<p>é".encode(), None, "<p>é"),
+        ("<p>é".encode("cp1252"), None, "<p>é"),
+        ("<p>é".encode("iso-8859-2"), "text/html; charset=iso-8859-2", "<p>é"),
+        ('<meta charset="windows-1251"><p>Ж'.encode("cp1251"), None, '<meta charset="windows-1251"><p>Ж'),
+        (b"\xef\xbb\xbf<p>\xc3\xa9", "text/html; charset=latin-1", "<p>é"),
+        ("<p>값".encode("utf-16"), None, "<p>값"),
+    ],
+)
+def test_bytes_are_decoded_as_a_browser_would(html: bytes, content_type: str | None, text: str) -> None:
+    assert Document(html, URL, content_type).html == text
+
+
+@pytest.mark.parametrize(
+    ("head", "canonical"),
+    [
+        ('<link rel="canonical" href="/b?y=1&amp;z=2">', "https://www.shop.example.co.uk/b?y=1&z=2"),
+        ("<link href=https://m.shop.example.co.uk/b rel=canonical>", "https://m.shop.example.co.uk/b"),
+        ('<base href="/shop/"><link rel=canonical href="b">', "https://www.shop.example.co.uk/shop/b"),
+        ('<link rel="canonical" href="https://evil.example.com/b">', URL),
+        ('<link rel="canonical" href="https://other.co.uk/b">', URL),
+        ('<link rel="canonical" href="/">', URL),
+        ('<link rel="canonical" href="javascript:alert(1)">', URL),
+        ('<link rel="canonical" href="http://[bad/">', URL),
+        ('<link rel="canonical">', URL),
+        ('<body><link rel="canonical" href="/b">', URL),
+        ("", URL),
+    ],
+)
+def test_rel_canonical_counts_within_its_own_site(head: str, canonical: str) -> None:
+    assert Document(f"<html><head>{head}", URL).canonical_url == canonical
+
+
+@pytest.mark.parametrize(
+    ("href", "target"),
+    [
+        ("/b", "https://www.shop.example.co.uk/b"),
+        ("/b#top", "https://www.shop.example.co.uk/b"),
+        (" /b\n", "https://www.shop.example.co.uk/b"),
+        ("b", "https://www.shop.example.co.uk/a/b"),
+        ("../b", "https://www.shop.example.co.uk/b"),
+        ("?x=2", "https://www.shop.example.co.uk/a/page?x=2"),
+        ("//cdn.example.com/b", "https://cdn.example.com/b"),
+        ("http://x.example/b", "http://x.example/b"),
+        ("mailto:a@b.c", None),
+        ("javascript:void(0)", None),
+        ("http://[bad/", None),
+        ("http:///b", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_absolute_addresses(href: str | None, target: str | None) -> None:
+    assert Document("<p>", URL).absolute(href) == target
+
+
+def test_visible_texts_leave_out_what_is_not_shown() -> None:
+    html = "<title>t</title><p> a <b>b</b></p><script>c</script><style>d</style><noscript>e</noscript><!-- f -->g"
+    assert [text for text, _ in Document(html, URL).texts] == ["a", "b", "g"]
+
+
+def test_a_lone_surrogate_does_not_stop_the_parser() -> None:
+    assert [text for text, _ in Document("<p>a\ud800b</p>", URL).texts] == ["ab"]
+
+
+@pytest.mark.parametrize("piece", ["<div>", "<ul><li>", "<b></p>", "<p><div></p>", "<div>x</div><span>"])
+def test_deep_pages_are_cut_before_they_cost_minutes(piece: str) -> None:
+    started = time.process_time()
+    document = Document("<h1>top</h1>" + piece * 200_000, URL)
+    assert document.first("h1") is not None
+    assert len(document.tree.css("div,span,b,ul")) <= 200_000 + MAX_DEPTH
+    assert time.process_time() - started < 10
+
+
+def test_wide_pages_are_not_cut() -> None:
+    document = Document("<p>x<br><img src=a><div><i>y</i></div><li>z" * 5_000, URL)
+    assert len(document.tree.css("i")) == 5_000
+
+
+def test_language_and_country() -> None:
+    document = Document('<html class="x" lang="de-AT"><head>', "https://shop.example.com/")
+    assert (document.language, document.country) == ("de-at", "at")

@@ -1,0 +1,89 @@
+"""JSON-LD as it is found in the wild."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.extraction import jsonld
+
+PRODUCT = '{"@type": "Product", "name": "Knife"}'
+
+
+def script(body: str, attributes: str = ' type="application/ld+json"') -> str:
+    return f"<html><head><script{attributes}>{body}</script></head>"
+
+
+def names(html: str) -> list[Any]:
+    return [value["name"] if isinstance(value, dict) else value for value in jsonld.blocks(html)]
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        script(PRODUCT),
+        script(PRODUCT, " id=a type=application/ld+json"),
+        script(PRODUCT, " type='application/ld+json; charset=utf-8'"),
+        script(f"<!-- {PRODUCT} -->"),
+        script(f"//<![CDATA[\n{PRODUCT}\n//]]>"),
+        script(f"/*<![CDATA[*/{PRODUCT}/*]]>*/"),
+        script(f"{PRODUCT};"),
+        script(f"// our product\n{PRODUCT}"),
+        script('{"@type": "Product", "name": "Knife",}'),
+        script('{"@type": "Product", "name": "Knife", "description": "two\nlines\tand a tab"}'),
+        script('{"@type": "Product", "name": "Knife", "description": "it\\\'s \\x"}'),
+        script("{&quot;@type&quot;: &quot;Product&quot;, &quot;name&quot;: &quot;Knife&quot;}"),
+        script('{"@type": "Product", "name": "Knife", "description": "so "called" steel"}'),
+        script('{"@type": "Product", "name": "Knife", "offers": {"price": 5'),
+        '<script>document.write("<!--")</script>' + script(PRODUCT) + "<!-- end -->",
+    ],
+)
+def test_a_product_is_read_however_it_is_wrapped_or_broken(html: str) -> None:
+    assert names(html) == ["Knife"]
+
+
+def test_several_values_in_one_block() -> None:
+    assert names(script('{"name": 1}, {"name": 2}\n{"name": 3}')) == [1, 2, 3]
+
+
+def test_commented_out_and_foreign_scripts_are_not_read() -> None:
+    assert names(f"<!-- {script(PRODUCT)} -->" + script('{"name": "B"}')) == ["B"]
+    assert names(script(PRODUCT, ' type="application/json"')) == []
+    assert names('<script type="application/ld+json">' + PRODUCT) == []
+
+
+def test_numbers_keep_their_spelling_and_nan_is_none() -> None:
+    values = list(jsonld.blocks(script('{"a": 13.40, "b": 5, "c": NaN, "d": Infinity, "e": 1e5}')))
+    assert values == [{"a": "13.40", "b": 5, "c": None, "d": None, "e": "1e5"}]
+
+
+def test_what_is_salvaged_of_a_hopeless_block() -> None:
+    broken = '{"@type":"Product","name":"A "B" C","sku":"X1","offers":{"price":"5.00","priceCurrency":"EUR","x":"}}'
+    (product,) = jsonld.blocks(script(broken))
+    assert product["sku"] == "X1"
+    assert product["offers"] == {"@type": "Offer", "price": "5.00", "priceCurrency": "EUR"}
+
+
+def test_deep_and_endless_json_ends() -> None:
+    for body in ("[" * 100_000, '{"a":' * 100_000, "{" * 100_000, "1 " * 100_000, "/*" * 100_000, "\\" * 100_000):
+        assert len(list(jsonld.blocks(script(body)))) <= jsonld.MAX_BLOCKS
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    )
+)
+def test_valid_json_comes_back(value: Any) -> None:
+    body = json.dumps(value).replace("</", "<\\/")
+    assert list(jsonld.blocks(script(body))) == [value]
+
+
+@given(st.text(alphabet='{}[]":,\\/ \n<>!-*;x1'))
+def test_no_block_is_too_broken(body: str) -> None:
+    assert isinstance(list(jsonld.blocks(script(body))), list)
