@@ -32,10 +32,10 @@ class Downloader(ScrapyDownloader):
 
     def fetch(self, request: Request, spider: Any = None) -> Deferred[Response | Request]:
         """Download *request* through the middlewares; tells the settler how that ended."""
+        self.active.add(request)  # not only when its task begins: before that the engine looks for room again
         return deferred_from_coro(self._fetch(request))
 
     async def _fetch(self, request: Request) -> Response | Request:
-        self.active.add(request)
         settler = self._settler
         settler.began(request)
         try:
