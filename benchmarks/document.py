@@ -35,8 +35,8 @@ def rows(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
 
 
 def machine(*packages: str) -> str:
-    """Where and with what a benchmark ran."""
+    """Where and with what a benchmark ran; a load above its own says that other programs took their share."""
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in packages)
     when = datetime.now(UTC).date()
     system = f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}"
-    return f"{when}, {system}, {versions}"
+    return f"{when}, {system}, load {os.getloadavg()[0]:.1f}, {versions}"
