@@ -46,7 +46,7 @@ _IDENTIFIED = re.compile(
 _LISTING = re.compile(
     r"/(?:c|cat|categor(?:y|ies|ia|ias|ie)|kategori(?:en?|a|e|er|ja)?|catalog(?:ue|o)?|collections?|departments?|browse"
     r"|brands?|marken?|marques?|marcas?|shop|store|products|produkte|produits|productos|produtos|prodotti|gp|l|list|plp"
-    r"|b|genre|outlet|sale|new|offers?|deals)(?:/[^?]*)?(?:\?|$)|[/-]c-?\d+(?:[/.?-]|$)|[?&](?:cat|category|cid|cat_?id)=\w+",
+    r"|b|genre|outlet|sale|new|offers?|deals)(?:/[^?]*)?(?:\?|$)|[/-]c-?\d{3,}(?:[/.?-]|$)|[?&](?:cat|category|cid|cat_?id)=\w+",
     re.IGNORECASE,
 )
 # In this order: a word that says what a page is counts before an identifier, which lists may have too.

@@ -78,7 +78,7 @@ class View:
                 if (words := _words(text_of(node, MAX_HEADING)))
             ]
             if named:
-                return max(named, key=lambda pair: _likeness(pair[0], page))[1]
+                return max(named, key=lambda pair: _likeness(pair[0], page) - bool(self._raw_flags(pair[1]) & OTHER))[1]
         return self._titled()
 
     def _titled(self) -> LexborNode | None:

@@ -193,7 +193,7 @@ def _around(node: LexborNode) -> Iterator[LexborNode]:
 def _score(page: View, candidate: _Candidate, *, named: bool) -> float:
     flags = page.flags(candidate.node)
     score = 3.0 * named + 1.0 * bool(flags & view.CURRENT) + 1.5 * (candidate.currency is not None)
-    score -= 6 * bool(flags & view.OTHER) + 3 * bool(flags & view.LINK) + 2 * bool(flags & view.HIDDEN)
+    score -= 6 * bool(flags & view.OTHER) + 4 * bool(flags & view.LINK) + 2 * bool(flags & view.HIDDEN)
     score -= 4 * _says(page.lexicon.other_price, page, candidate.index)
     text = page.texts[candidate.index][0]
     score -= 0.5 * bool(_WORDY.search(text)) + len(text) / 40

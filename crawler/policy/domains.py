@@ -82,9 +82,8 @@ class Rules:
     by_host: Mapping[str, DomainRules] = field(default_factory=lambda: MappingProxyType({}))
 
     def for_url(self, url: str) -> DomainRules:
-        """The rules of the exact host, else of the registrable domain, else the default ones."""
-        host = urls.group(url)
-        return self.by_host.get(host) or self.by_host.get(urls.registrable(host)) or self.default
+        """The rules of the host, else of the nearest domain around it that has any, else the default ones."""
+        return next((self.by_host[name] for name in _domains(urls.group(url)) if name in self.by_host), self.default)
 
 
 def load_rules(path: str | Path) -> Rules:
@@ -103,10 +102,22 @@ def parse_rules(text: str, source: str = "domains.toml") -> Rules:
         raise ConfigError(f"{source}, line {line}", shown.strip(), f"valid TOML: {error}") from None
     own = {name: _table(name, table, text, source) for name, table in tables.items()}
     default = own.pop(DEFAULT, {})
-    hosts = {host: _merged(own.get(urls.registrable(host), {}) if host in own else {}, own[host]) for host in own}
-    return Rules(
-        DomainRules(**default), MappingProxyType({host: DomainRules(**_merged(default, hosts[host])) for host in hosts})
-    )
+    by_host: dict[str, DomainRules] = {}
+    for host in own:
+        merged = default
+        for name in reversed(_domains(host)):
+            merged = _merged(merged, own.get(name, {}))
+        by_host[host] = DomainRules(**merged)
+    return Rules(DomainRules(**default), MappingProxyType(by_host))
+
+
+def _domains(host: str) -> list[str]:
+    """`www.shop.example.co.uk` -> itself, `shop.example.co.uk`, `example.co.uk`."""
+    names = [host]
+    while host != urls.registrable(host):
+        host = host.partition(".")[2]
+        names.append(host)
+    return names
 
 
 def _table(name: str, table: Any, text: str, source: str) -> dict[str, Any]:

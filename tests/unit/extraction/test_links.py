@@ -1,0 +1,107 @@
+"""Which links are followed."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.extraction import Links, links
+from crawler.policy.domains import parse_rules
+
+URL = "https://www.shop.example.com/c/knives?page=2"
+BASE = "https://www.shop.example.com"
+
+
+def of(body: str, rules: str = "", head: str = "") -> Links:
+    return links(f"<html><head>{head}</head><body>{body}", URL, parse_rules(rules).for_url(URL))
+
+
+@pytest.mark.parametrize(
+    ("href", "kind"),
+    [
+        ("/product/knife", "product"),
+        ("/products/knife-20", "product"),
+        ("/p/knife/20451", "product"),
+        ("/knife-20451.html", "product"),
+        ("/tommy-x3410048.php", "product"),
+        ("/camera-10134622-pdt.html", "product"),
+        ("/winter-boots-graphit-mu312m00l-c11.html", "product"),
+        ("/item/93133869_pillows", "product"),
+        ("/dp/B07FW264WL", "product"),
+        ("/x?product_id=5", "product"),
+        ("/c/forks", "listing"),
+        ("/category/forks/12345", "listing"),
+        ("/collections/summer", "listing"),
+        ("/brand/acme", "listing"),
+        ("/promos-c-1234", "listing"),
+        ("/c/knives?page=3", "pagination"),
+        ("/c/knives/page/3", "pagination"),
+        ("/knives?p=2", "pagination"),
+        ("/product/knife?sort=price", None),
+        ("/cart", None),
+        ("/product/knife?add-to-cart=5", None),
+        ("/account/login", None),
+        ("/img/product/knife-20451.jpg", None),
+        ("/about-us", None),
+        ("/?p=20451", None),
+        ("https://other.example.org/product/knife", None),
+        ("mailto:a@b.c", None),
+        ("#top", None),
+        ("?page=2", None),
+    ],
+)
+def test_the_general_default_goes_by_the_looks_of_a_url(href: str, kind: str | None) -> None:
+    found = of(f'<a href="{href}">x</a>')
+    assert [name for name in ("product", "pagination", "listing") if getattr(found, name)] == ([kind] if kind else [])
+
+
+def test_links_are_absolute_unique_in_order_and_of_the_site() -> None:
+    found = of(
+        '<a href="/product/b#x">b</a><a href="/product/a">a</a><a href="/product/b">b</a>'
+        '<a href="http://m.shop.example.com/product/c">c</a><a rel=next href="/more">n</a>'
+    )
+    assert found == Links(
+        product=(f"{BASE}/product/b", f"{BASE}/product/a", "http://m.shop.example.com/product/c"),
+        pagination=(f"{BASE}/more",),
+    )
+    assert list(found) == [*found.pagination, *found.product]
+
+
+def test_nofollow_is_obeyed_unless_the_rules_say_otherwise() -> None:
+    body = '<a rel="nofollow noopener" href="/product/a">a</a><a href="/product/b">b</a>'
+    robots = '<meta name="robots" content="noindex, NoFollow">'
+    assert of(body).product == (f"{BASE}/product/b",)
+    assert of(body, head=robots) == Links()
+    assert of(body, head='<meta name="robots" content="none">') == Links()
+    assert of(body, head='<meta name="robots" content="noindex">').product == (f"{BASE}/product/b",)
+    assert len(of(body, "[default]\nobey_nofollow = false", robots).product) == 2
+
+
+def test_with_rules_they_alone_decide() -> None:
+    rules = """
+["shop.example.com"]
+product = ["/artikel/\\\\d+", { css = "li.card" }]
+pagination = { css = "a.next" }
+follow = ["/thema/"]
+exclude = ["[?&]print="]
+"""
+    body = (
+        '<li class=card><a href="/x/1">1</a></li><a href="/artikel/2">2</a><a href="/artikel/2?print=1">2</a>'
+        '<a class=next href="/seite-2">n</a><a href="/thema/a">t</a><a href="/product/3">3</a>'
+        '<li class=card><a href="https://other.example.org/x">o</a></li>'
+    )
+    assert of(body, rules) == Links(
+        product=(f"{BASE}/artikel/2", f"{BASE}/x/1"), pagination=(f"{BASE}/seite-2",), listing=(f"{BASE}/thema/a",)
+    )
+
+
+def test_exclude_holds_for_the_general_default_too() -> None:
+    assert of('<a href="/product/a">a</a>', '[default]\nexclude = "/product/"') == Links()
+
+
+@given(st.text(max_size=300))
+def test_no_href_is_too_strange(href: str) -> None:
+    escaped = href.replace("&", "&amp;").replace('"', "&quot;")
+    for target in of(f'<a href="{escaped}">x</a>', '[default]\nfollow = "."'):
+        assert target.startswith(("http://", "https://"))

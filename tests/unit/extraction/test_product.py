@@ -1,0 +1,227 @@
+"""A page's product: sources in order, the page decided on, prices corrected, never a wrong guess."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from crawler.extraction import Document, extract_product
+from crawler.items import ProductItem
+from crawler.policy.domains import parse_rules
+from tests.unit.extraction.shop import URL, json_ld, page
+
+MICRODATA = """<div itemscope itemtype="https://schema.org/Product"><b itemprop="name">Micro</b>
+<meta itemprop="sku" content="MD-1"><div itemprop="offers" itemscope itemtype="https://schema.org/Offer">
+<meta itemprop="price" content="48.00"><meta itemprop="priceCurrency" content="EUR"></div></div>"""
+OPEN_GRAPH = """<meta property="og:type" content="product"><meta property="og:title" content="Kaufen: Kochmesser">
+<meta property="product:price:amount" content="47,00"><meta property="product:price:currency" content="EUR">
+<meta property="product:availability" content="in stock"><meta property="og:image" content="/og.jpg">"""
+ARTICLE = """<html lang="en"><h1>Ten knives under $50</h1><p class="date">2 May</p>
+<p>The first costs $49.90 and cuts.</p>
+<p>Another was $20.</p><a href="/buy">Buy a subscription</a></html>"""
+
+
+def found(html: str, url: str = URL, rules: str = "") -> ProductItem:
+    item = extract_product(html, url, parse_rules(rules).for_url(url))
+    assert item is not None
+    return item
+
+
+def test_what_is_shown_is_enough() -> None:
+    item = found(page())
+    values = {name: getattr(item, name) for name in item.found_in}
+    assert values == {
+        "title": "Kochmesser 20 cm",
+        "price": Decimal("49.90"),
+        "currency": "EUR",
+        "availability": "InStock",
+        "sku": "KM-20451",
+        "gtin": "4006381333931",
+        "brand": "Solinger",
+        "rating": 4.5,
+        "image": "https://shop.example.de/bild.jpg",
+        "category": "Start > Messer",
+    }
+    assert set(item.found_in.values()) == {"html"}
+    assert item.url == URL
+
+
+def test_structured_data_wins_in_its_order_and_gaps_are_filled() -> None:
+    item = found(page(json_ld(brand=None, offers={"price": "49.90"}) + MICRODATA, OPEN_GRAPH))
+    assert item.title == "Kochmesser"
+    assert {name: (getattr(item, name), source) for name, source in item.found_in.items()} | {
+        "price": (Decimal("49.90"), "json-ld"),
+        "sku": ("LD-1", "json-ld"),
+        "currency": ("EUR", "microdata"),
+        "availability": ("InStock", "opengraph"),
+    } == {name: (getattr(item, name), source) for name, source in item.found_in.items()}
+
+
+def test_open_graph_alone_makes_a_product() -> None:
+    item = found(f"<html><head>{OPEN_GRAPH}</head><body><p>x</p>")
+    assert (item.title, item.price, item.currency, item.availability) == (
+        "Kaufen: Kochmesser",
+        Decimal(47),
+        "EUR",
+        "InStock",
+    )
+    assert item.image == "https://shop.example.de/og.jpg"
+
+
+def test_rules_win_over_everything() -> None:
+    rules = """
+["shop.example.de".fields]
+title = "h1"
+price = [".missing", { css = "p.price", pattern = "[0-9.]+" }]
+sku = { css = "p", pattern = "Art\\\\.-Nr\\\\.: (\\\\S+)" }
+currency = { value = "CHF" }
+image = "main img::attr(src)"
+"""
+    item = found(page(json_ld()), rules=rules)
+    assert (item.title, item.price, item.sku, item.currency) == (
+        "Kochmesser 20 cm",
+        Decimal("49.90"),
+        "KM-20451",
+        "CHF",
+    )
+    assert item.image == "https://shop.example.de/bild.jpg"
+    assert {name for name, source in item.found_in.items() if source == "rule"} == {
+        "title",
+        "price",
+        "sku",
+        "currency",
+        "image",
+    }
+    assert item.found_in["brand"] == "json-ld"
+
+
+def test_a_rule_that_reads_nonsense_leaves_its_field_to_the_next_source() -> None:
+    item = found(page(json_ld()), rules='["shop.example.de".fields]\nprice = "h2"\nrating = "h1"')
+    assert (item.price, item.found_in["price"]) == (Decimal("49.90"), "json-ld")
+
+
+def test_a_page_that_states_everything_is_not_parsed() -> None:
+    document = Document(page(json_ld()).replace("<del>59,00 €</del>", ""), URL)
+    assert extract_product(document, URL) is not None
+    assert "tree" not in document.__dict__
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "",
+        "just text",
+        "<html></html>",
+        ARTICLE,
+        "<h1>Messer</h1>"
+        + "".join(
+            f'<li class="card"><a href="/artikel/{n}.html">M {n}</a><b class="price">{n},99 €</b>'
+            f"<button>In den Warenkorb</button></li>"
+            for n in range(5, 15)
+        ),
+        '<h1>Messer</h1><button>In den Warenkorb</button><p class="price">5 €</p>'
+        + "".join(
+            f'<div itemscope itemtype="http://schema.org/Product"><a itemprop="url" href="/artikel/{n}.html">'
+            f'<b itemprop="name">M {n}</b></a></div>'
+            for n in range(5)
+        ),
+        '<h1>Kontakt</h1><p>Tel. 0123 456789</p><a href="/p/1">Kaufen</a>',
+        json_ld(name=None),
+    ],
+    ids=["empty", "text", "html", "article", "cards", "microdata listing", "contact", "nameless"],
+)
+def test_other_pages_are_no_product_pages(html: str) -> None:
+    assert extract_product(html, "https://shop.example.de/messer") is None
+
+
+def test_a_product_pattern_decides_for_its_urls_and_against_all_others() -> None:
+    rules = '["shop.example.de"]\nproduct = "/artikel/"'
+    bare = "<h1>Kochmesser</h1><p>Beschreibung"
+    assert found(bare, rules=rules).title == "Kochmesser"
+    chosen = parse_rules(rules).for_url(URL)
+    assert extract_product(page(), "https://shop.example.de/blog/kochmesser", chosen) is None
+    assert extract_product(page(json_ld()), "https://shop.example.de/blog/kochmesser", chosen) is not None
+
+
+def test_a_price_that_is_struck_through_gives_way_to_the_one_asked() -> None:
+    item = found(page(json_ld(offers={"price": "59.00", "priceCurrency": "EUR", "availability": "InStock"})))
+    assert (item.price, item.found_in["price"]) == (Decimal("49.90"), "html")
+
+
+def test_a_higher_price_on_the_page_corrects_nothing() -> None:
+    html = page(json_ld(offers={"price": "39.00", "priceCurrency": "EUR", "availability": "InStock"}))
+    assert found(html).price == 39
+
+
+def test_of_two_stated_prices_the_shown_one_counts() -> None:
+    metas = '<meta property="product:price:amount" content="49.90">'
+    item = found(page(json_ld(offers={"price": "45.00", "priceCurrency": "EUR", "availability": "InStock"}), metas))
+    assert (item.price, item.found_in["price"]) == (Decimal("49.90"), "html")
+
+
+@pytest.mark.parametrize(
+    ("stock", "button", "availability", "source"),
+    [
+        ("Auf Lager", "", "InStock", "html"),
+        ("Ausverkauft", ' disabled=""', "OutOfStock", "html"),
+        ("Ausverkauft in Größe M", "", "InStock", "html"),
+        ("Jetzt vorbestellen", "", "PreOrder", "html"),
+        ("Nicht mehr im Sortiment", " disabled", "Discontinued", "html"),
+        ("Farbe: rot", " disabled", "OutOfStock", "html"),
+        ("Farbe: rot", "", "InStock", "html"),
+    ],
+)
+def test_what_the_page_says_of_its_stock(stock: str, button: str, availability: str, source: str) -> None:
+    item = found(page(stock=stock, button=button))
+    assert (item.availability, item.found_in["availability"]) == (availability, source)
+
+
+def test_a_price_that_nothing_denies_means_in_stock_and_says_that_it_is_inferred() -> None:
+    item = found(json_ld(offers={"price": "5", "priceCurrency": "EUR"}) + "<h1>Messer</h1>")
+    assert (item.availability, item.found_in["availability"]) == ("InStock", "inferred")
+    unpriced = found(json_ld(offers={}) + "<h1>Messer</h1>")
+    assert (unpriced.price, unpriced.availability) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("url", "fields", "sku", "source"),
+    [
+        ("https://x.example/p/20451-knife", {"sku": None}, "20451", "url"),
+        ("https://x.example/knife?sku=AB-12", {"sku": None}, "AB-12", "url"),
+        ("https://x.example/dp/B07FW264WL", {"sku": " "}, "B07FW264WL", "url"),
+        ("https://x.example/knife", {"sku": None}, None, None),
+        ("https://x.example/knife-20451.html", {"sku": "MODEL X", "mpn": "20451"}, "20451", "json-ld"),
+        ("https://x.example/knife-20451.html", {"sku": "KN-9", "mpn": "M-1"}, "KN-9", "json-ld"),
+        ("https://x.example/knife-20451.html", {"sku": None, "productID": "PX-7"}, "PX-7", "html"),
+    ],
+)
+def test_the_identifier_with_the_most_evidence(
+    url: str, fields: dict[str, Any], sku: str | None, source: str | None
+) -> None:
+    item = found(json_ld(**fields) + "<h1>Knife</h1>", url)
+    assert (item.sku, item.found_in.get("sku")) == (sku, source)
+
+
+def test_an_identifier_that_page_and_url_share_wins() -> None:
+    html = "<h1>Knife</h1><p>Model: X1</p><form><input type=hidden name=product_id value=77001></form>" + json_ld(
+        sku=None
+    )
+    assert found(html, "https://x.example/knife-77001.html").sku == "77001"
+
+
+@pytest.mark.parametrize("kind", ["bytes", "text", "document"])
+def test_bytes_text_and_documents_give_the_same(kind: str) -> None:
+    html = page(json_ld(name="Messer ½"))
+    given: Any = {"bytes": html.encode(), "text": html, "document": Document(html, URL)}[kind]
+    item = extract_product(given, URL)
+    assert item is not None
+    assert item.title == "Messer ½"
+
+
+def test_the_currency_of_a_shared_symbol_is_the_countrys() -> None:
+    html = "<h1>Doorbell</h1><p class=price>$229.99</p><button>Add to cart</button>"
+    assert found(html, "https://shop.example.ca/p/doorbell").currency == "CAD"
+    assert found(html, "https://shop.example.com/en-au/p/doorbell").currency == "AUD"
+    assert found(html, "https://shop.example.com/p/doorbell").currency == "USD"

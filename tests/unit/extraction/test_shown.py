@@ -1,0 +1,168 @@
+"""Prices, stock and identifiers as pages show them."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+
+from crawler.extraction import identifiers, visible_price, visible_stock, wording
+from crawler.extraction.document import Document
+from crawler.extraction.view import View
+
+
+def view(body: str, url: str = "https://shop.example.com/x", lang: str = "en") -> View:
+    return View(Document(f'<html lang="{lang}"><title>Knife | Shop</title><body>{body}', url))
+
+
+@pytest.mark.parametrize(
+    ("body", "amount", "currency"),
+    [
+        ("<p class=price>€ 20,-</p>", "20", "EUR"),
+        ("<p>£34.99</p>", "34.99", "GBP"),
+        ("<p class=price><b>$229</b><sup>99</sup></p>", "229.99", "USD"),
+        ("<p class=price>$229<sup>99</sup></p>", "229.99", "USD"),
+        ("<p class=price><i>997</i><i>zł</i></p>", "997", "PLN"),
+        ("<p>一次付清特價</p><p>7</p><p>折</p><p><b>294</b> 元</p>", "294", "CNY"),
+        ("<p>最低價$<b>99</b>元起/包</p>", "99", "USD"),
+        ("<p class=price>1679</p>", "1679", None),
+        ("<p>Price:</p><p>12.50</p>", "12.50", None),
+        ("<p class=was>$59</p><p class=price>$49</p>", "49", "USD"),
+        ("<p>$59</p><p>$49</p>", "49", "USD"),
+        ("<p class=price>$49</p><p>$0.49 per 100 g</p>", "49", "USD"),
+        ("<p>Free shipping over $25</p><p class=price>$49</p>", "49", "USD"),
+        ("<p class=price><del>$59</del> $49</p>", "49", "USD"),
+        ("<p class=price>$49</p><p class=price>-20%</p>", "49", "USD"),
+        ("<div class=related><p class=price>$9</p></div><p>$49</p>", "49", "USD"),
+        ("<a href=/other class=price>$9</a><p>$49</p>", "49", "USD"),
+        ("<p class=price hidden>$9</p><p class=price>$49</p>", "49", "USD"),
+        ("<div>" + "<p>filler text</p>" * 300 + "</div><p>$5</p>", None, None),
+        ("<p>Made in 1998, 12 cm, 3 kg</p>", None, None),
+        ("", None, None),
+    ],
+)
+def test_the_price_that_is_asked(body: str, amount: str | None, currency: str | None) -> None:
+    best = visible_price.best_price(visible_price.shown_prices(view(f"<h1>Knife</h1>{body}")))
+    assert (best and best.amount, best and best.currency) == (Decimal(amount) if amount else None, currency)
+
+
+@pytest.mark.parametrize(
+    ("stated", "body", "amount"),
+    [
+        (["59"], "<p class=old-price>$59</p><p class=price>$49</p>", "49"),
+        (["59"], "<p class=price>$59</p><p>$49 with coupon</p>", None),
+        (["39"], "<p class=old-price>$39</p><p class=price>$49</p>", None),
+        (["59"], "<p class=price>$49</p>", None),
+        (["59", "49"], "<p class=price>$49</p>", "49"),
+        (["59", "49"], "<p class=price>$59</p>", None),
+        (["59", "49"], "", None),
+    ],
+)
+def test_when_a_stated_price_is_corrected(stated: list[str], body: str, amount: str | None) -> None:
+    prices = visible_price.shown_prices(view(f"<h1>Knife</h1>{body}"))
+    corrected = visible_price.corrected([Decimal(each) for each in stated], prices)
+    assert (corrected and corrected.amount) == (Decimal(amount) if amount else None)
+
+
+@pytest.mark.parametrize(
+    ("body", "heading"),
+    [
+        ("<header><h1>Shop</h1></header><h1>Knife</h1>", "Knife"),
+        ("<h1></h1><h1>Fork</h1>", "Fork"),
+        ("<h2>Knife</h2>", "Knife"),
+        ("<div>Menu</div><div><b itemprop=name>Knife</b></div>", "Knife"),
+        ("<p>nothing alike</p>", None),
+    ],
+)
+def test_the_heading_is_the_one_most_like_the_title(body: str, heading: str | None) -> None:
+    node = view(body).heading
+    assert (node and node.text()) == heading
+
+
+@pytest.mark.parametrize(
+    ("body", "button"),
+    [
+        ("<button>Add to cart</button>", "WORKING"),
+        ("<button><span>Add to basket</span></button>", "WORKING"),
+        ("<a href=/cart/add>Buy now</a>", "WORKING"),
+        ("<input type=submit value='Add to bag'>", "WORKING"),
+        ("<div class=btn-buy>Add to cart</div>", "WORKING"),
+        ("<button aria-label='Add to cart'><svg></svg></button>", "WORKING"),
+        ("<button disabled>Add to cart</button>", "DISABLED"),
+        ("<button class='btn sold-out'>Add to cart</button>", "DISABLED"),
+        ("<button disabled>Add to cart</button><button>Add to cart</button>", "WORKING"),
+        ("<div class=related><button>Add to cart</button></div>", "NONE"),
+        ("<p>Add to cart and enjoy</p>", "NONE"),
+        ("<button>Subscribe</button>", "NONE"),
+    ],
+)
+def test_the_buy_button(body: str, button: str) -> None:
+    assert visible_stock.buy_button(view(f"<h1>Knife</h1>{body}")) is visible_stock.Button[button]
+
+
+@pytest.mark.parametrize(
+    ("body", "sku"),
+    [
+        ("<p>SKU: KN-1</p>", "KN-1"),
+        ("<p>Article number</p><p>:</p><p>VEI22-K11</p>", "VEI22-K11"),
+        ("<p>Item #418295</p>", "418295"),
+        ("<p>Art.-Nr.: 763127</p>", "763127"),
+        ("<p>Nr ref.</p><p>82514129</p>", "82514129"),
+        ("<p>Produkta kods 520501927</p>", "520501927"),
+        ("<p>ID Produto</p><p>1236291</p>", "1236291"),
+        ("<p>Cod produs: DR2401</p>", "DR2401"),
+        ("<p>〈商品編號：M67296549〉</p>", "M67296549"),
+        ("<p>Артикул: 12345</p>", "12345"),
+        ("<p>Código del producto 998877</p>", "998877"),
+        ("<div data-product-id=445566></div>", "445566"),
+        ("<form><input type=hidden name=productId value=445566></form>", "445566"),
+        ("<p>Model number: X-100</p>", None),
+        ("<p>Order before 12:00</p>", None),
+        ("<div class=related><p>SKU: KN-1</p></div>", None),
+        ("<p>Size 20 cm</p>", None),
+    ],
+)
+def test_identifiers_on_a_page(body: str, sku: str | None) -> None:
+    found = identifiers.shown_sku(view(f"<h1>Knife</h1>{body}"))
+    assert (found and found[0]) == sku
+
+
+@pytest.mark.parametrize(
+    ("url", "first"),
+    [
+        ("https://x.example/dp/B07FW264WL", "B07FW264WL"),
+        ("https://x.example/Tommy-x3410048.php", "3410048"),
+        ("https://x.example/c7200a278526196/tv.html", "278526196"),
+        ("https://x.example/shop/418295.htm?utm_source=a", "418295"),
+        ("https://x.example/x?childSku=545642356", "545642356"),
+        ("https://x.example/x?pid=260591", "260591"),
+        ("https://x.example/knives/steel", None),
+        ("https://x.example/2024", "2024"),
+        ("http://[bad", None),
+    ],
+)
+def test_identifiers_in_a_url(url: str, first: str | None) -> None:
+    assert next(identifiers.url_identifiers(url), None) == first
+
+
+def test_words_are_those_of_the_pages_languages() -> None:
+    assert wording.languages_of("de", "") == {"de", "en"}
+    assert wording.languages_of("", "ch") == {"de", "fr", "it", "en"}
+    assert wording.languages_of("en", "ee") == {"et", "ru", "en"}
+    assert wording.languages_of("", "") == wording.LANGUAGES
+    assert wording.languages_of("xx", "zz") == wording.LANGUAGES
+
+
+def test_every_language_has_the_words_that_matter() -> None:
+    for language in wording.LANGUAGES:
+        lexicon = wording.lexicon(frozenset({language}))
+        for kind in ("out_of_stock", "in_stock", "buy", "price", "other_price"):
+            assert getattr(lexicon, kind).pattern != "(?!)", (language, kind)
+
+
+def test_no_word_of_stock_promises_and_denies_at_once() -> None:
+    for language in wording.LANGUAGES:
+        lexicon = wording.lexicon(frozenset({language}))
+        for promise in wording._PHRASES[language]["in_stock"]:
+            if promise.replace(" ", "").isalpha():
+                assert lexicon.availability(promise) == "InStock", (language, promise)
