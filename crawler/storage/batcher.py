@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Hashable, Sequence
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -13,11 +13,15 @@ R = TypeVar("R")
 Flush = Callable[[Sequence[T]], Awaitable[Sequence[R | Exception]]]
 
 
-class Batcher(Generic[T, R]):
-    """Flushes at *size* entries or *seconds* after the first one waits, one flush at a time.
+IN_FLIGHT: Final = 2  # flushes at once: one is prepared here while the server works on the other
 
-    Entries of one key are written in the order they came: the second waits for the next batch, because an
-    unordered bulk write would reorder them. Bounded by its callers, each of which waits for its own result.
+
+class Batcher(Generic[T, R]):
+    """Flushes at *size* entries or *seconds* after the first one waits.
+
+    Entries of one key are written in the order they came: the second waits until the first is done, because an
+    unordered bulk write, and flushes at the same time, would reorder them. Bounded by its callers, each of
+    which waits for its own result.
     """
 
     def __init__(self, flush: Flush[T, R], size: int, seconds: float) -> None:
@@ -25,6 +29,7 @@ class Batcher(Generic[T, R]):
         self._size = size
         self._seconds = seconds
         self._waiting: deque[tuple[Hashable, T, asyncio.Future[R]]] = deque()
+        self._busy: set[Hashable] = set()  # keys in flight
         self._some = asyncio.Event()
         self._full = asyncio.Event()
         self._closing = False
@@ -52,12 +57,16 @@ class Batcher(Generic[T, R]):
             await self._task
 
     async def _run(self) -> None:
-        while True:
-            await self._some.wait()
-            if not self._waiting:
-                return  # woken by close()
+        running: set[asyncio.Task[None]] = set()
+        while await self._some.wait() and self._waiting:  # nothing waits only when close() woke us
             await self._fill()
-            await self._deliver(self._take())
+            while len(running) == IN_FLIGHT or not (batch := self._take()):
+                await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+            task = asyncio.create_task(self._deliver(batch))
+            running.add(task)
+            task.add_done_callback(running.discard)
+        if running:
+            await asyncio.wait(running)
 
     async def _fill(self) -> None:
         try:
@@ -66,18 +75,19 @@ class Batcher(Generic[T, R]):
         except TimeoutError:
             return
 
-    def _take(self) -> list[tuple[T, asyncio.Future[R]]]:
+    def _take(self) -> dict[Hashable, tuple[T, asyncio.Future[R]]]:
         batch: dict[Hashable, tuple[T, asyncio.Future[R]]] = {}
         later: list[tuple[Hashable, T, asyncio.Future[R]]] = []
         while self._waiting and len(batch) < self._size:
             key, entry, future = self._waiting.popleft()
-            if key in batch:
+            if key in batch or key in self._busy:
                 later.append((key, entry, future))
             else:
                 batch[key] = (entry, future)
         self._waiting.extendleft(reversed(later))
+        self._busy.update(batch)
         self._mark()
-        return list(batch.values())
+        return batch
 
     def _mark(self) -> None:
         if not self._waiting and not self._closing:
@@ -85,12 +95,13 @@ class Batcher(Generic[T, R]):
         if len(self._waiting) < self._size and not self._closing:
             self._full.clear()
 
-    async def _deliver(self, batch: list[tuple[T, asyncio.Future[R]]]) -> None:
+    async def _deliver(self, batch: dict[Hashable, tuple[T, asyncio.Future[R]]]) -> None:
         try:
-            results = await self._flush([entry for entry, _ in batch])
+            results = await self._flush([entry for entry, _ in batch.values()])
         except Exception as error:  # noqa: BLE001 - not swallowed: every caller of this batch gets it
             results = [error] * len(batch)
-        for (_, future), result in zip(batch, results, strict=True):
+        self._busy.difference_update(batch)
+        for (_, future), result in zip(batch.values(), results, strict=True):
             if future.done():  # its caller was cancelled; the write stands
                 continue
             if isinstance(result, Exception):

@@ -54,6 +54,7 @@ class Outage:
         self._sleep = sleep
         self._uniform = uniform
         self._clock = clock
+        self._served = clock()  # when it last did
         self.since: float | None = None  # on the injected clock; None = serving
 
     async def insist(self, call: Callable[[], Awaitable[T]]) -> T:
@@ -61,26 +62,28 @@ class Outage:
         attempt = 0
         while True:
             attempt += 1
+            began = self._clock()
             try:
                 result = await call()
             except (ConnectionFailure, OperationFailure, ServerError) as error:
-                self._away(error)
+                self._away(error, began)
                 await self._sleep(0.02 + full_jitter(attempt, 0.1, self._retry_max_seconds, self._uniform))
             else:
                 self._back()
                 return result
 
-    def _away(self, error: Exception) -> None:
+    def _away(self, error: Exception, began: float) -> None:
         self._stats.inc_value(names.STORE_ERRORS)
-        if self.since is None:
-            self.since = self._clock()
+        if self.since is None and began >= self._served:  # else another call has been served meanwhile
+            self.since = began
             self._stats.inc_value(names.STORE_OUTAGES)
             self._stats.set_value(names.STORE_AWAY, 1)
             message = "MongoDB at %s does not store: %.300s. Items wait and no page is confirmed until it does"
             logger.error(message, self._where, error)
 
     def _back(self) -> None:
+        self._served = self._clock()
         if self.since is not None:
-            logger.warning("MongoDB at %s stores again after %.1f s", self._where, self._clock() - self.since)
+            logger.warning("MongoDB at %s stores again after %.1f s", self._where, self._served - self.since)
             self._stats.set_value(names.STORE_AWAY, 0)
             self.since = None

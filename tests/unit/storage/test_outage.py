@@ -53,8 +53,10 @@ def slept() -> Slept:
 
 @pytest.fixture
 def outage(stats: Stats, slept: Slept) -> Outage:
-    ticks = iter([100.0, 112.5, 200.0, 201.0])
-    return Outage(stats, "db.example:27017", 4.0, sleep=slept, uniform=lambda _, high: high, clock=lambda: next(ticks))
+    def clock() -> float:
+        return 100.0 + sum(slept)
+
+    return Outage(stats, "db.example:27017", 4.0, sleep=slept, uniform=lambda _, high: high, clock=clock)
 
 
 async def test_retries_with_growing_capped_pauses_until_served(outage: Outage, stats: Stats, slept: Slept) -> None:
@@ -73,7 +75,7 @@ async def test_says_once_that_it_is_away_and_once_that_it_is_back(
     away, back, *later = caplog.records
     assert (away.levelname, back.levelname, len(later)) == ("ERROR", "WARNING", 2)
     assert away.getMessage().startswith("MongoDB at db.example:27017 does not store: connection closed. Items wait")
-    assert back.getMessage() == "MongoDB at db.example:27017 stores again after 12.5 s"
+    assert back.getMessage() == "MongoDB at db.example:27017 stores again after 3.2 s"
     assert stats["storage/outages"] == 2
 
 
@@ -83,3 +85,14 @@ async def test_what_no_retry_cures_is_raised(outage: Outage, slept: Slept, error
         await outage.insist(failing(error))
     assert slept == []
     assert outage.since is None
+
+
+async def test_late_news_of_an_outage_that_is_over_is_only_counted(outage: Outage, stats: Stats, slept: Slept) -> None:
+    async def slow_failure() -> str:
+        if not slept:
+            await outage.insist(failing(AutoReconnect("closed")))  # meanwhile, another call
+            raise AutoReconnect("closed")
+        return "served"
+
+    assert await outage.insist(slow_failure) == "served"
+    assert stats == {"storage/errors": 2, "storage/outages": 1, "storage/away": 0}
