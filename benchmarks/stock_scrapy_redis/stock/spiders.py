@@ -40,3 +40,13 @@ class ProductsSpider(RedisSpider):  # type: ignore[misc]
                     "rating": node["aggregateRating"]["ratingValue"],
                     "review_count": node["aggregateRating"]["reviewCount"],
                 }
+
+
+class VisitsSpider(RedisSpider):  # type: ignore[misc]
+    """Its pages have a link at most."""
+
+    name = "visits"
+
+    def parse(self, response: HtmlResponse, **kwargs: Any) -> Iterator[Any]:
+        """Follow it."""
+        yield from response.follow_all(css="a")

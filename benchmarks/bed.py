@@ -1,0 +1,175 @@
+"""What the fairness benchmarks share: servers, a site that takes its time, two kinds of workers and their queues."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import redis
+import redis.asyncio
+from scrapy import Request
+from scrapy.spiders import Spider
+from scrapy_redis.queue import PriorityQueue
+
+from benchmarks import document
+from benchmarks.crawl import DIRECTORIES, PROJECT, SHOAL
+from benchmarks.visits import VisitsSpider
+from benchmarks.worker import Worker
+from crawler import embedded
+from crawler.frontier import codec
+from crawler.frontier.config import FrontierConfig
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.messages import Message
+from demo.children import Child, Family
+from demo.state import free_port
+
+HOME: Final = PROJECT / ".demo" / "fairness"
+DOCUMENT: Final = PROJECT / "docs" / "benchmarks-fairness.md"
+LEASE_SECONDS: Final = 4
+BATCH: Final = 1_000
+POLL_SECONDS: Final = 0.05
+COMMON: Final = {"ROBOTSTXT_OBEY": False, "DOWNLOAD_DELAY": 0, "ITEM_PIPELINES": "{}", "DOWNLOAD_TIMEOUT": 120}
+OWN: Final = {"SPIDER_MODULES": "benchmarks.visits", "METRICS_PORT": -1, "GUARD_ALLOWED_NETWORKS": "127.0.0.0/8"}
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """One request to queue; *delay* in seconds is its host's."""
+
+    url: str
+    delay: float = 0.0
+    cap: int = 1
+    priority: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Bed:
+    """Running servers and a running site."""
+
+    servers: embedded.Endpoints
+    port: int
+
+    def url(self, host: str, seconds: float, number: int) -> str:
+        """A page that answers after *seconds*."""
+        return f"http://{host}:{self.port}/{seconds:g}/{number}"
+
+    def answered(self) -> int:
+        """How many requests were answered so far."""
+        return sum(answered for _, answered in self.counts().values())
+
+    def fill(self, who: str, visits: Sequence[Visit]) -> None:
+        """Put *visits* into the emptied queue of *who*, the way its own scheduler would."""
+        redis.Redis.from_url(self.servers.redis_url).flushall()
+        if who == SHOAL:
+            asyncio.run(self._fill_frontier(visits))
+        else:
+            self._fill_stock(visits)
+
+    def start(self, who: str, settings: Mapping[str, object]) -> Worker:
+        """A worker of *who*."""
+        own = OWN if who == SHOAL else {}
+        given = {**COMMON, **own, "REDIS_URL": self.servers.redis_url, **settings}
+        options = [part for name, value in given.items() for part in ("-s", f"{name}={value}")]
+        command = [sys.executable, "-m", "scrapy", "crawl", "visits", *options]
+        return Worker(command, DIRECTORIES[who], HOME / f"{who}.log")
+
+    def counts(self) -> dict[str, tuple[int, int]]:
+        """By host: how many requests it got, and answered, so far."""
+        return {host: (asked, answered) for host, (asked, answered) in self._page("counts").items()}
+
+    def asked(self) -> set[str]:
+        """URLs that were asked for so far."""
+        return {f"http://{place.replace('/', f':{self.port}/', 1)}" for place in self._page("asked")}
+
+    async def deliveries(self) -> dict[str, int]:
+        """Lease what a dead worker left, once its leases have expired: by URL, how many deliveries each was charged."""
+        found: dict[str, int] = {}
+        deadline = time.monotonic() + 3 * LEASE_SECONDS
+        async with redis.asyncio.from_url(self.servers.redis_url) as client:
+            frontier = Frontier(client, FrontierConfig(lease_ms=LEASE_SECONDS * 1000))
+            while time.monotonic() < deadline:
+                batch = await frontier.lease(["visits"], 64, worker="benchmark", suspects_ok=True)
+                found |= {codec.decode(one.body, VisitsSpider()).url: one.deliveries for one in batch.leases}
+                await frontier.ack([(one.id, one.token) for one in batch.leases])
+                await asyncio.sleep(0 if batch.leases else POLL_SECONDS)
+        return found
+
+    async def _fill_frontier(self, visits: Sequence[Visit]) -> None:
+        async with redis.asyncio.from_url(self.servers.redis_url) as client:
+            frontier = Frontier(client, FrontierConfig())
+            await frontier.open()
+            for at in range(0, len(visits), BATCH):
+                await frontier.push([_message(at + n, visit) for n, visit in enumerate(visits[at : at + BATCH])])
+
+    def _fill_stock(self, visits: Sequence[Visit]) -> None:
+        client = redis.Redis.from_url(self.servers.redis_url)
+        queue = PriorityQueue(client, Spider("visits"), "%(spider)s:requests")
+        for visit in visits:
+            queue.push(Request(visit.url, priority=visit.priority))
+
+    def _page(self, name: str) -> Any:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/{name}", timeout=10) as answer:
+            return json.load(answer)
+
+
+def _message(number: int, visit: Visit) -> Message:
+    return Message(
+        host=urlsplit(visit.url).hostname or "",
+        stream="visits",
+        spider="visits",
+        body=codec.encode(Request(visit.url), VisitsSpider),
+        fingerprint=number,
+        priority=visit.priority,
+        delay_ms=round(visit.delay * 1000),
+        cap=visit.cap,
+    )
+
+
+@contextmanager
+def made(hosts: Sequence[str]) -> Iterator[Bed]:
+    """A new site on *hosts*, beside servers of its own."""
+    servers = embedded.ensure(HOME / "services", preferred_ports=False)
+    with Family(HOME) as family:
+        yield Bed(servers, open_site(family, hosts))
+
+
+def open_site(family: Family, hosts: Sequence[str]) -> int:
+    """Start it; returns its port."""
+    port, ready = free_port(), HOME / "site.ready"
+    start(family, "site", ready, "benchmarks.waiting_site", "--port", str(port), "--ready", str(ready), *hosts)
+    return port
+
+
+def start(family: Family, name: str, ready: Path, *arguments: str) -> Child:
+    """Start a child that writes to the file *ready* when it is; raises ChildProcessError when it ends instead."""
+    ready.write_text("")
+    child = family.start(name, *arguments)
+    while not ready.read_text():
+        if child.status is not None:
+            raise ChildProcessError(f"{name} did not start: {child.tail()}")
+        time.sleep(POLL_SECONDS)
+    return child
+
+
+def publish(name: str, title: str, about: str, table: str, rounds: int) -> None:
+    """Write the section *name* of the document."""
+    text = f"## {title}\n\n{about.strip()}\n\n{table}\n\nMedians of {rounds} rounds of each, in turns."
+    document.write(name, text, DOCUMENT)
+
+
+def until(condition: Callable[[], bool], seconds: float, what: str) -> None:
+    """Wait for *condition*; raises TimeoutError."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"not after {seconds:.0f} s: {what}")
+        time.sleep(POLL_SECONDS)

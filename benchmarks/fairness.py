@@ -1,0 +1,59 @@
+"""`make bench-fairness`: does one slow host, a far Redis or a huge site slow down everything else?
+
+Three parts, each beside stock scrapy-redis in the same run; writes docs/benchmarks-fairness.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from typing import Final
+
+from rich.console import Console
+
+from benchmarks import bed, document, fairness_crowd, fairness_latency, fairness_tarpit
+
+
+def _tarpit(rounds: int, console: Console) -> list[str]:
+    return fairness_tarpit.publish(fairness_tarpit.measure(rounds, console))
+
+
+def _latency(rounds: int, console: Console) -> list[str]:
+    return fairness_latency.publish(fairness_latency.measure(rounds, console), rounds)
+
+
+def _crowd(rounds: int, console: Console) -> list[str]:
+    return fairness_crowd.publish(fairness_crowd.measure(rounds, console))
+
+
+PARTS: Final[dict[str, Callable[[int, Console], list[str]]]] = {
+    "tarpit": _tarpit,
+    "latency": _latency,
+    "crowd": _crowd,
+}
+
+
+def main() -> int:
+    """Exit status 1 when a bar is missed or a round does not come to its end."""
+    parser = argparse.ArgumentParser(prog="benchmarks.fairness", description="What hosts cost each other")
+    parser.add_argument("parts", nargs="*", default=list(PARTS), help=f"of {', '.join(PARTS)} (default: all)")
+    parser.add_argument("--rounds", type=int, default=3)
+    given = parser.parse_args()
+    if unknown := set(given.parts) - set(PARTS):
+        parser.error(f"unknown part {', '.join(sorted(unknown))}: there are {', '.join(PARTS)}")
+    missed: list[str] = []
+    try:
+        for part in given.parts:
+            missed += PARTS[part](given.rounds, Console())
+    except (TimeoutError, ChildProcessError) as error:
+        sys.stderr.write(f"bench-fairness: {error}\n")
+        return 1
+    document.write("machine", f"{document.machine('scrapy', 'scrapy-redis', 'redis')}.", bed.DOCUMENT)
+    for line in missed:
+        sys.stderr.write(f"bench-fairness: {line}\n")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

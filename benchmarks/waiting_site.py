@@ -1,0 +1,97 @@
+"""`python -m benchmarks.waiting_site`: hosts on loopback whose pages take as long to answer as their path says.
+
+`/0.5/17` answers after half a second; `/0/17/on` at once, with a link to the next page of an endless chain. On
+127.0.0.1, `/counts` tells how many requests each host got and answered, and `/asked` which.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import signal
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, cast
+
+import uvloop
+
+ADMIN_HOST: Final = "127.0.0.1"
+STEP: Final = 1_000_000  # from one page of a chain to the next
+
+
+class Record:
+    """What has been asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.counts: Counter[str] = Counter()
+        self.answered: Counter[str] = Counter()
+
+    def page(self, path: str) -> bytes:
+        """One of the site's own pages."""
+        if path == "/asked":
+            return json.dumps(self.asked).encode()
+        return json.dumps({host: (count, self.answered[host]) for host, count in self.counts.items()}).encode()
+
+
+class Connection(asyncio.Protocol):
+    """GET, one after the other, kept alive."""
+
+    def __init__(self, record: Record) -> None:
+        self._record = record
+        self._received = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+        self._host: str = transport.get_extra_info("sockname")[0]
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        if not self._received.endswith(b"\r\n\r\n"):
+            return
+        path, self._received = self._received.split(b" ", 2)[1].decode(), b""
+        if self._host == ADMIN_HOST:
+            self._send(self._record.page(path))
+            return
+        self._record.asked.append(f"{self._host}{path}")
+        self._record.counts[self._host] += 1
+        _, seconds, number, *on = path.split("/")
+        link = f'<a href="/{seconds}/{int(number) + STEP}/on">on</a>' if on else ""
+        asyncio.get_running_loop().call_later(float(seconds), self._answer, link)
+
+    def _answer(self, link: str) -> None:
+        if not self._transport.is_closing():
+            self._record.answered[self._host] += 1
+            self._send(f"<html><title>A page</title>{link}</html>".encode())
+
+    def _send(self, body: bytes) -> None:
+        head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(body)}\r\n\r\n"
+        self._transport.write(head.encode() + body)
+
+
+async def serve(hosts: list[str], port: int, ready: Callable[[], object]) -> None:
+    """Until SIGTERM; *ready* is called once all hosts listen."""
+    loop, record, stop = asyncio.get_running_loop(), Record(), asyncio.Event()
+    loop.add_signal_handler(signal.SIGTERM, stop.set)
+    for host in [ADMIN_HOST, *hosts]:
+        await loop.create_server(lambda: Connection(record), host, port, backlog=512)
+    ready()
+    await stop.wait()
+
+
+def main() -> int:
+    """Serve."""
+    parser = argparse.ArgumentParser(prog="benchmarks.waiting_site")
+    parser.add_argument("--port", type=int, required=True)
+    parser.add_argument("--ready", type=Path, required=True)
+    parser.add_argument("hosts", nargs="+")
+    given = parser.parse_args()
+    uvloop.run(serve(given.hosts, given.port, lambda: given.ready.write_text("ready")))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
