@@ -14,6 +14,7 @@ from pymongo import AsyncMongoClient
 from pymongo.asynchronous.database import AsyncDatabase
 
 from tests import servers
+from tests.zygote import Zygote
 
 
 @pytest.fixture(scope="session")
@@ -54,10 +55,18 @@ def project_env(tmp_path: Path) -> dict[str, str]:
     return servers.environment(tmp_path / "services")
 
 
+@pytest.fixture(scope="session")
+def zygote() -> Iterator[Zygote]:
+    """What `scrapy` processes are forked from."""
+    loaded = Zygote()
+    yield loaded
+    loaded.close()
+
+
 @pytest.fixture
-def scrapy_run(project_env: dict[str, str]) -> Iterator[servers.ScrapyRunner]:
+def scrapy_run(project_env: dict[str, str], zygote: Zygote) -> Iterator[servers.ScrapyRunner]:
     """Runs `scrapy ...` with `project_env`: `.run("crawl", "products")` to its end, `.start(...)` beside."""
-    runner = servers.ScrapyRunner(project_env)
+    runner = servers.ScrapyRunner(project_env, zygote)
     yield runner
     runner.close()
 

@@ -23,7 +23,8 @@ from crawler.frontier.config import FrontierConfig
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import DeadLetter, Message, PushOutcome, SpiderStats
 from tests.integration.crawl.spiders import WalkSpider
-from tests.servers import PROJECT_DIR, ScrapyRunner
+from tests.servers import ScrapyRunner
+from tests.zygote import PROJECT_DIR, Forked
 
 FAST: dict[str, Any] = {
     "METRICS_PORT": -1,
@@ -119,9 +120,9 @@ class Fleet:
     redis_url: str
     key: str
 
-    def start(self, spider: str = "walk", **settings: Any) -> subprocess.Popen[str]:
+    def start(self, spider: str = "walk", **settings: Any) -> Forked:
         """One more worker; FAST settings, MongoDB pipeline, 8 requests at once to any host."""
-        return self.runner.start("crawl", spider, *self.options(**settings))
+        return self.runner.fork("crawl", spider, *self.options(**settings))
 
     def options(self, **settings: Any) -> list[str]:
         """Arguments of `scrapy crawl`."""
@@ -148,6 +149,12 @@ class Fleet:
         """What is in the frontier now."""
         return await left(self.redis_url, self.key, spider)
 
+    async def workers(self, number: int) -> None:
+        """Return when that many have given a sign of life."""
+        async with open_frontier(self.redis_url, self.key) as frontier:
+            while len(await frontier.census.workers()) < number:  # noqa: ASYNC110 - they are other processes
+                await asyncio.sleep(0.05)
+
     async def until(self, condition: Callable[[Left], bool], spider: str = "walk", seconds: float = 40) -> Left:
         """The state of the frontier as soon as it fulfils *condition*."""
         deadline = time.monotonic() + seconds
@@ -157,10 +164,10 @@ class Fleet:
         return found
 
 
-async def ended(worker: subprocess.Popen[str], seconds: float = 60) -> tuple[int, str]:
+async def ended(worker: Forked, seconds: float = 60) -> tuple[int, str]:
     """Exit status and log of *worker*, once it has ended."""
     _, log = await asyncio.to_thread(worker.communicate, timeout=seconds)
-    return worker.returncode, log
+    return worker.wait(), log
 
 
 def count(log: str, stat: str) -> int:

@@ -16,8 +16,8 @@ import pytest
 from crawler.embedded import Endpoints, ensure
 from crawler.embedded.service import Service
 from crawler.errors import ServiceError
+from tests.zygote import PROJECT_DIR, Forked, Zygote
 
-PROJECT_DIR = Path(__file__).resolve().parent.parent
 COMMAND_SECONDS = 60.0
 SERVER_SECONDS = 30.0
 
@@ -77,9 +77,11 @@ class Server:
 class ScrapyRunner:
     """Runs `scrapy ...` in the project, as processes of their own."""
 
-    def __init__(self, env: Mapping[str, str]) -> None:
+    def __init__(self, env: Mapping[str, str], zygote: Zygote) -> None:
         self.env = dict(env)
+        self._zygote = zygote
         self._started: list[subprocess.Popen[str]] = []
+        self._forked: list[Forked] = []
 
     def run(
         self,
@@ -87,23 +89,24 @@ class ScrapyRunner:
         input: str = "",  # noqa: A002  # subprocess.run's name
         env: Mapping[str, str] | None = None,
         timeout: float = COMMAND_SECONDS,
+        cwd: Path = PROJECT_DIR,
     ) -> subprocess.CompletedProcess[str]:
         """Run to the end; the result has returncode, stdout and stderr (the log)."""
-        return subprocess.run(
-            self._command(args),
-            cwd=PROJECT_DIR,
-            env=self.env | dict(env or {}),
-            input=input,
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            check=False,
-        )
+        process = self._zygote.fork(args, self.env | dict(env or {}), cwd, input)
+        self._forked.append(process)
+        stdout, stderr = process.communicate(timeout)
+        return subprocess.CompletedProcess(process.arguments, process.wait(), stdout, stderr)
+
+    def fork(self, *args: str, env: Mapping[str, str] | None = None) -> Forked:
+        """Start it without the time that loading takes; what still runs when the test ends is killed."""
+        process = self._zygote.fork(args, self.env | dict(env or {}), PROJECT_DIR)
+        self._forked.append(process)
+        return process
 
     def start(self, *args: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
-        """Start it and go on; what still runs when the test ends is killed."""
+        """Start it as a person does, and go on; what still runs when the test ends is killed."""
         process = subprocess.Popen(
-            self._command(args),
+            [sys.executable, "-m", "scrapy", *args],
             cwd=PROJECT_DIR,
             env=self.env | dict(env or {}),
             stdin=subprocess.DEVNULL,
@@ -118,6 +121,5 @@ class ScrapyRunner:
         for process in self._started:
             process.kill()
             process.communicate()
-
-    def _command(self, args: tuple[str, ...]) -> list[str]:
-        return [sys.executable, "-m", "scrapy", *args]
+        for forked in self._forked:
+            forked.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import threading
 import time
@@ -50,6 +51,13 @@ class Site:
         """The address of *path*."""
         host, port = self._server.server_address[:2]
         return f"http://{host!s}:{port}{path}"
+
+    async def asked(self, number: int, seconds: float = 40) -> None:
+        """Return when that many requests have come in."""
+        deadline = time.monotonic() + seconds
+        while len(self.received) < number:
+            assert time.monotonic() < deadline, self.requested
+            await asyncio.sleep(0.01)
 
     def __enter__(self) -> Self:
         self._thread.start()

@@ -6,6 +6,8 @@ from scrapy import Request, Spider
 from scrapy.settings import BaseSettings
 from scrapy.utils.request import RequestFingerprinterProtocol
 
+from crawler import urls
+from crawler.errors import MessageError
 from crawler.frontier import codec, fingerprint
 from crawler.frontier.hostrules import HostRules
 from crawler.frontier.messages import Message
@@ -27,9 +29,13 @@ class Encoder:
         self._fingerprinter = fingerprinter
 
     def message(self, request: Request, *, generation: str, dedupe: bool, stream: str = "") -> Message:
-        """*request* as the frontier takes it; raises CodecError or MessageError when it cannot be stored."""
-        rule = self.rules.of(request)
-        digest = self._fingerprinter.fingerprint(request)
+        """*request* as the frontier takes it; raises CodecError when it cannot be stored, MessageError when its URL
+        cannot be fetched."""
+        urls.check(request.url)
+        try:
+            rule, digest = self.rules.of(request), self._fingerprinter.fingerprint(request)
+        except ValueError as error:
+            raise MessageError(f"not a URL ({error}): {request.url!r}") from None
         return Message(
             host=rule.group,
             stream=stream or self.stream,

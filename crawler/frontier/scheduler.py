@@ -195,7 +195,11 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
             request.meta.pop(UNFINISHED_TIMES, None)  # the parent's, copied along with the rest of its meta
         try:
             message = self.queue.encoder.message(request, generation=generation, dedupe=dedupe)
-        except (CodecError, MessageError) as error:
+        except MessageError as error:  # pages hold mailto: and worse: that is not their failure
+            self._count(names.UNFETCHABLE)
+            logger.info("Not queued: %s", error)
+            return False
+        except CodecError as error:
             self._unserialisable(error, parent)
             return False
         if dedupe and self.df.confirmed((message.stream, generation, message.fingerprint)):
@@ -225,11 +229,9 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
             self._ready.append(request)
             return True
         held.evidence.replaced = True
-        chain = {canonicalize(url) for url in request.meta.get("redirect_urls", ())}
-        dedupe = not request.dont_filter and canonicalize(request.url) not in chain
-        return self._push(request, held, dedupe=dedupe)
+        return self._push(request, held, dedupe=not (request.dont_filter or _closes_chain(request)))
 
-    def _unserialisable(self, error: Exception, parent: Held | None) -> None:
+    def _unserialisable(self, error: CodecError, parent: Held | None) -> None:
         self._count(names.UNSERIALISABLE)
         logger.error("%s", error)
         if parent is not None:
@@ -238,6 +240,14 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
     def _count(self, name: str) -> None:
         if self.stats is not None:
             self.stats.inc_value(name)
+
+
+def _closes_chain(request: Request) -> bool:
+    """Whether a redirect leads back to where it came from."""
+    try:
+        return canonicalize(request.url) in map(canonicalize, request.meta.get("redirect_urls", ()))
+    except ValueError:
+        return False  # a broken URL, which is not queued anyway
 
 
 def in_use(settings: BaseSettings) -> bool:

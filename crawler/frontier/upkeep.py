@@ -18,7 +18,7 @@ from scrapy_redis.spiders import RedisMixin
 
 from crawler import config
 from crawler import stats as names
-from crawler.errors import CodecError, MessageError
+from crawler.errors import ShoalError
 from crawler.frontier import endings
 from crawler.frontier.messages import Message, PushOutcome
 from crawler.frontier.seeds import Seed, Seeds
@@ -179,7 +179,10 @@ class Upkeep:
         self._full = why
 
     async def _messages(self, seed: Seed) -> list[Message]:
-        """What *seed* asks for; one that cannot be read is kept as a dead letter and asks for nothing."""
+        """What *seed* asks for; one that cannot be read is kept as a dead letter and asks for nothing.
+
+        Whatever a spider's own `make_request_from_data` raises is about this entry, and must not end the worker.
+        """
         worker, spider = self._worker, self._crawler.spider
         assert isinstance(spider, RedisMixin)
         try:
@@ -187,12 +190,13 @@ class Upkeep:
             requests = [made] if isinstance(made, Request) else list(made or ())
             encoder = worker.queue.encoder
             return [encoder.message(r, generation=worker.generation, dedupe=not r.dont_filter) for r in requests]
-        except (MessageError, CodecError) as error:
+        except Exception as error:
             await worker.frontier.dead.bury_seed(
                 seed.raw, spider=spider.name, reason="bad_seed", detail={"error": str(error)}
             )
             self._crawler.stats.inc_value(names.SEEDS_BAD)
-            logger.error("A start URL is kept as a dead letter: %s", error)
+            unforeseen = None if isinstance(error, ShoalError) else error
+            logger.error("A start URL is kept as a dead letter: %s", error, exc_info=unforeseen)
             return []
 
 

@@ -14,6 +14,7 @@ from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
 
+from crawler.errors import ShoalError
 from crawler.frontier import endings
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.dupefilter import FrontierDupeFilter
@@ -104,7 +105,8 @@ class Worker:
         """A background task that fails would leave the worker alive and idle: close it instead."""
         if task.cancelled() or (error := task.exception()) is None:
             return
-        logger.critical("A background task of the frontier failed: this worker closes", exc_info=error)
+        unforeseen = None if isinstance(error, ShoalError) else error
+        logger.critical("This worker closes: %s", error, exc_info=unforeseen)
         self.outbox.give_up()
         engine = self._crawler.engine
         if engine is not None and not endings.is_closing(engine):

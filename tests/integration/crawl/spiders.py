@@ -7,6 +7,7 @@ import os
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
+from scrapy import Request
 from scrapy.http import Response, TextResponse
 
 from crawler.frontier.scheduler import Scheduler
@@ -27,23 +28,23 @@ class WalkSpider(FrontierSpider):
 
 
 class EchoSpider(FrontierSpider):
-    """Logs what it was asked with."""
+    """Yields the meta that came with each page."""
 
     name = "echo"
 
-    def parse(self, response: Response) -> None:
-        assert response.request is not None
-        self.logger.info(
-            "asked %s %s with %r and %s",
-            response.request.method,
-            response.url,
-            response.request.body.decode(),
-            {key: value for key, value in response.meta.items() if key.startswith(("cat", "proxy", "retry"))},
-        )
+    def parse(self, response: Response) -> Iterator[Any]:
+        yield {"url": response.url, "meta": dict(response.meta)}
+
+    def make_request_from_data(self, data: bytes) -> Any:
+        if data == b"trap":
+            raise KeyError("a mistake of the spider's author")
+        if data.startswith(b"twice "):
+            return [Request(data.removeprefix(b"twice ").decode(), dont_filter=True) for _ in range(2)]
+        return super().make_request_from_data(data)
 
 
 class PausingSpider(FrontierSpider):
-    """Pauses the engine at its first page, notes what it holds a moment later, and goes on."""
+    """Pauses the engine at its first page as soon as others wait, notes what it holds a moment later, and goes on."""
 
     name = "pausing"
     paused = False
@@ -54,9 +55,12 @@ class PausingSpider(FrontierSpider):
             engine = self.crawler.engine
             assert engine is not None
             assert isinstance(engine.scheduler, Scheduler)
+            worker = engine.scheduler.worker
+            while not len(worker.queue):  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
             engine.pause()
             await asyncio.sleep(0.5)
-            counters = (await engine.scheduler.worker.frontier.census.stats(self.name)).total
-            self.crawler.stats.set_value("test/leased_in_the_pause", counters.leased)
+            counters = (await worker.frontier.census.stats(self.name)).total
+            self.crawler.stats.set_value("test/buffered_in_the_pause", counters.leased - len(worker.book))
             engine.unpause()
         yield {"url": response.url}

@@ -1,0 +1,161 @@
+"""Real `scrapy` processes without the seconds that loading takes: each is a fork of one that has loaded everything.
+
+`python -m tests.zygote FD` serves a socket. A request brings the arguments, the environment and the directory as JSON,
+and as file descriptors standard input, output and error, and a socket that is told the process id and, at its end,
+the exit status.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from scrapy import cmdline
+from scrapy.utils.misc import walk_modules_iter
+
+PROJECT_DIR = Path(__file__).resolve().parent.parent
+REQUEST_BYTES = 1 << 20
+LOADED = ("crawler", "scrapy.commands", "scrapy.core.engine", "scrapy.core.downloader.handlers.http11", "uvloop")
+
+
+class Zygote:
+    """The loaded process; forks on demand until it is closed."""
+
+    def __init__(self) -> None:
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            command = [sys.executable, "-m", "tests.zygote", str(theirs.fileno())]
+            self._process = subprocess.Popen(command, cwd=PROJECT_DIR, pass_fds=[theirs.fileno()])
+
+    def fork(self, arguments: Sequence[str], env: Mapping[str, str], cwd: Path, text: str = "") -> Forked:
+        """Start `scrapy` with *arguments* and *text* on its standard input."""
+        ours, theirs = socket.socketpair()
+        files = [tempfile.TemporaryFile("w+") for _ in range(3)]  # noqa: SIM115 - Forked.close()
+        files[0].write(text)
+        files[0].seek(0)
+        request = json.dumps({"arguments": list(arguments), "env": dict(env), "cwd": str(cwd)}).encode()
+        with theirs, files[0]:
+            socket.send_fds(self._control, [request], [*(file.fileno() for file in files), theirs.fileno()])
+        return Forked(arguments, ours, files[1], files[2])
+
+    def close(self) -> None:
+        self._control.close()
+        self._process.wait()
+
+
+class Forked:
+    """What tests need of subprocess.Popen."""
+
+    def __init__(self, arguments: Sequence[str], keeper: socket.socket, stdout: Any, stderr: Any) -> None:
+        self.arguments = list(arguments)
+        self.returncode: int | None = None
+        self._keeper = keeper
+        self._stdout = stdout
+        self._stderr = stderr
+        self.pid = int(keeper.recv(16))
+
+    def poll(self) -> int | None:
+        """The exit status, None while it runs."""
+        if self.returncode is None and select.select([self._keeper], [], [], 0)[0]:
+            self.returncode = int(self._keeper.recv(16))
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        """The exit status, once it has ended; raises TimeoutExpired."""
+        if self.returncode is None and not select.select([self._keeper], [], [], timeout)[0]:
+            raise subprocess.TimeoutExpired(self.arguments, timeout or 0, self._read(self._stdout), self.log)
+        status = self.poll()
+        assert status is not None
+        return status
+
+    def communicate(self, timeout: float | None = None) -> tuple[str, str]:
+        """Standard output and error, once it has ended."""
+        self.wait(timeout)
+        return self._read(self._stdout), self.log
+
+    @property
+    def log(self) -> str:
+        """Standard error so far."""
+        return self._read(self._stderr)
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def close(self) -> None:
+        """Kill it if it still runs."""
+        self.kill()
+        self.wait()
+        for file in (self._keeper, self._stdout, self._stderr):
+            file.close()
+
+    def _read(self, file: Any) -> str:
+        return os.pread(file.fileno(), os.fstat(file.fileno()).st_size, 0).decode()
+
+
+def serve(control: socket.socket) -> list[str]:
+    """Fork for each request; returns in each child, with its arguments, and never in the zygote."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # keepers are nobody's business
+    while True:
+        message, files, _, _ = socket.recv_fds(control, REQUEST_BYTES, 4)
+        if not message:
+            os._exit(0)
+        if os.fork() == 0:
+            control.close()
+            _keep(files)
+            return _become(json.loads(message), files)
+        for file in files:
+            os.close(file)
+
+
+def _keep(files: list[int]) -> None:
+    """Fork again: the parent waits for the child and tells how it ended."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    child = os.fork()
+    if child == 0:
+        return
+    for file in files[:3]:
+        os.close(file)
+    with socket.socket(fileno=files[3]) as asker:
+        asker.send(b"%d" % child)
+        _, status = os.waitpid(child, 0)
+        asker.send(b"%d" % os.waitstatus_to_exitcode(status))
+    os._exit(0)
+
+
+def _become(request: dict[str, Any], files: list[int]) -> list[str]:
+    for number, file in enumerate(files[:3]):
+        os.dup2(file, number)
+    for file in files:
+        os.close(file)
+    os.chdir(request["cwd"])
+    os.environ.clear()
+    os.environ.update(request["env"])
+    return ["scrapy", *request["arguments"]]
+
+
+def main() -> None:
+    for name in LOADED:
+        list(walk_modules_iter(name))
+    assert "twisted.internet.reactor" not in sys.modules
+    assert "settings.base" not in sys.modules  # it reads the environment
+    gc.freeze()
+    sys.argv = serve(socket.socket(fileno=int(sys.argv[1])))
+    cmdline.execute()
+
+
+if __name__ == "__main__":
+    main()
