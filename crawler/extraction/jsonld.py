@@ -16,7 +16,7 @@ _BLOCK = re.compile(
 )
 _END = re.compile(r"</script", re.IGNORECASE)
 _OPENING = re.compile(r"(?:<!--|//\s{0,9}<!\[CDATA\[|/\*\s{0,9}<!\[CDATA\[\s{0,9}\*/|<!\[CDATA\[)")
-_CLOSING = ("-->", "]]>", "]]>*/", "]]> */", "//", "/*", ";")
+_CLOSINGS = ("-->", "*/", "]]>", "//", "/*", ";")  # in the order in which they end a block
 _TRAILING_COMMA = re.compile(r",(?=\s{0,99}[}\]])")
 _COMMENT = re.compile(r"^[ \t]*//.*$", re.MULTILINE)
 _JUNK = re.compile(r"[\s,;]*")  # between several values one after another
@@ -76,8 +76,8 @@ def _repaired(source: str) -> Iterator[Any]:
     mended = source.strip()
     if opening := _OPENING.match(mended):
         mended = mended[opening.end() :]
-    while mended.endswith(_CLOSING):
-        mended = mended[: -max(len(end) for end in _CLOSING if mended.endswith(end))].rstrip()
+    for end in _CLOSINGS:
+        mended = mended.removesuffix(end).rstrip()
     mended = _TRAILING_COMMA.sub("", _COMMENT.sub("", mended))
     mended = _BAD_ESCAPE.sub("", mended)
     if "&quot;" in mended:

@@ -12,7 +12,7 @@ from selectolax.lexbor import LexborNode
 from crawler.extraction.document import Document
 from crawler.extraction.nodetext import price_text, text_of
 
-MAX_ELEMENTS = 20_000  # with a property or a type, of one page
+MAX_ELEMENTS = 10_000  # with a property or a type, of one page
 MAX_PRICE = 200  # characters of an element that states a price
 MAX_DEPTH = 256  # parents climbed to find the item that a property belongs to
 

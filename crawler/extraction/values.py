@@ -19,6 +19,7 @@ MAX_PRICE_TEXT = 100
 MAX_DESCRIPTION = 5_000
 
 _PLAIN = re.compile(r"\d{1,13}(?:\.\d{1,6})?")
+_SCIENTIFIC = re.compile(r"\d+(?:\.\d+)?[eE][+-]?\d{1,3}")
 _NEGATIVE = re.compile(r"^\W{0,4}[-−–]\s*[^\d\s]{0,3}\s*\d")
 _TAG = re.compile(r"<[^>]{0,2000}>")
 _EURO_CENTS = re.compile(r"\d\s?€\s?\d\d(?!\d)")
@@ -87,6 +88,8 @@ def price(raw: object, currency: str | None = None) -> Decimal | None:
     (`1.299` EUR, `34.000` IDR). Anything else is read as text, see `price_in_text`.
     """
     value = str(raw).strip() if isinstance(raw, (str, int, float, Decimal)) else ""
+    if _SCIENTIFIC.fullmatch(value):
+        return _in_range(Decimal(value))
     if not _PLAIN.fullmatch(value):
         return price_in_text(value)
     whole, _, decimals = value.partition(".")

@@ -16,6 +16,7 @@ from crawler.extraction.currencies import iso_code
 from crawler.extraction.nodetext import price_text
 from crawler.extraction.view import View
 
+MAX_NUMBERS: Final = 2_000  # looked at on one page, the nearest to its heading
 MAX_TEXT: Final = 80  # characters of a text with a price
 MAX_BLOCK: Final = 40  # characters of an element that still counts as one price
 MAX_AROUND: Final = 6  # characters beside a number whose currency stands in another element: "from 12", "12,-"
@@ -114,10 +115,15 @@ def _lower_first(prices: list[Price]) -> list[Price]:
 
 
 def _candidates(page: View) -> Iterator[_Candidate]:
+    numbers = [
+        index
+        for index, (text, _) in enumerate(page.texts)
+        if len(text) <= MAX_TEXT and "%" not in text and _DIGIT.search(text)
+    ]
+    if len(numbers) > MAX_NUMBERS:
+        numbers = sorted(sorted(numbers, key=lambda index: abs(index - page.heading_index))[:MAX_NUMBERS])
     done: set[int] = set()
-    for index, (text, _) in enumerate(page.texts):
-        if len(text) > MAX_TEXT or "%" in text or not any(map(str.isdigit, text)):
-            continue
+    for index in numbers:
         candidate = _candidate(page, index, page.document.country)
         if candidate is not None and candidate.node.mem_id not in done:
             done.add(candidate.node.mem_id)
