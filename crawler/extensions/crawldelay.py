@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 from typing import Self
 
-from redis.exceptions import RedisError
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.robotstxt import RobotParser
 
 from crawler.frontier.scheduler import Scheduler, in_use
-
-logger = logging.getLogger(__name__)
 
 MAX_CRAWL_DELAY_SECONDS = 3_600.0  # a longer one is a mistake or a wish not to be crawled: robots.txt can say that
 
@@ -40,8 +36,4 @@ class CrawlDelayExtension:
         scheduler = self._crawler.engine.scheduler
         assert isinstance(scheduler, Scheduler)
         seconds = min(robotparser.crawl_delay(self._agent) or 0.0, MAX_CRAWL_DELAY_SECONDS)
-        host = scheduler.worker.queue.encoder.rules.of(request).group
-        try:
-            await scheduler.worker.frontier.crawl_delay(host, round(seconds * 1000))
-        except (RedisError, OSError) as error:
-            logger.warning("The Crawl-delay of %s, %g s, is not noted (%s)", host, seconds, error)
+        await scheduler.worker.pacer.crawl_delay(request, seconds)

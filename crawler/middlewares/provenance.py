@@ -46,6 +46,7 @@ class ProvenanceMiddleware:
             "worker": worker.name if worker is not None else "",
             "request_id": response.meta.get("request_id", ""),
             "tier": self._crawler.settings["TIER"],
+            "generation": held.lease.generation if held is not None else "",
         } | item.source
 
 

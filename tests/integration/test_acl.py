@@ -47,6 +47,6 @@ async def test_the_documented_user_can_run_the_frontier_and_nothing_else(redis_c
             assert await seeds.ack(await seeds.lease(5)) == 1
             for refused in (["GET", "other"], ["FLUSHALL"], ["CONFIG", "SET", "maxmemory", "1"], ["KEYS", "*"]):
                 with pytest.raises(NoPermissionError):
-                    await frontier.client.execute_command(*refused)
+                    await frontier.client.execute_command(*refused)  # type: ignore[no-untyped-call]
     finally:
         await redis_client.execute_command("ACL", "DELUSER", "shoal")
