@@ -1,0 +1,104 @@
+"""`scrapy extract`, as a person runs it."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.servers import ScrapyRunner
+from tests.unit.extraction.shop import URL, json_ld, page
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    """A product page, saved."""
+    path = tmp_path / "page.html"
+    path.write_text(page(json_ld()), encoding="utf-8")
+    return path
+
+
+def shown(scrapy: ScrapyRunner, *args: object, env: dict[str, str] | None = None) -> dict[str, Any]:
+    result = scrapy.run("extract", *map(str, args), env=env)
+    assert (result.returncode, result.stderr) == (0, "")
+    report: dict[str, Any] = json.loads(result.stdout)
+    return report
+
+
+def refused(scrapy: ScrapyRunner, *args: object, env: dict[str, str] | None = None) -> str:
+    result = scrapy.run("extract", *map(str, args), env=env)
+    assert result.returncode == 2
+    return result.stdout + result.stderr
+
+
+def test_fields_and_their_sources(scrapy_run: ScrapyRunner, saved: Path) -> None:
+    report = shown(scrapy_run, "products", saved, "--url", URL)
+    assert report["stored_as"] == URL
+    assert report["fields"]["price"] == {"value": "49.90", "found_in": "json-ld"}
+    assert report["fields"]["gtin"] == {"value": "4006381333931", "found_in": "html"}
+    assert report["not_found"] == ["review_count"]
+    assert "required_but_missing" not in report
+
+
+def test_gzip_and_the_url_that_the_page_names_itself(scrapy_run: ScrapyRunner, tmp_path: Path) -> None:
+    html = page(json_ld()).replace('href="/artikel', 'href="https://shop.example.de/artikel').encode()
+    path = tmp_path / "page.html.gz"
+    path.write_bytes(gzip.compress(html))
+    assert shown(scrapy_run, "products", path)["url"] == URL
+
+
+def test_rules_of_the_domain_are_used(scrapy_run: ScrapyRunner, saved: Path, tmp_path: Path) -> None:
+    rules = tmp_path / "rules.toml"
+    rules.write_text(
+        '["shop.example.de"]\nfields.title = "h1"\nrequired = ["sku", { css = "#missing" }]', encoding="utf-8"
+    )
+    report = shown(scrapy_run, "products", saved, "--url", URL, env={"DOMAINS_FILE": str(rules)})
+    assert report["fields"]["title"] == {"value": "Kochmesser 20 cm", "found_in": "rule"}
+    assert report["required_but_missing"] == ["#missing"]
+
+
+def test_a_page_that_is_no_product(scrapy_run: ScrapyRunner, tmp_path: Path) -> None:
+    path = tmp_path / "about.html"
+    path.write_text("<h1>About us</h1>", encoding="utf-8")
+    report = shown(scrapy_run, "products", path, "--url", "https://shop.example.de/about")
+    assert report["product"] is None
+    assert "no product page" in report["reason"]
+
+
+def test_pages(scrapy_run: ScrapyRunner, saved: Path) -> None:
+    report = shown(scrapy_run, "pages", saved, "--url", URL)
+    assert report["fields"]["title"].startswith("Kochmesser")
+    assert report["fields"]["language"] == "de"
+
+
+def test_bad_files_are_named_and_good_ones_extracted(scrapy_run: ScrapyRunner, saved: Path, tmp_path: Path) -> None:
+    (tmp_path / "data.json").write_text('{"a": 1}')
+    (tmp_path / "cut.gz").write_bytes(gzip.compress(saved.read_bytes())[:100])
+    files = ["missing.html", "data.json", "cut.gz", "page.html"]
+    result = scrapy_run.run("extract", "products", *(str(tmp_path / name) for name in files), "--url", URL)
+    assert result.returncode == 2
+    assert json.loads(result.stdout)["file"] == str(saved)
+    lines = result.stderr.splitlines()
+    assert len(lines) == 3
+    assert lines[0] == f"scrapy extract: {tmp_path}/missing.html cannot be read: No such file or directory"
+    assert "data.json is not HTML" in lines[1]
+    assert "cut.gz cannot be read: " in lines[2]
+
+
+def test_a_bad_or_missing_url(scrapy_run: ScrapyRunner, saved: Path) -> None:
+    assert "unknown scheme 'ftp', allowed are http and https" in refused(
+        scrapy_run, "products", saved, "--url", "ftp://x/y"
+    )
+    assert "give it with --url" in refused(scrapy_run, "products", saved)
+
+
+def test_wrong_arguments_and_a_broken_rules_file(scrapy_run: ScrapyRunner, saved: Path, tmp_path: Path) -> None:
+    assert "name products or pages, and the files to read" in refused(scrapy_run, "products")
+    assert "name products or pages" in refused(scrapy_run, "prices", saved)
+    rules = tmp_path / "rules.toml"
+    rules.write_text("[default]\nspeed = 5")
+    text = refused(scrapy_run, "products", saved, env={"DOMAINS_FILE": str(rules)})
+    assert f"{rules}, line 2: [default] key = 'speed' cannot be used: allowed is one of fields, " in text
