@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo shop test lint format bench bench-storage extraction docs clean chaos bench-fairness
+.PHONY: help setup lock demo shop test lint format bench bench-storage extraction docs clean chaos bench-fairness bench-frontier mutants
 
 help:  ## Show the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -59,6 +59,12 @@ docs: $(STAMP)  ## Write docs/settings.md from settings/base.py
 
 bench-fairness: $(STAMP)  ## What slow hosts, a far Redis and a huge site cost the others; writes docs/benchmarks-fairness.md
 	@$(BIN)/python -m benchmarks.fairness $(ARGS)
+
+bench-frontier: $(STAMP)  ## The frontier beside scrapy-redis: Redis CPU, requests/s, bytes per URL; writes docs/benchmarks-frontier.md
+	@$(BIN)/python -m benchmarks.frontier $(ARGS)
+
+mutants: $(STAMP)  ## Plant faults in the Lua scripts: the tests must find each of them
+	@$(BIN)/python -m tests.mutants $(ARGS)
 
 chaos: $(STAMP)  ## Workers killed and frozen at random: nothing lost, doubled or too early; writes docs/chaos.md
 	@$(BIN)/python -m tests.chaos $(ARGS)

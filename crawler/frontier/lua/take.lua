@@ -15,7 +15,7 @@ if not r then configure(name, '', tonumber(ARGV[2]), tonumber(ARGV[3])) end
 local holds_slot = r and r[RELEASED] == 0
 
 local function wait_for()
-  local at = math.max(h[NEXT], h[BLOCKED])
+  local at = open_at(h)
   if holds_slot and r[RESERVED] == h[NEXT] and now <= r[START_BY] then at = h[BLOCKED] end -- its own turn, not used yet
   if at > now then return at - now end
   if not holds_slot and h[INFLIGHT] >= h[WIDTH] then return POLL_MS end

@@ -96,13 +96,11 @@ class Model:
         """A script runs: time never goes backward, and a silence is noticed."""
         if self.clock is None:
             self.clock = self.raw
-        if self.raw >= self.clock:
-            self.offset = 0
-        self.offset = max(self.offset, self.clock - self.raw)
-        self.now = self.raw + self.offset
-        if self.now - self.clock > self.config.lease_ms / 4:
+        offset = 0 if self.raw >= self.clock else max(self.offset, self.clock - self.raw)
+        self.now = self.raw + offset
+        if self.now - self.clock > self.config.lease_ms / 4 or offset != self.offset:
             self.resumed = self.now
-        self.clock = self.now
+        self.clock, self.offset = self.now, offset
 
     # --- places ------------------------------------------------------------------------------------------
 
@@ -152,7 +150,11 @@ class Model:
         host = self.hosts[name]
         if host.in_flight >= host.width:
             return inf
-        at = max(host.next, host.blocked, host.hold)
+        return max(self.open_at(host), host.hold)
+
+    def open_at(self, host: Host) -> float:
+        """When a request may go out; after a silence the delay starts anew, for the clock may have jumped over it."""
+        at = max(host.next, host.blocked)
         if 0 < host.next < self.resumed:
             grace = self.config.start_within_ms if host.in_flight else 0
             at = max(at, self.resumed + host.delay + grace)
@@ -223,9 +225,9 @@ class Model:
         self.tick()
         if self.now >= self.resumed + self.config.lease_ms:
             expired = sorted((held.expires, str(number)) for number, held in self.held.items())
-            for expires, number in expired[:8]:
+            for expires, name in expired[:8]:
                 if expires <= self.now:
-                    self._reap(int(number))
+                    self._reap(int(name))
         for number, url in self.urls.items():
             if url.state == "delayed" and url.at <= self.now:
                 self._move(number, "queued", self._score(url.message.priority))
@@ -400,7 +402,7 @@ class Model:
         """How long a request beside the queue has to wait; 0: it may go. With a lease's number: under that lease."""
         held = self.held[number] if number is not None else None
         host = self.hosts[name]
-        at = max(host.next, host.blocked)
+        at = self.open_at(host)
         has_slot = held is not None and not held.released
         if held and has_slot and held.reserved == host.next and self.now <= held.start_by:
             at = host.blocked

@@ -5,13 +5,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from math import inf
 from typing import Any, ClassVar
 
 import pytest
-import redis.asyncio
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -28,6 +26,7 @@ from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Handle, Message, PushOutcome, Report
 from crawler.frontier.pressure import Gauge
 from crawler.frontier.scripts import source
+from tests.integration.frontier.harness import CLOCK, Harness
 from tests.integration.frontier.model import JITTER, Held, Model
 from tests.integration.frontier.observation import DUMP, HOST_FIELDS, Observation, observe
 
@@ -38,8 +37,6 @@ SETTINGS = settings(
     database=None,
     suppress_health_check=list(HealthCheck),
 )
-CLOCK = "local function server_ms() return tonumber(redis.call('GET', KEYS[1] .. ':clock')) end"
-SET_CLOCK = "#!lua flags=allow-oom\nredis.call('SET', KEYS[1], ARGV[1])"
 CONFIG = {
     "lease_ms": 100_000,
     "start_within_ms": 20_000,
@@ -81,28 +78,22 @@ class FrontierMachine(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.loop = asyncio.new_event_loop()
-        self.client = redis.asyncio.from_url(self.url)
+        self.harness = Harness(self.url)
+        self.client, self.run = self.harness.client, self.harness.run
         self.given: list[Handle] = []  # every handle ever given out: stale ones are tried too
         self.pushed = 0
         self.full = False
 
     def teardown(self) -> None:
         self.run(self.client.config_set("maxmemory", 0))
-        self.run(self.client.aclose())
-        self.loop.close()
-
-    def run(self, call: Awaitable[Any]) -> Any:
-        async def awaited() -> Any:
-            return await call
-
-        return self.loop.run_until_complete(awaited())
+        self.harness.close()
 
     @initialize(throttle=st.booleans())
     def fresh(self, throttle: bool) -> None:
         config = FrontierConfig(**CONFIG, throttle=throttle)  # type: ignore[arg-type]
-        crowded = source("lib/seen").replace("compact = 192", "compact = 2")  # so that buckets split
-        replaced = {"lib/clock": CLOCK, "lib/seen": crowded, **self.replaced}
+        seen = self.replaced.get("lib/seen") or source("lib/seen")
+        crowded = seen.replace("compact = 192", "compact = 2")  # so that buckets split
+        replaced = {**self.replaced, "lib/clock": CLOCK, "lib/seen": crowded}
         self.frontier = Frontier(self.client, config, rng=lambda: JITTER, replaced=replaced)
         self.frontier.gauge = Gauge(self.client, config, clock=lambda: 0.0)  # looks once: the server itself refuses
         self.run(self.frontier.gauge.memory_full())
@@ -111,7 +102,7 @@ class FrontierMachine(RuleBasedStateMachine):
         self.set_clock()
 
     def set_clock(self) -> None:
-        self.run(self.client.eval(SET_CLOCK, 1, self.frontier.shards.key(0, "clock"), self.model.raw))
+        self.harness.set_clock(self.frontier.shards.key(0, "clock"), self.model.raw)
 
     # --- the world ---------------------------------------------------------------------------------------
 
@@ -127,6 +118,26 @@ class FrontierMachine(RuleBasedStateMachine):
             self.time_passes(20_000)
             assert self.run(self.frontier.ack([("0:0", 0)])) == [False]
             self.model.tick()
+
+    @rule(limit=st.integers(1, 3))
+    def workers_die_with_what_they_sent(self, limit: int) -> None:
+        """Poison pages: each such round counts as a delivery."""
+        before = len(self.given)
+        self.lease(list(STREAMS), limit, True, [])
+        for at in range(before, len(self.given)):
+            self.settle_handles(
+                [self.given[at]],
+                lambda batch: self.frontier.start(batch, on_wire=True),
+                lambda number, token: self.model.start(number, token, on_wire=True),
+            )
+        self.time_passes_while_the_fleet_works(6)
+        self.lease(["t"], 1, False, [])
+
+    @rule(elapsed=st.sampled_from((0, 30, 700)), latency=st.sampled_from((0, 100)))
+    def hosts_refuse_a_burst(self, elapsed: int, latency: int) -> None:
+        before = len(self.given)
+        self.lease(list(STREAMS), 6, False, [])
+        self.report_handles(self.given[before:], lambda handle: Report(*handle, elapsed, latency, 429))
 
     @precondition(lambda self: self.pushed > 0)
     @rule(full=st.booleans())
@@ -217,11 +228,13 @@ class FrontierMachine(RuleBasedStateMachine):
     def report(
         self, chosen: list[tuple[int, bool]], elapsed: int, latency: int, status: int, retry_after: int, keep: bool
     ) -> None:
-        def made(handle: Handle) -> Report:
-            return Report(*handle, elapsed, latency, status, retry_after, keep)
+        self.report_handles(
+            self.pick(chosen), lambda handle: Report(*handle, elapsed, latency, status, retry_after, keep)
+        )
 
-        self.settle(
-            chosen,
+    def report_handles(self, batch: list[Handle], made: Callable[[Handle], Report]) -> None:
+        self.settle_handles(
+            batch,
             lambda batch: self.frontier.report([made(handle) for handle in batch]),
             lambda number, token: self.model.report(made(("", token)), number),
         )
@@ -314,7 +327,14 @@ class FrontierMachine(RuleBasedStateMachine):
         call: Callable[[list[Handle]], Awaitable[list[bool]]],
         expected: Callable[[int, int], bool],
     ) -> None:
-        batch = self.pick(chosen)
+        self.settle_handles(self.pick(chosen), call, expected)
+
+    def settle_handles(
+        self,
+        batch: list[Handle],
+        call: Callable[[list[Handle]], Awaitable[list[bool]]],
+        expected: Callable[[int, int], bool],
+    ) -> None:
         if batch:
             answers = self.run(call(batch))
             self.model.tick()

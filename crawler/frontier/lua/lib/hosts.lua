@@ -37,14 +37,19 @@ local function remove_stream(h, stream)
   h[STREAMS] = string.sub(h[STREAMS], 1, first - 1) .. string.sub(h[STREAMS], last + 1)
 end
 
--- When the host may next be handed out. At its cap it is parked: the report that frees a slot calls it back.
-local function ready_at(h)
-  if h[INFLIGHT] >= h[WIDTH] then return now + LEASE_MS end
-  local at = math.max(h[NEXT], h[BLOCKED], h[HOLD])
+-- When the next request may go out.
+local function open_at(h)
+  local at = math.max(h[NEXT], h[BLOCKED])
   if h[NEXT] > 0 and h[NEXT] < state.resumed then -- perhaps the clock jumped over the delay
     at = math.max(at, state.resumed + h[DELAY] + (h[INFLIGHT] > 0 and START_MS or 0))
   end
   return at
+end
+
+-- When the host may next be handed out. At its cap it is parked: the report that frees a slot calls it back.
+local function ready_at(h)
+  if h[INFLIGHT] >= h[WIDTH] then return now + LEASE_MS end
+  return math.max(open_at(h), h[HOLD])
 end
 
 -- The strictest wish of the spiders that have work on a host counts; the only one may also relax it.

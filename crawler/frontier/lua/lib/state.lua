@@ -26,10 +26,10 @@ local state = read_state(raw_state)
 
 -- Frontier time never runs backward: when the server's clock does, an offset takes up the difference for as long
 -- as the server lags behind.
-local now = server_ms()
+local now, offset = server_ms(), state.offset
 if now >= state.clock then
   state.offset = 0
-elseif now + state.offset < state.clock then
+elseif now + offset < state.clock then
   state.offset = state.clock - now
 end
 now = now + state.offset
@@ -38,7 +38,7 @@ if state.schema == 0 then
 end
 -- A silence is an outage, a jump of the clock, or a fleet at rest; nobody can tell which. Live workers may have had
 -- no chance to renew, and the time that seems to have passed between two requests to a host may not have.
-if now - state.clock > LEASE_MS / 4 then state.resumed = now end
+if now - state.clock > LEASE_MS / 4 or state.offset ~= offset then state.resumed = now end
 if now - state.clock >= CLOCK_GRAIN_MS then state.clock = now end
 
 local function save_state()

@@ -1,0 +1,74 @@
+"""Short words for what the frontier's tests make again and again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from crawler.frontier.config import FrontierConfig
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.messages import Handle, Lease, Message, Report
+from tests.integration.frontier.harness import CLOCK
+
+START_MS = 1_700_000_000_000
+
+
+def message(number: int, host: str = "a.example", stream: str = "s", **fields: Any) -> Message:
+    """Request *number* of the spider that the stream names; its body is that number."""
+    given = {"body": b"%d" % number, "fingerprint": number, **fields}
+    return Message(host=host, stream=stream, spider=stream.partition(":")[0], **given)
+
+
+def handles(leases: Sequence[Lease]) -> list[Handle]:
+    return [(lease.id, lease.token) for lease in leases]
+
+
+def answer(handle: Handle, status: int = 200, *, elapsed_ms: int = 0, latency_ms: int = 0, **fields: Any) -> Report:
+    return Report(*handle, elapsed_ms, latency_ms, status, **fields)
+
+
+class Timed:
+    """A frontier whose clock stands still until `pass_ms`, during which the fleet lives on (there is no silence)."""
+
+    def __init__(self, client: Any, **config: Any) -> None:
+        self.client = client
+        self.frontier = Frontier(client, FrontierConfig(**config), rng=lambda: 0.0, replaced={"lib/clock": CLOCK})
+        self.now = START_MS
+
+    async def pass_ms(self, ms: int) -> None:
+        step = self.frontier.config.lease_ms // 5
+        for passed in [*range(step, ms, step), ms]:
+            await self._set_clock(self.now + passed)
+            await self.frontier.census.heartbeat("fleet", {})
+        self.now += ms
+
+    async def be_silent(self, ms: int) -> None:
+        """Time passes and no script runs: an outage, or a jump of the server's clock."""
+        self.now += ms
+        await self._set_clock(self.now)
+
+    async def _set_clock(self, now: int) -> None:
+        for shard in range(self.frontier.shards.count):
+            await self.client.set(self.frontier.shards.key(shard, "clock"), now)
+
+    async def lease(self, limit: int = 100, streams: Sequence[str] = ("s",), **fields: Any) -> list[Lease]:
+        batch = await self.frontier.lease(streams, limit, worker="w", **fields)
+        return batch.leases
+
+    async def bodies(self, limit: int = 100, **fields: Any) -> list[int]:
+        """What a lease call hands out, by number."""
+        return [int(lease.body) for lease in await self.lease(limit, **fields)]
+
+    async def fetch(self, limit: int = 100, **fields: Any) -> list[int]:
+        """Lease, answer and acknowledge at once."""
+        leases = await self.lease(limit, **fields)
+        await self.frontier.report([answer(handle) for handle in handles(leases)])
+        await self.frontier.ack(handles(leases))
+        return [int(lease.body) for lease in leases]
+
+
+async def timed(client: Any, **config: Any) -> Timed:
+    """A `Timed` frontier, its clock set."""
+    made = Timed(client, **config)
+    await made.be_silent(0)
+    return made

@@ -1,0 +1,221 @@
+"""How fast hosts are visited, and what their answers change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from scrapy.core.downloader import Slot
+from scrapy.extensions.throttle import AutoThrottle
+from scrapy.http import Response
+from scrapy.utils.test import get_crawler
+
+from crawler.frontier.messages import HostState
+from tests.integration.frontier.making import Timed, answer, handles, message, timed
+
+DAY_MS = 86_400_000
+
+
+async def state_of(world: Timed) -> HostState:
+    [state] = await world.frontier.census.hosts()
+    return state
+
+
+async def exchange(world: Timed, status: int, latency_ms: int = 0, **fields: Any) -> HostState:
+    """Lease one request of the only host when it is due, answer it, and tell the host's state."""
+    wait = (await state_of(world)).waits_ms
+    await world.pass_ms(wait)
+    [lease] = await world.lease(1)
+    await world.frontier.start(handles([lease]), on_wire=True)
+    await world.frontier.report([answer(handles([lease])[0], status, latency_ms=latency_ms, **fields)])
+    await world.frontier.ack(handles([lease]))
+    return await state_of(world)
+
+
+async def fill(world: Timed, **fields: Any) -> None:
+    await world.frontier.push([message(number, **fields) for number in range(60)])
+
+
+async def test_the_delay_counts_from_the_wire_start(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    await fill(world, delay_ms=1_000)
+    [lease] = await world.lease(1)
+    await world.pass_ms(5_000)  # it waited in the worker, and was sent 300 ms ago
+    await world.frontier.report([answer(handles([lease])[0], elapsed_ms=300)])
+    assert (await state_of(world)).waits_ms == 700
+
+
+async def test_a_lease_given_back_unsent_costs_the_host_no_delay(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    await fill(world, delay_ms=1_000)
+    await world.frontier.give_back(handles(await world.lease(1)))
+    assert await world.bodies() == [0]
+
+
+@pytest.mark.parametrize("cap", [1, 2, 8])
+async def test_the_cap_bounds_what_is_in_flight(redis_client: Any, cap: int) -> None:
+    world = await timed(redis_client)
+    await fill(world, cap=cap)
+    leases = await world.lease(20)
+    assert len(leases) == cap
+    await world.frontier.report([answer(handles(leases)[0])])
+    assert len(await world.lease(20)) == 1
+
+
+async def test_a_report_frees_the_slot_long_before_the_ack(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    await fill(world)
+    first = await world.lease(1)
+    await world.frontier.report([answer(handles(first)[0])])
+    second = await world.lease(1)
+    assert await world.frontier.ack(handles(first)) == [True]
+    assert await world.lease(1) == [], "the ack of the first does not free the slot of the second"
+    await world.frontier.report([answer(handles(second)[0])])
+    assert len(await world.lease(1)) == 1
+
+
+@pytest.mark.parametrize("status", [429, 503])
+async def test_429_and_503_double_the_delay_halve_the_concurrency_and_stop_the_host(
+    redis_client: Any, status: int
+) -> None:
+    world = await timed(redis_client)
+    await fill(world, delay_ms=2_000, cap=8)
+    state = await exchange(world, status)
+    assert (state.delay_ms, state.blocked_ms) == (4_000, 4_000)
+    await world.pass_ms(4_000)
+    state = await exchange(world, status)
+    assert (state.delay_ms, state.blocked_ms) == (8_000, 8_000)
+
+
+async def test_what_was_in_the_air_counts_as_one_complaint(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    await fill(world, cap=8)
+    leases = handles(await world.lease(8))
+    await world.pass_ms(500)
+    await world.frontier.report([answer(handle, 429, elapsed_ms=400) for handle in leases])
+    assert (await state_of(world)).delay_ms == 1_000
+    await world.pass_ms(1_000)
+    assert len(await world.lease(8)) == 1, "one at a time, at the new delay"
+
+
+async def test_retry_after_is_obeyed_up_to_a_day(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    await fill(world)
+    assert (await exchange(world, 429, retry_after_ms=90_000)).blocked_ms == 90_000
+    assert (await exchange(world, 503, retry_after_ms=10 * DAY_MS)).blocked_ms == DAY_MS
+
+
+async def test_the_delay_has_a_limit(redis_client: Any) -> None:
+    world = await timed(redis_client, throttle_max_ms=5_000)
+    await fill(world, delay_ms=2_000)
+    for _ in range(4):
+        state = await exchange(world, 429)
+        await world.pass_ms(state.blocked_ms)
+    assert (await state_of(world)).delay_ms == 5_000
+
+
+async def test_complaints_are_forgiven_step_by_step(redis_client: Any) -> None:
+    world = await timed(redis_client, forgive_ms=100_000)
+    await fill(world, delay_ms=1_000, cap=4)
+    for _ in range(2):
+        state = await exchange(world, 429)
+        await world.pass_ms(state.blocked_ms)
+    assert (await exchange(world, 200)).delay_ms == 4_000, "one good answer forgives nothing"
+    delays = []
+    for _ in range(3):
+        await world.pass_ms(100_000)
+        delays.append((await exchange(world, 200)).delay_ms)
+    assert delays == [2_000, 1_000, 1_000]
+
+
+async def test_a_crawl_delay_raises_the_delay_and_never_lowers_the_configured_one(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    await fill(world, delay_ms=2_000)
+    assert await world.frontier.crawl_delay("a.example", 5_000) == 5_000
+    assert (await exchange(world, 200)).waits_ms == 5_000
+    assert await world.frontier.crawl_delay("a.example", 500) == 2_000
+
+
+async def test_autothrottle_does_what_scrapys_does(redis_client: Any) -> None:
+    """The same answers, in the same order, to Scrapy's own extension and to the frontier."""
+    settings = {
+        "AUTOTHROTTLE_ENABLED": True,
+        "AUTOTHROTTLE_START_DELAY": 3,
+        "AUTOTHROTTLE_MAX_DELAY": 10,
+        "AUTOTHROTTLE_TARGET_CONCURRENCY": 2.0,
+        "DOWNLOAD_DELAY": 0.5,
+    }
+    throttle = AutoThrottle(get_crawler(settings_dict=settings))
+    throttle.mindelay, throttle.maxdelay = 0.5, 10
+    slot = Slot(concurrency=1, delay=3.0, jitter=0)
+    world = await timed(
+        redis_client, throttle=True, throttle_start_ms=3_000, throttle_max_ms=10_000, throttle_target=2.0
+    )
+    await fill(world, delay_ms=500)
+    assert (await state_of(world)).delay_ms == 3_000
+    for status, latency_ms in (
+        (200, 400),
+        (200, 400),
+        (404, 100),
+        (200, 9_000),
+        (500, 40_000),
+        (200, 100),
+        (404, 90_000),
+    ):
+        throttle._adjust_delay(slot, latency_ms / 1000, Response("http://a.example", status=status))
+        delay_ms = (await exchange(world, status, latency_ms)).delay_ms
+        assert delay_ms == pytest.approx(slot.delay * 1000, abs=1.5)
+
+
+async def test_without_autothrottle_latency_changes_nothing(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    await fill(world, delay_ms=500)
+    assert (await exchange(world, 200, latency_ms=9_000)).delay_ms == 500
+
+
+async def test_a_redirect_hop_is_paced_and_gets_a_slot_of_its_own(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    await fill(world, delay_ms=1_000)
+    [lease] = await world.lease(1)
+    [handle] = handles([lease])
+    await world.frontier.report([answer(handle, 302)])
+    take = await world.frontier.take("a.example", lease=handle)
+    assert (take.wait_ms, take.token) == (1_000, None)
+    await world.pass_ms(1_000)
+    assert await world.lease(1) == [], "the host is held for the hop"
+    take = await world.frontier.take("a.example", lease=handle)
+    assert take.token == handle
+    assert await world.frontier.report([answer(handle)]) == [True]
+    assert await world.frontier.ack([handle]) == [True]
+
+
+async def test_robots_txt_goes_in_the_slot_of_the_page_that_waits_for_it(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    await fill(world, delay_ms=1_000)
+    [handle] = handles(await world.lease(1))
+    assert (await world.frontier.take("a.example", lease=handle)).token == handle
+    await world.pass_ms(200)
+    await world.frontier.report([answer(handle, elapsed_ms=200, keep=True)])
+    assert (await world.frontier.take("a.example", lease=handle)).wait_ms == 800
+    await world.pass_ms(800)
+    assert (await world.frontier.take("a.example", lease=handle)).token == handle
+
+
+async def test_a_slot_whose_worker_died_comes_back(redis_client: Any) -> None:
+    world = await timed(redis_client, lease_ms=40_000)
+    take = await world.frontier.take("a.example", cap=1, worker="w")
+    assert take.token is not None
+    await world.frontier.push([message(1)])
+    assert await world.lease() == []
+    await world.pass_ms(40_000)
+    assert await world.bodies() == [1]
+
+
+async def test_an_idle_host_is_forgotten_after_a_while_but_not_before_it_may_be_visited(redis_client: Any) -> None:
+    world = await timed(redis_client, quiet_ms=50_000)
+    await world.frontier.push([message(1, delay_ms=7_000)])
+    await world.fetch()
+    ttl = await redis_client.pttl(world.frontier.shards.key(0, "h:a.example"))
+    assert 56_000 < ttl <= 57_000
+    await world.frontier.push([message(2)])
+    assert await redis_client.pttl(world.frontier.shards.key(0, "h:a.example")) == -1

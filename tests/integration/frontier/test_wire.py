@@ -1,0 +1,194 @@
+"""What hosts see: two requests never closer than the delay, never more of them at once than the cap.
+
+Independent of how the scripts do it: a fleet that leases, stalls, freezes, dies, follows redirects and fetches
+robots.txt, a server whose clock jumps, and a record of what went out on the wire when, in time that does not jump.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+import pytest
+
+from crawler.frontier.config import FrontierConfig
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.messages import Handle, Message, Report, Take
+from tests.integration.frontier.harness import CLOCK, Harness
+
+CONFIG = FrontierConfig(lease_ms=100_000, start_within_ms=20_000)
+HOST = "a.example"
+HOUR_MS = 3_600_000
+PACES = ((1_000, 1), (1_000, 2), (500, 8))  # delay ms, cap
+SEEDS = 12
+EVENTS = 250
+
+
+@dataclass(eq=False)
+class Permit:
+    """What a worker holds: it may send once until *deadline*, in time that does not jump."""
+
+    handle: Handle
+    deadline: int
+    is_lease: bool
+    sent_at: int | None = None
+    spent: bool = False
+
+
+class Fleet:
+    """Does at random what workers do, and what befalls them."""
+
+    def __init__(self, harness: Harness, seed: int, delay: int, cap: int, replaced: Mapping[str, str]) -> None:
+        self.random = Random(seed)
+        self.harness = harness
+        self.run = harness.run
+        self.frontier = Frontier(harness.client, CONFIG, rng=lambda: 0.5, replaced={"lib/clock": CLOCK, **replaced})
+        self.delay, self.cap = delay, cap
+        self.time = 1_700_000_000_000
+        self.skew = 0
+        self.permits: list[Permit] = []
+        self.sends: list[int] = []
+        self.log: list[str] = []
+        self.pushed = 0
+
+    def live(self, events: int) -> None:
+        """Let *events* things happen."""
+        self.tell_time()
+        self.push()
+        for _ in range(events):
+            actions = self.possible()
+            (action,) = self.random.choices(list(actions), list(actions.values()))
+            self.log.append(f"{self.time} {action.__name__}")
+            action()
+
+    def possible(self) -> dict[Callable[[], None], float]:
+        """What may happen next, and how often it does."""
+        idle = bool(self.idle())
+        return {
+            self.time_passes: 8,
+            self.lease: 6,
+            self.take: 1,
+            self.send: 6 * bool(self.may_send()),
+            self.charge: bool(self.may_send()),
+            self.answer: 6 * bool(self.on_wire()),
+            self.take_under_a_lease: 2 * idle,
+            self.end: 3 * idle,
+            self.server_clock_jumps: 0.1,
+            self.push: 0.5,
+        }
+
+    def tell_time(self) -> None:
+        self.harness.set_clock(self.frontier.shards.key(0, "clock"), self.time + self.skew)
+
+    def push(self) -> None:
+        wishes: dict[str, Any] = {"host": HOST, "delay_ms": self.delay, "cap": self.cap, "dedupe": False}
+        self.pushed += 8
+        self.run(
+            self.frontier.push([Message(stream="s", spider="s", body=b"", fingerprint=1, **wishes) for _ in range(8)])
+        )
+
+    def time_passes(self) -> None:
+        usual = [1, self.delay // 2, self.delay - 1, self.delay, self.delay + 1, 2 * self.delay]
+        rare = [19_000, 21_000, 31_000, 101_000]
+        self.time += self.random.choice(usual if self.random.random() < 0.97 else rare)
+        self.tell_time()
+
+    def server_clock_jumps(self) -> None:
+        self.skew = self.random.choice((0, HOUR_MS, -HOUR_MS))
+        self.tell_time()
+
+    def lease(self) -> None:
+        for lease in self.run(self.frontier.lease(["s"], 8, worker="w")).leases:
+            permit = Permit((lease.id, lease.token), self.time + lease.start_within_ms, is_lease=True)
+            self.permits.append(permit)
+            if self.random.random() < 0.8:
+                self.put_on_wire(permit)
+
+    def charge(self) -> None:
+        self.run(self.frontier.start([self.random.choice(self.may_send()).handle]))
+
+    def send(self) -> None:
+        self.put_on_wire(self.random.choice(self.may_send()))
+
+    def put_on_wire(self, permit: Permit) -> None:
+        """A worker mostly tells at once; one that is killed just then never does."""
+        if self.sends:
+            gap = self.time - self.sends[-1]
+            assert gap >= self.delay, f"{gap} ms after the one before; {self.told()}"
+        self.sends.append(self.time)
+        permit.sent_at, permit.spent = self.time, True
+        # what its worker left unanswered for longer than a lease is nobody's any more
+        young = sum(self.time - (other.sent_at or 0) < CONFIG.lease_ms for other in self.on_wire())
+        assert young <= self.cap, f"{young} in flight; {self.told()}"
+        if self.random.random() < 0.8:
+            self.run(self.frontier.start([permit.handle], on_wire=True))
+
+    def answer(self) -> None:
+        """The slot may be kept for a follow-up, as after robots.txt; the page then takes a turn of its own."""
+        permit = self.random.choice(self.on_wire())
+        elapsed = self.time - (permit.sent_at or 0)
+        keep = permit.is_lease and self.random.random() < 0.3
+        self.run(self.frontier.report([Report(*permit.handle, elapsed, elapsed, 200, keep=keep)]))
+        permit.sent_at = None
+
+    def take(self) -> None:
+        take = self.run(self.frontier.take(HOST, delay_ms=self.delay, cap=self.cap, worker="w"))
+        if take.token is not None:
+            self.permits.append(permit := Permit(take.token, self.deadline(take), is_lease=False))
+            if self.random.random() < 0.8:
+                self.put_on_wire(permit)
+
+    def take_under_a_lease(self) -> None:
+        permit = self.random.choice(self.idle())
+        if permit.is_lease:
+            take = self.run(self.frontier.take(HOST, lease=permit.handle))
+            if take.token is not None:
+                permit.deadline, permit.spent = self.deadline(take), False
+
+    def deadline(self, take: Take) -> int:
+        return self.time + take.start_within_ms
+
+    def end(self) -> None:
+        """A lease ends while nothing of it is on the wire, or its worker dies."""
+        permit = self.random.choice(self.idle())
+        self.permits.remove(permit)
+        match self.random.choice(("ack", "give back", "nack", "die")):
+            case "ack":
+                self.run(self.frontier.ack([permit.handle]))
+            case "give back":
+                self.run(self.frontier.give_back([permit.handle]))
+            case "nack":
+                self.run(self.frontier.nack(*permit.handle, delay_ms=0))
+
+    def may_send(self) -> list[Permit]:
+        return [permit for permit in self.permits if not permit.spent and self.time <= permit.deadline]
+
+    def on_wire(self) -> list[Permit]:
+        return [permit for permit in self.permits if permit.sent_at is not None]
+
+    def idle(self) -> list[Permit]:
+        return [permit for permit in self.permits if permit.sent_at is None]
+
+    def told(self) -> str:
+        return f"delay {self.delay}, cap {self.cap}, the last events were\n" + "\n".join(self.log[-40:])
+
+
+def simulate(url: str, seed: int, delay: int, cap: int, replaced: Mapping[str, str]) -> Fleet:
+    """One fleet's life; raises AssertionError where the host was not treated politely."""
+    harness = Harness(url)
+    try:
+        harness.run(harness.client.flushall())
+        fleet = Fleet(harness, seed, delay, cap, replaced)
+        fleet.live(EVENTS)
+        return fleet
+    finally:
+        harness.close()
+
+
+@pytest.mark.parametrize(("delay", "cap"), PACES)
+def test_no_worker_clock_or_stall_breaks_the_pace(redis_url: str, delay: int, cap: int) -> None:
+    fleets = [simulate(redis_url, seed, delay, cap, {}) for seed in range(SEEDS)]
+    sends = sum(len(fleet.sends) for fleet in fleets)
+    assert sends > 15 * SEEDS, "the fleets did work"

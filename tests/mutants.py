@@ -1,0 +1,119 @@
+"""`make mutants`: plants faults in the Lua scripts, one at a time, and shows that the tests find each of them.
+
+A fault that survives is a hole in the tests (or no fault): it is named, and the exit status is 1.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from hypothesis import Phase, Verbosity, settings
+from hypothesis.stateful import run_state_machine_as_test
+
+from crawler.embedded import ensure
+from crawler.frontier.scripts import source
+from tests.integration.frontier.test_model import SETTINGS, FrontierMachine
+from tests.integration.frontier.test_wire import PACES, simulate
+
+EXAMPLES = 400
+SEEDS = 25
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One fault: in a script, a text and what it is replaced by."""
+
+    fault: str
+    script: str
+    old: str
+    new: str
+
+    def replaced(self) -> dict[str, str]:
+        text = source(self.script)
+        if self.old not in text:
+            raise SystemExit(f"mutants: lua/{self.script}.lua no longer holds {self.old!r}: mend tests/mutants.py")
+        return {self.script: text.replace(self.old, self.new)}
+
+
+MUTANTS = (
+    Mutant("a stale token is good enough", "lib/leases", "r and r[TOKEN] == tonumber(tokens[i]) and r", "r"),
+    Mutant("a slot is freed twice", "lib/leases", "if r[RELEASED] == 1 then return end", ""),
+    Mutant("any report lowers the reservation", "lib/leases", "if h[NEXT] == r[RESERVED] then", "if true then"),
+    Mutant("the delay does not count from the wire start", "report", "release(r, wire)", "release(r, nil)"),
+    Mutant("a lease reserves nothing", "lease", "if h[DELAY] > 0 then h[NEXT] = now + START_MS + h[DELAY] end", ""),
+    Mutant("the cap is not looked at", "lib/hosts", "if h[INFLIGHT] >= h[WIDTH] then return now + LEASE_MS end", ""),
+    Mutant(
+        "a taken slot passes the cap", "take", "if not holds_slot and h[INFLIGHT] >= h[WIDTH] then", "if false then"
+    ),
+    Mutant("live workers are reaped after a silence", "lease", "if now < state.resumed + LEASE_MS then return end", ""),
+    Mutant("time runs backward", "lib/state", "state.offset = state.clock - now", "state.offset = 0"),
+    Mutant("a parked host is not called back", "lib/hosts", "  settle_hosts()\n", ""),
+    Mutant("an emptied host stays on the list", "lease", "remove_stream(h, stream)", ""),
+    Mutant("a refused URL counts as seen", "push", "if room <= 0 then return FULL end", ""),
+    Mutant("a split bucket keeps what moved", "lib/seen", "call('SREM', set.prefix .. from, unpack(moving))", ""),
+    Mutant(
+        "a dead URL is forgotten",
+        "lib/dead",
+        "dead_name(r[STREAM], envelope), 1)",
+        "dead_name(r[STREAM], envelope), 0)",
+    ),
+    Mutant("what is given back loses its place", "lib/leases", "r[HOST], r[SCORE], member", "r[HOST], now, member"),
+    Mutant("a delayed retry is dropped", "nack", "delay_until(now + delay", "local _ = (now + delay"),
+    Mutant("a retry is charged", "nack", "uncharged(r)", "r[DELIVERIES]"),
+    Mutant("a delivery is never charged", "start", "math.min(255, r[DELIVERIES] + 1)", "r[DELIVERIES]"),
+    Mutant("a poison page is delivered for ever", "lease", "r[DELIVERIES] >= MAX_DELIVERIES", "false"),
+    Mutant("a suspect is leased beside others", "lease", "if leased == 0 then\n", "if true then\n"),
+    Mutant("the hard cap is not looked at", "renew", "now - r[STARTED] < HARD_CAP_MS", "true"),
+    Mutant("a lease is handed out without its body", "lib/leases", "call('HDEL', T .. ':body', unpack(ids))", ""),
+    Mutant("429 does not stop the host", "lib/adapt", "h[BLOCKED] = math.max(", "local _ = math.max("),
+    Mutant("each 429 of a burst doubles the delay", "lib/adapt", "if wire >= h[HURT] then", "if true then"),
+    Mutant("a clock that jumped lets a host be hit twice", "lib/hosts", "state.resumed + h[DELAY]", "0 * h[DELAY]"),
+)
+
+
+def killer(url: str, replaced: Mapping[str, str]) -> str | None:
+    """The test that fails on the faulty scripts, None when none does."""
+    for delay, cap in PACES:
+        for seed in range(SEEDS):
+            try:
+                simulate(url, seed, delay, cap, replaced)
+            except Exception:  # noqa: BLE001  # a script that fails is a fault found, too
+                return "wire"
+    machine = type("Mutant", (FrontierMachine,), {"url": url, "replaced": replaced})
+    try:
+        run_state_machine_as_test(machine, settings=_QUICK)
+    except Exception:  # noqa: BLE001
+        return "model"
+    return None
+
+
+_QUICK = settings(
+    parent=SETTINGS, max_examples=EXAMPLES, phases=[Phase.generate], verbosity=Verbosity.quiet, print_blob=False
+)
+
+
+def main() -> int:
+    """Print one line per fault; 1 when one survives."""
+    survivors = 0
+    with tempfile.TemporaryDirectory() as directory:
+        url = ensure(Path(directory), mongodb=False, preferred_ports=False).redis_url
+        if test := killer(url, {}):
+            print(f"mutants: the {test} test fails without any fault: mend that first")
+            return 1
+        for mutant in MUTANTS:
+            began = time.monotonic()
+            test = killer(url, mutant.replaced())
+            survivors += test is None
+            found = f"found by {test}" if test else "SURVIVES"
+            print(f"{mutant.fault:52} {found:16} {time.monotonic() - began:5.1f} s", flush=True)
+    print(f"mutants: {len(MUTANTS) - survivors} of {len(MUTANTS)} faults found")
+    return 1 if survivors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
