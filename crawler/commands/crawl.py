@@ -14,7 +14,7 @@ from scrapy.settings import BaseSettings
 from crawler.errors import ShoalError
 from crawler.frontier.scheduler import Scheduler, in_use
 from crawler.frontier.session import session
-from crawler.frontier.worker import check_settings
+from crawler.frontier.worker import FAILED, check_settings
 from crawler.storage import connection as storage
 
 
@@ -26,17 +26,20 @@ class Command(CrawlCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run one spider until it ends; a ShoalError becomes one line and exit status 2."""
         if len(args) != 1:
-            raise UsageError("name one spider, `scrapy list` shows them")
+            raise UsageError("name one spider, `scrapy list` shows them", print_help=False)
         assert self.crawler_process is not None
         try:
             self._preflight(args[0])
-            crawl = self.crawler_process.crawl(self._create_crawler(args[0]), **opts.spargs)
+            crawler = self._create_crawler(args[0])
+            crawl = self.crawler_process.crawl(crawler, **opts.spargs)
         except KeyError:
-            raise UsageError(f"there is no spider {args[0]!r}, `scrapy list` shows them") from None
+            raise UsageError(f"there is no spider {args[0]!r}, `scrapy list` shows them", print_help=False) from None
         except ShoalError as error:
             raise UsageError(str(error), print_help=False) from error
         self.crawler_process.start()
         self._settle(crawl)
+        if crawler.stats.get_value("finish_reason") == FAILED:
+            self.exitcode = 1
 
     def _preflight(self, name: str) -> None:
         """Look whether the servers answer before anything is built, so that what is wrong is one line."""

@@ -66,6 +66,9 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
                 flush_on_start,
                 "False: to crawl everything again use `scrapy push --recrawl`",
             )
+        if serializer is not None:
+            allowed = "None: requests are stored as msgpack, never as pickles"
+            raise ConfigError("SCHEDULER_SERIALIZER", serializer, allowed)
         super().__init__(
             server,
             persist,

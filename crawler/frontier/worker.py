@@ -33,6 +33,7 @@ from crawler.frontier.upkeep import Upkeep, UpkeepConfig
 
 logger = logging.getLogger(__name__)
 
+FAILED = "frontier_error"  # reason for which a worker closes that cannot go on
 FLUSH_SECONDS = 0.005  # how long the outbox gathers before it sends: a batch, not a delay
 
 
@@ -110,7 +111,7 @@ class Worker:
         self.outbox.give_up()
         engine = self._crawler.engine
         if engine is not None and not endings.is_closing(engine):
-            self._closing = asyncio.ensure_future(engine.close_spider_async(reason="frontier_error"))
+            self._closing = asyncio.ensure_future(engine.close_spider_async(reason=FAILED))
 
 
 def check_settings(settings: BaseSettings) -> None:

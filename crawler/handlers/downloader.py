@@ -18,8 +18,9 @@ from twisted.internet.defer import Deferred
 
 from crawler.errors import ConfigError
 from crawler.frontier.pacing import MissedError, Pacer, TooLateError, Turn
-from crawler.frontier.scheduler import Scheduler
+from crawler.frontier.scheduler import Scheduler, in_use
 from crawler.frontier.settling import Settler
+from crawler.frontier.worker import Worker
 from crawler.handlers.http import DEPARTURE, Departure
 
 
@@ -29,6 +30,12 @@ class Downloader(ScrapyDownloader):
     Needs the frontier's Scheduler. Settings that shape local slots (DOWNLOAD_DELAY, DOWNLOAD_SLOTS,
     CONCURRENT_REQUESTS_PER_DOMAIN) are applied by the frontier to the whole fleet instead.
     """
+
+    def __init__(self, crawler: Crawler) -> None:
+        if not in_use(crawler.settings):
+            allowed = "this one only together with SCHEDULER = crawler.frontier.scheduler.Scheduler"
+            raise ConfigError("DOWNLOADER", crawler.settings["DOWNLOADER"], allowed)
+        super().__init__(crawler)
 
     def fetch(self, request: Request, spider: Any = None) -> Deferred[Response | Request]:
         """Download *request* through the middlewares; tells the settler how that ended."""
@@ -47,7 +54,7 @@ class Downloader(ScrapyDownloader):
             settler.failed(request, error)
             raise
         finally:
-            self.active.remove(request)
+            self.active.discard(request)
         if result is request:
             result = request.copy()  # one object cannot be both what ends now and what comes next
         settler.downloaded(request, result)
@@ -88,20 +95,15 @@ class Downloader(ScrapyDownloader):
 
     @property
     def _settler(self) -> Settler:
-        return scheduler_of(self.crawler).worker.settler
+        return self._worker.settler
 
     @property
     def _pacer(self) -> Pacer:
-        return scheduler_of(self.crawler).worker.pacer
+        return self._worker.pacer
 
-
-def scheduler_of(crawler: Crawler) -> Scheduler:
-    """The frontier's scheduler of an open crawl; raises ConfigError when another one is set."""
-    scheduler = crawler.engine.scheduler if crawler.engine is not None else None
-    if not isinstance(scheduler, Scheduler):
-        raise ConfigError(
-            "DOWNLOADER",
-            crawler.settings["DOWNLOADER"],
-            "this one only together with SCHEDULER = crawler.frontier.scheduler.Scheduler",
-        )
-    return scheduler
+    @property
+    def _worker(self) -> Worker:
+        assert self.crawler.engine is not None
+        scheduler = self.crawler.engine.scheduler
+        assert isinstance(scheduler, Scheduler)
+        return scheduler.worker

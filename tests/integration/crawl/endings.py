@@ -239,6 +239,18 @@ class UnserialisableChild(Ending):
         yield {"url": response.url}
 
 
+class UnfetchableLinks(Ending):
+    """Links that no crawler can follow, as pages have them."""
+
+    name = "unfetchable_links"
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        if response.url.endswith(self.path):
+            yield from map(Request, ["mailto:a@b.example", "tel:123", "ftp://b.example/", "http://\u202ex--1.example/"])
+            yield Request(self.site + "/child")
+        yield {"url": response.url}
+
+
 def no_method(response: Response) -> None:
     """No method of a spider, so no other worker could call it."""
 

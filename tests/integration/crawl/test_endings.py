@@ -91,6 +91,7 @@ ENDS: dict[str, tuple[dict[str, int], list[str]]] = {
     "same_object": ({"done": 1}, []),
     "answered_by_another": ({"done": 1}, []),
     "unserialisable_child": ({"done": 1, "dead": 1}, ["unserialisable_child"]),
+    "unfetchable_links": ({"done": 2}, []),
     "closes": ({"delayed": 1}, []),
     "downloads_again": ({"done": 1}, []),
     "asks_again": ({"done": 3}, []),
@@ -178,6 +179,10 @@ def test_a_callback_may_yield_its_own_request(ended: dict[str, Ended]) -> None:
 def test_children_that_can_be_stored_are_crawled(ended: dict[str, Ended]) -> None:
     assert ended["unserialisable_child"].count("item_scraped_count") == 1
     assert "is not a method of spider" in ended["unserialisable_child"].left.letters[0].detail["error"]
+
+
+def test_links_that_nobody_can_follow_are_counted_and_fail_no_page(ended: dict[str, Ended]) -> None:
+    assert ended["unfetchable_links"].count("frontier/unfetchable") == 4
 
 
 def test_a_page_that_closes_the_spider_is_tried_again(ended: dict[str, Ended]) -> None:

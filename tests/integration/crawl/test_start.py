@@ -1,0 +1,66 @@
+"""What `scrapy crawl` refuses to start with: one line that says what, where and what is allowed; exit status 2."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+
+from tests.crawling import Fleet, ended, options
+
+STOCK = {"SCHEDULER": "scrapy.core.scheduler.Scheduler"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "complaint"),
+    [
+        ({"CONCURRENT_REQUESTS": 0}, "CONCURRENT_REQUESTS = '0' cannot be used: allowed is a whole number from 1 to"),
+        ({"FRONTIER_POLL_SECONDS": "often"}, "FRONTIER_POLL_SECONDS = 'often' cannot be used: allowed is a number"),
+        ({"MAX_IDLE_TIME_BEFORE_CLOSE": -1}, "MAX_IDLE_TIME_BEFORE_CLOSE = '-1' cannot be used: allowed is a whole"),
+        ({"RETRY_BASE_SECONDS": -1}, "RETRY_BASE_SECONDS = '-1' cannot be used: allowed is a number from 0"),
+        ({"DOWNLOAD_SLOTS": {"a.example": {"delay": -1}}}, "DOWNLOAD_SLOTS['a.example'] = "),
+        ({"SCHEDULER_PERSIST": "False"}, "SCHEDULER_PERSIST = False cannot be used: allowed is True: the queue"),
+        ({"SCHEDULER_FLUSH_ON_START": "True"}, "to crawl everything again use `scrapy push --recrawl`"),
+        ({"SCHEDULER_SERIALIZER": "pickle"}, "None: requests are stored as msgpack, never as pickles"),
+        (STOCK, "this one only together with SCHEDULER = crawler.frontier.scheduler.Scheduler"),
+        ({"REDIS_URL": "redis://127.0.0.1:PORT"}, "Redis at 127.0.0.1:PORT does not answer"),
+        ({"MONGODB_URI": "mongodb://127.0.0.1:PORT", "STORAGE_CONNECT_SECONDS": 0.5}, "127.0.0.1:PORT"),
+        ({"DOMAINS_FILE": "BROKEN"}, "BROKEN, line 2: "),
+    ],
+)
+def test_a_mistake_in_the_settings_is_one_line(
+    fleet: Fleet, tmp_path: Path, settings: dict[str, Any], complaint: str
+) -> None:
+    broken = tmp_path / "domains.toml"
+    broken.write_text('["shop.example"]\ndelay_seconds = "soon"\n')
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+
+        def filled(text: str) -> str:
+            return text.replace("PORT", str(closed.getsockname()[1])).replace("BROKEN", str(broken))
+
+        given = options({"FRONTIER_KEY": fleet.key} | settings)
+        result = fleet.runner.run("crawl", "products", *map(filled, given))
+        assert "Traceback" not in result.stderr
+        assert filled(complaint) in result.stderr.splitlines()[-1]
+        assert result.returncode == 2
+
+
+def test_an_unknown_spider_is_named(fleet: Fleet) -> None:
+    result = fleet.runner.run("crawl", "nope")
+    assert result.returncode == 2
+    assert result.stderr.splitlines()[-1].endswith("there is no spider 'nope', `scrapy list` shows them")
+
+
+async def test_a_worker_that_cannot_go_on_says_why_and_fails(fleet: Fleet) -> None:
+    key = f"{fleet.key}:start"
+    with redis.Redis.from_url(fleet.redis_url) as client:
+        client.sadd(key, "http://a.example/")
+    status, log = await ended(fleet.start(REDIS_START_URLS_KEY=key))
+    assert status == 1
+    assert f"allowed is what the key {key} holds, a set: REDIS_START_URLS_AS_SET = True" in log
+    assert "Traceback" not in log
+    assert "'finish_reason': 'frontier_error'" in log
