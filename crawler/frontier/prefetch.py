@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import random
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,10 +20,11 @@ from crawler.frontier import endings
 from crawler.frontier.config import SUSPECT_DELIVERIES
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.leases import Held, LeaseBook
-from crawler.frontier.messages import Batch
+from crawler.frontier.messages import Batch, Lease
 from crawler.frontier.outage import Outage
 from crawler.frontier.outbox import BATCH, Outbox
 from crawler.frontier.queue import FrontierQueue
+from crawler.frontier.suspects import SuspectTurns
 
 logger = logging.getLogger(__name__)
 
@@ -70,6 +72,7 @@ class Prefetcher:
         self._worker = worker
         self._clock = clock
         self._config = PrefetchConfig.from_settings(crawler.settings)
+        self._suspects = SuspectTurns(clock, random.uniform)
         self._woken = asyncio.Event()
         self.last_leased = clock()
 
@@ -98,21 +101,29 @@ class Prefetcher:
         buffered = len(self._queue)
         if buffered > self._config.slots // 2 or self._holds_suspect():
             return 0
+        if not self._idle and self._suspects.on():
+            return 0
         free = 2 * self._config.slots - buffered - len(self._book)
         return max(0, min(self._config.slots - buffered, free, BATCH))
 
+    @property
+    def _idle(self) -> bool:
+        return not self._book and not self._queue.buffer
+
     def _holds_suspect(self) -> bool:
-        return any(held.lease.deliveries >= SUSPECT_DELIVERIES for held in self._book.all())
+        return any(_is_suspect(held.lease) for held in (*self._queue.buffer, *self._book.all()))
 
     async def _fill(self, room: int) -> float:
         """Lease up to *room* requests; returns the seconds to wait before the next try."""
         before = self._clock()  # taken before the call: the lease runs from an earlier moment than we count
+        idle = self._idle
         try:
-            batch = await self._lease(room)
+            batch = await self._lease(room, suspects_ok=idle)
         except (RedisError, OSError) as error:
             await self._outage.wait(error)
             return 0.0
         self._outage.over()
+        self._suspects.saw(batch.suspects, taken=any(map(_is_suspect, batch.leases)), idle=idle)
         if batch.lost_data:
             logger.error("Redis has lost its data: what was queued, leased or known before is gone. Push it again")
         for lease in batch.leases:
@@ -124,12 +135,12 @@ class Prefetcher:
         due = self._config.poll_seconds if batch.next_due_ms is None else batch.next_due_ms / 1000
         return min(max(due, SHORTEST_WAIT), self._config.poll_seconds)
 
-    async def _lease(self, room: int) -> Batch:
+    async def _lease(self, room: int, *, suspects_ok: bool) -> Batch:
         return await self._frontier.lease(
             [self._queue.encoder.stream],
             room,
             worker=self._worker,
-            suspects_ok=not self._book and not self._queue.buffer,
+            suspects_ok=suspects_ok,
             exclude_hosts=self._full_hosts(),
         )
 
@@ -156,3 +167,7 @@ class Prefetcher:
             await asyncio.wait_for(self._woken.wait(), seconds)
         except TimeoutError:
             return
+
+
+def _is_suspect(lease: Lease) -> bool:
+    return lease.deliveries >= SUSPECT_DELIVERIES
