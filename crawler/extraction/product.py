@@ -1,7 +1,8 @@
 """A page -> the product it is about, or None when it is about none.
 
-Sources in order of trust: the domain's rules, JSON-LD, microdata, RDFa, Open Graph, what is shown. Each one
-is read only while something is missing, so a page that states everything costs neither a tree nor a walk.
+Sources in order of trust: the domain's rules, JSON-LD, microdata, RDFa, Open Graph, what is shown. A page whose
+rules and JSON-LD give title, price, currency, availability and identifier costs neither a tree nor a walk: of the
+others only its meta elements are read then. Of any other page every source is read for whatever is missing.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from crawler.extraction import opengraph
 from crawler.extraction import rules as domain
 from crawler.extraction.document import Document
-from crawler.extraction.draft import CORE, Draft
+from crawler.extraction.draft import Draft
 from crawler.extraction.shown import Shown
 from crawler.extraction.structured import Evidence, Structured
 from crawler.items import ProductItem
@@ -39,7 +40,7 @@ def extract_product(html: str | bytes | Document, url: str, rules: DomainRules |
         guessed = not evidence.listed and not rules.names_products() and shown.is_product()
         if not guessed:
             return None
-    if draft.lacks(*CORE, "sku") or shown.is_doubtful(evidence):
+    if not evidence.complete or shown.is_doubtful(evidence):
         shown.read(evidence)
     return _finished(draft, structured)
 

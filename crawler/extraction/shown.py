@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from decimal import Decimal
 from functools import cached_property
+from typing import Final
 
 from crawler.extraction import identifiers, visible, visible_price, visible_stock
 from crawler.extraction.draft import Draft
@@ -16,6 +18,8 @@ _REDUCED = re.compile(
     r"<(?:del|s|strike)\b|line-through|strike|crossed|(?:old|was|orig\w*|regular|list|before|previous)[-_ ]?-?price"
     r"|price[-_]{0,2}(?:old|was|orig|regular|list|before|previous)"
 )
+_TAGS = re.compile(r"^[^<>]*>|<[^<>]*>?")  # the rest of the sign's own tag, and tags after it
+_DIGIT = re.compile(r"\d")
 MAX_PLACES = 500  # of one number in one page
 REACH = 160  # characters between the sign and the price
 ENOUGH = 3.0  # evidence for a product page
@@ -57,11 +61,7 @@ class Shown:
             self._read_price(evidence)
         if draft.lacks("availability"):
             draft.set("availability", visible_stock.shown_availability(page), "html")
-        if draft.lacks("sku") and (found := identifiers.shown_sku(page, evidence.other_ids)):
-            draft.set("sku", *found)
-        if draft.lacks("rating") and (rating := visible.shown_rating(page)):
-            draft.set("rating", rating[0], "html", scale=rating[1])
-        self._read_details()
+        self._read_details(evidence)
 
     def is_doubtful(self, evidence: Evidence) -> bool:
         """Whether the stated price may not be the one that is asked."""
@@ -85,16 +85,24 @@ class Shown:
             currency = visible_price.currency_of(draft.fields["price"], self._prices)
             draft.set("currency", currency, "html")
 
-    def _read_details(self) -> None:
+    def _read_details(self, evidence: Evidence) -> None:
         draft, page = self.draft, self.view
-        if draft.lacks("gtin"):
-            draft.set("gtin", identifiers.shown_gtin(page), "html")
-        if draft.lacks("brand"):
-            draft.set("brand", visible.shown_brand(page), "html")
-        if draft.lacks("image"):
-            draft.set("image", visible.shown_image(page), "html")
-        if draft.lacks("category"):
-            draft.set("category", visible.shown_category(page, draft.fields.get("title")), "html")
+        if draft.lacks("sku") and (sku := identifiers.shown_sku(page, evidence.other_ids)):
+            draft.set("sku", *sku)
+        if draft.lacks("rating") and (rating := visible.shown_rating(page)):
+            draft.set("rating", rating[0], "html", scale=rating[1])
+        for name, read in _DETAILS.items():
+            if draft.lacks(name):
+                draft.set(name, read(page), "html")
+
+
+_DETAILS: Final[dict[str, Callable[[View], str | None]]] = {
+    "gtin": identifiers.shown_gtin,
+    "brand": visible.shown_brand,
+    "review_count": visible.shown_reviews,
+    "image": visible.shown_image,
+    "category": visible.shown_category,
+}
 
 
 def _is_reduced(price: Decimal, html: str) -> bool:
@@ -110,7 +118,12 @@ def _is_reduced(price: Decimal, html: str) -> bool:
             return False
         after, before = html[start + len(digits) : start + len(digits) + 1], html[start - 1 : start]
         shown = after in " .,<€" and before not in "\"'=:-/" and not before.isdigit()  # else data or an address
-        if shown and _REDUCED.search(html[max(0, start - REACH) : start].lower()):
+        if shown and _is_old(html[max(0, start - REACH) : start].lower()):
             return True
         start += len(digits)
     return False
+
+
+def _is_old(before: str) -> bool:
+    """Whether a sign of an old price stands in *before* with no other number after it."""
+    return any(not _DIGIT.search(_TAGS.sub("", before[sign.end() :])) for sign in _REDUCED.finditer(before))

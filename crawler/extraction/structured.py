@@ -25,6 +25,7 @@ class Evidence:
     other_ids: list[str] = field(default_factory=list)  # identifiers besides the sku
     trail: list[str] = field(default_factory=list)  # breadcrumbs
     trail_source: str = ""
+    complete: bool = False  # rules and JSON-LD have all that makes an offer: other sources are not needed
 
 
 class Structured:
@@ -38,6 +39,7 @@ class Structured:
     def read(self) -> Evidence:
         """Fill the draft, each source only while something is missing that it may have."""
         self._take(jsonld.blocks(self.document.html), "json-ld")
+        self.evidence.complete = not self.draft.lacks(*CORE, "sku")
         for syntax in (markup.MICRODATA, markup.RDFA):
             if self.draft.lacks(*CORE, "sku"):
                 self._take(markup.items(self.document, syntax), syntax.name)

@@ -12,10 +12,20 @@ _SCORE = re.compile(
     r"(\d(?:[.,]\d{1,2})?)\s*(?:out of|of|von|sur|de|su|van|av|af|z|ze|из|з|/|din|iš|no|מתוך|من)\s*(5|10)\b",
     re.IGNORECASE,
 )
+_BRANDS = "[class*=brand],[class*=Brand],[class*=manufacturer],[itemprop=brand],[data-testid*=brand]"
+_BY = re.compile(r"^(?:by|von|par|por|di|door|av|af)\s+", re.IGNORECASE)
 _STARS = "[class*=rating],[class*=stars],[class*=Rating],[class*=Stars],[aria-label*=star i],[title*=star i]"
+_REVIEWS = re.compile(
+    r"(\d[\d.,\u00a0]{0,9})\s*(?:customer |verified |product )?(?:reviews?|ratings?|opini|bewertung|rezension|avis\b"
+    r"|reseñ|valoraci|recension|avaliaç|beoordeling|omdöm|anmeldels|arvostel|hodnocen|hodnoten|recenz|értékelés"
+    r"|отзыв|відгук|yorum|ביקורות|件のレビュー|レビュー|条评价|則評價|개의? 리뷰|รีวิว|đánh giá|ulasan)",
+    re.IGNORECASE,
+)
 _CRUMBS = "[class*=breadcrumb i],[id*=breadcrumb i],nav[aria-label*=breadcrumb i]"
 _SEPARATORS = " \t\n/>»›|·•→\u00a0"
 MAX_CRUMBS = 12
+MAX_BRAND = 40  # characters
+NEAR = 60  # texts around the heading
 MAX_RATING = 200  # characters
 
 
@@ -25,7 +35,7 @@ def shown_title(page: View) -> str | None:
 
 
 def shown_brand(page: View) -> str | None:
-    """The text after a label such as Brand or Manufacturer."""
+    """The text after a label such as Brand or Manufacturer, else that of an element named so near the heading."""
     for index, (text, node) in enumerate(page.texts[:-1]):
         if len(text) < 40 and labels.BRAND_LABEL.match(text) and not page.flags(node) & view.OTHER:
             value = next(
@@ -33,6 +43,11 @@ def shown_brand(page: View) -> str | None:
             )
             if len(value) <= 60 and not value.endswith((":", "：")):
                 return value
+    near = {node.mem_id for _, node in page.texts[max(0, page.heading_index - NEAR) :][: 2 * NEAR]}
+    for node in page.document.tree.css(_BRANDS)[:50]:
+        text = text_of(node, MAX_BRAND)
+        if text and len(text) < MAX_BRAND and node.mem_id in near and not page.flags(node) & view.OTHER:
+            return _BY.sub("", text)
     return None
 
 
@@ -46,11 +61,19 @@ def shown_rating(page: View) -> tuple[str, str] | None:
     return None
 
 
-def shown_category(page: View, title: str | None) -> str | None:
+def shown_reviews(page: View) -> str | None:
+    """The number of reviews in words, beside the rating or near the heading: `782 reviews`."""
+    near = (text for text, _ in page.texts[max(0, page.heading_index) :][:NEAR] if len(text) < MAX_RATING)
+    stars = (text_of(node, MAX_RATING) for node in page.document.tree.css(_STARS)[:50])
+    return next((match[1] for text in (*stars, *near) if (match := _REVIEWS.search(text))), None)
+
+
+def shown_category(page: View) -> str | None:
     """The trail of breadcrumbs without the product itself: `Home > Kitchen > Knives`."""
+    title = (shown_title(page) or "").lower()
     for trail in page.document.tree.css(_CRUMBS)[:5]:
         crumbs = [text for text in parts_of(trail, values.MAX_TEXT) if text.strip(_SEPARATORS)]
-        if crumbs and title and crumbs[-1].lower() in title.lower():
+        if crumbs and crumbs[-1].lower() in title:
             crumbs.pop()
         if 2 <= len(crumbs) <= MAX_CRUMBS:
             return " > ".join(crumbs)
