@@ -50,9 +50,7 @@ def text_file(name: str, path: str | Path) -> str:
         raise ConfigError(name, str(path), f"a readable UTF-8 text file ({reason})") from None
 
 
-def _number(
-    settings: Mapping[str, Any], name: str, kind: type[int | float], low: float, high: float
-) -> float:
+def _number(settings: Mapping[str, Any], name: str, kind: type[int | float], low: float, high: float) -> float:
     value = settings.get(name)
     allowed = f"{_TYPE_NAMES[kind]} from {low} to {high}"
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):

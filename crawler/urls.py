@@ -32,9 +32,7 @@ Grouping = Literal["hostname", "domain"]
 def check(url: str) -> str:
     """Return *url* when a crawler may fetch it; raise MessageError saying what is wrong otherwise."""
     if len(url) > MAX_URL_LENGTH:
-        raise MessageError(
-            f"URL of {len(url)} characters, at most {MAX_URL_LENGTH} are allowed: {url[:80]}..."
-        )
+        raise MessageError(f"URL of {len(url)} characters, at most {MAX_URL_LENGTH} are allowed: {url[:80]}...")
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
