@@ -20,13 +20,11 @@ def main() -> int:
     given = _parser().parse_args()
     seed = given.seed if given.seed is not None else SystemRandom().randrange(10**6)
     print(f"chaos: seed {seed}", flush=True)
+    shared = {name: value for name, value in vars(given).items() if name not in {"caps", "write"}}
     results = []
     for cap in given.caps:
         shutil.rmtree(given.home / f"cap-{cap}", ignore_errors=True)
-        options = Options(
-            home=given.home, seed=seed, cap=cap, delay=given.delay, hosts=given.hosts, pages=given.pages,
-            workers=given.workers, kills=given.kills, freezes=given.freezes, limit=given.limit, lease=given.lease,
-        )  # fmt: skip
+        options = Options(cap=cap, **{**shared, "seed": seed})
         try:
             results.append(Run(options, lambda text: print(text, flush=True)).run())
         except ChaosError as error:
@@ -47,6 +45,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--delay", type=float, default=0.15, help="seconds between two requests to a host")
     parser.add_argument("--hosts", type=int, default=40)
     parser.add_argument("--pages", type=int, default=75, help="per host")
+    parser.add_argument("--fatal", type=int, default=2, help="pages that kill their worker (default %(default)s)")
     parser.add_argument("--workers", type=int, default=4)
     parser.add_argument("--kills", type=int, default=30)
     parser.add_argument("--freezes", type=int, default=4)

@@ -15,6 +15,14 @@ NEAR: Final = 25  # a page is linked from one of so many before it: the site is 
 MOST_LATENCY: Final = 0.25  # seconds a page takes to answer, evenly from 0
 SLOW_SECONDS: Final = 2.5
 HOSTS_MOST: Final = 200
+# Pages that must end as dead letters, and why.
+REASONS: Final = {
+    "/poison": "spider_error",
+    "/broken": "http_500",
+    "/closed": "download_error",
+    "/fatal": "deliveries",  # it kills its worker, each time
+}
+_FAILURES: Final = ("/poison", "/broken", "/closed")
 
 
 class Fault(StrEnum):
@@ -49,15 +57,18 @@ class Plan:
     dead: dict[str, str]  # URL -> why its request must end as a dead letter
 
 
-def build(seed: int, *, port: int, hosts: int, pages: int) -> Plan:
-    """*pages* on each of *hosts* hosts (127.0.0.2 and on), redirects and what is meant to fail beside them."""
+def build(seed: int, *, port: int, hosts: int, pages: int, fatal: int = 0) -> Plan:
+    """*pages* on each of *hosts* hosts (127.0.0.2 and on), redirects and what is meant to fail beside them.
+
+    *fatal*: on so many hosts is a page that kills its worker.
+    """
     if not (2 <= hosts <= HOSTS_MOST and pages >= 2):
         raise ValueError(f"{hosts} hosts must be 2 to {HOSTS_MOST}, and {pages} pages per host at least 2")
     names = [f"127.0.0.{2 + number}" for number in range(hosts)]
     builders = [_Builder(Random(f"{seed}/{name}"), name, port, names, pages) for name in names]
     found: dict[tuple[str, str], Page] = {}
-    for builder in builders:
-        builder.build(found)
+    for number, builder in enumerate(builders):
+        builder.build(found, ["/fatal"] if number < fatal else [])
     return Plan(
         pages=found,
         start_urls=[builder.url("/") for builder in builders],
@@ -83,7 +94,7 @@ class _Builder:
     def url(self, path: str, host: str = "") -> str:
         return f"http://{host or self._host}:{self._port}{path}"
 
-    def build(self, into: dict[tuple[str, str], Page]) -> None:
+    def build(self, into: dict[tuple[str, str], Page], extra: list[str]) -> None:
         for number in range(self._count):
             page = Page(latency=self._rng.uniform(0, MOST_LATENCY))
             if number:
@@ -94,7 +105,7 @@ class _Builder:
             into[self._host, _path(number)] = page
             self.expected.append(self.url(_path(number)))
         into[self._host, "/robots.txt"] = Page()
-        self._add_failures(into)
+        self._add_failures(into, extra)
 
     def _mishap(self) -> tuple[Fault | None, int]:
         if self._rng.random() >= 0.08:
@@ -127,16 +138,15 @@ class _Builder:
         known = [page for page in self._plain if page < number]
         yield from self._rng.sample(known, min(2, len(known)))
 
-    def _add_failures(self, into: dict[tuple[str, str], Page]) -> None:
-        """A missing page on each host, and in turn one of the ways to become a dead letter."""
+    def _add_failures(self, into: dict[tuple[str, str], Page], extra: list[str]) -> None:
+        """A missing page on each host, one of the ways to become a dead letter in turn, and *extra* ones."""
         self._pages[0].links.append("/missing")
         into[self._host, "/missing"] = Page(status=404)
-        kinds = {"/poison": "spider_error", "/broken": "http_500", "/closed": "download_error"}
-        path = list(kinds)[int(self._host.rpartition(".")[2]) % len(kinds)]
-        self._pages[self._count // 2].links.append(path)
-        self.dead[self.url(path)] = kinds[path]
-        fault = {"/broken": Fault.BROKEN, "/closed": Fault.DROPPED}.get(path)
-        into[self._host, path] = Page(fault=fault, times=-1 if fault else 0)
+        for path in [_FAILURES[int(self._host.rpartition(".")[2]) % len(_FAILURES)], *extra]:
+            self._pages[self._count // 2].links.append(path)
+            self.dead[self.url(path)] = REASONS[path]
+            fault = {"/broken": Fault.BROKEN, "/closed": Fault.DROPPED}.get(path)
+            into[self._host, path] = Page(fault=fault, times=-1 if fault else 0)
 
 
 def _path(number: int) -> str:

@@ -47,6 +47,7 @@ def rows(result: Result) -> list[tuple[str, str]]:
         ("pages that must be stored", str(len(result.plan.expected))),
         ("workers at a time, seconds", f"{result.options.workers}, {result.seconds:.0f}"),
         ("workers killed with -9", str(result.kills)),
+        ("workers killed by a page", str(result.fatal_kills)),
         ("workers frozen for longer than their leases", str(len(result.freezes))),
         ("Redis killed with -9", str(result.restarts)),
         ("leases taken back", str(counters.reaped)),

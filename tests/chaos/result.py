@@ -30,6 +30,7 @@ class Options:
     delay: float
     hosts: int
     pages: int  # per host
+    fatal: int = 0  # pages that kill their worker
     workers: int = 4
     kills: int = 30
     freezes: int = 4
@@ -52,6 +53,7 @@ class Result:
     changes: int = 0
     log: list[Entry] = field(default_factory=list)
     kills: int = 0
+    fatal_kills: int = 0  # by pages
     restarts: int = 0
     freezes: list[Freeze] = field(default_factory=list)
     troubles: list[str] = field(default_factory=list)  # of the workers: ended by themselves, did not stop, errors

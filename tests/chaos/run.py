@@ -56,7 +56,9 @@ class Run:
         self._say = say
         self._rng = Random(options.seed)
         self._port = free_port()
-        self._plan = plan.build(options.seed, port=self._port, hosts=options.hosts, pages=options.pages)
+        self._plan = plan.build(
+            options.seed, port=self._port, hosts=options.hosts, pages=options.pages, fatal=options.fatal
+        )
         self._result = Result(options, self._plan)
         self._home = options.home / f"cap-{options.cap}"
         self._tasks: list[asyncio.Task[None]] = []
@@ -106,6 +108,7 @@ class Run:
             "port": self._port,
             "hosts": self._options.hosts,
             "pages": self._options.pages,
+            "fatal": self._options.fatal,
         }
         arguments = [part for name, value in given.items() for part in (f"--{name}", str(value))]
         site = family.start("site", "tests.chaos.site", *arguments, "--log", str(self._site_log))
@@ -181,6 +184,7 @@ class Run:
         await asyncio.gather(*self._tasks)
         result = self._result
         result.kills, result.freezes = len(fleet.killed), fleet.freezes
+        result.fatal_kills = len(fleet.killed_by_pages)
         result.troubles += [f"{one.name} ended by itself: {one.tail(1)}" for one in fleet.ended]
         workers = list(fleet.living)
         result.troubles += [f"{one.name} did not stop" for one in await asyncio.to_thread(stop, workers, STOP_SECONDS)]

@@ -164,11 +164,11 @@ async def serve(plan: Plan, port: int, log: Path) -> None:
 def main() -> int:
     """Serve."""
     parser = argparse.ArgumentParser(prog="tests.chaos.site")
-    for name in ("seed", "port", "hosts", "pages"):
+    for name in ("seed", "port", "hosts", "pages", "fatal"):
         parser.add_argument(f"--{name}", type=int, required=True)
     parser.add_argument("--log", type=Path, required=True)
     given = parser.parse_args()
-    plan = build(given.seed, port=given.port, hosts=given.hosts, pages=given.pages)
+    plan = build(given.seed, port=given.port, hosts=given.hosts, pages=given.pages, fatal=given.fatal)
     asyncio.run(serve(plan, given.port, given.log))
     return 0
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Iterator
 from decimal import Decimal
 
@@ -22,9 +24,11 @@ class ChaosSpider(FrontierSpider):
         """A page whose path is /poison fails in the middle, as a broken callback does."""
         assert isinstance(response, HtmlResponse)
         tree = LexborHTMLParser(response.text)
-        title = tree.css_first("title")
-        if title is None or title.text() == "/poison":
+        title = tree.css("title")[0].text()
+        if title == "/fatal":
+            os.kill(os.getpid(), signal.SIGKILL)  # as a page does that takes more memory than there is
+        if title == "/poison":
             raise ValueError("poison")
-        yield ProductItem(url=response.url, title=title.text(), price=Decimal("9.99"), currency="EUR")
+        yield ProductItem(url=response.url, title=title, price=Decimal("9.99"), currency="EUR")
         for link in tree.css("a"):
             yield response.follow(link.attributes["href"] or "")

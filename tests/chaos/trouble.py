@@ -52,19 +52,28 @@ class Fleet:
         self.workers: list[Child] = []
         self.ended: list[Child] = []  # by themselves, which none should
         self.killed: list[Child] = []
+        self.killed_by_pages: list[Child] = []
         self.freezes: list[Freeze] = []
         self._frozen: set[Child] = set()
+        self._started = 0
 
     @property
     def living(self) -> list[Child]:
-        """Those that run; notices the others."""
-        self.ended += [worker for worker in self.workers if worker.status is not None]
+        """Those that run; replaces those that a page has killed."""
+        gone = [worker for worker in self.workers if worker.status is not None]
         self.workers = [worker for worker in self.workers if worker.status is None]
+        for worker in gone:
+            if worker.status == -signal.SIGKILL:
+                self.killed_by_pages.append(worker)
+                self.add()
+            else:
+                self.ended.append(worker)
         return self.workers
 
     def add(self) -> None:
         """One more."""
-        name = f"worker-{len(self.workers) + len(self.killed) + len(self.ended) + 1}"
+        self._started += 1
+        name = f"worker-{self._started}"
         self.workers.append(self._family.start(name, *self._command(name)))
 
     def victim(self, at_work: set[int]) -> Child | None:

@@ -31,7 +31,7 @@ def reached(plan: Plan) -> set[str]:
 
 @given(seed=st.integers(), hosts=st.integers(2, 6), pages=st.integers(2, 40))
 def test_every_expected_page_and_every_dead_letter_can_be_reached(seed: int, hosts: int, pages: int) -> None:
-    plan = build(seed, port=PORT, hosts=hosts, pages=pages)
+    plan = build(seed, port=PORT, hosts=hosts, pages=pages, fatal=1)
 
     assert len(plan.expected) == hosts * pages
     assert plan.expected <= reached(plan)
@@ -55,4 +55,4 @@ def test_the_seed_decides() -> None:
 @pytest.mark.parametrize(("hosts", "pages"), [(1, 10), (201, 10), (5, 1)])
 def test_a_site_of_another_size_is_refused(hosts: int, pages: int) -> None:
     with pytest.raises(ValueError, match="must be"):
-        build(1, port=PORT, hosts=hosts, pages=pages)
+        build(1, port=PORT, hosts=hosts, pages=pages, fatal=1)
