@@ -11,8 +11,6 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from crawler.extraction import labels, values, view
 from crawler.extraction.view import View
 
-URL_WEIGHT: Final = 1.5
-
 _OPENING = "([{<〈《【「『〔（•·*-–:： \t"
 _VALUE = re.compile(r"[#№]?\s*([A-Za-z0-9][\w./-]{2,38})(?![\w])")
 _ATTRIBUTES: Final = (
@@ -21,27 +19,19 @@ _ATTRIBUTES: Final = (
 )  # fmt: skip
 _INPUTS: Final = frozenset(
     (
-        "sku",
-        "asin",
-        "product",
-        "productid",
-        "pid",
-        "itemid",
-        "idproduct",
-        "articleid",
-        "goodsid",
-        "prodid",
-        "productcode",
-        "id",
+        "articleid", "asin", "goodsid", "id", "idproduct", "itemid", "pid", "prodid", "product", "productcode",
+        "productid", "sku",
     )
-)
+)  # fmt: skip
 _QUERY: Final = _INPUTS | {"variant", "prod", "item", "offerid", "partnumber"}
 _MARKER = re.compile(
-    r"^(?:dp|p|pd|prod|product|products|produkt|produit|producto|produto|prodotto|item|itm|items|goods|gp|ip|sku|detail|details|article|i)$",
+    r"(?:dp|p|pd|prod|products?|produkte?|produits?|productos?|produtos?|prodott[oi]|items?|itm|goods|gp|ip|sku|details?"
+    r"|article|artikel|i)",
     re.IGNORECASE,
 )
 _NOT_AN_ID = re.compile(
-    r"^(?:\d{1,3}|(?:19|20)\d\d|\d+(?:x\d+)+(?:cm|mm)?|\d+[.,]\d+|\d+(?:cm|mm|kg|g|ml|l|w|v|gb|tb|hz|mah|inch)|\d\d?[./-]\d\d?[./-]\d{2,4})$",
+    r"\d{1,3}|(?:19|20)\d\d|\d+(?:x\d+)+(?:cm|mm)?|\d+[.,]\d+|\d+(?:cm|mm|kg|g|ml|l|w|v|gb|tb|hz|mah|inch)"
+    r"|\d\d?[./-]\d\d?[./-]\d{2,4}",
     re.IGNORECASE,
 )
 
@@ -53,28 +43,25 @@ def shown_sku(page: View, others: Sequence[str] = ()) -> tuple[str, str] | None:
     identifiers of structured data that need not be the shop's own (productID, mpn). Evidence for the same
     identifier adds up.
     """
-    evidence: dict[str, float] = {}
-    seen: set[str] = set()
-    for weight, value in _evidence(page, others):
+    weights: dict[str, float] = {}
+    sources: dict[str, str] = {}
+    for weight, value, source in _evidence(page, others):
         key = value.strip("-./")
-        if _NOT_AN_ID.match(key) or not any(character.isdigit() for character in key):
+        if _NOT_AN_ID.fullmatch(key) or not any(map(str.isdigit, key)):
             continue
-        evidence[key] = evidence.get(key, 0.0) + weight
-        if weight != URL_WEIGHT:
-            seen.add(key)
-    if not evidence:
-        return None
-    best = max(evidence, key=lambda key: evidence[key])
-    return best, "html" if best in seen else "url"
+        weights[key] = weights.get(key, 0.0) + weight
+        if source == "html" or key not in sources:
+            sources[key] = source
+    best = max(weights, key=lambda key: weights[key], default=None)
+    return (best, sources[best]) if best is not None else None
 
 
-def _evidence(page: View, others: Sequence[str]) -> Iterator[tuple[float, str]]:
-    yield from ((2.0, other) for other in others)
-    in_url = list(dict.fromkeys(url_identifiers(page.document.url)))
-    for rank, value in enumerate(in_url[:4]):
-        yield URL_WEIGHT - (0.0 if not rank else 0.3 * rank), value
-    yield from _labelled(page)
-    yield from _attributes(page)
+def _evidence(page: View, others: Sequence[str]) -> Iterator[tuple[float, str, str]]:
+    """(weight, identifier, source)."""
+    yield from ((2.0, other, "html") for other in others)
+    for rank, value in enumerate(list(dict.fromkeys(url_identifiers(page.document.url)))[:4]):
+        yield 1.5 - 0.3 * rank, value, "url"
+    yield from ((weight, value, "html") for weight, value in (*_labelled(page), *_attributes(page)))
 
 
 def _labelled(page: View) -> Iterator[tuple[float, str]]:
@@ -128,7 +115,7 @@ def url_identifiers(url: str) -> Iterator[str]:
             yield value
     segments = [unquote(segment) for segment in parts.path.split("/") if segment]
     for before, segment in pairwise(segments):
-        if _MARKER.match(before) and re.fullmatch(r"[A-Z0-9-]{4,20}|\d{3,}", segment):
+        if _MARKER.fullmatch(before) and re.fullmatch(r"[A-Z0-9-]{4,20}|\d{3,}", segment):
             yield segment
     for segment in reversed(segments[-2:]):
         stem = re.sub(r"\.\w{2,5}$", "", segment)
@@ -146,7 +133,7 @@ def likelihood(url: str) -> float:
         segments = urlsplit(url).path.split("/")
     except ValueError:
         return 0.0
-    if any(_MARKER.match(segment) for segment in segments[:-1]):
+    if any(_MARKER.fullmatch(segment) for segment in segments[:-1]):
         return 1.0
     return 0.5 if next(url_identifiers(url), None) else 0.0
 

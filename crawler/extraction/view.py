@@ -29,7 +29,7 @@ _OTHER_NAME = re.compile(
     r"related|recommend|similar|cross-?_?sell|up-?_?sell|also|recent|last-?viewed|carousel|swiper|slick|slider|owl"
     r"|accessor|sponsor|advert|suggest|best-?sell|mini-?_?cart|cart-?_?(content|flyout|popup|drop|summary|modal)|popup"
     r"|\bmodal|tooltip|overlay|cookie|newsletter|wish|\bcompare\b|bundle|review|comment|\bmenu|\bnav\b|navbar|breadcrumb"
-    r"|\bfooter|\bheader\b|site-?header|page-?header|top-?bar|history|look|set-products|together|faq|question"
+    r"|\bfooter|\bheader\b|site-?header|page-?header|top-?bar|history|together|faq|question"
 )
 _PAST_NAME = re.compile(
     r"(old|was|original|regular|list|before|strike|crossed|previous|base|rrp|msrp|retail|compare|initial|full|uvp|statt"
@@ -41,7 +41,7 @@ _PRICE_NAME = re.compile(
 )
 _CURRENT_NAME = re.compile(
     r"(sale|current|now|final|special|our|offer|actual|main|buy|deal|new|promo\w*|discounted|today)[-_ ]*(price|preis"
-    r"|prix|amount)|price[-_ ]*(sale|current|now|final|special|our|offer|actual|main|buy|new|svg|value|promo)"
+    r"|prix|amount)|price[-_ ]*(sale|current|now|final|special|our|offer|actual|main|buy|new|value|promo)"
 )
 _BUTTON_NAME = re.compile(r"\bbtn|button|add-?_?to-?_?(cart|basket|bag)|buy(?!er)")
 _HIDDEN_STYLE = re.compile(r"display:\s*none|visibility:\s*hidden")
@@ -50,9 +50,8 @@ _HIDDEN_STYLE = re.compile(r"display:\s*none|visibility:\s*hidden")
 class View:
     """The visible side of one document. Built only when structured data leaves something open."""
 
-    def __init__(self, document: Document, title: str | None = None) -> None:
+    def __init__(self, document: Document) -> None:
         self.document = document
-        self.title = title or ""
         self._flags: dict[int, int] = {}
 
     @property
@@ -68,9 +67,7 @@ class View:
     @cached_property
     def heading(self) -> LexborNode | None:
         """The element that names the product: of the h1s the one most like the page's title, else an h2."""
-        page = _words(self.title)
-        node = self.document.first("title")
-        page |= _words(text_of(node, MAX_HEADING)) if node else set()
+        page = _words(self._page_title)
         for tag in ("h1", "[itemprop=name]", "h2"):
             named = [
                 (words, node)
@@ -81,10 +78,14 @@ class View:
                 return max(named, key=lambda pair: _likeness(pair[0], page) - bool(self._raw_flags(pair[1]) & OTHER))[1]
         return self._titled()
 
+    @cached_property
+    def _page_title(self) -> str:
+        node = self.document.first("title")
+        return text_of(node, MAX_HEADING) if node is not None else ""
+
     def _titled(self) -> LexborNode | None:
         """The element with the longest text that is a part of the page's title."""
-        node = self.document.first("title")
-        title = text_of(node, MAX_HEADING) if node is not None else ""
+        title = self._page_title
         parts = [(len(text), node) for text, node in self.texts if len(text) >= 8 and text in title]
         return max(parts, key=lambda part: part[0])[1] if parts else None
 
