@@ -16,16 +16,21 @@ logger = logging.getLogger(__name__)
 
 
 class Outage:
-    """Shared by every loop that talks to Redis."""
+    """Shared by every loop that talks to Redis.
+
+    *forget* drops what this worker believes Redis knows: a server that comes back may have lost its last second.
+    """
 
     def __init__(
         self,
         stats: StatsCollector,
         uniform: Callable[[float, float], float],
+        forget: Callable[[], None],
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self._stats = stats
         self._uniform = uniform
+        self._forget = forget
         self._clock = clock
         self._since: float | None = None
         self._attempts = 0
@@ -40,6 +45,7 @@ class Outage:
         self._stats.inc_value(names.REDIS_ERRORS)
         if self._since is None:
             self._since = self._clock()
+            self._forget()
             logger.warning("Redis does not answer (%s): waiting, nothing is lost", error)
         self._attempts += 1
         await asyncio.sleep(0.05 + full_jitter(self._attempts, 0.1, 5.0, self._uniform))
@@ -50,3 +56,4 @@ class Outage:
             logger.warning("Redis answers again after %.1f s", self._clock() - self._since)
             self._since = None
             self._attempts = 0
+            self._forget()

@@ -46,9 +46,9 @@ class Worker:
         self.queue = queue
         self.generation = "0"
         self.book = LeaseBook()
-        self.outage = Outage(crawler.stats, random.uniform)
         assert crawler.spider is not None
         self.dupefilter = FrontierDupeFilter.from_spider(crawler.spider)
+        self.outage = Outage(crawler.stats, random.uniform, self.dupefilter.clear)
         self.outbox = Outbox(frontier, crawler.stats, self.outage, FLUSH_SECONDS, self._confirmed)
         self.settler = Settler(crawler, self.book, self.outbox, frontier.config.max_deliveries)
         self.pacer = Pacer(frontier, self.book, self.outbox, queue.encoder.rules, self.outage, self.name)

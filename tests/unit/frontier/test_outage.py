@@ -1,0 +1,42 @@
+"""An outage is said once, and what was believed of the server is forgotten at both its ends."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from scrapy.crawler import Crawler
+from scrapy.spiders import Spider
+from scrapy.statscollectors import MemoryStatsCollector
+
+from crawler import stats as names
+from crawler.frontier.outage import Outage
+
+
+@pytest.mark.parametrize("failures", [1, 3])
+async def test_however_many_calls_fail_it_is_one_outage(failures: int, caplog: pytest.LogCaptureFixture) -> None:
+    stats, forgotten = MemoryStatsCollector(Crawler(Spider)), 0
+
+    def forget() -> None:
+        nonlocal forgotten
+        forgotten += 1
+
+    outage = Outage(stats, lambda low, high: 0.0, forget)
+    outage.over()
+    assert forgotten == 0
+
+    with caplog.at_level(logging.WARNING):
+        for _ in range(failures):
+            await outage.wait(ConnectionError("gone"))
+        assert bool(outage.on)
+        assert forgotten == 1
+        outage.over()
+        outage.over()
+
+    assert not bool(outage.on)
+    assert forgotten == 2
+    assert [record.msg.split(" (")[0] for record in caplog.records] == [
+        "Redis does not answer",
+        "Redis answers again after %.1f s",
+    ]
+    assert stats.get_value(names.REDIS_ERRORS) == failures
