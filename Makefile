@@ -45,8 +45,8 @@ demo: $(STAMP)  ## Crawl the demo shops, or saved pages (PAGES=DIR), with two wo
 shop: $(STAMP)  ## Keep the demo shops open for the tour by hand
 	@$(BIN)/python -m demo.shop $(if $(PAGES),--pages "$(PAGES)") $(ARGS)
 
-extraction: $(STAMP)  ## Score what is extracted from saved pages (PAGES=DIR)
-	@$(BIN)/python -m benchmarks.extraction "$(PAGES)" $(ARGS)
+extraction: $(STAMP)  ## Measure extraction: its cost, and on saved pages (PAGES=DIR) how right it is
+	@$(BIN)/python -m benchmarks.extraction $(if $(PAGES),"$(PAGES)") $(ARGS)
 
 bench: $(STAMP)  ## One worker beside stock scrapy-redis, both storing the same pages; writes docs/benchmarks.md
 	@$(BIN)/python -m benchmarks.crawl $(ARGS)

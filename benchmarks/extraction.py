@@ -1,6 +1,7 @@
-"""`make extraction PAGES=DIR`: precision, recall and F1 per field on saved pages, and the CPU time they take.
+"""`make extraction PAGES=DIR`: precision, recall and F1 per field on saved pages, and what extraction costs.
 
-DIR holds `truth.json` (file name -> url, and per field the accepted values) and `html/`, gzip or not.
+DIR holds `truth.json` (file name -> url, and per field the accepted values) and `html/`, gzip or not. Without it
+only the cost of synthetic pages is measured.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 
 from rich.console import Console
 
-from benchmarks import scoring
+from benchmarks import extraction_cost, scoring
 from crawler.extraction import Document, extract_product
 
 # What is for machines, and what the page then looks like to a reader that knows none of it.
@@ -30,15 +31,19 @@ _MACHINES = (
 def main() -> None:
     """Print the tables; exit status 2 when the folder cannot be used."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--errors", action="store_true", help="list every wrong or missed value")
     parser.add_argument("--shown-only", action="store_true", help="remove the structured data of the pages first")
     options = parser.parse_args()
+    console = Console()
+    console.print(extraction_cost.table())
+    if options.folder is None:
+        return
     try:
         pages = scoring.load(options.folder)
     except (OSError, ValueError) as error:
         parser.error(f"{options.folder} is no folder of saved pages (truth.json and html/): {error}")
-    run(pages, Console(), errors=options.errors, shown_only=options.shown_only)
+    run(pages, console, errors=options.errors, shown_only=options.shown_only)
 
 
 def run(pages: Sequence[scoring.Page], console: Console, *, errors: bool = False, shown_only: bool = False) -> None:

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from benchmarks import extraction, scoring
+from benchmarks import extraction, extraction_cost, scoring
+from crawler.extraction import extract_product
 from tests.unit.extraction.shop import URL, json_ld, page
 
 
@@ -74,3 +75,12 @@ def test_the_benchmark_prints_scores_and_mistakes(folder: Path, shown_only: bool
 def test_a_folder_without_pages_is_refused(tmp_path: Path) -> None:
     with pytest.raises(OSError, match=r"truth\.json"):
         scoring.load(tmp_path)
+
+
+def test_the_synthetic_pages_state_one_product_in_three_ways() -> None:
+    for name, html in extraction_cost.pages().items():
+        item = extract_product(html, extraction_cost.URL)
+        assert item is not None, name
+        assert (item.price, item.currency, item.sku) == (Decimal("19.99"), "EUR", "KN-20451")
+        assert extraction_cost.SIZE <= len(html) < extraction_cost.SIZE * 1.1
+    assert extraction_cost.cost(lambda: None) < 1000
