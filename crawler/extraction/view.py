@@ -13,6 +13,7 @@ from crawler.extraction.document import Document
 from crawler.extraction.nodetext import text_of
 
 MAX_HEADING: Final = 400  # characters
+MIN_TITLE: Final = 8  # characters that name something; half as many where a character is a word
 
 # What an element stands in; inherited by everything inside it.
 OTHER: Final = 1  # related products, menus, carts, reviews, pop-ups: not the product itself
@@ -86,7 +87,11 @@ class View:
     def _titled(self) -> LexborNode | None:
         """The element with the longest text that is a part of the page's title."""
         title = self._page_title
-        parts = [(len(text), node) for text, node in self.texts if len(text) >= 8 and text in title]
+        parts = [
+            (len(text), node)
+            for text, node in self.texts
+            if len(text) >= (MIN_TITLE if text.isascii() else MIN_TITLE // 2) and text in title
+        ]
         return max(parts, key=lambda part: part[0])[1] if parts else None
 
     @cached_property

@@ -80,6 +80,20 @@ def test_the_heading_is_the_one_most_like_the_title(body: str, heading: str | No
 
 
 @pytest.mark.parametrize(
+    ("body", "heading"),
+    [
+        ("<div>小羊肉餐盒</div><i>餐盒</i>", "小羊肉餐盒"),
+        ("<div>Kitchen knife</div><i>Shop</i>", "Kitchen knife"),
+        ("<i>Shop</i>", None),
+    ],
+)
+def test_without_headings_it_is_the_longest_part_of_the_title(body: str, heading: str | None) -> None:
+    html = f"<title>小羊肉餐盒 - Kitchen knife | Shop</title>{body}"
+    node = View(Document(html, "https://shop.example.com/x")).heading
+    assert (node and node.text()) == heading
+
+
+@pytest.mark.parametrize(
     ("body", "button"),
     [
         ("<button>Add to cart</button>", "WORKING"),
