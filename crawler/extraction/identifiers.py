@@ -11,6 +11,9 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from crawler.extraction import labels, values, view
 from crawler.extraction.view import View
 
+MAX_GTIN_TEXT: Final = 80  # characters
+
+_LONG_NUMBER = re.compile(r"\d[\d -]{6,15}\d")
 _OPENING = "([{<〈《【「『〔（•·*-–:： \t"
 _VALUE = re.compile(r"[#№]?\s*([A-Za-z0-9][\w./-]{2,38})(?![\w])")
 _ATTRIBUTES: Final = (
@@ -144,12 +147,12 @@ def has_label(page: View) -> bool:
 
 
 def shown_gtin(page: View) -> str | None:
-    """The first valid GTIN behind a label such as EAN, UPC or ISBN."""
+    """The first valid GTIN with a label such as EAN, UPC or ISBN in its text or the one before."""
     for index, (text, node) in enumerate(page.texts):
-        if len(text) > 80 or not (match := labels.GTIN_LABEL.search(text)) or page.flags(node) & view.OTHER:
+        if len(text) > MAX_GTIN_TEXT or not (number := _LONG_NUMBER.search(text)):
             continue
-        following = page.texts[index + 1][0] if index + 1 < len(page.texts) else ""
-        for candidate in re.findall(r"\d[\d -]{6,17}\d", text[match.end() :] + "\n" + following[:40]):
-            if gtin := values.gtin(candidate):
-                return gtin
+        before = page.texts[index - 1][0][:MAX_GTIN_TEXT] if index else ""
+        labelled = labels.GTIN_LABEL.search(text, 0, number.start()) or labels.GTIN_LABEL.search(before)
+        if labelled and (gtin := values.gtin(number[0])) and not page.flags(node) & view.OTHER:
+            return gtin
     return None

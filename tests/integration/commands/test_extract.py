@@ -17,7 +17,7 @@ from tests.unit.extraction.shop import URL, json_ld, page
 def saved(tmp_path: Path) -> Path:
     """A product page, saved."""
     path = tmp_path / "page.html"
-    path.write_text(page(json_ld()), encoding="utf-8")
+    path.write_text(page(json_ld(sku=None)), encoding="utf-8")
     return path
 
 
