@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import random
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -12,6 +13,8 @@ from crawler.frontier.shards import Shards, pack, unpack
 
 HOSTS_EXAMINED: Final = 2_000  # per stream and shard, taken at random beyond that
 SILENT_MS: Final = 15_000  # three heartbeats missed: what a killed worker had in its outbox is gone with it
+SAMPLED: Final = 16  # keys of a kind, to tell their size
+_COUNTED: Final = {"zset": "zcard", "set": "scard", "hash": "hlen"}  # a Bloom filter's size is fixed: not told
 _FIELDS: Final = frozenset(SpiderStats.__slots__)
 _HOST: Final = struct.Struct(">7d3HI2Hh")  # the twin of HOST in lua/lib/hosts.lua
 
@@ -40,8 +43,9 @@ class FrontierStats:
 class Census:
     """Reads; writes only the signs of life of workers."""
 
-    def __init__(self, shards: Shards) -> None:
+    def __init__(self, shards: Shards, sample: Callable[[Sequence[int], int], list[int]] = random.sample) -> None:
         self._shards = shards
+        self._sample = sample
 
     async def stats(self, spider: str | None = None) -> FrontierStats:
         """Counters of *spider*, or of all; O(generations) whatever the queue's size."""
@@ -80,8 +84,26 @@ class Census:
         """The hosts with most queued requests, among HOSTS_EXAMINED at random where there are more."""
         now = (await self.stats(spider)).now_ms
         queued = await self._queued(spider)
-        leading = sorted(queued, key=lambda place: -queued[place])[:top]
+        leading = sorted(queued, key=lambda place: (-queued[place], place))[:top]
         return [await self._host(*place, queued[place], now) for place in leading]
+
+    async def sizes(self) -> tuple[float | None, float | None]:
+        """Bytes per queued URL and per seen URL, measured on a few keys of each kind; None where there is nothing.
+
+        Without the server's fixed costs and the index entry of each host.
+        """
+        queues: list[str] = []
+        buckets: list[str] = []
+        for shard, answer in enumerate(await self._shards.run_all("stats")):
+            for stream, *_ in answer[6]:
+                names = await self._hosts(shard, stream.decode(), SAMPLED)
+                queues += [self._shards.key(shard, f"q:{stream.decode()}:{name}") for name in names]
+            for _, flat in answer[5]:
+                fields = dict(zip(flat[::2], flat[1::2], strict=True))
+                count = int(fields.get(b"buckets", 0))
+                chosen = self._sample(range(count), min(SAMPLED, count))
+                buckets += [self._shards.key(shard, f"seen:{fields[b'set'].decode()}:{bucket}") for bucket in chosen]
+        return await self._bytes_per_member(queues), await self._bytes_per_member(buckets)
 
     async def heartbeat(self, worker: str, info: Mapping[str, Any]) -> int:
         """Say that *worker* lives and what it holds, e.g. leases and outbox; returns the frontier's time in ms."""
@@ -115,16 +137,28 @@ class Census:
                             queued[shard, host] = queued.get((shard, host), 0) + count
         return queued
 
-    async def _lengths(self, shard: int, lane: str) -> dict[str, int]:
-        client = self._shards.client
+    async def _hosts(self, shard: int, lane: str, most: int) -> list[str]:
+        """Up to *most* hosts of each of the two lists of a lane, at random."""
         names: list[bytes] = []
         for listing in ("due", "wait"):
-            names += await client.zrandmember(self._shards.key(shard, f"{listing}:{lane}"), HOSTS_EXAMINED)
-        async with client.pipeline(transaction=False) as pipe:
+            names += await self._shards.client.zrandmember(self._shards.key(shard, f"{listing}:{lane}"), most)
+        return [name.decode() for name in names]
+
+    async def _lengths(self, shard: int, lane: str) -> dict[str, int]:
+        names = await self._hosts(shard, lane, HOSTS_EXAMINED)
+        async with self._shards.client.pipeline(transaction=False) as pipe:
             for name in names:
-                pipe.zcard(self._shards.key(shard, f"q:{lane}:{name.decode()}"))
-            counts: Sequence[int] = await pipe.execute()
-        return {name.decode(): count for name, count in zip(names, counts, strict=True)}
+                pipe.zcard(self._shards.key(shard, f"q:{lane}:{name}"))
+            return dict(zip(names, await pipe.execute(), strict=True))
+
+    async def _bytes_per_member(self, keys: Sequence[str]) -> float | None:
+        size = members = 0
+        for key in keys:
+            kind = (await self._shards.client.type(key)).decode()
+            if kind in _COUNTED:
+                size += await self._shards.client.memory_usage(key, samples=0) or 0
+                members += await getattr(self._shards.client, _COUNTED[kind])(key)
+        return size / members if members else None
 
     async def _host(self, shard: int, name: str, queued: int, now: int) -> HostState:
         raw = await self._shards.client.get(self._shards.key(shard, f"h:{name}")) or bytes(_HOST.size)

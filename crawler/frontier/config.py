@@ -9,6 +9,7 @@ from typing import Final, Self
 from scrapy.settings import BaseSettings
 
 from crawler import config
+from crawler.errors import ConfigError
 
 SCHEMA: Final = 1  # version of the data in Redis; a newer one is refused
 CLOCK_GRAIN_MS: Final = 10  # the clock is written no more often: each write goes to the AOF
@@ -48,9 +49,9 @@ class FrontierConfig:
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Self:
-        """Raises ConfigError when a value is out of range."""
-        return cls(
-            key=str(settings.get("FRONTIER_KEY")),
+        """Raises ConfigError when a value is out of range, or two of them contradict each other."""
+        made = cls(
+            key=_key(settings),
             shards=config.integer(settings, "FRONTIER_SHARDS", 1, 1024),
             lease_ms=_ms(settings, "FRONTIER_LEASE_SECONDS", 1, 86_400),
             start_within_ms=_ms(settings, "FRONTIER_START_WITHIN_SECONDS", 0.1, 3_600),
@@ -75,6 +76,18 @@ class FrontierConfig:
             forgive_ms=_ms(settings, "FRONTIER_FORGIVE_SECONDS", 1, 86_400),
             quiet_ms=_ms(settings, "FRONTIER_HOST_MEMORY_SECONDS", 1, 86_400 * 30),
         )
+        made._check()
+        return made
+
+    def _check(self) -> None:
+        if self.start_within_ms > self.lease_ms:
+            raise ConfigError(
+                "FRONTIER_START_WITHIN_SECONDS", self.start_within_ms / 1000, "at most FRONTIER_LEASE_SECONDS"
+            )
+        if self.queue_high_water > self.queue_limit:
+            raise ConfigError("FRONTIER_QUEUE_HIGH_WATER", self.queue_high_water, "at most FRONTIER_QUEUE_LIMIT")
+        if self.memory_high_water > self.memory_limit:
+            raise ConfigError("FRONTIER_MEMORY_HIGH_WATER", self.memory_high_water, "at most FRONTIER_MEMORY_LIMIT")
 
     @property
     def _bloom_bits(self) -> float:
@@ -107,6 +120,13 @@ class FrontierConfig:
             "FORGIVE_MS": self.forgive_ms,
             "QUIET_MS": self.quiet_ms,
         }
+
+
+def _key(settings: BaseSettings) -> str:
+    key = settings.get("FRONTIER_KEY")
+    if not isinstance(key, str) or not key or set("{}") & set(key):
+        raise ConfigError("FRONTIER_KEY", key, "a name without braces")
+    return key
 
 
 def _ms(settings: BaseSettings, name: str, low: float, high: float) -> int:

@@ -7,23 +7,36 @@ from typing import Any, Final
 from redis.asyncio import Redis
 from redis.asyncio.cluster import RedisCluster
 from redis.asyncio.retry import Retry
-from redis.backoff import FullJitterBackoff
+from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisError
-from redis.exceptions import TimeoutError as RedisTimeoutError
 from scrapy.settings import BaseSettings
 
 from crawler import config, embedded
 from crawler.errors import ConfigError
 from crawler.frontier.scripts import Client
 
-RETRIES: Final = 3  # within one call, for a dropped connection; longer outages are the caller's to wait for
 _DEFAULTS: Final[dict[str, Any]] = {
     "socket_timeout": 30,
     "socket_connect_timeout": 10,
     "health_check_interval": 30,
 }
 _OURS: Final = ("decode_responses", "encoding", "encoding_errors", "redis_cls", "retry_on_timeout")
+
+
+class ReconnectingRedis(Redis):
+    """Sends a command once more when the connection had dropped, and leaves outages to the caller.
+
+    redis-py's own retries nest (command, connection, handshake): with any of them a server that accepts and never
+    answers held a start up for minutes.
+    """
+
+    async def execute_command(self, *args: Any, **options: Any) -> Any:
+        """As redis-py's, but for the second try."""
+        try:
+            return await super().execute_command(*args, **options)  # type: ignore[no-untyped-call]
+        except RedisConnectionError:
+            return await super().execute_command(*args, **options)  # type: ignore[no-untyped-call]
 
 
 def connect(settings: BaseSettings) -> Client:
@@ -34,7 +47,7 @@ def connect(settings: BaseSettings) -> Client:
     so it may block for a moment. Nothing is sent yet. Raises ConfigError, ServiceError.
     """
     params = _DEFAULTS | {name: value for name, value in settings.getdict("REDIS_PARAMS").items() if name not in _OURS}
-    params["retry"] = Retry(FullJitterBackoff(cap=1.0, base=0.05), RETRIES, (RedisConnectionError, RedisTimeoutError))
+    params["retry"] = Retry(NoBackoff(), 0)  # see ReconnectingRedis; a Cluster client has its own way
     is_cluster = config.boolean(settings, "REDIS_CLUSTER")
     url = params.pop("url", None) or settings.get("REDIS_URL")
     if not url:
@@ -42,7 +55,7 @@ def connect(settings: BaseSettings) -> Client:
         if "host" not in params and "unix_socket_path" not in params:
             url = embedded.ensure(settings.get("EMBEDDED_DATA_DIR"), mongodb=False).redis_url
     try:
-        cls: Any = RedisCluster if is_cluster else Redis
+        cls: Any = RedisCluster if is_cluster else ReconnectingRedis
         return cls.from_url(url, **params) if url else cls(**params)  # type: ignore[no-any-return]
     except (ValueError, TypeError, RedisError) as error:
         raise _refused(url, error) from None

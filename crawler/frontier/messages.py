@@ -10,7 +10,10 @@ from typing import Any, Final
 from crawler.errors import MessageError
 
 MAX_PRIORITY: Final = 1000
-MAX_HOST: Final = 255  # bytes; a DNS name has at most 253
+MAX_NAME: Final = 255  # bytes; a DNS name has at most 253
+MAX_DIGEST: Final = 64
+MAX_CAP: Final = 1_000
+MAX_DELAY_MS: Final = 86_400_000
 MAX_FINGERPRINT: Final = (1 << 63) - 1
 
 Handle = tuple[str, int]  # a lease's id ("<shard>:<number>") and the token of this very lease
@@ -38,12 +41,18 @@ class Message:
     cap: int = 1  # most requests in flight at the host
 
     def __post_init__(self) -> None:
-        if self.stream.partition(":")[0] != self.spider or set("!") & set(self.stream) or not self.spider:
+        if self.stream.partition(":")[0] != self.spider or not self.spider or set("!\n") & set(self.stream):
             raise MessageError(f"stream {self.stream!r} must be {self.spider!r}, or that and ':<tier>', without '!'")
-        if not 0 < len(self.host.encode()) <= MAX_HOST:
-            raise MessageError(f"host of {len(self.host)} characters, 1 to {MAX_HOST} are allowed: {self.host[:80]!r}")
-        if not 0 <= self.fingerprint <= MAX_FINGERPRINT:
-            raise MessageError(f"fingerprint {self.fingerprint} is not a 63-bit number")
+        if not 0 < len(self.host.encode()) <= MAX_NAME:
+            raise MessageError(f"host of {len(self.host)} characters, 1 to {MAX_NAME} are allowed: {self.host[:80]!r}")
+        if not 0 <= self.fingerprint <= MAX_FINGERPRINT or len(self.digest) > MAX_DIGEST:
+            raise MessageError(f"fingerprint {self.fingerprint} must be of 63 bits, its digest of {MAX_DIGEST} bytes")
+        if not self.generation.isdecimal():
+            raise MessageError(f"generation {self.generation!r} must be a number")
+        if not 1 <= self.cap <= MAX_CAP or not 0 <= self.delay_ms <= MAX_DELAY_MS:
+            raise MessageError(
+                f"cap {self.cap} must be 1 to {MAX_CAP}, delay {self.delay_ms} ms at most {MAX_DELAY_MS} ms"
+            )
 
 
 class PushOutcome(IntEnum):

@@ -53,10 +53,11 @@ async def infos(client: Any, section: str) -> list[dict[str, Any]]:
 
 async def _tuned(client: Any) -> str:
     try:
+        where = {"target_nodes": RedisCluster.PRIMARIES} if isinstance(client, RedisCluster) else {}
         for name, value in TUNING.items():
-            found = await client.config_get(name)
-            if int(next(iter(found.values()), value)) < value:
-                await client.config_set(name, value)
+            found = await client.config_get(name, **where)
+            if any(int(config.get(name, value)) < value for config in (found.values() if where else [found])):
+                await client.config_set(name, value, **where)
     except (ResponseError, NoPermissionError):
         wanted = ", ".join(f"{name} {value}" for name, value in TUNING.items())
         return f"CONFIG SET is not allowed: without {wanted} the server needs up to twice the memory per queued URL"

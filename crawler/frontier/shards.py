@@ -48,18 +48,20 @@ class Shards:
         shard_of: Callable[[Entry], int],
         run: Callable[[int, list[Entry]], Awaitable[Any]],
     ) -> list[Any]:
-        """*run* once per shard and BATCH entries; one answer per entry, in the order of *entries*."""
+        """*run* on each shard concerned, BATCH entries at a time; one answer per entry, in the order of *entries*."""
         places: dict[int, list[int]] = {}
         for place, entry in enumerate(entries):
             places.setdefault(shard_of(entry), []).append(place)
-        groups = [
-            (shard, group[at : at + BATCH]) for shard, group in places.items() for at in range(0, len(group), BATCH)
-        ]
-        answers = await asyncio.gather(*(run(shard, [entries[place] for place in group]) for shard, group in groups))
         result: list[Any] = [None] * len(entries)
-        for (_, group), values in zip(groups, answers, strict=True):
-            for place, value in zip(group, values, strict=True):
-                result[place] = value
+
+        async def on_shard(shard: int, mine: list[int]) -> None:
+            for at in range(0, len(mine), BATCH):
+                group = mine[at : at + BATCH]
+                answers = await run(shard, [entries[place] for place in group])
+                for place, answer in zip(group, answers, strict=True):
+                    result[place] = answer
+
+        await asyncio.gather(*(on_shard(shard, mine) for shard, mine in places.items()))
         return result
 
     async def settle(self, name: str, handles: Sequence[Handle], *arguments: str) -> list[bool]:

@@ -1,6 +1,6 @@
 -- Which fingerprints a generation knows, in the mode it was opened with:
 --   compact  63-bit integers in intsets, 8 bytes each (the default)
---   exact    whole fingerprints, 20 bytes each
+--   exact    whole fingerprints (the digest), 20 bytes each
 --   window   a URL may come again WINDOW_S after it was done; queued and leased ones stay known
 --   bloom    a Bloom filter of fixed size: least memory, and a few URLs are wrongly taken for known
 -- T:gen:<spider>:<generation> HASH set, mode, buckets, seen; T:seen:<set>:<bucket> SET, HASH or bitmap.
@@ -60,6 +60,7 @@ local function member_and_key(set, envelope, digits)
   local member, bits
   if set.mode == 'exact' then
     member = struct.unpack('>Bc0', envelope, 11)
+    if member == '' then member = string.sub(envelope, 3, 10) end
     bits = struct.unpack('>I4', member, 1)
   else
     member = set.mode == 'compact' and (digits or digits_of(string.sub(envelope, 3, 10))) or string.sub(envelope, 3, 10)

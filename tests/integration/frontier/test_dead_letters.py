@@ -1,0 +1,109 @@
+"""The dead-letter queue: kept with its reason, listed, retried, dropped, bounded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crawler.frontier.messages import DeadLetter, PushOutcome
+from tests.integration.frontier.making import START_MS, Timed, answer, handles, message, timed
+
+
+async def bury(world: Timed, number: int, host: str = "a.example", stream: str = "s", reason: str = "error") -> str:
+    """Push, lease, answer with a 500 and bury request *number*; returns its id."""
+    await world.frontier.push([message(number, host, stream, generation="3")])
+    [lease] = await world.lease(streams=[stream])
+    await world.frontier.start(handles([lease]))
+    await world.frontier.report([answer(handles([lease])[0], 500)])
+    assert await world.frontier.bury(
+        lease.id, lease.token, reason=reason, detail={"url": f"http://{host}/", "tries": 2}
+    )
+    return lease.id
+
+
+async def test_a_letter_tells_all_that_is_known(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    letter_id = await bury(world, 7)
+    expected = DeadLetter(
+        id=letter_id,
+        spider="s",
+        host="a.example",
+        reason="error",
+        at_ms=START_MS,
+        deliveries=1,
+        status=500,
+        worker="w",
+        body=b"7",
+        fingerprint=7,
+        generation="3",
+        detail={"url": "http://a.example/", "tries": 2},
+    )
+    assert await world.frontier.dead.show(letter_id) == expected
+    assert await world.frontier.dead.find() == [expected]
+    assert await world.frontier.dead.show("0:99") is None
+
+
+async def test_letters_are_found_by_spider_host_and_reason_newest_first(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    for number, (host, stream, reason) in enumerate(
+        [("a.example", "s", "x"), ("b.example", "s", "y"), ("a.example", "t", "x"), ("a.example", "s:browser", "y")]
+    ):
+        await bury(world, number, host, stream, reason)
+        await world.pass_ms(1)
+    dead = world.frontier.dead
+    assert [letter.fingerprint for letter in await dead.find()] == [3, 2, 1, 0]
+    assert [letter.fingerprint for letter in await dead.find("s")] == [3, 1, 0]
+    assert [letter.fingerprint for letter in await dead.find(host="a.example", reason="x")] == [2, 0]
+    assert [letter.fingerprint for letter in await dead.find(limit=2)] == [3, 2]
+    assert await dead.count() == 4
+
+
+async def test_a_retried_letter_starts_afresh_and_is_no_longer_dead(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    letter_id = await bury(world, 1)
+    assert await world.frontier.dead.retry([letter_id, letter_id, "0:99"]) == [True, False, False]
+    assert await world.frontier.push([message(1, generation="3")]) == [PushOutcome.DUPLICATE]
+    [lease] = await world.lease()
+    assert (lease.id, lease.deliveries, lease.generation) == (letter_id, 0, "3")
+    assert await world.frontier.dead.count() == 0
+
+
+async def test_dead_is_dead_in_every_generation(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    await bury(world, 1)
+    assert await world.frontier.push([message(1, generation="4")]) == [PushOutcome.DUPLICATE_DEAD]
+    assert await world.frontier.push([message(1, stream="t")]) == [PushOutcome.ACCEPTED], "for its own spider only"
+
+
+async def test_two_dead_copies_are_forgotten_with_the_second(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    await world.frontier.push([message(1, cap=2), message(1, cap=2, dedupe=False)])
+    for lease in await world.lease():
+        await world.frontier.bury(lease.id, lease.token, reason="test")
+    first, second = await world.frontier.dead.find()
+    await world.frontier.dead.drop([first.id])
+    assert await world.frontier.push([message(1)]) == [PushOutcome.DUPLICATE_DEAD]
+    await world.frontier.dead.drop([second.id])
+    assert await world.frontier.push([message(1)]) == [PushOutcome.ACCEPTED]
+
+
+async def test_the_oldest_letter_makes_room_and_is_counted_and_forgotten(redis_client: Any) -> None:
+    world = await timed(redis_client, dead_limit=2)
+    for number in range(3):
+        await bury(world, number)
+        await world.pass_ms(1)
+    dead = world.frontier.dead
+    assert [letter.fingerprint for letter in await dead.find()] == [2, 1]
+    assert (await dead.count(), await dead.evicted()) == (2, 1)
+    assert await world.frontier.push([message(0, generation="3")]) == [PushOutcome.ACCEPTED]
+    total = (await world.frontier.census.stats()).total
+    assert (total.accepted, total.dead, total.dropped, total.queued) == (4, 2, 1, 1)
+
+
+async def test_a_bad_seed_is_kept_as_it_came(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    await world.frontier.dead.bury_seed(b"{bad\xff", spider="s", reason="not JSON", detail={"line": 1})
+    [letter] = await world.frontier.dead.find("s", reason="not JSON")
+    assert (letter.body, letter.host, letter.detail) == (b"{bad\xff", "", {"line": 1})
+    assert await world.frontier.dead.retry([letter.id]) == [False], "it is no request"
+    assert await world.frontier.dead.drop([letter.id]) == [True]
+    assert (await world.frontier.census.stats()).total.accepted == 0

@@ -1,0 +1,77 @@
+"""The frontier's settings: each has a range, and the project's own values are within it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from scrapy.settings import BaseSettings, Settings
+
+from crawler.errors import ConfigError
+from crawler.frontier.config import FrontierConfig
+
+RANGES = {
+    "FRONTIER_SHARDS": (0, 1025),
+    "FRONTIER_LEASE_SECONDS": (0.5, 86_401),
+    "FRONTIER_START_WITHIN_SECONDS": (0, 3_601),
+    "FRONTIER_HARD_CAP_SECONDS": (0, 86_401),
+    "FRONTIER_MAX_DELIVERIES": (0, 101),
+    "FRONTIER_PRIORITY_STEP_SECONDS": (-1, 86_401),
+    "FRONTIER_QUEUE_LIMIT": (0, 10**13),
+    "FRONTIER_QUEUE_HIGH_WATER": (0, 10**13),
+    "FRONTIER_MEMORY_LIMIT": (0, 1.1),
+    "FRONTIER_MEMORY_HIGH_WATER": (0, 1.1),
+    "FRONTIER_RETENTION_SECONDS": (0, 10**10),
+    "FRONTIER_DEDUPE": ("none", ""),
+    "FRONTIER_WINDOW_SECONDS": (0, 10**10),
+    "FRONTIER_BLOOM_CAPACITY": (0, 10**12),
+    "FRONTIER_BLOOM_ERROR_RATE": (0, 0.5),
+    "FRONTIER_DEAD_LIMIT": (0, 10**10),
+    "FRONTIER_BACKOFF_SECONDS": (0, 3_601),
+    "FRONTIER_FORGIVE_SECONDS": (0, 86_401),
+    "FRONTIER_HOST_MEMORY_SECONDS": (0, 10**8),
+    "FRONTIER_KEY": ("", "a{b"),
+    "AUTOTHROTTLE_START_DELAY": (-1, 86_401),
+    "AUTOTHROTTLE_MAX_DELAY": (-1, 86_401),
+    "AUTOTHROTTLE_TARGET_CONCURRENCY": (0, 1_001),
+}
+
+
+def project_settings(**values: Any) -> BaseSettings:
+    settings = Settings()
+    settings.setmodule("settings.base", priority="project")
+    settings.update(values, priority="cmdline")
+    return settings
+
+
+def test_the_projects_settings_are_the_defaults() -> None:
+    assert FrontierConfig.from_settings(project_settings()) == FrontierConfig()
+
+
+@pytest.mark.parametrize(("name", "value"), [(name, value) for name, pair in RANGES.items() for value in pair])
+def test_a_value_out_of_range_is_refused_by_name(name: str, value: Any) -> None:
+    with pytest.raises(ConfigError, match=name):
+        FrontierConfig.from_settings(project_settings(**{name: value}))
+
+
+def test_limits_are_shared_out_among_the_shards() -> None:
+    constants = FrontierConfig(shards=4, queue_limit=100, dead_limit=10).constants()
+    assert (constants["QUEUE_LIMIT"], constants["DEAD_LIMIT"]) == (25, 2)
+
+
+def test_a_lease_outlives_the_time_to_start() -> None:
+    with pytest.raises(ConfigError, match="FRONTIER_START_WITHIN_SECONDS"):
+        FrontierConfig.from_settings(project_settings(FRONTIER_LEASE_SECONDS=10, FRONTIER_START_WITHIN_SECONDS=11))
+
+
+def test_high_water_marks_come_before_the_limits() -> None:
+    with pytest.raises(ConfigError, match="FRONTIER_QUEUE_HIGH_WATER"):
+        FrontierConfig.from_settings(project_settings(FRONTIER_QUEUE_LIMIT=10, FRONTIER_QUEUE_HIGH_WATER=11))
+    with pytest.raises(ConfigError, match="FRONTIER_MEMORY_HIGH_WATER"):
+        FrontierConfig.from_settings(project_settings(FRONTIER_MEMORY_LIMIT=0.5, FRONTIER_MEMORY_HIGH_WATER=0.6))
+
+
+def test_a_bloom_filter_has_the_textbooks_size() -> None:
+    constants = FrontierConfig(dedupe="bloom", bloom_capacity=1_000_000, bloom_error=0.01).constants()
+    assert constants["BLOOM_PAGES"] == 293  # 9.585 bits a URL in pages of 32,768
+    assert constants["BLOOM_HASHES"] == 7
