@@ -72,7 +72,7 @@ def brand(raw: object) -> str | None:
 
 
 def identifier(raw: object) -> str | None:
-    """An identifier; words that follow it are cut off (`TE502955 Housse de canapé` -> `TE502955`)."""
+    """An identifier; words that follow it are cut off (`TX502999 Housse de chaise` -> `TX502999`)."""
     value = name(raw)
     if value is None:
         return None

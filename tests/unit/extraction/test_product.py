@@ -190,7 +190,7 @@ def test_a_price_that_nothing_denies_means_in_stock_and_says_that_it_is_inferred
     [
         ("https://x.example/p/20451-knife", {"sku": None}, "20451", "url"),
         ("https://x.example/knife?sku=AB-12", {"sku": None}, "AB-12", "url"),
-        ("https://x.example/dp/B07FW264WL", {"sku": " "}, "B07FW264WL", "url"),
+        ("https://x.example/dp/B0ABC12345", {"sku": " "}, "B0ABC12345", "url"),
         ("https://x.example/knife", {"sku": None}, None, None),
         ("https://x.example/knife-20451.html", {"sku": "MODEL X", "mpn": "20451"}, "20451", "json-ld"),
         ("https://x.example/knife-20451.html", {"sku": "KN-9", "mpn": "M-1"}, "KN-9", "json-ld"),
@@ -221,7 +221,7 @@ def test_bytes_text_and_documents_give_the_same(kind: str) -> None:
 
 
 def test_the_currency_of_a_shared_symbol_is_the_countrys() -> None:
-    html = "<h1>Doorbell</h1><p class=price>$229.99</p><button>Add to cart</button>"
+    html = "<h1>Doorbell</h1><p class=price>$219.99</p><button>Add to cart</button>"
     assert found(html, "https://shop.example.ca/p/doorbell").currency == "CAD"
     assert found(html, "https://shop.example.com/en-au/p/doorbell").currency == "AUD"
     assert found(html, "https://shop.example.com/p/doorbell").currency == "USD"

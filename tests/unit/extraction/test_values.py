@@ -176,6 +176,6 @@ def test_names_and_identifiers() -> None:
     assert values.name("N/A") is None
     assert values.brand("More of the brand: Acme") == "Acme"
     assert values.brand("Brand:") is None or values.brand("Brand:") == "Brand:"
-    assert values.identifier("TE502955-12 Housse de canapé") == "TE502955-12"
-    assert values.identifier("GARNI 570 EASY II") == "GARNI 570 EASY II"
+    assert values.identifier("TX502999-12 Housse de chaise") == "TX502999-12"
+    assert values.identifier("NORD 370 EASY II") == "NORD 370 EASY II"
     assert values.identifier(20451) == "20451"
