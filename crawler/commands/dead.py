@@ -10,11 +10,11 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
-from rich.console import Console
 from rich.table import Table
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from crawler.commands.status import console
 from crawler.errors import ShoalError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import DeadLetter
@@ -93,7 +93,7 @@ class Command(ScrapyCommand):
             row = (letter.reason, letter.host, letter.deliveries, letter.status or "", letter.worker, _what(letter))
             table.add_row(letter.id, f"{_at(letter):%Y-%m-%d %H:%M:%S}", *map(str, row))
         total, evicted = await frontier.dead.count(), await frontier.dead.evicted()
-        Console().print(table if letters else "No dead letters match.")
+        console().print(table if letters else "No dead letters match.")
         print(f"{len(letters)} shown of {total} kept; {evicted} evicted for want of room (FRONTIER_DEAD_LIMIT)")
 
 

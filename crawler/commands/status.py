@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
@@ -34,6 +35,8 @@ class Snapshot:
     waiting_hosts: int
     hosts: Sequence[HostState]
     workers: Sequence[WorkerState]
+    bytes_per_queued: float | None  # measured on a sample of the whole frontier; None where there is nothing
+    bytes_per_seen: float | None
 
 
 class Command(ScrapyCommand):
@@ -73,24 +76,32 @@ class Command(ScrapyCommand):
             elif opts.watch:
                 await self._watch(frontier, spider, seen)
             else:
-                Console().print(render(seen))
+                console().print(render(seen))
 
     async def _watch(self, frontier: Frontier, spider: str | None, seen: Snapshot) -> None:
-        with Live(render(seen), auto_refresh=False) as live:
+        with Live(render(seen), console=console(), auto_refresh=False) as live:
             while True:
                 await asyncio.sleep(WATCH_SECONDS)
                 live.update(render(await look(frontier, spider)), refresh=True)
+
+
+def console() -> Console:
+    """Wide enough for whole host names where the output goes to a file or a pipe."""
+    return Console() if sys.stdout.isatty() else Console(width=160)
 
 
 async def look(frontier: Frontier, spider: str | None) -> Snapshot:
     """Everything the command shows."""
     stats = await frontier.census.stats(spider)
     workers = await frontier.census.workers()
+    bytes_per_queued, bytes_per_seen = await frontier.census.sizes()
     return Snapshot(
         spiders=dict(stats.spiders),
         eligible_hosts=stats.eligible_hosts,
         waiting_hosts=stats.waiting_hosts,
         hosts=await frontier.census.hosts(spider, TOP_HOSTS),
+        bytes_per_queued=bytes_per_queued,
+        bytes_per_seen=bytes_per_seen,
         workers=[w for w in workers if spider is None or str(w.info.get("spider", "")).partition(":")[0] == spider],
     )
 
@@ -99,6 +110,9 @@ def render(seen: Snapshot) -> Group:
     """Tables for people."""
     parts: list[Table | str] = [_spiders(seen.spiders)]
     parts.append(f"{seen.eligible_hosts} hosts may be visited now, {seen.waiting_hosts} later.")
+    sizes = [(seen.bytes_per_queued, "queued"), (seen.bytes_per_seen, "seen")]
+    if told := [f"{size:.1f} bytes per {kind} URL" for size, kind in sizes if size is not None]:
+        parts.append(f"Redis holds {' and '.join(told)}.")
     if seen.hosts:
         parts.append(_hosts(seen.hosts))
     parts.append(_workers(seen.workers) if seen.workers else "No worker is alive.")

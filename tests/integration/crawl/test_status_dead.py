@@ -1,0 +1,99 @@
+"""`scrapy status` and `scrapy dead` on a real frontier."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from crawler.frontier.messages import Message
+from tests.crawling import Fleet, open_frontier
+
+pytestmark = pytest.mark.usefixtures("letters")
+
+
+def message(number: int, host: str = "shop.example") -> Message:
+    return Message(host=host, stream="products", spider="products", body=b"x", fingerprint=number, cap=10)
+
+
+@pytest.fixture
+async def letters(fleet: Fleet) -> None:
+    """Two dead letters of different reasons and hosts, one request still queued, one worker."""
+    async with open_frontier(fleet.redis_url, fleet.key) as frontier:
+        await frontier.push([message(1), message(2, "other.example")])
+        for lease in (await frontier.lease(["products"], 2, worker="w1")).leases:
+            reason = "spider_error" if lease.host == "shop.example" else "http_503"
+            detail = {"url": f"https://{lease.host}/1", "error": "KeyError: 'a'"}
+            assert await frontier.bury(lease.id, lease.token, reason=reason, detail=detail)
+        await frontier.push([message(3)])
+        await frontier.census.heartbeat("w1", {"spider": "products", "leases": 0, "buffered": 0, "outbox": 0})
+
+
+def scrapy(fleet: Fleet, *args: str) -> tuple[int, str, str]:
+    result = fleet.runner.run(*args, "-s", f"FRONTIER_KEY={fleet.key}")
+    assert "Traceback" not in result.stderr
+    return result.returncode, result.stdout, result.stderr
+
+
+def test_status_shows_counters_hosts_and_workers(fleet: Fleet) -> None:
+    status, shown, _ = scrapy(fleet, "status", "products")
+    assert status == 0
+    assert [words for words in ("shop.example", "bytes per queued URL", "w1") if words not in shown] == []
+
+
+def test_status_is_json_for_scripts(fleet: Fleet) -> None:
+    seen = json.loads(scrapy(fleet, "status", "products", "--json")[1])
+    assert {name: seen["spiders"]["products"][name] for name in ("queued", "dead", "seen")} == {
+        "queued": 1, "dead": 2, "seen": 3,
+    }  # fmt: skip
+    assert [host["host"] for host in seen["hosts"]] == ["shop.example"]
+    assert [worker["name"] for worker in seen["workers"]] == ["w1"]
+    assert seen["bytes_per_queued"] > 0
+
+
+def test_status_of_a_spider_that_nobody_pushed_to_says_so(fleet: Fleet) -> None:
+    assert "Nothing was ever pushed." in scrapy(fleet, "status", "pages")[1]
+
+
+def test_dead_letters_are_listed_by_host_and_reason(fleet: Fleet) -> None:
+    listed = [json.loads(line) for line in scrapy(fleet, "dead", "list", "products", "--json")[1].splitlines()]
+    assert {letter["reason"]: letter["host"] for letter in listed} == {
+        "spider_error": "shop.example",
+        "http_503": "other.example",
+    }
+    by_reason = scrapy(fleet, "dead", "list", "--reason", "http_503", "--json")[1]
+    by_host = scrapy(fleet, "dead", "list", "--host", "other.example", "--json")[1]
+    assert by_reason == by_host
+    assert len(by_reason.splitlines()) == 1
+    assert "2 shown of 2 kept; 0 evicted" in scrapy(fleet, "dead", "list")[1]
+
+
+def test_one_letter_is_shown_with_its_error(fleet: Fleet) -> None:
+    first = json.loads(scrapy(fleet, "dead", "list", "--json", "--limit", "1")[1])
+    assert json.loads(scrapy(fleet, "dead", "show", first["id"])[1])["detail"]["error"] == "KeyError: 'a'"
+    assert scrapy(fleet, "dead", "show", "0:999999")[0] == 1
+
+
+def test_retry_queues_and_drop_forgets(fleet: Fleet) -> None:
+    assert scrapy(fleet, "dead", "retry", "products", "--reason", "spider_error")[1] == "1 queued again\n"
+    assert scrapy(fleet, "dead", "drop", "products")[1] == "1 dropped\n"
+    counters = json.loads(scrapy(fleet, "status", "products", "--json")[1])["spiders"]["products"]
+    assert (counters["queued"], counters["dead"], counters["dropped"]) == (2, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["dead"], "name one of list, show, retry, drop"),
+        (["dead", "bury"], "name one of"),
+        (["dead", "show"], "name one of"),
+        (["dead", "show", "x"], "'x' is no id"),
+        (["dead", "list", "--limit", "0"], "--limit 0 is out of range: 1 to 1000000"),
+        (["status", "a", "b"], "at most one spider"),
+        (["status", "--json", "--watch"], "either --json or --watch"),
+    ],
+)
+def test_a_wrong_call_is_one_line_and_status_2(fleet: Fleet, args: list[str], words: str) -> None:
+    status, _, complaint = scrapy(fleet, *args)
+    assert status == 2
+    assert words in complaint
