@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 import sys
 import threading
 import time
@@ -34,12 +35,21 @@ class Received:
 
 
 class Site:
-    """Serves *pages* by path on a loopback address; other paths are 404. `received` lists what was asked for."""
+    """Serves *pages* by path on a loopback address, over *tls* if given; other paths are 404. `received` lists what
+    was asked for."""
 
-    def __init__(self, pages: Mapping[str, Page | Callable[[], Page]], host: str = "127.0.0.1") -> None:
+    def __init__(
+        self,
+        pages: Mapping[str, Page | Callable[[], Page]],
+        host: str = "127.0.0.1",
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
         self.pages = dict(pages)
         self.received: list[Received] = []
+        self._scheme = "https" if tls else "http"
         self._server = _Server(self, host)
+        if tls:
+            self._server.socket = tls.wrap_socket(self._server.socket, server_side=True)
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
 
     @property
@@ -50,7 +60,7 @@ class Site:
     def url(self, path: str = "/") -> str:
         """The address of *path*."""
         host, port = self._server.server_address[:2]
-        return f"http://{host!s}:{port}{path}"
+        return f"{self._scheme}://{host!s}:{port}{path}"
 
     async def asked(self, number: int, seconds: float = 40) -> None:
         """Return when that many requests have come in."""

@@ -22,8 +22,12 @@ from scrapy.core.downloader.handlers.http11 import (
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 from twisted.internet.abstract import FileDescriptor
-from twisted.internet.defer import fail
-from twisted.web.client import URI
+from twisted.internet.defer import Deferred, fail
+from twisted.internet.interfaces import IHandshakeListener, ISSLTransport
+from twisted.internet.protocol import connectionDone
+from twisted.python.failure import Failure
+from twisted.web.client import URI, ResponseNeverReceived
+from zope.interface import implementer  # type: ignore[import-untyped]
 
 from crawler.frontier.pacing import MissedError
 
@@ -74,12 +78,35 @@ class PacedHTTP11DownloadHandler(HTTP11DownloadHandler):
             del self._waiting[url]
 
 
+@implementer(IHandshakeListener)
 class _Protocol(_LenientHTTP11ClientProtocol):
-    """Checks, writes and notes in one go, once there is a connection."""
+    """Checks, writes and notes in one go, once there is a connection that lets the request out."""
 
     waiting: Waiting
+    _secured = False
+    _held_back: Deferred[None] | None = None
 
     def request(self, request: Any) -> Any:
+        if self._secured or not ISSLTransport.providedBy(self.transport):
+            return self._depart(request)
+        self._held_back = Deferred(lambda _: cast("Any", self.transport).abortConnection())
+        return self._held_back.addCallback(lambda _: self._depart(request))
+
+    def handshakeCompleted(self) -> None:  # noqa: N802 - Twisted's
+        self._secured = True
+        if held_back := self._take_held_back():
+            held_back.callback(None)
+
+    def connectionLost(self, reason: Failure = connectionDone) -> None:  # noqa: N802 - Twisted's
+        if held_back := self._take_held_back():
+            held_back.errback(ResponseNeverReceived([reason]))  # type: ignore[no-untyped-call]
+        super().connectionLost(reason)  # type: ignore[no-untyped-call]
+
+    def _take_held_back(self) -> Deferred[None] | None:
+        held_back, self._held_back = self._held_back, None
+        return held_back
+
+    def _depart(self, request: Any) -> Any:
         if not (waiting := self.waiting.get(request.absoluteURI)):
             return super().request(request)
         departure, transport = waiting.popleft(), cast("Any", self.transport)
