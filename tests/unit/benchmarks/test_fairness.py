@@ -1,0 +1,94 @@
+"""The fairness benchmarks: what their figures mean, what misses a bar, and that the proxy delays."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from benchmarks import bed, fairness_crowd, fairness_latency, fairness_tarpit
+from benchmarks.crawl import SHOAL, STOCK
+from benchmarks.delaying_proxy import Distance, pump
+from benchmarks.fairness_crowd import Finish
+from benchmarks.fairness_latency import FAR, NEAR, Found, Pair
+
+
+@pytest.fixture(autouse=True)
+def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(bed, "DOCUMENT", tmp_path / "fairness.md")
+    return tmp_path / "fairness.md"
+
+
+def tarpits(beside: float, charged: int = 0) -> dict[str, list[fairness_tarpit.Figures]]:
+    ours = fairness_tarpit.Figures(alone=60, beside=beside, sent=32, buffered=20, lost=0, charged=charged)
+    stock = fairness_tarpit.Figures(alone=40, beside=10, sent=32, buffered=8, lost=40, charged=0)
+    return {SHOAL: [ours], STOCK: [stock]}
+
+
+def test_others_must_keep_their_share_beside_tarpits(written: Path) -> None:
+    assert fairness_tarpit.publish(tarpits(30)) == []
+    assert "| Shoal | 60.0 | 30.0 | 0.50 | 32 | 20 | 0 | 0 |" in written.read_text()
+    assert "| scrapy-redis | 40.0 | 10.0 | 0.25 | 32 | 8 | 0 | 40 |" in written.read_text()
+
+    assert len(fairness_tarpit.publish(tarpits(24))) == 1
+    assert len(fairness_tarpit.publish(tarpits(30, charged=1))) == 1
+
+
+def test_a_far_redis_is_compared_pair_by_pair(written: Path) -> None:
+    ours = [Pair(100, 95), Pair(10, 9.5), Pair(1000, 100)]
+    found = Found({SHOAL: ours, STOCK: [Pair(100, 50)]}, near_ms=0.1, far_ms=1.1)
+
+    assert fairness_latency.publish(found, 3) == []
+    assert "| Shoal | 100 | 95 | 0.95 |" in written.read_text()
+
+    found.pairs[SHOAL] = [Pair(100, 89)]
+    assert len(fairness_latency.publish(found, 3)) == 1
+
+
+def test_a_giant_may_not_hold_up_the_crowd(written: Path) -> None:
+    found = {(who, beside): [Finish(10, 1.0)] for who in (SHOAL, STOCK) for beside in (False, True)}
+    found[STOCK, True] = [Finish(15, 0.2)]
+
+    assert fairness_crowd.publish(found) == []
+    assert "| Shoal | 10.0 | 10.0 | 1.00 | 100% |" in written.read_text()
+    assert "| scrapy-redis | 10.0 | 15.0 | not done | 20% |" in written.read_text()
+
+    for slow in (Finish(11.5, 1.0), Finish(10, 0.99)):
+        found[SHOAL, True] = [slow]
+        assert len(fairness_crowd.publish(found)) == 1
+
+
+@pytest.fixture
+def through_the_proxy() -> Iterator[tuple[socket.socket, socket.socket, Distance]]:
+    ours, near = socket.socketpair()
+    far, theirs = socket.socketpair()
+    distance = Distance(0.05)
+    thread = threading.Thread(target=pump, args=(near, far, distance), daemon=True)
+    thread.start()
+    with theirs, near, far:
+        with ours:
+            yield ours, theirs, distance
+        thread.join()
+
+
+def test_the_proxy_holds_back_what_it_is_told_to(
+    through_the_proxy: tuple[socket.socket, socket.socket, Distance],
+) -> None:
+    ours, theirs, distance = through_the_proxy
+    theirs.settimeout(10)
+
+    ours.sendall(b"near")
+    assert theirs.recv(10) == b"near"
+
+    distance.switch(FAR, None)
+    began = time.monotonic()
+    ours.sendall(b"far")
+    assert theirs.recv(10) == b"far"
+    assert time.monotonic() - began >= 0.05
+
+    distance.switch(NEAR, None)
+    assert distance.seconds == 0
