@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from dataclasses import dataclass
 from typing import Any, Final
 
 from redis.asyncio.cluster import RedisCluster
-from redis.exceptions import AuthenticationError, NoPermissionError, RedisError, ResponseError
+from redis.exceptions import AuthenticationError, BusyLoadingError, NoPermissionError, RedisError, ResponseError
 
 from crawler.errors import ServiceError
 from crawler.frontier.shards import Shards
@@ -14,6 +16,9 @@ from crawler.frontier.shards import Shards
 # Queued requests of a host stay in one compact list while none is longer than this, and a host has no more than
 # zset-max-listpack-entries of them.
 TUNING: Final = {"zset-max-listpack-value": 512, "set-max-intset-entries": 2048}
+LOADING_POLL_SECONDS: Final = 0.5
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,11 +33,26 @@ class ServerReport:
 async def prepare(shards: Shards) -> ServerReport:
     """Raises ServiceError when the server cannot be used; says in `advice` what could be better."""
     try:
-        await shards.client.ping()
+        await _loaded(shards.client)
         await shards.run_all("stats")
         return await _report(shards.client)
     except (RedisError, OSError) as error:
         raise ServiceError(_explained(shards.client, error)) from None
+
+
+async def _loaded(client: Any) -> None:
+    """Wait while the server reads its data from disk: millions of queued requests take it a minute."""
+    said = False
+    while True:
+        try:
+            await client.ping()
+        except BusyLoadingError:
+            if not said:
+                logger.warning("Redis at %s is still loading its data: waiting", address(client))
+            said = True
+            await asyncio.sleep(LOADING_POLL_SECONDS)
+        else:
+            return
 
 
 async def _report(client: Any) -> ServerReport:

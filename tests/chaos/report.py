@@ -25,6 +25,8 @@ def violations(result: Result) -> list[str]:
     found += [f"dead: {line}" for line in verdict.unexpected_dead(result.plan, result.dead)]
     if result.left is None or str(result.left) != str(verdict.Left(0, 0, 0, 0, 0)):
         found.append(f"left in the frontier: {result.left}")
+    if result.turned_away > result.restarts * result.options.workers:
+        found.append(f"{result.turned_away} workers could not use their servers")
     return found + result.troubles
 
 
@@ -50,6 +52,7 @@ def rows(result: Result) -> list[tuple[str, str]]:
         ("workers killed by a page", str(result.fatal_kills)),
         ("workers frozen for longer than their leases", str(len(result.freezes))),
         ("Redis killed with -9", str(result.restarts)),
+        ("workers that came while Redis was away, and were started again", str(result.turned_away)),
         ("leases taken back", str(counters.reaped)),
         ("pages delivered again", str(wire.redeliveries)),
         ("requests on the wire", str(wire.requests)),

@@ -55,6 +55,7 @@ class Result:
     kills: int = 0
     fatal_kills: int = 0  # by pages
     restarts: int = 0
+    turned_away: int = 0  # workers that came while Redis was away
     freezes: list[Freeze] = field(default_factory=list)
     troubles: list[str] = field(default_factory=list)  # of the workers: ended by themselves, did not stop, errors
 

@@ -184,7 +184,7 @@ class Run:
         await asyncio.gather(*self._tasks)
         result = self._result
         result.kills, result.freezes = len(fleet.killed), fleet.freezes
-        result.fatal_kills = len(fleet.killed_by_pages)
+        result.fatal_kills, result.turned_away = len(fleet.killed_by_pages), len(fleet.turned_away)
         result.troubles += [f"{one.name} ended by itself: {one.tail(1)}" for one in fleet.ended]
         workers = list(fleet.living)
         result.troubles += [f"{one.name} did not stop" for one in await asyncio.to_thread(stop, workers, STOP_SECONDS)]

@@ -10,10 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
-from typing import Literal
+from typing import Final, Literal
 
 from crawler.embedded import record
 from demo.children import Child, Family
+
+USAGE_ERROR: Final = 2  # exit status of a worker that cannot use its servers
 
 Kind = Literal["kill", "freeze", "restart"]
 
@@ -53,21 +55,21 @@ class Fleet:
         self.ended: list[Child] = []  # by themselves, which none should
         self.killed: list[Child] = []
         self.killed_by_pages: list[Child] = []
+        self.turned_away: list[Child] = []  # they came while Redis was away, and said so
         self.freezes: list[Freeze] = []
         self._frozen: set[Child] = set()
         self._started = 0
 
     @property
     def living(self) -> list[Child]:
-        """Those that run; replaces those that a page has killed."""
+        """Those that run; replaces those that a page has killed, and those that found no Redis when they began."""
         gone = [worker for worker in self.workers if worker.status is not None]
         self.workers = [worker for worker in self.workers if worker.status is None]
         for worker in gone:
-            if worker.status == -signal.SIGKILL:
-                self.killed_by_pages.append(worker)
+            ends = {-signal.SIGKILL: self.killed_by_pages, USAGE_ERROR: self.turned_away}
+            ends.get(worker.status or 0, self.ended).append(worker)
+            if worker not in self.ended:
                 self.add()
-            else:
-                self.ended.append(worker)
         return self.workers
 
     def add(self) -> None:
