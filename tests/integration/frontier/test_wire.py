@@ -191,4 +191,4 @@ def simulate(url: str, seed: int, delay: int, cap: int, replaced: Mapping[str, s
 def test_no_worker_clock_or_stall_breaks_the_pace(redis_url: str, delay: int, cap: int) -> None:
     fleets = [simulate(redis_url, seed, delay, cap, {}) for seed in range(SEEDS)]
     sends = sum(len(fleet.sends) for fleet in fleets)
-    assert sends > 15 * SEEDS, "the fleets did work"
+    assert sends > 10 * SEEDS, "the fleets did work"
