@@ -25,7 +25,7 @@ lock:  ## Resolve the lock again from pyproject.toml
 		--python-version 3.11 --output-file requirements.production.lock pyproject.toml
 
 test: $(STAMP)  ## Run the tests (TESTS=path narrows)
-	@$(BIN)/python -m pytest -q -n 2 --dist loadgroup $(TESTS) $(ARGS)
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile $(TESTS) $(ARGS)
 
 lint: $(STAMP)  ## Everything the code is checked with
 	$(BIN)/ruff check .

@@ -14,7 +14,6 @@ BOT_NAME = "shoal"  # Scrapy's names for what stands where
 SPIDER_MODULES = ["crawler.spiders"]
 NEWSPIDER_MODULE = "crawler.spiders"
 COMMANDS_MODULE = "crawler.commands"
-TEMPLATES_DIR = str(PROJECT_DIR / "crawler" / "templates")
 
 # --- Servers ---------------------------------------------------------------------------------------------
 # Empty = start (or join) the bundled servers of this machine. Readers: frontier and storage connection.py

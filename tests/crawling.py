@@ -42,6 +42,7 @@ WORKER: dict[str, Any] = FAST | {
     "CONCURRENT_REQUESTS": 4,
     "CONCURRENT_REQUESTS_PER_DOMAIN": 8,
 }
+SHORT_LEASE: dict[str, Any] = {"FRONTIER_LEASE_SECONDS": 1.5, "FRONTIER_START_WITHIN_SECONDS": 1}
 
 
 @dataclass(frozen=True)

@@ -122,4 +122,6 @@ class ScrapyRunner:
             process.kill()
             process.communicate()
         for forked in self._forked:
+            status = forked.poll()
+            print(f"--- scrapy {forked.arguments[:2]} {status}\n{forked.log[-4000:]}")  # seen when the test fails
             forked.close()

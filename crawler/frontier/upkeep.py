@@ -64,6 +64,7 @@ class Upkeep:
         self._empty_since: float | None = None
         self._full = ""
         self._outbox_shown = 0  # at the last sign of life
+        self._reading = asyncio.Lock()
 
     def finished_for(self) -> float:
         """Seconds for which neither this worker nor the frontier has had any work for this spider; 0 while it has."""
@@ -73,6 +74,11 @@ class Upkeep:
         """Before the first lease."""
         await self._heartbeat()
         await self._tidy()
+
+    async def finish_reading(self) -> None:
+        """Return when the start URLs in hand are stored: a closing worker takes no more."""
+        async with self._reading:
+            pass
 
     async def last(self) -> None:
         """After the last one: this worker is no longer among the living."""
@@ -147,8 +153,9 @@ class Upkeep:
 
     async def _read_seeds(self) -> None:
         """Move start URLs into the frontier for as long as there are many."""
-        while await self._read_some_seeds() == SEEDS_AT_ONCE:
-            pass
+        async with self._reading:
+            while await self._read_some_seeds() == SEEDS_AT_ONCE:
+                pass
 
     async def _read_some_seeds(self) -> int:
         """Each leaves its key only after its requests are stored; returns how many did."""

@@ -10,6 +10,7 @@ import socket
 from collections.abc import Coroutine
 from typing import Any, Self
 
+from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
@@ -57,6 +58,7 @@ class Worker:
         self._crawler = crawler
         self._server = server
         self._tasks: list[asyncio.Task[None]] = []
+        self._leasing: asyncio.Task[None] | None = None
 
     @classmethod
     async def open(cls, crawler: Crawler, server: Client, *, queue_cls: str, queue_key: str) -> Self:
@@ -66,18 +68,22 @@ class Worker:
         queue = load_object(queue_cls)(server=server, spider=crawler.spider, key=queue_key)
         worker = cls(crawler, server, frontier, queue)
         await worker.upkeep.first()
-        worker._start()
+        assert crawler.engine is not None
+        endings.on_request_end(crawler.engine, worker.settler.ended)
+        crawler.signals.connect(worker._start, signals.spider_opened)  # not before the pipelines are ready, too
         return worker
 
     def _start(self) -> None:
-        assert self._crawler.engine is not None
-        endings.on_request_end(self._crawler.engine, self.settler.ended)
         self._spawn(self.outbox.run())
-        self._spawn(self.prefetcher.run())
+        self._leasing = self._spawn(self.prefetcher.run())
         self._spawn(self.upkeep.run())
 
     async def close(self) -> None:
         """Give back what was not started, send everything, leave. Deletes nothing."""
+        if self._leasing is not None:  # ends by itself now; a call cut off would leave leases that nobody knows
+            self.prefetcher.wake()
+            await asyncio.wait([self._leasing])
+        await self.upkeep.finish_reading()
         self.prefetcher.give_back()
         for held in self.book.all():
             logger.error(
@@ -97,10 +103,11 @@ class Worker:
         if message.dedupe:
             self.dupefilter.confirm((message.stream, message.generation, message.fingerprint))
 
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)
         task.add_done_callback(self._ended)
         self._tasks.append(task)
+        return task
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         """A background task that fails would leave the worker alive and idle: close it instead."""

@@ -33,11 +33,7 @@ class ProductsSpider(FrontierSpider):
         return spider
 
     def parse(self, response: Response, **kwargs: Any) -> Iterator[ProductItem | Request]:
-        """One page.
-
-        @url https://shop.example/
-        @returns items 0 1
-        """
+        """One page."""
         if not isinstance(response, TextResponse):
             self.logger.info("Not a text page, nothing to extract: %s", response)
             return

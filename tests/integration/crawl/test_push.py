@@ -194,7 +194,7 @@ def test_standard_input_and_arguments_have_names(push: Pusher) -> None:
 
 def test_a_full_frontier_refuses_with_count_and_reason(push: Pusher) -> None:
     urls = [f"http://a.example/{number}" for number in range(5)]
-    pushed = push(*urls, FRONTIER_QUEUE_LIMIT=3)
+    pushed = push(*urls, FRONTIER_QUEUE_LIMIT=3, FRONTIER_QUEUE_HIGH_WATER=3)
     assert (pushed.status, pushed.summary) == (2, "3 pushed to products, 2 refused")
     assert pushed.complaints == ["2 messages: the frontier takes no more (refused/full)"]
 

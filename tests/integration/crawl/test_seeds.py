@@ -16,11 +16,9 @@ import pytest
 import redis
 
 from crawler.frontier.schema import RESERVED_META
-from tests.crawling import FAST, Fleet, Left, count, crawl_side_by_side, ended, left
+from tests.crawling import FAST, SHORT_LEASE, Fleet, Left, count, crawl_side_by_side, ended, left
 from tests.servers import environment
 from tests.sites import Page, Received, Site
-
-pytestmark = pytest.mark.xdist_group("seeds")  # one run of all crawls serves all tests
 
 BAD = [
     b"ftp://example.com/",
@@ -159,9 +157,8 @@ async def test_killed_worker_loses_no_start_url(fleet: Fleet) -> None:
     pages = {f"/{number}": Page(hold=hold) for number in range(200)}
     with Site(pages) as site, redis.Redis.from_url(fleet.redis_url) as client:
         key = f"{fleet.key}:start"
-        quick: dict[str, Any] = {
+        quick = SHORT_LEASE | {
             "REDIS_START_URLS_KEY": key,
-            "FRONTIER_LEASE_SECONDS": 1,
             "ITEM_PIPELINES": {},
             "CONCURRENT_REQUESTS": 32,
             "CONCURRENT_REQUESTS_PER_DOMAIN": 32,
