@@ -22,7 +22,7 @@ from scrapy.spiderloader import SpiderLoader
 
 from crawler.commands.push import Command as PushCommand
 from crawler.embedded.service import VALKEY
-from tests.servers import PROJECT_DIR
+from tests.zygote import PROJECT_DIR
 
 KUBERNETES = ("1.30", "1.35")  # the oldest and the newest we are for
 BUILDS = ("base", "overlays/local", "overlays/production")

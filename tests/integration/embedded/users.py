@@ -15,7 +15,7 @@ import redis
 from crawler.embedded import record
 from crawler.embedded.processes import Process
 from crawler.embedded.record import Record
-from tests.servers import PROJECT_DIR
+from tests.zygote import PROJECT_DIR
 
 SCRIPT = """
 import json, subprocess, sys

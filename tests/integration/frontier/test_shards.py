@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import redis.asyncio
 from redis.asyncio.cluster import RedisCluster
-from redis.exceptions import ConnectionError
+from redis.exceptions import ConnectionError as RedisConnectionError
 from scrapy.settings import BaseSettings
 
 from crawler.frontier import connection
@@ -124,8 +124,8 @@ async def _form(nodes: list[tuple[int, int]]) -> None:
         async with redis.asyncio.Redis(port=port) as node:
             await _until(node, "cluster_state:")
             if "cluster_slots_assigned:0" in await _info(node):
-                await node.execute_command("CLUSTER", "ADDSLOTSRANGE", bounds[at], bounds[at + 1] - 1)
-                await node.execute_command("CLUSTER", "MEET", "127.0.0.1", *nodes[0])
+                await node.execute_command("CLUSTER", "ADDSLOTSRANGE", bounds[at], bounds[at + 1] - 1)  # type: ignore[no-untyped-call]
+                await node.execute_command("CLUSTER", "MEET", "127.0.0.1", *nodes[0])  # type: ignore[no-untyped-call]
     for port, _ in nodes:
         async with redis.asyncio.Redis(port=port) as node:
             await _until(node, "cluster_state:ok")
@@ -133,14 +133,14 @@ async def _form(nodes: list[tuple[int, int]]) -> None:
 
 async def _until(node: Any, said: str) -> None:
     async with asyncio.timeout(20):
-        while said not in await _info(node):
+        while said not in await _info(node):  # noqa: ASYNC110 - another process is asked
             await asyncio.sleep(0.05)
 
 
 async def _info(node: Any) -> str:
     try:
         return str(await node.execute_command("CLUSTER", "INFO"))
-    except ConnectionError:
+    except RedisConnectionError:
         return "not there yet"
 
 
