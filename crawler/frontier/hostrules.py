@@ -33,7 +33,7 @@ class HostRules:
 
     delay_ms: int
     cap: int
-    slots: Mapping[str, Mapping[str, Any]]
+    slots: Mapping[str, Mapping[str, float]]
     grouping: urls.Grouping
     domains: Rules
 
@@ -58,15 +58,24 @@ class HostRules:
         group = request.meta.get("download_slot") or urls.group(request.url, grouping)
         slot = self.slots.get(group, {})
         delay_ms = round(slot["delay"] * 1000) if "delay" in slot else self.delay_ms
+        cap = int(slot.get("concurrency", self.cap))
         if site.delay_seconds is not None:
             delay_ms = round(site.delay_seconds * 1000)
-        return HostRule(group, delay_ms, site.concurrency or slot.get("concurrency", self.cap))
+        return HostRule(group, delay_ms, site.concurrency or cap)
 
 
-def _slots(settings: BaseSettings) -> Mapping[str, Mapping[str, Any]]:
-    slots = settings.getdict("DOWNLOAD_SLOTS")
-    for name, slot in slots.items():
-        if not isinstance(slot, Mapping) or slot.get("concurrency", 1) < 1 or slot.get("delay", 0) < 0:
-            allowed = "a map with concurrency >= 1 and delay >= 0 seconds"
-            raise ConfigError(f"DOWNLOAD_SLOTS[{name!r}]", slot, allowed)
-    return slots
+def _slots(settings: BaseSettings) -> dict[str, dict[str, float]]:
+    return {name: _slot(name, slot) for name, slot in settings.getdict("DOWNLOAD_SLOTS").items()}
+
+
+def _slot(name: str, slot: Any) -> dict[str, float]:
+    read: dict[str, float] = {}
+    try:
+        if "delay" in slot:
+            read["delay"] = config.number(slot, "delay", 0, 86_400)
+        if "concurrency" in slot:
+            read["concurrency"] = config.integer(slot, "concurrency", 1, 1_000)
+    except (ConfigError, TypeError, AttributeError):
+        allowed = "a map with delay (0 to 86400 seconds), concurrency (1 to 1000), or both"
+        raise ConfigError(f"DOWNLOAD_SLOTS[{name!r}]", slot, allowed) from None
+    return read

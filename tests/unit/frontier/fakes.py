@@ -1,0 +1,128 @@
+"""Small stand-ins for what the parts of a worker talk to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from crawler.frontier.config import FrontierConfig
+from crawler.frontier.leases import Held
+from crawler.frontier.messages import Batch, Handle, Lease, Message, PushOutcome, Report, Take
+
+
+class Clock:
+    """Stands still until it is set."""
+
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Stats:
+    """Counts."""
+
+    def __init__(self) -> None:
+        self.counts: dict[str, int] = {}
+
+    def inc_value(self, name: str, by: int = 1) -> None:
+        self.counts[name] = self.counts.get(name, 0) + by
+
+
+class Outage:
+    """Waits for nothing."""
+
+    on = False
+    waited = 0
+
+    async def wait(self, error: Exception) -> None:
+        self.waited += 1
+
+    def over(self) -> None:
+        """Nothing to say."""
+
+
+@dataclass
+class Frontier:
+    """Notes what it is told, and answers as it was set up; *before* runs at each call and may raise."""
+
+    before: Callable[[str], None] = lambda name: None
+    told: list[tuple[str, Any]] = field(default_factory=list)
+    outcomes: Callable[[Message], PushOutcome] = lambda message: PushOutcome.ACCEPTED
+    ours: bool = True  # whether tokens are good
+    takes: list[Take] = field(default_factory=list)
+    batch: Batch = field(default_factory=lambda: Batch([], None, 0))
+    config: FrontierConfig = field(default_factory=FrontierConfig)
+
+    async def push(self, messages: Sequence[Message], *, forced: bool = False) -> list[PushOutcome]:
+        self._call("forced push" if forced else "push", [message.body for message in messages])
+        return [self.outcomes(message) for message in messages]
+
+    async def start(self, handles: Sequence[Handle], *, on_wire: bool = False) -> list[bool]:
+        self._call("start on wire" if on_wire else "start", list(handles))
+        return [self.ours] * len(handles)
+
+    async def report(self, reports: Sequence[Report]) -> list[bool]:
+        self._call("report", list(reports))
+        return [self.ours] * len(reports)
+
+    async def ack(self, handles: Sequence[Handle]) -> list[bool]:
+        self._call("ack", list(handles))
+        return [self.ours] * len(handles)
+
+    async def give_back(self, handles: Sequence[Handle]) -> list[bool]:
+        self._call("give_back", list(handles))
+        return [self.ours] * len(handles)
+
+    async def nack(self, *handle: Any, **how: Any) -> bool:
+        self._call("nack", handle)
+        return self.ours
+
+    async def bury(self, *handle: Any, **how: Any) -> bool:
+        self._call("bury", handle)
+        return self.ours
+
+    async def lease(self, streams: Sequence[str], limit: int, **how: Any) -> Batch:
+        self._call("lease", {"streams": list(streams), "limit": limit} | how)
+        return self.batch
+
+    async def take(self, host: str, **how: Any) -> Take:
+        self._call("take", {"host": host} | how)
+        return self.takes.pop(0)
+
+    def _call(self, name: str, what: Any) -> None:
+        self.before(name)
+        self.told.append((name, what))
+
+    @property
+    def names(self) -> list[str]:
+        """The calls in their order."""
+        return [name for name, _ in self.told]
+
+
+def lease(number: int = 1, host: str = "a.example", deliveries: int = 0) -> Lease:
+    """A lease on a request of *host*."""
+    return Lease(
+        id=f"0:{number}",
+        token=number,
+        host=host,
+        stream="s",
+        body=b"",
+        fingerprint=number,
+        generation="0",
+        deliveries=deliveries,
+        start_within_ms=20_000,
+        priority=0,
+        leased_at_ms=0,
+    )
+
+
+def held(number: int = 1, host: str = "a.example", deliveries: int = 0) -> Held:
+    """The same in a worker's hands since the clock's start."""
+    return Held(lease(number, host, deliveries), leased_at=Clock.now, start_by=Clock.now + 20)
+
+
+def message(number: int, dedupe: bool = True) -> Message:
+    """A request on its way in."""
+    return Message(host="a.example", stream="s", spider="s", body=b"%d" % number, fingerprint=number, dedupe=dedupe)
