@@ -161,7 +161,7 @@ class Census:
         return size / members if members else None
 
     async def _host(self, shard: int, name: str, queued: int, now: int) -> HostState:
-        raw = await self._shards.client.get(self._shards.key(shard, f"h:{name}")) or bytes(_HOST.size)
+        raw = await self._shards.client.hget(self._shards.key(shard, "hosts"), name) or bytes(_HOST.size)
         start, delay, _, _, blocked, _, _, cap, _, in_flight, latency, ok, bad, _ = _HOST.unpack_from(raw)
         return HostState(
             host=name,

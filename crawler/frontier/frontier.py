@@ -58,14 +58,19 @@ class Frontier:
         full = not forced and await self.gauge.memory_full()
 
         async def run(shard: int, group: list[Message]) -> list[PushOutcome]:
+            hosts = list(dict.fromkeys(message.host for message in group))
             rows = [push_row(message) for message in group]
             try:
-                answers = await self.shards.run("push", shard, _flag(forced), _flag(full), *rows)
+                answers = await self.shards.run("push", shard, _flag(forced), _flag(full), len(hosts), *hosts, *rows)
             except OutOfMemoryError:
                 return [PushOutcome.REFUSED_MEMORY] * len(group)
             return [PushOutcome(answer) for answer in answers]
 
-        return await self.shards.scatter(messages, lambda message: self.shards.of_host(message.host), run)
+        order = sorted(range(len(messages)), key=lambda at: messages[at].host)  # a host's requests are written at once
+        outcomes = await self.shards.scatter(
+            [messages[at] for at in order], lambda message: self.shards.of_host(message.host), run
+        )
+        return [outcome for _, outcome in sorted(zip(order, outcomes, strict=True))]
 
     async def pressure(self) -> Pressure:
         """Whether seeds and other new work should wait, and why."""
@@ -90,10 +95,8 @@ class Frontier:
         lost_data = False
         for offset in range(self.shards.count):
             shard = (first + offset) % self.shards.count
-            alone = _flag(suspects_ok and not leases)
-            born, now, wait, backlog, waiting, *flat = await self.shards.run(
-                "lease", shard, limit - len(leases), worker, alone, len(streams), *streams, *exclude_hosts
-            )
+            wishes = (limit - len(leases), worker, _flag(suspects_ok and not leases))
+            born, now, wait, backlog, waiting, *flat = await self._lease(shard, wishes, streams, exclude_hosts)
             rows = zip(flat[::3], flat[1::3], flat[2::3], strict=True)
             leases += [read_lease(shard, now, *row, self.config.start_within_ms) for row in rows]
             queued, suspects = queued + backlog, suspects + waiting
@@ -103,6 +106,19 @@ class Frontier:
             if len(leases) >= limit or any(lease.deliveries >= SUSPECT_DELIVERIES for lease in leases):
                 break
         return Batch(leases, min(waits, default=None), queued, suspects, lost_data)
+
+    async def _lease(
+        self, shard: int, wishes: tuple[int, str, str], streams: Sequence[str], excluded: Collection[str]
+    ) -> list[Any]:
+        """Lease from one shard, once what is overdue there is back in the queue."""
+        for reaped in ("0", "1"):
+            answer: list[Any] = await self.shards.run(
+                "lease", shard, *wishes, reaped, len(streams), *streams, *excluded
+            )
+            if answer:
+                return answer
+            await self.shards.run("reap", shard)
+        raise AssertionError("lease.lua asks for reap.lua once only")
 
     async def start(self, handles: Sequence[Handle], *, on_wire: bool = False) -> list[bool]:
         """Charge a delivery; False: the lease is no longer ours, do not send.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from typing import Any
@@ -15,7 +16,12 @@ from crawler.errors import ServiceError
 
 Client = Redis | RedisCluster
 _LUA = files("crawler.frontier") / "lua"
-_INCLUDE = "-- include: "
+_INCLUDE = re.compile(r"^-- include ?(\w*): (.*)$", re.MULTILINE)  # with a word: in that mode of deduplication only
+_LITERAL = r"(?:-?[\d.]+|'[^']*')"
+_CONSTANTS = re.compile(
+    rf"^local ([A-Z][A-Z_]+(?:, [A-Z][A-Z_]+)*) = ({_LITERAL}(?:, {_LITERAL})*)(?: *--.*)?$", re.MULTILINE
+)
+_TOKEN = re.compile(r"'(?:\\.|[^'\\])*'|--.*|\b[A-Z][A-Z_]+\b")
 
 
 def source(name: str) -> str:
@@ -23,8 +29,27 @@ def source(name: str) -> str:
     return (_LUA / f"{name}.lua").read_text()
 
 
+def inlined(text: str, constants: Mapping[str, float | str]) -> str:
+    """*text* without comments, and with *constants* and its own `local UPPER_CASE = literal` in place of their names.
+
+    Lua 5.1 would make each of them an upvalue of every function that reads it, and looking those up when a script's
+    functions are made took half of its time.
+    """
+    values = {name: repr(value) for name, value in constants.items()}
+
+    def note(match: re.Match[str]) -> str:
+        names, literals = match[1].split(", "), match[2].split(", ")
+        values.update(zip(names, literals, strict=True))
+        return ""
+
+    def replaced(match: re.Match[str]) -> str:
+        return "" if match[0].startswith("--") else values.get(match[0], match[0])
+
+    return _TOKEN.sub(replaced, _CONSTANTS.sub(note, text))
+
+
 class Scripts:
-    """One script per operation: its first line, the constants, the parts it includes, its body.
+    """One script per operation: its first line, the parts it includes, its body.
 
     *replaced* gives other texts by name: tests put a clock of their own in place of lib/clock.
     """
@@ -33,7 +58,7 @@ class Scripts:
         self, client: Client, constants: Mapping[str, float | str], replaced: Mapping[str, str] | None = None
     ) -> None:
         self._client = client
-        self._constants = "\n".join(f"local {name} = {value!r}" for name, value in constants.items())
+        self._constants = constants
         self._replaced = replaced or {}
         self._built: dict[str, tuple[str, str]] = {}
 
@@ -47,15 +72,24 @@ class Scripts:
         except ResponseError as error:
             raise _explained(error) from None
 
+    def text(self, name: str) -> str:
+        """The whole script as the server gets it."""
+        shebang, _, body = self._source(name).partition("\n")
+        included = [
+            part
+            for mode, names in _INCLUDE.findall(body)
+            if mode in {"", self._constants.get("DEDUPE")}
+            for part in names.split()
+        ]
+        parts = [self._source(f"lib/{part}") for part in included]
+        return "\n".join((shebang, inlined("\n".join((*parts, body)), self._constants)))
+
     def _build(self, name: str) -> tuple[str, str]:
-        shebang, _, body = self._text(name).partition("\n")
-        included = [part for line in body.splitlines() if line.startswith(_INCLUDE) for part in line.split()[2:]]
-        parts = [self._text(f"lib/{part}") for part in included]
-        text = "\n".join((shebang, self._constants, *parts, body))
+        text = self.text(name)
         self._built[name] = text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
         return self._built[name]
 
-    def _text(self, name: str) -> str:
+    def _source(self, name: str) -> str:
         return self._replaced.get(name) or source(name)
 
 

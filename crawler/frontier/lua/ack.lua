@@ -2,7 +2,8 @@
 -- ack: these requests are done, their effects are durable.
 -- KEYS[1] the shard's tag. ARGV id, token of each.
 -- Result: 1 per request, 0 where the token is stale (or of a slot alone): nothing changes then. O(log in flight) each.
--- include: clock state tally hosts queue leases seen
+-- include: clock state tally hosts records release
+-- include window: seen
 local records, ids = lookup_handles(1)
 local result, gone, settled = {}, {}, {}
 for i, r in ipairs(records) do
@@ -19,6 +20,8 @@ for i, r in ipairs(records) do
   end
 end
 forget_leases(gone)
-save_seen()
-save_all()
+if DEDUPE == 'window' then save_seen() end
+save_hosts()
+save_tallies()
+save_state()
 return result

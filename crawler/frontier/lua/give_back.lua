@@ -2,7 +2,7 @@
 -- give_back: return leases unused, to the place in the queue they had, uncharged.
 -- KEYS[1] the shard's tag. ARGV id, token of each.
 -- Result: 1 per request, 0 where the token is stale. O(log queue) each.
--- include: clock state tally hosts queue leases
+-- include: clock state tally hosts members queue records release requeue
 local records, ids = lookup_handles(1)
 local result, gone, settled = {}, {}, {}
 for i, r in ipairs(records) do
@@ -15,5 +15,8 @@ for i, r in ipairs(records) do
   end
 end
 forget_leases(gone)
-save_all()
+flush_queue()
+save_hosts()
+save_tallies()
+save_state()
 return result

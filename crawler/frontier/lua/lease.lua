@@ -1,51 +1,15 @@
 #!lua flags=allow-oom
--- lease: hand out requests of hosts that may be visited now. Also takes back expired leases and queues what was
--- delayed until now, a few of each per call: there is no leader and no timer.
--- KEYS[1] the shard's tag. ARGV[1] how many, ARGV[2] worker, ARGV[3] '1' when a suspect may be given (alone),
--- ARGV[4] number of streams, then these streams, then hosts to pass over.
--- Result: {born, now, ms until more may be due or -1, backlog, suspects waiting, then per request: id, record, envelope}.
--- O(log hosts) per request leased.
--- include: clock state tally hosts queue leases seen dead
-local REAP_MOST, QUEUE_MOST = 8, 64
+-- lease: hand out requests of hosts that may be visited now.
+-- KEYS[1] the shard's tag. ARGV[1] how many, ARGV[2] worker, ARGV[3] '1' when a suspect may be given (alone), ARGV[4] '1'
+-- when reap has just run, ARGV[5] number of streams, then these streams, then hosts to pass over.
+-- Result: {} when reap is to run first; else {born, now, ms until more may be due or -1, backlog, suspects waiting, then
+-- per request: id, record, envelope}. O(log hosts) per request leased.
+-- include: clock state tally hosts members records
+if ARGV[4] ~= '1' and state.alarm > 0 and state.alarm <= now then return {} end
 local limit, worker = tonumber(ARGV[1]), ARGV[2]
-local streams, passed_over, excluded = {}, {}, #ARGV - 4 - ARGV[4]
-for i = 5, 4 + ARGV[4] do streams[#streams + 1] = ARGV[i] end
-for i = 5 + ARGV[4], #ARGV do passed_over[ARGV[i]] = true end
-
-local function reap()
-  if now < state.resumed + LEASE_MS then return end
-  local ids = call('ZRANGEBYSCORE', T .. ':lease', '-inf', now, 'LIMIT', 0, REAP_MOST)
-  if #ids == 0 then return end
-  local raws, envelopes = call('HMGET', T .. ':infl', unpack(ids)), call('HMGET', T .. ':body', unpack(ids))
-  for i, id in ipairs(ids) do
-    local r = read_record(raws[i])
-    r[RESERVED] = -1 -- its reservation stands: a frozen worker may still wake before start_by
-    release(r)
-    if r[STREAM] ~= '' then
-      local t = tally(r[STREAM], r[GENERATION])
-      t.reaped = t.reaped + 1
-      if r[DELIVERIES] >= MAX_DELIVERIES then
-        bury(id, r, envelopes[i], 'deliveries', '')
-      else
-        requeue(tonumber(id), r, r[DELIVERIES], envelopes[i])
-      end
-    end
-  end
-  forget_leases(ids)
-end
-
-local function queue_delayed()
-  local due = call('ZRANGEBYSCORE', T .. ':delayed', '-inf', now, 'LIMIT', 0, QUEUE_MOST)
-  for _, entry in ipairs(due) do
-    local stream, name, at = struct.unpack('>Bc0Bc0', entry)
-    local member = string.sub(entry, at)
-    local _, deliveries = struct.unpack('>I6B', member)
-    local priority, t = priority_of(member), tally(stream, generation_of(member))
-    enqueue(lane(stream, deliveries), name, score_of(priority), member, priority)
-    t.delayed, t.queued = t.delayed - 1, t.queued + 1
-  end
-  if #due > 0 then call('ZREM', T .. ':delayed', unpack(due)) end
-end
+local streams, passed_over, excluded = {}, {}, #ARGV - 5 - ARGV[5]
+for i = 6, 5 + ARGV[5] do streams[#streams + 1] = ARGV[i] end
+for i = 6 + ARGV[5], #ARGV do passed_over[ARGV[i]] = true end
 
 -- Hosts whose time has come are ordered by it and by the priority of their most urgent request.
 local function promote(stream, most)
@@ -53,10 +17,10 @@ local function promote(stream, most)
   local ready = call('ZRANGEBYSCORE', wait, '-inf', now, 'WITHSCORES', 'LIMIT', 0, most)
   if #ready == 0 then return end
   local names, due = {}, {}
+  for i = 1, #ready, 2 do names[#names + 1] = ready[i] end
+  load_hosts(names)
   for i = 1, #ready, 2 do
-    local name, at = ready[i], ready[i + 1]
-    names[#names + 1] = name
-    due[i], due[i + 1] = at - host(name)[LEAD] * STEP_MS, name
+    due[i], due[i + 1] = ready[i + 1] - host(ready[i])[LEAD] * STEP_MS, ready[i]
   end
   call('ZREM', wait, unpack(names))
   call('ZADD', T .. ':due:' .. stream, unpack(due))
@@ -127,6 +91,7 @@ local function lease_from(stream, base, most)
   repeat
     progress = false
     local names = call('ZRANGE', T .. ':due:' .. stream, 0, most - leased - 1 + excluded)
+    load_hosts(names)
     local share = math.max(1, math.floor((most - leased) / #names))
     for _, name in ipairs(names) do
       if leased >= most or visits <= 0 then break end
@@ -149,14 +114,13 @@ local function next_due()
   return soonest < math.huge and math.max(0, soonest - now) or -1
 end
 
-reap()
-queue_delayed()
-flush_queue()
-settle_hosts()
 local suspects = 0
-for _, stream in ipairs(streams) do
-  if ARGV[3] == '1' and leased == 0 then lease_from(stream .. '!', stream, 1) end
-  suspects = suspects + call('ZCARD', T .. ':due:' .. stream .. '!') + call('ZCARD', T .. ':wait:' .. stream .. '!')
+if state.suspects > 0 then
+  for _, stream in ipairs(streams) do
+    if ARGV[3] == '1' and leased == 0 then lease_from(stream .. '!', stream, 1) end
+    suspects = suspects + call('ZCARD', T .. ':due:' .. stream .. '!') + call('ZCARD', T .. ':wait:' .. stream .. '!')
+  end
+  state.suspects = state.suspects - leased
 end
 if leased == 0 then
   for _, stream in ipairs(streams) do
@@ -167,8 +131,10 @@ if leased > 0 then
   call('HSET', T .. ':infl', unpack(records))
   call('HSET', T .. ':body', unpack(bodies))
   call('ZADD', T .. ':lease', unpack(expiries))
+  wake_at(now + LEASE_MS)
 end
 local wait = leased < limit and visits > 0 and next_due() or 0
-save_seen()
-save_all()
+save_hosts()
+save_tallies()
+save_state()
 return {state.born, now, wait, state.backlog, suspects, unpack(rows)}

@@ -2,7 +2,7 @@
 -- nack: try a request again later, under the same id, uncharged: a retry is no crash.
 -- KEYS[1] the shard's tag. ARGV[1] id, ARGV[2] token, ARGV[3] delay ms, ARGV[4] '1' with a new body, ARGV[5] the body.
 -- Result: 1, or 0 when the token is stale. O(log delayed + log queue).
--- include: clock state tally hosts queue leases
+-- include: clock state tally hosts members queue records release requeue
 local id, r = held()
 if not r then return 0 end
 
@@ -25,5 +25,8 @@ else
   requeue(id, r, deliveries, envelope)
 end
 forget_leases({id})
-save_all()
+flush_queue()
+save_hosts()
+save_tallies()
+save_state()
 return 1

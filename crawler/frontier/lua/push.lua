@@ -1,11 +1,12 @@
 #!lua
 -- push: accept a batch of requests, once per fingerprint and generation.
 -- KEYS[1] the shard's tag. ARGV[1] '1' for children of leased work, never refused for fullness; ARGV[2] '1' while
--- memory is above its mark; ARGV[3...] requests: not before ms (d), delay ms (I4), cap (H), 1 to deduplicate (B), host,
--- stream, generation, fingerprint in digits (each length-prefixed), envelope.
+-- memory is above its mark; ARGV[3] how many hosts there are, these hosts, then the requests, those of a host together:
+-- not before ms (d), delay ms (I4), cap (H), 1 to deduplicate (B), host, stream, generation, fingerprint in digits (each
+-- length-prefixed), envelope.
 -- Result: one number per request: 0 accepted, 1 duplicate, 2 duplicate of a dead letter, 3 queue full, 4 memory.
 -- O(1) per request, and one bucket of fingerprints split per LOAD accepted. Refused by the server at maxmemory.
--- include: clock state tally hosts queue leases seen dead
+-- include: clock state tally hosts wishes members queue seen
 local ROW = '>dI4HBBc0Bc0Bc0Bc0h'
 local ACCEPTED, DUPLICATE, DUPLICATE_DEAD, FULL, MEMORY = 0, 1, 2, 3, 4
 local OUTCOMES = {[ACCEPTED] = 'accepted', 'duplicates', 'duplicates_dead', 'refused', 'refused'}
@@ -21,15 +22,17 @@ local function judge(stream, generation, envelope, dedupe, digits)
   return DUPLICATE
 end
 
+local first = 4 + ARGV[3]
+load_hosts({unpack(ARGV, 4, first - 1)})
 local result = {}
-for i = 3, #ARGV do
+for i = first, #ARGV do
   local row = ARGV[i]
   local not_before, delay, cap, dedupe, name, stream, generation, digits, priority, at = struct.unpack(ROW, row)
   local envelope = string.sub(row, at - 2)
   local outcome = judge(stream, generation, envelope, dedupe == 1, digits)
   local t, event = tally(stream, generation), OUTCOMES[outcome]
   t[event] = t[event] + 1
-  result[i - 2] = outcome
+  result[i - first + 1] = outcome
   if outcome == ACCEPTED then
     room = room - 1
     state.seq = state.seq + 1
@@ -46,5 +49,8 @@ for i = 3, #ARGV do
   end
 end
 save_seen()
-save_all()
+flush_queue()
+save_hosts()
+save_tallies()
+save_state()
 return result

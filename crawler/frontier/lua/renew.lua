@@ -3,7 +3,7 @@
 -- KEYS[1] the shard's tag. ARGV[1] '1' while storage is down: the time since the last renewal does not count towards
 -- that cap; ARGV[2...] id, token of each.
 -- Result: 1 per request, 0 where the token is stale or the cap is passed. O(log in flight) each.
--- include: clock state tally hosts queue leases
+-- include: clock state records
 local suspended = ARGV[1] == '1'
 local records, ids = lookup_handles(2)
 local result = {}

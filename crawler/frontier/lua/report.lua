@@ -4,14 +4,19 @@
 -- KEYS[1] the shard's tag. ARGV[1] a random number in [0, 1); ARGV[2...] reports: id (d), token (d), ms since wire start (I4),
 -- latency ms (I4), status or 0 (H), Retry-After ms (I4), 1 to keep the slot for a follow-up request (B).
 -- Result: 1 per report, 0 where the token is stale or the slot was freed before. O(streams of the host) each.
--- include: clock state tally hosts queue leases adapt
+-- include: clock state hosts records release adapt
 local REPORT = '>ddI4I4HI4B'
 local jitter, ids, tokens = tonumber(ARGV[1]), {}, {}
 for i = 2, #ARGV do
   ids[i - 1], tokens[i - 1] = struct.unpack(REPORT, ARGV[i])
 end
+local records, names = lookup(ids, tokens), {}
+for _, r in ipairs(records) do
+  if r then names[#names + 1] = r[HOST] end
+end
+load_hosts(names)
 local result, changed, gone = {}, {}, {}
-for i, r in ipairs(lookup(ids, tokens)) do
+for i, r in ipairs(records) do
   result[i] = 0
   if r and r[RELEASED] == 0 then
     local id, _, elapsed, latency, status, retry_after, keep = struct.unpack(REPORT, ARGV[i + 1])
@@ -34,5 +39,6 @@ for i, r in ipairs(lookup(ids, tokens)) do
 end
 if #changed > 0 then call('HSET', T .. ':infl', unpack(changed)) end
 forget_leases(gone)
-save_all()
+save_hosts()
+save_state()
 return result

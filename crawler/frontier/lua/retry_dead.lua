@@ -2,7 +2,7 @@
 -- retry_dead: queue dead letters again with a fresh delivery count, under their ids.
 -- KEYS[1] the shard's tag. ARGV ids. Result: 1 per letter, 0 where there is none (any more) or it was a seed.
 -- O(log dead + log queue) each.
--- include: clock state tally hosts queue leases seen dead
+-- include: clock state tally hosts members queue records seen dead
 local result = {}
 for i, id in ipairs(ARGV) do
   local letter = letter_of(id)
@@ -18,5 +18,8 @@ for i, id in ipairs(ARGV) do
   end
 end
 save_seen()
-save_all()
+flush_queue()
+save_hosts()
+save_tallies()
+save_state()
 return result

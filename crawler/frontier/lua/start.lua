@@ -3,7 +3,7 @@
 -- KEYS[1] the shard's tag. ARGV[1] '1' when they have just gone out, which lets the host's next request follow this one
 -- by the delay instead of the latest moment this one could have started; ARGV[2...] id, token of each.
 -- Result: 1 per request, 0 where the token is stale. O(1) each.
--- include: clock state tally hosts queue leases
+-- include: clock state hosts records
 local on_wire = ARGV[1] == '1'
 local records, ids = lookup_handles(2)
 local result, changed = {}, {}
@@ -23,5 +23,6 @@ for i, r in ipairs(records) do
   result[i] = r and 1 or 0
 end
 if #changed > 0 then call('HSET', T .. ':infl', unpack(changed)) end
-save_all()
+save_hosts()
+save_state()
 return result

@@ -1,10 +1,11 @@
 #!lua flags=allow-oom
--- sweep: forget the fingerprints of finished generations some time after their last work, a few buckets per call.
--- KEYS[1] the shard's tag. ARGV spider, its current generation, spider, ... Result: buckets still to go. O(generations).
+-- sweep: forget hosts that have been idle for long, and the fingerprints of finished generations some time after their
+-- last work; a few per call.
+-- KEYS[1] the shard's tag. ARGV spider, its current generation, spider, ... Result: how much is still to go. O(generations).
 -- A generation is finished when it is not current and has nothing queued, leased or delayed. Its counters move to the
 -- generation '' of the stream; T:drop HASH set -> buckets keeps what is still to go.
--- include: clock state
-local BUCKETS = 128
+-- include: clock state hosts
+local BUCKETS, HOSTS = 128, 512
 local COUNTERS = {
   'accepted', 'done', 'dead', 'dropped', 'duplicates', 'duplicates_dead', 'refused', 'nacked', 'reaped',
 }
@@ -60,5 +61,13 @@ for i = 1, #drops, 2 do
   if buckets > 0 then call('HSET', T .. ':drop', set, buckets) else call('HDEL', T .. ':drop', set) end
   left = left + buckets
 end
+
+-- A host that works has left the list of the idle, in all but this: an entry of its last rest may be there still.
+local overdue = call('ZRANGEBYSCORE', T .. ':idle', '-inf', now, 'LIMIT', 0, HOSTS)
+load_hosts(overdue)
+for _, name in ipairs(overdue) do
+  if is_idle(host(name)) then call('HDEL', T .. ':hosts', name) end
+end
+if #overdue > 0 then call('ZREM', T .. ':idle', unpack(overdue)) end
 save_state()
-return left
+return left + (#overdue == HOSTS and 1 or 0)

@@ -4,7 +4,7 @@
 -- ARGV[5] id and ARGV[6] token: in its slot if it still holds one, else the lease is given a slot again.
 -- Result: {wait ms, id, token}; wait 0: granted, report it under id and token; else ask again after wait ms; -1: the
 -- lease is stale. While somebody waits the host is held for it. O(streams of the host).
--- include: clock state tally hosts queue leases
+-- include: clock state hosts wishes records
 local HOLD_MS, POLL_MS = 500, 250
 local records, ids = lookup_handles(5)
 local r, id = records[1], ids[1]
@@ -26,7 +26,8 @@ local wait = wait_for()
 unsettled[name] = true
 if wait > 0 then
   h[HOLD] = math.max(h[HOLD], now + wait + HOLD_MS)
-  save_all()
+  save_hosts()
+  save_state()
   return {wait, 0, 0}
 end
 h[HOLD] = 0
@@ -38,8 +39,10 @@ if not r then
   r = {state.token, 0, 0, 0, 0, 0, 0, 0}
   r[NAMES] = struct.pack('>Bc0Bc0Bc0Bc0', #name, name, 0, '', 0, '', #ARGV[4], ARGV[4])
   call('ZADD', T .. ':lease', now + LEASE_MS, id)
+  wake_at(now + LEASE_MS)
 end
 r[RESERVED], r[START_BY], r[RELEASED] = h[NEXT], now + START_MS, 0
 call('HSET', T .. ':infl', id, write_record(r))
-save_all()
+save_hosts()
+save_state()
 return {0, id, r[TOKEN]}

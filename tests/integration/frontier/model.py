@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import floor, inf
 from typing import Literal
@@ -189,9 +189,12 @@ class Model:
 
     # --- operations --------------------------------------------------------------------------------------
 
-    def push(self, messages: Iterable[Message], *, forced: bool) -> list[PushOutcome]:
+    def push(self, messages: Sequence[Message], *, forced: bool) -> list[PushOutcome]:
+        """Host by host, as the frontier takes a batch; the answers are in the order of the messages."""
         self.tick()
-        return [self._push(message, forced=forced) for message in messages]
+        order = sorted(range(len(messages)), key=lambda at: messages[at].host)
+        outcomes = {at: self._push(messages[at], forced=forced) for at in order}
+        return [outcomes[at] for at in range(len(messages))]
 
     def _push(self, message: Message, *, forced: bool) -> PushOutcome:
         group = (message.stream, message.generation)

@@ -29,8 +29,21 @@ _TIMES = ("next", "delay", "floor", "crawl", "blocked", "hold", "hurt")
 _NUMBERS = ("cap", "width", "in_flight", "latency", "ok", "bad", "lead")
 HOST_FIELDS = (*_TIMES, *_NUMBERS)
 RECORD = struct.Struct(">5d2BH")
-STATE = struct.Struct(">10d")
-STATE_FIELDS = ("schema", "born", "clock", "offset", "resumed", "seq", "token", "sets", "backlog", "evicted")
+STATE = struct.Struct(">12d")
+STATE_FIELDS = (
+    "schema",
+    "born",
+    "clock",
+    "offset",
+    "resumed",
+    "seq",
+    "token",
+    "sets",
+    "backlog",
+    "evicted",
+    "suspects",
+    "alarm",
+)
 
 
 @dataclass(frozen=True)
@@ -96,11 +109,9 @@ def _pairs(flat: list[bytes]) -> list[tuple[bytes, bytes]]:
 
 
 def _read_hosts(seen: Observation, keys: dict[str, Any]) -> None:
-    for key, raw in keys.items():
-        if key.startswith("h:"):
-            values = dict(zip(HOST_FIELDS, HOST.unpack_from(raw), strict=True))
-            streams = sorted(raw[HOST.size :].decode().split())
-            seen.hosts[key[2:]] = {**values, "streams": streams}
+    for host, raw in _pairs(keys.get("hosts", [])):
+        values = dict(zip(HOST_FIELDS, HOST.unpack_from(raw), strict=True))
+        seen.hosts[host.decode()] = {**values, "streams": sorted(raw[HOST.size :].decode().split())}
 
 
 def _read_queues(seen: Observation, keys: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ from math import inf
 from typing import Any, ClassVar
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -35,6 +35,7 @@ SETTINGS = settings(
     stateful_step_count=40,
     deadline=None,
     database=None,
+    phases=[Phase.generate],  # shrinking a failure takes minutes: add Phase.shrink by hand
     suppress_health_check=list(HealthCheck),
 )
 CONFIG = {
@@ -355,6 +356,7 @@ class FrontierMachine(RuleBasedStateMachine):
         check_requests(seen, self.model)
         check_counters(seen, self.model)
         check_leases(seen, self.model)
+        check_alarm(seen, self.model)
         check_hosts(seen, self.model)
         check_filing(seen, self.model)
 
@@ -396,9 +398,24 @@ def check_counters(seen: Observation, model: Model) -> None:
             assert counters[name] == model.counters[group][name], (group, name)
     assert seen.state["backlog"] == model.backlog()
     assert seen.state["evicted"] == model.evicted
+    assert seen.state["suspects"] == sum(lane.endswith("!") for lane in lanes_of(model))
+    assert {group for group, counters in model.counters.items() if any(counters.values())} <= set(seen.counters)
     dead = [url.message for url in model.urls.values() if url.state == "dead"]
     assert seen.dead_fingerprints.total() == len(dead)
     assert set(seen.dead_fingerprints) == {(message.spider, message.fingerprint) for message in dead}
+
+
+def lanes_of(model: Model) -> list[str]:
+    return [url.lane for url in model.urls.values() if url.state == "queued"]
+
+
+def check_alarm(seen: Observation, model: Model) -> None:
+    """Reaping is never forgotten: the alarm is set no later than something is due."""
+    due = [held.expires for held in model.held.values()]
+    due += [url.at for url in model.urls.values() if url.state == "delayed"]
+    if due:
+        latest = max(min(due), model.resumed + model.config.lease_ms)
+        assert 0 < seen.state["alarm"] <= latest
 
 
 def check_leases(seen: Observation, model: Model) -> None:

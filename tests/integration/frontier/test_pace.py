@@ -213,9 +213,15 @@ async def test_a_slot_whose_worker_died_comes_back(redis_client: Any) -> None:
 
 async def test_an_idle_host_is_forgotten_after_a_while_but_not_before_it_may_be_visited(redis_client: Any) -> None:
     world = await timed(redis_client, quiet_ms=50_000)
-    await world.frontier.push([message(1, delay_ms=7_000)])
+    hosts = world.frontier.shards.key(0, "hosts")
+    await world.frontier.push([message(1, "idle.example", delay_ms=7_000), message(2, "busy.example")])
+    await world.fetch(exclude_hosts=["busy.example"])
+    await world.pass_ms(56_999)
+    await world.frontier.generations.sweep()
+    assert await redis_client.hexists(hosts, "idle.example")
     await world.fetch()
-    ttl = await redis_client.pttl(world.frontier.shards.key(0, "h:a.example"))
-    assert 56_000 < ttl <= 57_000
-    await world.frontier.push([message(2)])
-    assert await redis_client.pttl(world.frontier.shards.key(0, "h:a.example")) == -1
+    await world.frontier.push([message(3, "busy.example")])
+    await world.pass_ms(60_000)
+    assert await world.frontier.generations.sweep() == 0
+    assert await redis_client.hkeys(hosts) == [b"busy.example"]
+    assert await world.fetch() == [3]

@@ -1,13 +1,5 @@
--- Dead letters: T:dead HASH id -> msgpack map, T:dead:at ZSET id -> ms,
--- T:dead:fp HASH <spider>:<fingerprint> -> copies. A bad entry of a start-URLs key has no host and no generation.
-local function dead_name(stream, envelope)
-  return spider_of(stream) .. ':' .. string.sub(envelope, 3, 10)
-end
-
-local function is_dead(stream, envelope)
-  return call('HEXISTS', T .. ':dead:fp', dead_name(stream, envelope)) == 1
-end
-
+-- Dead letters: T:dead HASH id -> msgpack map, T:dead:at ZSET id -> ms. A bad entry of a start-URLs key has no host
+-- and no generation.
 local function letter_of(id)
   local raw = call('HGET', T .. ':dead', id)
   return raw and cmsgpack.unpack(raw)

@@ -1,4 +1,4 @@
--- Politeness state of a host: T:h:<host> STRING, these numbers in this order, then its streams. In Lua it is an array
+-- Politeness state of hosts: T:hosts HASH host -> these numbers in this order, then its streams. In Lua it is an array
 -- (the cheapest table there is), read as h[NEXT].
 --   NEXT      no request of this host may go out before (ms)      FLOOR, CRAWL  configured delay, Crawl-delay
 --   DELAY     ms between two wire starts, adapted                 CAP, WIDTH    configured and present concurrency
@@ -8,24 +8,37 @@
 --   LEAD      priority of its most urgent request, as last seen
 --   STREAMS   '\n<stream>\n' for each stream on which requests of this host are queued
 --   RAW       what was read, false for a new host
+-- T:idle ZSET host -> ms when it may be forgotten; sweep looks again before it does.
 local RAW, NEXT, DELAY, FLOOR, CRAWL, BLOCKED, HOLD, HURT = 1, 2, 3, 4, 5, 6, 7, 8
 local CAP, WIDTH, INFLIGHT, LATENCY, OK, BAD, LEAD, STREAMS = 9, 10, 11, 12, 13, 14, 15, 16
 local HOST_FORMAT = '>dddddddHHHI4HHh'
 local hosts, unsettled = {}, {}
 
-local function host(name)
-  local h = hosts[name]
-  if not h then
-    local raw = call('GET', T .. ':h:' .. name)
+-- Reads many at once: a call per host would cost more than all that is done with it.
+local function load_hosts(names)
+  local missing = {}
+  for _, name in ipairs(names) do
+    if not hosts[name] then
+      hosts[name] = true
+      missing[#missing + 1] = name
+    end
+  end
+  if #missing == 0 then return end
+  for i, raw in ipairs(call('HMGET', T .. ':hosts', unpack(missing))) do
+    local h
     if raw then
       h = {raw, struct.unpack(HOST_FORMAT, raw)}
       h[STREAMS] = string.sub(raw, h[STREAMS])
     else
       h = {false, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, ''}
     end
-    hosts[name] = h
+    hosts[missing[i]] = h
   end
-  return h
+end
+
+local function host(name)
+  if not hosts[name] then load_hosts({name}) end
+  return hosts[name]
 end
 
 local function has_stream(h, stream)
@@ -52,26 +65,6 @@ local function ready_at(h)
   return math.max(open_at(h), h[HOLD])
 end
 
--- The strictest wish of the spiders that have work on a host counts; the only one may also relax it.
-local function configure(name, stream, delay, cap)
-  local h = host(name)
-  if h[RAW] and delay == h[FLOOR] and cap == h[CAP] then return end
-  unsettled[name] = true
-  local alone = true
-  for other in string.gmatch(h[STREAMS], '[^\n]+') do
-    alone = alone and spider_of(other) == spider_of(stream)
-  end
-  if alone or delay > h[FLOOR] then h[FLOOR] = delay end
-  if alone or cap < h[CAP] then h[CAP] = cap end
-  local least = math.max(h[FLOOR], h[CRAWL])
-  h[WIDTH] = h[HURT] > 0 and math.min(h[WIDTH], h[CAP]) or h[CAP]
-  if THROTTLE == 1 then
-    h[DELAY] = math.max(h[RAW] and h[DELAY] or THROTTLE_START_MS, least)
-  else
-    h[DELAY] = h[HURT] > 0 and math.max(h[DELAY], least) or least
-  end
-end
-
 -- Files the hosts whose time has changed under it, on every stream where they wait.
 local function settle_hosts()
   local moves = {}
@@ -91,17 +84,25 @@ local function settle_hosts()
   unsettled = {}
 end
 
+local function is_idle(h)
+  return h[INFLIGHT] == 0 and h[STREAMS] == ''
+end
+
+-- When an idle host's pace no longer matters.
+local function forget_at(h)
+  return math.max(now, h[NEXT], h[BLOCKED], h[HURT] > 0 and h[HURT] + FORGIVE_MS or 0) + QUIET_MS
+end
+
 local function save_hosts()
   settle_hosts()
+  local changed, idle = {}, {}
   for name, h in pairs(hosts) do
     local raw = struct.pack(HOST_FORMAT, unpack(h, NEXT, LEAD)) .. h[STREAMS]
     if raw ~= h[RAW] then
-      if h[INFLIGHT] == 0 and h[STREAMS] == '' then
-        local idle_from = math.max(now, h[NEXT], h[BLOCKED], h[HURT] > 0 and h[HURT] + FORGIVE_MS or 0)
-        call('SET', T .. ':h:' .. name, raw, 'PX', idle_from - now + QUIET_MS)
-      else
-        call('SET', T .. ':h:' .. name, raw)
-      end
+      changed[#changed + 1], changed[#changed + 2] = name, raw
+      if is_idle(h) then idle[#idle + 1], idle[#idle + 2] = forget_at(h), name end
     end
   end
+  if #changed > 0 then call('HSET', T .. ':hosts', unpack(changed)) end
+  if #idle > 0 then call('ZADD', T .. ':idle', unpack(idle)) end
 end

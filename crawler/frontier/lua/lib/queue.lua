@@ -1,8 +1,6 @@
 -- Queued requests. A host with work on a stream is in exactly one of two sets of that stream:
 -- T:wait:<stream> ZSET host -> ms when it may be looked at again   T:due:<stream> ZSET host -> ms due - priority*STEP_MS
 -- T:q:<stream>:<host> ZSET member -> ms queued - priority*STEP_MS: urgent first, yet age outweighs any priority in time.
---   member = id (6 bytes, keeps equal scores in order) deliveries (1) last status (2) envelope
---   envelope = priority (2) fingerprint (8) digest and generation (each length-prefixed) body
 -- A request that may have killed its worker twice waits on the suspects' stream, '<stream>!'.
 -- T:delayed ZSET stream, host (each length-prefixed) member -> ms when it is to be queued
 local run = {count = 0, best = 0} -- consecutive members of one host are written at once
@@ -11,27 +9,11 @@ local function lane(stream, deliveries)
   return deliveries >= SUSPECT_DELIVERIES and stream .. '!' or stream
 end
 
-local function member_of(id, deliveries, status, envelope)
-  return struct.pack('>I6BH', id, deliveries, status) .. envelope
-end
-
-local function priority_of(member)
-  return (struct.unpack('>h', member, 10))
-end
-
-local function generation_of(member)
-  local _, at = struct.unpack('>Bc0', member, 20)
-  return (struct.unpack('>Bc0', member, at))
-end
-
-local function score_of(priority)
-  return now - priority * STEP_MS
-end
-
 local function flush_queue()
   if run.count == 0 then return end
   local stream, name, h = run.stream, run.host, host(run.host)
   call('ZADD', T .. ':q:' .. stream .. ':' .. name, unpack(run, 1, run.count))
+  if string.sub(stream, -1) == '!' then state.suspects = state.suspects + run.count / 2 end
   run.count = 0
   if not has_stream(h, stream) then
     h[LEAD] = h[STREAMS] == '' and run.best or math.max(h[LEAD], run.best)
@@ -63,5 +45,6 @@ local function enqueue(stream, name, score, member, priority)
 end
 
 local function delay_until(at, stream, name, member)
+  wake_at(at)
   call('ZADD', T .. ':delayed', at, struct.pack('>Bc0Bc0', #stream, stream, #name, name) .. member)
 end

@@ -4,20 +4,19 @@
 --   window   a URL may come again WINDOW_S after it was done; queued and leased ones stay known
 --   bloom    a Bloom filter of fixed size: least memory, and a few URLs are wrongly taken for known
 -- T:gen:<spider>:<generation> HASH set, mode, buckets, seen; T:seen:<set>:<bucket> SET, HASH or bitmap.
+-- A dead letter's fingerprint is known besides, in every generation: T:dead:fp HASH <spider>:<fingerprint> -> copies.
 --
 -- But for bloom, buckets grow by linear hashing (Litwin 1980): whenever the mean load is passed one bucket is
 -- split, so no insert pays for more than that. LOAD is such that the fullest bucket keeps its compact encoding under
 -- the default limits of Redis and Valkey (512 integers, 128 strings).
 local LOAD = {compact = 192, exact = 40, window = 40}
-local sets = {}
+local sets, sets_of = {}, {} -- by name, and by stream and generation
 
-local function seen_set(stream, generation)
-  local name = spider_of(stream) .. ':' .. generation
-  local set = sets[name]
-  if set then return set end
+local function load_set(name)
+  if sets[name] then return sets[name] end
   local key = T .. ':gen:' .. name
   local row = call('HMGET', key, 'set', 'mode', 'buckets', 'seen')
-  set = {
+  local set = {
     key = key, uid = row[1], mode = row[2] or DEDUPE, buckets = tonumber(row[3]), seen = tonumber(row[4]) or 0, span = 1,
   }
   if not set.uid then
@@ -30,6 +29,16 @@ local function seen_set(stream, generation)
   set.prefix = T .. ':seen:' .. set.uid .. ':'
   sets[name] = set
   return set
+end
+
+local function seen_set(stream, generation)
+  local of_stream = sets_of[stream]
+  if not of_stream then
+    of_stream = {}
+    sets_of[stream] = of_stream
+  end
+  if not of_stream[generation] then of_stream[generation] = load_set(spider_of(stream) .. ':' .. generation) end
+  return of_stream[generation]
 end
 
 local function bucket_of(set, bits)
@@ -173,6 +182,14 @@ local function forget(set, envelope)
   if set.mode == 'bloom' then return end
   local member, key = member_and_key(set, envelope)
   if call(set.mode == 'window' and 'HDEL' or 'SREM', key, member) == 1 then set.seen = set.seen - 1 end
+end
+
+local function dead_name(stream, envelope)
+  return spider_of(stream) .. ':' .. string.sub(envelope, 3, 10)
+end
+
+local function is_dead(stream, envelope)
+  return call('HEXISTS', T .. ':dead:fp', dead_name(stream, envelope)) == 1
 end
 
 local function save_seen()

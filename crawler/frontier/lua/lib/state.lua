@@ -2,21 +2,25 @@
 --   schema, born    version of the data, ms of its first script    seq, token  the last id and lease token given out
 --   clock, offset   ms of the last script, what was added to TIME  sets        the last set of fingerprints opened
 --   resumed         ms when work went on after a silence           backlog     queued and delayed requests
---   evicted         dead letters lost to DEAD_LIMIT
+--   evicted         dead letters lost to DEAD_LIMIT                suspects    requests that wait to be leased alone
+--   alarm           ms when reap has to look, 0 for never: no later than the first lease expires or delayed request is due
 local T, call = KEYS[1], redis.call
-local STATE = '>dddddddddd'
-local raw_state = call('GET', T .. ':state') or struct.pack(STATE, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+local STATE = '>dddddddddddd'
+local raw_state = call('GET', T .. ':state') or string.rep('\0', 96)
 
 local function read_state(raw)
-  local schema, born, clock, offset, resumed, seq, token, sets, backlog, evicted = struct.unpack(STATE, raw)
+  local schema, born, clock, offset, resumed, seq, token, sets, backlog, evicted, suspects, alarm =
+    struct.unpack(STATE, raw)
   return {
     schema = schema, born = born, clock = clock, offset = offset, resumed = resumed,
     seq = seq, token = token, sets = sets, backlog = backlog, evicted = evicted,
+    suspects = suspects, alarm = alarm,
   }
 end
 
 local function write_state(s)
-  return struct.pack(STATE, s.schema, s.born, s.clock, s.offset, s.resumed, s.seq, s.token, s.sets, s.backlog, s.evicted)
+  return struct.pack(STATE, s.schema, s.born, s.clock, s.offset, s.resumed, s.seq, s.token, s.sets, s.backlog, s.evicted,
+    s.suspects, s.alarm)
 end
 
 if struct.unpack('>d', raw_state) > SCHEMA then
@@ -44,4 +48,12 @@ if now - state.clock >= CLOCK_GRAIN_MS then state.clock = now end
 local function save_state()
   local raw = write_state(state)
   if raw ~= raw_state then call('SET', T .. ':state', raw) end
+end
+
+local function wake_at(at)
+  if state.alarm == 0 or at < state.alarm then state.alarm = at end
+end
+
+local function spider_of(stream)
+  return string.match(stream, '^[^:!]*')
 end

@@ -1,10 +1,7 @@
--- Counters, kept per stream and crawl generation: T:gen:<stream>:<generation> HASH, T:gens SET of these names.
+-- Counters, and when something was last pushed or acknowledged, per stream and crawl generation:
+-- T:gen:<stream>:<generation> HASH, T:gens SET of these names.
 -- accepted = queued + leased + delayed + dead + done + dropped, always.
 local tallies = {}
-
-local function spider_of(stream)
-  return string.match(stream, '^[^:!]*')
-end
 
 local function tally(stream, generation)
   local of_stream = tallies[stream]
@@ -31,7 +28,8 @@ local function save_tallies()
       for field, by in pairs(t) do
         if by ~= 0 then call('HINCRBY', key, field, by) end
       end
-      if call('HSET', key, 'last', now) == 1 then call('SADD', T .. ':gens', name) end
+      local worked = t.accepted + t.duplicates + t.duplicates_dead + t.refused + t.done > 0
+      if worked and call('HSET', key, 'last', now) == 1 then call('SADD', T .. ':gens', name) end
       state.backlog = state.backlog + t.queued + t.delayed
     end
   end

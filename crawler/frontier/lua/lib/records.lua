@@ -6,8 +6,8 @@
 local TOKEN, SCORE, RESERVED, START_BY, STARTED, DELIVERIES, RELEASED, STATUS = 1, 2, 3, 4, 5, 6, 7, 8
 local HOST, STREAM, GENERATION, WORKER, NAMES = 9, 10, 11, 12, 13 -- NAMES: the four as they are stored
 local RECORD_HEAD = '>dddddBBH'
-local RECORD_FORMAT = RECORD_HEAD .. 'Bc0Bc0Bc0Bc0'
-local NAMES_AT = struct.size(RECORD_HEAD) + 1
+local RECORD_FORMAT = '>dddddBBHBc0Bc0Bc0Bc0'
+local NAMES_AT = 45 -- behind the head
 
 local function read_record(raw)
   local r = {struct.unpack(RECORD_FORMAT, raw)}
@@ -45,50 +45,4 @@ local function held()
   local raw = call('HGET', T .. ':infl', ARGV[1])
   local r = raw and read_record(raw)
   if r and r[STREAM] ~= '' and r[TOKEN] == tonumber(ARGV[2]) then return ARGV[1], r end
-end
-
--- Gives the host its slot back, once. wire: ms when the request went out, nil when it never did.
--- Only the latest reservation may be lowered: a later one belongs to another request.
-local function release(r, wire)
-  if r[RELEASED] == 1 then return end
-  r[RELEASED] = 1
-  local h = host(r[HOST])
-  unsettled[r[HOST]] = true
-  h[INFLIGHT] = h[INFLIGHT] - 1
-  if h[NEXT] == r[RESERVED] then
-    h[NEXT] = wire and wire + h[DELAY] or now
-  elseif wire then
-    h[NEXT] = math.max(h[NEXT], wire + h[DELAY])
-  end
-end
-
--- A request that ends without a report: if it was started, it may be leaving the worker this very moment.
-local function release_unreported(r)
-  release(r, r[STARTED] > 0 and now or nil)
-end
-
--- Deliveries without the one that ends in an orderly way.
-local function uncharged(r)
-  return r[STARTED] > 0 and r[DELIVERIES] - 1 or r[DELIVERIES]
-end
-
-local function forget_leases(ids)
-  if #ids == 0 then return end
-  call('HDEL', T .. ':infl', unpack(ids))
-  call('HDEL', T .. ':body', unpack(ids))
-  call('ZREM', T .. ':lease', unpack(ids))
-end
-
-local function requeue(id, r, deliveries, envelope)
-  local member = member_of(id, deliveries, r[STATUS], envelope)
-  enqueue(lane(r[STREAM], deliveries), r[HOST], r[SCORE], member, priority_of(member))
-  local t = tally(r[STREAM], r[GENERATION])
-  t.leased, t.queued = t.leased - 1, t.queued + 1
-end
-
-local function save_all()
-  flush_queue()
-  save_hosts()
-  save_tallies()
-  save_state()
 end

@@ -1,0 +1,19 @@
+-- How a queued request is written:
+--   member   = id (6 bytes, keeps equal scores in order) deliveries (1) last status (2) envelope
+--   envelope = priority (2) fingerprint (8) digest and generation (each length-prefixed) body
+local function member_of(id, deliveries, status, envelope)
+  return struct.pack('>I6BH', id, deliveries, status) .. envelope
+end
+
+local function priority_of(member)
+  return (struct.unpack('>h', member, 10))
+end
+
+local function generation_of(member)
+  local _, at = struct.unpack('>Bc0', member, 20)
+  return (struct.unpack('>Bc0', member, at))
+end
+
+local function score_of(priority)
+  return now - priority * STEP_MS
+end

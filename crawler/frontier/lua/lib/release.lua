@@ -1,0 +1,33 @@
+-- How a lease ends, for its host and for itself.
+
+-- Gives the host its slot back, once. wire: ms when the request went out, nil when it never did.
+-- Only the latest reservation may be lowered: a later one belongs to another request.
+local function release(r, wire)
+  if r[RELEASED] == 1 then return end
+  r[RELEASED] = 1
+  local h = host(r[HOST])
+  unsettled[r[HOST]] = true
+  h[INFLIGHT] = h[INFLIGHT] - 1
+  if h[NEXT] == r[RESERVED] then
+    h[NEXT] = wire and wire + h[DELAY] or now
+  elseif wire then
+    h[NEXT] = math.max(h[NEXT], wire + h[DELAY])
+  end
+end
+
+-- A request that ends without a report: if it was started, it may be leaving the worker this very moment.
+local function release_unreported(r)
+  release(r, r[STARTED] > 0 and now or nil)
+end
+
+-- Deliveries without the one that ends in an orderly way.
+local function uncharged(r)
+  return r[STARTED] > 0 and r[DELIVERIES] - 1 or r[DELIVERIES]
+end
+
+local function forget_leases(ids)
+  if #ids == 0 then return end
+  call('HDEL', T .. ':infl', unpack(ids))
+  call('HDEL', T .. ':body', unpack(ids))
+  call('ZREM', T .. ':lease', unpack(ids))
+end

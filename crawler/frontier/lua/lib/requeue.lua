@@ -1,0 +1,7 @@
+-- Puts a leased request back into the queue, under its id and at its score.
+local function requeue(id, r, deliveries, envelope)
+  local member = member_of(id, deliveries, r[STATUS], envelope)
+  enqueue(lane(r[STREAM], deliveries), r[HOST], r[SCORE], member, priority_of(member))
+  local t = tally(r[STREAM], r[GENERATION])
+  t.leased, t.queued = t.leased - 1, t.queued + 1
+end

@@ -1,0 +1,55 @@
+#!lua flags=allow-oom
+-- reap: take expired leases back, and queue what was delayed until now; a few of each per call. Any worker does this when
+-- the alarm is due: there is no leader and no timer.
+-- KEYS[1] the shard's tag. Result: 1. O(log in flight + log queue) each.
+-- include: clock state tally hosts members queue records release requeue seen dead
+local REAP_MOST, QUEUE_MOST = 8, 64
+
+local function reap()
+  if now < state.resumed + LEASE_MS then return end
+  local ids = call('ZRANGEBYSCORE', T .. ':lease', '-inf', now, 'LIMIT', 0, REAP_MOST)
+  if #ids == 0 then return end
+  local raws, envelopes = call('HMGET', T .. ':infl', unpack(ids)), call('HMGET', T .. ':body', unpack(ids))
+  for i, id in ipairs(ids) do
+    local r = read_record(raws[i])
+    r[RESERVED] = -1 -- its reservation stands: a frozen worker may still wake before start_by
+    release(r)
+    if r[STREAM] ~= '' then
+      local t = tally(r[STREAM], r[GENERATION])
+      t.reaped = t.reaped + 1
+      if r[DELIVERIES] >= MAX_DELIVERIES then
+        bury(id, r, envelopes[i], 'deliveries', '')
+      else
+        requeue(tonumber(id), r, r[DELIVERIES], envelopes[i])
+      end
+    end
+  end
+  forget_leases(ids)
+end
+
+local function queue_delayed()
+  local due = call('ZRANGEBYSCORE', T .. ':delayed', '-inf', now, 'LIMIT', 0, QUEUE_MOST)
+  for _, entry in ipairs(due) do
+    local stream, name, at = struct.unpack('>Bc0Bc0', entry)
+    local member = string.sub(entry, at)
+    local _, deliveries = struct.unpack('>I6B', member)
+    local priority, t = priority_of(member), tally(stream, generation_of(member))
+    enqueue(lane(stream, deliveries), name, score_of(priority), member, priority)
+    t.delayed, t.queued = t.delayed - 1, t.queued + 1
+  end
+  if #due > 0 then call('ZREM', T .. ':delayed', unpack(due)) end
+end
+
+reap()
+queue_delayed()
+local expiry = tonumber(call('ZRANGE', T .. ':lease', 0, 0, 'WITHSCORES')[2])
+local due = tonumber(call('ZRANGE', T .. ':delayed', 0, 0, 'WITHSCORES')[2])
+state.alarm = 0
+if expiry then wake_at(math.max(expiry, state.resumed + LEASE_MS)) end
+if due then wake_at(due) end
+save_seen()
+flush_queue()
+save_hosts()
+save_tallies()
+save_state()
+return 1
