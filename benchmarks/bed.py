@@ -35,6 +35,7 @@ from demo.state import free_port
 HOME: Final = PROJECT / ".demo" / "fairness"
 DOCUMENT: Final = PROJECT / "docs" / "benchmarks-fairness.md"
 LEASE_SECONDS: Final = 4
+START_WITHIN_SECONDS: Final = 2
 BATCH: Final = 1_000
 POLL_SECONDS: Final = 0.05
 COMMON: Final = {"ROBOTSTXT_OBEY": False, "DOWNLOAD_DELAY": 0, "ITEM_PIPELINES": "{}", "DOWNLOAD_TIMEOUT": 120}
@@ -95,7 +96,9 @@ class Bed:
         found: dict[str, int] = {}
         deadline = time.monotonic() + 3 * LEASE_SECONDS
         async with redis.asyncio.from_url(self.servers.redis_url) as client:
-            frontier = Frontier(client, FrontierConfig(lease_ms=LEASE_SECONDS * 1000))
+            frontier = Frontier(
+                client, FrontierConfig(lease_ms=LEASE_SECONDS * 1000, start_within_ms=START_WITHIN_SECONDS * 1000)
+            )
             while time.monotonic() < deadline:
                 batch = await frontier.lease(["visits"], 64, worker="benchmark", suspects_ok=True)
                 found |= {codec.decode(one.body, VisitsSpider()).url: one.deliveries for one in batch.leases}
@@ -166,10 +169,11 @@ def publish(name: str, title: str, about: str, table: str, rounds: int) -> None:
     document.write(name, text, DOCUMENT)
 
 
-def until(condition: Callable[[], bool], seconds: float, what: str) -> None:
-    """Wait for *condition*; raises TimeoutError."""
+def until(condition: Callable[[], bool], seconds: float, worker: Worker) -> None:
+    """Wait for *condition*, which *worker* brings about; raises TimeoutError, or ChildProcessError when it ends."""
     deadline = time.monotonic() + seconds
     while not condition():
+        worker.sample(0)
         if time.monotonic() > deadline:
-            raise TimeoutError(f"not after {seconds:.0f} s: {what}")
+            raise TimeoutError(f"the worker is not at work after {seconds:.0f} s, see {worker.log}")
         time.sleep(POLL_SECONDS)

@@ -66,9 +66,7 @@ def _round(who: str, *, beside: bool, limit: float) -> Finish:
         site.fill(who, _visits(site, beside=beside))
         worker = site.start(who, SETTINGS)
         try:
-            bed.until(
-                lambda: _answered(site) > 0 or _big(site), START_SECONDS, f"the worker is at work, see {worker.log}"
-            )
+            bed.until(lambda: _answered(site) > 0 or _big(site), START_SECONDS, worker)
             return _watch(site, limit)
         finally:
             worker.kill()

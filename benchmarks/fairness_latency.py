@@ -77,7 +77,7 @@ def _watch(site: Bed, who: str, proxy: Child, url: str) -> list[Pair]:
     site.fill(who, [Visit(chain, cap=64) for chain in chains])
     worker = replace(site, servers=Endpoints(url, "")).start(who, SETTINGS)
     try:
-        bed.until(lambda: site.answered() > 4 * len(chains), START_SECONDS, f"the worker is at work, see {worker.log}")
+        bed.until(lambda: site.answered() > 4 * len(chains), START_SECONDS, worker)
         return [Pair(_speed(site, proxy, NEAR), _speed(site, proxy, FAR)) for _ in range(PAIRS)]
     finally:
         worker.kill()

@@ -18,7 +18,7 @@ import redis
 from rich.console import Console
 
 from benchmarks import bed, document
-from benchmarks.bed import LEASE_SECONDS, Bed, Visit
+from benchmarks.bed import LEASE_SECONDS, START_WITHIN_SECONDS, Bed, Visit
 from benchmarks.crawl import SHOAL, STOCK
 
 SLOTS: Final = 32
@@ -34,6 +34,7 @@ SETTINGS: Final = {
     "CONCURRENT_REQUESTS": SLOTS,
     "CONCURRENT_REQUESTS_PER_DOMAIN": 4,
     "FRONTIER_LEASE_SECONDS": LEASE_SECONDS,
+    "FRONTIER_START_WITHIN_SECONDS": START_WITHIN_SECONDS,
 }
 
 
@@ -89,7 +90,7 @@ def _round(on: Bed, who: str, hanging: int) -> float:
     """Pages per second of the other hosts; the worker is killed at the end."""
     worker = on.start(who, SETTINGS)
     try:
-        bed.until(lambda: _ready(on, hanging), START_SECONDS, f"the worker is at work, see {worker.log}")
+        bed.until(lambda: _ready(on, hanging), START_SECONDS, worker)
         began, before = time.monotonic(), _answered(on)
         time.sleep(WINDOW_SECONDS)
         return (_answered(on) - before) / (time.monotonic() - began)

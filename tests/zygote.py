@@ -62,7 +62,9 @@ class Forked:
         self._keeper = keeper
         self._stdout = stdout
         self._stderr = stderr
-        self.pid = int(keeper.recv(16))
+        told = keeper.recv(16)
+        assert told, "what scrapy processes are forked from has ended: see its standard error"
+        self.pid = int(told)
 
     def poll(self) -> int | None:
         """The exit status, None while it runs."""

@@ -6,11 +6,18 @@ import asyncio
 import logging
 from collections.abc import Callable
 from time import monotonic
+from typing import Final
 
+from redis.exceptions import AskError, ClusterError, OutOfMemoryError, ReadOnlyError, ResponseError, TryAgainError
 from scrapy.statscollectors import StatsCollector
 
 from crawler import stats as names
+from crawler.errors import ServiceError
 from crawler.policy.backoff import full_jitter
+
+# Refusals of a server that fails over, is full, or cannot write its disk: they end when somebody has seen to it.
+_PASSING: Final = (ReadOnlyError, OutOfMemoryError, ClusterError, TryAgainError, AskError)
+_PASSING_CODES: Final = ("MISCONF", "NOREPLICAS", "BUSY", "LOADING")
 
 logger = logging.getLogger(__name__)
 
@@ -41,8 +48,15 @@ class Outage:
         return self._since is not None
 
     async def wait(self, error: Exception) -> None:
-        """Note a failed call and sleep before the next try: full jitter, at most 5 s."""
+        """Note a failed call and sleep before the next try: full jitter, at most 5 s.
+
+        Raises ServiceError when Redis did answer, with a refusal that no waiting will change.
+        """
         self._stats.inc_value(names.REDIS_ERRORS)
+        if isinstance(error, ResponseError) and not _passes(error):
+            raise ServiceError(
+                f"Redis refuses what this worker asks for, and waiting would not help: {error}"
+            ) from error
         if self._since is None:
             self._since = self._clock()
             self._forget()
@@ -57,3 +71,7 @@ class Outage:
             self._since = None
             self._attempts = 0
             self._forget()
+
+
+def _passes(error: ResponseError) -> bool:
+    return isinstance(error, _PASSING) or str(error).startswith(_PASSING_CODES)

@@ -86,3 +86,25 @@ async def test_idle_worker_waits_while_others_hold_work_and_says_so_once(fleet: 
     for _, log in results:
         assert log.count("Waiting for work: nothing is queued for walk. Push URLs with `scrapy push walk URL") == 1
     assert count(results[1][1], "frontier/leased") == 0
+
+
+async def test_what_pages_lead_to_while_a_worker_drains_is_kept(fleet: Fleet) -> None:
+    """A redirect that comes in then goes on in another worker from where it stands."""
+    hold = threading.Event()
+    links = Page("<a href=/child>.</a>", hold=hold)
+    moved = Page(status=302, headers={"Location": "/new"}, hold=hold)
+    with Site({"/links": links, "/moved": moved, "/new": Page(), "/child": Page()}) as site:
+        await fleet.push(site.url("/links"), site.url("/moved"))
+        worker = fleet.start()
+        await site.asked(2)
+        worker.send_signal(signal.SIGTERM)
+        await asyncio.sleep(0.3)
+        hold.set()
+        status, log = await ended(worker)
+        assert status == 0
+        assert (await fleet.left()).states == {"queued": 2, "done": 1}
+        assert (count(log, "frontier/pushed"), count(log, "frontier/nacked")) == (1, 1)
+        assert (await ended(fleet.start()))[0] == 0
+        left = await fleet.left()
+    assert left.states == {"done": 3}
+    assert sorted(site.requested) == ["/child", "/links", "/moved", "/new"]

@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 
 import pytest
+from redis.exceptions import MasterDownError, NoPermissionError, OutOfMemoryError, ReadOnlyError, ResponseError
 from scrapy.crawler import Crawler
 from scrapy.spiders import Spider
 from scrapy.statscollectors import MemoryStatsCollector
 
 from crawler import stats as names
+from crawler.errors import ServiceError
 from crawler.frontier.outage import Outage
 
 
@@ -40,3 +42,23 @@ async def test_however_many_calls_fail_it_is_one_outage(failures: int, caplog: p
         "Redis answers again after %.1f s",
     ]
     assert stats.get_value(names.REDIS_ERRORS) == failures
+
+
+@pytest.mark.parametrize(
+    "error",
+    [ReadOnlyError("READONLY"), OutOfMemoryError("OOM"), MasterDownError("x"), ResponseError("MISCONF disk is full")],
+)
+async def test_refusals_that_pass_are_waited_for(error: Exception) -> None:
+    outage = Outage(MemoryStatsCollector(Crawler(Spider)), lambda low, high: 0.0, lambda: None)
+    await outage.wait(error)
+    assert outage.on
+
+
+@pytest.mark.parametrize(
+    "error", [ResponseError("WRONGTYPE Operation against a key"), NoPermissionError("NOPERM"), ResponseError("ERR no")]
+)
+async def test_refusals_that_stay_end_the_worker(error: Exception) -> None:
+    outage = Outage(MemoryStatsCollector(Crawler(Spider)), lambda low, high: 0.0, lambda: None)
+    with pytest.raises(ServiceError) as ended:
+        await outage.wait(error)
+    assert str(error) in str(ended.value)
