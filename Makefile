@@ -20,7 +20,7 @@ lock:  ## Resolve the lock again from pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
-		--python-version 3.11 --extra embedded --extra dev --output-file requirements.lock pyproject.toml
+		--python-version 3.11 --extra embedded --extra dev --extra tls --output-file requirements.lock pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
 		--python-version 3.11 --output-file requirements.production.lock pyproject.toml
 
