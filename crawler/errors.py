@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from scrapy.exceptions import DownloadFailedError
+
 
 class ShoalError(Exception):
     """Something a person has to mend; commands print it as one line and exit with status 2."""
@@ -27,3 +29,11 @@ class MessageError(ShoalError):
 
 class CodecError(ShoalError):
     """A request cannot be written to, or read from, the frontier."""
+
+
+class ProxyError(DownloadFailedError):
+    """A proxy was not reached, refused us, or broke down before the target was connected: not the target's fault."""
+
+
+class AddressRefusedError(Exception):
+    """A host stands for an address that must not be dialled (GUARD_ALLOWED_NETWORKS): trying again is no use."""

@@ -182,6 +182,13 @@ SPIDER_MIDDLEWARES = {
 # Consoles that run what is sent to them. Reader: Scrapy
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False
+# Networks that may be dialled although they are not the public internet, as `10.1.0.0/16,::1/128`: everything else
+# that is loopback, private, link-local, cloud metadata ... is refused where the connection is made, whatever named
+# it. The local demos need 127.0.0.0/8. Reader: policy/addresses.py
+GUARD_ALLOWED_NETWORKS = os.environ.get("SHOAL_ALLOWED_NETWORKS", "")
+# For how long the addresses of a host are believed, in seconds (0 to 86,400). Scrapy: as long as the worker lives; the
+# system's resolver tells no time to live. Reader: handlers/resolver.py
+DNSCACHE_SECONDS = 300
 # Only http and https are fetched: no local files, no other protocols. Reader: Scrapy
 DOWNLOAD_HANDLERS = {
     "http": "crawler.handlers.http.PacedHTTP11DownloadHandler",

@@ -1,3 +1,5 @@
 """The tests: short times, loopback allowed."""
 
 from settings.base import *  # noqa: F403
+
+GUARD_ALLOWED_NETWORKS = "127.0.0.0/8,::1/128"

@@ -1,0 +1,137 @@
+"""From a host's name to the addresses that may be dialled: asked once for all who wait, remembered for a while, judged.
+
+Whoever dials must dial one of the addresses returned here and never resolve the name again: between two answers of a
+name server lies room for a trick (DNS rebinding).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from ipaddress import ip_address
+from time import monotonic
+from typing import Self
+
+from scrapy.exceptions import CannotResolveHostError
+from scrapy.settings import BaseSettings
+
+from crawler import config
+from crawler.errors import AddressRefusedError
+from crawler.policy.addresses import Address, AddressPolicy, literal
+
+Lookup = Callable[[str], Awaitable[list[Address]]]  # raises OSError or UnicodeError
+
+
+@dataclass(frozen=True, slots=True)
+class ResolverConfig:
+    """What one worker allows itself."""
+
+    seconds: float  # an answer is believed for this long; 0 = never remembered
+    size: int  # names remembered
+    timeout: float  # seconds
+    threads: int
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings) -> Self:
+        """Scrapy's names where it has them; raises ConfigError."""
+        cached = config.boolean(settings, "DNSCACHE_ENABLED")
+        return cls(
+            seconds=config.number(settings, "DNSCACHE_SECONDS", 0, 86_400) if cached else 0,
+            size=config.integer(settings, "DNSCACHE_SIZE", 0, 10_000_000),
+            timeout=config.number(settings, "DNS_TIMEOUT", 0.1, 600),
+            threads=config.integer(settings, "REACTOR_THREADPOOL_MAXSIZE", 1, 1_000),
+        )
+
+
+class Resolver:
+    """Resolves for one worker. Known weakness: the system's resolver tells no TTL, so `seconds` bounds every answer."""
+
+    def __init__(
+        self,
+        policy: AddressPolicy,
+        settings: ResolverConfig,
+        lookup: Lookup | None = None,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self._policy = policy
+        self._config = settings
+        self._threads = ThreadPoolExecutor(settings.threads, "resolver")
+        self._lookup = lookup or self._ask_system
+        self._clock = clock
+        self._known: OrderedDict[str, tuple[float, list[Address]]] = OrderedDict()
+        self._asked: dict[str, asyncio.Future[list[Address]]] = {}
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings) -> Self:
+        """Raises ConfigError."""
+        return cls(AddressPolicy.from_settings(settings), ResolverConfig.from_settings(settings))
+
+    async def resolve(self, host: str, *, trusted: bool = False) -> list[str]:
+        """The addresses of *host* that may be dialled, in the order to try them.
+
+        All of them for a *trusted* host: a proxy, which only an operator's settings or code can name.
+
+        Raises AddressRefusedError when there are only others, CannotResolveHostError when there are none.
+        """
+        found = await self._addresses(host)
+        refused = {address: None if trusted else self._policy.refusal(address) for address in found}
+        allowed = [str(address) for address in found if refused[address] is None]
+        if not allowed:
+            address, reason = next(iter(refused.items()))
+            raise AddressRefusedError(
+                f"{host} stands for {address} ({reason}), which is not the public internet; "
+                "an operator may allow its network in GUARD_ALLOWED_NETWORKS"
+            )
+        return allowed
+
+    def close(self) -> None:
+        """Forget what is still asked for."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def _addresses(self, host: str) -> list[Address]:
+        try:
+            if (address := literal(host)) is not None:
+                return [address]
+        except ValueError as error:
+            raise CannotResolveHostError(str(error)) from None
+        if (known := self._known.get(host)) is not None and self._clock() < known[0]:
+            return known[1]
+        if (asked := self._asked.get(host)) is None:
+            asked = self._asked[host] = asyncio.ensure_future(self._ask(host))
+            asked.add_done_callback(lambda done: self._answered(host, done))
+        return await asyncio.shield(asked)  # one who gives up must not take the answer from the others
+
+    async def _ask(self, host: str) -> list[Address]:
+        try:
+            async with asyncio.timeout(self._config.timeout):
+                found = await self._lookup(host)
+        except TimeoutError:
+            raise CannotResolveHostError(f"{host}: no answer within {self._config.timeout} s (DNS_TIMEOUT)") from None
+        except (OSError, UnicodeError) as error:
+            raise CannotResolveHostError(f"{host}: {error}") from error
+        if not found:
+            raise CannotResolveHostError(f"{host} has no address")
+        return found
+
+    def _answered(self, host: str, done: asyncio.Future[list[Address]]) -> None:
+        del self._asked[host]
+        if done.cancelled() or done.exception() is not None:
+            return
+        self._known.pop(host, None)
+        self._known[host] = (self._clock() + self._config.seconds, done.result())
+        while len(self._known) > self._config.size:
+            self._known.popitem(last=False)
+
+    async def _ask_system(self, host: str) -> list[Address]:
+        loop = asyncio.get_running_loop()
+        found = await loop.run_in_executor(self._threads, _getaddrinfo, host)
+        return list(dict.fromkeys(found))
+
+
+def _getaddrinfo(host: str) -> list[Address]:
+    infos = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    return [ip_address(str(info[4][0])) for info in infos]

@@ -1,0 +1,139 @@
+"""Names to addresses: asked once, remembered for a while, and only what may be dialled."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from ipaddress import ip_address
+
+import pytest
+from scrapy.exceptions import CannotResolveHostError
+from scrapy.settings import Settings
+
+from crawler.errors import AddressRefusedError, ConfigError
+from crawler.handlers.resolver import Resolver, ResolverConfig
+from crawler.policy.addresses import Address, AddressPolicy
+
+CONFIG = ResolverConfig(seconds=60, size=2, timeout=0.05, threads=1)
+NAMES = {
+    "shop.example": ["93.184.216.34", "2606:2800::1"],
+    "mixed.example": ["10.0.0.5", "93.184.216.34", "::1"],
+    "inside.example": ["169.254.169.254", "127.0.0.1"],
+    "other.example": ["93.184.216.35"],
+    "empty.example": [],
+}
+
+
+class Names:
+    """A name server whose answers and time a test sets."""
+
+    def __init__(self) -> None:
+        self.answers = dict(NAMES)
+        self.asked: list[str] = []
+        self.time = 0.0
+        self.wait = 0.0
+
+    async def __call__(self, host: str) -> list[Address]:
+        self.asked.append(host)
+        await asyncio.sleep(self.wait)
+        if host not in self.answers:
+            raise socket.gaierror(-2, "Name or service not known")
+        return [ip_address(text) for text in self.answers[host]]
+
+    def clock(self) -> float:
+        return self.time
+
+
+@pytest.fixture
+def names() -> Names:
+    return Names()
+
+
+@pytest.fixture
+def resolver(names: Names) -> Resolver:
+    return Resolver(AddressPolicy(), CONFIG, names, names.clock)
+
+
+async def test_only_what_may_be_dialled_is_returned(resolver: Resolver) -> None:
+    assert await resolver.resolve("shop.example") == ["93.184.216.34", "2606:2800::1"]
+    assert await resolver.resolve("mixed.example") == ["93.184.216.34"]
+
+
+@pytest.mark.parametrize("host", ["inside.example", "127.0.0.1", "0x7f.1", "2130706433", "::1", "169.254.169.254"])
+async def test_a_host_inside_is_refused_with_reason_and_remedy(resolver: Resolver, host: str) -> None:
+    with pytest.raises(AddressRefusedError, match=r"\((loopback|cloud metadata)\).*GUARD_ALLOWED_NETWORKS"):
+        await resolver.resolve(host)
+
+
+async def test_what_the_operator_configured_is_not_judged(resolver: Resolver) -> None:
+    assert await resolver.resolve("inside.example", trusted=True) == NAMES["inside.example"]
+    with pytest.raises(AddressRefusedError):
+        await resolver.resolve("inside.example")
+
+
+@pytest.mark.parametrize("host", ["nowhere.example", "empty.example", "256.0.0.1", "a" * 300, "[::g]"])
+async def test_what_cannot_be_resolved_says_which_host(resolver: Resolver, host: str) -> None:
+    with pytest.raises(CannotResolveHostError) as raised:
+        await resolver.resolve(host)
+    assert host.strip("[]")[:20] in str(raised.value)
+
+
+async def test_a_silent_name_server_is_not_waited_for(names: Names, resolver: Resolver) -> None:
+    names.wait = 5
+    with pytest.raises(CannotResolveHostError, match="DNS_TIMEOUT"):
+        await resolver.resolve("shop.example")
+
+
+async def test_an_answer_is_believed_for_its_time_only(names: Names, resolver: Resolver) -> None:
+    await resolver.resolve("shop.example")
+    names.answers["shop.example"] = ["127.0.0.1"]  # rebinding: what was resolved is what is dialled
+    names.time = 59.9
+    assert await resolver.resolve("shop.example") == NAMES["shop.example"]
+    names.time = 60
+    with pytest.raises(AddressRefusedError):
+        await resolver.resolve("shop.example")
+    assert names.asked == ["shop.example"] * 2
+
+
+async def test_the_oldest_name_is_forgotten_first(names: Names, resolver: Resolver) -> None:
+    for host in ("shop.example", "mixed.example", "other.example", "mixed.example", "shop.example"):
+        await resolver.resolve(host)
+    assert names.asked == ["shop.example", "mixed.example", "other.example", "shop.example"]
+
+
+async def test_many_wait_for_one_answer_and_one_may_give_up(names: Names, resolver: Resolver) -> None:
+    names.wait = 0.02
+    impatient = asyncio.ensure_future(resolver.resolve("shop.example"))
+    others = [asyncio.ensure_future(resolver.resolve("shop.example")) for _ in range(5)]
+    await asyncio.sleep(0)
+    impatient.cancel()
+    assert await asyncio.gather(*others) == [NAMES["shop.example"]] * 5
+    assert names.asked == ["shop.example"]
+
+
+async def test_a_failure_is_not_remembered(names: Names, resolver: Resolver) -> None:
+    with pytest.raises(CannotResolveHostError):
+        await resolver.resolve("late.example")
+    names.answers["late.example"] = ["93.184.216.36"]
+    assert await resolver.resolve("late.example") == ["93.184.216.36"]
+
+
+async def test_the_systems_resolver_is_asked_off_the_loop() -> None:
+    resolver = Resolver(AddressPolicy.from_settings({"GUARD_ALLOWED_NETWORKS": "127.0.0.0/8,::1/128"}), CONFIG)
+    assert set(await resolver.resolve("localhost")) <= {"127.0.0.1", "::1"}
+    resolver.close()
+    guarded = Resolver(AddressPolicy(), CONFIG)
+    with pytest.raises(AddressRefusedError, match=r"localhost stands for .* \(loopback\)"):
+        await guarded.resolve("localhost")
+    guarded.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("DNSCACHE_SECONDS", -1), ("DNSCACHE_SIZE", "many"), ("DNS_TIMEOUT", 0), ("REACTOR_THREADPOOL_MAXSIZE", 0)],
+)
+def test_a_setting_out_of_range_is_refused_by_name(name: str, value: object) -> None:
+    settings = Settings({name: value})
+    settings.setmodule("settings.base", priority="default")
+    with pytest.raises(ConfigError, match=name):
+        Resolver.from_settings(settings)
