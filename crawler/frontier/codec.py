@@ -15,11 +15,12 @@ from scrapy import Request, Spider
 from scrapy.http import FormRequest, JsonRequest
 
 from crawler.errors import CodecError
+from crawler.frontier.proxy_faults import LAST, POOLED, pooled
 
 MAX_BYTES: Final = 262_144  # one request; larger ones belong in a store of their own, not in Redis
 # Written by the machinery for one attempt, or secret: proxy credentials never reach Redis.
 UNSTORED_META: Final = frozenset(
-    {"download_slot", "download_latency", "proxy", "_auth_proxy", "_scheme_proxy", "request_id"}
+    {"download_slot", "download_latency", "_auth_proxy", "_scheme_proxy", POOLED, LAST, "request_id"}
 )
 UNSTORED_HEADERS: Final = frozenset({b"Proxy-Authorization"})
 
@@ -41,7 +42,7 @@ def encode(request: Request, spider: Spider | type[Spider]) -> bytes:
         state["h"] = headers
     if request.body:
         state["b"] = request.body
-    if meta := {k: v for k, v in request.meta.items() if k not in UNSTORED_META}:
+    if meta := _stored_meta(request):
         state["d"] = meta
     for key, field in _FIELDS.items():
         if value := getattr(request, field):
@@ -72,6 +73,21 @@ def decode(body: bytes, spider: Spider) -> Request:
     except Exception as error:
         raise CodecError(f"not a queued request ({type(error).__name__}: {error}): {body[:80]!r}") from error
     return request
+
+
+def _stored_meta(request: Request) -> dict[str, Any]:
+    """A proxy stays when it is the request's own and needs no credentials. One with credentials is refused, unless a
+    downloader middleware has split them off: that middleware sets it again before the next attempt."""
+    meta = {name: value for name, value in request.meta.items() if name not in UNSTORED_META}
+    proxy = str(meta.get("proxy") or "")
+    if "@" in proxy and "_auth_proxy" not in request.meta:
+        raise CodecError(
+            f"{request} cannot be queued: meta['proxy'] holds credentials, and they never reach Redis; "
+            "name a pool in meta['proxy_pool'] instead (docs/proxies.md)"
+        )
+    if pooled(request) or not {"_auth_proxy", "_scheme_proxy"}.isdisjoint(request.meta):
+        meta.pop("proxy", None)
+    return meta
 
 
 def _encode_rest(state: dict[str, Any], request: Request, spider: Spider | type[Spider]) -> None:

@@ -9,7 +9,7 @@ from crawler.frontier.messages import MAX_PRIORITY, Lease, Message, Report
 
 _HEAD: Final = struct.Struct(">hQ")  # priority, fingerprint
 _WISHES: Final = struct.Struct(">dIHB")  # not before, delay, cap, whether to deduplicate
-_REPORT: Final = struct.Struct(">ddIIHIB")  # id, token, elapsed, latency, status, Retry-After, keep
+_REPORT: Final = struct.Struct(">ddIIHIB")  # id, token, elapsed, latency, status, Retry-After, keep + 2 * excused
 _RECORD: Final = struct.Struct(">dddddBBH")  # token, score, reserved, start by, started, deliveries, released, status
 
 
@@ -47,7 +47,8 @@ def push_row(message: Message) -> bytes:
 def report_row(report: Report, number: int) -> bytes:
     """*report* on the lease of that number as report.lua takes it."""
     elapsed, latency, retry_after = (max(0, ms) for ms in (report.elapsed_ms, report.latency_ms, report.retry_after_ms))
-    return _REPORT.pack(number, report.token, elapsed, latency, report.status, retry_after, report.keep)
+    flags = report.keep + 2 * report.excused
+    return _REPORT.pack(number, report.token, elapsed, latency, report.status, retry_after, flags)
 
 
 def read_lease(shard: int, now: int, number: int, record: bytes, sealed: bytes, start_within_ms: int) -> Lease:

@@ -107,7 +107,8 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """How the host answered. *status* 0: it did not. *keep*: the slot is kept for a follow-up to the same host."""
+    """How the host answered. *status* 0: it did not. *keep*: the slot is kept for a follow-up to the same host.
+    *excused*: the host was not asked, a proxy on the way to it failed; its pace and its record stay as they are."""
 
     id: str
     token: int
@@ -116,6 +117,7 @@ class Report:
     status: int
     retry_after_ms: int = 0
     keep: bool = False
+    excused: bool = False
 
 
 @dataclass(frozen=True, slots=True)

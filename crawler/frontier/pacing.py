@@ -135,8 +135,9 @@ class Pacer:
             turn.held.lost = True
             raise TooLateError
 
-    def answered(self, turn: Turn, response: Response | None) -> None:
-        """Report what came back for *turn*; None when nothing did. Frees the host's slot."""
+    def answered(self, turn: Turn, response: Response | None, *, excused: bool = False) -> None:
+        """Report what came back for *turn*; None when nothing did. Frees the host's slot. *excused*: a proxy is to
+        blame, not the host."""
         self.sent(turn)  # where the handler could not tell: too late is safe, too early is not
         assert turn.sent_at is not None
         elapsed_ms = int((self._clock() - turn.sent_at) * 1000)
@@ -144,7 +145,7 @@ class Pacer:
             turn.held.reported = True
         status = response.status if response is not None else 0
         wait_ms = _retry_after_ms(response)
-        self._outbox.report(Report(*turn.handle, elapsed_ms, elapsed_ms, status, wait_ms, keep=turn.keep))
+        self._outbox.report(Report(*turn.handle, elapsed_ms, elapsed_ms, status, wait_ms, turn.keep, excused))
 
     async def crawl_delay(self, request: Request, seconds: float) -> None:
         """What robots.txt of *request*'s host asks for; waits until the frontier knows it."""

@@ -182,11 +182,11 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         return request
 
     def _hand_back(self, request: Request, held: Held) -> bool:
-        """*request* could not be sent in its time; a redirect hop goes on from where it stands."""
+        """*request* could not be sent in its time, or has to wait; a redirect hop goes on from where it stands."""
         self.worker.book.release(request)
         if held.lost:
             return True
-        if held.reported:
+        if held.reported or held.postponed_ms:
             return self.worker.settler.again(request, held, "postponed", held.postponed_ms)
         self.worker.outbox.give_back(held.handle)
         return True

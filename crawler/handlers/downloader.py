@@ -17,6 +17,7 @@ from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.defer import Deferred
 
 from crawler.errors import ConfigError
+from crawler.frontier import proxy_faults
 from crawler.frontier.pacing import MissedError, Pacer, TooLateError, Turn
 from crawler.frontier.scheduler import Scheduler, in_use
 from crawler.frontier.settling import Settler
@@ -82,12 +83,13 @@ class Downloader(ScrapyDownloader):
             response = await self.handlers.download_request_async(request)
         except MissedError:
             raise
-        except BaseException:
-            self._pacer.answered(turn, None)
+        except BaseException as error:
+            self._pacer.answered(turn, None, excused=proxy_faults.excuse(request, error))
             raise
         finally:
             request.meta.pop(DEPARTURE, None)
-        self._pacer.answered(turn, response)
+        excused = proxy_faults.excuse(request, response)
+        self._pacer.answered(turn, None if excused else response, excused=excused)
         return response
 
     def _signal(self, signal: object, **arguments: object) -> None:

@@ -2,7 +2,8 @@
 -- report: an answer came (or none will): free the host's slot, space the next request from this one's wire start, and
 -- adapt the host's pace. The lease itself goes on until ack, so slow storage never holds a host.
 -- KEYS[1] the shard's tag. ARGV[1] a random number in [0, 1); ARGV[2...] reports: id (d), token (d), ms since wire start (I4),
--- latency ms (I4), status or 0 (H), Retry-After ms (I4), 1 to keep the slot for a follow-up request (B).
+-- latency ms (I4), status or 0 (H), Retry-After ms (I4), and a sum (B): 1 to keep the slot for a follow-up request, 2 when
+-- the host is not to blame (a proxy failed): then its pace stays as it is.
 -- Result: 1 per report, 0 where the token is stale or the slot was freed before. O(streams of the host) each.
 -- include: clock state hosts records release adapt
 local REPORT = '>ddI4I4HI4B'
@@ -19,10 +20,10 @@ local result, changed, gone = {}, {}, {}
 for i, r in ipairs(records) do
   result[i] = 0
   if r and r[RELEASED] == 0 then
-    local id, _, elapsed, latency, status, retry_after, keep = struct.unpack(REPORT, ARGV[i + 1])
-    local h, wire = host(r[HOST]), now - elapsed
+    local id, _, elapsed, latency, status, retry_after, flags = struct.unpack(REPORT, ARGV[i + 1])
+    local h, wire, keep = host(r[HOST]), now - elapsed, flags % 2
     r[STATUS] = status
-    adapt(h, wire, latency, status, retry_after, jitter)
+    if flags < 2 then adapt(h, wire, latency, status, retry_after, jitter) end
     if keep == 1 then
       h[NEXT] = h[NEXT] == r[RESERVED] and wire + h[DELAY] or math.max(h[NEXT], wire + h[DELAY])
       r[RESERVED] = -1

@@ -278,7 +278,8 @@ class Model:
         if held is None or held.released:
             return False
         host, wire = self.hosts[held.host], self.now - report.elapsed_ms
-        self._adapt(host, wire, report)
+        if not report.excused:
+            self._adapt(host, wire, report)
         if report.keep:
             spaced = wire + host.delay
             host.next = spaced if host.next == held.reserved else max(host.next, spaced)

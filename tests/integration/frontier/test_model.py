@@ -225,12 +225,20 @@ class FrontierMachine(RuleBasedStateMachine):
         status=st.sampled_from((200, 200, 200, 404, 429, 503, 500, 0)),
         retry_after=st.sampled_from((0, 0, 1_500, 90_000, 10**8)),
         keep=st.sampled_from((False, False, False, True)),
+        excused=st.sampled_from((False, False, False, True)),
     )
     def report(
-        self, chosen: list[tuple[int, bool]], elapsed: int, latency: int, status: int, retry_after: int, keep: bool
+        self,
+        chosen: list[tuple[int, bool]],
+        elapsed: int,
+        latency: int,
+        status: int,
+        retry_after: int,
+        keep: bool,
+        excused: bool,
     ) -> None:
         self.report_handles(
-            self.pick(chosen), lambda handle: Report(*handle, elapsed, latency, status, retry_after, keep)
+            self.pick(chosen), lambda handle: Report(*handle, elapsed, latency, status, retry_after, keep, excused)
         )
 
     def report_handles(self, batch: list[Handle], made: Callable[[Handle], Report]) -> None:

@@ -87,6 +87,16 @@ async def test_429_and_503_double_the_delay_halve_the_concurrency_and_stop_the_h
     assert (state.delay_ms, state.blocked_ms) == (8_000, 8_000)
 
 
+async def test_a_proxys_fault_leaves_the_hosts_pace_and_record_alone_and_keeps_the_spacing(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    await fill(world, delay_ms=2_000)
+    before = await exchange(world, 200, latency_ms=100)
+    after = await exchange(world, 0, excused=True)
+    assert (after.delay_ms, after.latency_ms, after.success, after.in_flight) == (2_000, 100, before.success, 0)
+    assert after.waits_ms == 2_000
+    assert (await exchange(world, 0)).success == 0.5
+
+
 async def test_what_was_in_the_air_counts_as_one_complaint(redis_client: Any) -> None:
     world = await timed(redis_client)
     await fill(world, cap=8)

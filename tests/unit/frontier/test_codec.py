@@ -15,6 +15,7 @@ from scrapy.http import FormRequest, JsonRequest, XmlRpcRequest
 
 from crawler.errors import CodecError
 from crawler.frontier import codec
+from crawler.frontier.proxy_faults import LAST, POOLED
 
 
 class Shop(Spider):
@@ -135,3 +136,24 @@ def test_proxy_credentials_never_reach_redis() -> None:
     assert b"secret" not in body
     assert b"c2VjcmV0" not in body
     assert codec.decode(body, SPIDER).meta == {"kept": 1}
+
+
+def test_a_proxy_with_credentials_is_refused_rather_than_lost() -> None:
+    request = Request("https://a.example/", meta={"proxy": "http://user:secret@proxy.example"})
+    with pytest.raises(CodecError, match=r"name a pool in meta\['proxy_pool'\]") as refused:
+        codec.encode(request, SPIDER)
+    assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("meta", "stored"),
+    [
+        ({"proxy": "http://p.example:1"}, {"proxy": "http://p.example:1"}),  # the user's: kept, as Scrapy does
+        ({"proxy": None}, {"proxy": None}),  # go directly
+        ({"proxy": "http://p.example:1", POOLED: "http://p.example:1", LAST: True}, {}),  # a pool gives the next one
+        ({"proxy": "http://q.example:1", POOLED: "http://p.example:1"}, {"proxy": "http://q.example:1"}),
+        ({"proxy": "http://p.example:1", "_scheme_proxy": True}, {}),  # this worker's environment
+    ],
+)
+def test_only_a_proxy_of_the_requests_own_is_stored(meta: dict[str, Any], stored: dict[str, Any]) -> None:
+    assert codec.decode(codec.encode(Request("https://a.example/", meta=meta), SPIDER), SPIDER).meta == stored

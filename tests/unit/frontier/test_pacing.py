@@ -171,3 +171,11 @@ async def test_the_report_carries_what_the_host_asked_for(
     (report,) = next(what for name, what in site.frontier.told if name == "report")
     assert (report.elapsed_ms, report.latency_ms, report.status) == (250, 250, status)
     assert report.retry_after_ms == retry_after_ms
+
+
+async def test_a_proxys_fault_frees_the_slot_and_is_not_the_hosts(site: Site) -> None:
+    site.holds(PAGE)
+    site.pacer.answered(await site.pacer.turn(PAGE), None, excused=True)
+    await site.outbox.flush()
+    (report,) = next(what for name, what in site.frontier.told if name == "report")
+    assert (report.status, report.excused, report.keep) == (0, True, False)
