@@ -60,7 +60,8 @@ SCHEDULER_PERSIST = True
 MAX_IDLE_TIME_BEFORE_CLOSE = 0
 # Tracking parameters do not make a new page. Reader: Scrapy, frontier/queue.py
 REQUEST_FINGERPRINTER_CLASS = "crawler.frontier.fingerprint.RequestFingerprinter"
-# Which queue of a spider this worker leases from: http, browser or api. Reader: frontier/queue.py
+# Which queues of a spider this worker leases from: http, browser, api, or several with commas between them.
+# Reader: frontier/queue.py
 TIER = os.environ.get("TIER", "http")
 
 # What turns a spider of ours into a member of the fleet, under `scrapy crawl` only; `custom_settings` and `-s`

@@ -19,8 +19,9 @@ from scrapy.spiderloader import get_spider_loader
 from scrapy.utils.misc import load_object
 
 from crawler.errors import CodecError, MessageError, ShoalError
-from crawler.frontier.encoder import Encoder, stream_of
+from crawler.frontier.encoder import Encoder
 from crawler.frontier.frontier import Frontier
+from crawler.frontier.guide import TierGuide
 from crawler.frontier.messages import Message, PushOutcome
 from crawler.frontier.schema import MAX_PRIORITY, parse_line
 from crawler.frontier.session import session
@@ -80,7 +81,7 @@ class Pusher:
         self._settings = settings
         self._priority = priority
         fingerprinter = load_object(settings["REQUEST_FINGERPRINTER_CLASS"])()
-        self._encoder = Encoder(spider, settings, fingerprinter, settings["TIER"])
+        self._encoder = Encoder(spider, settings, fingerprinter, TierGuide())
         self.outcomes: Counter[PushOutcome] = Counter()
         self.refused = 0
 
@@ -119,13 +120,8 @@ class Pusher:
 
     def _message(self, where: str, line: str, generation: str) -> Message | None:
         try:
-            request, tier = parse_line(line, self._spider, self._priority)
-            return self._encoder.message(
-                request,
-                generation=generation,
-                dedupe=not request.dont_filter,
-                stream=stream_of(self._spider.name, tier),
-            )
+            request = parse_line(line, self._spider, self._priority)
+            return self._encoder.message(request, generation=generation, dedupe=not request.dont_filter)
         except (MessageError, CodecError) as error:
             self._refuse(1, f"{where}: {error}")
             return None

@@ -102,7 +102,7 @@ async def look(frontier: Frontier, spider: str | None) -> Snapshot:
         hosts=await frontier.census.hosts(spider, TOP_HOSTS),
         bytes_per_queued=bytes_per_queued,
         bytes_per_seen=bytes_per_seen,
-        workers=[w for w in workers if spider is None or str(w.info.get("spider", "")).partition(":")[0] == spider],
+        workers=[w for w in workers if spider is None or w.info.get("spider") == spider],
     )
 
 
@@ -148,9 +148,11 @@ def _hosts(hosts: Sequence[HostState]) -> Table:
 
 
 def _workers(workers: Sequence[WorkerState]) -> Table:
-    table = Table("worker", "spider", "leases", "buffered", "outbox", "seen", title="Workers", title_justify="left")
+    table = Table(
+        "worker", "spider", "tiers", "leases", "buffered", "outbox", "seen", title="Workers", title_justify="left"
+    )
     for worker in workers:
-        told = [str(worker.info.get(name, "")) for name in ("spider", "leases", "buffered", "outbox")]
+        told = [str(worker.info.get(name, "")) for name in ("spider", "tiers", "leases", "buffered", "outbox")]
         table.add_row(worker.name, *told, f"{_seconds(worker.seen_ms_ago)} ago")
     return table
 

@@ -9,26 +9,27 @@ from scrapy.utils.request import RequestFingerprinterProtocol
 from crawler import urls
 from crawler.errors import MessageError
 from crawler.frontier import codec, fingerprint
+from crawler.frontier.guide import TierGuide, stream_of
 from crawler.frontier.hostrules import HostRules
 from crawler.frontier.messages import Message
 
 
 class Encoder:
-    """Knows the spider, its tier and how hosts are to be treated."""
+    """Knows the spider, how hosts are to be treated, and in which tier they are."""
 
     def __init__(
         self,
         spider: Spider | type[Spider],
         settings: BaseSettings,
         fingerprinter: RequestFingerprinterProtocol,
-        tier: str,
+        guide: TierGuide,
     ) -> None:
         self.spider = spider
         self.rules = HostRules.from_settings(settings)
-        self.stream = stream_of(spider.name, tier)
+        self.guide = guide
         self._fingerprinter = fingerprinter
 
-    def message(self, request: Request, *, generation: str, dedupe: bool, stream: str = "") -> Message:
+    def message(self, request: Request, *, generation: str, dedupe: bool) -> Message:
         """*request* as the frontier takes it; raises CodecError when it cannot be stored, MessageError when its URL
         cannot be fetched."""
         urls.check(request.url)
@@ -38,7 +39,7 @@ class Encoder:
             raise MessageError(f"not a URL ({error}): {request.url!r}") from None
         return Message(
             host=rule.group,
-            stream=stream or self.stream,
+            stream=stream_of(self.spider.name, self.guide.tier(request, rule)),
             spider=self.spider.name,
             body=codec.encode(request, self.spider),
             fingerprint=fingerprint.number(digest),
@@ -50,8 +51,3 @@ class Encoder:
             delay_ms=rule.delay_ms,
             cap=rule.cap,
         )
-
-
-def stream_of(spider: str, tier: str = "http") -> str:
-    """The queue of one spider and tier: `products`, `products:browser`."""
-    return spider if tier == "http" else f"{spider}:{tier}"

@@ -12,6 +12,7 @@ from scrapy.settings import BaseSettings
 from crawler import config, urls
 from crawler.errors import ConfigError
 from crawler.policy.domains import Rules, load_rules
+from crawler.policy.tiers import TIERS, Tier
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,8 @@ class HostRule:
     group: str
     delay_ms: int  # least time between two requests on the wire
     cap: int  # most requests in flight
+    tier: Tier = TIERS[0]  # the least one its pages need
+    max_tier: Tier = TIERS[-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,7 @@ class HostRules:
         cap = int(slot.get("concurrency", self.cap))
         if site.delay_seconds is not None:
             delay_ms = round(site.delay_seconds * 1000)
-        return HostRule(group, delay_ms, site.concurrency or cap)
+        return HostRule(group, delay_ms, site.concurrency or cap, site.tier or TIERS[0], site.max_tier or TIERS[-1])
 
 
 def _slots(settings: BaseSettings) -> dict[str, dict[str, float]]:

@@ -73,6 +73,7 @@ class Prefetcher:
         self._clock = clock
         self._config = PrefetchConfig.from_settings(crawler.settings)
         self._suspects = SuspectTurns(clock, random.uniform)
+        self._calls = 0
         self._woken = asyncio.Event()
         self.last_leased = clock()
 
@@ -137,12 +138,19 @@ class Prefetcher:
 
     async def _lease(self, room: int, *, suspects_ok: bool) -> Batch:
         return await self._frontier.lease(
-            [self._queue.encoder.stream],
+            self._streams(),
             room,
             worker=self._worker,
             suspects_ok=suspects_ok,
             exclude_hosts=self._full_hosts(),
         )
+
+    def _streams(self) -> list[str]:
+        """The queues of this worker's tiers, another one first each time: a long one must not starve the others."""
+        streams = self._queue.streams()
+        self._calls += 1
+        first = self._calls % max(1, len(streams))
+        return streams[first:] + streams[:first]
 
     def _count(self, leased: int) -> None:
         self._crawler.stats.inc_value(names.LEASED, leased)

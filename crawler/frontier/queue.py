@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections import deque
 
 from scrapy import Request, Spider
+from scrapy.settings import BaseSettings
 from scrapy_redis.queue import Base
 
 from crawler.errors import ConfigError
 from crawler.frontier import codec
 from crawler.frontier.encoder import Encoder
+from crawler.frontier.guide import TierGuide, stream_of, tier_of
 from crawler.frontier.leases import Held
 from crawler.frontier.messages import Lease
 from crawler.frontier.scripts import Client
+from crawler.policy import tiers
 
 
 class FrontierQueue(Base):  # type: ignore[misc]
@@ -34,7 +37,8 @@ class FrontierQueue(Base):  # type: ignore[misc]
         fingerprinter = spider.crawler.request_fingerprinter
         assert fingerprinter is not None
         settings = spider.crawler.settings
-        self.encoder = Encoder(spider, settings, fingerprinter, settings.get("TIER", "http"))
+        self.guide = TierGuide(served_tiers(settings))
+        self.encoder = Encoder(spider, settings, fingerprinter, self.guide)
 
     def __len__(self) -> int:
         """Leases buffered in this worker; `scrapy status` shows what waits in Redis."""
@@ -49,9 +53,24 @@ class FrontierQueue(Base):  # type: ignore[misc]
         return self.buffer.popleft() if self.buffer else None
 
     def request(self, lease: Lease) -> Request:
-        """The request of *lease*; raises CodecError when this worker cannot read it."""
-        return codec.decode(lease.body, self.spider)
+        """The request of *lease*, its tier in meta; raises CodecError when this worker cannot read it."""
+        request = codec.decode(lease.body, self.spider)
+        request.meta["tier"] = tier_of(lease.stream)
+        return request
+
+    def streams(self) -> list[str]:
+        """The queues that this worker leases from."""
+        return [stream_of(self.spider.name, tier) for tier in self.guide.own if tier not in self.guide.spent]
 
     def clear(self) -> None:
         """Refused: a worker never deletes what the fleet shares."""
         raise NotImplementedError("a worker never deletes shared work: `scrapy push --recrawl` starts a new generation")
+
+
+def served_tiers(settings: BaseSettings) -> tuple[tiers.Tier, ...]:
+    """The tiers of this worker, http where TIER is not set at all; raises ConfigError."""
+    if settings.get("TIER") is None:
+        return tiers.TIERS[:1]
+    if not (served := tiers.listed(settings, "TIER")):
+        raise ConfigError("TIER", settings["TIER"], "one or more of " + ", ".join(tiers.TIERS))
+    return served

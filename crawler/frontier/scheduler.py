@@ -26,6 +26,7 @@ from crawler.frontier.scripts import Client
 from crawler.frontier.settling import UNFINISHED_TIMES
 from crawler.frontier.worker import Worker
 from crawler.policy.outcome import Evidence
+from crawler.policy.tiers import MIN_TIER
 from crawler.urls import canonicalize
 
 logger = logging.getLogger(__name__)
@@ -232,6 +233,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
             self._ready.append(request)
             return True
         held.evidence.replaced = True
+        request.meta.pop(MIN_TIER, None)  # what one host needs says nothing of another
         return self._push(request, held, dedupe=not (request.dont_filter or _closes_chain(request)))
 
     def _unserialisable(self, error: CodecError, parent: Held | None) -> None:

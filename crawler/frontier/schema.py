@@ -12,7 +12,7 @@
 | dont_filter | true or false | crawl even if known |
 | not_before | number or text | Unix seconds, or ISO 8601 with a time zone |
 | country, proxy_pool | text | passed on in meta, for the proxy layer |
-| tier | text | http, browser or api |
+| tier | text | http, browser or api: the least that the page needs |
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from scrapy import Request, Spider
 
 from crawler import urls
 from crawler.errors import MessageError
+from crawler.policy.tiers import MIN_TIER, TIERS
 
 METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
-TIERS: Final = ("http", "browser", "api")
 MAX_PRIORITY: Final = 1000
 MAX_LINE: Final = 262_144  # characters
 MAX_BODY: Final = 131_072  # bytes
 # Keys of `meta` that steer the machinery; a message from outside may not set them.
 RESERVED_META: Final = frozenset(
-    """bindaddress cookiejar depth dont_merge_cookies dont_obey_robotstxt download_fail_on_dataloss download_latency
-    download_maxsize download_slot download_timeout download_warnsize is_start_request max_retry_times not_before proxy
-    _auth_proxy _scheme_proxy redirect_reasons redirect_times redirect_ttl redirect_urls request_id
-    retry_times unfinished_times""".split()  # noqa: SIM905 - one word per key reads better than quotes
+    """bindaddress block cookiejar depth dont_merge_cookies dont_obey_robotstxt download_fail_on_dataloss
+    download_latency download_maxsize download_slot download_timeout download_warnsize is_start_request
+    max_retry_times min_tier not_before proxy _auth_proxy _scheme_proxy redirect_reasons redirect_times
+    redirect_ttl redirect_urls request_id retry_times tier unfinished_times""".split()  # noqa: SIM905 - one word per key reads better than quotes
 )
 
 
-def parse_line(line: str, spider: type[Spider], priority: int = 0) -> tuple[Request, str]:
-    """The request of one line and its tier; raises MessageError naming key, value and what is allowed."""
+def parse_line(line: str, spider: type[Spider], priority: int = 0) -> Request:
+    """The request of one line; raises MessageError naming key, value and what is allowed."""
     if len(line) > MAX_LINE:
         raise MessageError(f"line of {len(line)} characters, at most {MAX_LINE} are allowed: {line[:60]}...")
     fields = json_object(line) if line.startswith("{") else {"url": line}
@@ -54,9 +54,9 @@ def parse_line(line: str, spider: type[Spider], priority: int = 0) -> tuple[Requ
     if (callback := values.get("callback")) and not callable(getattr(spider, callback, None)):
         raise MessageError(f"callback {callback!r} is not a method of spider {spider.name!r}")
     meta = values.get("meta", {}) | {
-        key: values[key] for key in ("not_before", "country", "proxy_pool") if key in values
+        _META.get(key, key): values[key] for key in ("not_before", "country", "proxy_pool", "tier") if key in values
     }
-    request = Request(
+    return Request(
         values["url"],
         method=values.get("method", "GET"),
         headers=values.get("headers"),
@@ -66,7 +66,6 @@ def parse_line(line: str, spider: type[Spider], priority: int = 0) -> tuple[Requ
         priority=values.get("priority", priority),
         dont_filter=values.get("dont_filter", False),
     )
-    return request, values.get("tier", "http")
 
 
 def external_meta(meta: Mapping[str, Any]) -> dict[str, Any]:
@@ -161,6 +160,7 @@ def _tier(value: Any) -> str:
     return str(value)
 
 
+_META: Final = {"tier": MIN_TIER}  # keys with another name in meta
 _READERS: Final[dict[str, Callable[[Any], Any]]] = {
     "url": _url,
     "method": _method,

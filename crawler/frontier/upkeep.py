@@ -124,7 +124,8 @@ class Upkeep:
         await worker.frontier.census.heartbeat(
             worker.name,
             {
-                "spider": worker.queue.encoder.stream,
+                "spider": worker.queue.spider.name,
+                "tiers": ",".join(worker.queue.guide.own),
                 "leases": len(worker.book),
                 "buffered": len(worker.queue),
                 "outbox": self._outbox_shown,

@@ -27,7 +27,7 @@ from crawler.frontier.outage import Outage
 from crawler.frontier.outbox import Outbox
 from crawler.frontier.pacing import Pacer
 from crawler.frontier.prefetch import PrefetchConfig, Prefetcher
-from crawler.frontier.queue import FrontierQueue
+from crawler.frontier.queue import FrontierQueue, served_tiers
 from crawler.frontier.scripts import Client
 from crawler.frontier.settling import Settler, retry_wait
 from crawler.frontier.upkeep import Upkeep, UpkeepConfig
@@ -128,3 +128,4 @@ def check_settings(settings: BaseSettings) -> None:
     PrefetchConfig.from_settings(settings)
     UpkeepConfig.from_settings(settings)
     retry_wait(settings)
+    served_tiers(settings)

@@ -45,7 +45,7 @@ class ProvenanceMiddleware:
             "spider": getattr(self._crawler.spider, "name", ""),
             "worker": worker.name if worker is not None else "",
             "request_id": response.meta.get("request_id", ""),
-            "tier": self._crawler.settings["TIER"],
+            "tier": response.meta.get("tier", "http"),
             "generation": held.lease.generation if held is not None else "",
         } | item.source
 

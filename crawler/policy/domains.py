@@ -12,19 +12,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from crawler import config, urls
 from crawler.errors import ConfigError
 from crawler.items import Item, ProductItem
 from crawler.policy import domain_values as read
 from crawler.policy.domain_values import BadValueError, Element, FieldRule, LinkRule
+from crawler.policy.tiers import TIERS, Tier, rank
 
 FIELDS: Final = tuple(
     each.name for each in fields(ProductItem) if each.name not in {"found_in", *(own.name for own in fields(Item))}
 )
 DEFAULT: Final = "default"
-Tier = Literal["http", "browser", "api"]
 
 _HOST = re.compile(r"(?=.{1,253}$)(?:localhost|[\w-]+(?:\.[\w-]+)+)")
 _HEADER = re.compile(r"\s*\[\s*(.*?)\s*\]\s*(?:#.*)?$")
@@ -46,6 +46,7 @@ class DomainRules:
     delay_seconds: float | None = None
     concurrency: int | None = None
     group_by_domain: bool | None = None
+    tier: Tier | None = None
     max_tier: Tier | None = None
 
     def is_product(self, url: str) -> bool:
@@ -69,7 +70,8 @@ _READERS: Final = MappingProxyType(
         "delay_seconds": read.number(0, 86_400),
         "concurrency": read.integer(1, 1_000),
         "group_by_domain": read.boolean,
-        "max_tier": read.choice("http", "browser", "api"),
+        "tier": read.choice(*TIERS),
+        "max_tier": read.choice(*TIERS),
     }
 )
 
@@ -107,8 +109,8 @@ def parse_rules(text: str, source: str = "domains.toml") -> Rules:
         merged = default
         for name in reversed(_domains(host)):
             merged = _merged(merged, own.get(name, {}))
-        by_host[host] = DomainRules(**merged)
-    return Rules(DomainRules(**default), MappingProxyType(by_host))
+        by_host[host] = _rules(host, merged, text, source)
+    return Rules(_rules(DEFAULT, default, text, source), MappingProxyType(by_host))
 
 
 def _domains(host: str) -> list[str]:
@@ -138,6 +140,15 @@ def _table(name: str, table: Any, text: str, source: str) -> dict[str, Any]:
             shown = ".".join((key, *error.path))
             raise ConfigError(f"{source}, line {line}: [{name}] {shown}", error.value, error.allowed) from None
     return values
+
+
+def _rules(name: str, values: Mapping[str, Any], text: str, source: str) -> DomainRules:
+    """The rules of a table and of those around it; raises ConfigError where two of them contradict each other."""
+    rules = DomainRules(**values)
+    if rules.tier and rules.max_tier and rank(rules.tier) > rank(rules.max_tier):
+        where = f"{source}, line {_line(text, (name, 'tier'))}: [{name}] tier"
+        raise ConfigError(where, rules.tier, f"at most max_tier, which is {rules.max_tier}")
+    return rules
 
 
 def _merged(outer: Mapping[str, Any], inner: Mapping[str, Any]) -> dict[str, Any]:

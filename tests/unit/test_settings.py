@@ -56,6 +56,8 @@ def test_the_defaults_are_in_range() -> None:
         ("FRONTIER_LEASE_SECONDS", 0, "1 to 86400"),
         ("FRONTIER_POLL_SECONDS", 0, "0.01 to 60"),
         ("FRONTIER_SLOW_HOST_SECONDS", 0, "0.1 to 3600"),
+        ("TIER", "", "http, browser, api"),
+        ("TIER", "http,ftp", "http, browser, api"),
         ("POLITENESS_GROUP", "continent", "one of hostname, domain"),
         ("RETRY_BASE_SECONDS", -1, "0 to 3600"),
         ("RETRY_CAP_SECONDS", 1e9, "0 to 86400"),

@@ -92,7 +92,7 @@ async def test_a_message_keeps_all_its_keys(push: Pusher) -> None:
     (request, lease), (copy, _) = await push.queued("products", "products:browser")
     assert (request.url, request.method, request.body) == (whole["url"], "POST", b"q=1")
     assert request.headers["X-Shop"] == b"1"
-    assert request.meta == {"category": "tools", "country": "de", "proxy_pool": "homes"}
+    assert request.meta == {"category": "tools", "country": "de", "proxy_pool": "homes", "min_tier": "browser"}
     assert request.callback.__name__ == "parse"  # type: ignore[union-attr]
     assert (request.priority, request.dont_filter) == (7, True)
     assert (lease.priority, lease.stream) == (7, "products:browser")

@@ -46,8 +46,6 @@ class Bench:
 
 
 class _Queue:
-    encoder = SimpleNamespace(stream="s")
-
     def __init__(self) -> None:
         self.buffer: list[Held] = []
 
@@ -56,6 +54,9 @@ class _Queue:
 
     def pop(self) -> Held | None:
         return self.buffer.pop(0) if self.buffer else None
+
+    def streams(self) -> list[str]:
+        return ["s", "s:browser"]
 
 
 @pytest.fixture
@@ -89,6 +90,15 @@ async def test_only_an_idle_worker_asks_for_suspects(bench: Bench) -> None:
     bench.work(held())
     await bench.prefetcher._fill(8)
     assert [asked["suspects_ok"] for _, asked in bench.frontier.told] == [True, False]
+
+
+async def test_each_tier_of_a_worker_comes_first_in_its_turn(bench: Bench) -> None:
+    for _ in range(4):
+        await bench.prefetcher._fill(8)
+    first, second, *later = [asked["streams"] for _, asked in bench.frontier.told]
+    assert {*first} == {*second} == {"s", "s:browser"}
+    assert first[0] != second[0]
+    assert later == [first, second]
 
 
 def test_a_host_that_holds_half_of_the_slots_gets_no_more(bench: Bench) -> None:

@@ -25,18 +25,18 @@ def line(**fields: Any) -> str:
 
 
 def test_a_plain_url_is_a_message() -> None:
-    request, tier = parse_line("https://shop.example/a", Shop, priority=7)
+    request = parse_line("https://shop.example/a", Shop, priority=7)
     assert (request.url, request.method, request.priority, request.dont_filter) == (
         "https://shop.example/a",
         "GET",
         7,
         False,
     )
-    assert tier == "http"
+    assert request.meta == {}
 
 
 def test_every_key_of_the_schema_reaches_the_request() -> None:
-    request, tier = parse_line(
+    request = parse_line(
         line(
             method="post",
             headers={"Accept": "text/html"},
@@ -55,9 +55,14 @@ def test_every_key_of_the_schema_reaches_the_request() -> None:
     )
     assert (request.method, request.body, request.priority, request.dont_filter) == ("POST", "größe".encode(), -3, True)
     assert request.headers["Accept"] == b"text/html"
-    assert request.meta == {"job": 1, "not_before": 1801375200.0, "country": "se", "proxy_pool": "home"}
+    assert request.meta == {
+        "job": 1,
+        "not_before": 1801375200.0,
+        "country": "se",
+        "proxy_pool": "home",
+        "min_tier": "browser",
+    }
     assert getattr(request.callback, "__name__", "") == "parse_item"
-    assert tier == "browser"
 
 
 @pytest.mark.parametrize(
@@ -97,7 +102,7 @@ def test_a_bad_line_says_what_is_wrong_and_what_is_allowed(text: str, words: str
 @given(st.text() | st.dictionaries(st.sampled_from(["url", "meta", "priority", "tier"]), st.integers()).map(json.dumps))
 def test_no_line_breaks_it(text: str) -> None:
     try:
-        request, _ = parse_line(text, Shop)
+        request = parse_line(text, Shop)
     except MessageError:
         return
     assert request.url.startswith(("http://", "https://"))

@@ -43,6 +43,11 @@ def test_the_nearest_table_counts_and_has_the_rest_from_those_around_it() -> Non
     assert rules.default.max_tier is None
 
 
+def test_a_tier_above_the_highest_one_is_refused_with_its_line() -> None:
+    with pytest.raises(ConfigError, match=re.escape("line 3: [example.com] tier = 'api' cannot be used")):
+        parse_rules('["example.com"]\nmax_tier = "browser"\ntier = "api"\n')
+
+
 def test_product_patterns() -> None:
     rules = parse_rules(LAYERS)
     assert rules.for_url("https://shop.example.com/").is_product("https://shop.example.com/p/1")

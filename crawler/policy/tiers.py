@@ -1,0 +1,172 @@
+"""How dear a fetch has to be: `http`, then `browser`, then `api`, learned per host and decayed back down.
+
+Pure: what a failure or a good page teaches of a host, where a request goes, and whether it may step up.
+Times are ms of the frontier's clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal, Self, get_args
+
+from crawler import config
+from crawler.errors import ConfigError
+
+Tier = Literal["http", "browser", "api"]
+TIERS: Final[tuple[Tier, ...]] = get_args(Tier)  # from cheap to dear
+MIN_TIER: Final = "min_tier"  # in meta: the least tier that this one request needs
+REMEMBERED_PAGES: Final = 1_000  # beyond it the counts of a host are halved, so that old pages weigh less
+
+_RANK: Final = {tier: rank for rank, tier in enumerate(TIERS)}
+
+
+def rank(tier: Tier) -> int:
+    """0 for the cheapest."""
+    return _RANK[tier]
+
+
+def listed(settings: Mapping[str, Any], name: str) -> tuple[Tier, ...]:
+    """The setting, `"http,browser"` or a list, as tiers from cheap to dear; raises ConfigError."""
+    value = settings.get(name) or ()
+    words = [word.strip() for word in value.split(",")] if isinstance(value, str) else list(value)
+    if not all(word in TIERS for word in words):
+        raise ConfigError(name, value, "one or more of " + ", ".join(TIERS) + ", with commas between them")
+    return tuple(tier for tier in TIERS if tier in words)
+
+
+@dataclass(frozen=True, slots=True)
+class TierPolicy:
+    """When a host's tier changes."""
+
+    failures: int = 3  # pages of a host that fail at its tier before the host steps up
+    share: float = 0.2  # and they are at least this share of its pages there
+    trial_pages: int = 3  # good pages one tier below, once the term is over, that bring the host down
+    term_ms: int = 6 * 3_600_000
+    term_max_ms: int = 7 * 86_400_000
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
+        """Raises ConfigError when a value is out of range."""
+        made = cls(
+            failures=config.integer(settings, "TIER_FAILURES", 1, 500),
+            share=config.number(settings, "TIER_FAILURE_SHARE", 0, 1),
+            trial_pages=config.integer(settings, "TIER_TRIAL_PAGES", 1, 1_000),
+            term_ms=round(config.number(settings, "TIER_TERM_SECONDS", 0.1, 30 * 86_400) * 1000),
+            term_max_ms=round(config.number(settings, "TIER_TERM_MAX_SECONDS", 0.1, 365 * 86_400) * 1000),
+        )
+        if made.term_ms > made.term_max_ms:
+            raise ConfigError("TIER_TERM_SECONDS", made.term_ms / 1000, "at most TIER_TERM_MAX_SECONDS")
+        return made
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What the fleet knows of one host: *tier* until *until_ms*; after that the tier below is on trial."""
+
+    tier: Tier = "http"
+    failed: int = 0  # pages that failed at the tier
+    ok: int = 0  # good pages there
+    trial: int = 0  # good pages of the trial
+    until_ms: int = 0
+    term_ms: int = 0
+
+    def on_trial(self, base: Tier, now_ms: int) -> bool:
+        """Whether the term is over and the tier below is tried; never below *base*, the rules' own tier."""
+        return rank(self.tier) > rank(base) and now_ms >= self.until_ms
+
+    def in_force(self, base: Tier, now_ms: int) -> Tier:
+        """The tier to fetch the host's pages with."""
+        if self.on_trial(base, now_ms):
+            return TIERS[rank(self.tier) - 1]
+        return dearest(self.tier, base)
+
+
+UNKNOWN: Final = Learned()
+
+
+def dearest(*tiers: Tier) -> Tier:
+    """The highest of *tiers*."""
+    return max(tiers, key=rank)
+
+
+def after_failure(known: Learned, at: Tier, base: Tier, most: Tier, now_ms: int, policy: TierPolicy) -> Learned:
+    """*known* after a page failed at tier *at*: blocked, or without its content.
+
+    A failure elsewhere than at the tier in force teaches nothing: that request left before the host's tier changed.
+    A trial ends with its first failure, and the next one comes twice as late. Nothing is learned beyond *most*.
+    """
+    if at != known.in_force(base, now_ms):
+        return known
+    if known.on_trial(base, now_ms):
+        term_ms = min(max(2 * known.term_ms, policy.term_ms), policy.term_max_ms)
+        return Learned(known.tier, until_ms=now_ms + term_ms, term_ms=term_ms)
+    counted = _counted(known if known.tier == at else Learned(at), failed=1)
+    enough = counted.failed >= max(policy.failures, policy.share * (counted.failed + counted.ok))
+    if not enough or rank(at) >= rank(most) or at == TIERS[-1]:
+        return counted
+    return Learned(TIERS[rank(at) + 1], until_ms=now_ms + policy.term_ms, term_ms=policy.term_ms)
+
+
+def after_success(known: Learned, at: Tier, pages: int, base: Tier, now_ms: int, policy: TierPolicy) -> Learned:
+    """*known* after that many good *pages* at tier *at*: enough of them on trial bring the host down."""
+    if at != known.in_force(base, now_ms):
+        return known
+    if not known.on_trial(base, now_ms):
+        return _counted(known if known.tier == at else Learned(at), ok=pages)
+    if known.trial + pages < policy.trial_pages:
+        return replace(known, trial=known.trial + pages)
+    return Learned(at, ok=pages, until_ms=now_ms + policy.term_ms, term_ms=policy.term_ms)
+
+
+def _counted(known: Learned, failed: int = 0, ok: int = 0) -> Learned:
+    failed, ok = known.failed + failed, known.ok + ok
+    while failed + ok > REMEMBERED_PAGES:
+        failed, ok = (failed + 1) // 2, ok // 2
+    return replace(known, failed=failed, ok=ok)
+
+
+def choose(learned: Tier, asked: Tier, most: Tier, served: Collection[Tier]) -> Tier:
+    """Where a request goes: what was *learned* of its host, never below what rules or request ask for.
+
+    What was asked for waits for a worker if need be. What was only learned does not: it goes to the nearest tier
+    that is served, below or else above. *most* is the last word.
+    """
+    if rank(asked) >= rank(learned) and (asked != TIERS[0] or not served):
+        return min(asked, most, key=rank)
+    allowed = [tier for tier in TIERS if rank(asked) <= rank(tier) <= rank(most) and tier in served]
+    below = [tier for tier in allowed if rank(tier) <= rank(learned)]
+    if below or allowed:
+        return below[-1] if below else allowed[0]
+    return min(asked, most, key=rank)
+
+
+def step_up(at: Tier, most: Tier, served: Collection[Tier], spent: Collection[Tier]) -> tuple[Tier | None, str]:
+    """The tier in which a page that failed at *at* is tried next; or None, and why there is none."""
+    why = f"{at} is the highest tier"
+    for tier in TIERS[rank(at) + 1 :]:
+        if rank(tier) > rank(most):
+            return None, f"max_tier is {most}"
+        if tier not in served:
+            why = f"no worker serves {tier}"
+        elif tier in spent:
+            why = f"the daily budget of {tier} is spent"
+        else:
+            return tier, ""
+    return None, why
+
+
+@dataclass(frozen=True, slots=True)
+class Budgets:
+    """Most requests and most cost of each tier on one day (UTC); what is not named is not limited.
+
+    Cost is in the units that a tier's fetcher reports: the tokens of a scraping API.
+    """
+
+    requests: Mapping[Tier, float]
+    cost: Mapping[Tier, float]
+
+    def spent(self, requests: Mapping[str, float], cost: Mapping[str, float]) -> frozenset[Tier]:
+        """The tiers that have nothing left today."""
+        over = {tier for tier, limit in self.requests.items() if requests.get(tier, 0) >= limit}
+        return frozenset(over | {tier for tier, limit in self.cost.items() if cost.get(tier, 0) >= limit})

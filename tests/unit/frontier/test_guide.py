@@ -1,0 +1,76 @@
+"""Which queue a request goes to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from scrapy import Request, Spider
+from scrapy.settings import Settings
+from scrapy.utils.request import RequestFingerprinter
+
+from crawler.frontier.encoder import Encoder
+from crawler.frontier.guide import TierGuide, stream_of, tier_of
+from crawler.policy.tiers import TIERS, Learned
+
+RULES = """
+["hard.example"]
+tier = "browser"
+
+["cheap.example"]
+max_tier = "http"
+"""
+LATER = 10**15
+
+
+@pytest.fixture
+def encoder(tmp_path: Any) -> Encoder:
+    rules = tmp_path / "domains.toml"
+    rules.write_text(RULES)
+    settings = Settings()
+    settings.setmodule("settings.base")
+    settings.set("DOMAINS_FILE", str(rules), priority="cmdline")
+    return Encoder(Spider("shop"), settings, RequestFingerprinter(), TierGuide(["http"]))
+
+
+def stream(encoder: Encoder, url: str, **meta: Any) -> str:
+    return encoder.message(Request(url, meta=meta), generation="0", dedupe=True).stream
+
+
+def test_streams_and_tiers_are_inverse() -> None:
+    assert [tier_of(stream_of("shop", tier)) for tier in TIERS] == list(TIERS)
+    assert stream_of("shop") == "shop"
+
+
+@pytest.mark.parametrize(
+    ("url", "meta", "expected"),
+    [
+        ("http://any.example/", {}, "shop"),
+        ("http://hard.example/", {}, "shop:browser"),
+        ("http://hard.example/", {"min_tier": "api"}, "shop:api"),
+        ("http://any.example/", {"min_tier": "browser"}, "shop:browser"),
+        ("http://any.example/", {"min_tier": "carrier pigeon"}, "shop"),
+        ("http://cheap.example/", {"min_tier": "browser"}, "shop"),
+    ],
+)
+def test_rules_and_requests_decide_before_the_first_fetch(
+    encoder: Encoder, url: str, meta: dict[str, Any], expected: str
+) -> None:
+    assert stream(encoder, url, **meta) == expected
+
+
+def test_a_learned_tier_counts_while_it_is_served_and_its_term_lasts(encoder: Encoder) -> None:
+    guide = encoder.guide
+    guide.hosts["any.example"] = Learned("browser", until_ms=LATER)
+    assert stream(encoder, "http://any.example/") == "shop"  # nobody serves it
+    guide.served = frozenset({"http", "browser"})
+    assert stream(encoder, "http://any.example/") == "shop:browser"
+    assert stream(encoder, "http://other.example/") == "shop"
+    guide.now_ms = lambda: LATER
+    assert stream(encoder, "http://any.example/") == "shop"
+
+
+def test_a_fleet_of_browsers_queues_for_browsers(encoder: Encoder) -> None:
+    encoder.guide.served = frozenset({"browser"})
+    assert stream(encoder, "http://any.example/") == "shop:browser"
+    assert stream(encoder, "http://cheap.example/") == "shop"  # max_tier is the last word
