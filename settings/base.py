@@ -88,9 +88,22 @@ CONCURRENT_REQUESTS_PER_DOMAIN = os.environ.get("CONCURRENT_REQUESTS_PER_DOMAIN"
 # Reader: frontier/hostrules.py
 POLITENESS_GROUP = "hostname"
 # First wait before a retry and the longest one, in seconds (0 to 3600, 0 to 86,400): the retry waits in the
-# frontier for a random part of base * 2^n. Scrapy retries at once. Reader: frontier/settling.py
+# frontier for a random part of base * 2^n. Scrapy retries at once. Reader: policy/retries.py
 RETRY_BASE_SECONDS = 1
 RETRY_CAP_SECONDS = 300
+# The same by class of failure (crawler/policy/failures.py), and how often: `times` 0 to 1000, `base_seconds` 0 to
+# 3600, `cap_seconds` 0 to 86,400. What a class leaves out is RETRY_TIMES, RETRY_BASE_SECONDS or RETRY_CAP_SECONDS;
+# these also win where a spider or the command line sets them. Reader: policy/retries.py
+RETRY_CLASSES = {
+    "rate_limited": {"times": 10},  # the page is there: it is a matter of coming back later
+    "transient": {},
+    "host_fault": {"times": 5, "base_seconds": 10, "cap_seconds": 3600},  # most wait behind the host's breaker
+    "blocked": {"times": 2, "base_seconds": 30, "cap_seconds": 3600},
+    "malformed": {"times": 1},
+}
+# Scrapy's list, and 407 (the proxy's refusal), 421, 425 and Cloudflare's other words for an origin that is away.
+# Reader: Scrapy, middlewares/retry.py
+RETRY_HTTP_CODES = [407, 408, 421, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524]
 
 # --- Spiders, extraction ---------------------------------------------------------------------------------
 # Rules per domain: fields, links, required elements, politeness; the file's head describes it. Read once at the
@@ -172,6 +185,8 @@ ASYNCIO_EVENT_LOOP = "uvloop.Loop"
 COOKIES_ENABLED = False
 DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware": None,
+    "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,  # ours gives Scrapy's outside the fleet
+    "crawler.middlewares.retry.RetryMiddleware": 550,
 }
 SPIDER_MIDDLEWARES = {
     "crawler.extensions.logs.RequestIdMiddleware": 5,  # first: what the others log carries the id

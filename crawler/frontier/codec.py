@@ -20,7 +20,11 @@ from crawler.frontier.proxy_faults import LAST, POOLED, pooled
 MAX_BYTES: Final = 262_144  # one request; larger ones belong in a store of their own, not in Redis
 # Written by the machinery for one attempt, or secret: proxy credentials never reach Redis.
 UNSTORED_META: Final = frozenset(
-    {"download_slot", "download_latency", "_auth_proxy", "_scheme_proxy", POOLED, LAST, "request_id", "tier", "block"}
+    {
+        *(POOLED, LAST),
+        *("block", "retry_wait_ms", "tier"),
+        *("download_slot", "download_latency", "_auth_proxy", "_scheme_proxy", "request_id"),
+    }
 )
 UNSTORED_HEADERS: Final = frozenset({b"Proxy-Authorization"})
 

@@ -22,10 +22,14 @@ class Envelope(NamedTuple):
     body: bytes
 
 
+def clamped(priority: int) -> int:
+    """*priority* within what the frontier counts."""
+    return max(-MAX_PRIORITY, min(MAX_PRIORITY, priority))
+
+
 def seal(message: Message) -> bytes:
     """priority (2 bytes), fingerprint (8), digest and generation (each length-prefixed), body."""
-    priority = max(-MAX_PRIORITY, min(MAX_PRIORITY, message.priority))
-    head = _HEAD.pack(priority, message.fingerprint)
+    head = _HEAD.pack(clamped(message.priority), message.fingerprint)
     return head + _prefixed(message.digest, message.generation.encode()) + message.body
 
 

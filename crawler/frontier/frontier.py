@@ -17,7 +17,7 @@ from crawler.frontier import keys, opening
 from crawler.frontier.census import Census
 from crawler.frontier.config import SUSPECT_DELIVERIES, FrontierConfig
 from crawler.frontier.dead_letters import DeadLetters
-from crawler.frontier.envelope import push_row, read_lease, report_row
+from crawler.frontier.envelope import clamped, push_row, read_lease, report_row
 from crawler.frontier.generations import Generations
 from crawler.frontier.messages import Batch, Handle, Lease, Message, PushOutcome, Report, Take
 from crawler.frontier.pressure import Gauge, Pressure
@@ -149,13 +149,14 @@ class Frontier:
         *,
         delay_ms: int,
         body: bytes | None = None,
+        priority: int = 0,
         reason: str = "",
     ) -> bool:
-        """Try again after *delay_ms*, uncharged, under the same id, with *body* instead of the old one when given."""
+        """Try again after *delay_ms*, uncharged, under the same id; a *body* given replaces the old one, and *priority*
+        then the old priority."""
         shard, (number, _) = keys.split_handle((lease_id, token))
-        return bool(
-            await self.shards.run("nack", shard, number, token, max(0, delay_ms), _flag(body is not None), body or b"")
-        )
+        changed: tuple[Any, ...] = () if body is None else (clamped(priority), body)
+        return bool(await self.shards.run("nack", shard, number, token, max(0, delay_ms), *changed))
 
     async def give_back(self, handles: Sequence[Handle]) -> list[bool]:
         """Return leases unused, uncharged, to their place in the queue."""

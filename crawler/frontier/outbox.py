@@ -30,12 +30,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Nack:
-    """Try again after *delay_ms*, with *body* instead of the old one when given."""
+    """Try again after *delay_ms*, with *body* and *priority* instead of the old ones when there is a body."""
 
     handle: Handle
     delay_ms: int
     reason: str
     body: bytes | None = None
+    priority: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +215,9 @@ class Outbox:
                 self._count_stale([ours])
 
     async def _nack(self, nack: Nack) -> None:
-        ours = await self._frontier.nack(*nack.handle, delay_ms=nack.delay_ms, body=nack.body, reason=nack.reason)
+        ours = await self._frontier.nack(
+            *nack.handle, delay_ms=nack.delay_ms, body=nack.body, priority=nack.priority, reason=nack.reason
+        )
         self._stats.inc_value(names.NACKED, int(ours))
         self._count_stale([ours])
 

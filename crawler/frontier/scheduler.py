@@ -23,7 +23,7 @@ from crawler.frontier.dupefilter import FrontierDupeFilter
 from crawler.frontier.leases import Held
 from crawler.frontier.outbox import Bury
 from crawler.frontier.scripts import Client
-from crawler.frontier.settling import UNFINISHED_TIMES
+from crawler.frontier.settling import RETRY_WAIT_MS, UNFINISHED_TIMES
 from crawler.frontier.worker import Worker
 from crawler.policy.outcome import Evidence
 from crawler.policy.tiers import MIN_TIER
@@ -224,7 +224,9 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         if retries > source.meta.get("retry_times", 0):
             self.worker.book.release(source)
             self._count(names.RETRIED)
-            delay_ms = self.worker.settler.retry_delay_ms(retries)
+            delay_ms = request.meta.pop(RETRY_WAIT_MS, None)
+            if delay_ms is None:  # of somebody else's making
+                delay_ms = self.worker.settler.retry_delay_ms(retries)
             return self.worker.settler.again(request, held, "retry", delay_ms)
         if self.queue.encoder.rules.of(request).group == held.lease.host:
             self.worker.book.release(source)

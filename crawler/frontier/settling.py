@@ -11,21 +11,25 @@ from scrapy import Request, Spider, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
-from scrapy.settings import BaseSettings
 from scrapy.utils.asyncgen import as_async_generator
 from scrapy.utils.defer import ensure_awaitable
 from scrapy.utils.spider import iterate_spider_output
 from twisted.python.failure import Failure
 
-from crawler import config
+from crawler import stats as names
 from crawler.errors import CodecError
 from crawler.frontier import codec
 from crawler.frontier.leases import Held, LeaseBook
 from crawler.frontier.outbox import Bury, Nack, Outbox
-from crawler.policy.backoff import full_jitter
-from crawler.policy.outcome import Settlement, Verdict, settle
+from crawler.policy.failures import FailureClass, classify
+from crawler.policy.outcome import Settlement, Verdict, excerpt, settle
+from crawler.policy.retries import RETRIED, RetryPolicy
 
-UNFINISHED_TIMES: Final = "unfinished_times"  # in meta: how often the request ended without having succeeded
+# In meta:
+UNFINISHED_TIMES: Final = "unfinished_times"  # how often the request ended without having succeeded
+RETRY_WAIT_MS: Final = "retry_wait_ms"  # how long a retry waits in the frontier
+BLOCK: Final = "block"  # whose denial the answer is
+_REDIRECT_LOOP: Final = "max redirections reached"  # Scrapy's words: the error has no type of its own
 
 logger = logging.getLogger(__name__)
 
@@ -46,8 +50,7 @@ class Settler:
         self._outbox = outbox
         self._max_attempts = max_attempts
         self._uniform = uniform
-        self._base, self._cap = retry_wait(crawler.settings)
-        self._retried = {int(code) for code in crawler.settings.getlist("RETRY_HTTP_CODES")}
+        self._policy = RetryPolicy.from_settings(crawler.settings)
         crawler.signals.connect(self._spider_error, signals.spider_error)
         crawler.signals.connect(self._item_error, signals.item_error)
 
@@ -69,15 +72,25 @@ class Settler:
         if isinstance(result, Request):
             self._book.follow(request, result)
         else:
-            held.evidence.status = result.status
-            held.evidence.exhausted = result.status in self._retried
+            self._answered(request, result, held)
             self._book.answered(result, held)
+
+    def _answered(self, request: Request, response: Response, held: Held) -> None:
+        """*response* is the last one: a failure that may be tried again was, as often as it may."""
+        seen = held.evidence
+        seen.status = response.status
+        seen.failure = self._policy.failure(response.status, blocked=BLOCK in request.meta)
+        if seen.failure in RETRIED and request.meta.get("dont_retry"):
+            seen.failure = None  # the spider takes it as it is
+        elif seen.failure in RETRIED:
+            seen.excerpt = excerpt(response.body)
 
     def failed(self, request: Request, error: Exception) -> None:
         """The download chain ended without an answer."""
         if (held := self._first_download(request)) is None:
             return
-        if isinstance(error, IgnoreRequest):
+        held.evidence.failure = FailureClass.MALFORMED if str(error) == _REDIRECT_LOOP else classify(error)
+        if isinstance(error, IgnoreRequest) and held.evidence.failure is None:
             held.evidence.ignored = str(error) or type(error).__name__
         else:
             held.evidence.download_error = f"{type(error).__name__}: {error}"
@@ -86,8 +99,8 @@ class Settler:
             request.errback = self._watched(request, request.errback, held)
 
     def retry_delay_ms(self, attempt: int) -> int:
-        """How long try number *attempt* waits in the frontier, in ms: full jitter."""
-        return round(full_jitter(attempt, self._base, self._cap, self._uniform) * 1000)
+        """How long a request waits in the frontier after failed try number *attempt*, in ms: full jitter."""
+        return round(self._policy.default.wait_seconds(attempt, self._uniform) * 1000)
 
     def again(self, request: Request, held: Held, reason: str, delay_ms: int) -> bool:
         """Put *request* back as it is now, to be tried after *delay_ms*; a dead letter when it cannot be stored."""
@@ -98,7 +111,7 @@ class Settler:
             logger.error("%s is kept as a dead letter: %s", request, error)
             self._outbox.end(Bury(held.handle, "unserialisable", {"url": request.url, "error": str(error)}))
             return False
-        self._outbox.end(Nack(held.handle, delay_ms, reason, body))
+        self._outbox.end(Nack(held.handle, delay_ms, reason, body, request.priority))
         return True
 
     def ended(self, request: Request) -> bool:
@@ -116,6 +129,8 @@ class Settler:
 
     def _settle(self, request: Request, held: Held) -> None:
         settlement = settle(held.evidence)
+        if held.evidence.failure is not None:
+            self._crawler.stats.inc_value(names.FAILURES.format(held.evidence.failure))
         match settlement.verdict:
             case Verdict.ACK:
                 self._outbox.end(held.handle)
@@ -138,10 +153,14 @@ class Settler:
 
         async def watched(failure: Failure) -> AsyncIterator[Any]:
             request.errback = errback  # what it makes of its request must name a method of the spider
-            output = errback(failure)
-            if isinstance(output, Failure):
-                output.raiseException()
-            found = await ensure_awaitable(iterate_spider_output(output))
+            try:
+                output = errback(failure)
+                if isinstance(output, Failure):
+                    output.raiseException()
+                found = await ensure_awaitable(iterate_spider_output(output))
+            except Exception as error:
+                held.evidence.errback = error is not failure.value  # passed on: it is for nobody then
+                raise
             return self._book.watch(as_async_generator(found), held)
 
         return watched
@@ -160,22 +179,17 @@ class Settler:
         return self._book.of(getattr(response, "request", None))
 
 
-def retry_wait(settings: BaseSettings) -> tuple[float, float]:
-    """Base and cap of the wait before a retry, in seconds."""
-    return (
-        config.number(settings, "RETRY_BASE_SECONDS", 0, 3_600),
-        config.number(settings, "RETRY_CAP_SECONDS", 0, 86_400),
-    )
-
-
 def _words(settlement: Settlement) -> str:
     return f"{settlement.reason} ({settlement.detail})" if settlement.detail else settlement.reason
 
 
 def _detail(request: Request, held: Held, settlement: Settlement) -> dict[str, str | int]:
+    seen = held.evidence
     return {
         "url": request.url,
         "error": settlement.detail[:2_000],
-        "status": held.evidence.status or 0,
-        "retries": request.meta.get("retry_times", 0),
+        "class": seen.failure or "",
+        "attempts": request.meta.get("retry_times", 0) + 1,
+        "status": seen.status or 0,
+        "excerpt": seen.excerpt,
     }

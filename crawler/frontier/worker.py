@@ -29,8 +29,9 @@ from crawler.frontier.pacing import Pacer
 from crawler.frontier.prefetch import PrefetchConfig, Prefetcher
 from crawler.frontier.queue import FrontierQueue, served_tiers
 from crawler.frontier.scripts import Client
-from crawler.frontier.settling import Settler, retry_wait
+from crawler.frontier.settling import Settler
 from crawler.frontier.upkeep import Upkeep, UpkeepConfig
+from crawler.policy.retries import RetryPolicy
 
 logger = logging.getLogger(__name__)
 
@@ -127,5 +128,5 @@ def check_settings(settings: BaseSettings) -> None:
     HostRules.from_settings(settings)
     PrefetchConfig.from_settings(settings)
     UpkeepConfig.from_settings(settings)
-    retry_wait(settings)
+    RetryPolicy.from_settings(settings)
     served_tiers(settings)

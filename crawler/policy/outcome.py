@@ -8,6 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
+
+from crawler.policy.failures import FailureClass
+
+EXCERPT_CHARS: Final = 500
 
 
 class Verdict(StrEnum):
@@ -23,7 +28,8 @@ class Evidence:
     """What was seen of one request between its lease and its end."""
 
     status: int | None = None  # of the last response, None without one
-    exhausted: bool = False  # the status is one that is retried, and no retry is left
+    failure: FailureClass | None = None  # of the answer, or of its lack, after the last try
+    excerpt: str = ""  # of a failed answer's body
     ignored: str = ""  # robots.txt, offsite or another middleware refused it
     download_error: str = ""  # no response, and no retry is left
     errback: bool = False  # the spider has an errback for that
@@ -56,9 +62,19 @@ def settle(seen: Evidence) -> Settlement:  # noqa: PLR0911 - one line per way to
     if seen.ignored:
         return Settlement(Verdict.ACK, "ignored", seen.ignored)
     if seen.download_error and not seen.errback:
-        return Settlement(Verdict.BURY, "download_error", seen.download_error)
-    if seen.exhausted:
+        verdict = Verdict.ACK if seen.failure is FailureClass.PERMANENT else Verdict.BURY
+        return Settlement(verdict, "download_error", seen.download_error)
+    if seen.failure is FailureClass.BLOCKED:
+        return Settlement(Verdict.BURY, "blocked")
+    if not seen.download_error and seen.failure not in {None, FailureClass.PERMANENT}:
         return Settlement(Verdict.BURY, f"http_{seen.status}")
     if seen.parsed:
-        return Settlement(Verdict.ACK, "done")
+        return Settlement(Verdict.ACK, "permanent" if seen.failure is FailureClass.PERMANENT else "done")
     return Settlement(Verdict.NACK, "unknown_end")
+
+
+def excerpt(body: bytes) -> str:
+    """The beginning of *body* as one line of printable text, whatever it is."""
+    text = body[: 8 * EXCERPT_CHARS].decode("utf-8", "replace")
+    line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    return line[:EXCERPT_CHARS]

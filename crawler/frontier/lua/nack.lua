@@ -1,20 +1,20 @@
 #!lua flags=allow-oom
 -- nack: try a request again later, under the same id, uncharged: a retry is no crash.
--- KEYS[1] the shard's tag. ARGV[1] id, ARGV[2] token, ARGV[3] delay ms, ARGV[4] '1' with a new body, ARGV[5] the body.
+-- KEYS[1] the shard's tag. ARGV[1] id, ARGV[2] token, ARGV[3] delay ms; where they change: ARGV[4] priority, ARGV[5] body.
 -- Result: 1, or 0 when the token is stale. O(log delayed + log queue).
 -- include: clock state tally hosts members queue records release requeue
 local id, r = held()
 if not r then return 0 end
 
-local function with_body(envelope, body)
+local function changed(envelope, priority, body)
   local _, at = struct.unpack('>Bc0', envelope, 11)
   _, at = struct.unpack('>Bc0', envelope, at)
-  return string.sub(envelope, 1, at - 1) .. body
+  return struct.pack('>h', priority) .. string.sub(envelope, 3, at - 1) .. body
 end
 
 release_unreported(r)
 local envelope = call('HGET', T .. ':body', id)
-if ARGV[4] == '1' then envelope = with_body(envelope, ARGV[5]) end
+if ARGV[5] then envelope = changed(envelope, ARGV[4], ARGV[5]) end
 local deliveries, delay, t = uncharged(r), tonumber(ARGV[3]), tally(r[STREAM], r[GENERATION])
 t.nacked = t.nacked + 1
 if delay > 0 then

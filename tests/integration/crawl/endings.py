@@ -155,6 +155,15 @@ class ErrbackRaises(RefusedWithErrback):
         raise ValueError("the errback is broken")
 
 
+class ErrbackPassesOn(RefusedWithErrback):
+    """The errback leaves the failure as it is: nobody has dealt with it."""
+
+    name = "errback_passes_on"
+
+    def failed(self, failure: Failure) -> Any:
+        return failure
+
+
 class ErrbackCloses(RefusedWithErrback):
     """The errback closes the spider."""
 

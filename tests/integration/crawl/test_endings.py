@@ -79,6 +79,7 @@ ENDS: dict[str, tuple[dict[str, int], list[str]]] = {
     "refused": ({"dead": 1}, ["download_error"]),
     "refused_with_errback": ({"done": 2}, []),
     "errback_raises": ({"dead": 1}, ["spider_error"]),
+    "errback_passes_on": ({"dead": 1}, ["download_error"]),
     "errback_closes": ({"delayed": 1}, []),
     "errback_child_unserialisable": ({"dead": 1}, ["unserialisable_child"]),
     "ignored": ({"done": 1}, []),
@@ -146,7 +147,26 @@ def test_a_redirect_to_another_host_is_a_child_that_its_chain_does_not_make_a_du
 def test_retries_wait_in_the_frontier(ended: dict[str, Ended]) -> None:
     for name in ("unavailable", "refused"):
         assert ended[name].count("frontier/retried") == ended[name].count("frontier/nacked") == 1
-        assert ended[name].left.letters[0].detail["retries"] == 1
+        assert ended[name].left.letters[0].detail["attempts"] == 2
+
+
+def test_a_dead_letter_says_what_failed_how_often_and_what_came_last(ended: dict[str, Ended]) -> None:
+    unavailable, refused = (ended[name].left.letters[0].detail for name in ("unavailable", "refused"))
+    assert (unavailable["class"], unavailable["attempts"], unavailable["status"]) == ("rate_limited", 2, 503)
+    assert "<title>" in unavailable["excerpt"]
+    assert (refused["class"], refused["attempts"], refused["status"]) == ("host_fault", 2, 0)
+    assert refused["error"].startswith("DownloadConnectionRefusedError")
+    assert ended["unavailable"].count("failures/rate_limited") == ended["refused"].count("failures/host_fault") == 1
+
+
+def test_what_is_missing_for_good_is_done_and_counted(ended: dict[str, Ended]) -> None:
+    assert ended["not_found"].count("failures/permanent") == 1
+    assert ended["not_found"].count("retry/count") == 0
+
+
+def test_an_errback_that_passes_the_failure_on_is_no_error_of_the_spider(ended: dict[str, Ended]) -> None:
+    assert ended["errback_passes_on"].count("spider_exceptions/count") == 0
+    assert ended["errback_raises"].count("spider_exceptions/count") == 1
 
 
 def test_an_errback_is_a_callback_like_others(ended: dict[str, Ended]) -> None:

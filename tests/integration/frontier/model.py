@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import floor, inf
-from typing import Literal
+from typing import Any, Literal
 
 from crawler.frontier.config import SUSPECT_DELIVERIES, FrontierConfig
 from crawler.frontier.messages import Message, PushOutcome, Report
@@ -330,7 +330,7 @@ class Model:
         self._remove(number, "done")
         return True
 
-    def nack(self, number: int, token: int, *, delay_ms: int, body: bytes | None) -> bool:
+    def nack(self, number: int, token: int, *, delay_ms: int, body: bytes | None, priority: int) -> bool:
         held = self._valid(number, token)
         if held is None or number not in self.urls:
             return False
@@ -339,7 +339,7 @@ class Model:
         self._uncharge(number, held)
         url = self.urls[number]
         if body is not None:
-            url.message = _with_body(url.message, body)
+            url.message = _changed(url.message, body=body, priority=priority)
         self.counters[url.group]["nacked"] += 1
         at = self.now + delay_ms if delay_ms > 0 else self._score(url.message.priority)
         self._move(number, "delayed" if delay_ms > 0 else "queued", at)
@@ -452,6 +452,6 @@ class Model:
             self.urls[number].deliveries -= 1
 
 
-def _with_body(message: Message, body: bytes) -> Message:
+def _changed(message: Message, **changes: Any) -> Message:
     fields = {name: getattr(message, name) for name in Message.__slots__}
-    return Message(**fields | {"body": body})
+    return Message(**fields | changes)

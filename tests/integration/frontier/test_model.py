@@ -265,12 +265,16 @@ class FrontierMachine(RuleBasedStateMachine):
         )
 
     @rule(
-        chosen=handles, delay_ms=st.sampled_from((0, 1, 5_000, 150_000)), body=st.sampled_from((None, b"", b"new body"))
+        chosen=handles,
+        delay_ms=st.sampled_from((0, 1, 5_000, 150_000)),
+        body=st.sampled_from((None, b"", b"new body")),
+        priority=st.sampled_from((0, -1, 2, 5_000)),
     )
-    def nack(self, chosen: list[tuple[int, bool]], delay_ms: int, body: bytes | None) -> None:
+    def nack(self, chosen: list[tuple[int, bool]], delay_ms: int, body: bytes | None, priority: int) -> None:
+        again: dict[str, Any] = {"delay_ms": delay_ms, "body": body, "priority": priority}
         for handle in self.pick(chosen[:1]):
-            answer = self.run(self.frontier.nack(*handle, delay_ms=delay_ms, body=body))
-            assert answer == self.model.nack(number_of(handle[0]), handle[1], delay_ms=delay_ms, body=body)
+            answer = self.run(self.frontier.nack(*handle, **again))
+            assert answer == self.model.nack(number_of(handle[0]), handle[1], **again)
 
     @rule(chosen=handles)
     def bury(self, chosen: list[tuple[int, bool]]) -> None:

@@ -6,7 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.policy.outcome import Evidence, Verdict, settle
+from crawler.policy.failures import FailureClass
+from crawler.policy.outcome import EXCERPT_CHARS, Evidence, Verdict, excerpt, settle
+
+PERMANENT, RATE_LIMITED, HOST_FAULT = FailureClass.PERMANENT, FailureClass.RATE_LIMITED, FailureClass.HOST_FAULT
 
 
 @pytest.mark.parametrize(
@@ -17,11 +20,17 @@ from crawler.policy.outcome import Evidence, Verdict, settle
         (Evidence(status=200, parsed=True), Verdict.ACK, "done"),
         (Evidence(status=404), Verdict.NACK, "unknown_end"),
         (Evidence(status=404, parsed=True), Verdict.ACK, "done"),
-        (Evidence(status=503, exhausted=True, parsed=True), Verdict.BURY, "http_503"),
+        (Evidence(status=404, failure=PERMANENT, parsed=True), Verdict.ACK, "permanent"),
+        (Evidence(status=404, failure=PERMANENT), Verdict.NACK, "unknown_end"),
+        (Evidence(status=503, failure=RATE_LIMITED, parsed=True), Verdict.BURY, "http_503"),
+        (Evidence(status=200, failure=FailureClass.BLOCKED, parsed=True), Verdict.BURY, "blocked"),
         (Evidence(ignored="Forbidden by robots.txt"), Verdict.ACK, "ignored"),
         (Evidence(download_error="timeout"), Verdict.BURY, "download_error"),
         (Evidence(download_error="timeout", errback=True), Verdict.NACK, "unknown_end"),
         (Evidence(download_error="timeout", errback=True, parsed=True), Verdict.ACK, "done"),
+        (Evidence(download_error="refused", failure=HOST_FAULT), Verdict.BURY, "download_error"),
+        (Evidence(download_error="refused", failure=HOST_FAULT, errback=True, parsed=True), Verdict.ACK, "done"),
+        (Evidence(download_error="no such scheme", failure=PERMANENT), Verdict.ACK, "download_error"),
         (Evidence(replaced=True), Verdict.ACK, "replaced"),
         (Evidence(status=200, parsed=True, item_errors=["x"]), Verdict.NACK, "item_error"),
         (Evidence(status=200, spider_error="KeyError: 'a'", item_errors=["x"]), Verdict.BURY, "spider_error"),
@@ -42,3 +51,25 @@ def test_without_the_end_of_the_callback_a_page_is_never_done(seen: Evidence) ->
 def test_an_error_is_never_acknowledged_as_done(seen: Evidence) -> None:
     if seen.spider_error or seen.item_errors or seen.child_errors:
         assert settle(seen).verdict is not Verdict.ACK
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (b"", ""),
+        (b"<h1>Slow\n\t down\x00\x1b[31m</h1>", "<h1>Slow down [31m</h1>"),
+        ("déjà vu".encode(), "déjà vu"),
+        (b"\xff\xfe", "\N{REPLACEMENT CHARACTER}" * 2),
+        (b"x" * 100_000, "x" * EXCERPT_CHARS),
+    ],
+)
+def test_an_excerpt_is_a_printable_line(body: bytes, expected: str) -> None:
+    assert excerpt(body) == expected
+
+
+@given(st.binary(max_size=10_000))
+def test_whatever_the_body_the_excerpt_is_short_and_printable(body: bytes) -> None:
+    line = excerpt(body)
+    assert len(line) <= EXCERPT_CHARS
+    assert line.isprintable()
+    assert line == line.strip()

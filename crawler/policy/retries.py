@@ -1,0 +1,102 @@
+"""How often a request is tried again, and after what wait, by the class of its failure. Pure: randomness comes in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Final, Protocol, Self
+
+from crawler import config
+from crawler.errors import ConfigError
+from crawler.policy.backoff import full_jitter
+from crawler.policy.failures import FailureClass, classify
+
+RETRIED: Final = tuple(kind for kind in FailureClass if kind is not FailureClass.PERMANENT)
+_KEYS: Final = MappingProxyType(  # of a class's row: the setting it stands in for, and what is allowed
+    {
+        "times": ("RETRY_TIMES", config.integer, 0, 1_000),
+        "base_seconds": ("RETRY_BASE_SECONDS", config.number, 0, 3_600),
+        "cap_seconds": ("RETRY_CAP_SECONDS", config.number, 0, 86_400),
+    }
+)
+
+
+class Settings(Protocol):
+    """What is needed of Scrapy's settings."""
+
+    def get(self, name: str) -> Any: ...
+    def getlist(self, name: str) -> list[Any]: ...
+    def getdict(self, name: str) -> dict[Any, Any]: ...
+    def getpriority(self, name: str) -> int | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How patient to be with one class; *times* None: as the middleware is with all."""
+
+    times: int | None
+    base_seconds: float
+    cap_seconds: float
+
+    def wait_seconds(self, attempt: int, uniform: Callable[[float, float], float]) -> float:
+        """The wait after failed try number *attempt*: uniform in [0, min(cap, base * 2^(attempt - 1))]."""
+        return full_jitter(attempt, self.base_seconds, self.cap_seconds, uniform)
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """RETRY_CLASSES and what it leaves to the other RETRY_* settings.
+
+    A class's own value gives way to RETRY_TIMES, RETRY_BASE_SECONDS or RETRY_CAP_SECONDS where that is set nearer to
+    the crawl: by the spider or on the command line, and RETRY_CLASSES is not.
+    """
+
+    statuses: frozenset[int]  # RETRY_HTTP_CODES
+    default: Budget
+    budgets: Mapping[FailureClass, Budget]
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Self:
+        """Raises ConfigError when a value is out of range or a class unknown."""
+        rows = settings.getdict("RETRY_CLASSES")
+        if unknown := set(rows) - set(RETRIED):
+            raise ConfigError("RETRY_CLASSES", min(map(str, unknown)), "of the classes " + ", ".join(RETRIED))
+        default = Budget(None, _shared(settings, "base_seconds"), _shared(settings, "cap_seconds"))
+        _shared(settings, "times")
+        return cls(
+            statuses=frozenset(int(code) for code in settings.getlist("RETRY_HTTP_CODES")),
+            default=default,
+            budgets=MappingProxyType({kind: _budget(settings, kind, rows.get(kind, {}), default) for kind in RETRIED}),
+        )
+
+    def failure(self, status: int, *, blocked: bool = False) -> FailureClass | None:
+        """The class of an answer; None for a good one. What RETRY_HTTP_CODES names is worth another try."""
+        kind = FailureClass.BLOCKED if blocked else classify(status)
+        return FailureClass.TRANSIENT if kind not in RETRIED and status in self.statuses else kind
+
+    def budget(self, kind: FailureClass | None) -> Budget:
+        """Of a class; of an exception that is in none, but in RETRY_EXCEPTIONS, the default."""
+        return self.budgets.get(kind, self.default) if kind is not None else self.default
+
+
+def _shared(settings: Settings, key: str) -> Any:
+    name, read, low, high = _KEYS[key]
+    return read({name: settings.get(name)}, name, low, high)
+
+
+def _budget(settings: Settings, kind: FailureClass, row: Any, default: Budget) -> Budget:
+    where = f"RETRY_CLASSES[{str(kind)!r}]"
+    if not isinstance(row, Mapping) or not set(row) <= set(_KEYS):
+        raise ConfigError(where, row, "a map with keys of " + ", ".join(_KEYS))
+    found = {key: _own(settings, where, key, row) for key in _KEYS}
+    return Budget(**{key: getattr(default, key) if value is None else value for key, value in found.items()})
+
+
+def _own(settings: Settings, where: str, key: str, row: Mapping[str, Any]) -> Any:
+    """The class's value, None where it has none or a nearer setting speaks for all."""
+    shared, read, low, high = _KEYS[key]
+    if key not in row:
+        return None
+    value = read({f"{where}[{key!r}]": row[key]}, f"{where}[{key!r}]", low, high)
+    return None if (settings.getpriority(shared) or 0) > (settings.getpriority("RETRY_CLASSES") or 0) else value
