@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo shop test lint format bench bench-storage extraction docs clean chaos bench-fairness bench-frontier mutants
+.PHONY: help setup lock demo shop test lint format bench bench-storage extraction blocks docs clean chaos bench-fairness bench-frontier mutants
 
 help:  ## Show the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -47,6 +47,9 @@ shop: $(STAMP)  ## Keep the demo shops open for the tour by hand
 
 extraction: $(STAMP)  ## Measure extraction: its cost, and on saved pages (PAGES=DIR) how right it is
 	@$(BIN)/python -m benchmarks.extraction $(if $(PAGES),"$(PAGES)") $(ARGS)
+
+blocks: $(STAMP)  ## Measure block detection on labelled pages (PAGES=DIR, and NEGATIVES=DIR of real ones)
+	@$(BIN)/python -m benchmarks.blocks "$(PAGES)" $(if $(NEGATIVES),--negatives "$(NEGATIVES)") $(ARGS)
 
 bench: $(STAMP)  ## One worker beside stock scrapy-redis, both storing the same pages; writes docs/benchmarks.md
 	@$(BIN)/python -m benchmarks.crawl $(ARGS)

@@ -1,0 +1,169 @@
+"""Pages as block pages look, and real pages that look a little like them; all of them made up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer; *vendor* is who blocks with it, "" for a page."""
+
+    name: str
+    vendor: str
+    body: str
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def page(title: str = "", body: str = "", head: str = "") -> str:
+    return f"<!DOCTYPE html><html><head><title>{title}</title>{head}</head><body>{body}</body></html>"
+
+
+NOINDEX = '<meta name="robots" content="noindex, nofollow">'
+PROSE = "<p>" + "A lamp of brushed steel that stands on any desk and swings both ways. " * 40 + "</p>"
+
+BLOCKS = (
+    Answer(
+        "managed challenge",
+        "cloudflare",
+        page("Just a moment...", "<noscript>Enable JavaScript and cookies to continue</noscript>", NOINDEX),
+        403,
+    ),
+    Answer("challenge, by its header", "cloudflare", page("Hold on"), 403, {"cf-mitigated": "challenge"}),
+    Answer("challenge, by its script", "cloudflare", page("", "<script>window._cf_chl_opt={cType:'managed'}</script>")),
+    Answer(
+        "challenge in German",
+        "cloudflare",
+        page("Nur einen Moment …", "<h1>shop.example wird geprüft</h1>", NOINDEX),
+        503,
+    ),
+    Answer(
+        "firewall rule",
+        "cloudflare",
+        page("Access denied", '<h1>Access denied <span class="cf-error-code">1020</span></h1>'),
+        403,
+    ),
+    Answer(
+        "device check",
+        "datadome",
+        page("shop.example", "<script src='https://ct.captcha-delivery.com/i.js'></script>"),
+        403,
+    ),
+    Answer("answer to an app", "datadome", '{"url": "https://geo.captcha-delivery.com/captcha/?cid=1"}', 403),
+    Answer("press and hold", "perimeterx", page("Access to this page has been denied", '<div id="px-captcha"></div>')),
+    Answer("words alone", "perimeterx", page("Robot or human?", "<h1>Robot or human?</h1>")),
+    Answer(
+        "edge denial",
+        "akamai",
+        page(
+            "Access Denied", "<h1>Access Denied</h1>You don't have permission. Reference #18.1a2b3c4d.1700000000.5e6f"
+        ),
+        403,
+    ),
+    Answer("behavioural challenge", "akamai", page("Shop", '<div id="sec-if-cpt-container"></div>')),
+    Answer(
+        "denial without a reference",
+        "akamai",
+        page("Error", "<p>Request refused</p>", NOINDEX),
+        403,
+        {"Server": "AkamaiGHost"},
+    ),
+    Answer(
+        "incident",
+        "incapsula",
+        page("", "<iframe>Request unsuccessful. Incapsula incident ID: 123-456</iframe>", NOINDEX),
+    ),
+    Answer(
+        "script alone",
+        "incapsula",
+        page("", "", NOINDEX + '<script src="/_Incapsula_Resource?SWJIYLWA=0123456789abcdef"></script>'),
+    ),
+    Answer(
+        "interruption",
+        "incapsula",
+        page("Pardon Our Interruption", "<p>Something about your browser made us think you were a bot.</p>"),
+    ),
+    Answer(
+        "cookie by script",
+        "sucuri",
+        page("You are being redirected...", "<script>var sucuri_cloudproxy_js='';</script>"),
+    ),
+    Answer("firewall", "sucuri", page("Sucuri WebSite Firewall - Access Denied"), 403),
+    Answer(
+        "letters to type",
+        "amazon",
+        page("Bookshop", '<form action="/errors/validateCaptcha"><h4>Enter the characters you see below</h4></form>'),
+    ),
+    Answer("web application firewall", "amazon", page("", "<script>window.gokuProps = {};</script>"), 202),
+    Answer(
+        "web application firewall, by its header", "amazon", page("One step"), 405, {"x-amzn-waf-action": "captcha"}
+    ),
+    Answer(
+        "bootstrap",
+        "kasada",
+        page("", "<script>window.KPSDK={};</script><script src='/1/2/ips.js?x-kpsdk-im=1'></script>"),
+        429,
+    ),
+    Answer(
+        "support id",
+        "f5",
+        page("Request Rejected", "The requested URL was rejected. Please consult with your administrator."),
+    ),
+    Answer("checkpoint", "vercel", page("Vercel Security Checkpoint", "<p>We're verifying your browser</p>"), 429),
+    Answer(
+        "widget and words", "captcha", page("Shop", '<p>Please verify you are human.</p><div class="h-captcha"></div>')
+    ),
+    Answer(
+        "widget and words in French",
+        "captcha",
+        page(
+            "Vérification", "<p>Vous n'êtes pas un robot ?</p><script src='https://static.geetest.com/g.js'></script>"
+        ),
+    ),
+    Answer(
+        "words and a status", "captcha", page("Hello", "<p>We have seen unusual traffic from your network.</p>"), 429
+    ),
+    Answer("blocked at the network", "captcha", page("", "<p>You've been blocked by network security.</p>"), 403),
+    Answer("humanity", "captcha", page("Forum - Prove your humanity", "<h1>Prove&nbsp;your humanity</h1>")),
+)
+
+PAGES = (
+    Answer("a product", "", page("A lamp", PROSE)),
+    Answer("a product behind bot detection", "", page("A lamp", PROSE, "<script>window._pxAppId='PX1'</script>")),
+    Answer("a short page with a sensor", "", page("Deals", "<h1>Deals</h1><script>window._pxAppId='PX1'</script>")),
+    Answer(
+        "a short page with a loader",
+        "",
+        page("Tables", "<h1>Tonight</h1><script src='/_Incapsula_Resource?SWJIYLWA=1'></script>"),
+    ),
+    Answer(
+        "an app with a passive check",
+        "",
+        page("App", '<div id="root"></div><script src="/cdn-cgi/challenge-platform/scripts/jsd/main.js"></script>'),
+        headers={"cf-ray": "1", "Server": "cloudflare", "Set-Cookie": "__cf_bm=1"},
+    ),
+    Answer("a login form", "", page("Sign in", '<form><div class="cf-turnstile" data-sitekey="1"></div></form>')),
+    Answer("a contact form", "", page("Contact", '<form><div class="g-recaptcha"></div></form><p>We answer soon.</p>')),
+    Answer(
+        "an article on blocks", "", page("Just a moment... and other titles", PROSE + "<p>_cf_chl_opt, px-captcha</p>")
+    ),
+    Answer("an article served as an error", "", page("Reviews", PROSE), 403, {"x-dd-b": "1"}),
+    Answer("a page under a full 429", "", page("Homes for sale", PROSE), 429, {"x-kpsdk-ct": "1"}),
+    Answer("members only", "", page("Members only", "<p>Sign in with your membership number.</p>"), 403),
+    Answer("forbidden", "", page("403 Forbidden", "<p>You don't have permission to access this resource.</p>"), 403),
+    Answer(
+        "forbidden, by way of a CDN",
+        "",
+        page("403 Forbidden", "<p>You don't have permission to access this resource.</p>"),
+        403,
+        {"cf-ray": "1", "Server": "cloudflare"},
+    ),
+    Answer("an API's refusal", "", '{"error": "forbidden", "message": "the token lacks a scope"}', 403),
+    Answer("a polite rate limit", "", page("Too Many Requests", "<p>Slow down a little, please.</p>"), 429),
+    Answer("maintenance", "", page("Back soon", "<p>We are down for maintenance.</p>"), 503),
+    Answer("a dead origin", "", page("shop.example | 521: Web server is down", "<p>Web server is down</p>"), 521),
+    Answer("robots for sale", "", page("Are you a robot fan? Vacuums", PROSE)),
+    Answer("an empty answer", "", ""),
+)

@@ -1,0 +1,91 @@
+"""Block pages and pages: those made up here, and saved ones where there are any."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scrapy.http import Headers
+
+from benchmarks import blocks as benchmark
+from crawler.policy.blocks import KINDS, VENDORS, Block, detect, visible_text
+from tests.unit.policy.block_pages import BLOCKS, NOINDEX, PAGES, PROSE, Answer, page
+
+SAVED = Path(os.environ.get("BLOCKS") or "no-saved-pages")
+
+
+def judged(answer: Answer, status: int | None = None) -> Block | None:
+    headers = Headers({name: [value] for name, value in answer.headers.items()})
+    return detect(status or answer.status, headers, answer.body.encode(), "https://shop.example/")
+
+
+@pytest.mark.parametrize("answer", BLOCKS, ids=lambda answer: f"{answer.vendor}: {answer.name}")
+def test_a_block_page_is_known_and_so_is_who_made_it(answer: Answer) -> None:
+    found = judged(answer)
+    assert found is not None
+    assert found.vendor == answer.vendor
+    assert found.kind in KINDS
+
+
+@pytest.mark.parametrize("answer", PAGES, ids=lambda answer: answer.name)
+def test_a_page_is_none(answer: Answer) -> None:
+    assert judged(answer) is None
+
+
+@pytest.mark.parametrize("answer", BLOCKS, ids=lambda answer: f"{answer.vendor}: {answer.name}")
+def test_a_page_with_content_of_its_own_is_none_whatever_it_embeds(answer: Answer) -> None:
+    body = answer.body.replace("</body>", PROSE + "</body>")
+    assert body == answer.body or judged(Answer("", "", body)) is None
+
+
+def test_headers_may_be_a_plain_map() -> None:
+    assert detect(403, {"cf-mitigated": "challenge"}, b"", "") == Block("cloudflare", "challenge")
+    assert detect(200, {}, page("", '<div id="px-captcha"></div>').encode(), "") == Block("perimeterx", "captcha")
+
+
+def test_signs_have_to_agree() -> None:
+    script = '<script src="/_Incapsula_Resource?SWJIYLWA=1"></script>'
+    assert detect(200, {}, page("", "", script).encode(), "") is None
+    assert detect(200, {}, page("", "", script + NOINDEX).encode(), "") is not None
+
+
+def test_every_vendor_has_a_sign_and_the_generic_one_comes_last() -> None:
+    assert VENDORS[-1].name == "captcha"
+    assert all(vendor.marks or vendor.words or vendor.trace for vendor in VENDORS)
+    words = [word for vendor in VENDORS for word in (*vendor.words, *vendor.hints, *map(bytes.decode, vendor.told))]
+    assert [word for word in words if word != word.lower()] == []  # or they would never be found
+
+
+@given(st.binary(max_size=400), st.sampled_from((200, 403, 503)))
+def test_anything_can_be_judged(body: bytes, status: int) -> None:
+    found = detect(status, {}, body, "")
+    assert found is None or found.kind in KINDS
+
+
+@given(
+    st.lists(
+        st.sampled_from(("<p>", "</p>", "<script>", "</script>", "<", "a", " b ", "<!-- x -->", "&amp;")), max_size=30
+    )
+)
+def test_visible_text_has_no_tags_and_no_code(parts: list[str]) -> None:
+    shown = visible_text("".join(parts))
+    assert "<p>" not in shown
+    assert "<script" not in shown
+    assert shown == " ".join(shown.split())
+
+
+def test_visible_text_is_what_a_visitor_sees() -> None:
+    html = page("Title", "<p>One&nbsp;two</p><style>p{}</style><script>var a = '<p>no</p>';</script>THREE<!-- no -->")
+    assert visible_text(html) == "one two three"
+
+
+def test_saved_pages() -> None:
+    """`BLOCKS=DIR pytest`: the folder that `make blocks` reads."""
+    if not (SAVED / "labels.json").is_file():
+        pytest.skip("no saved block pages: BLOCKS names no folder with labels.json")
+    result = benchmark.judge(benchmark.labelled(SAVED))
+    assert result.good
+    assert result.mistaken == []
