@@ -29,9 +29,13 @@ SEEDS_BAD: Final = "frontier/seeds_bad"
 REDIS_ERRORS: Final = "frontier/redis_errors"
 
 # items
-ITEMS: Final = "items/{}"  # new, changed, unchanged, stale, rejected, duplicate
+ITEMS: Final = "items/{}"  # new, changed, unchanged, stale, spooled, rejected, duplicate
 ITEM_ISSUES: Final = "items/issues/{}"
 STORE_ERRORS: Final = "storage/errors"  # attempts that MongoDB did not serve
 STORE_OUTAGES: Final = "storage/outages"
 STORE_AWAY: Final = "storage/away"  # 1 while MongoDB does not serve, 0 again after
+SPOOLED: Final = "storage/spool/entries"  # put on local disk while MongoDB was away
+REPLAYED: Final = "storage/spool/replayed"
+SPOOL_BYTES: Final = "storage/spool/bytes"
+SPOOL_OLDEST: Final = "storage/spool/oldest_timestamp_seconds"  # when its oldest file was last written; 0 = empty
 CHANGES: Final = "storage/changes"  # records added to a change history

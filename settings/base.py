@@ -149,6 +149,13 @@ STORAGE_BATCH_MS = 50
 STORAGE_CONNECT_SECONDS = 5
 STORAGE_REPLY_SECONDS = 60
 STORAGE_RETRY_MAX_SECONDS = 15
+# Where items wait on local disk while MongoDB is away, their pages confirmed; empty = no spool: then items wait in
+# memory and no new work is leased. Give it a disk that outlives the worker. Reader: storage/config.py
+SPOOL_DIR = os.environ.get("SPOOL_DIR", str(PROJECT_DIR / ".scrapy" / "spool"))
+# MiB that all workers of a machine may fill (1 to 10,000,000), and the share of it (0.05 to 1) beyond which they lease
+# nothing new until half of that is stored. Reader: storage/config.py
+SPOOL_MAX_MB = 1_024
+SPOOL_HIGH_WATER = 0.8
 # Collections whose changes are kept with old and new values, and where. Texts of pages would double the
 # database, so they are not here. Reader: storage/writer.py
 CHANGE_HISTORY = {"products": "product_changes"}

@@ -5,6 +5,7 @@ import os
 from settings.base import *  # noqa: F403
 
 LOG_JSON = True
+SPOOL_DIR = os.environ.get("SPOOL_DIR", "")  # off: a pod's own disk dies with it; name a volume that does not
 EMBEDDED_DATA_DIR = ""  # off: an empty REDIS_URL or MONGODB_URI is an error here
 # Reached by Prometheus and the kubelet from outside the pod; one worker per pod, so the port is fixed.
 METRICS_HOST = os.environ.get("METRICS_HOST", "0.0.0.0")  # noqa: S104

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from crawler import stats as names
 
-GAUGES: Final = frozenset({names.STORE_AWAY})
+GAUGES: Final = frozenset({names.STORE_AWAY, names.SPOOL_BYTES, names.SPOOL_OLDEST})
 LABELS: Final = {names.ITEMS: "result", names.ITEM_ISSUES: "issue"}  # of other patterns: reason
 
 

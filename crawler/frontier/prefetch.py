@@ -17,6 +17,7 @@ from scrapy.settings import BaseSettings
 from crawler import config
 from crawler import stats as names
 from crawler.frontier import endings
+from crawler.frontier.brake import Brake
 from crawler.frontier.config import SUSPECT_DELIVERIES
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.leases import Held, LeaseBook
@@ -61,9 +62,11 @@ class Prefetcher:
         outbox: Outbox,
         outage: Outage,
         worker: str,
+        brake: Brake,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self._crawler = crawler
+        self._brake = brake
         self._frontier = frontier
         self._queue = queue
         self._book = book
@@ -87,9 +90,10 @@ class Prefetcher:
         assert engine is not None
         while not endings.is_closing(engine):
             self._woken.clear()
-            if engine.paused:
+            paused = engine.paused or self._brake.reason
+            if paused:
                 self.give_back()
-            room = 0 if engine.paused else self._room()
+            room = 0 if paused else self._room()
             await self._sleep(await self._fill(room) if room else self._config.poll_seconds)
         self.give_back()
 

@@ -114,7 +114,8 @@ class Upkeep:
         held = [*self._worker.book.all(), *self._worker.queue.buffer]
         if not held:
             return
-        answers = await self._worker.frontier.renew([one.handle for one in held])
+        suspended = bool(self._worker.brake.reason)
+        answers = await self._worker.frontier.renew([one.handle for one in held], suspended=suspended)
         for one, ours in zip(held, answers, strict=True):
             one.lost = one.lost or not ours
 

@@ -17,6 +17,7 @@ from scrapy.utils.misc import load_object
 
 from crawler.errors import ShoalError
 from crawler.frontier import endings
+from crawler.frontier.brake import Brake
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.dupefilter import FrontierDupeFilter
 from crawler.frontier.frontier import Frontier
@@ -54,7 +55,10 @@ class Worker:
         self.outbox = Outbox(frontier, crawler.stats, self.outage, FLUSH_SECONDS, self._confirmed)
         self.settler = Settler(crawler, self.book, self.outbox, frontier.config.max_deliveries)
         self.pacer = Pacer(frontier, self.book, self.outbox, queue.encoder.rules, self.outage, self.name)
-        self.prefetcher = Prefetcher(crawler, frontier, queue, self.book, self.outbox, self.outage, self.name)
+        self.brake = Brake()
+        self.prefetcher = Prefetcher(
+            crawler, frontier, queue, self.book, self.outbox, self.outage, self.name, self.brake
+        )
         self.upkeep = Upkeep(crawler, self, UpkeepConfig.from_settings(crawler.settings))
         self._crawler = crawler
         self._server = server

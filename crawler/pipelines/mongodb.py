@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Self
 
 from scrapy import signals
@@ -11,36 +13,40 @@ from scrapy.settings import BaseSettings
 from scrapy.statscollectors import StatsCollector
 
 from crawler import stats as names
+from crawler.frontier.scheduler import Scheduler
 from crawler.pipelines.drops import RejectedItem, reject
-from crawler.storage import connection
+from crawler.storage import building, connection
 from crawler.storage.config import StorageConfig
 from crawler.storage.documents import UnstorableError
-from crawler.storage.outage import Outage
-from crawler.storage.writer import Writer
 
 
 class MongoPipeline:
-    """The last pipeline. Returns an item only when it is durable; waits for as long as MongoDB is away.
+    """The last pipeline. Returns an item only when it is durable: in MongoDB, or on local disk while that is away.
 
-    Rejected items of every pipeline end up here too, through the item_dropped signal, which Scrapy awaits
-    before it is done with the page.
+    Where there is neither, items wait and the worker leases nothing new. Rejected items of every pipeline end up here
+    too, through the item_dropped signal, which Scrapy awaits before it is done with the page.
     """
 
     def __init__(
-        self, client: connection.Client, settings: BaseSettings, config: StorageConfig, stats: StatsCollector
+        self,
+        client: connection.Client,
+        settings: BaseSettings,
+        config: StorageConfig,
+        stats: StatsCollector,
+        brake: Callable[[str], None],
     ) -> None:
         self._client = client
         self._settings = settings
         self._stats = stats
-        database = connection.database(client, settings)
-        outage = Outage(stats, connection.where(settings), config.retry_max_seconds)
-        self._writer = Writer(database, config, outage, stats)
+        self._writer = building.writer(client, settings, config, stats, brake)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
+        """Raises ConfigError for a storage setting out of range, a spool directory that cannot be used included."""
         assert crawler.stats is not None
         config = StorageConfig.from_settings(crawler.settings)
-        pipeline = cls(connection.connect(crawler.settings), crawler.settings, config, crawler.stats)
+        client = connection.connect(crawler.settings)
+        pipeline = cls(client, crawler.settings, config, crawler.stats, partial(_brake, crawler))
         crawler.signals.connect(pipeline.item_dropped, signals.item_dropped)
         return pipeline
 
@@ -68,3 +74,9 @@ class MongoPipeline:
         """Write what waits, then let go of the connections."""
         await self._writer.close()
         await self._client.close()
+
+
+def _brake(crawler: Crawler, reason: str) -> None:
+    scheduler = crawler.engine.scheduler if crawler.engine is not None else None
+    if isinstance(scheduler, Scheduler):
+        scheduler.worker.brake.set(reason)

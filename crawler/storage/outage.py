@@ -30,6 +30,10 @@ class ServerError(Exception):
     """The server could not take these writes now, through no fault of theirs."""
 
 
+class AwayError(Exception):
+    """MongoDB does not serve; it is counted and said, and the caller decides what becomes of its batch."""
+
+
 class Outage:
     """The state of one MongoDB as its writer sees it: serving, or away since a moment.
 
@@ -44,6 +48,7 @@ class Outage:
         where: str,
         retry_max_seconds: float,
         *,
+        meanwhile: str = "Items wait and no page is confirmed until it does",
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         uniform: Callable[[float, float], float] = random.uniform,
         clock: Callable[[], float] = time.monotonic,
@@ -51,26 +56,38 @@ class Outage:
         self._stats = stats
         self._where = where
         self._retry_max_seconds = retry_max_seconds
+        self._meanwhile = meanwhile
         self._sleep = sleep
         self._uniform = uniform
         self._clock = clock
         self._served = clock()  # when it last did
         self.since: float | None = None  # on the injected clock; None = serving
+        self.changed: Callable[[], None] = lambda: None  # called when it goes and when it is back
 
     async def insist(self, call: Callable[[], Awaitable[T]]) -> T:
         """The result of *call*, called until MongoDB serves it; any other error is the caller's."""
         attempt = 0
         while True:
             attempt += 1
-            began = self._clock()
             try:
-                result = await call()
-            except (ConnectionFailure, OperationFailure, ServerError) as error:
-                self._away(error, began)
-                await self._sleep(0.02 + full_jitter(attempt, 0.1, self._retry_max_seconds, self._uniform))
-            else:
-                self._back()
-                return result
+                return await self.attempt(call)
+            except AwayError:
+                await self.pause(attempt)
+
+    async def attempt(self, call: Callable[[], Awaitable[T]]) -> T:
+        """The result of *call*; raises AwayError when MongoDB does not serve it."""
+        began = self._clock()
+        try:
+            result = await call()
+        except (ConnectionFailure, OperationFailure, ServerError) as error:
+            self._away(error, began)
+            raise AwayError(str(error)) from error
+        self._back()
+        return result
+
+    async def pause(self, attempt: int) -> None:
+        """Sleep before try number *attempt* + 1."""
+        await self._sleep(0.02 + full_jitter(attempt, 0.1, self._retry_max_seconds, self._uniform))
 
     def _away(self, error: Exception, began: float) -> None:
         self._stats.inc_value(names.STORE_ERRORS)
@@ -78,8 +95,9 @@ class Outage:
             self.since = began
             self._stats.inc_value(names.STORE_OUTAGES)
             self._stats.set_value(names.STORE_AWAY, 1)
-            message = "MongoDB at %s does not store: %.300s. Items wait and no page is confirmed until it does"
-            logger.error(message, self._where, error)
+            reason = str(error).partition(" (configured timeouts:")[0]
+            logger.error("MongoDB at %s does not store: %.300s. %s", self._where, reason, self._meanwhile)
+            self.changed()
 
     def _back(self) -> None:
         self._served = self._clock()
@@ -87,3 +105,4 @@ class Outage:
             logger.warning("MongoDB at %s stores again after %.1f s", self._where, self._served - self.since)
             self._stats.set_value(names.STORE_AWAY, 0)
             self.since = None
+            self.changed()

@@ -15,7 +15,7 @@ from itemadapter import ItemAdapter
 from pymongo import UpdateOne
 
 from crawler.items import Item
-from crawler.storage.documents import CODEC, UNTYPED, UnstorableError, check, identity
+from crawler.storage.documents import BOOKKEEPING, CODEC, UNTYPED, Document, UnstorableError, check, identity
 
 _TEXT_MAX = 65_536  # characters of an item that is kept as text
 
@@ -32,7 +32,6 @@ class Rejection:
         """*reasons* are texts for people that start with the issue's name."""
         collection = getattr(item, "collection", UNTYPED) if isinstance(item, Item) else UNTYPED
         values = _storable(item, max_bytes)
-        text = f"{collection}\0{_identity(item)}"
         body = {
             "collection": collection,
             "url": _clean(str(getattr(item, "url", ""))),
@@ -41,12 +40,34 @@ class Rejection:
             "item": values,
             "at": at,
         }
-        key = blake2b(text.encode("utf-8", "backslashreplace"), digest_size=16).hexdigest()
-        return cls(key, RawBSONDocument(bson.encode(body, codec_options=CODEC)))
+        return cls(_key(collection, _identity(item)), RawBSONDocument(bson.encode(body, codec_options=CODEC)))
+
+    @classmethod
+    def of_stored(cls, entry: Document, reason: str) -> Self:
+        """A document that MongoDB refuses long after its item is gone."""
+        fields = {name: value for name, value in entry.body.items() if name not in BOOKKEEPING}
+        body = {
+            "collection": entry.collection,
+            "url": fields.get("url", ""),
+            "issues": [reason.partition(":")[0]],
+            "reasons": [reason],
+            "item": fields,
+            "at": entry.fetched_at,
+        }
+        return cls(_key(entry.collection, entry.id), RawBSONDocument(bson.encode(body, codec_options=CODEC)))
 
     def update(self) -> UpdateOne:
-        """Applying it again changes nothing but `times`."""
-        return UpdateOne({"_id": self.id}, {"$set": self.body, "$inc": {"times": 1}}, upsert=True)
+        """Counts in `times` how often the item was rejected; an older one, and the same again, change nothing."""
+        times = {"$add": [{"$ifNull": ["$times", 0]}, 1]}
+        newer = {"$mergeObjects": ["$$ROOT", "$$new", {"times": times}]}
+        decision = {"$cond": [{"$gte": ["$at", "$$new.at"]}, "$$ROOT", newer]}
+        stage = {"$replaceWith": {"$let": {"vars": {"new": {"$literal": self.body}}, "in": decision}}}
+        return UpdateOne({"_id": self.id}, [stage], upsert=True)
+
+
+def _key(collection: str, item: str) -> str:
+    text = f"{collection}\0{item}"
+    return blake2b(text.encode("utf-8", "backslashreplace"), digest_size=16).hexdigest()
 
 
 def _identity(item: Any) -> str:

@@ -1,41 +1,23 @@
-"""Stores items: what `store` returned from is in the journal of MongoDB, once, whatever dies afterwards."""
+"""Stores items: what `store` returned from is durable, once, whatever dies afterwards."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
-from enum import StrEnum
 from typing import Any, TypeVar
 
-from pymongo.errors import PyMongoError
-
-from crawler import stats as names
-from crawler.errors import ServiceError
-from crawler.storage import bulk, history, indexes
 from crawler.storage.batcher import Batcher, Flush
 from crawler.storage.config import StorageConfig
-from crawler.storage.connection import Database
 from crawler.storage.documents import Document, UnstorableError, document
-from crawler.storage.outage import Outage, ServerError, Stats
+from crawler.storage.outage import AwayError, Outage
 from crawler.storage.rejections import Rejection
-from crawler.storage.update import upsert
+from crawler.storage.repository import Repository, StoreResult
+from crawler.storage.spool.detour import Detour
+from crawler.storage.spool.entries import Entry
 
 T = TypeVar("T")
 R = TypeVar("R")
-
-
-class StoreResult(StrEnum):
-    """What an observation did to the stored state."""
-
-    NEW = "new"
-    CHANGED = "changed"
-    UNCHANGED = "unchanged"
-    STALE = "stale"  # a newer observation is stored already, so this one was ignored
-
-
-# What tells afterwards what an update did, and the changes that wait to be put on record.
-_STATE = dict.fromkeys(("content_hash", "last_seen_at", "last_changed_at", "version", "pending_changes"), 1)
 
 
 def _now() -> datetime:
@@ -45,34 +27,31 @@ def _now() -> datetime:
 class Writer:
     """Writes items in batches, one batcher per collection.
 
-    `open` first, `close` last. While MongoDB is away `store` and `reject` do not return. Known weakness: the
-    result is read after the write, so when two workers write one item within a millisecond or two, the
-    reported word (not the stored state) may be that of the other; it only feeds the statistics.
+    `open` first, `close` last. While MongoDB is away, batches take the *detour* over the local disk; without one, and
+    while that is full, `store` and `reject` do not return.
     """
 
     def __init__(
         self,
-        database: Database,
+        repository: Repository,
         config: StorageConfig,
         outage: Outage,
-        stats: Stats,
+        detour: Detour | None = None,
         now: Callable[[], datetime] = _now,
     ) -> None:
-        self._database = database
+        self._repository = repository
         self._config = config
         self._outage = outage
-        self._stats = stats
+        self._detour = detour
         self._now = now
-        self._indexed: set[str] = set()
         self._items: dict[str, Batcher[Document, StoreResult]] = {}
         self._rejected: Batcher[Rejection, None] = self._batcher(self._flush_rejected)
 
     async def open(self) -> None:
-        """Create indexes and finish what a killed worker left pending; raises ServiceError when that fails."""
-        try:
-            await self._prepare()
-        except (PyMongoError, ServerError) as error:
-            raise ServiceError(f"MongoDB cannot be prepared for storing: {error!s:.300}") from error
+        """Prepare the database, and begin to store what waits on this disk; raises ServiceError."""
+        await self._repository.prepare()
+        if self._detour is not None:
+            self._detour.open()
 
     async def store(self, item: Any) -> StoreResult:
         """Store one item and return once that is durable; without `fetched_at` it counts as fetched now.
@@ -93,60 +72,35 @@ class Writer:
         await self._rejected.submit(entry.id, entry)
 
     async def close(self) -> None:
-        """Write what waits."""
+        """Write what waits; what is on the local disk too, unless MongoDB is away."""
         for batcher in self._items.values():
             await batcher.close()
         await self._rejected.close()
+        if self._detour is not None:
+            await self._detour.close()
 
     def _batcher(self, flush: Flush[T, R]) -> Batcher[T, R]:
         return Batcher(flush, self._config.batch_size, self._config.batch_ms / 1000)
 
-    async def _prepare(self) -> None:
-        await indexes.ensure_rejected(self._database, self._config.rejected_days)
-        for items, records in self._config.history.items():
-            await indexes.ensure_items(self._database[items])
-            await indexes.ensure_history(self._database[records])
-            count = await history.drain(self._database[items], self._database[records])
-            self._stats.inc_value(names.CHANGES, count)
-
     async def _flush_rejected(self, entries: Sequence[Rejection]) -> Sequence[UnstorableError | None]:
-        collection = self._database[indexes.REJECTED]
-        updates = [entry.update() for entry in entries]
-        _, refused = await self._outage.insist(lambda: bulk.apply(collection, updates))
-        return [refused.get(position) for position in range(len(entries))]
+        done = await self._deliver(entries, lambda: self._repository.reject(entries))
+        return [None] * len(entries) if done is None else done
 
     async def _flush_items(self, name: str, entries: Sequence[Document]) -> Sequence[StoreResult | UnstorableError]:
-        await self._ensure_indexes(name)
-        updates = [upsert(entry, history=name in self._config.history) for entry in entries]
-        inserted, refused = await self._outage.insist(lambda: bulk.apply(self._database[name], updates))
-        matched = [e for i, e in enumerate(entries) if i not in inserted and i not in refused]
-        stored = await self._outage.insist(lambda: self._read_back(name, matched)) if matched else {}
-        if pending := [state for state in stored.values() if "pending_changes" in state]:
-            await self._outage.insist(lambda: self._record(name, pending))
-        return [
-            refused.get(i) or (StoreResult.NEW if i in inserted else _result(entry, stored.get(entry.id)))
-            for i, entry in enumerate(entries)
-        ]
+        done = await self._deliver(entries, lambda: self._repository.store(name, entries))
+        return [StoreResult.SPOOLED] * len(entries) if done is None else done
 
-    async def _ensure_indexes(self, name: str) -> None:
-        if name not in self._indexed:
-            await self._outage.insist(lambda: indexes.ensure_items(self._database[name]))
-            self._indexed.add(name)
-
-    async def _read_back(self, name: str, entries: Sequence[Document]) -> dict[str, dict[str, Any]]:
-        query = {"_id": {"$in": [entry.id for entry in entries]}}
-        found = self._database[name].find(query, _STATE, batch_size=len(entries))
-        return {state["_id"]: state async for state in found}
-
-    async def _record(self, name: str, documents: Sequence[dict[str, Any]]) -> None:
-        records = self._database[self._config.history[name]]
-        self._stats.inc_value(names.CHANGES, await history.record(self._database[name], records, documents))
-
-
-def _result(entry: Document, state: dict[str, Any] | None) -> StoreResult:
-    """What *entry* did, judged by the state found after it; true as well when the write was repeated."""
-    if state is None or state["content_hash"] != entry.content_hash or state["last_seen_at"] > entry.fetched_at:
-        return StoreResult.STALE
-    if state["last_changed_at"] != entry.fetched_at:
-        return StoreResult.UNCHANGED
-    return StoreResult.NEW if state["version"] == 1 else StoreResult.CHANGED
+    async def _deliver(self, entries: Sequence[Entry], write: Callable[[], Awaitable[list[R]]]) -> list[R] | None:
+        """What *write* says once MongoDB served it; None when *entries* went to the local disk instead."""
+        if self._detour is None:
+            return await self._outage.insist(write)
+        attempt = 0
+        while True:
+            if not self._detour.taken:  # nothing passes what waits there already
+                try:
+                    return await self._outage.attempt(write)
+                except AwayError:
+                    attempt += 1
+            if await self._detour.take(entries):
+                return None
+            await self._outage.pause(attempt)

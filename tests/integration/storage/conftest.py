@@ -8,11 +8,9 @@ from typing import Any
 import pytest
 from pymongo.asynchronous.database import AsyncDatabase
 
-from crawler.storage.config import StorageConfig
 from crawler.storage.connection import WRITE_CONCERN, Database
-from crawler.storage.outage import Outage
 from crawler.storage.writer import Writer
-from tests.integration.storage.observing import RecordedStats
+from tests.integration.storage.observing import RecordedStats, a_writer
 
 
 @pytest.fixture
@@ -27,7 +25,7 @@ def database(mongo_database: AsyncDatabase[dict[str, Any]]) -> Database:
 
 @pytest.fixture
 async def writer(database: Database, stats: RecordedStats) -> AsyncIterator[Writer]:
-    writer = Writer(database, StorageConfig(batch_ms=5), Outage(stats, "here", 1.0), stats)
+    writer = a_writer(database, stats, batch_ms=5)
     await writer.open()
     yield writer
     await writer.close()

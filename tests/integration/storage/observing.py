@@ -8,6 +8,11 @@ from decimal import Decimal
 from typing import Any
 
 from crawler.items import ProductItem
+from crawler.storage.config import StorageConfig
+from crawler.storage.connection import Database
+from crawler.storage.outage import Outage
+from crawler.storage.repository import Repository
+from crawler.storage.writer import Writer
 
 URL = "http://shop.example/p/1"
 START = datetime(2026, 3, 1, tzinfo=UTC)
@@ -24,6 +29,12 @@ class RecordedStats:
 
     def set_value(self, key: str, value: float) -> None:
         self.values[key] = int(value)
+
+
+def a_writer(database: Database, stats: RecordedStats, *, retry_max_seconds: float = 1.0, **settings: Any) -> Writer:
+    """Without a spool; it still has to be opened."""
+    config = StorageConfig(**settings)
+    return Writer(Repository(database, config, stats), config, Outage(stats, "here", retry_max_seconds))
 
 
 def at(seconds: float) -> datetime:

@@ -16,11 +16,8 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 from crawler.items import ProductItem
-from crawler.storage.config import StorageConfig
 from crawler.storage.connection import connect, database
-from crawler.storage.outage import Outage
-from crawler.storage.writer import Writer
-from tests.integration.storage.observing import RecordedStats
+from tests.integration.storage.observing import RecordedStats, a_writer
 
 URLS = [f"http://shop.example/p/{n}" for n in range(5)]
 AGES = [0] * 7 + [3_600_000]  # milliseconds between an observation and its storing, one worker each
@@ -42,7 +39,7 @@ async def work(uri: str, name: str, age: int) -> None:
     }
     stats = RecordedStats()
     client = connect(settings)
-    writer = Writer(database(client, settings), StorageConfig(batch_ms=5), Outage(stats, "here", 1), stats)
+    writer = a_writer(database(client, settings), stats, batch_ms=5)
     await writer.open()
 
     async def observe() -> None:

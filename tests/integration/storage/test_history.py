@@ -13,11 +13,10 @@ import pytest
 from bson.decimal128 import Decimal128
 
 from crawler.storage import history
-from crawler.storage.config import StorageConfig
 from crawler.storage.connection import Database
-from crawler.storage.outage import Outage
-from crawler.storage.writer import StoreResult, Writer
-from tests.integration.storage.observing import URL, RecordedStats, at, seen
+from crawler.storage.repository import StoreResult
+from crawler.storage.writer import Writer
+from tests.integration.storage.observing import URL, RecordedStats, a_writer, at, seen
 
 PROJECT_DIR = Path(__file__).resolve().parents[3]
 
@@ -29,7 +28,7 @@ from crawler.storage.config import StorageConfig
 from crawler.storage.connection import connect, database
 from crawler.storage.outage import Outage
 from crawler.storage.writer import Writer
-from tests.integration.storage.observing import RecordedStats, seen
+from tests.integration.storage.observing import a_writer, RecordedStats, seen
 
 async def dies(*_):
     os.kill(os.getpid(), signal.{signal.SIGKILL.name})
@@ -38,7 +37,7 @@ async def main(uri, name):
     seconds = {{"STORAGE_CONNECT_SECONDS": 5, "STORAGE_REPLY_SECONDS": 5}}
     settings = {{"MONGODB_URI": uri, "MONGODB_DATABASE": name, **seconds}}
     stats = RecordedStats()
-    writer = Writer(database(connect(settings), settings), StorageConfig(), Outage(stats, "here", 1), stats)
+    writer = a_writer(database(connect(settings), settings), stats)
     await writer.open()
     await writer.store(seen(1, "10.00"))
     history.record = dies
@@ -67,7 +66,7 @@ async def test_change_of_a_killed_worker_is_pending(database: Database) -> None:
 
 @pytest.mark.usefixtures("killed_between")
 async def test_next_start_puts_it_on_record(database: Database, stats: RecordedStats) -> None:
-    writer = Writer(database, StorageConfig(), Outage(stats, "here", 1.0), stats)
+    writer = a_writer(database, stats)
     await writer.open()
     await assert_on_record(database)
     assert stats.values["storage/changes"] == 1
@@ -75,7 +74,7 @@ async def test_next_start_puts_it_on_record(database: Database, stats: RecordedS
 
 @pytest.mark.usefixtures("killed_between")
 async def test_next_write_of_the_item_puts_it_on_record(database: Database, stats: RecordedStats) -> None:
-    writer = Writer(database, StorageConfig(batch_ms=1), Outage(stats, "here", 1.0), stats)
+    writer = a_writer(database, stats, batch_ms=1)
     assert await writer.store(seen(3, "9.00")) is StoreResult.UNCHANGED
     await writer.close()
     await assert_on_record(database)

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
-from crawler.storage.config import StorageConfig
 from crawler.storage.connection import Database
-from crawler.storage.outage import Outage
-from crawler.storage.writer import Writer
-from tests.integration.storage.observing import RecordedStats, at, seen
-
-
-def a_writer(database: Database, stats: RecordedStats, rejected_days: int = 30) -> Writer:
-    return Writer(database, StorageConfig(batch_ms=1, rejected_days=rejected_days), Outage(stats, "here", 1.0), stats)
+from tests.integration.storage.observing import RecordedStats, a_writer, at, seen
 
 
 async def test_workers_that_start_together_all_succeed(database: Database, stats: RecordedStats) -> None:
@@ -29,7 +22,7 @@ async def test_workers_that_start_together_all_succeed(database: Database, stats
 
 async def test_another_expiry_of_rejected_items_replaces_the_earlier(database: Database, stats: RecordedStats) -> None:
     for days in (30, 7):
-        await a_writer(database, stats, days).open()
+        await a_writer(database, stats, rejected_days=days).open()
     indexes = await database.rejected_items.index_information()
     assert indexes["at"]["expireAfterSeconds"] == 7 * 86_400
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from crawler.items import ProductItem
 from crawler.storage import reader
 from crawler.storage.connection import Database
-from crawler.storage.writer import StoreResult, Writer
+from crawler.storage.repository import StoreResult
+from crawler.storage.writer import Writer
 from tests.integration.storage.observing import seen
 
 EXAMPLES = itertools.count()

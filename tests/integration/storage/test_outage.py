@@ -15,10 +15,9 @@ import pytest
 from crawler.embedded.service import MONGOD
 from crawler.errors import ServiceError
 from crawler.storage import connection
-from crawler.storage.config import StorageConfig
-from crawler.storage.outage import Outage
-from crawler.storage.writer import StoreResult, Writer
-from tests.integration.storage.observing import URL, RecordedStats, at, seen
+from crawler.storage.repository import StoreResult
+from crawler.storage.writer import Writer
+from tests.integration.storage.observing import URL, RecordedStats, a_writer, at, seen
 from tests.servers import Server
 
 
@@ -39,8 +38,7 @@ def settings(mongod: Server) -> dict[str, Any]:
 @pytest.fixture
 async def away_writer(settings: dict[str, Any], stats: RecordedStats) -> AsyncIterator[Writer]:
     client = connection.connect(settings)
-    outage = Outage(stats, connection.where(settings), retry_max_seconds=0.2)
-    writer = Writer(connection.database(client, settings), StorageConfig(batch_ms=2), outage, stats)
+    writer = a_writer(connection.database(client, settings), stats, retry_max_seconds=0.2, batch_ms=2)
     await writer.open()
     yield writer
     await writer.close()
@@ -148,7 +146,7 @@ async def test_check_says_where_within_seconds_and_shows_no_password(
 async def test_writer_that_cannot_prepare_says_so(settings: dict[str, Any], stats: RecordedStats) -> None:
     async with connection.session(settings) as database:
         await database.products.create_index("title", name="pending_changes")
-        writer = Writer(database, StorageConfig(), Outage(stats, "here", 0.1), stats)
+        writer = a_writer(database, stats)
         with pytest.raises(ServiceError, match=r"cannot be prepared for storing: .*pending_changes"):
             await writer.open()
 

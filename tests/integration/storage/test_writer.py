@@ -11,12 +11,11 @@ import pytest
 from bson.decimal128 import Decimal128
 
 from crawler.items import Item, PageItem
-from crawler.storage.config import StorageConfig
 from crawler.storage.connection import Database
 from crawler.storage.documents import UnstorableError
-from crawler.storage.outage import Outage
-from crawler.storage.writer import StoreResult, Writer
-from tests.integration.storage.observing import URL, RecordedStats, at, seen
+from crawler.storage.repository import StoreResult
+from crawler.storage.writer import Writer
+from tests.integration.storage.observing import URL, RecordedStats, a_writer, at, seen
 
 
 @dataclass(slots=True, kw_only=True)
@@ -172,7 +171,7 @@ async def test_cancelled_caller_does_not_disturb_its_batch(writer: Writer, datab
 
 
 async def test_close_writes_what_waits(database: Database, stats: RecordedStats) -> None:
-    writer = Writer(database, StorageConfig(batch_ms=10_000), Outage(stats, "here", 1.0), stats)
+    writer = a_writer(database, stats, batch_ms=10_000)
     await writer.open()
     waiting = asyncio.create_task(writer.store(seen(1)))
     await asyncio.sleep(0.05)

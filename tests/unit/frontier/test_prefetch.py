@@ -9,6 +9,7 @@ import pytest
 from scrapy import Request
 from scrapy.settings import Settings
 
+from crawler.frontier.brake import Brake
 from crawler.frontier.leases import Held, LeaseBook
 from crawler.frontier.messages import Batch
 from crawler.frontier.prefetch import Prefetcher
@@ -34,7 +35,8 @@ class Bench:
         stats = SimpleNamespace(inc_value=lambda name, by=1: None)
         crawler: Any = SimpleNamespace(settings=settings, stats=stats, engine=engine)
         outbox: Any = SimpleNamespace(give_back=self.given_back.append)
-        around: Any = (crawler, self.frontier, self.queue, self.book, outbox, Outage(), "w", self.clock)
+        self.brake = Brake()
+        around: Any = (crawler, self.frontier, self.queue, self.book, outbox, Outage(), "w", self.brake, self.clock)
         self.prefetcher = Prefetcher(*around)
 
     def _wake(self) -> None:

@@ -34,7 +34,9 @@ def crawler(**changes: Any) -> Crawler:
 
 
 def test_shipped_settings_are_the_defaults_of_the_dataclass() -> None:
-    assert StorageConfig.from_settings(shipped()) == StorageConfig(retry_max_seconds=15.0)
+    assert StorageConfig.from_settings(shipped()) == StorageConfig(
+        retry_max_seconds=15.0, spool_dir=str(settings.base.PROJECT_DIR / ".scrapy" / "spool")
+    )
 
 
 @pytest.mark.parametrize(
@@ -45,6 +47,8 @@ def test_shipped_settings_are_the_defaults_of_the_dataclass() -> None:
         ("STORAGE_RETRY_MAX_SECONDS", [0, 601]),
         ("ITEM_MAX_MB", [0, 5.1, None]),
         ("REJECTED_ITEMS_DAYS", [0, 3651]),
+        ("SPOOL_MAX_MB", [0, 10_000_001, "much"]),
+        ("SPOOL_HIGH_WATER", [0, 1.1, None]),
         ("CHANGE_HISTORY", [None, "products", {"products": ""}, {"a": "$b"}, {1: "a"}]),
     ],
 )

@@ -1,0 +1,109 @@
+"""`scrapy spool`: the items that wait on this machine's disk, because MongoDB was away."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, ClassVar
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+from scrapy.settings import BaseSettings
+
+from crawler.errors import ShoalError
+from crawler.storage import building, connection
+from crawler.storage.config import StorageConfig
+from crawler.storage.outage import Outage
+from crawler.storage.repository import Repository
+from crawler.storage.spool.claims import DAMAGED, usage
+from crawler.storage.spool.detour import Detour
+
+VERBS = ("list", "replay")
+
+
+class _Uncounted:
+    """Nobody reads the stats of a command."""
+
+    def inc_value(self, key: str, count: int = 1) -> None:
+        """Ignored."""
+
+    def set_value(self, key: str, value: float) -> None:
+        """Ignored."""
+
+
+class Command(ScrapyCommand):
+    """Shows the spool, and empties it by hand where no worker does."""
+
+    requires_project = True
+    requires_crawler_process = False
+    default_settings: ClassVar[dict[str, Any]] = {"LOG_LEVEL": "WARNING"}
+
+    def syntax(self) -> str:
+        return "list|replay [--target NAME]"
+
+    def short_desc(self) -> str:
+        return "Show or store the items that wait on disk for MongoDB"
+
+    def long_desc(self) -> str:
+        return (
+            "Show what waits in SPOOL_DIR because MongoDB was away, or store it now. Workers do that by themselves; "
+            "what a running worker has written is left to it."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--target", default="", help="replay: what waits for this database, as `list` names it")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Exit status 2 with one line when MongoDB does not serve or there is no such target."""
+        if len(args) != 1 or args[0] not in VERBS:
+            raise UsageError(f"expected one of {', '.join(VERBS)}, got: {' '.join(args) or 'nothing'}")
+        assert self.settings is not None
+        try:
+            config = _config(self.settings)
+            if args[0] == "list":
+                self._list(Path(config.spool_dir))
+            else:
+                count = asyncio.run(self._replay(config, opts.target))
+                print(f"stored {count} entries" if count else "nothing waits that is not a running worker's")
+        except ShoalError as error:
+            raise UsageError(str(error), print_help=False) from error
+
+    def _list(self, directory: Path) -> None:
+        table = Table("target", "files", "bytes", "oldest (UTC)", "damaged files")
+        for target in sorted(path for path in directory.glob("*") if path.is_dir()):
+            found, damaged = usage(target), len(list(target.glob(f"*{DAMAGED}")))
+            if found.files or damaged:
+                oldest = f"{datetime.fromtimestamp(found.oldest, UTC):%Y-%m-%d %H:%M:%S}" if found.oldest else "-"
+                table.add_row(escape(target.name), str(found.files), f"{found.size:,}", oldest, str(damaged))
+        Console().print(table if table.row_count else f"nothing waits in {directory}")
+
+    async def _replay(self, config: StorageConfig, target: str) -> int:
+        assert self.settings is not None
+        directory = Path(config.spool_dir) / target if target else building.spool_directory(self.settings, config)
+        if target and not await asyncio.to_thread(directory.is_dir):
+            raise ShoalError(
+                f"{config.spool_dir} holds nothing for {target!r}: `scrapy spool list` names what it holds"
+            )
+        stats = _Uncounted()
+        async with connection.session(self.settings) as database:
+            repository = Repository(database, config, stats)
+            await repository.prepare()
+            spool = building.spool(directory, config)
+            try:
+                outage = Outage(stats, connection.where(self.settings), config.retry_max_seconds)
+                return await Detour(spool, repository, outage, stats, config.batch_size).replay()
+            finally:
+                spool.close()
+
+
+def _config(settings: BaseSettings) -> StorageConfig:
+    config = StorageConfig.from_settings(settings)
+    if not config.spool_dir:
+        raise ShoalError("there is no spool: SPOOL_DIR is empty")
+    return config

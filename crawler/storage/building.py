@@ -1,0 +1,55 @@
+"""Puts a writer together from the settings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from crawler.errors import ConfigError
+from crawler.storage import connection
+from crawler.storage.config import StorageConfig
+from crawler.storage.outage import Outage, Stats
+from crawler.storage.repository import Repository
+from crawler.storage.spool.detour import Detour
+from crawler.storage.spool.high_water import HighWater
+from crawler.storage.spool.spool import Spool
+from crawler.storage.writer import Writer
+
+Settings = Mapping[str, Any]
+
+
+def writer(
+    client: connection.Client, settings: Settings, config: StorageConfig, stats: Stats, brake: Callable[[str], None]
+) -> Writer:
+    """A writer for the project's database; raises ConfigError when the spool's directory cannot be used."""
+    repository = Repository(connection.database(client, settings), config, stats)
+    waits = "Items wait and no page is confirmed until it does"
+    spooled = f"Items go to {config.spool_dir} until it does"
+    outage = Outage(
+        stats,
+        connection.where(settings),
+        config.retry_max_seconds,
+        meanwhile=spooled if config.spool_dir else waits,
+    )
+    detour = None
+    if config.spool_dir:
+        detour = Detour(spool(spool_directory(settings, config), config), repository, outage, stats, config.batch_size)
+    HighWater(outage, detour, config.spool_high_water, brake)
+    return Writer(repository, config, outage, detour)
+
+
+def spool(directory: Path, config: StorageConfig) -> Spool:
+    """This process' share of a spool, with what dead ones left in it; raises ConfigError."""
+    try:
+        return Spool(directory, config.spool_max_bytes)
+    except OSError as error:
+        allowed = f"a directory that can be written, or empty for no spool ({error.strerror})"
+        raise ConfigError("SPOOL_DIR", config.spool_dir, allowed) from None
+
+
+def spool_directory(settings: Settings, config: StorageConfig) -> Path:
+    """One per database: what was meant for one must not end up in another."""
+    target = f"{settings['MONGODB_DATABASE']}@{connection.where(settings)}"
+    return Path(config.spool_dir) / re.sub(r"[^\w.@-]+", "_", target)

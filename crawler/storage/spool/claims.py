@@ -1,0 +1,91 @@
+"""Whose the files of a spool are: a lock that ends with its process tells the living from the dead."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+SUFFIX = ".spool"
+DAMAGED = ".damaged"  # kept for whoever wants to look
+_LOCK = ".lock"
+
+
+@dataclass(slots=True, eq=False)
+class Claim:
+    """The files of one worker, which nobody else touches while *lock* is held: a flock, gone with the process.
+
+    Known weakness: a file system without flock (some network disks) lets two workers claim the same files. Replaying
+    twice changes nothing in the database.
+    """
+
+    directory: Path
+    owner: str
+    lock: int  # file descriptor
+
+    @classmethod
+    def new(cls, directory: Path) -> Self:
+        """For this process; sorts after those of before."""
+        directory.mkdir(parents=True, exist_ok=True)
+        claim = cls._take(directory, f"{time.time_ns():020d}-{os.getpid()}")
+        assert claim is not None, "nobody else takes a name with our pid"
+        return claim
+
+    @classmethod
+    def abandoned(cls, directory: Path) -> Iterator[Self]:
+        """Take what processes that have ended left behind, oldest first."""
+        for path in sorted(directory.glob(f"*{_LOCK}")):
+            if (claim := cls._take(directory, path.stem)) is not None:
+                if claim.files():
+                    yield claim
+                else:
+                    claim.release()
+
+    @classmethod
+    def _take(cls, directory: Path, owner: str) -> Self | None:
+        lock = os.open(directory / f"{owner}{_LOCK}", os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(lock)
+            return None
+        return cls(directory, owner, lock)
+
+    def files(self) -> list[Path]:
+        """In the order in which they were written."""
+        return sorted(self.directory.glob(f"{self.owner}-*{SUFFIX}"))
+
+    def file(self, number: int) -> Path:
+        """The name of file *number*."""
+        return self.directory / f"{self.owner}-{number:06d}{SUFFIX}"
+
+    def release(self) -> None:
+        """Let go; forget the owner when it has left nothing."""
+        if not self.files():
+            (self.directory / f"{self.owner}{_LOCK}").unlink(missing_ok=True)
+        os.close(self.lock)
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a spool directory holds. *oldest*: seconds since the epoch of its oldest file, None without one."""
+
+    files: int
+    size: int  # bytes
+    oldest: float | None
+
+
+def usage(directory: Path) -> Usage:
+    """Of all workers on this disk; a file that goes meanwhile is not counted."""
+    found: list[os.stat_result] = []
+    for path in directory.glob(f"*{SUFFIX}"):
+        try:
+            found.append(path.stat())
+        except FileNotFoundError:
+            continue
+    oldest = min((one.st_ctime for one in found), default=None)
+    return Usage(len(found), sum(one.st_size for one in found), oldest)

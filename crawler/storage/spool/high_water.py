@@ -1,0 +1,36 @@
+"""When a worker has to stop taking in pages, because their items have nowhere to go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from crawler.storage.outage import Outage
+from crawler.storage.spool.detour import Detour
+
+
+class HighWater:
+    """Pulls the *brake* with a reason and lets go of it with an empty one.
+
+    Without a spool: while MongoDB is away. With one: from *mark* (a share of the spool) on, until half of that is left,
+    so that it does not flutter.
+    """
+
+    def __init__(self, outage: Outage, detour: Detour | None, mark: float, brake: Callable[[str], None]) -> None:
+        self._outage = outage
+        self._detour = detour
+        self._mark = mark
+        self._brake = brake
+        self._high = False
+        outage.changed = self._look
+        if detour is not None:
+            detour.changed = self._look
+
+    def _look(self) -> None:
+        self._brake(self._reason())
+
+    def _reason(self) -> str:
+        if self._detour is None:
+            return "MongoDB is away, and there is no spool (SPOOL_DIR)" if self._outage.since is not None else ""
+        share = self._detour.share
+        self._high = share >= (self._mark / 2 if self._high else self._mark)
+        return f"the spool is {share:.0%} full, SPOOL_HIGH_WATER is {self._mark:.0%}" if self._high else ""

@@ -1,0 +1,275 @@
+"""While MongoDB is away items are safe on the local disk; afterwards they are stored, in order and once in effect."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crawler.embedded.service import MONGOD
+from crawler.errors import ConfigError
+from crawler.storage import building, connection
+from crawler.storage.config import StorageConfig
+from crawler.storage.repository import StoreResult
+from crawler.storage.spool.claims import Claim, usage
+from crawler.storage.writer import Writer
+from tests.integration.storage.observing import URL, RecordedStats, at, seen
+from tests.servers import ScrapyRunner, Server
+from tests.zygote import PROJECT_DIR
+
+# PyMongo forgets the socket of a connection attempt that `close` interrupts; it goes with the garbage.
+pytestmark = pytest.mark.filterwarnings("ignore:Exception ignored in. <socket:pytest.PytestUnraisableExceptionWarning")
+SECONDS = {"STORAGE_CONNECT_SECONDS": 0.5, "STORAGE_REPLY_SECONDS": 1}
+Build = Callable[..., Writer]
+
+
+@pytest.fixture
+def mongod(tmp_path: Path, mongodb_uri: str) -> Iterator[Server]:
+    """Beside the shared server, whose fixture knows what to do where there is none."""
+    data = tmp_path / "mongod"
+    data.mkdir()
+    server = Server(MONGOD, data)
+    yield server
+    server.kill()
+
+
+@pytest.fixture
+def settings(mongod: Server, tmp_path: Path) -> dict[str, Any]:
+    return {"MONGODB_URI": mongod.url, "MONGODB_DATABASE": "spool", "SPOOL_DIR": str(tmp_path / "spool"), **SECONDS}
+
+
+@pytest.fixture
+def brakes() -> list[str]:
+    return []
+
+
+@pytest.fixture
+async def build(settings: dict[str, Any], stats: RecordedStats, brakes: list[str]) -> AsyncIterator[Build]:
+    clients = []
+
+    def make(**changes: Any) -> Writer:
+        client = connection.connect(settings)
+        clients.append(client)
+        values = {"batch_ms": 2, "retry_max_seconds": 0.2, "spool_dir": settings["SPOOL_DIR"], **changes}
+        return building.writer(client, settings, StorageConfig(**values), stats, brakes.append)
+
+    yield make
+    for client in clients:
+        await client.close()
+    gc.collect()
+
+
+async def products(settings: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    async with connection.session(settings) as database:
+        return {each["_id"]: each async for each in database.products.find()}
+
+
+async def replayed(settings: dict[str, Any]) -> None:
+    """Return when nothing waits any more."""
+    directory = building.spool_directory(settings, config(settings))
+    await until(lambda: not usage(directory).files)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Raises TimeoutError after 20 s."""
+    async with asyncio.timeout(20):
+        while not condition():  # noqa: ASYNC110 - it is what a file system or a log says
+            await asyncio.sleep(0.02)
+
+
+async def test_an_outage_costs_time_and_no_items(
+    build: Build,
+    mongod: Server,
+    settings: dict[str, Any],
+    stats: RecordedStats,
+    brakes: list[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.WARNING)
+    writer = build()
+    await writer.open()
+    assert await writer.store(seen(1, "1")) is StoreResult.NEW
+    mongod.kill()
+    assert await writer.store(seen(2, "2")) is StoreResult.SPOOLED
+    assert await writer.store(seen(3, "3")) is StoreResult.SPOOLED
+    await asyncio.gather(*(writer.store(seen(1, url=f"{URL}{n}")) for n in range(200)))
+    await writer.reject(seen(4, "-1"), ["negative_price: price = -1"])
+    assert stats.values["storage/spool/entries"] == 203
+    assert stats.values["storage/spool/bytes"] == usage(building.spool_directory(settings, config(settings))).size > 0
+    await asyncio.to_thread(mongod.start)
+    await replayed(settings)
+    assert await writer.store(seen(5, "5")) is StoreResult.CHANGED
+    await writer.close()
+
+    stored = await products(settings)
+    assert len(stored) == 201
+    async with connection.session(settings) as database:
+        records = await database.product_changes.find().sort("version", 1).to_list()
+        assert (await database.rejected_items.find_one({}))["times"] == 1  # type: ignore[index]
+    assert [(one["_id"], one["at"]) for one in records] == [(f"{URL}#{n}", at(t)) for n, t in ((2, 2), (3, 3), (4, 5))]
+    assert stats.values["storage/spool/replayed"] == 203
+    assert stats.values["storage/spool/bytes"] == stats.values["storage/spool/oldest_timestamp_seconds"] == 0
+    assert set(brakes) == {""}
+    said = [one.getMessage() for one in caplog.records]
+    assert sum("does not store" in line for line in said) == 1
+    assert sum("Stored 203 entries of the spool" in line for line in said) == 1
+
+
+async def test_the_next_worker_stores_what_a_killed_one_left(
+    build: Build, mongod: Server, settings: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    spooled = run_spooler(mongod, settings, "leave")
+    assert len(spooled) == 50
+    directory = building.spool_directory(settings, config(settings))
+    torn = next(directory.glob("*.spool"))
+    with torn.open("ab") as file:
+        file.write(b"\0\0\1\0half an append")
+    await asyncio.to_thread(mongod.start)
+    caplog.set_level(logging.WARNING)
+    writer = build()
+    await writer.open()
+    await replayed(settings)
+    await writer.close()
+    assert set(await products(settings)) == set(spooled)
+    assert "an unfinished append from byte" in caplog.text
+    assert list(directory.iterdir()) == []
+
+
+async def test_a_living_workers_files_are_not_touched(settings: dict[str, Any], tmp_path: Path) -> None:
+    claim = Claim.new(tmp_path / "shared")
+    claim.file(1).write_bytes(b"")
+    assert list(Claim.abandoned(tmp_path / "shared")) == []
+    os.close(claim.lock)
+    (taken,) = Claim.abandoned(tmp_path / "shared")
+    assert taken.files() == claim.files()
+    taken.release()
+
+
+async def test_older_spooled_state_does_not_replace_a_newer_one(
+    build: Build, mongod: Server, settings: dict[str, Any]
+) -> None:
+    url = run_spooler(mongod, settings, "leave")[0]  # observed at second 1
+    await asyncio.to_thread(mongod.start)
+    fresh = build(spool_dir="")
+    await fresh.open()
+    assert await fresh.store(seen(9, "9", url=url)) is StoreResult.NEW
+    await fresh.close()
+    writer = build()
+    await writer.open()
+    await replayed(settings)
+    await writer.close()
+    stored = (await products(settings))[url]
+    assert (stored["last_seen_at"], stored["version"]) == (at(9), 1)
+
+
+async def test_what_a_full_disk_does_not_take_waits_and_is_stored(mongod: Server, settings: dict[str, Any]) -> None:
+    """A process that may write no file of more than 64 KB stands for a full disk."""
+    confirmed = run_spooler(mongod, settings, "full", restart_after=1.5)
+    assert len(confirmed) == 300
+    stored = await products(settings)
+    assert set(stored) == set(confirmed)
+    assert {each["version"] for each in stored.values()} == {1}
+
+
+async def test_leasing_stops_at_the_high_water_mark_and_goes_on_at_half(
+    build: Build, mongod: Server, settings: dict[str, Any], brakes: list[str]
+) -> None:
+    writer = build(spool_max_bytes=200_000, spool_high_water=0.5)
+    await writer.open()
+    mongod.kill()
+    n = 0
+    while not brakes or not brakes[-1]:
+        n += 1
+        assert await writer.store(seen(1, url=f"{URL}{n}")) is StoreResult.SPOOLED
+        assert n < 500
+    assert brakes[-1].startswith("the spool is 50% full, SPOOL_HIGH_WATER is 50%")
+    await asyncio.to_thread(mongod.start)
+    await replayed(settings)
+    await writer.close()
+    assert brakes[-1] == ""
+    assert len(await products(settings)) == n
+
+
+async def test_without_a_spool_leasing_stops_until_the_database_is_back(
+    build: Build, mongod: Server, brakes: list[str]
+) -> None:
+    writer = build(spool_dir="")
+    await writer.open()
+    mongod.kill()
+    waiting = asyncio.create_task(writer.store(seen(1)))
+    await until(lambda: bool(brakes))
+    assert brakes == ["MongoDB is away, and there is no spool (SPOOL_DIR)"]
+    await asyncio.to_thread(mongod.start)
+    assert await waiting is StoreResult.NEW
+    assert brakes[-1] == ""
+    await writer.close()
+
+
+async def test_a_worker_told_to_stop_in_an_outage_leaves_its_items_in_the_spool(
+    build: Build, mongod: Server, settings: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    writer = build()
+    await writer.open()
+    mongod.kill()
+    assert await writer.store(seen(1)) is StoreResult.SPOOLED
+    async with asyncio.timeout(5):
+        await writer.close()
+    assert "`scrapy spool replay`" in caplog.text
+    assert usage(building.spool_directory(settings, config(settings))).files == 1
+
+
+def test_a_directory_that_cannot_be_used_is_refused(settings: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    settings["SPOOL_DIR"] = str(tmp_path / "file")
+    with pytest.raises(ConfigError, match=r"SPOOL_DIR.*Not a directory"):
+        building.spool(building.spool_directory(settings, config(settings)), config(settings))
+
+
+def test_the_command_shows_and_stores_what_waits(
+    mongod: Server, settings: dict[str, Any], scrapy_run: ScrapyRunner
+) -> None:
+    options = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
+    assert "nothing waits in" in scrapy_run.run("spool", "list", *options).stdout
+    spooled = run_spooler(mongod, settings, "leave")
+    listed = scrapy_run.run("spool", "list", *options)
+    assert building.spool_directory(settings, config(settings)).name in listed.stdout.replace("\n", "")
+    away = scrapy_run.run("spool", "replay", *options)
+    assert (away.returncode, "does not serve us" in away.stderr) == (2, True)
+    mongod.start()
+    assert scrapy_run.run("spool", "replay", *options).stdout == f"stored {len(spooled)} entries\n"
+    assert set(asyncio.run(products(settings))) == set(spooled)
+    assert scrapy_run.run("spool", "replay", *options).stdout == "nothing waits that is not a running worker's\n"
+    other = scrapy_run.run("spool", "replay", "--target", "elsewhere", *options)
+    assert (other.returncode, "holds nothing for 'elsewhere'" in other.stderr) == (2, True)
+    assert "expected one of list, replay" in scrapy_run.run("spool", *options).stderr
+    assert "SPOOL_DIR is empty" in scrapy_run.run("spool", "list", *options, "-s", "SPOOL_DIR=").stderr
+
+
+def config(settings: dict[str, Any]) -> StorageConfig:
+    return StorageConfig(spool_dir=settings["SPOOL_DIR"])
+
+
+def run_spooler(mongod: Server, settings: dict[str, Any], how: str, restart_after: float = 0.0) -> list[str]:
+    """URLs that a worker process, which meets a dead mongod, was told are safe; with "leave" it dies with -9."""
+    command = [sys.executable, "-m", "tests.integration.storage.spooling", settings["MONGODB_URI"], how]
+    environment = {**os.environ, "SPOOL_DIR": settings["SPOOL_DIR"]}
+    process = subprocess.Popen(command, cwd=PROJECT_DIR, env=environment, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "open\n"
+    mongod.kill()
+    process.send_signal(10)
+    if restart_after:
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(restart_after)
+        mongod.start()
+    out, _ = process.communicate(timeout=40)
+    assert process.returncode == (0 if restart_after else -9)
+    return out.split()
