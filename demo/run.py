@@ -74,6 +74,7 @@ class Demo:
         self._say(f"Servers: {servers.redis_url} and {servers.mongodb_uri}; logs and data are in {self._home}")
         self._state.save(self._home)
         urls = {"REDIS_URL": servers.redis_url, "MONGODB_URI": servers.mongodb_uri}
+        urls["SPOOL_DIR"] = str(self._home / "spool")
         logs = self._home / "logs"
         with Family(logs) as house, Family(logs) as crew:  # the crew goes first: workers finish what they fetch
             self._open_shop(house)

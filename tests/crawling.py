@@ -77,10 +77,8 @@ async def left(redis_url: str, key: str, spider: str) -> Left:
     """What is in the frontier now."""
     async with open_frontier(redis_url, key) as frontier:
         shards = frontier.shards
-        hosts = [name async for name in shards.client.scan_iter(shards.key(0, "h:*"))]
-        in_flight = [
-            (await frontier.census._host(0, name.decode().partition(":h:")[2], 0, 0)).in_flight for name in hosts
-        ]
+        hosts = [name.decode() for name in await shards.client.hkeys(shards.key(0, "hosts"))]
+        in_flight = [(await frontier.census._host(0, name, 0, 0)).in_flight for name in hosts]
         return Left(
             counters=(await frontier.census.stats(spider)).total,
             letters=await frontier.dead.find(spider),

@@ -51,5 +51,6 @@ def spool(directory: Path, config: StorageConfig) -> Spool:
 
 def spool_directory(settings: Settings, config: StorageConfig) -> Path:
     """One per database: what was meant for one must not end up in another."""
-    target = f"{settings['MONGODB_DATABASE']}@{connection.where(settings)}"
+    server = connection.address(str(settings.get("MONGODB_URI") or "")) or settings["EMBEDDED_DATA_DIR"]
+    target = f"{settings['MONGODB_DATABASE']}@{server}"
     return Path(config.spool_dir) / re.sub(r"[^\w.@-]+", "_", target)

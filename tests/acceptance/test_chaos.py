@@ -1,4 +1,4 @@
-"""`make chaos` in short: four workers, a few of them killed or frozen, Redis killed once."""
+"""`make chaos` in short: four workers, a few of them killed or frozen, Redis killed once, MongoDB twice."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 @pytest.mark.slow
 def test_nothing_is_lost_doubled_or_sent_too_early(tmp_path: Path) -> None:
     size = ["--hosts", "12", "--pages", "15", "--kills", "4", "--freezes", "1", "--fatal", "0", "--lease", "3"]
+    size += ["--mongo-kills", "2"]
     given = ["--caps", "4", "--home", str(tmp_path), "--no-write", "--limit", "90", *size]
     run = subprocess.run(
         [sys.executable, "-m", "tests.chaos", *given],
@@ -24,4 +25,5 @@ def test_nothing_is_lost_doubled_or_sent_too_early(tmp_path: Path) -> None:
     assert run.returncode == 0, run.stdout + run.stderr
     assert re.search(r"^chaos: 0 violations, seed \d+$", run.stdout, re.MULTILINE)
     assert "workers killed with -9: 4" in run.stdout
+    assert "MongoDB killed with -9: 2" in run.stdout
     assert "pages stored: 180" in run.stdout

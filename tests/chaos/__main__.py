@@ -49,6 +49,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--workers", type=int, default=4)
     parser.add_argument("--kills", type=int, default=30)
     parser.add_argument("--freezes", type=int, default=4)
+    parser.add_argument("--mongo-kills", type=int, default=10)
     parser.add_argument("--lease", type=float, default=5, help="seconds a dead worker's requests are kept from others")
     parser.add_argument("--limit", type=float, default=220, help="seconds after which a run is given up")
     parser.add_argument("--home", type=Path, default=Path(".demo/chaos"), help="where data and logs are kept")

@@ -25,7 +25,7 @@ def violations(result: Result) -> list[str]:
     found += [f"dead: {line}" for line in verdict.unexpected_dead(result.plan, result.dead)]
     if result.left is None or str(result.left) != str(verdict.Left(0, 0, 0, 0, 0)):
         found.append(f"left in the frontier: {result.left}")
-    if result.turned_away > result.restarts * result.options.workers:
+    if result.turned_away > (result.restarts + result.mongo_kills) * result.options.workers:
         found.append(f"{result.turned_away} workers could not use their servers")
     return found + result.troubles
 
@@ -52,7 +52,9 @@ def rows(result: Result) -> list[tuple[str, str]]:
         ("workers killed by a page", str(result.fatal_kills)),
         ("workers frozen for longer than their leases", str(len(result.freezes))),
         ("Redis killed with -9", str(result.restarts)),
-        ("workers that came while Redis was away, and were started again", str(result.turned_away)),
+        ("MongoDB killed with -9", str(result.mongo_kills)),
+        ("spool files at the most", str(result.spooled)),
+        ("workers that came while a server was away, and were started again", str(result.turned_away)),
         ("leases taken back", str(counters.reaped)),
         ("pages delivered again", str(wire.redeliveries)),
         ("requests on the wire", str(wire.requests)),
@@ -78,8 +80,9 @@ _HEAD: Final = """# Chaos
 
 Written by `make chaos`; no figure is typed in. Real workers crawl a local site (links, redirects within a host and
 to another one, pages that fail once or twice, a few that always fail) while they are killed with -9 at random and
-frozen for longer than their leases, and Redis is killed once and comes back from its append-only file. Arrivals are
-stamped by the kernel. The run fails unless nothing is lost, duplicated, left behind or sent too early.
+frozen for longer than their leases. MongoDB is killed over and over, while items wait in the spool, and Redis once;
+each comes back from its journal. Arrivals are stamped by the kernel. The run fails unless nothing is lost, duplicated,
+left behind or sent too early.
 """
 
 

@@ -35,6 +35,7 @@ class Options:
     kills: int = 30
     freezes: int = 4
     restarts: int = 1
+    mongo_kills: int = 10
     lease: float = 5.0  # seconds
     limit: float = 220.0  # seconds for the crawl
 
@@ -55,6 +56,8 @@ class Result:
     kills: int = 0
     fatal_kills: int = 0  # by pages
     restarts: int = 0
+    mongo_kills: int = 0
+    spooled: int = 0  # files in the spool, at the most
     turned_away: int = 0  # workers that came while Redis was away
     freezes: list[Freeze] = field(default_factory=list)
     troubles: list[str] = field(default_factory=list)  # of the workers: ended by themselves, did not stop, errors
@@ -74,7 +77,7 @@ async def look(result: Result, frontier: Frontier, database: Database) -> None:
 async def _left(frontier: Frontier, counters: SpiderStats) -> Left:
     shards = frontier.shards
     names = [name.decode().partition(":0}:")[2] async for name in shards.client.scan_iter("{*", count=1000)]
-    hosts = [name.partition(":")[2] for name in names if name.startswith("h:")]
+    hosts = [name.decode() for name in await shards.client.hkeys(shards.key(0, "hosts"))]
     slots = [(await frontier.census._host(0, host, 0, 0)).in_flight for host in hosts]
     entries = sum(name.startswith(_WORK) for name in names)
     return Left(counters.queued, counters.leased, counters.delayed, slots=sum(slots), entries=entries)

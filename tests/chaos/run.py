@@ -76,6 +76,7 @@ class Run:
         options = {
             **SETTINGS,
             **urls,
+            "SPOOL_DIR": self._home / "spool",
             "DOWNLOAD_DELAY": given.delay,
             "CONCURRENT_REQUESTS_PER_DOMAIN": given.cap,
             "FRONTIER_LEASE_SECONDS": given.lease,
@@ -123,7 +124,13 @@ class Run:
         for _ in range(self._options.workers):
             fleet.add()
         given = self._options
-        events = trouble.schedule(self._rng, kills=given.kills, freezes=given.freezes, restarts=given.restarts)
+        events = trouble.schedule(
+            self._rng,
+            kills=given.kills,
+            freezes=given.freezes,
+            restarts=given.restarts,
+            mongo_kills=given.mongo_kills,
+        )
         seeds = self._plan.start_urls[::-1]
         began = time.monotonic()
         while True:
@@ -144,6 +151,7 @@ class Run:
         if seeds:
             await frontier.client.rpush(SEEDS_KEY, seeds[-1])
             seeds.pop()
+        self._spooled()
         total = (await frontier.census.stats("chaos")).total
         due = events and total.done >= events[0].share * len(self._plan.expected)
         if due and await self._strike(fleet, frontier, events[0]):
@@ -156,13 +164,25 @@ class Run:
             )
 
     async def _empty(self, frontier: Frontier) -> bool:
+        if self._spooled():
+            return False
         seeds = Seeds(frontier.client, SEEDS_KEY)
         return not await seeds.pending() and await frontier.census.empty("chaos")
 
+    def _spooled(self) -> int:
+        """Files that wait for MongoDB."""
+        files = len(list((self._home / "spool").glob("*/*.spool")))
+        self._result.spooled = max(self._result.spooled, files)
+        return files
+
     async def _strike(self, fleet: Fleet, frontier: Frontier, event: trouble.Event) -> bool:
         if event.kind == "restart":
-            trouble.kill_redis(self._home / "services")
+            trouble.kill_server(self._home / "services", "redis")
             self._result.restarts += 1
+            return True
+        if event.kind == "mongo":
+            trouble.kill_server(self._home / "services", "mongodb")
+            self._result.mongo_kills += 1
             return True
         pids = {int(worker.name.rsplit("-", 2)[1]) for worker in await frontier.census.workers()}
         victim = fleet.victim(pids)

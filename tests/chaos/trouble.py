@@ -17,7 +17,7 @@ from demo.children import Child, Family
 
 USAGE_ERROR: Final = 2  # exit status of a worker that cannot use its servers
 
-Kind = Literal["kill", "freeze", "restart"]
+Kind = Literal["kill", "freeze", "restart", "mongo"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +37,9 @@ class Freeze:
     ended: float
 
 
-def schedule(rng: Random, *, kills: int, freezes: int, restarts: int) -> list[Event]:
+def schedule(rng: Random, *, kills: int, freezes: int, restarts: int, mongo_kills: int) -> list[Event]:
     """All of them in order, over nine tenths of the crawl."""
-    counts: dict[Kind, int] = {"kill": kills, "freeze": freezes, "restart": restarts}
+    counts: dict[Kind, int] = {"kill": kills, "freeze": freezes, "restart": restarts, "mongo": mongo_kills}
     events = [Event(rng.uniform(0.02, 0.9), kind) for kind, count in counts.items() for _ in range(count)]
     return sorted(events, key=lambda event: event.share)
 
@@ -102,9 +102,9 @@ class Fleet:
         self._frozen.remove(victim)
 
 
-def kill_redis(services: Path) -> None:
-    """End the bundled Valkey with -9: its supervisor starts it again on what the append-only file holds."""
-    said = record.read(services / "redis")
+def kill_server(services: Path, name: str) -> None:
+    """End a bundled server with -9: its supervisor starts it again on what its journal holds."""
+    said = record.read(services / name)
     assert said is not None
     assert said.server is not None
     os.kill(said.server.pid, signal.SIGKILL)

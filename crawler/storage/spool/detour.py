@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +20,7 @@ from crawler.storage.spool.entries import Entry
 from crawler.storage.spool.spool import Spool, SpoolFullError, batches
 
 POLL_SECONDS: Final = 0.2
+ADOPT_LOOKS: Final = 50  # so often between two looks for dead workers' files
 
 logger = logging.getLogger(__name__)
 
@@ -86,8 +88,11 @@ class Detour:
         self._spool.close()
 
     async def _run(self) -> None:
+        looks = count(1)
         while True:
             try:
+                if next(looks) % ADOPT_LOOKS == 0:
+                    self._spool.adopt()
                 await self.replay()
             except Exception:
                 logger.exception("A spool file could not be replayed; it stays, and is tried again")
@@ -106,13 +111,13 @@ class Detour:
         return total
 
     async def _replay(self, path: Path) -> int:
-        count = 0
+        stored = 0
         reader = batches(path, self._batch_size)
         while batch := await asyncio.to_thread(next, reader, None):
             await self._store(batch)
             self._stats.inc_value(names.REPLAYED, len(batch))
-            count += len(batch)
-        return count
+            stored += len(batch)
+        return stored
 
     async def _store(self, batch: Sequence[Entry]) -> None:
         for name in dict.fromkeys(entry.collection for entry in batch if isinstance(entry, Document)):

@@ -34,10 +34,15 @@ class Spool:
         self.directory = directory
         self.max_bytes = max_bytes
         self._own = Claim.new(directory)
-        self._claims = [*Claim.abandoned(directory), self._own]
+        self._claims = [self._own]
         self._appender: Appender | None = None
         self._number = 0
         self._lock = asyncio.Lock()
+        self.adopt()
+
+    def adopt(self) -> None:
+        """Take over what workers that have died meanwhile left."""
+        self._claims[:0] = Claim.abandoned(self.directory)
 
     @property
     def waiting(self) -> bool:

@@ -75,9 +75,9 @@ def test_dead_letters_must_be_those_that_were_meant() -> None:
 
 
 def test_blows_are_drawn_from_the_seed_and_come_in_order() -> None:
-    events = schedule(Random(1), kills=5, freezes=2, restarts=1)
+    events = schedule(Random(1), kills=5, freezes=2, restarts=1, mongo_kills=3)
 
-    assert events == schedule(Random(1), kills=5, freezes=2, restarts=1)
+    assert events == schedule(Random(1), kills=5, freezes=2, restarts=1, mongo_kills=3)
     assert events == sorted(events, key=lambda event: event.share)
-    assert sorted(event.kind for event in events) == ["freeze"] * 2 + ["kill"] * 5 + ["restart"]
+    assert sorted(event.kind for event in events) == ["freeze"] * 2 + ["kill"] * 5 + ["mongo"] * 3 + ["restart"]
     assert isinstance(events[0], Event)
