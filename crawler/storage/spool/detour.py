@@ -82,6 +82,7 @@ class Detour:
             await asyncio.sleep(POLL_SECONDS / 4)
         self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
+        self._count()
         if self.taken:
             text = "Items wait in %s: the next worker on this machine stores them, or `scrapy spool replay`"
             logger.warning(text, self._spool.directory)

@@ -60,7 +60,11 @@ def test_totals_that_scrapy_keeps_beside_their_parts_are_left_out() -> None:
 
 
 def test_only_what_may_go_down_is_a_gauge() -> None:
-    assert [family.metric for family in FAMILIES if family.is_gauge] == ["shoal_storage_away"]
+    assert [family.metric for family in FAMILIES if family.is_gauge] == [
+        "shoal_storage_away",
+        "shoal_storage_spool_bytes",
+        "shoal_storage_spool_oldest_timestamp_seconds",
+    ]
 
 
 @given(st.dictionaries(st.text(max_size=60), st.integers(min_value=0)))
