@@ -16,7 +16,7 @@ from tests.servers import Server
 from tests.sites import Page, Site
 
 PAGES = 24
-PATIENT = {"MAX_IDLE_TIME_BEFORE_CLOSE": 8}  # it is idle before MongoDB is back
+PATIENT: dict[str, Any] = {"MAX_IDLE_TIME_BEFORE_CLOSE": 8}  # it is idle before MongoDB is back
 
 
 @pytest.fixture

@@ -31,6 +31,12 @@ SECONDS = {"STORAGE_CONNECT_SECONDS": 0.5, "STORAGE_REPLY_SECONDS": 1}
 Build = Callable[..., Writer]
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _forgotten_sockets() -> Iterator[None]:
+    yield
+    gc.collect()
+
+
 @pytest.fixture
 def mongod(tmp_path: Path, mongodb_uri: str) -> Iterator[Server]:
     """Beside the shared server, whose fixture knows what to do where there is none."""
