@@ -223,7 +223,7 @@ def test_each_class_has_its_budget_and_its_waits() -> None:
     assert waits(chain, lambda request: chain.answer(request, 500)) == [1_000, 2_000]
     assert waits(chain, lambda request: chain.fail(request, DownloadTimeoutError())) == [30_000]
     assert waits(chain, lambda request: chain.fail(request, ResponseDataLossError())) == []
-    counted = {kind: chain.stat(f"retries/{kind}") for kind in ("rate_limited", "transient", "host_fault")}
+    counted = {kind: chain.stat(f"retry/classes/{kind}") for kind in ("rate_limited", "transient", "host_fault")}
     assert counted == {"rate_limited": 4, "transient": 2, "host_fault": 1}
 
 
@@ -248,7 +248,7 @@ def test_a_denial_is_a_failure_whatever_its_status() -> None:
         again.meta["block"] = "examplewall"
         assert isinstance(chain.answer(again, status), Response)
     assert chain.stat("retry/reason_count/blocked by examplewall") == 2
-    assert chain.stat("retries/blocked") == 2
+    assert chain.stat("retry/classes/blocked") == 2
 
 
 # --- settings -------------------------------------------------------------------------------------------------
