@@ -1,10 +1,12 @@
 """Items per second and CPU per item of our pipelines, beside the pipeline that people write first.
 
-    make bench-storage            or: python -m benchmarks.storage [--items N]
+    make bench-storage            or: python -m benchmarks.storage [--items N] [--endurance N]
 
 Both run behind Scrapy's own ItemPipelineManager in one process, on one mongod, with the same 1 KB products, event
 loop and write concern (journaled): four visits each, in which all products are new, unchanged, changed in price,
 and finally a mix of the three. CPU is that of this process, the MongoDB driver included, the server's not.
+
+Then 200,000 more pass through ours, while its memory is watched.
 """
 
 from __future__ import annotations
@@ -12,19 +14,18 @@ from __future__ import annotations
 import argparse
 import asyncio
 import gc
-import resource
 import statistics
+import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar
 
 import pymongo
 from bson.decimal128 import Decimal128
-from rich.console import Console
-from rich.table import Table
 from scrapy import Spider
 from scrapy.crawler import Crawler
 from scrapy.pipelines import ItemPipelineManager
@@ -33,14 +34,23 @@ from scrapy.statscollectors import MemoryStatsCollector
 from scrapy.utils.misc import load_object
 from scrapy.utils.project import get_project_settings
 
+from benchmarks import document
+from benchmarks.storage_endurance import BAR, Endurance, stream
 from crawler import embedded
 from crawler.items import ProductItem
 
 ROUNDS = 3
 IN_FLIGHT = 2_000  # items that wait for storage at once: pages of a busy worker
 START = datetime(2026, 1, 1, tzinfo=UTC)
+PER_SECOND_BAR = 5_000
+CPU_BAR = 0.12
+DOCUMENT = document.DOCUMENT.with_name("benchmarks-storage.md")
 OURS = "Shoal"
 NAIVE = "update_one per item"
+
+
+R = TypeVar("R")
+Results = dict[str, list[dict[str, "Figures"]]]
 
 
 class NaivePipeline:
@@ -129,8 +139,9 @@ async def measure(manager: ItemPipelineManager, products: Iterable[ProductItem])
     return Figures(done / (time.perf_counter() - clock), (time.process_time() - cpu) * 1000 / done)
 
 
-async def run(settings: Settings, items: int) -> dict[str, Figures]:
-    """All visits of one pipeline, on an empty database."""
+@asynccontextmanager
+async def database(settings: Settings) -> AsyncIterator[ItemPipelineManager]:
+    """The pipelines of *settings* on an empty database, which is dropped afterwards."""
     client: pymongo.MongoClient[dict[str, Any]] = pymongo.MongoClient(settings["MONGODB_URI"])
     client.drop_database(settings["MONGODB_DATABASE"])
     crawler = Crawler(Spider, settings)
@@ -138,49 +149,104 @@ async def run(settings: Settings, items: int) -> dict[str, Figures]:
     crawler.stats = MemoryStatsCollector(crawler)
     manager = ItemPipelineManager.from_crawler(crawler)
     await manager.open_spider_async()
-    figures = {visit: await measure(manager, products) for visit, products in visits(items)}
+    yield manager
     await manager.close_spider_async()
     client.drop_database(settings["MONGODB_DATABASE"])
     client.close()
-    return figures
 
 
-def table(results: dict[str, list[dict[str, Figures]]]) -> Table:
-    """Medians over the rounds."""
-    shown = Table(title=f"median of {ROUNDS} interleaved rounds")
-    for column in ("visit", "pipeline", "items/s", "CPU ms/item"):
-        shown.add_column(column, justify="left" if column in {"visit", "pipeline"} else "right")
+async def run(settings: Settings, items: int) -> dict[str, Figures]:
+    """All visits of one pipeline."""
+    async with database(settings) as manager:
+        return {visit: await measure(manager, products) for visit, products in visits(items)}
+
+
+async def endure(settings: Settings, items: int) -> Endurance:
+    """Send *items* through our pipelines and watch the memory."""
+    found = Endurance(items)
+    async with database(settings) as manager:
+        products = stream(items, lambda number, visit: product(number, visit, price(number, visit)))
+        await measure(manager, found.watched(products))
+    return found
+
+
+def medians(results: Results) -> list[list[str]]:
+    """Of each visit and pipeline, over the rounds."""
+    body = []
     for visit in next(iter(results.values()))[0]:
         for name, rounds in results.items():
             speed = statistics.median(figures[visit].per_second for figures in rounds)
             cost = statistics.median(figures[visit].cpu_ms for figures in rounds)
-            shown.add_row(visit, name, f"{speed:,.0f}", f"{cost:.3f}")
-    return shown
+            body.append([visit, name, f"{speed:,.0f}", f"{cost:.3f}"])
+    return body
 
 
-def main() -> None:
-    """Print the table, and the memory this process took at most."""
+def report(results: Results, endurance: Endurance) -> str:
+    """The page's section; says of each bar whether it is met."""
+    speed = statistics.median(figures["mixed"].per_second for figures in results[OURS])
+    cost = statistics.median(figures["mixed"].cpu_ms for figures in results[OURS])
+    bars = [
+        ["mixed items per second", f"at least {PER_SECOND_BAR:,}", f"{speed:,.0f}", _met(speed >= PER_SECOND_BAR)],
+        ["CPU ms per mixed item", f"at most {CPU_BAR}", f"{cost:.3f}", _met(cost <= CPU_BAR)],
+        [
+            f"memory over {endurance.items:,} items",
+            f"at most {BAR} times",
+            f"{endurance.growth:.3f} times, {endurance.samples[-1]:.0f} MB",
+            _met(endurance.flat),
+        ],
+    ]
+    return "\n\n".join(
+        [
+            "## Storage",
+            *(__doc__ or "").strip().split("\n\n")[2:],
+            document.rows(["visit", "pipeline", "items/s", "CPU ms/item"], medians(results)),
+            f"Medians of {ROUNDS} rounds of each, in turns.",
+            document.rows(["bar", "wanted", "measured", ""], bars),
+            f"{document.machine('scrapy', 'pymongo')}.",
+        ]
+    )
+
+
+def _met(met: bool) -> str:
+    return "met" if met else "missed"
+
+
+def main() -> int:
+    """Measure, print, and write the page; exit status 1 when a bar is missed."""
     parser = argparse.ArgumentParser(description="storage benchmark")
     parser.add_argument("--items", type=int, default=10_000)
-    items = parser.parse_args().items
-    base = get_project_settings()
-    base.set("LOG_LEVEL", "WARNING")
-    base.set("MONGODB_DATABASE", "shoal_benchmark")
-    uri = base["MONGODB_URI"] or embedded.ensure(base["EMBEDDED_DATA_DIR"], redis=False).mongodb_uri
-    base.set("MONGODB_URI", uri)
+    parser.add_argument("--endurance", type=int, default=200_000, help="items over which memory is watched")
+    parser.add_argument("--no-write", dest="write", action="store_false", help="leave docs/benchmarks-storage.md alone")
+    given = parser.parse_args()
+    base = _settings()
     contenders = {OURS: base["FRONTIER_ITEM_PIPELINES"], NAIVE: {NaivePipeline: 900}}
-    results: dict[str, list[dict[str, Figures]]] = {name: [] for name in contenders}
+    results: Results = {name: [] for name in contenders}
     for _ in range(ROUNDS):
         for name, pipelines in contenders.items():
-            settings = base.copy()
-            settings.set("ITEM_PIPELINES", pipelines)
-            with asyncio.Runner(loop_factory=load_object(settings["ASYNCIO_EVENT_LOOP"])) as runner:
-                results[name].append(runner.run(run(settings, items)))
-    console = Console()
-    console.print(table(results))
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    console.print(f"{items:,} items per visit, peak memory of this process {peak:.0f} MB")
+            results[name].append(_run(base, pipelines, lambda settings: run(settings, given.items)))
+    endurance = _run(base, contenders[OURS], lambda settings: endure(settings, given.endurance))
+    text = report(results, endurance)
+    print(text)
+    if given.write:
+        document.write("storage", text, DOCUMENT)
+    return text.count("| missed |") and 1
+
+
+def _settings() -> Settings:
+    settings = get_project_settings()
+    settings.set("LOG_LEVEL", "WARNING")
+    settings.set("MONGODB_DATABASE", "shoal_benchmark")
+    bundled = settings["EMBEDDED_DATA_DIR"]
+    settings.set("MONGODB_URI", settings["MONGODB_URI"] or embedded.ensure(bundled, redis=False).mongodb_uri)
+    return settings
+
+
+def _run(base: Settings, pipelines: Any, work: Callable[[Settings], Coroutine[Any, Any, R]]) -> R:
+    settings = base.copy()
+    settings.set("ITEM_PIPELINES", pipelines)
+    with asyncio.Runner(loop_factory=load_object(settings["ASYNCIO_EVENT_LOOP"])) as runner:
+        return runner.run(work(settings))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

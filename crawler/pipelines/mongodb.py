@@ -77,6 +77,7 @@ class MongoPipeline:
 
 
 def _brake(crawler: Crawler, reason: str) -> None:
-    scheduler = crawler.engine.scheduler if crawler.engine is not None else None
+    engine = crawler._engine  # None where there is only a pipeline; the public name raises then
+    scheduler = engine.scheduler if engine is not None else None
     if isinstance(scheduler, Scheduler):
         scheduler.worker.brake.set(reason)
