@@ -54,7 +54,7 @@ blocks: $(STAMP)  ## Measure block detection on labelled pages (PAGES=DIR, and N
 bench: $(STAMP)  ## One worker beside stock scrapy-redis, both storing the same pages; writes docs/benchmarks.md
 	@$(BIN)/python -m benchmarks.crawl $(ARGS)
 
-bench-storage: $(STAMP)  ## The item pipelines beside one update_one per item: items/s and CPU per item
+bench-storage: $(STAMP)  ## The item pipelines beside one update_one per item; memory over 200,000 items; writes docs/benchmarks-storage.md
 	@$(BIN)/python -m benchmarks.storage $(ARGS)
 
 docs: $(STAMP)  ## Write docs/settings.md from settings/base.py
