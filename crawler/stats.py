@@ -28,6 +28,16 @@ SEEDS: Final = "frontier/seeds"
 SEEDS_BAD: Final = "frontier/seeds_bad"
 REDIS_ERRORS: Final = "frontier/redis_errors"
 
+# proxies, by pool
+PROXY_REQUESTS: Final = "proxy/requests/{}"
+PROXY_FAILURES: Final = "proxy/failures/{}"
+PROXY_RETRIES: Final = "proxy/retries/{}"  # through a fresh proxy
+PROXY_POSTPONED: Final = "proxy/postponed/{}"  # back to the frontier, until a proxy can be used
+PROXY_QUARANTINED: Final = "proxy/quarantined/{}"  # proxies set aside by this worker
+PROXY_SENT: Final = "proxy/sent_bytes/{}"
+PROXY_RECEIVED: Final = "proxy/received_bytes/{}"
+PROXY_COST: Final = "proxy/cost/{}"  # in the money of the pool's prices
+
 # items
 ITEMS: Final = "items/{}"  # new, changed, unchanged, stale, spooled, rejected, duplicate
 ITEM_ISSUES: Final = "items/issues/{}"

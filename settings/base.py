@@ -105,6 +105,24 @@ RETRY_CLASSES = {
 # Reader: Scrapy, middlewares/retry.py
 RETRY_HTTP_CODES = [407, 408, 421, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524]
 
+# --- Proxies ---------------------------------------------------------------------------------------------
+# Pools of proxies: here, or in a TOML file that may change while the crawl runs (docs/proxies.md); names must differ.
+# They hold passwords: keep the file out of the repository. Reader: middlewares/proxy_pools.py
+PROXY_POOLS: dict[str, object] = {}
+PROXY_POOLS_FILE = os.environ.get("PROXY_POOLS_FILE", "")
+# The pool of requests and domains that name none; empty: none, as Scrapy. Reader: middlewares/proxy_pools.py
+PROXY_POOL = os.environ.get("PROXY_POOL", "")
+# Seconds between two looks at the file, 0.1 to 3600. Reader: middlewares/proxy_pools.py
+PROXY_RELOAD_SECONDS = 5
+# Fresh proxies tried for one request before the host is taken at its word, 0 to 20. They are no retries: RETRY_TIMES
+# counts what the host fails. Reader: middlewares/proxy_pools.py
+PROXY_RETRY_TIMES = 3
+# Failures in a row (1 to 100) after which the fleet leaves a proxy alone, for how long at first, and for how long at
+# most (0.1 to 86,400 seconds each; twice as long each time it happens again). Reader: middlewares/proxy_pools.py
+PROXY_FAILURES = 3
+PROXY_QUARANTINE_SECONDS = 30
+PROXY_QUARANTINE_MAX_SECONDS = 3_600
+
 # --- Spiders, extraction ---------------------------------------------------------------------------------
 # Rules per domain: fields, links, required elements, politeness; the file's head describes it. Read once at the
 # start. Reader: policy/domains.py
@@ -194,6 +212,8 @@ DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware": None,
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,  # ours gives Scrapy's outside the fleet
     "crawler.middlewares.retry.RetryMiddleware": 550,
+    "scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware": None,
+    "crawler.middlewares.proxy.ProxyMiddleware": 750,  # Scrapy's own outside the fleet
 }
 SPIDER_MIDDLEWARES = {
     "crawler.extensions.logs.RequestIdMiddleware": 5,  # first: what the others log carries the id

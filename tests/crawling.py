@@ -127,7 +127,7 @@ class Fleet:
         """Arguments of `scrapy crawl`."""
         return options(WORKER | {"FRONTIER_KEY": self.key} | settings)
 
-    async def push(self, *urls: str, spider: str = "walk", hosts: int = 0, cap: int = 8) -> None:
+    async def push(self, *urls: str, spider: str = "walk", hosts: int = 0, cap: int = 8, delay_ms: int = 0) -> None:
         """Queue *urls*, as of that many hosts in turn where *hosts* is given."""
         messages = [
             Message(
@@ -137,6 +137,7 @@ class Fleet:
                 body=codec.encode(Request(url), WalkSpider),
                 fingerprint=crc32(url.encode()),
                 cap=cap,
+                delay_ms=delay_ms,
             )
             for place, url in enumerate(urls)
         ]

@@ -10,7 +10,7 @@ from typing import Any, Final
 from crawler import stats as names
 
 GAUGES: Final = frozenset({names.STORE_AWAY, names.SPOOL_BYTES, names.SPOOL_OLDEST})
-LABELS: Final = {names.ITEMS: "result", names.ITEM_ISSUES: "issue"}  # of other patterns: reason
+LABELS: Final = {names.ITEMS: "result", names.ITEM_ISSUES: "issue"}  # of other patterns: reason, of proxy/: pool
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,8 @@ def _ours() -> Iterator[Family]:
     """Every stat of crawler/stats.py under its own name, so that a new one needs no line here."""
     for constant, stat in vars(names).items():
         if constant.isupper():
-            label = LABELS.get(stat, "reason") if stat.endswith("/{}") else ""
+            usual = "pool" if stat.startswith("proxy/") else "reason"
+            label = LABELS.get(stat, usual) if stat.endswith("/{}") else ""
             name = stat.removesuffix("/{}").replace("/", "_")
             yield Family(f"shoal_{name}", f"Scrapy stat {stat} of this worker", (stat,), label)
 

@@ -25,11 +25,18 @@ from crawler.errors import ProxyError
 # Keys of `meta`, for one attempt; none is stored.
 POOLED: Final = "_pool_proxy"  # the proxy that a pool gave; when `proxy` is another one, the user has set that
 LAST: Final = "_pool_last"  # no fresh proxy will be tried after this attempt
+# Keys of `meta` from the first failure to the answer.
+RETRIES: Final = "proxy_retries"  # fresh proxies tried
+TRIED: Final = "proxy_tried"  # names of those that failed
+DOUBTED: Final = "proxy_doubted"  # of these, where the host may have been at fault
 
 _UNREACHED: Final = (DownloadConnectionRefusedError, CannotResolveHostError)  # only a proxy is connected to
-_UNCERTAIN: Final = (TunnelError, DownloadTimeoutError, DownloadFailedError, ResponseDataLossError)
-_WRONG_CREDENTIALS: Final = re.compile(r"'status': 407\b")  # in the words of Scrapy's TunnelError
-_GATEWAY_STATUSES: Final = (502, 504)  # over TLS only the host can answer with them
+_UNCERTAIN: Final = (DownloadTimeoutError, DownloadFailedError, ResponseDataLossError)
+_LOG_IN: Final = (407, 401)  # tinyproxy answers wrong credentials with the latter
+_TUNNEL_STATUS: Final = re.compile(r"'status': (\d{3})\b")  # in the words of Scrapy's TunnelError
+_GATEWAY_STATUSES: Final = (502, 504)
+_OWN_HEADERS: Final = ("Proxy-Authenticate", "Proxy-Agent", "X-Squid-Error")  # of answers that proxies write themselves
+_OWN_SERVERS: Final = (b"tinyproxy", b"squid")
 
 
 class Fault(Enum):
@@ -48,14 +55,8 @@ def fault(request: Request, outcome: Response | BaseException) -> Fault | None:
     """Who is to blame for *outcome*; None: nobody, or the host as without a proxy."""
     if not request.meta.get("proxy"):
         return None
-    if isinstance(outcome, Response):
-        if outcome.status == 407:
-            return Fault.PROXY
-        gateway = outcome.status in _GATEWAY_STATUSES and request.url.startswith("http:")
-        return Fault.UNCERTAIN if gateway and pooled(request) else None
-    if isinstance(outcome, _UNREACHED) or _refused_us(outcome):
-        return Fault.PROXY
-    return Fault.UNCERTAIN if isinstance(outcome, _UNCERTAIN) and pooled(request) else None
+    found = _of_answer(request, outcome) if isinstance(outcome, Response) else _of_error(outcome)
+    return found if found is Fault.PROXY or pooled(request) else None
 
 
 def excuse(request: Request, outcome: Response | BaseException) -> bool:
@@ -65,7 +66,23 @@ def excuse(request: Request, outcome: Response | BaseException) -> bool:
     return found is Fault.PROXY or (found is Fault.UNCERTAIN and not request.meta.get(LAST))
 
 
-def _refused_us(error: BaseException) -> bool:
+def _of_answer(request: Request, response: Response) -> Fault | None:
+    if response.status == 407:
+        return Fault.PROXY
+    if response.status < 400 or not request.url.startswith("http:"):  # inside TLS only the host answers
+        return None
+    server = response.headers.get("Server") or b""
+    if server.lower().startswith(_OWN_SERVERS) or any(name in response.headers for name in _OWN_HEADERS):
+        return Fault.PROXY if response.status in _LOG_IN else Fault.UNCERTAIN
+    return Fault.UNCERTAIN if response.status in _GATEWAY_STATUSES else None
+
+
+def _of_error(error: BaseException) -> Fault | None:
+    if isinstance(error, _UNREACHED):
+        return Fault.PROXY
     if isinstance(error, ProxyError):
-        return error.status in {None, 407}
-    return isinstance(error, TunnelError) and _WRONG_CREDENTIALS.search(str(error)) is not None
+        return Fault.PROXY if error.status is None or error.status in _LOG_IN else Fault.UNCERTAIN
+    if isinstance(error, TunnelError):
+        status = _TUNNEL_STATUS.search(str(error))
+        return Fault.PROXY if status and int(status[1]) in _LOG_IN else Fault.UNCERTAIN
+    return Fault.UNCERTAIN if isinstance(error, _UNCERTAIN) else None

@@ -12,19 +12,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from crawler import config, urls
 from crawler.errors import ConfigError
 from crawler.items import Item, ProductItem
 from crawler.policy import domain_values as read
 from crawler.policy.domain_values import BadValueError, Element, FieldRule, LinkRule
+from crawler.policy.proxy_pools import country, pool_name
 from crawler.policy.tiers import TIERS, Tier, rank
 
 FIELDS: Final = tuple(
     each.name for each in fields(ProductItem) if each.name not in {"found_in", *(own.name for own in fields(Item))}
 )
 DEFAULT: Final = "default"
+ProxySession = Literal["request", "host", "session"]
 
 _HOST = re.compile(r"(?=.{1,253}$)(?:localhost|[\w-]+(?:\.[\w-]+)+)")
 _HEADER = re.compile(r"\s*\[\s*(.*?)\s*\]\s*(?:#.*)?$")
@@ -48,6 +50,9 @@ class DomainRules:
     group_by_domain: bool | None = None
     tier: Tier | None = None
     max_tier: Tier | None = None
+    proxy_pool: str | None = None  # "": none
+    proxy_country: str | None = None
+    proxy_session: ProxySession | None = None  # what shares a proxy
 
     def is_product(self, url: str) -> bool:
         """Whether a `product` pattern says that *url* is a product's page."""
@@ -72,6 +77,9 @@ _READERS: Final = MappingProxyType(
         "group_by_domain": read.boolean,
         "tier": read.choice(*TIERS),
         "max_tier": read.choice(*TIERS),
+        "proxy_pool": pool_name,
+        "proxy_country": country,
+        "proxy_session": read.choice("request", "host", "session"),
     }
 )
 

@@ -43,6 +43,12 @@ def test_patterns_become_labels_and_parts_of_other_patterns_do_not() -> None:
     assert families["shoal_items_issues"].counts == {"missing_title": 2}
 
 
+def test_what_proxies_do_is_counted_by_pool() -> None:
+    families = _read({"proxy/requests/homes": 3, "proxy/cost/homes": 0.75})
+    assert (families["shoal_proxy_requests"].label, families["shoal_proxy_requests"].counts) == ("pool", {"homes": 3})
+    assert families["shoal_proxy_cost"].counts == {"homes": 0.75}
+
+
 def test_statuses_and_errors_are_one_metric_by_outcome() -> None:
     stats = {
         "downloader/response_status_count/200": 5,

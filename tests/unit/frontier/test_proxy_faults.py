@@ -27,8 +27,10 @@ def request(url: str = "http://a.example/", meta: dict[str, Any] | None = None) 
     return Request(url, meta={"proxy": PROXY, POOLED: PROXY} | (meta or {}))
 
 
-def answer(status: int) -> Response:
-    return Response("http://a.example/", status)
+def answer(status: int, **headers: str) -> Response:
+    return Response(
+        "http://a.example/", status, headers={name.replace("_", "-"): text for name, text in headers.items()}
+    )
 
 
 @pytest.mark.parametrize(
@@ -41,6 +43,11 @@ def answer(status: int) -> Response:
         (answer(407), Fault.PROXY),
         (answer(502), Fault.UNCERTAIN),
         (answer(504), Fault.UNCERTAIN),
+        (answer(401), None),
+        (answer(401, Server="tinyproxy/1.11.1"), Fault.PROXY),
+        (answer(500, Server="tinyproxy/1.11.1"), Fault.UNCERTAIN),
+        (answer(503, X_Squid_Error="ERR_CONNECT_FAIL 111"), Fault.UNCERTAIN),
+        (answer(200, Server="Squid"), None),
         (DownloadConnectionRefusedError(), Fault.PROXY),
         (CannotResolveHostError(), Fault.PROXY),
         (ProxyError("reset in the middle of CONNECT"), Fault.PROXY),

@@ -1,0 +1,125 @@
+"""Proxy pools, and which proxy of a pool a request goes through.
+
+Pure: health comes in as a map, randomness and time as arguments. What is sticky is chosen by rendezvous hashing, so
+that all workers agree without asking each other, and a pool that loses a proxy moves only that proxy's sessions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Final
+
+from crawler.policy.proxy_health import State
+
+SESSION: Final = "{session}"
+COUNTRY: Final = "{country}"
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One proxy. *name* holds no credentials: logs, metrics and Redis know the proxy by it."""
+
+    name: str
+    url: str  # http://host:port
+    username: str = field(default="", repr=False)  # it and the password may hold {session} and {country}
+    password: str = field(default="", repr=False)
+    country: str = ""  # where it stands, for a proxy that cannot be asked to be elsewhere
+
+    def takes(self, placeholder: str) -> bool:
+        """Whether the credentials hold *placeholder*."""
+        return placeholder in self.username + self.password
+
+    def serves(self, country: str) -> bool:
+        """Whether it can be had in *country*; "" is any."""
+        return not country or self.country == country or self.takes(COUNTRY)
+
+    def credentials(self, session: str, country: str) -> tuple[str, str]:
+        """User name and password with the placeholders filled."""
+
+        def filled(text: str) -> str:
+            return text.replace(SESSION, session).replace(COUNTRY, country)
+
+        return filled(self.username), filled(self.password)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pool:
+    """Proxies that are as good as each other, with what they cost in the provider's money."""
+
+    name: str
+    endpoints: tuple[Endpoint, ...]
+    country: str = ""  # for requests that wish none
+    session_seconds: float = 0  # so long a sticky session keeps its id; 0: for ever
+    cost_per_gb: float = 0  # of 10^9 bytes, both ways
+    cost_per_request: float = 0
+
+    def serving(self, country: str) -> tuple[Endpoint, ...]:
+        """The proxies that can be had in *country*."""
+        return tuple(one for one in self.endpoints if one.serves(country)) if country else self.endpoints
+
+    def cost(self, requests: int, size: int) -> float:
+        """What so many requests and bytes cost."""
+        return requests * self.cost_per_request + size / 1e9 * self.cost_per_gb
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a request wants of a pool."""
+
+    country: str = ""
+    session: str = ""  # requests of one session share a proxy; "": each has the next one
+    tried: Collection[str] = ()  # names of the proxies that have failed it
+    salt: int = 0  # another one is another session of the same requests
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A proxy for one request. *probe*: it is due for its one trial after a quarantine, and has to be claimed first."""
+
+    endpoint: Endpoint
+    probe: bool
+
+
+def choose(pool: Pool, sick: Mapping[str, State], wish: Wish, turn: int) -> Choice | None:
+    """The proxy for a request; None when none that serves its country may be used now.
+
+    *sick* names those that are quarantined or due for a trial. Without a session the proxies take turns, *turn* counts
+    them, and one that is due goes first. Proxies that have failed the request come last. O(proxies) for a session or a
+    country, else O(sick).
+    """
+    serving = pool.serving(wish.country)
+    if not wish.session:
+        due = [one for one in serving if sick.get(one.name) is State.DUE] if State.DUE in sick.values() else []
+        order = (*due, *_from(serving, turn))
+    else:
+        order = tuple(sorted(serving, key=lambda one: _rank(one, wish), reverse=True))
+    usable = [one for one in order if sick.get(one.name) is not State.QUARANTINED]
+    fresh = next((one for one in usable if one.name not in wish.tried), None)
+    if not usable:
+        return None
+    found = fresh or usable[0]
+    return Choice(found, sick.get(found.name) is State.DUE)
+
+
+def session_id(pool: Pool, wish: Wish, now: float) -> str:
+    """The same 12 characters for all workers and requests of a session; *now* in Unix seconds.
+
+    After `session_seconds` it is another one. Workers whose clocks differ change it at slightly different moments.
+    """
+    window = int(now / pool.session_seconds) if pool.session_seconds else 0
+    return _digest(f"{pool.name}\n{wish.session}\n{wish.country}\n{window}\n{wish.salt}")
+
+
+def _from(endpoints: tuple[Endpoint, ...], turn: int) -> tuple[Endpoint, ...]:
+    start = turn % len(endpoints) if endpoints else 0
+    return endpoints[start:] + endpoints[:start]
+
+
+def _rank(endpoint: Endpoint, wish: Wish) -> str:
+    return _digest(f"{endpoint.name}\n{wish.session}")
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode(), digest_size=6).hexdigest()

@@ -1,0 +1,127 @@
+"""Reads proxy pools from tables, as they stand in PROXY_POOLS or in the TOML file PROXY_POOLS_FILE.
+
+No error ever shows a credential: what is wrong with a proxy's URL is told by its place in the list.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Mapping
+from hashlib import blake2b
+from typing import Any, Final
+from urllib.parse import SplitResult, unquote, urlsplit
+
+from crawler.errors import ConfigError
+from crawler.policy.domain_values import BadValueError, Reader, number
+from crawler.policy.proxies import COUNTRY, SESSION, Endpoint, Pool
+
+Pools = Mapping[str, Pool]
+
+_NAME: Final = re.compile(r"(?!count$)[a-z][a-z0-9_-]{0,62}")  # "count": how Scrapy's stats name a total
+_COUNTRY: Final = re.compile(r"[a-z]{2}")
+_BRACED: Final = re.compile(r"\{[^}]*\}?|\}")
+_URL: Final = "http://[user:password@]host:port"
+
+
+def parse_pools(tables: Mapping[str, Any], source: str) -> dict[str, Pool]:
+    """The pools of *tables*; raises ConfigError in the name of *source*."""
+    return {name: _pool(name, table, source) for name, table in tables.items()}
+
+
+def parse_pools_text(text: str, source: str) -> dict[str, Pool]:
+    """The pools of a TOML file's text; raises ConfigError. The line itself is not shown: it may hold a password."""
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        where = re.search(r"at line \d+", str(error))
+        raise ConfigError(source, where[0] if where else "at its end", "valid TOML (docs/proxies.md)") from None
+    return parse_pools(tables, source)
+
+
+def country(raw: Any) -> str:
+    """A reader of two-letter country codes, as ISO 3166 has them."""
+    if not isinstance(raw, str) or not _COUNTRY.fullmatch(raw.lower()):
+        raise BadValueError(raw, "a country's two letters, such as de")
+    return raw.lower()
+
+
+def pool_name(raw: Any) -> str:
+    """A reader of pool names; "" stands for no pool."""
+    if not isinstance(raw, str) or (raw and not _NAME.fullmatch(raw)):
+        raise BadValueError(raw, "a pool's name (a-z, 0-9, - and _), or an empty text for none")
+    return raw
+
+
+_READERS: Final[Mapping[str, Reader]] = {
+    "country": country,
+    "session_seconds": number(0, 86_400),
+    "cost_per_gb": number(0, 1e6),
+    "cost_per_request": number(0, 1e6),
+}
+
+
+def _pool(name: str, table: Any, source: str) -> Pool:
+    if not _NAME.fullmatch(name):
+        raise ConfigError(f"{source}: pool", name, "a name of a-z, 0-9, - and _, and not count")
+    if not isinstance(table, Mapping):
+        raise ConfigError(f"{source}: pool", name, "a table with the key proxies")
+    values: dict[str, Any] = {}
+    for key, raw in table.items():
+        if key != "proxies" and key not in _READERS:
+            raise ConfigError(f"{source}: [{name}] key", key, "one of proxies, " + ", ".join(_READERS))
+        if key != "proxies":
+            try:
+                values[key] = _READERS[key](raw)
+            except BadValueError as error:
+                raise ConfigError(f"{source}: [{name}] {key}", error.value, error.allowed) from None
+    return Pool(name, _endpoints(table.get("proxies"), f"{source}: [{name}] proxies", values), **values)
+
+
+def _endpoints(raw: Any, where: str, values: Mapping[str, Any]) -> tuple[Endpoint, ...]:
+    if not isinstance(raw, list) or not raw:
+        raise ConfigError(where, type(raw).__name__ if raw else raw, f"a list of {_URL}")
+    read = [_endpoint(one, f"{where}, number {place}") for place, one in enumerate(raw, 1)]
+    if "country" not in values and any(one.takes(COUNTRY) for one in read):
+        raise ConfigError(where, COUNTRY, "a pool that also has a country, for requests that wish none")
+    addresses = Counter(one.name for one in read)
+    named = tuple(_distinguished(one) if addresses[one.name] > 1 else one for one in read)
+    if len({one.name for one in named}) < len(named):
+        twice = Counter(one.name for one in named).most_common(1)[0][0]
+        raise ConfigError(where, twice, "each proxy once")
+    return named
+
+
+def _endpoint(raw: Any, where: str) -> Endpoint:
+    table = raw if isinstance(raw, Mapping) else {"url": raw}
+    if not isinstance(table.get("url"), str) or table.keys() - {"url", "country"}:
+        raise ConfigError(where, type(raw).__name__, f'{_URL}, or {{ url = "{_URL}", country = "de" }}')
+    try:
+        parts = urlsplit(table["url"])
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        raise ConfigError(where, "...", _URL) from None
+    if parts.scheme != "http" or not host or not port or parts.path.strip("/") or parts.query or parts.fragment:
+        raise ConfigError(where, f"{parts.scheme}://..." if parts.scheme else "...", _URL)
+    try:
+        place = country(table["country"]) if "country" in table else ""
+    except BadValueError as error:
+        raise ConfigError(f"{where} country", error.value, error.allowed) from None
+    address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    username, password = _credentials(parts, where)
+    return Endpoint(address, f"http://{address}", username, password, place)
+
+
+def _credentials(parts: SplitResult, where: str) -> tuple[str, str]:
+    username, password = unquote(parts.username or ""), unquote(parts.password or "")
+    for found in _BRACED.findall(username + password):
+        if found not in {SESSION, COUNTRY}:
+            raise ConfigError(where, "{...}", f"no braces but {SESSION} and {COUNTRY}")
+    return username, password
+
+
+def _distinguished(endpoint: Endpoint) -> Endpoint:
+    """Several accounts at one address are told apart by a hash of the user name."""
+    mark = blake2b(endpoint.username.encode(), digest_size=4).hexdigest()
+    return Endpoint(f"{endpoint.name}#{mark}", endpoint.url, endpoint.username, endpoint.password, endpoint.country)

@@ -1,0 +1,100 @@
+"""Health of proxies shared through Redis: two workers see the same, and one trial is one."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from redis.exceptions import ConnectionError as RedisConnectionError
+
+from crawler import stats as names
+from crawler.frontier.config import FrontierConfig
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.proxy_health import VIEW_SECONDS, ProxyHealth
+from crawler.policy.proxy_health import HealthPolicy, State
+from tests.unit.frontier.fakes import Stats
+
+POLICY = HealthPolicy(failures=2, quarantine_ms=200, quarantine_max_ms=1_000, trial_ms=300)
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Fleet:
+    """Two workers' views of one pool."""
+
+    def __init__(self, client: Any) -> None:
+        self.client = client
+        self.clock = Clock()
+        self.stats = Stats()
+        self.frontier = Frontier(client, FrontierConfig(key="test"))
+        made: Any = ProxyHealth
+        self.one, self.two = (made(self.frontier.shards, POLICY, self.stats, self.clock) for _ in range(2))
+
+    async def later(self, seconds: float) -> None:
+        self.clock.now += seconds
+        await asyncio.sleep(seconds)
+
+
+@pytest.fixture
+def fleet(redis_client: Any) -> Fleet:
+    return Fleet(redis_client)
+
+
+async def test_what_one_worker_sees_fail_all_leave_alone(fleet: Fleet) -> None:
+    assert await fleet.one.sick("homes") == await fleet.two.sick("homes") == {}
+    assert await fleet.one.failed("homes", "p:1") == 0
+    assert await fleet.two.failed("homes", "p:1") == 200, "failures add up over workers"
+    fleet.clock.now += VIEW_SECONDS + 0.01
+    assert await fleet.one.sick("homes") == {"p:1": State.QUARANTINED}
+    assert await fleet.one.sick("other") == {}
+    assert 0 < fleet.one.wait_ms("homes", ["p:1"]) <= 200
+    assert fleet.one.wait_ms("homes", ["q:1"]) == 0
+
+
+async def test_one_request_of_the_fleet_is_the_trial(fleet: Fleet) -> None:
+    for _ in range(2):
+        await fleet.one.failed("homes", "p:1")
+    assert not await fleet.one.claim("homes", "p:1")
+    await fleet.later(0.25)
+    assert await fleet.two.sick("homes") == {"p:1": State.DUE}
+    claims = await asyncio.gather(
+        *(worker.claim("homes", "p:1") for worker in (fleet.one, fleet.two) for _ in range(5))
+    )
+    assert sum(claims) == 1
+    assert await fleet.one.failed("homes", "p:1") is None, "another request's failure is no outcome of the trial"
+    assert await fleet.one.failed("homes", "p:1", trial=True) == 400
+    await fleet.later(0.45)
+    assert await fleet.two.claim("homes", "p:1")
+    assert await fleet.two.succeeded("homes", "p:1")
+    assert not await fleet.two.succeeded("homes", "p:1")
+    fleet.clock.now += VIEW_SECONDS + 0.01
+    assert await fleet.one.sick("homes") == {}
+
+
+async def test_a_good_proxy_leaves_nothing_behind_and_the_rest_is_forgotten_in_time(fleet: Fleet) -> None:
+    await fleet.one.failed("homes", "p:1", "a.example")
+    key = fleet.frontier.shards.key(0, "proxies:homes")
+    assert await fleet.client.hgetall(key) == {b"p:1": b"1 0 0 a.example"}
+    assert 86_000_000 < await fleet.client.pttl(key) <= 86_400_000
+    await fleet.two.sick("homes")
+    assert not await fleet.two.succeeded("homes", "p:1"), "it was suspect only"
+    assert await fleet.client.exists(key) == 0
+
+
+async def test_while_redis_is_away_a_worker_goes_by_what_it_saw(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    await fleet.one.sick("homes")
+
+    async def away(*_: Any) -> None:
+        raise RedisConnectionError("away")
+
+    monkeypatch.setattr(fleet.frontier.shards, "run", away)
+    assert [await fleet.one.failed("homes", "p:1") for _ in range(2)] == [0, 200]
+    assert await fleet.one.sick("homes") == {"p:1": State.QUARANTINED}
+    assert fleet.stats.counts[names.REDIS_ERRORS] == 2

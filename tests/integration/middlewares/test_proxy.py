@@ -1,0 +1,219 @@
+"""Whole workers behind real proxies: every page comes in, the host keeps its delay, no credential leaks."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any, cast
+
+import redis.asyncio
+import redis.exceptions
+from pymongo.asynchronous.database import AsyncDatabase
+
+from tests.crawling import Fleet, count, ended
+from tests.proxies import BadProxy, free_port, proxy_py, tinyproxy
+from tests.servers import ScrapyRunner
+from tests.sites import Page, Site
+
+USER, PASSWORD = "crawler-session-{session}", "tops3cret"
+PAGES = {f"/{number}": Page(f"<title>{number}</title>") for number in range(12)}
+QUICK: dict[str, Any] = {
+    "LOG_LEVEL": "DEBUG",
+    "PROXY_POOL": "homes",
+    "DOWNLOAD_TIMEOUT": 2,
+    "PROXY_QUARANTINE_SECONDS": 0.5,
+    "PROXY_QUARANTINE_MAX_SECONDS": 1,
+    "RETRY_TIMES": 0,  # what a proxy fails is not charged to the request
+}
+LEAKS = (PASSWORD, base64.b64encode(PASSWORD.encode()).decode()[:10], "Proxy-Authorization")
+
+
+READ: dict[str, Any] = {
+    "none": lambda client, key: client.get(key),
+    "string": lambda client, key: client.get(key),
+    "hash": lambda client, key: client.hgetall(key),
+    "set": lambda client, key: client.smembers(key),
+    "list": lambda client, key: client.lrange(key, 0, -1),
+    "zset": lambda client, key: client.zrange(key, 0, -1),
+}
+
+
+async def values(client: redis.asyncio.Redis) -> bytes:
+    """Every key and value that Redis holds."""
+    found = []
+    async for key in client.scan_iter("*"):
+        kind = cast("bytes", await client.type(key)).decode()
+        with contextlib.suppress(redis.exceptions.ResponseError):  # it was another kind a moment ago
+            found.append(repr((key, await READ[kind](client, key))).encode())
+    return b"\n".join(found)
+
+
+@contextlib.asynccontextmanager
+async def watched(url: str) -> AsyncIterator[list[bytes]]:
+    """What Redis held over and over, while the block runs."""
+    seen: list[bytes] = []
+
+    async def watch() -> None:
+        async with redis.asyncio.from_url(url) as client:
+            while True:
+                seen.append(await values(client))
+                await asyncio.sleep(0.05)
+
+    task = asyncio.ensure_future(watch())
+    try:
+        yield seen
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+def pools(*urls: str) -> dict[str, Any]:
+    return {"homes": {"proxies": list(urls), "cost_per_request": 0.5}}
+
+
+async def crawl(fleet: Fleet, site: Site, *urls: str, **settings: Any) -> str:
+    """A worker's log once it has crawled all pages of *site* through the proxies."""
+    await fleet.push(*map(site.url, site.pages), cap=4)
+    worker = fleet.start(**QUICK | {"PROXY_POOLS": pools(*urls)} | settings)
+    status, log = await ended(worker)
+    assert status == 0
+    return log
+
+
+async def test_every_page_comes_in_while_a_proxy_dies_and_nothing_leaks(
+    fleet: Fleet, mongo_database: AsyncDatabase[dict[str, Any]], tmp_path: Path
+) -> None:
+    pages = {f"/{number}": Page(f"<title>{number}</title>") for number in range(20)}
+    with (
+        tinyproxy(tmp_path, "crawler", PASSWORD) as one,
+        tinyproxy(tmp_path, "crawler", PASSWORD) as dying,
+        Site(pages) as site,
+    ):
+        await fleet.push(*map(site.url, site.pages), cap=1, delay_ms=300)
+        urls = [proxy.with_user("crawler", PASSWORD) for proxy in (one, dying)]
+        async with watched(fleet.redis_url) as seen:
+            worker = fleet.start(**QUICK, PROXY_POOLS=pools(*urls), DOWNLOAD_DELAY=0.3)
+            await site.asked(5)
+            dying.kill()
+            status, log = await ended(worker)
+        left = await fleet.left()
+    assert status == 0
+    assert left.states == {"done": 20}
+    assert await mongo_database["pages"].count_documents({}) == 20
+    assert sorted(site.requested) == sorted(pages), "each page once"
+    gaps = [later.at - earlier.at for earlier, later in zip(site.received, site.received[1:], strict=False)]
+    assert min(gaps) > 0.2, "a fresh proxy is no way around the delay"
+    assert all("Proxy-Authorization" not in request.headers for request in site.received)
+    assert count(log, "proxy/retries/homes") >= 3
+    assert count(log, "proxy/quarantined/homes") >= 1
+    assert count(log, "frontier/retried") == 0
+    assert count(log, "proxy/requests/homes") == 20 + count(log, "proxy/failures/homes")
+    assert count(log, "proxy/received_bytes/homes") > 20 * 100
+    assert f"Proxy {dying.name} of pool homes is left alone" in log
+    everything = b"".join(seen).decode()
+    assert "/19" in everything, "what was queued was seen"
+    assert "proxies:homes" in everything
+    for leak in LEAKS:
+        assert leak not in log
+        assert leak not in everything
+
+
+async def test_proxies_that_fail_in_every_way_cost_no_page_and_no_retry(
+    fleet: Fleet, mongo_database: AsyncDatabase[dict[str, Any]], tmp_path: Path
+) -> None:
+    with (
+        tinyproxy(tmp_path, "crawler", PASSWORD) as good,
+        tinyproxy(tmp_path, "somebody", "else") as refuses_us,
+        BadProxy(502) as broken,
+        BadProxy(0) as hangs_up,
+        BadProxy(200, delay=20) as slow,
+        Site(PAGES) as site,
+    ):
+        bad = (broken.url, hangs_up.url, slow.url, f"http://127.0.0.1:{free_port()}")
+        ours = (proxy.with_user("crawler", PASSWORD) for proxy in (good, refuses_us))
+        log = await crawl(fleet, site, *ours, *bad, PROXY_RETRY_TIMES=5, DOWNLOAD_TIMEOUT=1)
+        left = await fleet.left()
+    assert left.states == {"done": 12}
+    assert sorted(site.requested) == sorted(PAGES)
+    assert await mongo_database["pages"].count_documents({}) == 12
+    assert count(log, "proxy/failures/homes") >= 5
+    assert "is left alone" in log
+    assert PASSWORD not in log
+
+
+async def test_a_dead_host_condemns_no_proxy(fleet: Fleet, tmp_path: Path) -> None:
+    """Whatever is asked of it fails through every proxy; the other host is crawled as ever."""
+    dead = free_port()
+    with tinyproxy(tmp_path) as one, tinyproxy(tmp_path) as two, Site(PAGES) as site:
+        await fleet.push(*(f"http://127.0.0.2:{dead}/{number}" for number in range(6)), *map(site.url, PAGES), cap=2)
+        worker = fleet.start(**QUICK, PROXY_POOLS=pools(one.url, two.url))
+        status, log = await ended(worker)
+        left = await fleet.left()
+    assert status == 0
+    assert left.states == {"done": 12, "dead": 6}
+    assert sorted(site.requested) == sorted(PAGES)
+    assert count(log, "proxy/quarantined/homes") == 0
+
+
+async def test_while_no_proxy_works_requests_wait_and_then_go_on(
+    fleet: Fleet, mongo_database: AsyncDatabase[dict[str, Any]], tmp_path: Path
+) -> None:
+    port = free_port()
+    with Site(PAGES) as site:
+        await fleet.push(*map(site.url, PAGES), cap=2)
+        worker = fleet.start(**QUICK, PROXY_POOLS=pools(f"http://127.0.0.1:{port}"))
+        await fleet.until(lambda now: now.counters.delayed >= 2)
+        assert site.requested == []
+        with tinyproxy(tmp_path, port=port):
+            status, log = await ended(worker)
+        left = await fleet.left()
+    assert status == 0
+    assert left.states == {"done": 12}
+    assert await mongo_database["pages"].count_documents({}) == 12
+    assert count(log, "proxy/postponed/homes") >= 2
+    assert log.count("No proxy of pool homes can be used") <= 3
+    assert f"Proxy 127.0.0.1:{port} of pool homes is good again" in log
+
+
+async def test_the_pools_file_may_change_while_the_crawl_runs(fleet: Fleet, tmp_path: Path) -> None:
+    file = tmp_path / "pools.toml"
+    with tinyproxy(tmp_path) as one, proxy_py("crawler", PASSWORD) as two, Site(PAGES) as site:
+        file.write_text('[homes]\nproxies = ["http://127.0.0.1:1"]\n')
+        await fleet.push(*map(site.url, PAGES), cap=1, delay_ms=300)
+        worker = fleet.start(**QUICK, PROXY_POOLS_FILE=str(file), PROXY_RELOAD_SECONDS=0.2, DOWNLOAD_DELAY=0.3)
+        await fleet.until(lambda now: now.counters.delayed >= 1)
+        file.write_text(f'[homes]\nproxies = ["{one.url}"]\n')
+        await site.asked(3)
+        file.write_text(f'[homes]\nproxies = ["http://crawler:{PASSWORD}@127.0.0.1"]\n')
+        await asyncio.sleep(0.5)
+        before = len(site.requested)
+        await site.asked(before + 1)
+        file.write_text(f'[homes]\nproxies = ["{two.with_user("crawler", PASSWORD)}"]\n')
+        status, log = await ended(worker)
+        left = await fleet.left()
+    assert (status, left.states) == (0, {"done": 12})
+    assert log.count("The changed proxy pools are refused, the ones before stay in use") == 1
+    assert log.count("Proxy pools read again: one of the pools homes") == 2
+    assert "proxy.py" in str([request.headers for request in site.received])
+    assert PASSWORD not in log
+
+
+async def test_a_proxy_of_the_users_means_what_it_means_in_scrapy(fleet: Fleet, tmp_path: Path) -> None:
+    """Both of meta["proxy"] and of the environment."""
+    with tinyproxy(tmp_path, "crawler", PASSWORD) as one, Site({"/1": Page()}, host="127.0.0.1") as site:
+        fleet.runner.env["http_proxy"] = one.with_user("crawler", PASSWORD)
+        fleet.runner.env["no_proxy"] = ""
+        await fleet.push(site.url("/1"))
+        status, log = await ended(fleet.start(LOG_LEVEL="DEBUG"))
+    assert status == 0
+    assert "tinyproxy" in site.received[0].headers.get("Via", "")
+    assert PASSWORD not in log
+
+
+async def test_an_unknown_pool_stops_the_start(scrapy_with_servers: ScrapyRunner) -> None:
+    done = scrapy_with_servers.run("crawl", "products", "-s", "PROXY_POOL=homes")
+    assert done.returncode != 0
+    assert "PROXY_POOL = 'homes' cannot be used: allowed is none: there are no pools (PROXY_POOLS_FILE)" in done.stderr

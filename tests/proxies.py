@@ -1,0 +1,152 @@
+"""Real proxies for the tests: tinyproxy, proxy.py, and one that fails as a test wants it to."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, Self
+
+import pytest
+
+START_SECONDS = 20.0
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+class RealProxy:
+    """A proxy process on a loopback port; `url` is without credentials."""
+
+    def __init__(self, port: int, command: Sequence[str]) -> None:
+        self.url = f"http://127.0.0.1:{port}"
+        self.name = f"127.0.0.1:{port}"
+        self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        deadline = time.monotonic() + START_SECONDS
+        while not self._listens(port):
+            assert self._process.poll() is None, f"{command[0]} ended at its start"
+            assert time.monotonic() < deadline, f"{command[0]} does not listen"
+            time.sleep(0.02)
+
+    def with_user(self, user: str, password: str) -> str:
+        """The URL with credentials."""
+        return self.url.replace("://", f"://{user}:{password}@")
+
+    def kill(self) -> None:
+        """kill -9, by its id."""
+        self._process.kill()
+        self._process.wait()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+    @staticmethod
+    def _listens(port: int) -> bool:
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def tinyproxy(directory: Path, user: str = "", password: str = "", port: int = 0) -> RealProxy:
+    """tinyproxy, which asks for credentials if some are given. Without it: fail where CI is set, skip on a laptop."""
+    binary = shutil.which("tinyproxy")
+    if binary is None:
+        reason = "tinyproxy is not installed (Debian and Ubuntu: apt install tinyproxy)"
+        if os.environ.get("CI"):
+            pytest.fail(reason, pytrace=False)
+        pytest.skip(reason)
+    port = port or free_port()
+    lines = [
+        f"Port {port}",
+        "Listen 127.0.0.1",
+        "Allow 127.0.0.0/8",
+        "MaxClients 50",
+        "Timeout 60",
+        "LogLevel Critical",
+    ]
+    if user:
+        lines.append(f"BasicAuth {user} {password}")
+    config = directory / f"tinyproxy-{port}.conf"
+    config.write_text("\n".join(lines) + "\n")
+    return RealProxy(port, [binary, "-d", "-c", str(config)])
+
+
+def proxy_py(user: str, password: str) -> RealProxy:
+    """proxy.py, of the development extra."""
+    port = free_port()
+    options = ["--hostname", "127.0.0.1", "--port", str(port), "--num-workers", "1", "--num-acceptors", "1"]
+    return RealProxy(port, [sys.executable, "-m", "proxy", *options, "--basic-auth", f"{user}:{password}"])
+
+
+class BadProxy:
+    """Answers every request and CONNECT with *status*; 0: takes it and hangs up; a *delay* before either in seconds."""
+
+    def __init__(self, status: int, delay: float = 0) -> None:
+        self.asked = 0
+        self._server = _Server(("127.0.0.1", 0), _Handler)
+        self._server.proxy, self._server.status, self._server.delay = self, status, delay
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+
+    @property
+    def name(self) -> str:
+        """As a pool names it."""
+        return f"127.0.0.1:{self._server.server_address[1]}"
+
+    @property
+    def url(self) -> str:
+        """Its address."""
+        return f"http://{self.name}"
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+    proxy: BadProxy
+    status: int
+    delay: float
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that has given up is what a slow proxy is about."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: _Server
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        self.server.proxy.asked += 1
+        time.sleep(self.server.delay)
+        if self.server.status:
+            self.send_response(self.server.status)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+        self.close_connection = True
+
+    do_CONNECT = do_POST = do_GET
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        """Tests look at `asked`."""
