@@ -41,16 +41,16 @@ class Mutant:
 
 
 MUTANTS = (
-    Mutant("a stale token is good enough", "lib/leases", "r and r[TOKEN] == tonumber(tokens[i]) and r", "r"),
-    Mutant("a slot is freed twice", "lib/leases", "if r[RELEASED] == 1 then return end", ""),
-    Mutant("any report lowers the reservation", "lib/leases", "if h[NEXT] == r[RESERVED] then", "if true then"),
+    Mutant("a stale token is good enough", "lib/records", "r and r[TOKEN] == tonumber(tokens[i]) and r", "r"),
+    Mutant("a slot is freed twice", "lib/release", "if r[RELEASED] == 1 then return end", ""),
+    Mutant("any report lowers the reservation", "lib/release", "if h[NEXT] == r[RESERVED] then", "if true then"),
     Mutant("the delay does not count from the wire start", "report", "release(r, wire)", "release(r, nil)"),
     Mutant("a lease reserves nothing", "lease", "if h[DELAY] > 0 then h[NEXT] = now + START_MS + h[DELAY] end", ""),
-    Mutant("the cap is not looked at", "lib/hosts", "if h[INFLIGHT] >= h[WIDTH] then return now + LEASE_MS end", ""),
+    Mutant("the cap is not looked at", "lib/hosts", "if h[INFLIGHT] >= width(h) then return now + LEASE_MS end", ""),
     Mutant(
-        "a taken slot passes the cap", "take", "if not holds_slot and h[INFLIGHT] >= h[WIDTH] then", "if false then"
+        "a taken slot passes the cap", "take", "if not holds_slot and h[INFLIGHT] >= width(h) then", "if false then"
     ),
-    Mutant("live workers are reaped after a silence", "lease", "if now < state.resumed + LEASE_MS then return end", ""),
+    Mutant("live workers are reaped after a silence", "reap", "if now < state.resumed + LEASE_MS then return end", ""),
     Mutant("time runs backward", "lib/state", "state.offset = state.clock - now", "state.offset = 0"),
     Mutant("a parked host is not called back", "lib/hosts", "  settle_hosts()\n", ""),
     Mutant("an emptied host stays on the list", "lease", "remove_stream(h, stream)", ""),
@@ -62,16 +62,22 @@ MUTANTS = (
         "dead_name(r[STREAM], envelope), 1)",
         "dead_name(r[STREAM], envelope), 0)",
     ),
-    Mutant("what is given back loses its place", "lib/leases", "r[HOST], r[SCORE], member", "r[HOST], now, member"),
+    Mutant("what is given back loses its place", "lib/requeue", "r[HOST], r[SCORE], member", "r[HOST], now, member"),
     Mutant("a delayed retry is dropped", "nack", "delay_until(now + delay", "local _ = (now + delay"),
     Mutant("a retry is charged", "nack", "uncharged(r)", "r[DELIVERIES]"),
     Mutant("a delivery is never charged", "start", "math.min(255, r[DELIVERIES] + 1)", "r[DELIVERIES]"),
-    Mutant("a poison page is delivered for ever", "lease", "r[DELIVERIES] >= MAX_DELIVERIES", "false"),
+    Mutant("a poison page is delivered for ever", "reap", "r[DELIVERIES] >= MAX_DELIVERIES", "false"),
     Mutant("a suspect is leased beside others", "lease", "if leased == 0 then\n", "if true then\n"),
     Mutant("the hard cap is not looked at", "renew", "now - r[STARTED] < HARD_CAP_MS", "true"),
-    Mutant("a lease is handed out without its body", "lib/leases", "call('HDEL', T .. ':body', unpack(ids))", ""),
+    Mutant("a lease is handed out without its body", "lib/release", "call('HDEL', T .. ':body', unpack(ids))", ""),
     Mutant("429 does not stop the host", "lib/adapt", "h[BLOCKED] = math.max(", "local _ = math.max("),
     Mutant("each 429 of a burst doubles the delay", "lib/adapt", "if wire >= h[HURT] then", "if true then"),
+    Mutant("a breaker never opens", "lib/adapt", "h[STREAK] > -BREAKER_FAULTS", "true"),
+    Mutant("an opened breaker lets requests through", "lib/adapt", "math.max(h[BLOCKED], math.floor(now + rest))", "0"),
+    Mutant("probes go side by side", "lib/hosts", "return h[TRIPS] > 0 and 1 or h[WIDTH]", "return h[WIDTH]"),
+    Mutant("a probe that fails waits no longer than before", "lib/adapt", "BREAKER_MS * 2 ^ h[TRIPS]", "BREAKER_MS"),
+    Mutant("a probe that succeeds closes nothing", "lib/adapt", "  h[TRIPS] = 0\n", ""),
+    Mutant("an old answer closes a breaker", "lib/adapt", "if wire < h[TRIPPED] then return 1 end", ""),
     Mutant("a clock that jumped lets a host be hit twice", "lib/hosts", "state.resumed + h[DELAY]", "0 * h[DELAY]"),
 )
 

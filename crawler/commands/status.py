@@ -131,7 +131,7 @@ def _spiders(spiders: dict[str, SpiderStats]) -> Table | str:
 
 
 def _hosts(hosts: Sequence[HostState]) -> Table:
-    columns = ("queued", "delay", "in flight", "waits", "blocked", "latency", "success")
+    columns = ("queued", "delay", "in flight", "waits", "blocked", "latency", "success", "breaker")
     table = Table("host", *columns, title=f"Longest queues, {len(hosts)} hosts", title_justify="left")
     for host in hosts:
         table.add_row(
@@ -143,6 +143,7 @@ def _hosts(hosts: Sequence[HostState]) -> Table:
             _seconds(host.blocked_ms),
             _seconds(host.latency_ms),
             "" if host.success is None else f"{host.success:.0%}",
+            f"{host.breaker} ({host.openings})" if host.openings else "",
         )
     return table
 

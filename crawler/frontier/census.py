@@ -16,7 +16,7 @@ SILENT_MS: Final = 15_000  # three heartbeats missed: what a killed worker had i
 SAMPLED: Final = 16  # keys of a kind, to tell their size
 _COUNTED: Final = {"zset": "zcard", "set": "scard", "hash": "hlen"}  # a Bloom filter's size is fixed: not told
 _FIELDS: Final = frozenset(SpiderStats.__slots__)
-_HOST: Final = struct.Struct(">7d3HI2Hh")  # the twin of HOST in lua/lib/hosts.lua
+_HOST: Final = struct.Struct(">8d3HI2HhBh")  # the twin of HOST in lua/lib/hosts.lua
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +162,8 @@ class Census:
 
     async def _host(self, shard: int, name: str, queued: int, now: int) -> HostState:
         raw = await self._shards.client.hget(self._shards.key(shard, "hosts"), name) or bytes(_HOST.size)
-        start, delay, _, _, blocked, _, _, cap, _, in_flight, latency, ok, bad, _ = _HOST.unpack_from(raw)
+        fields = _HOST.unpack_from(raw)
+        start, delay, _, _, blocked, _, _, _, cap, _, in_flight, latency, ok, bad, streak, openings, _ = fields
         return HostState(
             host=name,
             queued=queued,
@@ -173,6 +174,8 @@ class Census:
             blocked_ms=max(0, round(blocked) - now),
             latency_ms=latency,
             success=ok / (ok + bad) if ok + bad else None,
+            faults=max(0, -streak),
+            openings=openings,
         )
 
 

@@ -45,6 +45,10 @@ class FrontierConfig:
     throttle_target: float = 1.0
     backoff_ms: int = 1_000
     forgive_ms: int = 300_000
+    forgive_after: int = 20
+    breaker_faults: int = 5
+    breaker_ms: int = 30_000
+    breaker_max_ms: int = 1_800_000
     quiet_ms: int = 3_600_000
 
     @classmethod
@@ -74,6 +78,10 @@ class FrontierConfig:
             throttle_target=config.number(settings, "AUTOTHROTTLE_TARGET_CONCURRENCY", 0.01, 1_000),
             backoff_ms=_ms(settings, "FRONTIER_BACKOFF_SECONDS", 0.1, 3_600),
             forgive_ms=_ms(settings, "FRONTIER_FORGIVE_SECONDS", 1, 86_400),
+            forgive_after=config.integer(settings, "FRONTIER_FORGIVE_AFTER", 1, 10_000),
+            breaker_faults=config.integer(settings, "FRONTIER_BREAKER_FAULTS", 0, 1_000),
+            breaker_ms=_ms(settings, "FRONTIER_BREAKER_SECONDS", 0.1, 86_400),
+            breaker_max_ms=_ms(settings, "FRONTIER_BREAKER_MAX_SECONDS", 0.1, 86_400),
             quiet_ms=_ms(settings, "FRONTIER_HOST_MEMORY_SECONDS", 1, 86_400 * 30),
         )
         made._check()
@@ -86,6 +94,10 @@ class FrontierConfig:
             )
         if self.queue_high_water > self.queue_limit:
             raise ConfigError("FRONTIER_QUEUE_HIGH_WATER", self.queue_high_water, "at most FRONTIER_QUEUE_LIMIT")
+        if self.breaker_ms > self.breaker_max_ms:
+            raise ConfigError(
+                "FRONTIER_BREAKER_SECONDS", self.breaker_ms / 1000, "at most FRONTIER_BREAKER_MAX_SECONDS"
+            )
         if self.memory_high_water > self.memory_limit:
             raise ConfigError("FRONTIER_MEMORY_HIGH_WATER", self.memory_high_water, "at most FRONTIER_MEMORY_LIMIT")
 
@@ -118,6 +130,10 @@ class FrontierConfig:
             "THROTTLE_TARGET": self.throttle_target,
             "BACKOFF_MS": self.backoff_ms,
             "FORGIVE_MS": self.forgive_ms,
+            "FORGIVE_AFTER": self.forgive_after,
+            "BREAKER_FAULTS": self.breaker_faults,
+            "BREAKER_MS": self.breaker_ms,
+            "BREAKER_MAX_MS": self.breaker_max_ms,
             "QUIET_MS": self.quiet_ms,
         }
 

@@ -9,7 +9,7 @@ from crawler.frontier.messages import MAX_PRIORITY, Lease, Message, Report
 
 _HEAD: Final = struct.Struct(">hQ")  # priority, fingerprint
 _WISHES: Final = struct.Struct(">dIHB")  # not before, delay, cap, whether to deduplicate
-_REPORT: Final = struct.Struct(">ddIIHIB")  # id, token, elapsed, latency, status, Retry-After, keep + 2 * excused
+_REPORT: Final = struct.Struct(">ddIIHIB")  # id, token, elapsed, latency, status, Retry-After, flags
 _RECORD: Final = struct.Struct(">dddddBBH")  # token, score, reserved, start by, started, deliveries, released, status
 
 
@@ -51,7 +51,7 @@ def push_row(message: Message) -> bytes:
 def report_row(report: Report, number: int) -> bytes:
     """*report* on the lease of that number as report.lua takes it."""
     elapsed, latency, retry_after = (max(0, ms) for ms in (report.elapsed_ms, report.latency_ms, report.retry_after_ms))
-    flags = report.keep + 2 * report.excused
+    flags = report.keep + 2 * report.excused + 4 * report.fault
     return _REPORT.pack(number, report.token, elapsed, latency, report.status, retry_after, flags)
 
 

@@ -128,15 +128,15 @@ class Frontier:
         """
         return await self.shards.settle("start", handles, _flag(on_wire))
 
-    async def report(self, reports: Sequence[Report]) -> list[bool]:
-        """Free the host's slot and adapt its pace; False: stale, or reported before."""
+    async def report(self, reports: Sequence[Report]) -> list[int]:
+        """Free the host's slot and adapt its pace. Of each: 0, stale or reported before; 1, taken; more, it opened the
+        host's breaker for so many ms; -1, it closed that."""
 
         async def run(shard: int, group: list[Report]) -> Any:
             rows = [report_row(report, keys.split_handle((report.id, 0))[1][0]) for report in group]
             return await self.shards.run("report", shard, self._rng(), *rows)
 
-        answers = await self.shards.scatter(reports, lambda report: keys.split_handle((report.id, 0))[0], run)
-        return [bool(answer) for answer in answers]
+        return await self.shards.scatter(reports, lambda report: keys.split_handle((report.id, 0))[0], run)
 
     async def ack(self, handles: Sequence[Handle]) -> list[bool]:
         """Done, and durable. False: the token is stale and nothing changed."""

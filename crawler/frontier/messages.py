@@ -108,7 +108,8 @@ class Batch:
 @dataclass(frozen=True, slots=True)
 class Report:
     """How the host answered. *status* 0: it did not. *keep*: the slot is kept for a follow-up to the same host.
-    *excused*: the host was not asked, a proxy on the way to it failed; its pace and its record stay as they are."""
+    *excused*: the host was not asked, a proxy on the way to it failed; its pace and its record stay as they are.
+    *fault*: that it did not answer is its own fault (a status of 500 or more says so by itself). *host*: for words."""
 
     id: str
     token: int
@@ -118,6 +119,8 @@ class Report:
     retry_after_ms: int = 0
     keep: bool = False
     excused: bool = False
+    fault: bool = False
+    host: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +177,15 @@ class HostState:
     blocked_ms: int
     latency_ms: int
     success: float | None  # share of good answers of late
+    faults: int  # in a row
+    openings: int  # of its breaker, since it last worked; 0: it is closed
+
+    @property
+    def breaker(self) -> str:
+        """In words: closed, open (no request goes out), or probing (one does)."""
+        if not self.openings:
+            return "closed"
+        return "open" if self.blocked_ms else "probing"
 
 
 @dataclass(frozen=True, slots=True)

@@ -173,7 +173,19 @@ class Outbox:
         _answer(batch, await self._frontier.start([handle for handle, _ in batch], on_wire=True))
 
     async def _send_reports(self, batch: Sequence[Report]) -> None:
-        self._count_stale(await self._frontier.report(batch))
+        answers = await self._frontier.report(batch)
+        self._count_stale(answers)
+        for report, answer in zip(batch, answers, strict=True):
+            if answer > 1:
+                self._stats.inc_value(names.BREAKER_OPENED)
+                logger.warning(
+                    "%s does not work: no worker visits it for %.0f s, then one request tries",
+                    report.host,
+                    answer / 1000,
+                )
+            elif answer < 0:
+                self._stats.inc_value(names.BREAKER_CLOSED)
+                logger.info("%s works again", report.host)
 
     async def _send_pushes(self, batch: Sequence[Message]) -> None:
         for message, outcome in zip(batch, await self._frontier.push(batch, forced=True), strict=True):
@@ -225,8 +237,8 @@ class Outbox:
         answers = await self._frontier.give_back(batch)
         self._stats.inc_value(names.GIVEN_BACK, sum(answers))
 
-    def _count_stale(self, answers: Sequence[bool]) -> None:
-        if stale := len(answers) - sum(answers):
+    def _count_stale(self, answers: Sequence[int]) -> None:
+        if stale := sum(not answer for answer in answers):
             self._stats.inc_value(names.STALE, stale)
 
 

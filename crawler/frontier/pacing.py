@@ -48,6 +48,7 @@ class Turn:
 
     handle: Handle
     start_by: float  # monotonic seconds: it may not be written later
+    host: str
     held: Held | None = None  # None for what goes without a lease of its own
     keep: bool = False  # the slot belongs to a page that still has to go
     sent_at: float | None = None  # monotonic seconds
@@ -91,7 +92,7 @@ class Pacer:
         if self._clock() > held.start_by:
             raise TooLateError
         held.started_at = self._clock()
-        return Turn(held.handle, held.start_by, held)
+        return Turn(held.handle, held.start_by, held.lease.host, held)
 
     def allowed(self, turn: Turn) -> bool:
         """Whether the request of *turn* may still be written: the last look at the clock."""
@@ -135,9 +136,9 @@ class Pacer:
             turn.held.lost = True
             raise TooLateError
 
-    def answered(self, turn: Turn, response: Response | None, *, excused: bool = False) -> None:
+    def answered(self, turn: Turn, response: Response | None, *, excused: bool = False, fault: bool = False) -> None:
         """Report what came back for *turn*; None when nothing did. Frees the host's slot. *excused*: a proxy is to
-        blame, not the host."""
+        blame, not the host. *fault*: the host is, and did not answer."""
         self.sent(turn)  # where the handler could not tell: too late is safe, too early is not
         assert turn.sent_at is not None
         elapsed_ms = int((self._clock() - turn.sent_at) * 1000)
@@ -145,7 +146,9 @@ class Pacer:
             turn.held.reported = True
         status = response.status if response is not None else 0
         wait_ms = _retry_after_ms(response)
-        self._outbox.report(Report(*turn.handle, elapsed_ms, elapsed_ms, status, wait_ms, turn.keep, excused))
+        self._outbox.report(
+            Report(*turn.handle, elapsed_ms, elapsed_ms, status, wait_ms, turn.keep, excused, fault, turn.host)
+        )
 
     async def crawl_delay(self, request: Request, seconds: float) -> None:
         """What robots.txt of *request*'s host asks for; waits until the frontier knows it."""
@@ -182,7 +185,7 @@ class Pacer:
             elif self._clock() <= start_by:
                 if lease is not None:
                     lease.start_by = start_by
-                return Turn(take.token, start_by, keep=lease is not None)
+                return Turn(take.token, start_by, rule.group, keep=lease is not None)
             elif lease is None:
                 self._outbox.give_back(take.token)  # this worker was frozen
 

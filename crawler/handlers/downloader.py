@@ -7,7 +7,7 @@ handler only with a turn granted by the frontier, which counts for all workers a
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from scrapy import Request, signals
 from scrapy.core.downloader import Downloader as ScrapyDownloader
@@ -23,6 +23,9 @@ from crawler.frontier.scheduler import Scheduler, in_use
 from crawler.frontier.settling import Settler
 from crawler.frontier.worker import Worker
 from crawler.handlers.http import DEPARTURE, Departure
+from crawler.policy.failures import FailureClass, classify
+
+UNREACHED: Final = (FailureClass.HOST_FAULT, FailureClass.TRANSIENT)  # exceptions that speak of the host, not of a page
 
 
 class Downloader(ScrapyDownloader):
@@ -84,7 +87,8 @@ class Downloader(ScrapyDownloader):
         except MissedError:
             raise
         except BaseException as error:
-            self._pacer.answered(turn, None, excused=proxy_faults.excuse(request, error))
+            excused, fault = proxy_faults.excuse(request, error), classify(error) in UNREACHED
+            self._pacer.answered(turn, None, excused=excused, fault=fault)
             raise
         finally:
             request.meta.pop(DEPARTURE, None)

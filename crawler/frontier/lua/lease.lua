@@ -52,7 +52,7 @@ local function visit(stream, base, name, most)
   local at = ready_at(h)
   if at <= now then
     local queue = T .. ':q:' .. stream .. ':' .. name
-    local room = h[DELAY] > 0 and 1 or math.min(most, h[WIDTH] - h[INFLIGHT])
+    local room = h[DELAY] > 0 and 1 or math.min(most, width(h) - h[INFLIGHT])
     local heads = call('ZRANGE', queue, 0, room, 'WITHSCORES')
     local taken = math.min(room, #heads / 2)
     call('ZREMRANGEBYRANK', queue, 0, taken - 1)

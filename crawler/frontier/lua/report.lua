@@ -3,8 +3,9 @@
 -- adapt the host's pace. The lease itself goes on until ack, so slow storage never holds a host.
 -- KEYS[1] the shard's tag. ARGV[1] a random number in [0, 1); ARGV[2...] reports: id (d), token (d), ms since wire start (I4),
 -- latency ms (I4), status or 0 (H), Retry-After ms (I4), and a sum (B): 1 to keep the slot for a follow-up request, 2 when
--- the host is not to blame (a proxy failed): then its pace stays as it is.
--- Result: 1 per report, 0 where the token is stale or the slot was freed before. O(streams of the host) each.
+-- the host is not to blame (a proxy failed): then its pace stays as it is, 4 when it is, though it did not answer.
+-- Result: 1 per report, 0 where the token is stale or the slot was freed before; where it opened the host's breaker the ms
+-- for which it did, -1 where it closed that. O(streams of the host) each.
 -- include: clock state hosts records release adapt
 local REPORT = '>ddI4I4HI4B'
 local jitter, ids, tokens = tonumber(ARGV[1]), {}, {}
@@ -23,7 +24,8 @@ for i, r in ipairs(records) do
     local id, _, elapsed, latency, status, retry_after, flags = struct.unpack(REPORT, ARGV[i + 1])
     local h, wire, keep = host(r[HOST]), now - elapsed, flags % 2
     r[STATUS] = status
-    if flags < 2 then adapt(h, wire, latency, status, retry_after, jitter) end
+    local excused = flags % 4 >= 2
+    result[i] = excused and 1 or adapt(h, wire, latency, status, retry_after, flags >= 4, jitter)
     if keep == 1 then
       h[NEXT] = h[NEXT] == r[RESERVED] and wire + h[DELAY] or math.max(h[NEXT], wire + h[DELAY])
       r[RESERVED] = -1
@@ -35,7 +37,6 @@ for i, r in ipairs(records) do
     else
       changed[#changed + 1], changed[#changed + 2] = id, write_record(r)
     end
-    result[i] = 1
   end
 end
 if #changed > 0 then call('HSET', T .. ':infl', unpack(changed)) end

@@ -18,7 +18,7 @@ local function wait_for()
   local at = open_at(h)
   if holds_slot and r[RESERVED] == h[NEXT] and now <= r[START_BY] then at = h[BLOCKED] end -- its own turn, not used yet
   if at > now then return at - now end
-  if not holds_slot and h[INFLIGHT] >= h[WIDTH] then return POLL_MS end
+  if not holds_slot and h[INFLIGHT] >= width(h) then return POLL_MS end
   return 0
 end
 

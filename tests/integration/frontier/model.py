@@ -27,6 +27,9 @@ class Host:
     blocked: float = 0
     hold: float = 0
     hurt: float = 0
+    tripped: float = 0
+    streak: int = 0  # faults in a row, below 0; since `hurt`, 200s in a row, above 0
+    trips: int = 0
     cap: int = 1
     width: int = 1
     in_flight: int = 0
@@ -38,6 +41,10 @@ class Host:
     @property
     def least(self) -> float:
         return max(self.floor, self.crawl)
+
+    @property
+    def room(self) -> int:
+        return (1 if self.trips else self.width) - self.in_flight
 
 
 @dataclass
@@ -148,7 +155,7 @@ class Model:
     def ready_at(self, name: str) -> float:
         """When a request of the host may be leased; inf while it is at its cap."""
         host = self.hosts[name]
-        if host.in_flight >= host.width:
+        if host.room <= 0:
             return inf
         return max(self.open_at(host), host.hold)
 
@@ -273,13 +280,12 @@ class Model:
                 host.next = held.reserved = self.now + host.delay
         return True
 
-    def report(self, report: Report, number: int) -> bool:
+    def report(self, report: Report, number: int) -> int:
         held = self._valid(number, report.token)
         if held is None or held.released:
-            return False
+            return 0
         host, wire = self.hosts[held.host], self.now - report.elapsed_ms
-        if not report.excused:
-            self._adapt(host, wire, report)
+        answer = 1 if report.excused else self._adapt(host, wire, report)
         if report.keep:
             spaced = wire + host.delay
             host.next = spaced if host.next == held.reserved else max(host.next, spaced)
@@ -288,19 +294,24 @@ class Model:
             self._release(held, wire)
             if number not in self.urls:
                 del self.held[number]
-        return True
+        return answer
 
-    def _adapt(self, host: Host, wire: float, report: Report) -> None:
+    def _adapt(self, host: Host, wire: float, report: Report) -> int:
         most = max(self.config.throttle_max_ms, host.least)
         if report.status in {429, 503}:
             if wire >= host.hurt:
                 host.delay = min(max(2 * host.delay, self.config.backoff_ms), most)
                 host.width = max(1, host.width // 2)
-                host.hurt = self.now
+                host.hurt, host.streak = self.now, min(host.streak, 0)
             rest = max(min(report.retry_after_ms, DAY_MS), host.delay)
             host.blocked = max(host.blocked, floor(self.now + rest * (1 + JITTER / 10)))
         else:
             self._forgive(host)
+            if host.hurt and report.status == 200 and wire >= host.hurt:
+                host.streak = max(host.streak, 0) + 1
+                if host.streak == self.config.forgive_after:
+                    host.streak = 0
+                    self._ease(host)
             if self.config.throttle and report.status:
                 target = report.latency_ms / self.config.throttle_target
                 delay = floor(min(max(target, (host.delay + target) / 2, host.least), most))
@@ -313,14 +324,34 @@ class Model:
             host.ok += 1
         else:
             host.bad += 1
+        is_fault = report.fault or (report.status >= 500 and not (report.status == 503 and report.retry_after_ms))
+        return self._judge(host, wire, report.status, is_fault=is_fault)
+
+    def _judge(self, host: Host, wire: float, status: int, *, is_fault: bool) -> int:
+        """What the answer means to the host's breaker."""
+        if wire < host.tripped or not (is_fault or status):
+            return 1
+        if not is_fault:
+            closes, host.trips, host.streak = host.trips > 0, 0, max(host.streak, 0)
+            return -1 if closes else 1
+        host.streak = max(min(host.streak, 0) - 1, -self.config.breaker_faults)
+        if not host.trips and -host.streak < self.config.breaker_faults:
+            return 1
+        rest = min(self.config.breaker_ms * 2**host.trips, self.config.breaker_max_ms) * (1 + JITTER / 10)
+        host.trips, host.tripped = host.trips + 1, self.now
+        host.blocked = max(host.blocked, floor(self.now + rest))
+        return int(host.blocked - self.now)
 
     def _forgive(self, host: Host) -> None:
         while host.hurt and self.now - host.hurt >= self.config.forgive_ms:
             host.hurt += self.config.forgive_ms
-            host.width = min(host.cap, host.width * 2)
-            host.delay = max(host.least, host.delay // 2)
-            if host.delay <= max(host.least, self.config.backoff_ms / 2) and host.width == host.cap:
-                host.delay, host.hurt = host.least, 0
+            self._ease(host)
+
+    def _ease(self, host: Host) -> None:
+        host.width = min(host.cap, host.width * 2)
+        host.delay = max(host.least, host.delay // 2)
+        if host.delay <= max(host.least, self.config.backoff_ms / 2) and host.width == host.cap:
+            host.delay, host.hurt = host.least, 0
 
     def ack(self, number: int, token: int) -> bool:
         held = self._valid(number, token)
@@ -411,7 +442,7 @@ class Model:
         if held and has_slot and held.reserved == host.next and self.now <= held.start_by:
             at = host.blocked
         wait = max(0, at - self.now)
-        if not wait and not has_slot and host.in_flight >= host.width:
+        if not wait and not has_slot and host.room <= 0:
             wait = 250
         if wait:
             host.hold = max(host.hold, self.now + wait + 500)
@@ -441,7 +472,7 @@ class Model:
         if host.delay <= before or host.delay < host.least:
             host.next = host.next + max(0, host.least - host.delay) if host.next else 0
             host.delay = host.least
-        host.known = True
+        host.known = host.known or asked > 0
 
     def _valid(self, number: int, token: int) -> Held | None:
         held = self.held.get(number)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from math import inf
 from typing import Any, ClassVar
 
@@ -46,6 +47,10 @@ CONFIG = {
     "queue_limit": 14,
     "dead_limit": 2,
     "forgive_ms": 200_000,
+    "forgive_after": 2,
+    "breaker_faults": 2,
+    "breaker_ms": 5_000,
+    "breaker_max_ms": 12_000,
 }
 HOSTS = ("a.example", "b.example", "c.example")
 STREAMS = ("s", "s:browser", "t")
@@ -140,6 +145,18 @@ class FrontierMachine(RuleBasedStateMachine):
         self.lease(list(STREAMS), 6, False, [])
         self.report_handles(self.given[before:], lambda handle: Report(*handle, elapsed, latency, 429))
 
+    @rule(statuses=st.lists(st.sampled_from((200, 0, 0, 500, 503)), min_size=1, max_size=4), late=st.booleans())
+    def hosts_break_down_and_recover(self, statuses: list[int], late: bool) -> None:
+        """Answer after answer from all hosts, each as soon as it may be visited; some come late."""
+        for status in statuses:
+            self.time_passes(6_000)
+            before = len(self.given)
+            self.lease(list(STREAMS), 6, False, [])
+            made = self.given[before:]
+            self.report_handles(made[: len(made) - late], partial(_answer, status))
+            self.report_handles(made, partial(_answer, 200))
+            self.settle_handles(made, self.frontier.give_back, self.model.give_back)
+
     @precondition(lambda self: self.pushed > 0)
     @rule(full=st.booleans())
     def memory_fills_or_is_freed(self, full: bool) -> None:
@@ -226,6 +243,7 @@ class FrontierMachine(RuleBasedStateMachine):
         retry_after=st.sampled_from((0, 0, 1_500, 90_000, 10**8)),
         keep=st.sampled_from((False, False, False, True)),
         excused=st.sampled_from((False, False, False, True)),
+        fault=st.booleans(),
     )
     def report(
         self,
@@ -236,9 +254,12 @@ class FrontierMachine(RuleBasedStateMachine):
         retry_after: int,
         keep: bool,
         excused: bool,
+        fault: bool,
     ) -> None:
+        fault = fault and not status
         self.report_handles(
-            self.pick(chosen), lambda handle: Report(*handle, elapsed, latency, status, retry_after, keep, excused)
+            self.pick(chosen),
+            lambda handle: Report(*handle, elapsed, latency, status, retry_after, keep, excused, fault),
         )
 
     def report_handles(self, batch: list[Handle], made: Callable[[Handle], Report]) -> None:
@@ -345,8 +366,8 @@ class FrontierMachine(RuleBasedStateMachine):
     def settle_handles(
         self,
         batch: list[Handle],
-        call: Callable[[list[Handle]], Awaitable[list[bool]]],
-        expected: Callable[[int, int], bool],
+        call: Callable[[list[Handle]], Awaitable[list[bool] | list[int]]],
+        expected: Callable[[int, int], int],
     ) -> None:
         if batch:
             answers = self.run(call(batch))
@@ -371,6 +392,10 @@ class FrontierMachine(RuleBasedStateMachine):
         check_alarm(seen, self.model)
         check_hosts(seen, self.model)
         check_filing(seen, self.model)
+
+
+def _answer(status: int, handle: Handle) -> Report:
+    return Report(*handle, 30, 30, status, fault=not status)
 
 
 def number_of(lease_id: str) -> int:

@@ -51,6 +51,7 @@ class Frontier:
     told: list[tuple[str, Any]] = field(default_factory=list)
     outcomes: Callable[[Message], PushOutcome] = lambda message: PushOutcome.ACCEPTED
     ours: bool = True  # whether tokens are good
+    breaker: int = 1  # what becomes of the host's, with each report
     takes: list[Take] = field(default_factory=list)
     batch: Batch = field(default_factory=lambda: Batch([], None, 0))
     config: FrontierConfig = field(default_factory=FrontierConfig)
@@ -63,9 +64,9 @@ class Frontier:
         self._call("start on wire" if on_wire else "start", list(handles))
         return [self.ours] * len(handles)
 
-    async def report(self, reports: Sequence[Report]) -> list[bool]:
+    async def report(self, reports: Sequence[Report]) -> list[int]:
         self._call("report", list(reports))
-        return [self.ours] * len(reports)
+        return [self.breaker if self.ours else 0] * len(reports)
 
     async def ack(self, handles: Sequence[Handle]) -> list[bool]:
         self._call("ack", list(handles))

@@ -206,3 +206,21 @@ async def test_it_sends_by_itself_while_it_runs(desk: Desk) -> None:
     assert await desk.outbox.start(PARENT)
     running.cancel()
     assert desk.frontier.names == ["start", "start"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "stat", "words"),
+    [
+        (30_000, "frontier/breaker_opened", "a.example does not work: no worker visits it for 30 s"),
+        (-1, "frontier/breaker_closed", "a.example works again"),
+    ],
+)
+async def test_what_becomes_of_a_hosts_breaker_is_counted_and_logged_once(
+    desk: Desk, caplog: pytest.LogCaptureFixture, answer: int, stat: str, words: str
+) -> None:
+    desk.frontier.breaker = answer
+    desk.outbox.report(Report(*PARENT, 1, 1, 0, fault=True, host="a.example"))
+    with caplog.at_level("INFO"):
+        await desk.outbox.flush()
+    assert desk.stats.counts == {stat: 1}
+    assert [words in message for message in caplog.messages] == [True]

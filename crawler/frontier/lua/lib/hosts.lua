@@ -5,13 +5,15 @@
 --   BLOCKED   quiet until (429, 503, Retry-After)                 INFLIGHT      slots held
 --   HOLD      kept for a taken slot until                         LATENCY       running mean, ms
 --   HURT      when the host last pushed back                      OK, BAD       answers, for the success rate
+--   TRIPPED   when its breaker last opened                        TRIPS         openings in a row, 0: it is closed
+--   STREAK    faults in a row, below 0; 200s since HURT, above 0
 --   LEAD      priority of its most urgent request, as last seen
 --   STREAMS   '\n<stream>\n' for each stream on which requests of this host are queued
 --   RAW       what was read, false for a new host
 -- T:idle ZSET host -> ms when it may be forgotten; sweep looks again before it does.
-local RAW, NEXT, DELAY, FLOOR, CRAWL, BLOCKED, HOLD, HURT = 1, 2, 3, 4, 5, 6, 7, 8
-local CAP, WIDTH, INFLIGHT, LATENCY, OK, BAD, LEAD, STREAMS = 9, 10, 11, 12, 13, 14, 15, 16
-local HOST_FORMAT = '>dddddddHHHI4HHh'
+local RAW, NEXT, DELAY, FLOOR, CRAWL, BLOCKED, HOLD, HURT, TRIPPED = 1, 2, 3, 4, 5, 6, 7, 8, 9
+local CAP, WIDTH, INFLIGHT, LATENCY, OK, BAD, STREAK, TRIPS, LEAD, STREAMS = 10, 11, 12, 13, 14, 15, 16, 17, 18, 19
+local HOST_FORMAT = '>ddddddddHHHI4HHhBh'
 local hosts, unsettled = {}, {}
 
 -- Reads many at once: a call per host would cost more than all that is done with it.
@@ -30,7 +32,7 @@ local function load_hosts(names)
       h = {raw, struct.unpack(HOST_FORMAT, raw)}
       h[STREAMS] = string.sub(raw, h[STREAMS])
     else
-      h = {false, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, ''}
+      h = {false, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, ''}
     end
     hosts[missing[i]] = h
   end
@@ -59,9 +61,14 @@ local function open_at(h)
   return at
 end
 
+-- How many requests may be in flight: behind a breaker one, the probe.
+local function width(h)
+  return h[TRIPS] > 0 and 1 or h[WIDTH]
+end
+
 -- When the host may next be handed out. At its cap it is parked: the report that frees a slot calls it back.
 local function ready_at(h)
-  if h[INFLIGHT] >= h[WIDTH] then return now + LEASE_MS end
+  if h[INFLIGHT] >= width(h) then return now + LEASE_MS end
   return math.max(open_at(h), h[HOLD])
 end
 
@@ -88,6 +95,11 @@ local function is_idle(h)
   return h[INFLIGHT] == 0 and h[STREAMS] == ''
 end
 
+-- A new host of which nothing was accepted in the end.
+local function is_blank(h)
+  return not h[RAW] and is_idle(h) and h[NEXT] + h[DELAY] + h[CRAWL] + h[HOLD] == 0 and h[CAP] == 1
+end
+
 -- When an idle host's pace no longer matters.
 local function forget_at(h)
   return math.max(now, h[NEXT], h[BLOCKED], h[HURT] > 0 and h[HURT] + FORGIVE_MS or 0) + QUIET_MS
@@ -98,7 +110,7 @@ local function save_hosts()
   local changed, idle = {}, {}
   for name, h in pairs(hosts) do
     local raw = struct.pack(HOST_FORMAT, unpack(h, NEXT, LEAD)) .. h[STREAMS]
-    if raw ~= h[RAW] then
+    if raw ~= h[RAW] and not is_blank(h) then
       changed[#changed + 1], changed[#changed + 2] = name, raw
       if is_idle(h) then idle[#idle + 1], idle[#idle + 2] = forget_at(h), name end
     end

@@ -1,0 +1,133 @@
+"""A host that does not work is left alone by the whole fleet, then tried with one request."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from crawler.frontier.messages import HostState
+from tests.integration.frontier.making import Timed, answer, handles, message, timed
+
+OPEN = 30_000
+
+
+async def broken(client: Any, faults: int = 5, **config: Any) -> Timed:
+    """A host of cap 8 with 60 requests, of which so many failed in a row."""
+    world = await timed(client, **config)
+    await world.frontier.push([message(number, cap=8) for number in range(60)])
+    for _ in range(faults):
+        await exchange(world)
+    return world
+
+
+async def exchange(world: Timed, status: int = 0, *, fault: bool = True, **fields: Any) -> int:
+    """Send one request and report; what the frontier made of it."""
+    [lease] = await world.lease(1)
+    await world.frontier.start(handles([lease]), on_wire=True)
+    [result] = await world.frontier.report([answer(handles([lease])[0], status, fault=fault and not status, **fields)])
+    await world.frontier.ack(handles([lease]))
+    return result
+
+
+async def state_of(world: Timed) -> HostState:
+    [state] = await world.frontier.census.hosts()
+    return state
+
+
+async def test_faults_in_a_row_open_it_for_all_workers(redis_client: Any) -> None:
+    world = await broken(redis_client, faults=4)
+    assert (await state_of(world)).faults == 4
+    assert (await state_of(world)).breaker == "closed"
+    assert await exchange(world) == OPEN
+    state = await state_of(world)
+    assert (state.breaker, state.blocked_ms, state.openings, state.queued) == ("open", OPEN, 1, 55)
+    assert await world.lease(8) == []
+    await world.pass_ms(OPEN - 1)
+    assert await world.lease(8) == []
+
+
+@pytest.mark.parametrize("status", [500, 502, 503, 504, 599])
+async def test_errors_of_the_server_are_faults(redis_client: Any, status: int) -> None:
+    assert await exchange(await broken(redis_client, faults=4), status) == OPEN
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"status": 200}, {"status": 404}, {"status": 429}, {"status": 503, "retry_after_ms": 1_000}],
+    ids=lambda fields: "-".join(map(str, fields.values())),
+)
+async def test_any_other_answer_says_that_it_works(redis_client: Any, fields: dict[str, Any]) -> None:
+    world = await broken(redis_client, faults=4)
+    assert await exchange(world, **fields) == 1
+    assert (await state_of(world)).faults == 0
+
+
+@pytest.mark.parametrize("fields", [{"fault": False}, {"excused": True}], ids=["unusable", "proxy"])
+async def test_what_says_nothing_of_the_host_neither_opens_nor_ends_a_row(
+    redis_client: Any, fields: dict[str, Any]
+) -> None:
+    world = await broken(redis_client, faults=4)
+    assert await exchange(world, **fields) == 1
+    assert (await state_of(world)).faults == 4
+
+
+async def test_one_request_probes_it_and_a_success_lets_all_through(redis_client: Any) -> None:
+    world = await broken(redis_client)
+    await world.pass_ms(OPEN)
+    assert (await state_of(world)).breaker == "probing"
+    [probe] = await world.lease(8)
+    take = await world.frontier.take("a.example", cap=8)
+    assert take.token is None, "what bypasses the queue waits, too"
+    assert await world.lease(8) == []
+    assert await world.frontier.report([answer(handles([probe])[0], 200)]) == [-1]
+    assert (await state_of(world)).breaker == "closed"
+    await world.pass_ms(1_000)
+    assert len(await world.lease(8)) == 8
+
+
+async def test_a_probe_that_was_never_sent_is_followed_by_another(redis_client: Any) -> None:
+    world = await broken(redis_client)
+    await world.pass_ms(OPEN)
+    await world.frontier.give_back(handles(await world.lease(8)))
+    assert len(await world.lease(8)) == 1
+
+
+async def test_each_failed_probe_waits_twice_as_long_up_to_a_limit(redis_client: Any) -> None:
+    world = await broken(redis_client, breaker_max_ms=100_000)
+    for expected in (60_000, 100_000, 100_000):
+        await world.pass_ms((await state_of(world)).blocked_ms)
+        assert await exchange(world) == expected
+    await world.pass_ms(100_000)
+    assert await exchange(world, 200) == -1
+    assert (await state_of(world)).openings == 0
+    for _ in range(4):
+        assert await exchange(world) == 1
+    assert await exchange(world) == OPEN, "it begins anew"
+
+
+async def test_what_was_in_the_air_when_it_opened_says_nothing_new(redis_client: Any) -> None:
+    world = await broken(redis_client, faults=4)
+    first, second, third, *_ = handles(await world.lease(8))
+    await world.pass_ms(1_000)
+    report = world.frontier.report
+    assert await report([answer(first, 0, elapsed_ms=900, fault=True)]) == [OPEN]
+    assert await report([answer(second, 0, elapsed_ms=900, fault=True)]) == [1]
+    assert await report([answer(third, 200, elapsed_ms=900)]) == [1]
+    assert (await state_of(world)).openings == 1
+
+
+async def test_it_can_be_switched_off(redis_client: Any) -> None:
+    world = await broken(redis_client, faults=20, breaker_faults=0)
+    assert (await state_of(world)).breaker == "closed"
+
+
+async def test_a_host_that_works_again_is_no_longer_slow_for_one_complaint(redis_client: Any) -> None:
+    world = await broken(redis_client, faults=0, forgive_after=10)
+    await exchange(world, 503)
+    for _ in range(10):
+        state = await state_of(world)
+        assert state.delay_ms == 1_000
+        await world.pass_ms(state.waits_ms)
+        await exchange(world, 200)
+    assert (await state_of(world)).delay_ms == 0
