@@ -37,6 +37,10 @@ PROXY_QUARANTINED: Final = "proxy/quarantined/{}"  # proxies set aside by this w
 PROXY_SENT: Final = "proxy/sent_bytes/{}"
 PROXY_RECEIVED: Final = "proxy/received_bytes/{}"
 PROXY_COST: Final = "proxy/cost/{}"  # in the money of the pool's prices
+# robots.txt, beside Scrapy's robotstxt/*
+ROBOTS_SHARED: Final = "robots/shared"  # files read from Redis instead of the site
+ROBOTS_UNREACHABLE: Final = "robots/unreachable"  # fetches after which nothing is allowed for now
+ROBOTS_POSTPONED: Final = "robots/postponed"  # pages put back until their robots.txt is known
 
 # items
 ITEMS: Final = "items/{}"  # new, changed, unchanged, stale, spooled, rejected, duplicate

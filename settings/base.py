@@ -83,9 +83,20 @@ FRONTIER_SPIDER_SETTINGS: dict[str, object] = {
 # --- Politeness ------------------------------------------------------------------------------------------
 # Who we are; name a contact before you crawl in earnest. Reader: Scrapy
 USER_AGENT = os.environ.get("USER_AGENT", "shoal/0.1 (Scrapy; set USER_AGENT to name a contact)")
-# Scrapy's default is False. Reader: Scrapy
+# Scrapy's default is False. Reader: Scrapy, middlewares/robots.py
 ROBOTSTXT_OBEY = True
 ROBOTSTXT_USER_AGENT = os.environ.get("ROBOTSTXT_USER_AGENT", "shoal")
+# One fetch of a robots.txt serves the whole fleet for this long; 1 to 86,400 seconds, RFC 9309 allows a day. Each
+# worker keeps that many of them parsed, 1 to 1,000,000. Reader: middlewares/robots.py
+ROBOTSTXT_TTL_SECONDS = 86_400
+ROBOTSTXT_CACHE_SIZE = 2_000
+# A robots.txt that does not come within so many seconds (1 to 600), or with a 5xx, cannot be reached: its pages wait,
+# and it is asked for again after so many seconds (0.1 to 3600), later after as long as it has been failing, at most
+# an hour. After so many days (1 to 3650) of that everything is allowed, as RFC 9309 has it.
+# Reader: middlewares/robots.py
+ROBOTSTXT_TIMEOUT_SECONDS = 20
+ROBOTSTXT_RETRY_SECONDS = 60
+ROBOTSTXT_UNREACHABLE_DAYS = 30
 # Seconds between two requests to one host, over the whole fleet (0 to 86,400), and how many may be in flight
 # (1 to 1000). Scrapy: 0 and 8, per process. Reader: frontier/hostrules.py
 DOWNLOAD_DELAY = os.environ.get("DOWNLOAD_DELAY", "1")
@@ -203,7 +214,6 @@ HEALTH_MAX_LAG_SECONDS = 60
 EXTENSIONS = {
     "crawler.extensions.metrics.MetricsExtension": 0,
     "crawler.extensions.idle.IdleExtension": 0,
-    "crawler.extensions.crawldelay.CrawlDelayExtension": 0,
 }
 
 # --- Speed -----------------------------------------------------------------------------------------------
@@ -216,6 +226,8 @@ ASYNCIO_EVENT_LOOP = "uvloop.Loop"
 COOKIES_ENABLED = False
 DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware": None,
+    "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
+    "crawler.middlewares.robots.RobotsTxtMiddleware": 100,
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,  # ours gives Scrapy's outside the fleet
     "crawler.middlewares.retry.RetryMiddleware": 550,
     "scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware": None,

@@ -127,14 +127,22 @@ class Fleet:
         """Arguments of `scrapy crawl`."""
         return options(WORKER | {"FRONTIER_KEY": self.key} | settings)
 
-    async def push(self, *urls: str, spider: str = "walk", hosts: int = 0, cap: int = 8, delay_ms: int = 0) -> None:
+    async def push(
+        self,
+        *urls: str,
+        spider: str = "walk",
+        hosts: int = 0,
+        cap: int = 8,
+        delay_ms: int = 0,
+        meta: Mapping[str, Any] | None = None,
+    ) -> None:
         """Queue *urls*, as of that many hosts in turn where *hosts* is given."""
         messages = [
             Message(
                 host=f"host-{place % hosts}" if hosts else urlsplit(url).hostname or "",
                 stream=spider,
                 spider=spider,
-                body=codec.encode(Request(url), WalkSpider),
+                body=codec.encode(Request(url, meta=dict(meta or {})), WalkSpider),
                 fingerprint=crc32(url.encode()),
                 cap=cap,
                 delay_ms=delay_ms,

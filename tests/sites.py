@@ -17,7 +17,7 @@ from typing import Any, Self
 class Page:
     """One answer. `hold`: not before this event is set."""
 
-    body: str = "<html><title>A page</title></html>"
+    body: str | bytes = "<html><title>A page</title></html>"
     status: int = 200
     headers: Mapping[str, str] = field(default_factory=dict)
     hold: threading.Event | None = None
@@ -107,7 +107,7 @@ class _Handler(BaseHTTPRequestHandler):
         page = found if isinstance(found, Page) else found()
         if page.hold is not None:
             page.hold.wait(30)
-        body = page.body.encode()
+        body = page.body.encode() if isinstance(page.body, str) else page.body
         self.send_response(page.status)
         headers = {"Content-Type": "text/html; charset=utf-8", "Content-Length": str(len(body))} | dict(page.headers)
         for name, value in headers.items():

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from crawler.frontier.messages import HostState, SpiderStats, WorkerState
+from crawler.frontier.robots import Robots
 from crawler.frontier.shards import Shards, pack, unpack
 
 HOSTS_EXAMINED: Final = 2_000  # per stream and shard, taken at random beyond that
@@ -176,6 +177,7 @@ class Census:
             success=ok / (ok + bad) if ok + bad else None,
             faults=max(0, -streak),
             openings=openings,
+            sitemaps=await Robots(self._shards).sitemaps(name),
         )
 
 

@@ -50,6 +50,7 @@ class FrontierConfig:
     breaker_ms: int = 30_000
     breaker_max_ms: int = 1_800_000
     quiet_ms: int = 3_600_000
+    robots_ms: int = 86_400_000
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Self:
@@ -83,6 +84,7 @@ class FrontierConfig:
             breaker_ms=_ms(settings, "FRONTIER_BREAKER_SECONDS", 0.1, 86_400),
             breaker_max_ms=_ms(settings, "FRONTIER_BREAKER_MAX_SECONDS", 0.1, 86_400),
             quiet_ms=_ms(settings, "FRONTIER_HOST_MEMORY_SECONDS", 1, 86_400 * 30),
+            robots_ms=_ms(settings, "ROBOTSTXT_TTL_SECONDS", 1, 86_400),
         )
         made._check()
         return made
@@ -135,6 +137,7 @@ class FrontierConfig:
             "BREAKER_MS": self.breaker_ms,
             "BREAKER_MAX_MS": self.breaker_max_ms,
             "QUIET_MS": self.quiet_ms,
+            "ROBOTS_MS": self.robots_ms,
         }
 
 

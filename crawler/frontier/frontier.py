@@ -21,6 +21,7 @@ from crawler.frontier.envelope import clamped, push_row, read_lease, report_row
 from crawler.frontier.generations import Generations
 from crawler.frontier.messages import Batch, Handle, Lease, Message, PushOutcome, Report, Take
 from crawler.frontier.pressure import Gauge, Pressure
+from crawler.frontier.robots import Robots
 from crawler.frontier.scripts import Client
 from crawler.frontier.shards import Shards, pack
 
@@ -28,7 +29,8 @@ from crawler.frontier.shards import Shards, pack
 class Frontier:
     """Leased, host-fair, polite scheduling for a fleet of workers. All it knows is in Redis.
 
-    `census` counts and lists, `dead` keeps dead letters, `generations` opens and drops crawl generations.
+    `census` counts and lists, `dead` keeps dead letters, `generations` opens and drops crawl generations,
+    `robots` shares what robots.txt files say.
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class Frontier:
         self.census = Census(self.shards)
         self.dead = DeadLetters(self.shards)
         self.generations = Generations(self.shards)
+        self.robots = Robots(self.shards)
         self.gauge = Gauge(client, config)
         self._rng = rng
         self._born: dict[int, int] = {}
@@ -173,10 +176,6 @@ class Frontier:
         *suspended*: storage is down; the time since the last renewal does not count towards that cap.
         """
         return await self.shards.settle("renew", handles, _flag(suspended))
-
-    async def crawl_delay(self, host: str, delay_ms: int) -> int:
-        """What robots.txt of *host* asks for, 0 for nothing; returns the host's delay now, in ms."""
-        return int(await self.shards.run("crawl_delay", self.shards.of_host(host), host, delay_ms))
 
     async def take(
         self, host: str, *, delay_ms: int = 0, cap: int = 1, worker: str = "", lease: Handle | None = None

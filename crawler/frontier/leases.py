@@ -27,7 +27,7 @@ class Held:
     start_by: float  # past it the request may not go on the wire under this lease
     started_at: float | None = None  # on the wire since
     reported: bool = False  # the host's slot is free again
-    lent: bool = False  # its turn at the host went to a request it waits for (robots.txt)
+    lent: bool = False  # it needs another turn: its own went to a request it waits for (robots.txt), or is out of date
     lost: bool = False  # the frontier no longer knows the token
     downloads: int = 0  # not ended yet: more than one when a callback downloads its own request again
     postponed_ms: int = 0  # how long its host wants to be left alone, when that is too long to wait for here
@@ -39,8 +39,9 @@ class Held:
         return self.lease.id, self.lease.token
 
     def on_wire_since(self, moment: float) -> bool:
-        """Whether it was sent before *moment* and is still unanswered."""
-        return self.started_at is not None and self.started_at < moment and not self.reported
+        """Whether it, or what it waits for, was sent before *moment* and is still unanswered."""
+        since = self.leased_at if self.started_at is None and self.lent else self.started_at
+        return since is not None and since < moment and not self.reported
 
 
 class LeaseBook:

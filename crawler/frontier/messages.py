@@ -179,6 +179,7 @@ class HostState:
     success: float | None  # share of good answers of late
     faults: int  # in a row
     openings: int  # of its breaker, since it last worked; 0: it is closed
+    sitemaps: Mapping[str, list[str]] = field(default_factory=dict)  # that robots.txt names, by origin
 
     @property
     def breaker(self) -> str:

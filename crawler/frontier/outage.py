@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from time import monotonic
-from typing import Final
+from typing import Final, TypeVar
 
-from redis.exceptions import AskError, ClusterError, OutOfMemoryError, ReadOnlyError, ResponseError, TryAgainError
+from redis.exceptions import (
+    AskError,
+    ClusterError,
+    OutOfMemoryError,
+    ReadOnlyError,
+    RedisError,
+    ResponseError,
+    TryAgainError,
+)
 from scrapy.statscollectors import StatsCollector
 
 from crawler import stats as names
@@ -20,6 +28,7 @@ _PASSING: Final = (ReadOnlyError, OutOfMemoryError, ClusterError, TryAgainError,
 _PASSING_CODES: Final = ("MISCONF", "NOREPLICAS", "BUSY", "LOADING")
 
 logger = logging.getLogger(__name__)
+T = TypeVar("T")
 
 
 class Outage:
@@ -46,6 +55,14 @@ class Outage:
     def on(self) -> bool:
         """Whether the last call failed."""
         return self._since is not None
+
+    async def insist(self, call: Callable[[], Awaitable[T]]) -> T:
+        """The result of *call*, called until Redis serves it; raises ServiceError as `wait` does."""
+        while True:
+            try:
+                return await call()
+            except (RedisError, OSError) as error:
+                await self.wait(error)
 
     async def wait(self, error: Exception) -> None:
         """Note a failed call and sleep before the next try: full jitter, at most 5 s.

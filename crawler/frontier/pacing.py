@@ -150,17 +150,6 @@ class Pacer:
             Report(*turn.handle, elapsed_ms, elapsed_ms, status, wait_ms, turn.keep, excused, fault, turn.host)
         )
 
-    async def crawl_delay(self, request: Request, seconds: float) -> None:
-        """What robots.txt of *request*'s host asks for; waits until the frontier knows it."""
-        host = self._rules.of(request).group
-        while True:
-            try:
-                await self._frontier.crawl_delay(host, round(seconds * 1000))
-            except (RedisError, OSError) as error:
-                await self._outage.wait(error)
-            else:
-                return
-
     async def _take(self, request: Request, lease: Held | None, patience: float = math.inf) -> Turn:
         """Wait for a slot of its own, or for another turn under the slot of *lease*; raises TooLateError after
         *patience* seconds, for what can as well wait in the frontier."""

@@ -1,10 +1,15 @@
 #!lua flags=allow-oom
--- crawl_delay: what a host's robots.txt asks for. Forgotten with the host, when it has been idle for long.
--- KEYS[1] the shard's tag. ARGV[1] host, ARGV[2] ms, 0 for none. Result: the host's delay now. O(streams of the host).
+-- crawl_delay: what the robots.txt of one of a host's origins asks for. The longest counts. Forgotten with the host,
+-- when it has been idle for long.
+-- KEYS[1] the shard's tag. ARGV[1] host, ARGV[2] origin, ARGV[3] ms, 0 for none. Result: the host's delay now.
+-- O(streams and origins of the host). T:origins:<host> HASH origin -> ms, while any of its robots.txt is remembered.
 -- include: clock state hosts
-local name, asked = ARGV[1], tonumber(ARGV[2])
-local h = host(name)
-local before = math.max(h[FLOOR], h[CRAWL])
+local name = ARGV[1]
+local h, origins = host(name), T .. ':origins:' .. name
+call('HSET', origins, ARGV[2], ARGV[3])
+call('PEXPIRE', origins, ROBOTS_MS)
+local before, asked = math.max(h[FLOOR], h[CRAWL]), 0
+for _, ms in ipairs(call('HVALS', origins)) do asked = math.max(asked, tonumber(ms)) end
 h[CRAWL] = asked
 local least = math.max(h[FLOOR], asked)
 if h[DELAY] <= before or h[DELAY] < least then -- not adapted to anything longer

@@ -12,7 +12,8 @@ local function changed(envelope, priority, body)
   return struct.pack('>h', priority) .. string.sub(envelope, 3, at - 1) .. body
 end
 
-release_unreported(r)
+-- What was put off without having been sent keeps its host's pace: a queue that nobody may fetch is not run through.
+release(r, (r[STARTED] > 0 or tonumber(ARGV[3]) > 0) and now or nil)
 local envelope = call('HGET', T .. ':body', id)
 if ARGV[5] then envelope = changed(envelope, ARGV[4], ARGV[5]) end
 local deliveries, delay, t = uncharged(r), tonumber(ARGV[3]), tally(r[STREAM], r[GENERATION])

@@ -366,7 +366,7 @@ class Model:
         if held is None or number not in self.urls:
             return False
         self.tick()
-        self._release_unreported(held)
+        self._release(held, self.now if held.started or delay_ms > 0 else None)
         self._uncharge(number, held)
         url = self.urls[number]
         if body is not None:

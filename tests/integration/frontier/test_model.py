@@ -330,7 +330,7 @@ class FrontierMachine(RuleBasedStateMachine):
 
     @rule(host=st.sampled_from(HOSTS), asked=st.sampled_from((0, 400, 3_000)))
     def crawl_delay(self, host: str, asked: int) -> None:
-        answer = self.run(self.frontier.crawl_delay(host, asked))
+        answer = self.run(self.frontier.robots.crawl_delay(host, f"http://{host}", asked))
         self.model.tick()
         self.model.crawl_delay(host, asked)
         assert answer == self.model.hosts[host].delay

@@ -141,9 +141,9 @@ async def test_complaints_are_forgiven_step_by_step(redis_client: Any) -> None:
 async def test_a_crawl_delay_raises_the_delay_and_never_lowers_the_configured_one(redis_client: Any) -> None:
     world = await timed(redis_client)
     await fill(world, delay_ms=2_000)
-    assert await world.frontier.crawl_delay("a.example", 5_000) == 5_000
+    assert await world.frontier.robots.crawl_delay("a.example", "http://a.example", 5_000) == 5_000
     assert (await exchange(world, 200)).waits_ms == 5_000
-    assert await world.frontier.crawl_delay("a.example", 500) == 2_000
+    assert await world.frontier.robots.crawl_delay("a.example", "http://a.example", 500) == 2_000
 
 
 async def test_autothrottle_does_what_scrapys_does(redis_client: Any) -> None:

@@ -73,7 +73,7 @@ async def test_at_maxmemory_everything_but_push_still_works(redis_client: Any, s
     assert (await frontier.take("new.example", worker="w")).token is not None
     assert await frontier.dead.drop([dead[0]]) == [True]
     assert await frontier.census.heartbeat("w", {})
-    assert await frontier.crawl_delay("new.example", 5)
+    assert await frontier.robots.crawl_delay("new.example", "http://new.example", 5)
     assert await frontier.generations.sweep() == 0
     total = (await frontier.census.stats()).total
     assert (total.accepted, total.leased, total.done, total.delayed, total.dropped) == (8, 5, 1, 1, 1)

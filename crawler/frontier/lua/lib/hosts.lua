@@ -100,9 +100,10 @@ local function is_blank(h)
   return not h[RAW] and is_idle(h) and h[NEXT] + h[DELAY] + h[CRAWL] + h[HOLD] == 0 and h[CAP] == 1
 end
 
--- When an idle host's pace no longer matters.
+-- When an idle host's pace no longer matters. A Crawl-delay is not asked for again while its robots.txt is fresh.
 local function forget_at(h)
-  return math.max(now, h[NEXT], h[BLOCKED], h[HURT] > 0 and h[HURT] + FORGIVE_MS or 0) + QUIET_MS
+  local quiet = h[CRAWL] > 0 and math.max(QUIET_MS, ROBOTS_MS) or QUIET_MS
+  return math.max(now, h[NEXT], h[BLOCKED], h[HURT] > 0 and h[HURT] + FORGIVE_MS or 0) + quiet
 end
 
 local function save_hosts()

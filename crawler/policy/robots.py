@@ -1,0 +1,83 @@
+"""robots.txt as RFC 9309 has it: what an answer means, what the file asks for, when to try again. Pure."""
+
+from __future__ import annotations
+
+import codecs
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from protego import Protego
+
+MAX_BYTES: Final = 500 * 1024  # RFC 9309 2.5: at least so much is parsed; here no more
+MAX_DELAY_SECONDS: Final = 3_600.0  # a longer one is a mistake or a wish not to be crawled: robots.txt can say that
+MAX_SITEMAPS: Final = 100
+MAX_WAIT_SECONDS: Final = 3_600.0  # between two tries at a file that cannot be reached
+
+_BOMS: Final = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+
+
+class Verdict(StrEnum):
+    """What the answer to a request for robots.txt means for the pages of its origin."""
+
+    RULES = "rules"  # obey the file
+    ALLOW = "allow"  # there is none: everything is allowed
+    LATER = "later"  # it cannot be reached: nothing is allowed for now
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What a robots.txt says beside its rules."""
+
+    delay_seconds: float = 0.0
+    sitemaps: tuple[str, ...] = ()
+
+
+def verdict(status: int) -> Verdict:
+    """The meaning of a final answer (redirects followed).
+
+    429 is no "there is none" but a "not now", as Google reads it too; RFC 9309 counts it among the 4xx.
+    """
+    if 200 <= status < 300:
+        return Verdict.RULES
+    return Verdict.LATER if status == 429 or status >= 500 else Verdict.ALLOW
+
+
+def text(body: bytes) -> str:
+    """The lines of a robots.txt: UTF-8, or UTF-16 where its first bytes say so; "" for what is no text.
+
+    Of a longer file the first MAX_BYTES count, without the line that they cut through.
+    """
+    if len(body) > MAX_BYTES:
+        body = body[:MAX_BYTES]
+        body = body[: max(body.rfind(b"\n"), body.rfind(b"\r")) + 1] or body
+    encoding, skipped = _encoding(body)
+    decoded = body[skipped:].decode(encoding, errors="ignore")
+    return "" if "\0" in decoded else decoded
+
+
+def _encoding(body: bytes) -> tuple[str, int]:
+    for bom, encoding in _BOMS:
+        if body.startswith(bom):
+            return encoding, len(bom)
+    if body[1:2] == b"\0" != body[:1]:
+        return "utf-16-le", 0
+    if body[:1] == b"\0" != body[1:2]:
+        return "utf-16-be", 0
+    return "utf-8", 0
+
+
+def wishes(lines: str, agent: str) -> Wishes:
+    """The longer of Crawl-delay and Request-rate (its hours of the day are not looked at), and the sitemaps."""
+    parsed = Protego.parse(lines)
+    rate = parsed.request_rate(agent)
+    delays = (parsed.crawl_delay(agent) or 0.0, rate.seconds / rate.requests if rate and rate.requests else 0.0)
+    delay = max(each if math.isfinite(each) else 0.0 for each in delays)
+    return Wishes(min(max(delay, 0.0), MAX_DELAY_SECONDS), tuple(parsed.sitemaps)[:MAX_SITEMAPS])
+
+
+def next_try_seconds(failing_for: float, least: float) -> float:
+    """How long to leave a file alone that could not be reached for *failing_for* seconds: as long again, within
+    [*least*, MAX_WAIT_SECONDS]."""
+    return max(least, min(failing_for, MAX_WAIT_SECONDS))

@@ -1,0 +1,183 @@
+"""robots.txt by whole workers: fetched once for all of them, obeyed, and waited for where it cannot be reached."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import json
+import threading
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+
+from tests.crawling import SHORT_LEASE, Fleet, count, ended
+from tests.sites import Page, Site
+
+OBEY: dict[str, Any] = {"ROBOTSTXT_OBEY": True, "ROBOTSTXT_RETRY_SECONDS": 0.5, "ROBOTSTXT_TIMEOUT_SECONDS": 1}
+PRIVATE = "User-agent: *\nDisallow: /private\n"
+
+
+Pages = dict[str, Page | Callable[[], Page]]
+
+
+def pages(number: int = 1) -> Pages:
+    found: Pages = {f"/{each}": Page() for each in range(number)}
+    return found | {"/private": Page()}
+
+
+def gaps(site: Site) -> list[float]:
+    times = [request.at for request in site.received]
+    return [after - before for before, after in itertools.pairwise(times)]
+
+
+async def crawled(fleet: Fleet, workers: int = 1, **settings: Any) -> list[str]:
+    """The logs of as many workers, which ended well."""
+    started = [fleet.start(**OBEY | settings) for _ in range(workers)]
+    results = [await ended(worker) for worker in started]
+    assert [status for status, _ in results] == [0] * workers, results
+    return [log for _, log in results]
+
+
+async def test_a_fleet_asks_once_and_obeys(fleet: Fleet) -> None:
+    asked = threading.Event()
+
+    def slow() -> Page:
+        time.sleep(0.7)  # long enough for every worker to need it
+        asked.set()
+        return Page(PRIVATE)
+
+    with Site(pages(40) | {"/robots.txt": slow}) as site:
+        await fleet.push(*map(site.url, pages(40)))
+        logs = await crawled(fleet, workers=3, DOWNLOAD_DELAY=0.02)
+        left = await fleet.left()
+        assert asked.is_set()
+        assert site.requested[0] == "/robots.txt"
+        assert sorted(site.requested[1:]) == sorted(f"/{number}" for number in range(40))
+    assert left.states == {"done": left.counters.accepted}
+    assert sum(count(log, "robotstxt/request_count") for log in logs) == 1
+    assert sum(count(log, "robotstxt/forbidden") for log in logs) >= 1
+    assert sum(count(log, "robots/shared") > 0 for log in logs) >= 1
+    assert (left.in_flight, left.leases) == (0, 0)
+
+
+async def test_a_killed_fetcher_costs_a_moment(fleet: Fleet) -> None:
+    hold = threading.Event()
+    with Site(pages() | {"/robots.txt": Page(PRIVATE, hold=hold)}) as site:
+        await fleet.push(site.url("/0"), site.url("/private"))
+        patient = SHORT_LEASE | {"ROBOTSTXT_TIMEOUT_SECONDS": 20}
+        killed = fleet.start(**OBEY | patient)
+        await site.asked(1)
+        other = fleet.start(**OBEY | patient)
+        await fleet.workers(2)
+        killed.kill()
+        died = time.monotonic()
+        await site.asked(2)
+        took = time.monotonic() - died
+        hold.set()
+        status, log = await ended(other)
+        left = await fleet.left()
+    assert status == 0
+    assert took < 8, "LOCK_MS, and the time for which a page waits outside"
+    assert site.requested == ["/robots.txt", "/robots.txt", "/0"]
+    assert left.states == {"done": 2}
+    assert count(log, "robots/postponed") >= 1, "its pages did not hold a place meanwhile"
+
+
+ALLOWED = {
+    "404": Page("no", 404),
+    "401": Page("no", 401),
+    "403": Page("no", 403),
+    "410": Page("no", 410),
+    "empty": Page(""),
+    "a page": Page("<html><body>Disallow: everything you like</body></html>"),
+    "binary": Page(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" * 999),
+    "a redirect loop": Page("", 302, {"Location": "/robots.txt"}),
+    "a redirect to what is not there": Page("", 301, {"Location": "/nowhere"}),
+}
+FORBIDDEN = {
+    "rules": Page(PRIVATE),
+    "UTF-8 with a mark": Page(b"\xef\xbb\xbf" + PRIVATE.encode()),
+    "UTF-16": Page(PRIVATE.encode("utf-16")),
+    "other line ends": Page(PRIVATE.replace("\n", "\r\n")),
+    "not UTF-8": Page(b"# caf\xe9\n" + PRIVATE.encode()),
+    "gzip": Page(gzip.compress(PRIVATE.encode()), headers={"Content-Encoding": "gzip"}),
+    "10 MB": Page(PRIVATE + "# and so on\n" * 900_000),
+    "a redirect": Page("", 301, {"Location": "/elsewhere"}),
+}
+
+
+async def test_every_kind_of_file(fleet: Fleet) -> None:
+    elsewhere = {"/elsewhere": Page(PRIVATE)}
+    kinds = ALLOWED | FORBIDDEN
+    with ExitStack() as stack:
+        sites = {
+            name: stack.enter_context(Site(pages() | elsewhere | {"/robots.txt": page}, f"127.0.3.{number}"))
+            for number, (name, page) in enumerate(kinds.items(), 1)
+        }
+        urls = [site.url(path) for site in sites.values() for path in ("/0", "/private")]
+        await fleet.push(*urls)
+        [log] = await crawled(fleet, DOWNLOAD_MAXSIZE=2_000_000, CONCURRENT_REQUESTS=32)
+        left = await fleet.left()
+    assert all("/0" in site.requested for site in sites.values())
+    assert {name for name, site in sites.items() if "/private" in site.requested} == set(ALLOWED)
+    assert sites["a redirect loop"].requested.count("/robots.txt") == 6
+    assert all(site.requested.count("/robots.txt") == 1 for name, site in sites.items() if "loop" not in name)
+    assert left.states == {"done": len(urls)}
+    assert count(log, "robotstxt/forbidden") == len(FORBIDDEN)
+    assert count(log, "robotstxt/response_status_count/404") == 2
+
+
+@pytest.mark.parametrize("failure", ["500", "429", "timeout", "closed"])
+async def test_a_file_that_cannot_be_reached_makes_its_pages_wait_and_nobody_else(fleet: Fleet, failure: str) -> None:
+    hold = threading.Event()
+    bad = {
+        "500": Page("", 500),
+        "429": Page("", 429),
+        "timeout": Page(hold=hold),
+        "closed": Page("", headers={"Content-Length": "99", "Connection": "close"}),
+    }[failure]
+    answers = iter([bad, bad])
+    with (
+        Site(pages(3) | {"/robots.txt": lambda: next(answers, Page(PRIVATE))}) as sick,
+        Site(pages(20), "127.0.0.2") as well,
+    ):
+        await fleet.push(*map(sick.url, ("/0", "/1", "/2", "/private")), *map(well.url, well.pages))
+        [log] = await crawled(fleet, FRONTIER_BACKOFF_SECONDS=0.1)
+        left = await fleet.left()
+        hold.set()
+        assert sick.requested[:3] == ["/robots.txt"] * 3
+        assert sorted(sick.requested[3:]) == ["/0", "/1", "/2"]
+        back = sick.received[2].at
+        assert all(request.at < back for request in well.received), "the healthy host was done long before"
+    assert left.states == {"done": 4 + 21}
+    assert count(log, "robots/unreachable") == 2
+    assert count(log, "robots/postponed") >= 4
+    assert log.count("cannot be reached") == 1, "said once"
+    assert "is there again after" in log
+    assert "frontier/dead" not in log, "a page that waited was not charged"
+
+
+@pytest.mark.parametrize("wish", ["Crawl-delay: 0.4", "Request-rate: 5/2s"])
+async def test_what_it_asks_for_is_kept_on_the_wire_by_all(fleet: Fleet, wish: str) -> None:
+    file = Page(f"User-agent: *\n{wish}\nSitemap: http://a.example/sitemap.xml\n")
+    with Site(pages(5) | {"/robots.txt": file}) as site:
+        await fleet.push(*map(site.url, pages(5)), cap=4)
+        await crawled(fleet, workers=2)
+        assert len(site.received) == 7
+        assert min(gaps(site)) >= 0.398, gaps(site)
+        shown = fleet.runner.run("status", "--json", "-s", f"FRONTIER_KEY={fleet.key}")
+        assert json.loads(shown.stdout)["hosts"] == []
+        await fleet.push(site.url("/more"))
+        shown = fleet.runner.run("status", "--json", "-s", f"FRONTIER_KEY={fleet.key}")
+    [host] = json.loads(shown.stdout)["hosts"]
+    assert host["sitemaps"] == {site.url(""): ["http://a.example/sitemap.xml"]}
+
+
+async def test_a_page_may_be_exempt(fleet: Fleet) -> None:
+    with Site(pages() | {"/robots.txt": Page(PRIVATE)}) as site:
+        await fleet.push(site.url("/private"), meta={"dont_obey_robotstxt": True})
+        await crawled(fleet)
+        assert site.requested == ["/private"]

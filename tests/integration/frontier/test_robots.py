@@ -1,0 +1,108 @@
+"""What the fleet knows of robots.txt: fetched by one worker at a time, remembered for all, and not for ever."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from crawler.frontier.robots import FetchTask, Known
+from crawler.policy.robots import Verdict
+from tests.integration.frontier.making import Timed, message, timed
+
+HOST, ORIGIN = "a.example", "https://a.example"
+RULES = Known(Verdict.RULES, 200, 60_000, "Disallow: /x\n", ("https://a.example/1.xml", "https://a.example/2.xml"))
+LATER = Known(Verdict.LATER, 503, 60_000)
+
+
+async def claim(world: Timed, worker: str = "w") -> Known | FetchTask | None:
+    return await world.frontier.robots.claim(HOST, ORIGIN, worker)
+
+
+async def keep(world: Timed, known: Known, worker: str = "w", *, unreachable: bool = False) -> bool:
+    return await world.frontier.robots.keep(HOST, ORIGIN, worker, known, keep_ms=3_600_000, unreachable=unreachable)
+
+
+async def test_one_worker_fetches_and_all_know(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    assert await claim(world, "first") == FetchTask(0)
+    assert await claim(world, "second") is None
+    assert await claim(world, "first") == FetchTask(0), "asking again prolongs it"
+    assert await keep(world, RULES, "first")
+    await world.pass_ms(59_999)
+    assert await claim(world, "second") == Known(Verdict.RULES, 200, 1, RULES.rules)
+    await world.pass_ms(1)
+    assert await claim(world, "second") == FetchTask(0)
+
+
+async def test_a_task_whose_worker_is_silent_goes_to_another(
+    redis_client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crawler.frontier.robots.LOCK_MS", 50)
+    world = await timed(redis_client)
+    assert await claim(world, "killed") == FetchTask(0)
+    await asyncio.sleep(0.1)
+    assert await claim(world, "other") == FetchTask(0)
+    assert not await keep(world, LATER, "killed"), "what it brings after all is not believed"
+    assert await keep(world, RULES, "other")
+
+
+async def test_since_when_a_file_cannot_be_reached_is_remembered_until_it_can(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    await claim(world)
+    assert await keep(world, LATER, unreachable=True)
+    assert await claim(world) == LATER
+    await world.pass_ms(60_000)
+    assert await claim(world) == FetchTask(60_000)
+    assert await keep(world, LATER, unreachable=True)
+    await world.pass_ms(60_000)
+    assert await claim(world) == FetchTask(120_000)
+    assert await keep(world, RULES)
+    await world.pass_ms(60_000)
+    assert await claim(world) == FetchTask(0)
+
+
+async def test_everything_expires(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    await claim(world)
+    await world.frontier.robots.crawl_delay(HOST, ORIGIN, 5_000)
+    keys = [world.frontier.shards.key(0, name) for name in (f"robots:{ORIGIN}:lock", f"origins:{HOST}")]
+    assert all([0 < await redis_client.pttl(key) <= 86_400_000 for key in keys])
+    await keep(world, RULES)
+    assert await redis_client.exists(keys[0]) == 0
+    assert 0 < await redis_client.pttl(world.frontier.shards.key(0, f"robots:{ORIGIN}")) <= 3_600_000
+
+
+async def test_the_longest_crawl_delay_of_a_hosts_origins_counts(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    await world.frontier.push([message(1, HOST, delay_ms=1_000)])
+    asked = world.frontier.robots.crawl_delay
+    assert await asked(HOST, "http://a.example", 3_000) == 3_000
+    assert await asked(HOST, "https://a.example", 2_000) == 3_000
+    assert await asked(HOST, "http://a.example", 0) == 2_000
+    assert await asked(HOST, "https://a.example", 0) == 1_000
+
+
+async def test_a_host_that_asked_for_a_delay_is_remembered_as_long_as_its_file(redis_client: Any) -> None:
+    world = await timed(redis_client, quiet_ms=50_000, robots_ms=200_000)
+    hosts = world.frontier.shards.key(0, "hosts")
+    await world.frontier.push([message(1, HOST), message(2, "b.example")])
+    await world.fetch()
+    await world.frontier.robots.crawl_delay(HOST, ORIGIN, 1_000)
+    await world.pass_ms(199_999)
+    await world.frontier.generations.sweep()
+    assert await redis_client.hkeys(hosts) == [HOST.encode()]
+    await world.pass_ms(2_000)
+    await world.frontier.generations.sweep()
+    assert await redis_client.hkeys(hosts) == []
+
+
+async def test_sitemaps_are_shown_with_their_host(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    await world.frontier.push([message(1, HOST)])
+    await claim(world)
+    await world.frontier.robots.crawl_delay(HOST, ORIGIN, 0)
+    await keep(world, RULES)
+    [state] = await world.frontier.census.hosts()
+    assert state.sitemaps == {ORIGIN: list(RULES.sitemaps)}

@@ -1,0 +1,103 @@
+"""What a robots.txt and the answer to a request for it mean."""
+
+from __future__ import annotations
+
+import codecs
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.policy import robots
+from crawler.policy.robots import Verdict, Wishes
+
+RULES = "User-agent: *\nDisallow: /private\nCrawl-delay: 2\n"
+
+
+@pytest.mark.parametrize(
+    ("status", "verdict"),
+    [(200, "rules"), (204, "rules"), (301, "allow"), (304, "allow")]
+    + [(status, "allow") for status in (400, 401, 403, 404, 410, 418, 451)]
+    + [(status, "later") for status in (429, 500, 502, 503, 504, 599)],
+)
+def test_what_an_answer_means(status: int, verdict: str) -> None:
+    assert robots.verdict(status) == verdict
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        RULES.encode(),
+        codecs.BOM_UTF8 + RULES.encode(),
+        codecs.BOM_UTF16_LE + RULES.encode("utf-16-le"),
+        codecs.BOM_UTF16_BE + RULES.encode("utf-16-be"),
+        RULES.encode("utf-16-le"),
+        RULES.encode("utf-16-be"),
+    ],
+)
+def test_text_in_any_encoding_that_says_what_it_is(body: bytes) -> None:
+    assert robots.text(body) == RULES
+
+
+@pytest.mark.parametrize("body", [b"", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", b"\0\0\0\0", b"%PDF-1.4\n\0\xff"])
+def test_what_is_no_text_forbids_nothing(body: bytes) -> None:
+    assert robots.text(body) == ""
+
+
+def test_bytes_that_are_not_utf8_are_passed_over() -> None:
+    assert robots.text(b"Disallow: /caf\xe9/x\n") == "Disallow: /caf/x\n"
+
+
+def test_of_a_long_file_the_first_500_kib_count_in_whole_lines() -> None:
+    line = b"Disallow: /0123456789/\n"
+    lines = robots.text(line * 500_000)
+    assert robots.MAX_BYTES - len(line) < len(lines) <= robots.MAX_BYTES
+    assert set(lines.splitlines(keepends=True)) == {line.decode()}
+    assert len(robots.text(b"x" * 1_000_000)) == robots.MAX_BYTES
+
+
+@given(st.binary(max_size=2_000))
+def test_any_bytes_can_be_read(body: bytes) -> None:
+    lines = robots.text(body)
+    assert "\0" not in lines
+    assert 0 <= robots.wishes(lines, "shoal").delay_seconds <= robots.MAX_DELAY_SECONDS
+
+
+@pytest.mark.parametrize(
+    ("lines", "seconds"),
+    [
+        ("User-agent: *\nCrawl-delay: 2.5", 2.5),
+        ("User-agent: *\nRequest-rate: 1/10s", 10),
+        ("User-agent: *\nRequest-rate: 2/1m", 30),
+        ("User-agent: *\nCrawl-delay: 1\nRequest-rate: 1/5s", 5),
+        ("User-agent: *\nCrawl-delay: 9\nRequest-rate: 1/5s", 9),
+        ("User-agent: *\nRequest-rate: 30/1m 0800-1700", 2),
+        ("User-agent: *\nCrawl-delay: 86400", 3_600),
+        ("User-agent: *\nCrawl-delay: inf", 0),
+        ("User-agent: *\nCrawl-delay: nan", 0),
+        ("User-agent: *\nCrawl-delay: -3", 0),
+        ("User-agent: *\nCrawl-delay: soon", 0),
+        ("User-agent: *\nRequest-rate: 0/5", 0),
+        ("User-agent: *\nCrawl-delay: 5\n\nUser-agent: shoal\nCrawl-delay: 1", 1),
+        ("User-agent: other\nCrawl-delay: 5", 0),
+    ],
+)
+def test_the_longer_of_crawl_delay_and_request_rate(lines: str, seconds: float) -> None:
+    assert robots.wishes(lines, "shoal").delay_seconds == seconds
+
+
+def test_sitemaps_are_found_wherever_they_stand_up_to_a_limit() -> None:
+    named = "Sitemap: http://a.example/1.xml\nUser-agent: *\nDisallow: /\nSitemap: http://a.example/2.xml"
+    assert robots.wishes(named, "shoal") == Wishes(0.0, ("http://a.example/1.xml", "http://a.example/2.xml"))
+    assert len(robots.wishes("Sitemap: http://a.example/s.xml\n" * 500, "shoal").sitemaps) == robots.MAX_SITEMAPS
+
+
+@pytest.mark.parametrize(
+    ("failing_for", "wait"), [(0, 60), (59, 60), (120, 120), (7_200, 3_600), (30 * 86_400.0, 3_600)]
+)
+def test_the_longer_it_fails_the_longer_it_is_left_alone(failing_for: float, wait: float) -> None:
+    assert robots.next_try_seconds(failing_for, 60) == wait
+
+
+def test_the_verdicts_are_stored_by_these_names() -> None:
+    assert [each.value for each in Verdict] == ["rules", "allow", "later"]
