@@ -44,3 +44,7 @@ class ProxyError(DownloadFailedError):
 
 class AddressRefusedError(Exception):
     """A host stands for an address that must not be dialled (GUARD_ALLOWED_NETWORKS): trying again is no use."""
+
+
+class BrowserError(DownloadFailedError):
+    """The browser died, hung or did not start, or its tab crashed: no fault of the host, another browser may do it."""

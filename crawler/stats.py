@@ -53,3 +53,10 @@ REPLAYED: Final = "storage/spool/replayed"
 SPOOL_BYTES: Final = "storage/spool/bytes"
 SPOOL_OLDEST: Final = "storage/spool/oldest_timestamp_seconds"  # when its oldest file was last written; 0 = empty
 CHANGES: Final = "storage/changes"  # records added to a change history
+
+# browser
+BROWSER_PAGES: Final = "browser/pages"
+BROWSER_RESTARTS: Final = "browser/restarts/{}"  # died, hung, memory, runaway, pages
+BROWSER_REFUSED: Final = "browser/refused"  # connections to addresses that must not be dialled
+BROWSER_BLOCKED: Final = "browser/blocked/{}"  # sub-resources by type
+BROWSER_MEMORY: Final = "browser/memory_bytes"  # now

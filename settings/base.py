@@ -239,6 +239,35 @@ SPIDER_MIDDLEWARES = {
     "crawler.middlewares.lineage.LineageMiddleware": 10,  # nearest to the engine: sees what the others let through
 }
 
+# --- Tiers beyond http -----------------------------------------------------------------------------------
+# What fetches the requests of a tier, in workers whose TIER has it. Reader: handlers/tiers.py
+TIER_HANDLERS = {
+    "browser": "crawler.handlers.browser.BrowserDownloadHandler",
+}
+
+# --- Browser tier -----------------------------------------------------------------------------------------
+# Used by workers whose TIER has `browser`. Readers: handlers/chromium.py
+# The Chromium to start, a path or a name; empty looks for chromium, chromium-headless-shell, then Playwright's own.
+BROWSER_EXECUTABLE = os.environ.get("BROWSER_EXECUTABLE", "")
+# Pages open at once in one worker, 1 to 64. A worker of the browser tier alone holds no more requests than that.
+BROWSER_CONCURRENCY = os.environ.get("BROWSER_CONCURRENCY", "4")
+# Longest wait, after the document is there, for the network to be quiet for half a second: scripts fill the page.
+# Seconds, 0 to 60; 0 = do not wait.
+BROWSER_SETTLE_SECONDS = 3
+# What a page does not load: image, media, font, stylesheet, script, xhr, fetch, manifest.
+BROWSER_BLOCKED_RESOURCES = ["image", "media", "font"]
+# A context (cookies, storage, connections) is replaced after so many pages or seconds, 1 to 100,000 and 1 to 86,400.
+BROWSER_CONTEXT_PAGES = 50
+BROWSER_CONTEXT_SECONDS = 600
+# The browser is replaced after so many pages (1 to 1,000,000), or when its processes have more memory for themselves
+# (MiB, 128 to 1,000,000); at twice that at once.
+BROWSER_MAX_PAGES = 1_000
+BROWSER_MEMORY_MB = os.environ.get("BROWSER_MEMORY_MB", "1024")
+# Seconds between two looks at the browser, whether it answers and at its memory, 0.1 to 600
+BROWSER_CHECK_SECONDS = 5
+# Most that one connection of the browser may bring, in MiB, 1 to 10,000
+BROWSER_CONNECTION_MAX_MB = 100
+
 # --- Safety ----------------------------------------------------------------------------------------------
 # Consoles that run what is sent to them. Reader: Scrapy
 TELNETCONSOLE_ENABLED = False

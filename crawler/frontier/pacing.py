@@ -106,12 +106,17 @@ class Pacer:
         if not turn.keep:
             self._outbox.give_back(turn.handle)
 
-    def sent(self, turn: Turn) -> None:
-        """The request of *turn* has been written; the first call counts. Charges the delivery."""
+    def leaving(self, turn: Turn) -> None:
+        """The request of *turn* is about to be written by somebody who tells the moment later. Charges the delivery."""
+        if turn.held is not None:
+            turn.charged = self._outbox.start(turn.handle)
+
+    def sent(self, turn: Turn, ago: float = 0.0) -> None:
+        """The request of *turn* was written *ago* seconds; the first call counts. Charges the delivery."""
         if turn.sent_at is not None:
             return
-        turn.sent_at = self._clock()
-        if turn.held is not None:
+        turn.sent_at = self._clock() - ago
+        if turn.held is not None and turn.charged is None:
             turn.charged = self._outbox.start(turn.handle, on_wire=True)
 
     async def _beside(self, request: Request) -> Turn:

@@ -16,13 +16,14 @@ from scrapy.http import Response
 from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.defer import Deferred
 
-from crawler.errors import ConfigError
+from crawler.errors import BrowserError, ConfigError
 from crawler.frontier import proxy_faults
 from crawler.frontier.pacing import MissedError, Pacer, TooLateError, Turn
 from crawler.frontier.scheduler import Scheduler, in_use
 from crawler.frontier.settling import Settler
 from crawler.frontier.worker import Worker
 from crawler.handlers.http import DEPARTURE, Departure
+from crawler.handlers.tiers import TierHandlers
 from crawler.policy.failures import FailureClass, classify
 
 UNREACHED: Final = (FailureClass.HOST_FAULT, FailureClass.TRANSIENT)  # exceptions that speak of the host, not of a page
@@ -40,6 +41,7 @@ class Downloader(ScrapyDownloader):
             allowed = "this one only together with SCHEDULER = crawler.frontier.scheduler.Scheduler"
             raise ConfigError("DOWNLOADER", crawler.settings["DOWNLOADER"], allowed)
         super().__init__(crawler)
+        self._tiers = TierHandlers(crawler)
 
     def fetch(self, request: Request, spider: Any = None) -> Deferred[Response | Request]:
         """Download *request* through the middlewares; tells the settler how that ended."""
@@ -81,20 +83,28 @@ class Downloader(ScrapyDownloader):
         return response
 
     async def _attempt(self, request: Request, turn: Turn) -> Response:
-        request.meta[DEPARTURE] = Departure(partial(self._pacer.allowed, turn), partial(self._pacer.sent, turn))
+        pacer = self._pacer
+        request.meta[DEPARTURE] = Departure(
+            partial(pacer.allowed, turn), partial(pacer.sent, turn), partial(pacer.leaving, turn)
+        )
         try:
-            response = await self.handlers.download_request_async(request)
+            response = await self._handle(request)
         except MissedError:
             raise
         except BaseException as error:
-            excused, fault = proxy_faults.excuse(request, error), classify(error) in UNREACHED
-            self._pacer.answered(turn, None, excused=excused, fault=fault)
+            excused = isinstance(error, BrowserError) or proxy_faults.excuse(request, error)
+            self._pacer.answered(turn, None, excused=excused, fault=classify(error) in UNREACHED)
             raise
         finally:
             request.meta.pop(DEPARTURE, None)
         excused = proxy_faults.excuse(request, response)
         self._pacer.answered(turn, None if excused else response, excused=excused)
         return response
+
+    async def _handle(self, request: Request) -> Response:
+        if (handler := self._tiers.of(request)) is not None:
+            return await handler.download_request(request)
+        return await self.handlers.download_request_async(request)
 
     def _signal(self, signal: object, **arguments: object) -> None:
         self.signals.send_catch_log(signal=signal, spider=self.crawler.spider, **arguments)

@@ -36,10 +36,14 @@ DEPARTURE: Final = "departure"  # in meta, for one attempt
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Departure:
-    """What is called around the writing of a request: whether it is still *allowed*, and that it was *sent*."""
+    """What is called around the writing of a request: whether it is still *allowed*, and that it was *sent*.
+
+    A handler that sees the writing only afterwards calls *leaving* before it, and *sent* with how many seconds ago.
+    """
 
     allowed: Callable[[], bool]
-    sent: Callable[[], None]
+    sent: Callable[..., None]
+    leaving: Callable[[], None] = lambda: None
 
 
 Waiting = dict[bytes, deque[Departure]]  # by URL as it is sent

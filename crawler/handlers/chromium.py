@@ -1,0 +1,162 @@
+"""Chromium as a process: which one, started with which flags, how much memory it has, and how it is ended for good."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Self, cast
+
+from playwright.async_api import Browser, CDPSession, Error, Playwright, async_playwright
+from scrapy.settings import BaseSettings
+
+from crawler import config
+from crawler.errors import ConfigError
+
+CANDIDATES: Final = ("chromium", "chromium-headless-shell")
+PLAYWRIGHTS_OWN: Final = "chromium*/chrome-*/*"  # below Playwright's cache
+RESOURCES: Final = frozenset(
+    {"image", "media", "font", "stylesheet", "script", "xhr", "fetch", "websocket", "manifest"}
+)
+MEGABYTE: Final = 1024 * 1024
+LAUNCH_SECONDS: Final = 30.0
+END_SECONDS: Final = 5.0  # for a browser to leave by itself
+FLAGS: Final = (
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--dns-prefetch-disable",
+    # Nothing goes round the proxy: no name is resolved by the browser, no UDP leaves it (WebRTC).
+    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BrowserConfig:
+    """The BROWSER_ settings."""
+
+    executable: str
+    concurrency: int  # pages at once
+    pages: int  # until the browser is replaced
+    memory_bytes: int  # from here on it is replaced, too
+    context_pages: int
+    context_seconds: float
+    settle_seconds: float
+    check_seconds: float
+    connection_bytes: int
+    blocked: frozenset[str]
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings) -> Self:
+        """Raises ConfigError, also when there is no Chromium."""
+        return cls(
+            executable=find(str(settings.get("BROWSER_EXECUTABLE") or "")),
+            concurrency=config.integer(settings, "BROWSER_CONCURRENCY", 1, 64),
+            pages=config.integer(settings, "BROWSER_MAX_PAGES", 1, 1_000_000),
+            memory_bytes=config.integer(settings, "BROWSER_MEMORY_MB", 128, 1_000_000) * MEGABYTE,
+            context_pages=config.integer(settings, "BROWSER_CONTEXT_PAGES", 1, 100_000),
+            context_seconds=config.number(settings, "BROWSER_CONTEXT_SECONDS", 1, 86_400),
+            settle_seconds=config.number(settings, "BROWSER_SETTLE_SECONDS", 0, 60),
+            check_seconds=config.number(settings, "BROWSER_CHECK_SECONDS", 0.1, 600),
+            connection_bytes=config.integer(settings, "BROWSER_CONNECTION_MAX_MB", 1, 10_000) * MEGABYTE,
+            blocked=_blocked(settings.get("BROWSER_BLOCKED_RESOURCES")),
+        )
+
+
+def find(named: str) -> str:
+    """The path of the Chromium to start: the *named* one, else Debian's, else Playwright's own; raises ConfigError."""
+    if named:
+        if path := shutil.which(named):
+            return path
+        raise ConfigError("BROWSER_EXECUTABLE", named, "the path or name of a Chromium, or empty to look for one")
+    for candidate in CANDIDATES:
+        if path := shutil.which(candidate):
+            return path
+    found = sorted((Path.home() / ".cache/ms-playwright").glob(PLAYWRIGHTS_OWN))
+    for own in reversed(found):
+        if own.name in {"chrome", "headless_shell", "chrome-headless-shell"}:
+            return str(own)
+    allowed = "a Chromium: install Debian's `chromium`, or run `playwright install chromium`, or name one"
+    raise ConfigError("BROWSER_EXECUTABLE", named, allowed)
+
+
+class Chromium:
+    """One browser after the other, each with a Playwright of its own: its driver grows, too."""
+
+    def __init__(self, executable: str) -> None:
+        self._executable = executable
+        self._playwright: Playwright | None = None
+        self._session: CDPSession | None = None
+        self._pid: int | None = None
+
+    async def launch(self, proxy_url: str) -> Browser:
+        """Start one; it reaches nothing but the proxy."""
+        async with asyncio.timeout(LAUNCH_SECONDS):
+            self._playwright = await async_playwright().start()
+            browser = await self._playwright.chromium.launch(
+                executable_path=self._executable,
+                headless=True,
+                chromium_sandbox=os.geteuid() != 0,  # as root it does not start with one
+                proxy={"server": proxy_url, "bypass": "<-loopback>"},  # loopback too goes through it
+                args=list(FLAGS),
+                ignore_default_args=["--disable-popup-blocking"],  # what a page opens besides has no turn
+                handle_sigint=False,  # a worker that drains still needs it
+                handle_sigterm=False,
+                handle_sighup=False,
+            )
+            self._session = await browser.new_browser_cdp_session()
+            self._pid = next(one["id"] for one in await self._processes() if one["type"] == "browser")
+        return browser
+
+    async def memory(self) -> int:
+        """Bytes that its processes have for themselves; raises Playwright's Error or TimeoutError when it hangs."""
+        async with asyncio.timeout(END_SECONDS):
+            processes = await self._processes()
+        return sum(private_bytes(one["id"]) for one in processes)
+
+    async def close(self) -> None:
+        """End what was started, whatever state it is in."""
+        playwright, self._playwright, self._session = self._playwright, None, None
+        if playwright is not None:
+            with suppress(TimeoutError, Error):
+                async with asyncio.timeout(END_SECONDS):
+                    await playwright.stop()  # its driver ends the browser, too
+        self.kill()
+
+    def kill(self) -> None:
+        """End the browser now."""
+        pid, self._pid = self._pid, None
+        if pid is not None:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+    async def _processes(self) -> list[dict[str, Any]]:
+        if self._session is None:
+            raise Error("no browser runs")
+        found = await self._session.send("SystemInfo.getProcessInfo")
+        return cast("list[dict[str, Any]]", found["processInfo"])
+
+
+def private_bytes(pid: int) -> int:
+    """Resident memory that *pid* shares with nobody; 0 when it is gone, or where there is no /proc."""
+    try:
+        _, resident, shared, *_ = Path(f"/proc/{pid}/statm").read_text("ascii").split()
+    except OSError:
+        return 0
+    return (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _blocked(value: object) -> frozenset[str]:
+    types = [part.strip() for part in value.split(",")] if isinstance(value, str) else value
+    if not isinstance(types, (list, tuple, set, frozenset)) or not RESOURCES.issuperset(filter(None, types)):
+        raise ConfigError("BROWSER_BLOCKED_RESOURCES", value, "any of " + ", ".join(sorted(RESOURCES)))
+    return frozenset(filter(None, types))

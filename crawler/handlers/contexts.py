@@ -1,0 +1,99 @@
+"""Which browser context a page is opened in, and when a context has served its time. Knows nothing of Playwright."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Self
+
+from scrapy import Request
+
+from crawler.handlers.filter_proxy import Pass
+
+KEPT = 16  # contexts without a page that are kept for the next one
+
+
+@dataclass(frozen=True, slots=True)
+class Wants:
+    """What two requests must have in common to share a context, and with it cookies and caches."""
+
+    user_agent: str
+    proxy: str
+    authorization: str = field(repr=False)
+    jar: str
+
+    @classmethod
+    def of(cls, request: Request) -> Self:
+        """*jar* is Scrapy's `cookiejar`."""
+        return cls(
+            _header(request, "User-Agent"),
+            str(request.meta.get("proxy") or ""),
+            _header(request, "Proxy-Authorization"),
+            str(request.meta.get("cookiejar", "")),
+        )
+
+
+@dataclass(slots=True, eq=False)
+class Lent:
+    """One context. *open*: its pages right now."""
+
+    name: str
+    wants: Wants
+    admitted: Pass
+    opened_at: float
+    pages: int = 0
+    open: int = 0
+
+
+class Contexts:
+    """Lends contexts for pages; one is replaced after that many *pages* or *seconds*."""
+
+    def __init__(self, pages: int, seconds: float, admit: Callable[[Wants], Pass], clock: Callable[[], float]) -> None:
+        self._pages = pages
+        self._seconds = seconds
+        self._admit = admit
+        self._clock = clock
+        self._names = count(1)
+        self._current: dict[Wants, Lent] = {}
+        self._retired: list[Lent] = []
+
+    def lend(self, wants: Wants) -> Lent:
+        """The context for one more page."""
+        lent = self._current.get(wants)
+        if lent is not None and (lent.pages >= self._pages or self._clock() - lent.opened_at >= self._seconds):
+            self._retired.append(self._current.pop(wants))
+            lent = None
+        if lent is None:
+            lent = Lent(f"context-{next(self._names)}", wants, self._admit(wants), self._clock())
+        self._current.pop(wants, None)
+        self._current[wants] = lent  # the latest is last
+        lent.pages += 1
+        lent.open += 1
+        return lent
+
+    def give_back(self, lent: Lent) -> None:
+        """A page of *lent* is closed."""
+        lent.open -= 1
+
+    def over(self) -> Iterator[Lent]:
+        """Those to close now: retired, or not used for long while others were; each is told once."""
+        idle = [lent for lent in self._current.values() if not lent.open]
+        for lent in idle[: max(0, len(self._current) - KEPT)]:
+            self._retired.append(self._current.pop(lent.wants))
+        done, self._retired = (
+            [lent for lent in self._retired if not lent.open],
+            [lent for lent in self._retired if lent.open],
+        )
+        yield from done
+
+    def clear(self) -> list[Lent]:
+        """All of them, forgotten: their browser is gone."""
+        gone = [*self._current.values(), *self._retired]
+        self._current.clear()
+        self._retired.clear()
+        return gone
+
+
+def _header(request: Request, name: str) -> str:
+    return (request.headers.get(name) or b"").decode("latin-1")

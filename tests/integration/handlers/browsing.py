@@ -1,0 +1,51 @@
+"""A browser handler for the tests: one real Chromium for a module, without a whole worker around it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from scrapy import Spider
+from scrapy.crawler import Crawler
+from scrapy.settings import Settings
+from scrapy.statscollectors import MemoryStatsCollector
+
+from crawler.errors import ConfigError
+from crawler.handlers import chromium
+from crawler.handlers.browser import BrowserDownloadHandler
+
+LOOPBACK = "127.0.0.1/32"  # where the sites of the tests are; the rest of 127.0.0.0/8 is refused
+
+
+def executable() -> str:
+    """The Chromium of this machine. Without one: fail where CI is set, skip on a laptop."""
+    try:
+        return chromium.find(os.environ.get("BROWSER_EXECUTABLE", ""))
+    except ConfigError as error:
+        if os.environ.get("CI"):
+            pytest.fail(str(error), pytrace=False)
+        pytest.skip(str(error))
+
+
+@asynccontextmanager
+async def opened(**changed: Any) -> AsyncIterator[BrowserDownloadHandler]:
+    """A handler whose browser is ended afterwards."""
+    settings = Settings()
+    settings.setmodule("settings.test", priority="project")
+    settings.setdict({"BROWSER_EXECUTABLE": executable(), "BROWSER_SETTLE_SECONDS": 0.4, "DOWNLOAD_TIMEOUT": 20})
+    settings.setdict({"GUARD_ALLOWED_NETWORKS": LOOPBACK} | changed, priority="cmdline")
+    crawler = Crawler(Spider, settings)
+    crawler.stats = MemoryStatsCollector(crawler)
+    crawler.spider = Spider("browsing")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("scrapy_playwright.handler.verify_installed_reactor", lambda _: None)
+        handler = BrowserDownloadHandler(crawler)
+    try:
+        yield handler
+    finally:
+        await handler._close()
+        await asyncio.sleep(0)

@@ -1,0 +1,247 @@
+"""The browser tier's handler with a real Chromium: what it returns, what it leaves alone, and how it survives."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import threading
+import time
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+from scrapy import Request
+from scrapy.exceptions import DownloadCancelledError, DownloadFailedError, DownloadTimeoutError
+from scrapy.http import JsonRequest, TextResponse
+
+from crawler import stats as names
+from crawler.errors import BrowserError
+from crawler.frontier.pacing import MissedError
+from crawler.handlers import chromium
+from crawler.handlers.browser import BrowserDownloadHandler
+from crawler.handlers.http import DEPARTURE, Departure
+from tests.integration.handlers.browsing import opened
+from tests.sites import Page, Site
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+SCRIPT = "<html><body><p>before</p><script>document.body.innerHTML = '<p>made by a script</p>'</script></body></html>"
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def handler() -> AsyncIterator[BrowserDownloadHandler]:
+    async with opened() as one:
+        yield one
+
+
+async def text(handler: BrowserDownloadHandler, request: Request) -> str:
+    response = await handler.download_request(request)
+    assert isinstance(response, TextResponse)
+    return response.text
+
+
+# --- what it returns
+
+
+async def test_the_body_is_what_scripts_made_of_the_page(handler: BrowserDownloadHandler) -> None:
+    page = Page(SCRIPT, 203, {"Content-Type": "text/html; charset=iso-8859-1", "X-Own": "yes", "Set-Cookie": "a=1"})
+    with Site({"/": page}) as site:
+        request = Request(site.url("/"))
+        response = await handler.download_request(request)
+
+    assert isinstance(response, TextResponse)
+    assert (response.status, response.url, response.request) == (203, site.url("/"), request)
+    assert response.css("p::text").get() == "made by a script"
+    assert (response.headers["X-Own"], response.headers["Set-Cookie"]) == (b"yes", b"a=1")
+    assert "Content-Length" not in response.headers
+    assert request.meta.keys() == {"download_latency"}
+
+
+async def test_a_page_that_scripts_fill_later_is_waited_for(handler: BrowserDownloadHandler) -> None:
+    shell = "<body><script>fetch('/data').then(r => r.text()).then(t => document.body.append(t))</script>"
+    with Site({"/": Page(shell), "/data": Page("price 9.99", headers={"Content-Type": "text/plain"})}) as site:
+        assert "price 9.99" in await text(handler, Request(site.url("/")))
+
+
+@pytest.mark.parametrize(("status", "body"), [(404, "gone"), (404, ""), (503, ""), (204, ""), (200, "")])
+async def test_every_status_is_an_answer(handler: BrowserDownloadHandler, status: int, body: str) -> None:
+    with Site({"/": Page(body, status, {"X-Own": "yes"})}) as site:
+        response = await handler.download_request(Request(site.url("/")))
+
+    assert (response.status, response.headers["X-Own"]) == (status, b"yes")
+    assert body in response.text if isinstance(response, TextResponse) else not response.body
+
+
+async def test_what_is_no_html_comes_as_it_is(handler: BrowserDownloadHandler) -> None:
+    with Site({"/": Page('{"a": 1}', headers={"Content-Type": "application/json"})}) as site:
+        response = await handler.download_request(Request(site.url("/")))
+
+    assert response.body == b'{"a": 1}'
+
+
+async def test_method_body_and_headers_are_the_requests(handler: BrowserDownloadHandler) -> None:
+    pages = {"/": Page("<script src=/s.js></script>"), "/s.js": Page("", headers={"Content-Type": "text/javascript"})}
+    headers = {"User-Agent": "shoal/0.1 (tests)", "X-Own": "yes", "Cookie": "jar=full", "Proxy-Authorization": "secret"}
+    with Site(pages) as site:
+        await handler.download_request(JsonRequest(site.url("/#top"), data={"q": 1}, headers=headers))
+
+    page, script = site.received
+    assert (page.method, page.body) == ("POST", '{"q": 1}')
+    sent = {name.lower(): value for name, value in page.headers.items()}
+    assert (sent["x-own"], sent["cookie"], sent["user-agent"]) == ("yes", "jar=full", "shoal/0.1 (tests)")
+    assert "proxy-authorization" not in sent
+    assert {name.lower(): value for name, value in script.headers.items()}["user-agent"] == "shoal/0.1 (tests)"
+    assert "X-Own" not in script.headers
+
+
+# --- what it leaves alone
+
+
+async def test_a_redirect_is_handed_over_and_not_followed(handler: BrowserDownloadHandler) -> None:
+    with Site({"/": Page("", 301, {"Location": "/next"}), "/next": Page()}) as site:
+        response = await handler.download_request(Request(site.url("/")))
+
+    assert (response.status, response.headers["Location"]) == (301, b"/next")
+    assert site.requested == ["/"]
+
+
+@pytest.mark.parametrize(
+    "body", ["<script>location.href = '/next'</script>", '<meta http-equiv="refresh" content="0; url=/next">']
+)
+async def test_a_page_that_goes_elsewhere_by_itself_is_a_redirect(handler: BrowserDownloadHandler, body: str) -> None:
+    with Site({"/": Page(body), "/next": Page()}) as site:
+        response = await handler.download_request(Request(site.url("/")))
+
+        assert (response.status, response.headers["Location"]) == (302, site.url("/next").encode())
+        assert site.requested == ["/"]
+
+
+async def test_resources_are_blocked_by_type_and_popups_closed(handler: BrowserDownloadHandler) -> None:
+    body = "<img src=/i.png><video src=/v.mp4></video><link rel=stylesheet href=/s.css><script>open('/pop')</script>"
+    pages = {"/": Page(body), "/s.css": Page("", headers={"Content-Type": "text/css"})}
+    with Site(pages) as site:
+        await handler.download_request(Request(site.url("/")))
+
+    assert sorted(site.requested) == ["/", "/s.css"]
+    assert handler.stats.get_value(names.BROWSER_BLOCKED.format("image")) == 1
+    assert [len(wrapper.context.pages) for wrapper in handler.context_wrappers.values()] in ([0], [0, 0])
+
+
+async def test_a_page_too_large_is_refused(handler: BrowserDownloadHandler) -> None:
+    with Site({"/": Page("<script>document.write('x'.repeat(60000))</script>")}) as site:
+        with pytest.raises(DownloadCancelledError):
+            await handler.download_request(Request(site.url("/"), meta={"download_maxsize": 50_000}))
+
+
+# --- its turn
+
+
+async def test_what_may_not_leave_any_more_never_does(handler: BrowserDownloadHandler) -> None:
+    departure = Departure(lambda: False, pytest.fail, pytest.fail)
+    with Site({"/": Page()}) as site:
+        with pytest.raises(MissedError):
+            await handler.download_request(Request(site.url("/"), meta={DEPARTURE: departure}))
+
+        assert not site.received
+
+
+async def test_it_tells_when_the_document_was_asked_for(handler: BrowserDownloadHandler) -> None:
+    moments: dict[str, float] = {}
+
+    def sent(ago: float = 0.0) -> None:
+        moments.setdefault("sent", time.monotonic() - ago)
+
+    departure = Departure(lambda: True, sent, lambda: moments.update(leaving=time.monotonic()))
+    with Site({"/": Page("<script src=/s.js></script>")}) as site:
+        await handler.download_request(Request(site.url("/"), meta={DEPARTURE: departure}))
+
+    assert moments["leaving"] <= moments["sent"] + 0.005
+    assert moments["sent"] == pytest.approx(site.received[0].at, abs=0.05)
+
+
+# --- how it survives
+
+
+async def test_a_page_that_never_comes_times_out_and_nothing_is_left(handler: BrowserDownloadHandler) -> None:
+    hold = threading.Event()
+    with Site({"/": Page(hold=hold), "/next": Page("fine")}) as site:
+        with pytest.raises(DownloadTimeoutError):
+            await handler.download_request(Request(site.url("/"), meta={"download_timeout": 0.5}))
+        assert "fine" in await text(handler, Request(site.url("/next")))
+        hold.set()
+
+    assert not any(wrapper.context.pages for wrapper in handler.context_wrappers.values())
+
+
+async def test_a_resource_that_never_comes_costs_the_settling_time_only(handler: BrowserDownloadHandler) -> None:
+    hold = threading.Event()
+    with Site({"/": Page("fine<script async src=/s.js></script>"), "/s.js": Page(hold=hold)}) as site:
+        assert "fine" in await text(handler, Request(site.url("/")))
+        hold.set()
+
+
+async def test_a_page_whose_script_never_ends_times_out(handler: BrowserDownloadHandler) -> None:
+    with Site({"/": Page("<script>for (;;) {}</script>"), "/next": Page("fine")}) as site:
+        with pytest.raises(DownloadTimeoutError):
+            await handler.download_request(Request(site.url("/"), meta={"download_timeout": 1}))
+        assert "fine" in await text(handler, Request(site.url("/next")))
+
+
+async def test_no_connection_is_the_hosts_failure(handler: BrowserDownloadHandler) -> None:
+    with Site({}) as site:
+        url = site.url("/")
+    with pytest.raises(DownloadFailedError) as error:
+        await handler.download_request(Request(url))
+    assert not isinstance(error.value, BrowserError)
+
+
+async def test_a_killed_browser_is_replaced(handler: BrowserDownloadHandler) -> None:
+    hold = threading.Event()
+    with Site({"/": Page(hold=hold), "/next": Page("fine")}) as site:
+        loading = asyncio.ensure_future(handler.download_request(Request(site.url("/"))))
+        await site.asked(1)
+        os.kill(handler._keeper._chromium._pid or 0, signal.SIGKILL)
+        with pytest.raises(BrowserError):
+            await loading
+        hold.set()
+        assert "fine" in await text(handler, Request(site.url("/next")))
+
+    assert handler.stats.get_value(names.BROWSER_RESTARTS.format("died")) == 1
+
+
+async def test_a_frozen_browser_is_found_and_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(chromium, "END_SECONDS", 0.5)
+    async with opened(BROWSER_CHECK_SECONDS=0.2) as watched:
+        with Site({"/": Page("fine")}) as site:
+            await watched.download_request(Request(site.url("/")))
+            os.kill(watched._keeper._chromium._pid or 0, signal.SIGSTOP)
+            with pytest.raises(BrowserError):
+                await watched.download_request(Request(site.url("/")))
+            assert "fine" in await text(watched, Request(site.url("/")))
+
+        assert watched.stats.get_value(names.BROWSER_RESTARTS.format("hung")) == 1
+
+
+async def test_it_is_replaced_after_its_pages_and_contexts_after_theirs() -> None:
+    async with opened(BROWSER_MAX_PAGES=4, BROWSER_CONTEXT_PAGES=2, BROWSER_CONCURRENCY=2) as short:
+        with Site({"/": Page("fine")}) as site:
+            urls = [f"{site.url('/')}?{number}" for number in range(6)]
+            site.pages.update({f"/?{number}": Page("fine") for number in range(6)})
+            await asyncio.gather(*(short.download_request(Request(url)) for url in urls))
+
+        assert sorted(site.requested) == [f"/?{number}" for number in range(6)]
+        counted = short.stats.get_stats()
+        assert counted[names.BROWSER_RESTARTS.format("pages")] == 1
+        assert counted["playwright/context_count"] == 3
+        assert counted["playwright/page_count/max_concurrent"] <= 2
+
+
+async def test_it_is_replaced_when_it_has_grown() -> None:
+    greedy = "<script>window.kept = []; for (let i = 0; i < 40; i++) kept.push(new Uint8Array(8e6).fill(1))</script>fat"
+    async with opened(BROWSER_CHECK_SECONDS=0.2, BROWSER_MEMORY_MB=350) as watched:
+        with Site({"/": Page(greedy), "/next": Page("fine")}) as site:
+            await asyncio.gather(watched.download_request(Request(site.url("/"))), return_exceptions=True)
+            assert "fine" in await text(watched, Request(site.url("/next")))
+
+        assert {"browser/restarts/memory", "browser/restarts/runaway"} & set(watched.stats.get_stats())

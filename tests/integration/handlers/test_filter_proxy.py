@@ -1,0 +1,146 @@
+"""The browser's proxy by itself: whom it serves, what it dials, where it cuts off, and the way through another proxy."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from base64 import b64encode
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from ipaddress import ip_network
+
+import pytest
+from scrapy.settings import Settings
+from scrapy.statscollectors import StatsCollector
+
+from crawler import stats as names
+from crawler.handlers.filter_proxy import FilterProxy, Limits, Pass, Upstream
+from crawler.handlers.resolver import Resolver, ResolverConfig
+from crawler.policy.addresses import AddressPolicy
+from tests.sites import Page, Site
+
+
+class Stats(StatsCollector):
+    def __init__(self) -> None:
+        self._stats = {}
+
+
+@asynccontextmanager
+async def listening(received_bytes: int = 1_000_000, idle_seconds: float = 5) -> AsyncIterator[FilterProxy]:
+    settings = Settings({"DNSCACHE_SECONDS": 60})
+    resolver = Resolver(AddressPolicy((ip_network("127.0.0.1/32"),)), ResolverConfig.from_settings(settings))
+    proxy = FilterProxy(resolver, Limits(received_bytes, idle_seconds), Stats())
+    await proxy.start()
+    yield proxy
+    await proxy.close()
+    resolver.close()
+
+
+async def ask(proxy: FilterProxy, raw: str, shown: Pass | None = None) -> bytes:
+    """What comes back for the request *raw*, to the end of the connection."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", int(proxy.url.rpartition(":")[2]))
+    credentials = f"Proxy-Authorization: {shown.header.decode()}\r\n" if shown else ""
+    writer.write(f"{raw}\r\n{credentials}\r\n".encode())
+    try:
+        async with asyncio.timeout(10):
+            return await reader.read()
+    finally:
+        writer.close()
+        with suppress(OSError):
+            await writer.wait_closed()
+
+
+def port(site: Site) -> str:
+    return site.url("").rpartition(":")[2]
+
+
+async def test_it_serves_nobody_without_a_pass() -> None:
+    async with listening() as proxy:
+        with Site({"/": Page()}) as site:
+            wrong = Pass(None)
+            revoked = proxy.admit()
+            proxy.revoke(revoked)
+            for shown in (None, wrong, revoked):
+                asked = asyncio.ensure_future(ask(proxy, f"GET {site.url('/')} HTTP/1.1", shown))
+                await asyncio.sleep(0.1)
+                assert not asked.done()  # it waits for the pass, on the same connection
+                asked.cancel()
+
+            assert not site.received
+
+
+async def test_it_forwards_to_what_is_allowed_and_keeps_its_own_headers() -> None:
+    async with listening() as proxy:
+        with Site({"/a?b": Page("found")}) as site:
+            raw = f"GET {site.url('/a?b')} HTTP/1.1\r\nHost: x\r\nX-Own: yes\r\nProxy-Connection: keep-alive"
+            answer = await ask(proxy, raw, proxy.admit())
+
+    assert answer.endswith(b"found")
+    assert {"Host": "x", "X-Own": "yes", "Connection": "close"} == site.received[0].headers
+
+
+@pytest.mark.parametrize("target", ["http://127.0.0.2:{}/", "http://0177.0.0.2:{}/", "http://[::ffff:7f00:2]:{}/"])
+async def test_it_dials_no_forbidden_address(target: str) -> None:
+    async with listening() as proxy:
+        with Site({}, host="127.0.0.2") as canary:
+            url = target.format(port(canary))
+            plain = await ask(proxy, f"GET {url} HTTP/1.1", proxy.admit())
+            tunnel = await ask(proxy, f"CONNECT {url[7:-1]} HTTP/1.1", proxy.admit())
+
+            assert not canary.received
+        assert plain == b""  # an answer would pass for the host's
+        assert tunnel.startswith(b"HTTP/1.1 502 ")
+        assert proxy._stats.get_value(names.BROWSER_REFUSED) == 2
+
+
+@pytest.mark.parametrize("raw", ["GET / HTTP/1.1", "GET ftp://127.0.0.1/ HTTP/1.1", "nonsense", "CONNECT :1 HTTP/1.1"])
+async def test_what_it_does_not_understand_it_drops(raw: str) -> None:
+    async with listening() as proxy:
+        assert await ask(proxy, raw, proxy.admit()) == b""
+
+
+async def test_it_cuts_off_what_brings_too_much() -> None:
+    async with listening(received_bytes=10_000) as proxy:
+        with Site({"/": Page("x" * 1_000_000)}) as site:
+            assert len(await ask(proxy, f"GET {site.url('/')} HTTP/1.1", proxy.admit())) <= 10_000
+
+
+async def test_it_cuts_off_what_is_idle() -> None:
+    async with listening(idle_seconds=0.2) as proxy:
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            number = silent.getsockname()[1]
+            answer = await ask(proxy, f"CONNECT 127.0.0.1:{number} HTTP/1.1", proxy.admit())
+
+    assert answer.startswith(b"HTTP/1.1 200 ")
+
+
+async def test_it_goes_through_another_proxy_where_a_pass_says_so() -> None:
+    async with listening(idle_seconds=0.5) as ours, listening(idle_seconds=0.5) as other:
+        with Site({"/": Page("found")}) as site:
+            shown = other.admit()
+            address = int(other.url.rpartition(":")[2])
+            through = ours.admit(Upstream("127.0.0.1", address, shown.header.decode()))
+            assert (await ask(ours, f"GET {site.url('/')} HTTP/1.1", through)).endswith(b"found")
+            raw = f"CONNECT 127.0.0.1:{port(site)} HTTP/1.1"
+            assert (await ask(ours, raw, through)).startswith(b"HTTP/1.1 200 ")
+
+            wrong = ours.admit(Upstream("127.0.0.1", address, "Basic " + b64encode(b"a:b").decode()))
+            assert (await ask(ours, raw, wrong)).startswith(b"HTTP/1.1 502 ")
+            assert wrong.broken is not None
+            assert "407" in wrong.broken
+
+
+async def test_another_proxy_is_no_way_to_a_forbidden_address() -> None:
+    async with listening() as ours:
+        through = ours.admit(Upstream("127.0.0.1", 1))
+        answer = await ask(ours, "CONNECT 169.254.169.254:80 HTTP/1.1", through)
+
+        assert answer.startswith(b"HTTP/1.1 502 ")
+        assert through.broken is None
+        assert ours._stats.get_value(names.BROWSER_REFUSED) == 1
+
+
+def test_no_secret_is_shown() -> None:
+    shown = Pass(Upstream("proxy.example", 8080, "Basic c2VjcmV0"))
+    assert shown.password not in repr(shown)
+    assert "c2VjcmV0" not in repr(shown)
