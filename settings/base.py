@@ -246,10 +246,12 @@ TIER_HANDLERS = {
 }
 
 # --- Browser tier -----------------------------------------------------------------------------------------
-# Used by workers whose TIER has `browser`. Readers: handlers/chromium.py
+# Used by workers whose TIER has `browser` (docs/browser.md). Reader: handlers/chromium.py, unless said otherwise.
+
 # The Chromium to start, a path or a name; empty looks for chromium, chromium-headless-shell, then Playwright's own.
 BROWSER_EXECUTABLE = os.environ.get("BROWSER_EXECUTABLE", "")
-# Pages open at once in one worker, 1 to 64. A worker of the browser tier alone holds no more requests than that.
+# Pages open at once in one worker, 1 to 64; a worker of the browser tier alone holds no more requests than it can
+# load. Readers: handlers/chromium.py, frontier/prefetch.py
 BROWSER_CONCURRENCY = os.environ.get("BROWSER_CONCURRENCY", "4")
 # Longest wait, after the document is there, for the network to be quiet for half a second: scripts fill the page.
 # Seconds, 0 to 60; 0 = do not wait.

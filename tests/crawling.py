@@ -131,6 +131,7 @@ class Fleet:
         self,
         *urls: str,
         spider: str = "walk",
+        stream: str = "",
         hosts: int = 0,
         cap: int = 8,
         delay_ms: int = 0,
@@ -140,7 +141,7 @@ class Fleet:
         messages = [
             Message(
                 host=f"host-{place % hosts}" if hosts else urlsplit(url).hostname or "",
-                stream=spider,
+                stream=stream or spider,
                 spider=spider,
                 body=codec.encode(Request(url, meta=dict(meta or {})), WalkSpider),
                 fingerprint=crc32(url.encode()),

@@ -24,7 +24,7 @@ from crawler.frontier.leases import Held, LeaseBook
 from crawler.frontier.messages import Batch, Lease
 from crawler.frontier.outage import Outage
 from crawler.frontier.outbox import BATCH, Outbox
-from crawler.frontier.queue import FrontierQueue
+from crawler.frontier.queue import FrontierQueue, served_tiers
 from crawler.frontier.suspects import SuspectTurns
 
 logger = logging.getLogger(__name__)
@@ -36,15 +36,18 @@ SHORTEST_WAIT = 0.005  # seconds between two calls that found nothing
 class PrefetchConfig:
     """How much a worker holds ahead."""
 
-    slots: int  # CONCURRENT_REQUESTS
+    slots: int  # CONCURRENT_REQUESTS, BROWSER_CONCURRENCY
     poll_seconds: float  # longest wait before Redis is asked again
     slow_seconds: float  # a fetch on the wire for longer makes its host slow
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> PrefetchConfig:
         """Raises ConfigError when a value is out of range."""
+        slots = config.integer(settings, "CONCURRENT_REQUESTS", 1, 10_000)
+        if served_tiers(settings) == ("browser",):  # what waits for a tab could be loaded by another worker
+            slots = min(slots, config.integer(settings, "BROWSER_CONCURRENCY", 1, 64))
         return cls(
-            slots=config.integer(settings, "CONCURRENT_REQUESTS", 1, 10_000),
+            slots=slots,
             poll_seconds=config.number(settings, "FRONTIER_POLL_SECONDS", 0.01, 60),
             slow_seconds=config.number(settings, "FRONTIER_SLOW_HOST_SECONDS", 0.1, 3_600),
         )

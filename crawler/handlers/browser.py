@@ -130,7 +130,9 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
         if download is not None and download.exception is not None:
             raise BrowserError(f"{request}: {download.exception}")
         if download is not None:
-            return visit.response(download.response_status, Headers(download.headers), self._within(request, download.body))
+            return visit.response(
+                download.response_status, Headers(download.headers), self._within(request, download.body)
+            )
         if answer is None:
             raise BrowserError(f"{request}: the browser shows no document")
         headers = await headers_of(answer)

@@ -116,7 +116,7 @@ async def test_a_name_that_changes_its_address_does_not_help() -> None:
             url = f"http://rebind.test:{everywhere.url().rpartition(':')[2]}"
             await visit(uncached, f"<script src='{url}first'></script><script src='{url}second'></script>")
 
-    assert everywhere.requested == ["/first"]
+    assert len(everywhere.requested) == 1
     assert not answers
 
 
