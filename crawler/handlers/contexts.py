@@ -9,7 +9,7 @@ from typing import Self
 
 from scrapy import Request
 
-from crawler.handlers.filter_proxy import Pass
+from crawler.handlers.forwarding import Pass
 
 KEPT = 16  # contexts without a page that are kept for the next one
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,7 @@ async def test_redirects_of_a_rendered_page_are_paced_by_the_frontier(fleet: Fle
     assert status == 0, log
     assert site.requested == ["/", "/script", "/end"]
     moments = [request.at for request in site.received]
-    assert min(after - before for before, after in zip(moments, moments[1:], strict=False)) >= 0.5
+    assert min(after - before for before, after in pairwise(moments)) >= 0.5
 
 
 async def test_a_worker_without_a_chromium_says_so(fleet: Fleet) -> None:

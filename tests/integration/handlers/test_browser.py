@@ -129,9 +129,9 @@ async def test_resources_are_blocked_by_type_and_popups_closed(handler: BrowserD
 
 
 async def test_a_page_too_large_is_refused(handler: BrowserDownloadHandler) -> None:
-    with Site({"/": Page("<script>document.write('x'.repeat(60000))</script>")}) as site:
-        with pytest.raises(DownloadCancelledError):
-            await handler.download_request(Request(site.url("/"), meta={"download_maxsize": 50_000}))
+    page = Page("<script>document.write('x'.repeat(60000))</script>")
+    with Site({"/": page}) as site, pytest.raises(DownloadCancelledError):
+        await handler.download_request(Request(site.url("/"), meta={"download_maxsize": 50_000}))
 
 
 # --- its turn

@@ -1,4 +1,4 @@
-"""The browser's proxy by itself: whom it serves, what it dials, where it cuts off, and the way through another proxy."""
+"""The browser's proxy by itself: whom it serves, what it dials, where it cuts off, and how it uses another proxy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from scrapy.settings import Settings
 from scrapy.statscollectors import StatsCollector
 
 from crawler import stats as names
-from crawler.handlers.filter_proxy import FilterProxy, Limits, Pass, Upstream
+from crawler.handlers.filter_proxy import FilterProxy, Limits
+from crawler.handlers.forwarding import Pass, Upstream
 from crawler.handlers.resolver import Resolver, ResolverConfig
 from crawler.policy.addresses import AddressPolicy
 from tests.sites import Page, Site
@@ -76,7 +77,7 @@ async def test_it_forwards_to_what_is_allowed_and_keeps_its_own_headers() -> Non
             answer = await ask(proxy, raw, proxy.admit())
 
     assert answer.endswith(b"found")
-    assert {"Host": "x", "X-Own": "yes", "Connection": "close"} == site.received[0].headers
+    assert site.received[0].headers == {"Host": "x", "X-Own": "yes", "Connection": "close"}
 
 
 @pytest.mark.parametrize("target", ["http://127.0.0.2:{}/", "http://0177.0.0.2:{}/", "http://[::ffff:7f00:2]:{}/"])

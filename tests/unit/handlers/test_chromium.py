@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 
 from crawler.errors import ConfigError
-from crawler.handlers import chromium
 from crawler.handlers.chromium import BrowserConfig, find, private_bytes
 from tests.unit.test_settings import base
 
@@ -62,18 +62,18 @@ def test_debians_chromium_is_found_before_playwrights(
     own = tmp_path / ".cache/ms-playwright/chromium-1200/chrome-linux/chrome"
     own.parent.mkdir(parents=True)
     own.touch()
-    monkeypatch.setattr(chromium.Path, "home", lambda: tmp_path)
-    monkeypatch.setattr(chromium.shutil, "which", {"chromium": binary}.get)
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    monkeypatch.setattr(shutil, "which", {"chromium": binary}.get)
     assert find("") == binary
-    monkeypatch.setattr(chromium.shutil, "which", {"chromium-headless-shell": binary}.get)
+    monkeypatch.setattr(shutil, "which", {"chromium-headless-shell": binary}.get)
     assert find("") == binary
-    monkeypatch.setattr(chromium.shutil, "which", lambda _: None)
+    monkeypatch.setattr(shutil, "which", lambda _: None)
     assert find("") == str(own)
 
 
 def test_without_any_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chromium.Path, "home", lambda: tmp_path)
-    monkeypatch.setattr(chromium.shutil, "which", lambda _: None)
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    monkeypatch.setattr(shutil, "which", lambda _: None)
     with pytest.raises(ConfigError, match="install Debian's `chromium`"):
         find("")
     with pytest.raises(ConfigError, match="/nowhere/chromium"):

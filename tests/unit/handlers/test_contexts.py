@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scrapy import Request
 
 from crawler.handlers.contexts import KEPT, Contexts, Lent, Wants
-from crawler.handlers.filter_proxy import Pass
+from crawler.handlers.forwarding import Pass
 
 
 class Clock:

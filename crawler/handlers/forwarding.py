@@ -1,0 +1,80 @@
+"""What is said to a forward proxy: who asks, for which address, and how that goes on."""
+
+from __future__ import annotations
+
+import secrets
+from base64 import b64encode
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final, Self
+from urllib.parse import urlsplit
+
+# Headers of one hop.
+OURS: Final = frozenset({b"proxy-authorization", b"proxy-connection", b"connection", b"keep-alive"})
+
+
+@dataclass(frozen=True, slots=True)
+class Upstream:
+    """A further proxy to go through, http only; *authorization* is a whole header value."""
+
+    host: str
+    port: int
+    authorization: str = field(default="", repr=False)
+
+
+@dataclass(slots=True, eq=False)
+class Pass:
+    """What a browser context shows to be served; without one nothing is."""
+
+    upstream: Upstream | None
+    username: str = field(default_factory=lambda: secrets.token_hex(8))
+    password: str = field(default_factory=lambda: secrets.token_hex(16), repr=False)
+    refused: set[str] = field(default_factory=set)  # hosts
+    broken: str | None = None  # what was last wrong with *upstream*
+
+    @property
+    def header(self) -> bytes:
+        """As Proxy-Authorization carries it."""
+        return b"Basic " + b64encode(f"{self.username}:{self.password}".encode())
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The head of a request as it came in."""
+
+    method: bytes
+    target: str
+    lines: tuple[bytes, ...]
+
+    @classmethod
+    def parse(cls, raw: bytes) -> Self:
+        """Raises ValueError."""
+        first, *lines = raw.removesuffix(b"\r\n\r\n").split(b"\r\n")
+        method, target, _ = first.split(b" ")
+        return cls(method, target.decode("ascii"), tuple(lines))
+
+    def header(self, name: bytes) -> bytes:
+        """The header's value, empty where there is none."""
+        return next((value for key, value in self._headers() if key == name), b"")
+
+    def address(self) -> tuple[str, int]:
+        """Whom it is for; raises ValueError for what is neither CONNECT nor http."""
+        parts = urlsplit(f"//{self.target}" if self.method == b"CONNECT" else self.target)
+        if not parts.hostname or parts.scheme not in {"", "http"}:
+            raise ValueError(f"{self.target!r} is not for a proxy")
+        return parts.hostname, parts.port if parts.port is not None else 80
+
+    def forwarded(self, upstream: Upstream | None) -> bytes:
+        """The head as it goes on; the connection is for one request."""
+        parts = urlsplit(self.target)
+        path = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
+        kept = [line for line in self.lines if line.partition(b":")[0].strip().lower() not in OURS]
+        if upstream is not None and upstream.authorization:
+            kept.append(f"Proxy-Authorization: {upstream.authorization}".encode())
+        first = b" ".join((self.method, (self.target if upstream else path).encode(), b"HTTP/1.1"))
+        return b"\r\n".join((first, *kept, b"Connection: close", b"", b""))
+
+    def _headers(self) -> Iterator[tuple[bytes, bytes]]:
+        for line in self.lines:
+            name, _, value = line.partition(b":")
+            yield name.strip().lower(), value.strip()
