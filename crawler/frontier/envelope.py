@@ -1,4 +1,4 @@
-"""The bytes that Python and Lua exchange: struct formats whose twins stand in lua/lib/queue.lua and leases.lua."""
+"""The bytes that Python and Lua exchange: struct formats whose twins stand in lua/lib/members.lua and records.lua."""
 
 from __future__ import annotations
 

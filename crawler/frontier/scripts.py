@@ -84,6 +84,10 @@ class Scripts:
         parts = [self._source(f"lib/{part}") for part in included]
         return "\n".join((shebang, inlined("\n".join((*parts, body)), self._constants)))
 
+    def digest(self, name: str) -> str:
+        """What the server knows the script by."""
+        return (self._built.get(name) or self._build(name))[1]
+
     def _build(self, name: str) -> tuple[str, str]:
         text = self.text(name)
         self._built[name] = text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()

@@ -34,6 +34,10 @@ class Shards:
         """The shard that *host* lives on."""
         return keys.shard_of(host, self.count)
 
+    def digest(self, name: str) -> str:
+        """The SHA-1 by which a server's own statistics name a script."""
+        return self._scripts.digest(name)
+
     async def run(self, name: str, shard: int, *arguments: bytes | str | float) -> Any:
         """Run one script on one shard."""
         return await self._scripts.run(name, [self._tags[shard]], *arguments)
@@ -68,8 +72,8 @@ class Shards:
         """Run a script that takes handles, each on its own shard."""
 
         async def run(shard: int, group: list[Handle]) -> Any:
-            numbers = [number for handle in group for number in keys.split_handle(handle)[1]]
-            return await self.run(name, shard, *arguments, *numbers)
+            ids, tokens = zip(*(keys.split_handle(handle)[1] for handle in group), strict=True)
+            return await self.run(name, shard, *arguments, *ids, *tokens)
 
         answers = await self.scatter(handles, lambda handle: keys.split_handle(handle)[0], run)
         return [bool(answer) for answer in answers]

@@ -1,10 +1,11 @@
 #!lua flags=allow-oom
 -- ack: these requests are done, their effects are durable.
--- KEYS[1] the shard's tag. ARGV id, token of each.
+-- KEYS[1] the shard's tag. ARGV ids, then their tokens.
 -- Result: 1 per request, 0 where the token is stale (or of a slot alone): nothing changes then. O(log in flight) each.
 -- include: clock state tally hosts records release
 -- include window: seen
 local records, ids = lookup_handles(1)
+load_hosts_of(records)
 local result, gone, settled = {}, {}, {}
 for i, r in ipairs(records) do
   result[i] = 0

@@ -1,9 +1,10 @@
 #!lua flags=allow-oom
 -- give_back: return leases unused, to the place in the queue they had, uncharged.
--- KEYS[1] the shard's tag. ARGV id, token of each.
+-- KEYS[1] the shard's tag. ARGV ids, then their tokens.
 -- Result: 1 per request, 0 where the token is stale. O(log queue) each.
 -- include: clock state tally hosts members queue records release requeue
 local records, ids = lookup_handles(1)
+load_hosts_of(records)
 local result, gone, settled = {}, {}, {}
 for i, r in ipairs(records) do
   result[i] = 0

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- renew: prolong leases, unless a request has been on the wire for longer than the hard cap.
 -- KEYS[1] the shard's tag. ARGV[1] '1' while storage is down: the time since the last renewal does not count towards
--- that cap; ARGV[2...] id, token of each.
+-- that cap; ARGV[2...] ids, then their tokens.
 -- Result: 1 per request, 0 where the token is stale or the cap is passed. O(log in flight) each.
 -- include: clock state records
 local suspended = ARGV[1] == '1'

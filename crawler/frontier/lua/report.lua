@@ -12,11 +12,8 @@ local jitter, ids, tokens = tonumber(ARGV[1]), {}, {}
 for i = 2, #ARGV do
   ids[i - 1], tokens[i - 1] = struct.unpack(REPORT, ARGV[i])
 end
-local records, names = lookup(ids, tokens), {}
-for _, r in ipairs(records) do
-  if r then names[#names + 1] = r[HOST] end
-end
-load_hosts(names)
+local records = lookup(ids, tokens)
+load_hosts_of(records)
 local result, changed, gone = {}, {}, {}
 for i, r in ipairs(records) do
   result[i] = 0

@@ -276,7 +276,8 @@ class Model:
             if number in self.urls:
                 self.urls[number].deliveries += 1
             host = self.hosts[held.host]
-            if on_wire and not held.released and host.next == held.reserved:
+            paced = held.reserved > held.start_by
+            if on_wire and paced and not held.released and host.next == held.reserved:
                 host.next = held.reserved = self.now + host.delay
         return True
 

@@ -31,13 +31,11 @@ local function lookup(ids, tokens)
   return records
 end
 
--- ARGV[first...] as id, token, id, token...
+-- ARGV[first...]: ids, then as many tokens.
 local function lookup_handles(first)
-  local ids, tokens = {}, {}
-  for i = first, #ARGV, 2 do
-    ids[#ids + 1], tokens[#tokens + 1] = ARGV[i], ARGV[i + 1]
-  end
-  return lookup(ids, tokens), ids
+  local count = (#ARGV - first + 1) / 2
+  local ids = {unpack(ARGV, first, first + count - 1)}
+  return lookup(ids, {unpack(ARGV, first + count)}), ids
 end
 
 -- The request of ARGV[1], its id, under the token ARGV[2]; nothing when that is stale or names a slot alone.

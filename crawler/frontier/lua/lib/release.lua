@@ -1,5 +1,14 @@
 -- How a lease ends, for its host and for itself.
 
+-- Reads the hosts of which records hold a slot, at once.
+local function load_hosts_of(records)
+  local names = {}
+  for _, r in ipairs(records) do
+    if r and r[RELEASED] == 0 then names[#names + 1] = r[HOST] end
+  end
+  load_hosts(names)
+end
+
 -- Gives the host its slot back, once. wire: ms when the request went out, nil when it never did.
 -- Only the latest reservation may be lowered: a later one belongs to another request.
 local function release(r, wire)

@@ -1,0 +1,96 @@
+"""`make bench-frontier`: the frontier beside scrapy-redis' classes, on one bundled Valkey of its own.
+
+A queue of URLs is put into both; measured on it are bytes per URL, requests per second, Redis CPU per request and the
+longest single operation. Writes docs/benchmarks-frontier.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from dataclasses import dataclass
+from typing import Any, Final
+
+import redis
+from rich.console import Console
+from scrapy.utils.misc import load_object
+from scrapy.utils.project import get_project_settings
+
+from benchmarks import document, frontier_longest, frontier_size, frontier_speed
+from benchmarks.frontier_bed import DOCUMENT, Ours, Shape, Stock, directory
+from benchmarks.frontier_longest import Longest
+from benchmarks.frontier_size import Size
+from benchmarks.frontier_speed import Turn
+from crawler import embedded
+
+SETTINGS_TOLD: Final = ("appendonly", "appendfsync", "save", "maxmemory-policy")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """All that a run measured."""
+
+    shape: Shape
+    sizes: list[Size]
+    turns: list[Turn]
+    longest: list[Longest]
+    server: str
+
+    def publish(self) -> list[str]:
+        """Write the document; returns the bars that were missed."""
+        missed = frontier_speed.publish(self.turns, self.shape)
+        missed += frontier_longest.publish(self.longest, self.shape)
+        missed += frontier_size.publish(self.sizes)
+        machine = document.machine("scrapy", "scrapy-redis", "redis")
+        document.write("machine", f"{machine}. {self.server}.", DOCUMENT)
+        return missed
+
+
+async def run(url: str, shape: Shape, rounds: int, calls: int, console: Console) -> Found:
+    """Measure everything on the server at *url*, which is emptied before and after."""
+    client = redis.Redis.from_url(url)
+    client.flushall()
+    ours, stock = Ours(url, shape), Stock(client, shape)
+    try:
+        await ours.frontier.open()
+        sizes = [await frontier_size.of_ours(ours, client), frontier_size.of_stock(stock)]
+        console.print(f"{shape} queued in both", highlight=False)
+        turns = await frontier_speed.measure(ours, stock, rounds)
+        console.print("speed and CPU measured", highlight=False)
+        longest = await frontier_longest.Operations(ours, client, calls, 2 * shape.urls).all()
+        console.print("longest operations measured", highlight=False)
+    finally:
+        await ours.client.aclose()
+    sizes += await frontier_size.others(url, client, shape.urls)
+    return Found(shape, sizes, turns, longest, _server(client))
+
+
+def _server(client: Any) -> str:
+    told = ", ".join(f"{name} {client.config_get(name)[name] or repr('')}" for name in SETTINGS_TOLD)
+    return f"Valkey {client.info('server')['valkey_version']}, {told}"
+
+
+def main() -> int:
+    """Exit status 1 when a bar is missed or a measurement does not come to its end."""
+    parser = argparse.ArgumentParser(prog="benchmarks.frontier", description="The frontier beside scrapy-redis")
+    parser.add_argument("--urls", type=int, default=1_000_000, help="queued in each (default: 1,000,000)")
+    parser.add_argument("--rounds", type=int, default=21, help="pairs of turns (default: 21)")
+    parser.add_argument("--calls", type=int, default=frontier_longest.CALLS, help="of each operation (default: 1,000)")
+    given = parser.parse_args()
+    url = embedded.ensure(directory("services"), mongodb=False, preferred_ports=False).redis_url
+    loop_factory = load_object(get_project_settings()["ASYNCIO_EVENT_LOOP"])  # a worker's
+    try:
+        with asyncio.Runner(loop_factory=loop_factory) as runner:
+            found = runner.run(run(url, Shape.of(given.urls), given.rounds, given.calls, Console()))
+    except (LookupError, TimeoutError) as error:
+        sys.stderr.write(f"bench-frontier: {error}\n")
+        return 1
+    missed = found.publish()
+    for line in missed:
+        sys.stderr.write(f"bench-frontier: {line}\n")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

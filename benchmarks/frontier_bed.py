@@ -1,0 +1,165 @@
+"""What the frontier's benchmark works on: one queue in the frontier and the same one in scrapy-redis' classes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import redis
+import redis.asyncio
+from scrapy import Request, Spider
+from scrapy_redis.dupefilter import RFPDupeFilter
+from scrapy_redis.queue import PriorityQueue
+
+from benchmarks.crawl import PROJECT
+from crawler.frontier import codec, fingerprint
+from crawler.frontier.config import FrontierConfig
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.messages import Handle, Message, Report
+
+HOME: Final = PROJECT / ".demo" / "frontier"
+DOCUMENT: Final = PROJECT / "docs" / "benchmarks-frontier.md"
+BATCH: Final = 16  # requests per lease, start, report and ack
+PUSHED: Final = 64  # requests per push, as the outbox sends them
+PIPELINED: Final = 1_000
+SPIDER: Final = "products"
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Which URLs are queued: about 85 characters each, and as pages give them: runs of links of one host."""
+
+    urls: int
+    hosts: int
+    run: int = 16
+
+    @classmethod
+    def of(cls, urls: int) -> Shape:
+        """The shape of the bars at any size: a hundred URLs per host, and never too few hosts for a batch."""
+        return cls(urls, max(4 * BATCH, urls // 100))
+
+    def __str__(self) -> str:
+        return f"{self.urls:,} URLs on {self.hosts:,} hosts"
+
+    def host(self, number: int) -> str:
+        """Where request *number* goes."""
+        return f"shop-{number // self.run % self.hosts:05d}.example"
+
+    def request(self, number: int) -> Request:
+        """Request *number*; there is no end of them."""
+        return Request(f"https://{self.host(number)}/category/kitchen-knives/chef-knife-{number:08d}.html?variant=2")
+
+
+def spider() -> Spider:
+    """Whose queue it is."""
+    return Spider(SPIDER)
+
+
+class Ours:
+    """The frontier as a worker uses it."""
+
+    def __init__(self, url: str, shape: Shape, config: FrontierConfig | None = None) -> None:
+        self.client: Any = redis.asyncio.Redis.from_url(url)
+        self.frontier = Frontier(self.client, config or FrontierConfig())
+        self.shape = shape
+        self._spider = spider()
+        self._fingerprinter = fingerprint.RequestFingerprinter()
+
+    def message(self, number: int) -> Message:
+        """Request *number* as the frontier takes it, without a delay: nothing here waits for a host."""
+        request = self.shape.request(number)
+        digest = self._fingerprinter.fingerprint(request)
+        return Message(
+            host=self.shape.host(number),
+            stream=SPIDER,
+            spider=SPIDER,
+            body=codec.encode(request, self._spider),
+            fingerprint=fingerprint.number(digest),
+            digest=digest,
+        )
+
+    async def push(self, messages: Sequence[Message]) -> int:
+        """Deduplicate and queue; returns how many were new."""
+        new = 0
+        for at in range(0, len(messages), PUSHED):
+            new += sum(not outcome for outcome in await self.frontier.push(messages[at : at + PUSHED], forced=True))
+        return new
+
+    async def fill(self, first: int, count: int) -> None:
+        """Queue *count* requests from number *first* on."""
+        for at in range(first, first + count, PIPELINED):
+            await self.push([self.message(number) for number in range(at, min(at + PIPELINED, first + count))])
+
+    async def lease(self, limit: int = BATCH, *, decode: bool = False) -> list[Handle]:
+        """A batch; with *decode* its requests are made, too. Raises LookupError when there is none."""
+        batch = await self.frontier.lease([SPIDER], limit, worker="benchmark")
+        if not batch.leases:
+            raise LookupError(f"nothing to lease, {batch.queued} requests are queued")
+        for lease in batch.leases if decode else ():
+            codec.decode(lease.body, self._spider)
+        return [(lease.id, lease.token) for lease in batch.leases]
+
+    async def lease_and_ack(self, count: int) -> int:
+        """Until *count* are leased; returns how many were acknowledged: each batch while the next is leased, as the
+        tasks of a worker do it."""
+        done, left = 0, count
+        held: list[Handle] = []
+        while left > 0:
+            batch, acked = await asyncio.gather(self.lease(min(BATCH, left), decode=True), self.frontier.ack(held))
+            held, left, done = batch, left - len(batch), done + sum(acked)
+        return done + sum(await self.frontier.ack(held))
+
+    async def cycle(self, messages: Sequence[Message]) -> int:
+        """All that Redis does for a request: dedupe, push, lease, start, report, ack; returns how many were acked."""
+        done, new = 0, await self.push(messages)
+        while done < new:
+            handles = await self.lease(min(BATCH, new - done))
+            await self.frontier.start(handles, on_wire=True)
+            await self.frontier.report([Report(*handle, 50, 50, 200) for handle in handles])
+            done += sum(await self.frontier.ack(handles))
+        return done
+
+
+class Stock:
+    """scrapy-redis' own duplicate filter and priority queue, with its pickles, called as its scheduler does."""
+
+    def __init__(self, client: redis.Redis, shape: Shape) -> None:
+        self.client: Any = client
+        self.shape = shape
+        self.filter = RFPDupeFilter(client, f"{SPIDER}:dupefilter")
+        self.queue = PriorityQueue(client, spider(), "%(spider)s:requests")
+
+    def fill(self, first: int, count: int) -> None:
+        """What `push` would store, through a pipeline: a million round trips would only take longer."""
+        for at in range(first, first + count, PIPELINED):
+            pipe = self.client.pipeline(transaction=False)
+            for number in range(at, min(at + PIPELINED, first + count)):
+                request = self.shape.request(number)
+                pipe.sadd(self.filter.key, self.filter.request_fingerprint(request))
+                pipe.zadd(self.queue.key, {self.queue._encode_request(request): -request.priority})
+            pipe.execute()
+
+    def push(self, requests: Sequence[Request]) -> int:
+        """Deduplicate and queue; returns how many were new."""
+        new = [request for request in requests if not self.filter.request_seen(request)]
+        for request in new:
+            self.queue.push(request)
+        return len(new)
+
+    def pop(self, count: int) -> int:
+        """Returns how many there were."""
+        return sum(self.queue.pop() is not None for _ in range(count))
+
+
+def cpu_seconds(client: redis.Redis) -> float:
+    """CPU time of the server so far, that of its children left out."""
+    info: Any = client.info("cpu")
+    return float(info["used_cpu_user"]) + float(info["used_cpu_sys"])
+
+
+def directory(name: str) -> Path:
+    """Where the server of that name keeps its data."""
+    return HOME / name

@@ -1,0 +1,84 @@
+"""The frontier benchmark in its short form, and what misses a bar."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+from rich.console import Console
+
+from benchmarks import frontier, frontier_longest, frontier_size, frontier_speed
+from benchmarks.crawl import SHOAL, STOCK
+from benchmarks.frontier_bed import Ours, Shape, Stock
+from benchmarks.frontier_longest import Longest
+from benchmarks.frontier_size import Size
+from benchmarks.frontier_speed import Turn
+from crawler.frontier.config import DEDUPE_MODES
+
+SMALL = Shape.of(2_000)
+
+
+@pytest.fixture(autouse=True)
+def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    file = tmp_path / "frontier.md"
+    for module in (frontier, frontier_longest, frontier_size, frontier_speed):
+        monkeypatch.setattr(module, "DOCUMENT", file)
+    return file
+
+
+async def test_a_short_run_measures_everything_and_says_so(redis_url: str, written: Path) -> None:
+    found = await frontier.run(redis_url, SMALL, rounds=2, calls=4, console=Console(file=io.StringIO()))
+    found.publish()
+
+    assert (len(found.turns), found.sizes[0].who, found.sizes[1].who) == (2, SHOAL, STOCK)
+    assert {one.dedupe for one in found.sizes if one.who == SHOAL} == set(DEDUPE_MODES)
+    assert 0 < (found.sizes[0].seen or 0) < (found.sizes[1].seen or 0)
+    assert {"push", "lease", "reap", "sweep", "stats"} <= {one.name for one in found.longest}
+    assert all(0 < one.high <= one.most and one.calls > 0 for one in found.longest)
+    text = written.read_text()  # noqa: ASYNC240
+    assert "2,000 URLs on 64 hosts" in text
+    assert "appendonly yes" in text
+
+
+async def test_all_that_is_queued_is_leased_acknowledged_and_popped(redis_client: Any, redis_url: str) -> None:
+    client = redis.Redis.from_url(redis_url)
+    ours, stock = Ours(redis_url, SMALL), Stock(client, SMALL)
+    await ours.fill(0, 500)
+    stock.fill(0, 500)
+
+    assert await ours.cycle([ours.message(number) for number in range(400, 600)]) == 100, "half of them are known"
+    assert stock.push([stock.shape.request(number) for number in range(400, 600)]) == 100
+    assert await ours.lease_and_ack(500) == 500
+    assert stock.pop(700) == 600
+    total = (await ours.frontier.census.stats()).total
+    assert (total.done, total.queued, total.leased, total.duplicates) == (600, 0, 0, 100)
+    with pytest.raises(LookupError, match="nothing to lease"):
+        await ours.lease_and_ack(1)
+    await ours.client.aclose()
+    client.close()
+
+
+def test_neighbours_are_compared_and_the_bars_looked_at(written: Path) -> None:
+    good = [Turn(200, 100, 50, 50), Turn(20, 10, 5, 10), Turn(10, 100, 100, 10)]
+    assert frontier_speed.publish(good, SMALL) == []
+    assert "| Shoal / scrapy-redis | 2.00 | 1.00 |" in written.read_text()
+
+    assert len(frontier_speed.publish([Turn(199, 100, 51, 50)], SMALL)) == 2
+    assert "| met | no | no |" in written.read_text()
+
+
+def test_one_operation_over_the_bar_is_named(written: Path) -> None:
+    quick, slow = Longest("push", 10, 4.9, 1.0, 1), Longest("sweep", 10, 5.1, 1.0, 3)
+    assert frontier_longest.publish([quick], SMALL) == []
+    assert frontier_longest.publish([quick, slow], SMALL) == ["sweep took 5.10 ms, at most 5.0 are wanted"]
+
+
+def test_bytes_are_held_against_the_bars_of_the_first_row(written: Path) -> None:
+    small, other = Size(SHOAL, 1000, "tuned", "compact", 180.0, 10.0, 200.0), Size(STOCK, 1, "", "", 400.0, 90.0, 500.0)
+    assert frontier_size.publish([small, other]) == []
+    assert "| Shoal | 1,000 | tuned | compact | 180.0 | 10.0 | 200.0 |" in written.read_text()
+
+    assert len(frontier_size.publish([other])) == 2
