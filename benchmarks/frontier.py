@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -24,12 +25,13 @@ from benchmarks.frontier_size import Size
 from benchmarks.frontier_speed import Turn
 from crawler import embedded
 
+PARTS: Final = ("speed", "longest", "memory")
 SETTINGS_TOLD: Final = ("appendonly", "appendfsync", "save", "maxmemory-policy")
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """All that a run measured."""
+    """All that a run measured; empty what it was not asked for."""
 
     shape: Shape
     sizes: list[Size]
@@ -39,16 +41,18 @@ class Found:
 
     def publish(self) -> list[str]:
         """Write the document; returns the bars that were missed."""
-        missed = frontier_speed.publish(self.turns, self.shape)
-        missed += frontier_longest.publish(self.longest, self.shape)
-        missed += frontier_size.publish(self.sizes)
+        missed = frontier_speed.publish(self.turns, self.shape) if self.turns else []
+        missed += frontier_longest.publish(self.longest, self.shape) if self.longest else []
+        missed += frontier_size.publish(self.sizes) if self.sizes else []
         machine = document.machine("scrapy", "scrapy-redis", "redis")
         document.write("machine", f"{machine}. {self.server}.", DOCUMENT)
         return missed
 
 
-async def run(url: str, shape: Shape, rounds: int, calls: int, console: Console) -> Found:
-    """Measure everything on the server at *url*, which is emptied before and after."""
+async def run(
+    url: str, shape: Shape, rounds: int, calls: int, console: Console, parts: Collection[str] = PARTS
+) -> Found:
+    """Measure *parts* on the server at *url*, which is emptied before and after."""
     client = redis.Redis.from_url(url)
     client.flushall()
     ours, stock = Ours(url, shape), Stock(client, shape)
@@ -56,13 +60,13 @@ async def run(url: str, shape: Shape, rounds: int, calls: int, console: Console)
         await ours.frontier.open()
         sizes = [await frontier_size.of_ours(ours, client), frontier_size.of_stock(stock)]
         console.print(f"{shape} queued in both", highlight=False)
-        turns = await frontier_speed.measure(ours, stock, rounds)
-        console.print("speed and CPU measured", highlight=False)
-        longest = await frontier_longest.Operations(ours, client, calls, 2 * shape.urls).all()
-        console.print("longest operations measured", highlight=False)
+        turns = await frontier_speed.measure(ours, stock, rounds) if "speed" in parts else []
+        operations = frontier_longest.Operations(ours, client, calls, 2 * shape.urls)
+        longest = await operations.all() if "longest" in parts else []
     finally:
         await ours.client.aclose()
-    sizes += await frontier_size.others(url, client, shape.urls)
+    sizes = sizes + await frontier_size.others(url, client, shape.urls) if "memory" in parts else []
+    client.flushall()
     return Found(shape, sizes, turns, longest, _server(client))
 
 
@@ -74,15 +78,19 @@ def _server(client: Any) -> str:
 def main() -> int:
     """Exit status 1 when a bar is missed or a measurement does not come to its end."""
     parser = argparse.ArgumentParser(prog="benchmarks.frontier", description="The frontier beside scrapy-redis")
+    parser.add_argument("parts", nargs="*", default=list(PARTS), help=f"of {', '.join(PARTS)} (default: all)")
     parser.add_argument("--urls", type=int, default=1_000_000, help="queued in each (default: 1,000,000)")
     parser.add_argument("--rounds", type=int, default=21, help="pairs of turns (default: 21)")
     parser.add_argument("--calls", type=int, default=frontier_longest.CALLS, help="of each operation (default: 1,000)")
     given = parser.parse_args()
+    if unknown := set(given.parts) - set(PARTS):
+        parser.error(f"unknown part {', '.join(sorted(unknown))}: there are {', '.join(PARTS)}")
     url = embedded.ensure(directory("services"), mongodb=False, preferred_ports=False).redis_url
     loop_factory = load_object(get_project_settings()["ASYNCIO_EVENT_LOOP"])  # a worker's
     try:
         with asyncio.Runner(loop_factory=loop_factory) as runner:
-            found = runner.run(run(url, Shape.of(given.urls), given.rounds, given.calls, Console()))
+            shape = Shape.of(given.urls)
+            found = runner.run(run(url, shape, given.rounds, given.calls, Console(), given.parts))
     except (LookupError, TimeoutError) as error:
         sys.stderr.write(f"bench-frontier: {error}\n")
         return 1
