@@ -79,7 +79,9 @@ class Operations:
             "retry_dead": self._retry,
             "drop_dead": self._drop,
             "take": self._take,
-            "crawl_delay": lambda: self._repeat(lambda at: frontier.crawl_delay(f"robots-{at}.example", 1)),
+            "crawl_delay": lambda: self._repeat(
+                lambda at: frontier.robots.crawl_delay(f"robots-{at}.example", f"https://robots-{at}.example", 1)
+            ),
             "stats": lambda: self._repeat(lambda _: frontier.census.stats()),
             "heartbeat": lambda: self._repeat(lambda at: frontier.census.heartbeat(f"worker-{at % 50}", {})),
             "reap": self._reap,
