@@ -32,14 +32,7 @@ class CodecError(ShoalError):
 
 
 class ProxyError(DownloadFailedError):
-    """A proxy was not reached, refused us, or broke down before the target was connected: not the target's fault.
-
-    *status*: its answer to CONNECT, where that was not 200; any but 407 may also mean that it did not reach the target.
-    """
-
-    def __init__(self, message: str = "", status: int | None = None) -> None:
-        super().__init__(message)
-        self.status = status
+    """A proxy was not reached, refused us, or broke down before the target was connected: not the target's fault."""
 
 
 class AddressRefusedError(Exception):

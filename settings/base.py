@@ -231,6 +231,7 @@ DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,  # ours gives Scrapy's outside the fleet
     "crawler.middlewares.retry.RetryMiddleware": 550,
     "scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware": None,
+    "crawler.middlewares.headers.HeadersMiddleware": 460,  # after the default headers, before USER_AGENT
     "crawler.middlewares.proxy.ProxyMiddleware": 750,  # Scrapy's own outside the fleet
 }
 SPIDER_MIDDLEWARES = {

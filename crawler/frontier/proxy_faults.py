@@ -33,7 +33,7 @@ DOUBTED: Final = "proxy_doubted"  # of these, where the host may have been at fa
 _UNREACHED: Final = (DownloadConnectionRefusedError, CannotResolveHostError)  # only a proxy is connected to
 _UNCERTAIN: Final = (DownloadTimeoutError, DownloadFailedError, ResponseDataLossError)
 _LOG_IN: Final = (407, 401)  # tinyproxy answers wrong credentials with the latter
-_TUNNEL_STATUS: Final = re.compile(r"'status': (\d{3})\b")  # in the words of Scrapy's TunnelError
+_STATUS: Final = re.compile(r"\bstatus'?:? (\d{3})\b")  # a proxy's answer, in the words of our errors and of Scrapy's
 _GATEWAY_STATUSES: Final = (502, 504)
 _OWN_HEADERS: Final = ("Proxy-Authenticate", "Proxy-Agent", "X-Squid-Error")  # of answers that proxies write themselves
 _OWN_SERVERS: Final = (b"tinyproxy", b"squid")
@@ -78,11 +78,9 @@ def _of_answer(request: Request, response: Response) -> Fault | None:
 
 
 def _of_error(error: BaseException) -> Fault | None:
-    if isinstance(error, _UNREACHED):
+    if isinstance(error, _UNREACHED) or isinstance(error.__cause__, _UNREACHED):
         return Fault.PROXY
-    if isinstance(error, ProxyError):
-        return Fault.PROXY if error.status is None or error.status in _LOG_IN else Fault.UNCERTAIN
-    if isinstance(error, TunnelError):
-        status = _TUNNEL_STATUS.search(str(error))
+    if isinstance(error, (ProxyError, TunnelError)):
+        status = _STATUS.search(str(error))
         return Fault.PROXY if status and int(status[1]) in _LOG_IN else Fault.UNCERTAIN
     return Fault.UNCERTAIN if isinstance(error, _UNCERTAIN) else None

@@ -19,6 +19,7 @@ from crawler.errors import ConfigError
 from crawler.items import Item, ProductItem
 from crawler.policy import domain_values as read
 from crawler.policy.domain_values import BadValueError, Element, FieldRule, LinkRule
+from crawler.policy.headers import PROFILES
 from crawler.policy.proxy_pools import country, pool_name
 from crawler.policy.tiers import TIERS, Tier, rank
 
@@ -50,6 +51,7 @@ class DomainRules:
     group_by_domain: bool | None = None
     tier: Tier | None = None
     max_tier: Tier | None = None
+    headers: str | None = None  # a profile of policy/headers.py
     proxy_pool: str | None = None  # "": none
     proxy_country: str | None = None
     proxy_session: ProxySession | None = None  # what shares a proxy
@@ -77,6 +79,7 @@ _READERS: Final = MappingProxyType(
         "group_by_domain": read.boolean,
         "tier": read.choice(*TIERS),
         "max_tier": read.choice(*TIERS),
+        "headers": read.choice("none", *PROFILES),
         "proxy_pool": pool_name,
         "proxy_country": country,
         "proxy_session": read.choice("request", "host", "session"),

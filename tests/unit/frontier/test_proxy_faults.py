@@ -33,6 +33,12 @@ def answer(status: int, **headers: str) -> Response:
     )
 
 
+def because(cause: Exception) -> ProxyError:
+    error = ProxyError()
+    error.__cause__ = cause
+    return error
+
+
 @pytest.mark.parametrize(
     ("outcome", "found"),
     [
@@ -50,9 +56,11 @@ def answer(status: int, **headers: str) -> Response:
         (answer(200, Server="Squid"), None),
         (DownloadConnectionRefusedError(), Fault.PROXY),
         (CannotResolveHostError(), Fault.PROXY),
-        (ProxyError("reset in the middle of CONNECT"), Fault.PROXY),
-        (ProxyError("407", status=407), Fault.PROXY),
-        (ProxyError("502", status=502), Fault.UNCERTAIN),
+        (because(DownloadConnectionRefusedError()), Fault.PROXY),
+        (because(DownloadTimeoutError()), Fault.UNCERTAIN),
+        (ProxyError("reset in the middle of CONNECT"), Fault.UNCERTAIN),
+        (ProxyError("proxy p:1 wants other credentials (status 407)"), Fault.PROXY),
+        (ProxyError("proxy p:1: answered CONNECT with status 502"), Fault.UNCERTAIN),
         (TunnelError("Could not open CONNECT tunnel with proxy p:1 [{'status': 407, 'reason': b'x'}]"), Fault.PROXY),
         (
             TunnelError("Could not open CONNECT tunnel with proxy p:1 [{'status': 500, 'reason': b'x'}]"),
