@@ -42,6 +42,10 @@ ROBOTS_SHARED: Final = "robots/shared"  # files read from Redis instead of the s
 ROBOTS_UNREACHABLE: Final = "robots/unreachable"  # fetches after which nothing is allowed for now
 ROBOTS_POSTPONED: Final = "robots/postponed"  # pages put back until their robots.txt is known
 
+# downloads
+CONNECTIONS: Final = "handler/connections"  # opened; the difference to the requests were kept alive
+ADDRESSES_REFUSED: Final = "guard/refused"  # hosts that stand for addresses which must not be dialled
+
 # items
 ITEMS: Final = "items/{}"  # new, changed, unchanged, stale, spooled, rejected, duplicate
 ITEM_ISSUES: Final = "items/issues/{}"

@@ -222,6 +222,10 @@ CONCURRENT_REQUESTS = os.environ.get("CONCURRENT_REQUESTS", "32")
 # Per response; Scrapy's 100 starts 101 tasks for one item, which costs a fifth of the time. Reader: Scrapy
 CONCURRENT_ITEMS = 4
 ASYNCIO_EVENT_LOOP = "uvloop.Loop"
+# Connections kept for the next request to their host: for how many seconds (0.1 to 3600; servers close theirs after
+# 5 to 75), and how many of each scheme in one worker (0 to 100,000). Reader: handlers/http.py
+CONNECTION_IDLE_SECONDS = 30
+CONNECTION_IDLE_LIMIT = 256
 # Nothing of ours reads these, and each costs time on every page. Reader: Scrapy
 COOKIES_ENABLED = False
 DOWNLOADER_MIDDLEWARES = {
@@ -282,10 +286,15 @@ GUARD_ALLOWED_NETWORKS = os.environ.get("SHOAL_ALLOWED_NETWORKS", "")
 # For how long the addresses of a host are believed, in seconds (0 to 86,400). Scrapy: as long as the worker lives; the
 # system's resolver tells no time to live. Reader: handlers/resolver.py
 DNSCACHE_SECONDS = 300
+# Behind a proxy it is the proxy that resolves. True: our resolver is asked first, and a name that it knows to be
+# inside is refused; False where workers can resolve nothing themselves. Reader: handlers/http.py
+GUARD_RESOLVE_PROXIED = True
+# Scrapy's default is False, for the sake of broken sites. Reader: Scrapy
+DOWNLOAD_VERIFY_CERTIFICATES = True
 # Only http and https are fetched: no local files, no other protocols. Reader: Scrapy
 DOWNLOAD_HANDLERS = {
-    "http": "crawler.handlers.http.PacedHTTP11DownloadHandler",
-    "https": "crawler.handlers.http.PacedHTTP11DownloadHandler",
+    "http": "crawler.handlers.http.HttpDownloadHandler",
+    "https": "crawler.handlers.http.HttpDownloadHandler",
     "file": None,
     "data": None,
     "ftp": None,
@@ -294,5 +303,8 @@ DOWNLOAD_HANDLERS = {
 # Bytes and seconds of one download. Scrapy: 1 GB and 180 s. Reader: Scrapy
 DOWNLOAD_MAXSIZE = 10 * 1024 * 1024
 DOWNLOAD_WARNSIZE = 0
+# Bytes (1,024 to 16,777,216) and lines (16 to 65,536) of a response's headers. Reader: handlers/http.py
+DOWNLOAD_HEADERS_MAXSIZE = 64 * 1024
+DOWNLOAD_HEADERS_MAXCOUNT = 256
 DOWNLOAD_TIMEOUT = 60
 URLLENGTH_LIMIT = 4096  # characters, as in crawler/urls.py

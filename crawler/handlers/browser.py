@@ -32,9 +32,9 @@ from crawler import stats as names
 from crawler.errors import BrowserError, ProxyError
 from crawler.handlers.chromium import BrowserConfig, Chromium
 from crawler.handlers.contexts import Contexts, Lent, Wants
+from crawler.handlers.departure import DEPARTURE
 from crawler.handlers.filter_proxy import FilterProxy, Limits
 from crawler.handlers.forwarding import Pass, Upstream
-from crawler.handlers.http import DEPARTURE
 from crawler.handlers.keeper import Keeper
 from crawler.handlers.resolver import Resolver
 from crawler.handlers.visit import Visit, headers_of, settle

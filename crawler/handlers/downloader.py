@@ -22,7 +22,8 @@ from crawler.frontier.pacing import MissedError, Pacer, TooLateError, Turn
 from crawler.frontier.scheduler import Scheduler, in_use
 from crawler.frontier.settling import Settler
 from crawler.frontier.worker import Worker
-from crawler.handlers.http import DEPARTURE, Departure
+from crawler.handlers import guard
+from crawler.handlers.departure import DEPARTURE, Departure
 from crawler.handlers.tiers import TierHandlers
 from crawler.policy.failures import FailureClass, classify
 
@@ -32,14 +33,15 @@ UNREACHED: Final = (FailureClass.HOST_FAULT, FailureClass.TRANSIENT)  # exceptio
 class Downloader(ScrapyDownloader):
     """One task per request: middlewares, a paced turn, the handler, the report.
 
-    Needs the frontier's Scheduler. Settings that shape local slots (DOWNLOAD_DELAY, DOWNLOAD_SLOTS,
-    CONCURRENT_REQUESTS_PER_DOMAIN) are applied by the frontier to the whole fleet instead.
+    Needs the frontier's Scheduler, and HTTP handlers with the guard. Settings that shape local slots (DOWNLOAD_DELAY,
+    DOWNLOAD_SLOTS, CONCURRENT_REQUESTS_PER_DOMAIN) are applied by the frontier to the whole fleet instead.
     """
 
     def __init__(self, crawler: Crawler) -> None:
         if not in_use(crawler.settings):
             allowed = "this one only together with SCHEDULER = crawler.frontier.scheduler.Scheduler"
             raise ConfigError("DOWNLOADER", crawler.settings["DOWNLOADER"], allowed)
+        guard.check(crawler.settings)
         super().__init__(crawler)
         self._tiers = TierHandlers(crawler)
 

@@ -1,143 +1,175 @@
-"""The HTTP handler: Scrapy's own, which sends nothing that the frontier did not pace, and says when it sent.
+"""The HTTP handler: one asyncio connection per exchange, kept alive, guarded where it is dialled.
 
-The space between two requests to a host counts from the moment the first was written, not from the moment it was
-allowed to go: in between lie the connection, TLS, and whatever else the event loop had to do. So the last look at the
-clock, the writing and the note of it follow each other without a break.
+It sends nothing that the frontier did not pace, says when it sent, and never repeats a request by itself: one that a
+closing connection swallowed fails as any other and comes back in its turn.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
-from collections.abc import Callable
+import asyncio
+import logging
 from dataclasses import dataclass
-from typing import Any, Final, cast
-from urllib.parse import urldefrag
+from typing import Final, Self
 
 from scrapy import Request
-from scrapy.core.downloader.handlers.http11 import (
-    HTTP11DownloadHandler,
-    _LenientHTTP11ClientFactory,
-    _LenientHTTP11ClientProtocol,
-)
 from scrapy.crawler import Crawler
+from scrapy.exceptions import (
+    DownloadTimeoutError,
+    NotConfigured,
+    ResponseDataLossError,
+    StopDownload,
+)
 from scrapy.http import Response
-from twisted.internet.abstract import FileDescriptor
-from twisted.internet.defer import Deferred, fail
-from twisted.internet.interfaces import IHandshakeListener, ISSLTransport
-from twisted.internet.protocol import connectionDone
-from twisted.python.failure import Failure
-from twisted.web.client import URI, ResponseNeverReceived
-from zope.interface import implementer  # type: ignore[import-untyped]
+from scrapy.settings import BaseSettings
+from scrapy.utils._download_handlers import get_dataloss_msg, normalize_bind_address
+from scrapy.utils.asyncio import is_asyncio_available
+from scrapy.utils.ssl import _log_sslobj_debug_info, _make_ssl_context
 
+from crawler import config
+from crawler import stats as names
+from crawler.errors import AddressRefusedError, ProxyError
 from crawler.frontier.pacing import MissedError
+from crawler.handlers.connection import Connection
+from crawler.handlers.departure import DEPARTURE, Departure
+from crawler.handlers.dialler import Dialler
+from crawler.handlers.download import Download, Limits
+from crawler.handlers.errors import IncompleteError
+from crawler.handlers.pool import Pool
+from crawler.handlers.receiver import HeadLimits, Receiver
+from crawler.handlers.resolver import Resolver
+from crawler.handlers.route import Route, route, serialize
 
-DEPARTURE: Final = "departure"  # in meta, for one attempt
+logger = logging.getLogger(__name__)
+
+_PROXY_AUTHENTICATION: Final = 407
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Departure:
-    """What is called around the writing of a request: whether it is still *allowed*, and that it was *sent*.
+@dataclass(frozen=True, slots=True)
+class HttpConfig:
+    """Of the handler itself; Scrapy's names where it has them."""
 
-    A handler that sees the writing only afterwards calls *leaving* before it, and *sent* with how many seconds ago.
+    timeout: float  # seconds
+    body: Limits
+    head: HeadLimits
+    fail_on_dataloss: bool
+    idle_seconds: float
+    idle_limit: int
+    checks_proxied: bool
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings) -> Self:
+        """Raises ConfigError."""
+        return cls(
+            timeout=config.number(settings, "DOWNLOAD_TIMEOUT", 0.001, 86_400),
+            body=Limits.from_settings(settings),
+            head=HeadLimits(
+                config.integer(settings, "DOWNLOAD_HEADERS_MAXSIZE", 1_024, 16_777_216),
+                config.integer(settings, "DOWNLOAD_HEADERS_MAXCOUNT", 16, 65_536),
+            ),
+            fail_on_dataloss=config.boolean(settings, "DOWNLOAD_FAIL_ON_DATALOSS"),
+            idle_seconds=config.number(settings, "CONNECTION_IDLE_SECONDS", 0.1, 3_600),
+            idle_limit=config.integer(settings, "CONNECTION_IDLE_LIMIT", 0, 100_000),
+            checks_proxied=config.boolean(settings, "GUARD_RESOLVE_PROXIED"),
+        )
+
+
+class HttpDownloadHandler:
+    """HTTP/1.1 for http and https, through http and https proxies too.
+
+    Calls `meta["departure"]` right before and right after the request is written, on a connection that is up, TLS
+    included; raises MissedError when it may not leave any more. Otherwise raises Scrapy's download errors,
+    ProxyError where a proxy is at fault, and AddressRefusedError from the guard.
     """
 
-    allowed: Callable[[], bool]
-    sent: Callable[..., None]
-    leaving: Callable[[], None] = lambda: None
-
-
-Waiting = dict[bytes, deque[Departure]]  # by URL as it is sent
-
-
-class PacedHTTP11DownloadHandler(HTTP11DownloadHandler):
-    """Calls `meta["departure"]` right before and right after the request is written; raises MissedError if too late.
-
-    Does not repeat a request by itself when a kept-alive connection turns out to be closed. Twisted's pool does,
-    within milliseconds and past every delay; here such a request fails as any other and comes back in its turn.
-    """
+    lazy = True
+    guards_addresses = True
 
     def __init__(self, crawler: Crawler) -> None:
-        super().__init__(crawler)
-        self._waiting: Waiting = defaultdict(deque)
-        self._pool.retryAutomatically = False
-        self._pool._factory = lambda *arguments: _Factory(self._waiting, *arguments)  # type: ignore[assignment]
+        if not is_asyncio_available():
+            raise NotConfigured(f"{type(self).__name__} needs the asyncio reactor (TWISTED_REACTOR)")
+        settings = crawler.settings
+        self._crawler = crawler
+        self._config = HttpConfig.from_settings(settings)
+        self._bind = normalize_bind_address(settings["DOWNLOAD_BIND_ADDRESS"])
+        self._logs_tls = settings.getbool("DOWNLOADER_CLIENT_TLS_VERBOSE_LOGGING")
+        self._resolver = Resolver.from_settings(settings)
+        self._pool = Pool(self._config.idle_limit, self._config.idle_seconds)
+        tls = _make_ssl_context(settings)
+        tls.set_alpn_protocols(["http/1.1"])
+        self._dialler = Dialler(self._resolver, tls, self._config.head, checks_proxied=self._config.checks_proxied)
+        self._warned_of_dataloss = False
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
 
     async def download_request(self, request: Request) -> Response:
         """As Scrapy's."""
-        departure = request.meta.pop(DEPARTURE, None)
-        if departure is None:
-            return await super().download_request(request)
-        url = URI.fromBytes(urldefrag(request.url)[0].encode("ascii")).toBytes()  # type: ignore[no-untyped-call]
-        self._waiting[url].append(departure)
+        departure: Departure | None = request.meta.pop(DEPARTURE, None)
+        bind = request.meta.get("bindaddress")
+        to = route(request, normalize_bind_address(bind) if bind else self._bind)
+        data = serialize(request, to)
+        seconds = request.meta.get("download_timeout") or self._config.timeout
+        connection: Connection | None = None
+        download = Download(self._crawler, request, self._config.body.of(request))
         try:
-            return await super().download_request(request)
-        finally:
-            self._forget(url, departure)
+            async with asyncio.timeout(seconds):
+                connection = self._pool.take(to) or await self._dial(to)
+                return await self._exchange(to, connection, data, download, departure)
+        except TimeoutError:
+            if connection is None and to.proxy is not None:
+                raise ProxyError(f"proxy {to.proxy} gave no connection to {to.authority} in {seconds} s") from None
+            raise DownloadTimeoutError(f"Getting {request.url} took longer than {seconds} seconds.") from None
 
-    def _forget(self, url: bytes, departure: Departure) -> None:
-        waiting = self._waiting[url]
-        if departure in waiting:
-            waiting.remove(departure)
-        if not waiting:
-            del self._waiting[url]
+    async def close(self) -> None:
+        """Close the idle connections; those in use end with their requests."""
+        self._pool.close()
+        self._resolver.close()
 
+    async def _dial(self, to: Route) -> Connection:
+        try:
+            connection = await self._dialler.dial(to)
+        except AddressRefusedError:
+            self._count(names.ADDRESSES_REFUSED)
+            raise
+        self._count(names.CONNECTIONS)
+        if self._logs_tls and (session := connection.tls_session) is not None:
+            _log_sslobj_debug_info(session)
+        return connection
 
-@implementer(IHandshakeListener)
-class _Protocol(_LenientHTTP11ClientProtocol):
-    """Checks, writes and notes in one go, once there is a connection that lets the request out."""
-
-    waiting: Waiting
-    _secured = False
-    _held_back: Deferred[None] | None = None
-
-    def request(self, request: Any) -> Any:
-        if self._secured or not ISSLTransport.providedBy(self.transport):
-            return self._depart(request)
-        self._held_back = Deferred(lambda _: cast("Any", self.transport).abortConnection())
-        return self._held_back.addCallback(lambda _: self._depart(request))
-
-    def handshakeCompleted(self) -> None:  # noqa: N802 - Twisted's
-        self._secured = True
-        if held_back := self._take_held_back():
-            held_back.callback(None)
-
-    def connectionLost(self, reason: Failure = connectionDone) -> None:  # noqa: N802 - Twisted's
-        if held_back := self._take_held_back():
-            held_back.errback(ResponseNeverReceived([reason]))  # type: ignore[no-untyped-call]
-        super().connectionLost(reason)  # type: ignore[no-untyped-call]
-
-    def _take_held_back(self) -> Deferred[None] | None:
-        held_back, self._held_back = self._held_back, None
-        return held_back
-
-    def _depart(self, request: Any) -> Any:
-        if not (waiting := self.waiting.get(request.absoluteURI)):
-            return super().request(request)
-        departure, transport = waiting.popleft(), cast("Any", self.transport)
-        if not departure.allowed():
-            transport.loseConnection()
-            return fail(MissedError())
-        response = super().request(request)
-        _flush(transport)
-        departure.sent()
+    async def _exchange(
+        self, to: Route, connection: Connection, data: bytes, download: Download, departure: Departure | None
+    ) -> Response:
+        request = download.request
+        receiver = Receiver(request.method, self._config.head, download)
+        if departure is not None and not departure.allowed():
+            self._pool.put(to, connection)
+            raise MissedError
+        connection.send(data, receiver)
+        if departure is not None:
+            departure.sent()
+        try:
+            await connection.done()
+        except StopDownload as stop:
+            return download.response(connection, stop=stop)
+        except IncompleteError as error:
+            return self._torn(download, connection, error)
+        if receiver.reusable:
+            self._pool.put(to, connection)
+        response = download.response(connection, "partial" if receiver.is_partial else "")
+        if to.is_forwarded and response.status == _PROXY_AUTHENTICATION:
+            raise ProxyError(f"proxy {to.proxy} wants other credentials (status 407)")
         return response
 
+    def _torn(self, download: Download, connection: Connection, error: IncompleteError) -> Response:
+        request = download.request
+        if not request.meta.get("download_fail_on_dataloss", self._config.fail_on_dataloss):
+            return download.response(connection, "dataloss")
+        if not self._warned_of_dataloss:
+            logger.warning(get_dataloss_msg(request.url))
+            self._warned_of_dataloss = True
+        raise ResponseDataLossError(str(error)) from error
 
-def _flush(transport: Any) -> None:
-    """Send now what Twisted would send in the event loop's next round, or with TLS in the one after that."""
-    if (gathered := getattr(transport, "_aggregator", None)) is not None:
-        gathered.flush()
-        transport = transport.transport
-    if isinstance(transport, FileDescriptor):
-        transport.doWrite()  # type: ignore[no-untyped-call]  # an error is met again by the loop
-
-
-class _Factory(_LenientHTTP11ClientFactory):
-    def __init__(self, waiting: Waiting, *arguments: Any) -> None:
-        super().__init__(*arguments)  # type: ignore[no-untyped-call]
-        self._waiting = waiting
-
-    def buildProtocol(self, addr: Any) -> _Protocol:  # noqa: N802 - Twisted's
-        protocol = _Protocol(self._quiescentCallback)  # type: ignore[no-untyped-call]
-        protocol.waiting = self._waiting
-        return protocol
+    def _count(self, name: str) -> None:
+        if self._crawler.stats is not None:
+            self._crawler.stats.inc_value(name)

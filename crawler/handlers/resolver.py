@@ -7,6 +7,7 @@ name server lies room for a trick (DNS rebinding).
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
@@ -22,6 +23,8 @@ from scrapy.settings import BaseSettings
 from crawler import config
 from crawler.errors import AddressRefusedError
 from crawler.policy.addresses import Address, AddressPolicy, literal
+
+logger = logging.getLogger(__name__)
 
 Lookup = Callable[[str], Awaitable[list[Address]]]  # raises OSError or UnicodeError
 
@@ -81,12 +84,22 @@ class Resolver:
         refused = {address: None if trusted else self._policy.refusal(address) for address in found}
         allowed = [str(address) for address in found if refused[address] is None]
         if not allowed:
-            address, reason = next(iter(refused.items()))
-            raise AddressRefusedError(
-                f"{host} stands for {address} ({reason}), which is not the public internet; "
-                "an operator may allow its network in GUARD_ALLOWED_NETWORKS"
-            )
+            raise _refused(host, *next(iter(refused.items())))
         return allowed
+
+    async def check(self, host: str, *, resolving: bool) -> None:
+        """Judge a *host* that a proxy will resolve: the address it spells, and with *resolving* all that it means here.
+
+        Raises AddressRefusedError; a name that we cannot resolve passes.
+        """
+        try:
+            found = await self._addresses(host) if resolving or literal(host) is not None else []
+        except (CannotResolveHostError, ValueError) as error:
+            logger.debug("%s is left to the proxy: %s", host, error)
+            return
+        for address in found:
+            if (reason := self._policy.refusal(address)) is not None:
+                raise _refused(host, address, reason)
 
     def close(self) -> None:
         """Forget what is still asked for."""
@@ -135,3 +148,10 @@ class Resolver:
 def _getaddrinfo(host: str) -> list[Address]:
     infos = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     return [ip_address(str(info[4][0])) for info in infos]
+
+
+def _refused(host: str, address: Address, reason: str | None) -> AddressRefusedError:
+    return AddressRefusedError(
+        f"{host} stands for {address} ({reason}), which is not the public internet; "
+        "an operator may allow its network in GUARD_ALLOWED_NETWORKS"
+    )

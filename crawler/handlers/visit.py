@@ -24,7 +24,7 @@ from scrapy.utils._download_handlers import make_response
 
 from crawler import stats as names
 from crawler.frontier.pacing import MissedError
-from crawler.handlers.http import Departure
+from crawler.handlers.departure import Departure
 
 SCHEMES: Final = frozenset({"http", "https", "data", "blob"})
 BODILESS: Final = frozenset({204, 205, 304})

@@ -14,7 +14,7 @@ from scrapy.http import Response
 from scrapy.utils.project import get_project_settings
 from twisted.python.failure import Failure
 
-from crawler.handlers.http import DEPARTURE, Departure
+from crawler.handlers.departure import DEPARTURE, Departure
 
 STUCK_SECONDS = 0.5  # what was not written by then leaves late
 
@@ -45,7 +45,14 @@ class DepartingSpider(Spider):
 
 def main() -> None:
     settings = get_project_settings()
-    settings.setdict({"CONCURRENT_REQUESTS": 1, "ROBOTSTXT_OBEY": False, "RETRY_ENABLED": False})
+    settings.setdict(
+        {
+            "CONCURRENT_REQUESTS": 1,
+            "ROBOTSTXT_OBEY": False,
+            "RETRY_ENABLED": False,
+            "DOWNLOAD_VERIFY_CERTIFICATES": False,
+        }
+    )
     process = AsyncCrawlerProcess(settings)
     found: dict[str, dict[str, Any]] = {}
     process.crawl(DepartingSpider, plan=json.load(sys.stdin), found=found)

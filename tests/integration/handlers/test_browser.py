@@ -20,7 +20,7 @@ from crawler.errors import BrowserError
 from crawler.frontier.pacing import MissedError
 from crawler.handlers import chromium
 from crawler.handlers.browser import BrowserDownloadHandler
-from crawler.handlers.http import DEPARTURE, Departure
+from crawler.handlers.departure import DEPARTURE, Departure
 from tests.integration.handlers.browsing import opened
 from tests.sites import Page, Site
 

@@ -1,0 +1,40 @@
+"""No fleet crawl begins with a handler that would dial any address."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from scrapy.settings import BaseSettings
+from scrapy.utils.misc import load_object
+
+from crawler.errors import ConfigError
+from crawler.handlers.http import HttpConfig
+from crawler.handlers.resolver import ResolverConfig
+from crawler.policy.addresses import AddressPolicy
+from crawler.urls import SCHEMES
+
+GUARDED: Final = "guards_addresses"  # a handler's own word that it dials only what AddressPolicy lets through
+
+
+def check(settings: BaseSettings) -> None:
+    """Raise ConfigError for a handler of http or https without the guard, and for settings of ours out of range.
+
+    Scrapy makes handlers when the first request needs them, and only logs what is wrong with one.
+    """
+    handlers = settings.getwithbase("DOWNLOAD_HANDLERS")
+    for scheme in SCHEMES:
+        if (path := handlers.get(scheme)) is not None:
+            _check(f"DOWNLOAD_HANDLERS[{scheme!r}]", path)
+    AddressPolicy.from_settings(settings)
+    ResolverConfig.from_settings(settings)
+    HttpConfig.from_settings(settings)
+
+
+def _check(name: str, path: str) -> None:
+    try:
+        handler = load_object(path)
+    except (ImportError, NameError, ValueError) as error:
+        raise ConfigError(name, path, f"the path of a class that can be loaded ({error})") from None
+    if getattr(handler, GUARDED, False) is not True:
+        allowed = f"a handler that dials no private address and says so with `{GUARDED} = True` (docs/download.md)"
+        raise ConfigError(name, path, allowed)

@@ -1,0 +1,53 @@
+"""TLS inside a connection: bytes in, bytes out.
+
+The event loop's own TLS transport writes when the loop comes round to it; here what is encrypted is written at once,
+and one tunnel may run in another.
+"""
+
+from __future__ import annotations
+
+import ssl
+from typing import Final
+
+_READ_BYTES: Final = 65_536
+
+
+class TLS:
+    """The client's side of one TLS session."""
+
+    def __init__(self, context: ssl.SSLContext, host: str) -> None:
+        self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+        self.session = context.wrap_bio(self._incoming, self._outgoing, server_hostname=host)
+        self.is_secured = False
+        self.is_closed = False  # the peer said so
+
+    def shake_hands(self, data: bytes = b"") -> bool:
+        """Take what came; True once the session is secured. Raises ssl.SSLError."""
+        self._incoming.write(data)
+        try:
+            self.session.do_handshake()
+        except ssl.SSLWantReadError:
+            return False
+        self.is_secured = True
+        return True
+
+    def decrypt(self, data: bytes) -> bytes:
+        """Take what came, return what it says; raises ssl.SSLError."""
+        self._incoming.write(data)
+        parts: list[bytes] = []
+        try:
+            while part := self.session.read(_READ_BYTES):
+                parts.append(part)
+            self.is_closed = True
+        except ssl.SSLWantReadError:
+            pass
+        return b"".join(parts)
+
+    def encrypt(self, data: bytes) -> bytes:
+        """What to send for *data*."""
+        self.session.write(data)
+        return self.to_send()
+
+    def to_send(self) -> bytes:
+        """What the session has to tell the peer by now."""
+        return self._outgoing.read()

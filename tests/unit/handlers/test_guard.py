@@ -1,0 +1,76 @@
+"""What stops a fleet crawl before it begins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from scrapy.settings import Settings
+
+from crawler.errors import ConfigError
+from crawler.handlers import guard
+from settings import base
+
+HANDLERS: dict[str, str | None] = base.DOWNLOAD_HANDLERS
+
+
+def settings(**changed: Any) -> Settings:
+    result = Settings()
+    result.setmodule("settings.base", priority="project")
+    result.setdict(changed, priority="cmdline")
+    return result
+
+
+def test_the_projects_settings_are_guarded() -> None:
+    guard.check(settings())
+
+
+def test_a_scheme_that_is_off_needs_no_guard() -> None:
+    guard.check(settings(DOWNLOAD_HANDLERS=HANDLERS | {"http": None}))
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+@pytest.mark.parametrize(
+    "handler",
+    [
+        "scrapy.core.downloader.handlers.http11.HTTP11DownloadHandler",
+        "scrapy.core.downloader.handlers._aiohttp.AiohttpDownloadHandler",
+        "scrapy_download_handlers_incubator.CurlCffiDownloadHandler",
+    ],
+)
+def test_a_handler_without_the_guard_is_refused_by_name(scheme: str, handler: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        guard.check(settings(DOWNLOAD_HANDLERS=HANDLERS | {scheme: handler}))
+    assert f"DOWNLOAD_HANDLERS['{scheme}'] = '{handler}'" in str(raised.value)
+    assert "guards_addresses = True" in str(raised.value)
+
+
+def test_a_handler_that_cannot_be_loaded_says_why() -> None:
+    with pytest.raises(ConfigError, match=r"DOWNLOAD_HANDLERS.*No module named 'nowhere'"):
+        guard.check(settings(DOWNLOAD_HANDLERS=HANDLERS | {"http": "nowhere.Handler"}))
+
+
+@pytest.mark.parametrize("scheme", ["file", "data", "ftp", "s3"])
+def test_other_schemes_are_off(scheme: str) -> None:
+    assert settings().getwithbase("DOWNLOAD_HANDLERS")[scheme] is None
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "allowed"),
+    [
+        ("GUARD_ALLOWED_NETWORKS", "localhost", "10.1.0.0/16"),
+        ("GUARD_RESOLVE_PROXIED", "perhaps", "True or False"),
+        ("DNSCACHE_SECONDS", -1, "0 to 86400"),
+        ("DOWNLOAD_TIMEOUT", 0, "0.001 to 86400"),
+        ("DOWNLOAD_MAXSIZE", "big", "from 0"),
+        ("DOWNLOAD_HEADERS_MAXSIZE", 10, "1024 to 16777216"),
+        ("DOWNLOAD_HEADERS_MAXCOUNT", 0, "16 to 65536"),
+        ("CONNECTION_IDLE_SECONDS", 0, "0.1 to 3600"),
+        ("CONNECTION_IDLE_LIMIT", -1, "0 to 100000"),
+    ],
+)
+def test_a_setting_out_of_range_is_refused_by_name(name: str, value: object, allowed: str) -> None:
+    with pytest.raises(ConfigError) as raised:
+        guard.check(settings(**{name: value}))
+    assert name in str(raised.value)
+    assert allowed in str(raised.value)
