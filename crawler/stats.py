@@ -64,3 +64,12 @@ BROWSER_RESTARTS: Final = "browser/restarts/{}"  # died, hung, memory, runaway, 
 BROWSER_REFUSED: Final = "browser/refused"  # connections to addresses that must not be dialled
 BROWSER_BLOCKED: Final = "browser/blocked/{}"  # sub-resources by type
 BROWSER_MEMORY: Final = "browser/memory_bytes"  # now
+
+# archive
+ARCHIVED: Final = "archive/pages/{}"  # response, revisit, unchanged (not written: the last one is the same)
+ARCHIVE_BYTES: Final = "archive/bytes"  # compressed, as written
+ARCHIVE_FILES: Final = "archive/files"  # finished and kept
+ARCHIVE_PRUNED: Final = "archive/pruned_files"
+ARCHIVE_ERRORS: Final = "archive/errors"  # tries to write, index or upload that failed
+ARCHIVE_AWAY: Final = "archive/away"  # 1 while pages cannot be written, 0 again after
+ARCHIVE_CUT: Final = "archive/requests_cut"  # pages whose meta or callback cannot be stored

@@ -191,11 +191,33 @@ SPOOL_DIR = os.environ.get("SPOOL_DIR", str(PROJECT_DIR / ".scrapy" / "spool"))
 # nothing new until half of that is stored. Reader: storage/config.py
 SPOOL_MAX_MB = 1_024
 SPOOL_HIGH_WATER = 0.8
+# True: an observation of the same fetch time as the stored one replaces it. `scrapy reparse` sets it; two items of
+# one page under one identity would replace each other without end. Reader: storage/update.py
+STORAGE_RESTATE = False
 # Collections whose changes are kept with old and new values, and where. Texts of pages would double the
 # database, so they are not here. Reader: storage/writer.py
 CHANGE_HISTORY = {"products": "product_changes"}
 # Days until an item that is no longer rejected again is forgotten. 1 to 3650. Reader: storage/indexes.py
 REJECTED_ITEMS_DAYS = 30
+
+# --- Archive of raw pages --------------------------------------------------------------------------------
+# Which pages are kept as WARC records, to be parsed again without a request: "all", "changed" (not the same as the
+# URL's last one), "failed" (parses only), "none". Reader: storage/archive/config.py, as of all below
+ARCHIVE_PAGES = os.environ.get("ARCHIVE_PAGES", "none")
+# Where files are written; finished ones stay there, or go to ARCHIVE_URI (s3://bucket/prefix, gs://bucket/prefix,
+# az://account/container). Options are obstore's (endpoint ...); credentials come from the environment, as always.
+ARCHIVE_DIR = os.environ.get("ARCHIVE_DIR", str(PROJECT_DIR / ".scrapy" / "archive"))
+ARCHIVE_URI = os.environ.get("ARCHIVE_URI", "")
+ARCHIVE_OPTIONS: dict[str, object] = {}
+# A file is finished at this size in MiB or age in seconds. 0.001 to 10,240; 1 to 86,400
+ARCHIVE_FILE_MB = 256
+ARCHIVE_FILE_SECONDS = 3_600
+# Finished files are deleted when unused for so many days (0 to 36,500), and the longest unused ones when there is
+# more than this in GiB (0 to 1,000,000); 0 = no bound
+ARCHIVE_KEEP_DAYS = 0
+ARCHIVE_KEEP_GB = 100
+# Files waiting for upload, in GiB (0.001 to 1,000,000); beyond it pages wait and are not confirmed
+ARCHIVE_PENDING_GB = 4
 
 # --- Observing -------------------------------------------------------------------------------------------
 LOG_LEVEL = os.environ.get("LOG_LEVEL", "INFO")
@@ -241,6 +263,7 @@ DOWNLOADER_MIDDLEWARES = {
 SPIDER_MIDDLEWARES = {
     "crawler.extensions.logs.RequestIdMiddleware": 5,  # first: what the others log carries the id
     "crawler.middlewares.provenance.ProvenanceMiddleware": 20,
+    "crawler.middlewares.archive.ArchiveMiddleware": 15,  # sees what others made of an exception
     "crawler.middlewares.lineage.LineageMiddleware": 10,  # nearest to the engine: sees what the others let through
 }
 

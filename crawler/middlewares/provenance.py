@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from typing import Any, Self
+from weakref import WeakKeyDictionary
 
 from scrapy.crawler import Crawler
 from scrapy.http import Response
@@ -40,7 +41,7 @@ class ProvenanceMiddleware:
         scheduler = self._crawler.engine.scheduler if self._crawler.engine is not None else None
         worker = scheduler.worker if isinstance(scheduler, Scheduler) else None
         held = worker.book.behind(response) if worker is not None else None
-        item.fetched_at = item.fetched_at or _fetched_at(held)
+        item.fetched_at = item.fetched_at or fetched_at(held, response)
         item.source = {
             "spider": getattr(self._crawler.spider, "name", ""),
             "worker": worker.name if worker is not None else "",
@@ -50,8 +51,12 @@ class ProvenanceMiddleware:
         } | item.source
 
 
-def _fetched_at(held: Held | None) -> datetime:
+def fetched_at(held: Held | None, response: Response) -> datetime:
+    """When the page was fetched; the same for all that asks about one response."""
     if held is None:
-        return datetime.now(UTC)
+        return _unleased.setdefault(response, datetime.now(UTC))
     seconds = held.lease.leased_at_ms / 1000 + ((held.started_at or held.leased_at) - held.leased_at)
     return datetime.fromtimestamp(seconds, UTC)
+
+
+_unleased: WeakKeyDictionary[Response, datetime] = WeakKeyDictionary()

@@ -22,6 +22,7 @@ class StorageConfig:
     spool_dir: str = ""  # none
     spool_max_bytes: int = 2**30
     spool_high_water: float = 0.8
+    restate: bool = False
     history: Mapping[str, str] = field(default_factory=lambda: {"products": "product_changes"})
 
     @classmethod
@@ -36,6 +37,7 @@ class StorageConfig:
             spool_dir=str(settings.get("SPOOL_DIR") or ""),
             spool_max_bytes=int(config.number(settings, "SPOOL_MAX_MB", 1, 10_000_000) * 2**20),
             spool_high_water=config.number(settings, "SPOOL_HIGH_WATER", 0.05, 1),
+            restate=config.boolean(settings, "STORAGE_RESTATE"),
             history=_history(settings),
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -37,6 +37,12 @@ async def documents(
     found = database[collection].with_options(CODEC).find(query, {"pending_changes": 0})
     async for document in found.sort("_id", 1).allow_disk_use(True).batch_size(_BATCH):
         yield document
+
+
+async def heads(database: Database, collection: str, keys: Sequence[str]) -> AsyncIterator[dict[str, Any]]:
+    """Of these documents `_id`, `content_hash` and `last_seen_at`, in no order."""
+    async for one in database[collection].find({"_id": {"$in": list(keys)}}, {"content_hash": 1, "last_seen_at": 1}):
+        yield one
 
 
 async def document(database: Database, collection: str, key: str) -> dict[str, Any] | None:

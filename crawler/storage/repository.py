@@ -66,7 +66,9 @@ class Repository:
     async def store(self, name: str, entries: Sequence[Document]) -> list[StoreResult | UnstorableError]:
         """Write observations of different items of one collection, and what changed into its history."""
         await self._ensure_indexes(name)
-        updates = [upsert(entry, history=name in self._config.history) for entry in entries]
+        updates = [
+            upsert(entry, history=name in self._config.history, restate=self._config.restate) for entry in entries
+        ]
         inserted, refused = await bulk.apply(self._database[name], updates)
         matched = [e for i, e in enumerate(entries) if i not in inserted and i not in refused]
         stored = await self._read_back(name, matched) if matched else {}

@@ -36,8 +36,11 @@ _PENDING: Final = {
 }
 
 
-def _decision(kept: dict[str, Any]) -> RawBSONDocument:
-    """What becomes of the stored `$$ROOT` when `$$new` was observed; encoded once, not per item."""
+def _decision(kept: dict[str, Any], older: str = "$gte") -> RawBSONDocument:
+    """What becomes of the stored `$$ROOT` when `$$new` was observed; encoded once, not per item.
+
+    *older* compares the stored time with the new one: "$gt" lets the same observation be stated anew.
+    """
     inserted = {
         "first_seen_at": {"$ifNull": ["$first_seen_at", "$$new.first_seen_at"]},
         "version": {"$add": [{"$ifNull": ["$version", 0]}, 1]},
@@ -46,15 +49,21 @@ def _decision(kept: dict[str, Any]) -> RawBSONDocument:
     same = {"$mergeObjects": ["$$ROOT", {"last_seen_at": "$$new.last_seen_at"}]}
     other = {"$mergeObjects": ["$$new", inserted]}
     newer = {"$cond": [{"$eq": ["$content_hash", "$$new.content_hash"]}, same, other]}
-    return RawBSONDocument(bson.encode({"$cond": [{"$gte": ["$last_seen_at", "$$new.last_seen_at"]}, "$$ROOT", newer]}))
+    return RawBSONDocument(bson.encode({"$cond": [{older: ["$last_seen_at", "$$new.last_seen_at"]}, "$$ROOT", newer]}))
 
 
-_WITH_HISTORY: Final = _decision({"pending_changes": _PENDING})
-_WITHOUT_HISTORY: Final = _decision({})
+_DECISIONS: Final = {
+    (history, restate): _decision({"pending_changes": _PENDING} if history else {}, "$gt" if restate else "$gte")
+    for history in (True, False)
+    for restate in (True, False)
+}
 
 
-def upsert(document: Document, *, history: bool) -> UpdateOne:
-    """The update of one observation; applying it again changes nothing."""
-    decision = _WITH_HISTORY if history else _WITHOUT_HISTORY
+def upsert(document: Document, *, history: bool, restate: bool = False) -> UpdateOne:
+    """The update of one observation; applying it again changes nothing.
+
+    *restate*: an observation of the very time of the stored one replaces it (a re-parse of its page).
+    """
+    decision = _DECISIONS[history, restate]
     stage = {"$replaceWith": {"$let": {"vars": {"new": {"$literal": document.body}}, "in": decision}}}
     return UpdateOne({"_id": document.id}, [stage], upsert=True)

@@ -1,0 +1,219 @@
+"""`scrapy reparse`: archived pages through the same callbacks and pipelines once more, without a request."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import selectors
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
+from scrapy.spiderloader import get_spider_loader
+
+from crawler.commands.export import parse_since
+from crawler.errors import ShoalError
+from crawler.replay import counts
+from crawler.storage import connection
+from crawler.storage.archive.config import ArchiveConfig
+from crawler.storage.archive.finishing import finish_left
+from crawler.storage.archive.index import Index
+from crawler.storage.archive.reader import Selection
+from crawler.storage.archive.store import STORE_ERRORS, Store
+
+WORKERS_MAX = 64
+
+
+class Command(ScrapyCommand):
+    """Runs worker processes over the archive and adds up what they report."""
+
+    requires_project = True
+    requires_crawler_process = False
+    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
+
+    def syntax(self) -> str:
+        return "<spider> [--since TIME] [--host HOST] [--limit N] [--workers N] [--dry-run]"
+
+    def short_desc(self) -> str:
+        return "Parse archived pages again: no request is sent, newer states are never overwritten"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--since", metavar="TIME", help="only pages fetched since: 2026-01-31, 12h, 7d")
+        parser.add_argument("--host", default="", help="only pages of this host name")
+        parser.add_argument("--limit", type=int, default=0, metavar="N", help="at most N pages, the oldest first")
+        parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes that share the work")
+        parser.add_argument("--dry-run", action="store_true", help="show what would change, write nothing")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Exit status 2 when it cannot be done, 1 when a worker failed."""
+        if len(args) != 1:
+            raise UsageError("name one spider, `scrapy list` shows them", print_help=False)
+        if opts.limit < 0 or not 1 <= opts.workers <= WORKERS_MAX:
+            raise UsageError(f"--limit is at least 0, --workers 1 to {WORKERS_MAX}", print_help=False)
+        assert self.settings is not None
+        try:
+            get_spider_loader(self.settings).load(args[0])
+            now = datetime.now(UTC)
+            since = parse_since(opts.since, now) if opts.since else None
+            chosen = Selection(spider=args[0], since=since, until=now, host=opts.host, limit=opts.limit)
+            total = asyncio.run(self._count(chosen))
+        except KeyError:
+            raise UsageError(f"there is no spider {args[0]!r}, `scrapy list` shows them", print_help=False) from None
+        except ShoalError as error:
+            raise UsageError(str(error), print_help=False) from error
+        jobs = [self._job(chosen, share, opts.workers, opts.dry_run) for share in range(opts.workers)]
+        report = run(jobs, min(total, opts.limit or total), self.settings["PROJECT_DIR"])
+        show(Console(), report, opts.dry_run)
+        self.exitcode = 1 if report.failed else 0
+
+    async def _count(self, chosen: Selection) -> int:
+        """How many pages there are, after what killed workers left on this disk is indexed."""
+        assert self.settings is not None
+        config = ArchiveConfig.from_settings(self.settings)
+        store = Store(config)
+        async with connection.session(self.settings) as database:
+            index = Index(database)
+            try:
+                await finish_left(config, index, store)
+            except STORE_ERRORS as error:
+                raise ShoalError(f"the archive at {store.where} failed: {error!s:.300}") from error
+            return await index.count(chosen.query())
+
+    def _job(self, chosen: Selection, share: int, shares: int, dry_run: bool) -> dict[str, Any]:
+        assert self.settings is not None
+        selection = {
+            "spider": chosen.spider,
+            "since": chosen.since and chosen.since.isoformat(),
+            "until": chosen.until and chosen.until.isoformat(),
+            "host": chosen.host,
+            "limit": chosen.limit,
+            "share": share,
+            "shares": shares,
+        }
+        given = {name: _plain(self.settings[name]) for name in self.settings if self._is_given(name)}
+        settings = {"LOG_LEVEL": "WARNING"} | given | {"LOG_ENABLED": True}
+        return {"spider": chosen.spider, "selection": selection, "dry_run": dry_run, "settings": settings}
+
+    def _is_given(self, name: str) -> bool:
+        assert self.settings is not None
+        return (self.settings.getpriority(name) or 0) >= SETTINGS_PRIORITIES["cmdline"]
+
+
+@dataclass(slots=True)
+class Report:
+    """What all workers found."""
+
+    stats: Counter[str] = field(default_factory=Counter)
+    examples: dict[str, list[dict[str, str]]] = field(default_factory=dict)
+    failed: int = 0
+    seconds: float = 0.0
+
+    def add(self, found: Mapping[str, Any]) -> None:
+        """One worker's report."""
+        self.stats.update(found["stats"])
+        for name, examples in found["examples"].items():
+            self.examples.setdefault(name, []).extend(examples)
+
+    def of(self, pattern: str) -> dict[str, int]:
+        """Counts by what `{}` stands for, the most frequent first."""
+        prefix = pattern.removesuffix("{}")
+        return {name.removeprefix(prefix): n for name, n in self.stats.most_common() if name.startswith(prefix)}
+
+
+def run(jobs: Sequence[Mapping[str, Any]], total: int, directory: str) -> Report:
+    """Run all jobs side by side, with a progress bar on a terminal; returns when the last has ended."""
+    report = Report()
+    began = datetime.now(UTC)
+    workers = [_start(job, directory) for job in jobs]
+    done = [0] * len(workers)
+    with _progress(total) as progress, selectors.DefaultSelector() as selector:
+        task = progress.add_task("", total=total)
+        for number, worker in enumerate(workers):
+            assert worker.stdout is not None
+            selector.register(worker.stdout, selectors.EVENT_READ, number)
+        while selector.get_map():
+            for key, _ in selector.select():
+                if not (line := key.fileobj.readline()):  # type: ignore[union-attr]
+                    selector.unregister(key.fileobj)
+                elif (said := _said(line)).get("report"):
+                    report.add(said["report"])
+                else:
+                    done[key.data] = said.get("done", done[key.data])
+                    progress.update(task, completed=sum(done))
+    report.failed = sum(worker.wait() != 0 for worker in workers)
+    report.seconds = (datetime.now(UTC) - began).total_seconds()
+    return report
+
+
+def show(console: Console, report: Report, dry_run: bool) -> None:
+    """Print the summary."""
+    pages = report.stats[counts.PAGES]
+    if fields := report.of(counts.FIELDS):
+        table = Table("field", "items", "page", "stored", "parsed now")
+        for name, number in fields.items():
+            for row, example in enumerate(report.examples.get(name, [])[:3]):
+                cells = [escape(example[each]) for each in ("url", "old", "new")]
+                table.add_row(*(["", ""] if row else [escape(name), f"{number:,}"]), *cells)
+        console.print(table)
+    items = ", ".join(f"{number:,} {word}" for word, number in report.of(counts.ITEMS).items()) or "none"
+    verb = "would be" if dry_run else "are"
+    console.print(f"{pages:,} pages parsed again in {report.seconds:.1f} s; items: {items}", highlight=False)
+    for stat, words in _NOTES.items():
+        if number := report.stats[stat]:
+            console.print(f"{number:,} {words}", highlight=False)
+    if dry_run:
+        console.print(f"dry run: nothing is written; the changed and new items {verb} stored without --dry-run")
+    if report.failed:
+        console.print(f"{report.failed} of the workers failed: see the lines above", style="red")
+
+
+_NOTES = {
+    "spider_exceptions/count": "pages whose callback raised",
+    "items/rejected": "items rejected",
+    counts.MISSING: "pages are gone from the archive",
+    counts.DISCARDED: "new requests discarded",
+    counts.REFUSED: "downloads refused that callbacks wanted",
+    counts.DEFAULTED: "pages went to the default callback: theirs is not there any more",
+}
+
+
+def _start(job: Mapping[str, Any], directory: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "crawler.replay"]
+    worker = subprocess.Popen(  # noqa: S603 - this program itself
+        command, cwd=directory, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert worker.stdin is not None
+    with worker.stdin:
+        json.dump(job, worker.stdin, default=str)
+    return worker
+
+
+def _plain(value: Any) -> Any:
+    return value.copy_to_dict() if isinstance(value, BaseSettings) else value
+
+
+def _said(line: str) -> dict[str, Any]:
+    try:
+        said = json.loads(line)
+    except ValueError:  # a spider that prints
+        return {}
+    return said if isinstance(said, dict) else {}
+
+
+def _progress(total: int) -> Progress:
+    console = Console(stderr=True)
+    bar = (TextColumn("reparse"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    return Progress(*bar, console=console, transient=True, disable=not (console.is_terminal and total))

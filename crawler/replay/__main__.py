@@ -1,0 +1,115 @@
+"""One worker of `scrapy reparse`: reads its job as JSON from standard input, writes progress and report as JSON lines.
+
+{"spider": "products", "selection": {...}, "dry_run": false, "settings": {...}}
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Mapping
+from typing import Any, Final
+
+from scrapy import signals
+from scrapy.crawler import AsyncCrawlerProcess, Crawler
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
+from scrapy.utils.project import get_project_settings
+
+from crawler.replay import counts
+from crawler.replay.differences import DifferencesPipeline
+from crawler.replay.scheduler import FAILED
+
+STORE: Final = "crawler.pipelines.mongodb.MongoPipeline"
+DIFFERENCES: Final = "crawler.replay.differences.DifferencesPipeline"
+LAST: Final = 900
+PROGRESS_SECONDS: Final = 0.3
+ABOVE_ALL: Final = SETTINGS_PRIORITIES["cmdline"] + 1  # else Scrapy merges what was given on the command line again
+# Nothing that a crawl does besides parsing and storing.
+OFF: Final = {
+    "METRICS_PORT": -1,
+    "ARCHIVE_PAGES": "none",
+    "LOGSTATS_INTERVAL": 0,
+    "SPOOL_DIR": "",
+    "CLOSESPIDER_PAGECOUNT": 0,
+}
+
+
+def main() -> int:
+    """Run the job; 1 when the archive or the store failed."""
+    job = json.load(sys.stdin)
+    settings = get_project_settings()
+    settings.setdict(job["settings"] | {"FRONTIER_ENABLED": True}, priority="cmdline")
+    process = AsyncCrawlerProcess(settings)
+    crawler = process.create_crawler(job["spider"])
+    prepare(crawler.settings, job)
+    reporter = Reporter(crawler)
+    process.crawl(crawler)
+    process.start()
+    return reporter.report()
+
+
+def prepare(settings: BaseSettings, job: Mapping[str, Any]) -> None:
+    """Turn the settings of a crawl into those of a re-parse, whatever the spider's own are."""
+    pipelines = {**settings.getwithbase("ITEM_PIPELINES")}
+    order = pipelines.pop(STORE, None)
+    pipelines[DIFFERENCES] = LAST - 1 if order is None else order - 1
+    if order is not None and not job["dry_run"]:
+        pipelines[STORE] = order
+    middlewares = {"crawler.replay.middleware.ReplayMiddleware": 1_000_000}
+    changed = OFF | {
+        "SCHEDULER": "crawler.replay.scheduler.ReplayScheduler",
+        "DOWNLOADER": "crawler.replay.downloader.ReplayDownloader",
+        "ITEM_PIPELINES": pipelines,
+        "SPIDER_MIDDLEWARES": {**settings.getwithbase("SPIDER_MIDDLEWARES"), **middlewares},
+        "REPLAY_SELECTION": job["selection"],
+        "STORAGE_RESTATE": True,
+    }
+    for name, value in changed.items():
+        settings.set(name, value, priority=ABOVE_ALL)
+
+
+class Reporter:
+    """Prints how far the re-parse is while it runs, and what it found at its end."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._task: asyncio.Task[None] | None = None
+        self._examples: dict[str, Any] = {}
+        crawler.signals.connect(self._opened, signals.spider_opened)
+        crawler.signals.connect(self._closed, signals.spider_closed)
+
+    def report(self) -> int:
+        """Print the report; the exit status."""
+        stats = self._crawler.stats
+        values = stats.get_stats() if stats is not None else {}
+        numbers = {name: value for name, value in values.items() if isinstance(value, int)}
+        finished = values.get("finish_reason") not in (None, FAILED)
+        _print({"report": {"stats": numbers, "examples": self._examples, "reason": values.get("finish_reason")}})
+        return 0 if finished else 1
+
+    def _opened(self) -> None:
+        self._task = asyncio.get_running_loop().create_task(self._progress())
+
+    def _closed(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+        assert self._crawler.engine is not None
+        for pipeline in self._crawler.engine.scraper.itemproc.middlewares:
+            if isinstance(pipeline, DifferencesPipeline):
+                self._examples = pipeline.examples
+
+    async def _progress(self) -> None:
+        assert self._crawler.stats is not None
+        while True:
+            _print({"done": self._crawler.stats.get_value(counts.PAGES, 0)})
+            await asyncio.sleep(PROGRESS_SECONDS)
+
+
+def _print(line: Mapping[str, Any]) -> None:
+    sys.stdout.write(json.dumps(line) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

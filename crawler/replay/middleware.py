@@ -1,0 +1,39 @@
+"""Spider middleware of a re-parse: items keep the time and the origin of the fetch that their page is from."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any, Self
+
+from scrapy.crawler import Crawler
+from scrapy.http import Response
+
+from crawler.items import Item
+from crawler.replay.scheduler import ReplayScheduler
+
+
+class ReplayMiddleware:
+    """Nearest to the spider, so that what fills empty fields later finds them filled."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Put in place by the re-parse alone."""
+        return cls(crawler)
+
+    async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        """A re-parse has no start URLs, and does not ask for them."""
+        for nothing in list[Any]():
+            yield nothing
+
+    async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        """Stamp items, pass everything on."""
+        scheduler = self._crawler.engine.scheduler if self._crawler.engine is not None else None
+        entry = scheduler.entry(response) if isinstance(scheduler, ReplayScheduler) else None
+        async for output in result:
+            if isinstance(output, Item) and entry is not None:
+                output.fetched_at = output.fetched_at or entry["at"]
+                output.source = entry["source"] | output.source
+            yield output

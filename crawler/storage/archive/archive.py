@@ -1,0 +1,190 @@
+"""The archive of one worker: what `add` returned from is synced to disk, whatever dies afterwards."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from pymongo.errors import PyMongoError
+
+from crawler import stats as names
+from crawler.policy.backoff import full_jitter
+from crawler.storage.archive import files, records
+from crawler.storage.archive import index as catalogue
+from crawler.storage.archive.config import ArchiveConfig, Keep
+from crawler.storage.archive.files import OpenFile
+from crawler.storage.archive.finishing import Finisher
+from crawler.storage.archive.index import Index
+from crawler.storage.archive.records import Original, Page, Place, Record
+from crawler.storage.archive.store import Store
+from crawler.storage.batcher import Batcher
+from crawler.storage.outage import Stats
+
+logger = logging.getLogger(__name__)
+
+BATCH: Final = 64  # pages per sync
+BATCH_SECONDS: Final = 0.01
+CLOSE_SECONDS: Final = 30.0  # for the last upload; then the next worker does it
+LOOKUP_PAUSE_SECONDS: Final = 30.0  # without deduplication, after MongoDB did not answer
+RETRY_MAX_SECONDS: Final = 15.0
+
+
+@dataclass(frozen=True, slots=True)
+class Submitted:
+    """A page to be archived; *failed* says why its parse failed: then it is written, changed or not."""
+
+    page: Page
+    failed: str = ""
+
+
+class Archive:
+    """Writes pages in batches, one file at a time; `open` first, `close` last.
+
+    A body that the archive has already becomes a revisit record. Only records in finished files, or in this
+    worker's own, count as had: another worker's open file may be lost with its machine. While the disk is full or
+    ARCHIVE_PENDING_GB waits for upload, `add` does not return.
+    """
+
+    def __init__(self, config: ArchiveConfig, index: Index, store: Store, stats: Stats) -> None:
+        self._config = config
+        self._index = index
+        self._stats = stats
+        self._finisher = Finisher(config, index, store, stats)
+        self._batcher: Batcher[Submitted, str] = Batcher(self._flush, BATCH, BATCH_SECONDS)
+        self._writing = asyncio.Lock()
+        self._file: OpenFile | None = None
+        self._opened_at = 0.0
+        self._own: dict[str, Original] = {}  # by digest, in the file that is being written
+        self._no_lookups_until = 0.0
+        self._task: asyncio.Task[None] | None = None
+
+    async def open(self) -> None:
+        """Take over what workers that are gone have left on this disk."""
+        for file in await asyncio.to_thread(lambda: list(files.left(self._config.directory))):
+            logger.info("Archive file %s was left by a worker that is gone: it is finished now", file.name)
+            self._finisher.finish(file, listed=False)
+        self._task = asyncio.create_task(self._finisher.run())
+
+    async def add(self, page: Page, failed: str = "") -> str:
+        """The id of the record, once it is synced; "" when there is none because the page has not changed."""
+        return await self._batcher.submit(object(), Submitted(page, failed))
+
+    def fail(self, record_id: str, reason: str) -> None:
+        """Note that the parse of an archived page failed."""
+        self._finisher.note("", catalogue.parse_failed(record_id, reason))
+
+    async def close(self) -> None:
+        """Finish the file, and wait a while for the index and the upload."""
+        await self._batcher.close()
+        self._roll()
+        if self._task is None:
+            return
+        await self._finisher.drain(CLOSE_SECONDS)
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+        if not self._finisher.idle:
+            logger.warning("Archive files are left in %s: the next worker there finishes them", self._config.directory)
+            self._finisher.let_go()
+
+    async def _flush(self, entries: Sequence[Submitted]) -> Sequence[str]:
+        async with self._writing:
+            digests = await asyncio.to_thread(lambda: [records.digest(one.page.body) for one in entries])
+            originals, latest = await self._known(entries, digests)
+            chosen: list[tuple[Submitted, Record]] = []
+            ids: list[str] = []
+            for one, digest in zip(entries, digests, strict=True):
+                last_id, last_digest = latest.get(one.page.url, ("", ""))
+                if digest == last_digest and not one.failed:
+                    self._finisher.note("", catalogue.seen_again(last_id, one.page.fetched_at))
+                    self._stats.inc_value(names.ARCHIVED.format("unchanged"))
+                    ids.append("")
+                    continue
+                chosen.append((one, Record(records.new_id(), digest, one.page, originals.get(digest))))
+                ids.append(chosen[-1][1].id)
+            if chosen:
+                await self._insist(chosen)
+            return ids
+
+    async def _known(
+        self, entries: Sequence[Submitted], digests: Sequence[str]
+    ) -> tuple[dict[str, Original], dict[str, tuple[str, str]]]:
+        """Originals by digest, and in mode `changed` the last record of each URL; nothing while MongoDB is away."""
+        known = {digest: self._own[digest] for digest in digests if digest in self._own}
+        if time.monotonic() < self._no_lookups_until:
+            return known, {}
+        days = self._config.keep_days
+        since = datetime.now(UTC) - timedelta(days=days / 2) if days else None  # not about to be deleted
+        try:
+            changed = self._config.keep is Keep.CHANGED
+            latest = await self._index.latest([one.page.url for one in entries]) if changed else {}
+            if others := [digest for digest in digests if digest not in known]:
+                known |= (found := await self._index.originals(others, since))
+                if found:
+                    used = {original.place.file for original in found.values()}
+                    await self._index.files_used(list(used), datetime.now(UTC))
+        except PyMongoError as error:
+            logger.info("The archive writes whole pages for a while, its index does not answer: %.200s", error)
+            self._no_lookups_until = time.monotonic() + LOOKUP_PAUSE_SECONDS
+            return known, {}
+        return known, latest
+
+    async def _insist(self, chosen: Sequence[tuple[Submitted, Record]]) -> None:
+        """Write until the disk takes it; the pages wait, and are not confirmed."""
+        attempt = 0
+        while True:
+            try:
+                await asyncio.to_thread(self._make_room)
+                places = await asyncio.to_thread(self._write, [record for _, record in chosen])
+                break
+            except OSError as error:
+                attempt += 1
+                self._stats.inc_value(names.ARCHIVE_ERRORS)
+                self._stats.set_value(names.ARCHIVE_AWAY, 1)
+                if attempt == 1:
+                    words = "The archive in %s takes no page: %s. Pages wait and are not confirmed until it does"
+                    logger.error(words, self._config.directory, error.strerror or error)
+                await asyncio.sleep(0.02 + full_jitter(attempt, 0.1, RETRY_MAX_SECONDS, random.uniform))
+        if attempt:
+            logger.warning("The archive in %s takes pages again", self._config.directory)
+            self._stats.set_value(names.ARCHIVE_AWAY, 0)
+        for (one, record), place in zip(chosen, places, strict=True):
+            self._written(one, record, place)
+
+    def _write(self, chosen: Sequence[Record]) -> list[Place]:
+        data = [records.encode(record) for record in chosen]
+        if self._file is None:
+            self._file = OpenFile.create(self._config.directory)
+            self._opened_at = time.monotonic()
+        offsets = self._file.append(data)
+        name = self._file.name
+        return [Place(name, offset, len(each)) for offset, each in zip(offsets, data, strict=True)]
+
+    def _make_room(self) -> None:
+        pending = files.open_bytes(self._config.directory) if self._config.uri else 0
+        if pending >= self._config.pending_bytes:
+            raise OSError(f"{pending} bytes wait for upload, ARCHIVE_PENDING_GB allows {self._config.pending_bytes}")
+
+    def _written(self, one: Submitted, record: Record, place: Place) -> None:
+        self._stats.inc_value(names.ARCHIVED.format("revisit" if record.original else "response"))
+        self._stats.inc_value(names.ARCHIVE_BYTES, place.length)
+        self._finisher.note(place.file, catalogue.added(catalogue.entry(record, place)))
+        if one.failed:
+            self._finisher.note(place.file, catalogue.parse_failed(record.id, one.failed))
+        if record.original is None:
+            self._own[record.digest] = Original(place, record.page.url, record.page.fetched_at)
+        file = self._file
+        old = time.monotonic() - self._opened_at >= self._config.file_seconds
+        if file is not None and (file.size >= self._config.file_bytes or old):
+            self._roll()
+
+    def _roll(self) -> None:
+        if self._file is not None:
+            self._finisher.finish(self._file)
+            self._file = None
+            self._own.clear()

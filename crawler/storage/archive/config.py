@@ -1,0 +1,73 @@
+"""The ARCHIVE_* settings, read once and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final, Self
+from urllib.parse import urlsplit
+
+from crawler import config
+from crawler.errors import ConfigError
+
+SCHEMES: Final = ("s3", "gs", "az", "file")
+
+
+class Keep(StrEnum):
+    """Which fetched pages are archived."""
+
+    ALL = "all"
+    CHANGED = "changed"  # what differs from the same URL's last archived page, and failed parses
+    FAILED = "failed"  # failed parses only
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveConfig:
+    """What is archived, where, and for how long; 0 days or bytes to keep: no bound."""
+
+    keep: Keep = Keep.NONE
+    directory: Path = Path()
+    uri: str = ""  # where finished files go; empty: they stay in the directory
+    options: Mapping[str, Any] = field(default_factory=dict)
+    file_bytes: int = 256 * 2**20
+    file_seconds: float = 3_600
+    keep_days: int = 0
+    keep_bytes: int = 0
+    pending_bytes: int = 4 * 2**30
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
+        """Raises ConfigError naming the setting, its value and what is allowed."""
+        return cls(
+            keep=Keep(config.choice(settings, "ARCHIVE_PAGES", list(Keep))),
+            directory=Path(str(settings.get("ARCHIVE_DIR"))).absolute(),
+            uri=_uri(settings),
+            options=_options(settings),
+            file_bytes=int(config.number(settings, "ARCHIVE_FILE_MB", 0.001, 10_240) * 2**20),
+            file_seconds=config.number(settings, "ARCHIVE_FILE_SECONDS", 1, 86_400),
+            keep_days=config.integer(settings, "ARCHIVE_KEEP_DAYS", 0, 36_500),
+            keep_bytes=int(config.number(settings, "ARCHIVE_KEEP_GB", 0, 1_000_000) * 2**30),
+            pending_bytes=int(config.number(settings, "ARCHIVE_PENDING_GB", 0.001, 1_000_000) * 2**30),
+        )
+
+
+def _uri(settings: Mapping[str, Any]) -> str:
+    value = str(settings.get("ARCHIVE_URI") or "")
+    parts = urlsplit(value)
+    if value and (parts.scheme not in SCHEMES or "@" in parts.netloc or not (parts.netloc or parts.path)):
+        shown = f"{parts.scheme}://..." if "@" in value else value
+        allowed = "empty, or s3://bucket/prefix, gs://bucket/prefix, az://account/container, file:///directory"
+        raise ConfigError("ARCHIVE_URI", shown, f"{allowed}; credentials come from the environment")
+    return value
+
+
+def _options(settings: Mapping[str, Any]) -> dict[str, Any]:
+    value = settings.get("ARCHIVE_OPTIONS") or {}
+    if not isinstance(value, Mapping):
+        raise ConfigError(
+            "ARCHIVE_OPTIONS", type(value).__name__, "a dict of obstore's options, like {'endpoint': ...}"
+        )
+    return dict(value)

@@ -1,0 +1,157 @@
+"""Archive files on local disk. One is locked and named `.open` from its creation until it is indexed and kept, so
+that what a killed worker leaves is known by its name and found unlocked by the next. All of this blocks: call it
+from threads."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import socket
+import tempfile
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from secrets import token_hex
+from typing import Final, Self
+
+from crawler.errors import ConfigError
+from crawler.storage.archive import records
+
+SUFFIX: Final = ".warc.gz"
+OPEN: Final = ".open"  # the suffix by which the field's crawlers mark a file that is being written
+_SOFTWARE: Final = "Shoal"
+
+
+class OpenFile:
+    """A WARC file that this process alone appends to; `size` is what is on disk for good."""
+
+    def __init__(self, path: Path, handle: int, size: int) -> None:
+        self.path = path
+        self.size = size
+        self._handle = handle
+
+    @classmethod
+    def create(cls, directory: Path) -> Self:
+        """A new file under a name that no other worker has; raises OSError."""
+        directory.mkdir(parents=True, exist_ok=True)
+        name = f"shoal-{datetime.now(UTC):%Y%m%d%H%M%S}-{socket.gethostname()}-{os.getpid()}-{token_hex(4)}{SUFFIX}"
+        path = directory / (name + OPEN)
+        handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            file = cls(path, handle, 0)
+            file.append([records.heading(name, _SOFTWARE)])
+            _sync_directory(directory)
+        except BaseException:
+            os.close(handle)
+            path.unlink(missing_ok=True)
+            raise
+        return file
+
+    @classmethod
+    def claim(cls, path: Path) -> Self | None:
+        """The file of a process that is gone, cut back to its last whole record; None while somebody writes it."""
+        try:
+            handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return None
+        if not _locked(handle, path):
+            os.close(handle)
+            return None
+        with os.fdopen(os.dup(handle), "rb") as stream:
+            size = records.whole_length(stream)
+        os.ftruncate(handle, size)
+        os.fsync(handle)
+        return cls(path, handle, size)
+
+    @property
+    def name(self) -> str:
+        """Its name once it is finished."""
+        return self.path.name.removesuffix(OPEN)
+
+    def append(self, data: Sequence[bytes]) -> list[int]:
+        """Write whole records and sync; their offsets. After an OSError the file is as it was before."""
+        offsets = [self.size + sum(map(len, data[:position])) for position in range(len(data))]
+        try:
+            _write_all(self._handle, b"".join(data))
+            os.fsync(self._handle)
+        except OSError:
+            os.ftruncate(self._handle, self.size)
+            raise
+        self.size += sum(map(len, data))
+        return offsets
+
+    def finish(self) -> None:
+        """Give it its final name."""
+        self.path.rename(self.path.with_name(self.name))
+        _sync_directory(self.path.parent)
+        self.close()
+
+    def remove(self) -> None:
+        """Delete it: it is kept elsewhere, or empty."""
+        self.path.unlink(missing_ok=True)
+        self.close()
+
+    def close(self) -> None:
+        """Let go of it; without `finish` or `remove` the next worker takes it over."""
+        os.close(self._handle)
+
+
+def prepare(directory: Path) -> None:
+    """Create the directory; raises ConfigError when it cannot be written to."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=directory):
+            return
+    except OSError as error:
+        raise ConfigError("ARCHIVE_DIR", str(directory), f"a directory to write to ({error.strerror})") from None
+
+
+def left(directory: Path) -> Iterator[OpenFile]:
+    """What workers that are gone have left in *directory*, oldest first."""
+    for path in sorted(directory.glob(f"*{SUFFIX}{OPEN}")):
+        if (file := OpenFile.claim(path)) is not None:
+            yield file
+
+
+def open_bytes(directory: Path) -> int:
+    """How much is on disk and not yet kept elsewhere."""
+    return sum(_size(path) for path in directory.glob(f"*{SUFFIX}{OPEN}"))
+
+
+def find(directory: Path, name: str) -> Path | None:
+    """Where the file is on this disk, finished or not."""
+    return next((path for path in (directory / name, directory / (name + OPEN)) if path.exists()), None)
+
+
+def _locked(handle: int, path: Path) -> bool:
+    """Whether the lock is ours now, and *path* still the name of what is locked."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return path.stat().st_ino == os.fstat(handle).st_ino
+    except (BlockingIOError, FileNotFoundError):
+        return False
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _write_all(handle: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        if not (written := os.write(handle, view)):
+            raise OSError(errno.ENOSPC, "nothing was written")
+        view = view[written:]
+
+
+def _sync_directory(directory: Path) -> None:
+    handle = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

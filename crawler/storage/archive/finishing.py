@@ -1,0 +1,206 @@
+"""What follows a page's sync: its entry in the index, and at the end of a file its upload and the retention. Pages
+never wait for this; what a worker leaves undone, the next one that finds its files does."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from typing import Final
+
+from pymongo import UpdateOne
+from pymongo.errors import PyMongoError
+
+from crawler import stats as names
+from crawler.storage.archive import files, records
+from crawler.storage.archive import index as catalogue
+from crawler.storage.archive.config import ArchiveConfig
+from crawler.storage.archive.files import OpenFile
+from crawler.storage.archive.index import Index
+from crawler.storage.archive.records import Place, Record
+from crawler.storage.archive.store import STORE_ERRORS, Store
+from crawler.storage.outage import Stats
+
+logger = logging.getLogger(__name__)
+
+BATCH: Final = 500
+MAX_WAITING: Final = 50_000  # updates held in memory; of a file that loses one, all are read from it again
+PAUSE_SECONDS: Final = (0.05, 30.0)  # between two tries, doubling
+PRUNE_SECONDS: Final = 600
+
+
+class Finisher:
+    """Indexes records and finishes files in the background, for as long as `run` runs."""
+
+    def __init__(
+        self, config: ArchiveConfig, index: Index, store: Store, stats: Stats, now: Callable[[], datetime] | None = None
+    ) -> None:
+        self._config = config
+        self._index = index
+        self._store = store
+        self._stats = stats
+        self._now = now or (lambda: datetime.now(UTC))
+        self._updates: deque[tuple[str, UpdateOne]] = deque()
+        self._unlisted: set[str] = set()  # files whose entries have to be read from them
+        self._finished: deque[OpenFile] = deque()
+        self._wake = asyncio.Event()
+        self._done = asyncio.Event()
+        self._ensured = False
+        self._pruned_at: datetime | None = None
+        self._failing = False
+
+    @property
+    def idle(self) -> bool:
+        """Whether everything is done."""
+        return not self._updates and not self._finished
+
+    def note(self, file: str, update: UpdateOne) -> None:
+        """Write *update*, which is about a record of *file*, to the index."""
+        if len(self._updates) >= MAX_WAITING:
+            lost, _ = self._updates.popleft()
+            self._unlisted.add(lost)
+        self._updates.append((file, update))
+        self._stir()
+
+    def finish(self, file: OpenFile, *, listed: bool = True) -> None:
+        """Keep *file*, to which nothing is added any more; *listed*: its entries went through `note`."""
+        if not listed:
+            self._unlisted.add(file.name)
+        self._finished.append(file)
+        self._stir()
+
+    async def run(self) -> None:
+        """Work until cancelled; between two failures it waits, and says so once."""
+        pause = PAUSE_SECONDS[0]
+        while True:
+            await self._woken()
+            try:
+                await self.step()
+            except (PyMongoError, *STORE_ERRORS) as error:
+                self._fails(error)
+                await asyncio.sleep(pause)
+                pause = min(2 * pause, PAUSE_SECONDS[1])
+            else:
+                pause, self._failing = PAUSE_SECONDS[0], False
+                await asyncio.sleep(PAUSE_SECONDS[0])  # gathers a batch
+
+    async def step(self) -> None:
+        """Do what waits now; raises PyMongo's errors and STORE_ERRORS, and loses nothing then."""
+        self._wake.clear()
+        if not self._ensured:
+            await self._index.ensure()
+            self._ensured = True
+        while self._updates:
+            await self._write(min(len(self._updates), BATCH))
+        while self._finished:
+            await self._keep(self._finished[0])
+            self._finished.popleft()
+        await self._prune()
+        if self.idle:
+            self._done.set()
+
+    async def drain(self, seconds: float) -> None:
+        """Return when everything is done, or after that long."""
+        self._wake.set()
+        try:
+            async with asyncio.timeout(seconds):
+                await self._done.wait()
+        except TimeoutError:
+            return
+
+    def let_go(self) -> None:
+        """Leave unfinished files to the next worker."""
+        while self._finished:
+            self._finished.popleft().close()
+
+    def _stir(self) -> None:
+        self._done.clear()
+        self._wake.set()
+
+    async def _woken(self) -> None:
+        try:
+            async with asyncio.timeout(PRUNE_SECONDS):
+                await (asyncio.sleep(0) if not self.idle else self._wake.wait())
+        except TimeoutError:
+            return
+
+    async def _write(self, count: int) -> None:
+        batch = [self._updates[position] for position in range(count)]
+        await self._index.write([update for _, update in batch])
+        for one in batch:
+            if self._updates and self._updates[0] is one:  # else pushed out by newer ones meanwhile
+                self._updates.popleft()
+
+    async def _keep(self, file: OpenFile) -> None:
+        if file.name in self._unlisted:
+            await self._list(file)
+        size = file.size
+        if not size:
+            await asyncio.to_thread(file.remove)
+            return
+        await self._index.file_kept(file.name, size, self._store.where, self._now())
+        await self._store.keep(file)
+        self._stats.inc_value(names.ARCHIVE_FILES)
+        self._unlisted.discard(file.name)
+
+    async def _list(self, file: OpenFile) -> None:
+        """Read the entries of *file* from it, in pieces."""
+        with file.path.open("rb") as stream:
+            found = records.read(stream)
+            while batch := await asyncio.to_thread(_entries, file.name, found):
+                await self._index.write(batch)
+
+    async def _prune(self) -> None:
+        """Delete what is too old, then what is too much, the files that were used longest ago first."""
+        now, config = self._now(), self._config
+        if self._pruned_at is not None and now - self._pruned_at < timedelta(seconds=PRUNE_SECONDS):
+            return
+        if config.keep_days or config.keep_bytes:
+            found = await self._index.files(self._store.where)
+            total = sum(size for _, size, _ in found)
+            for name, size, used_at in found:
+                old = config.keep_days and used_at < now - timedelta(days=config.keep_days)
+                if not old and not (config.keep_bytes and total > config.keep_bytes):
+                    break
+                await self._store.delete(name)
+                await self._index.forget(name)
+                self._stats.inc_value(names.ARCHIVE_PRUNED)
+                logger.info("Archive file %s is deleted: last used %s, %d bytes", name, used_at, size)
+                total -= size
+        self._pruned_at = now
+
+    def _fails(self, error: Exception) -> None:
+        self._stats.inc_value(names.ARCHIVE_ERRORS)
+        if not self._failing:
+            self._failing = True
+            words = "Archived pages wait to be indexed or uploaded (%s at %s): %.300s. They are safe on this disk"
+            logger.error(words, type(error).__name__, self._store.where, error)
+
+
+async def finish_left(config: ArchiveConfig, index: Index, store: Store) -> int:
+    """Finish what workers that are gone have left on this disk; how many files.
+
+    Raises PyMongo's errors and STORE_ERRORS.
+    """
+    finisher = Finisher(config, index, store, _NoStats())
+    found = await asyncio.to_thread(lambda: list(files.left(config.directory)))
+    for file in found:
+        finisher.finish(file, listed=False)
+    try:
+        await finisher.step()
+    finally:
+        finisher.let_go()
+    return len(found)
+
+
+class _NoStats:
+    def inc_value(self, key: str, count: int = 1) -> None: ...
+
+    def set_value(self, key: str, value: float) -> None: ...
+
+
+def _entries(name: str, found: Iterator[tuple[Record, tuple[int, int]]]) -> list[UpdateOne]:
+    return [catalogue.added(catalogue.entry(record, Place(name, *span))) for record, span in islice(found, BATCH)]

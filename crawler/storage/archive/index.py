@@ -1,0 +1,148 @@
+"""The index of the archive in MongoDB: a document per archived fetch, and one per finished file. It only repeats what
+the files say, so it can be made from them again."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from pymongo import IndexModel, UpdateOne
+
+from crawler.storage.archive.records import Original, Place, Record
+from crawler.storage.connection import Database
+
+PAGES: Final = "archive"
+FILES: Final = "archive_files"
+_BATCH: Final = 500
+
+Entry = dict[str, Any]
+
+
+def entry(record: Record, place: Place) -> Entry:
+    """The document of one record."""
+    page = record.page
+    found: Entry = {
+        "_id": record.id,
+        "url": page.url,
+        "host": urlsplit(page.url).hostname or "",
+        "spider": page.spider,
+        "at": _milliseconds(page.fetched_at),
+        "status": page.status,
+        "digest": record.digest,
+        "request_id": page.request_id,
+        **_stored(place),
+    }
+    if record.original is not None:
+        found["original"] = _stored(record.original.place) | {
+            "url": record.original.url,
+            "at": _milliseconds(record.original.at),
+        }
+    return found
+
+
+def added(one: Entry) -> UpdateOne:
+    """A record was written."""
+    return UpdateOne({"_id": one["_id"]}, {"$setOnInsert": one}, upsert=True)
+
+
+def seen_again(record_id: str, at: datetime) -> UpdateOne:
+    """The content of a record was fetched again, unchanged."""
+    return UpdateOne({"_id": record_id}, {"$max": {"seen_at": _milliseconds(at)}})
+
+
+def parse_failed(record_id: str, reason: str) -> UpdateOne:
+    """The callback raised, or an item of the page was rejected."""
+    return UpdateOne({"_id": record_id}, {"$set": {"failed": reason[:500]}})
+
+
+def place(stored: Mapping[str, Any]) -> Place:
+    """The place that a document, or its `original`, names."""
+    return Place(stored["file"], stored["offset"], stored["length"])
+
+
+class Index:
+    """Reads and writes the two collections; raises PyMongo's errors."""
+
+    def __init__(self, database: Database) -> None:
+        self._pages = database[PAGES]
+        self._files = database[FILES]
+
+    async def ensure(self) -> None:
+        """Create the indexes."""
+        await self._pages.create_indexes(
+            [
+                IndexModel([("digest", 1), ("at", -1)], name="digest_at"),
+                IndexModel([("url", 1), ("at", -1)], name="url_at"),
+                IndexModel([("spider", 1), ("at", 1)], name="spider_at"),
+                IndexModel([("host", 1), ("at", 1)], name="host_at"),
+                IndexModel([("file", 1)], name="file"),
+                IndexModel([("original.file", 1)], name="original_file", sparse=True),
+            ]
+        )
+        await self._files.create_index("used_at", name="used_at")
+
+    async def write(self, updates: Sequence[UpdateOne]) -> None:
+        """Apply updates made by `added`, `seen_again` and `parse_failed`; applying one again changes nothing."""
+        if updates:
+            await self._pages.bulk_write(updates, ordered=True)
+
+    async def originals(self, digests: Sequence[str], since: datetime | None) -> dict[str, Original]:
+        """By digest, a record with that body in a finished file, fetched at or after *since*."""
+        query: dict[str, Any] = {"digest": {"$in": list(digests)}, "original": {"$exists": False}}
+        if since is not None:
+            query["at"] = {"$gte": since}
+        found = [one async for one in self._pages.find(query).sort("at", 1).limit(4 * len(digests))]
+        finished = {
+            one["_id"] async for one in self._files.find({"_id": {"$in": [each["file"] for each in found]}}, {"_id": 1})
+        }
+        return {one["digest"]: Original(place(one), one["url"], one["at"]) for one in found if one["file"] in finished}
+
+    async def latest(self, urls: Sequence[str]) -> dict[str, tuple[str, str]]:
+        """By URL, id and digest of its last archived page."""
+        stages: list[Mapping[str, Any]] = [
+            {"$match": {"url": {"$in": list(urls)}}},
+            {"$sort": {"url": 1, "at": -1}},
+            {"$group": {"_id": "$url", "id": {"$first": "$_id"}, "digest": {"$first": "$digest"}}},
+        ]
+        return {one["_id"]: (one["id"], one["digest"]) async for one in await self._pages.aggregate(stages)}
+
+    async def count(self, query: Mapping[str, Any]) -> int:
+        """How many pages match."""
+        return await self._pages.count_documents(query)
+
+    async def pages(self, query: Mapping[str, Any]) -> AsyncIterator[Entry]:
+        """The documents that match, oldest fetch first."""
+        found = self._pages.find(query).sort([("at", 1), ("_id", 1)]).allow_disk_use(True).batch_size(_BATCH)
+        async for one in found:
+            yield one
+
+    async def file_kept(self, name: str, size: int, where: str, at: datetime) -> None:
+        """A finished file is where it stays."""
+        new = {"bytes": size, "where": where, "finished_at": at}
+        await self._files.update_one({"_id": name}, {"$setOnInsert": new, "$max": {"used_at": at}}, upsert=True)
+
+    async def files_used(self, names: Sequence[str], at: datetime) -> None:
+        """Records of these files serve as originals of later ones."""
+        await self._files.update_many({"_id": {"$in": list(names)}}, {"$max": {"used_at": at}})
+
+    async def files(self, where: str) -> list[tuple[str, int, datetime]]:
+        """Name, bytes and last use of the finished files there, the one used longest ago first."""
+        found = self._files.find({"where": where}).sort("used_at", 1)
+        return [(one["_id"], one["bytes"], one["used_at"]) async for one in found]
+
+    async def forget(self, name: str) -> None:
+        """The file is gone, and with it the pages whose bodies it held."""
+        await self._pages.delete_many({"$or": [{"file": name}, {"original.file": name}]})
+        await self._files.delete_one({"_id": name})
+
+
+def _stored(at: Place) -> dict[str, Any]:
+    return {"file": at.file, "offset": at.offset, "length": at.length}
+
+
+def _milliseconds(moment: datetime) -> datetime:
+    """As MongoDB keeps it."""
+    moment = moment.astimezone(UTC)
+    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)

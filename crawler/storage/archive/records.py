@@ -1,0 +1,216 @@
+"""One page as one gzipped WARC 1.1 record, and back. What Shoal needs beyond WARC is in headers named `Shoal-...`,
+which other readers ignore."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from http import HTTPStatus
+from io import BytesIO
+from typing import IO, Any, Final
+from uuid import UUID, uuid4
+
+from warcio.archiveiterator import ArchiveIterator
+from warcio.statusandheaders import StatusAndHeaders
+from warcio.timeutils import datetime_to_iso_date, iso_date_to_datetime
+from warcio.warcwriter import WARCWriter
+
+VERSION: Final = "1.1"  # the first whose dates have fractions of a second
+GZIP_LEVEL: Final = 6
+# True of what was on the wire and not of the decoded body that is stored; browsers' archivers rename them, too.
+_WIRE_HEADERS: Final = frozenset({"content-encoding", "transfer-encoding", "content-length"})
+_ORIGINAL: Final = "X-Archive-Orig-"
+_NAMES: Final = ("spider", "worker", "tier", "generation", "request_id")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a record is: a file's name, and the bytes of the record within it."""
+
+    file: str
+    offset: int
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Original:
+    """The record that a revisit record stands for: it has the body."""
+
+    place: Place
+    url: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """A page as the spider was given it. *request* says how to call the spider again; it is opaque here."""
+
+    url: str
+    status: int
+    headers: Sequence[tuple[str, str]]
+    body: bytes
+    fetched_at: datetime
+    ip: str = ""
+    spider: str = ""
+    worker: str = ""
+    tier: str = ""
+    generation: str = ""
+    request_id: str = ""
+    request: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A page as it was read back; of a revisit the body is the original's."""
+
+    id: str
+    digest: str
+    page: Page
+    original: Original | None = None
+
+
+def digest(body: bytes) -> str:
+    """The payload digest in the form that the field uses to deduplicate."""
+    return "sha1:" + base64.b32encode(hashlib.sha1(body, usedforsecurity=False).digest()).decode()
+
+
+def new_id() -> str:
+    """An id for a record."""
+    return str(uuid4())
+
+
+def encode(record: Record) -> bytes:
+    """The record as one gzip member; a revisit record where it has an original."""
+    page, original = record.page, record.original
+    builder = _Builder()
+    common: dict[str, Any] = {
+        "uri": page.url,
+        "http_headers": _http_headers(page),
+        "warc_headers_dict": _warc_headers(record),
+    }
+    if original is None:
+        made = builder.writer.create_warc_record(
+            record_type="response", payload=BytesIO(page.body), length=len(page.body), **common
+        )
+    else:
+        made = builder.writer.create_revisit_record(
+            digest=record.digest, refers_to_uri=original.url, refers_to_date=_date(original.at), **common
+        )
+    return builder.gzipped(made)
+
+
+def heading(name: str, software: str) -> bytes:
+    """The warcinfo record with which a file begins."""
+    builder = _Builder()
+    info = {"software": software, "format": f"WARC File Format {VERSION}", "description": "pages as spiders saw them"}
+    return builder.gzipped(builder.writer.create_warcinfo_record(name, info))
+
+
+def decode(data: bytes) -> Record:
+    """The record in *data*, one gzip member; raises ValueError when there is none of ours."""
+    for record, _ in read(BytesIO(data)):
+        return record
+    raise ValueError("not a WARC record of a page")
+
+
+def read(stream: IO[bytes]) -> Iterator[tuple[Record, tuple[int, int]]]:
+    """Each page of a WARC file with the offset and length of its record."""
+    iterator = ArchiveIterator(stream)
+    for found in iterator:
+        if found.rec_type in {"response", "revisit"}:
+            record = _record(found)
+            yield record, (iterator.get_record_offset(), iterator.get_record_length())
+
+
+def whole_length(stream: IO[bytes]) -> int:
+    """Bytes up to the end of the last complete gzip member: what a killed writer left whole."""
+    whole = position = 0
+    member = zlib.decompressobj(wbits=31)
+    try:
+        while chunk := stream.read(2**20):
+            position += len(chunk)
+            while chunk:
+                member.decompress(chunk)
+                if not member.eof:
+                    break
+                chunk = member.unused_data
+                whole = position - len(chunk)
+                member = zlib.decompressobj(wbits=31)
+    except zlib.error:  # a torn page of the disk's cache: nothing after it can be found
+        return whole
+    return whole
+
+
+class _Builder:
+    def __init__(self) -> None:
+        self._buffer = BytesIO()
+        self.writer = WARCWriter(self._buffer, gzip=False, warc_version=VERSION)
+
+    def gzipped(self, record: Any) -> bytes:
+        """warcio compresses at level 9, which takes twice as long for a hundredth of the size."""
+        self.writer.write_record(record)
+        return zlib.compress(self._buffer.getvalue(), GZIP_LEVEL, wbits=31)
+
+
+def _http_headers(page: Page) -> StatusAndHeaders:
+    kept = [(_ORIGINAL + name if name.lower() in _WIRE_HEADERS else name, value) for name, value in page.headers]
+    kept.append(("Content-Length", str(len(page.body))))
+    phrase = HTTPStatus(page.status).phrase if page.status in HTTPStatus._value2member_map_ else ""
+    return StatusAndHeaders(f"{page.status} {phrase}".rstrip(), kept, protocol="HTTP/1.1")
+
+
+def _warc_headers(record: Record) -> dict[str, str]:
+    page = record.page
+    headers = {
+        "WARC-Record-ID": f"<urn:uuid:{record.id}>",
+        "WARC-Date": _date(page.fetched_at),
+        "WARC-IP-Address": page.ip,
+        **{_header(name): getattr(page, name) for name in _NAMES},
+        "Shoal-Request": base64.b64encode(page.request).decode(),
+    }
+    if record.original is None:
+        headers["WARC-Payload-Digest"] = record.digest
+    else:
+        place = record.original.place
+        headers["Shoal-Original"] = f"{place.file} {place.offset} {place.length}"
+    return {name: value for name, value in headers.items() if value}
+
+
+def _header(name: str) -> str:
+    return "Shoal-" + name.replace("_", "-").title()
+
+
+def _record(found: Any) -> Record:
+    headers = found.rec_headers
+    at = iso_date_to_datetime(headers.get_header("WARC-Date"), tz_aware=True)
+    url = headers.get_header("WARC-Target-URI")
+    original = None
+    if place := headers.get_header("Shoal-Original"):
+        file, offset, length = place.split(" ")
+        to = headers.get_header("WARC-Refers-To-Date")
+        original = Original(
+            Place(file, int(offset), int(length)),
+            headers.get_header("WARC-Refers-To-Target-URI"),
+            iso_date_to_datetime(to, tz_aware=True),
+        )
+    page = Page(
+        url=url,
+        status=int(found.http_headers.get_statuscode()),
+        headers=[(name, value) for name, value in found.http_headers.headers if not name.startswith(_ORIGINAL)],
+        body=found.raw_stream.read(),
+        fetched_at=at,
+        ip=headers.get_header("WARC-IP-Address") or "",
+        request=base64.b64decode(headers.get_header("Shoal-Request") or ""),
+        **{name: headers.get_header(_header(name)) or "" for name in _NAMES},
+    )
+    identifier = str(UUID(headers.get_header("WARC-Record-ID").strip("<>").removeprefix("urn:uuid:")))
+    return Record(identifier, headers.get_header("WARC-Payload-Digest"), page, original)
+
+
+def _date(moment: datetime) -> str:
+    text: str = datetime_to_iso_date(moment.astimezone(UTC).replace(tzinfo=None), use_micros=True)
+    return text

@@ -1,0 +1,89 @@
+"""Where finished archive files are kept: the local directory, or an object store."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+import obstore
+from obstore.exceptions import BaseError
+from obstore.store import ObjectStore, from_url
+
+from crawler.errors import ConfigError
+from crawler.storage.archive import files
+from crawler.storage.archive.config import ArchiveConfig
+from crawler.storage.archive.files import OpenFile
+
+STORE_ERRORS: Final = (BaseError, OSError)
+LOCAL: Final = "local"
+
+
+class GoneError(Exception):
+    """No store has this file any more."""
+
+
+class Store:
+    """Keeps files under their names and reads parts of them; what is still on this disk is read from there."""
+
+    def __init__(self, config: ArchiveConfig) -> None:
+        self._directory: Path = config.directory
+        self.where = config.uri or LOCAL
+        self._remote: ObjectStore | None = None
+        if config.uri:
+            try:
+                self._remote = from_url(config.uri, **config.options)
+            except (BaseError, ValueError, TypeError) as error:
+                allowed = f"what obstore can open with ARCHIVE_OPTIONS ({str(error).splitlines()[0]:.200})"
+                raise ConfigError("ARCHIVE_URI", config.uri, allowed) from None
+
+    async def keep(self, file: OpenFile) -> None:
+        """Put a finished file where it stays; safe to repeat. Raises STORE_ERRORS."""
+        if self._remote is None:
+            await asyncio.to_thread(file.finish)
+        else:
+            await obstore.put_async(self._remote, file.name, file.path)
+            await asyncio.to_thread(file.remove)
+
+    async def read(self, name: str, spans: Sequence[tuple[int, int]]) -> list[bytes]:
+        """The bytes of each (offset, length); raises GoneError, or STORE_ERRORS."""
+        found = await asyncio.to_thread(_read_local, self._directory, name, spans)
+        if found is not None:
+            return found
+        if self._remote is None:
+            raise GoneError(f"{name} is not in {self._directory}")
+        starts, lengths = [offset for offset, _ in spans], [length for _, length in spans]
+        try:
+            parts = await obstore.get_ranges_async(self._remote, name, starts=starts, lengths=lengths)
+        except FileNotFoundError:
+            raise GoneError(f"{name} is not in {self.where}") from None
+        return [bytes(part) for part in parts]
+
+    async def delete(self, name: str) -> None:
+        """Remove a finished file; one that is not there is no error."""
+        if self._remote is None:
+            await asyncio.to_thread((self._directory / name).unlink, missing_ok=True)
+            return
+        try:
+            await obstore.delete_async(self._remote, name)
+        except FileNotFoundError:
+            return
+
+
+def _read_local(directory: Path, name: str, spans: Sequence[tuple[int, int]]) -> list[bytes] | None:
+    for _ in range(2):  # its name changes while it is being finished
+        path = files.find(directory, name)
+        if path is None:
+            return None
+        try:
+            with path.open("rb") as stream:
+                return [_part(stream.fileno(), offset, length) for offset, length in spans]
+        except FileNotFoundError:
+            continue
+    return None
+
+
+def _part(handle: int, offset: int, length: int) -> bytes:
+    return os.pread(handle, length, offset)

@@ -1,0 +1,45 @@
+"""The ARCHIVE_* settings: each range is kept, and errors name the setting and no credentials."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from crawler.errors import ConfigError
+from crawler.storage.archive.config import ArchiveConfig, Keep
+from crawler.storage.archive.store import Store
+from tests.unit.storage.test_config import shipped
+
+
+def test_the_shipped_settings_archive_nothing_and_are_in_range() -> None:
+    config = ArchiveConfig.from_settings(shipped())
+    assert config.keep is Keep.NONE
+    assert config.directory.is_absolute()
+    assert (config.keep_days, config.keep_bytes) == (0, 100 * 2**30)
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("ARCHIVE_PAGES", ["some", None, True]),
+        ("ARCHIVE_FILE_MB", [0, 10_241]),
+        ("ARCHIVE_FILE_SECONDS", [0, 86_401]),
+        ("ARCHIVE_KEEP_DAYS", [-1, 36_501, 1.5]),
+        ("ARCHIVE_KEEP_GB", [-1, 1_000_001]),
+        ("ARCHIVE_PENDING_GB", [0, 1_000_001]),
+        ("ARCHIVE_URI", ["ftp://a/b", "bucket", "s3://", "http://a/b", "s3://key:s3cret@bucket"]),
+        ("ARCHIVE_OPTIONS", ["endpoint", 5]),
+    ],
+)
+def test_ranges(name: str, values: list[Any]) -> None:
+    for value in values:
+        with pytest.raises(ConfigError, match=name) as error:
+            ArchiveConfig.from_settings(shipped(**{name: value}))
+        assert "s3cret" not in str(error.value)
+
+
+def test_an_option_that_the_store_does_not_know_is_refused() -> None:
+    config = ArchiveConfig.from_settings(shipped(ARCHIVE_URI="s3://bucket/pages", ARCHIVE_OPTIONS={"colour": "red"}))
+    with pytest.raises(ConfigError, match="ARCHIVE_URI"):
+        Store(config)

@@ -1,0 +1,109 @@
+"""WARC records: everything comes back, other tools can read them, torn files give what is whole."""
+
+from __future__ import annotations
+
+import gzip
+from datetime import UTC, datetime, timedelta
+from io import BytesIO
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from warcio.archiveiterator import ArchiveIterator
+
+from crawler.storage.archive.records import (
+    Original,
+    Page,
+    Place,
+    Record,
+    decode,
+    digest,
+    encode,
+    heading,
+    new_id,
+    read,
+    whole_length,
+)
+
+AT = datetime(2026, 3, 1, 12, 30, 15, 123456, tzinfo=UTC)
+NAMES = st.text("abcdefghijklmnopqrstuvwxyz-", min_size=1, max_size=12).map(lambda name: f"x-{name}")
+VALUES = st.text(st.characters(min_codepoint=33, max_codepoint=126), max_size=30)
+
+
+def page(body: bytes = b"<p>a page</p>", **fields: object) -> Page:
+    values = {"url": "http://shop.example/p/1", "status": 200, "headers": [("Content-Type", "text/html")]}
+    return Page(**(values | {"body": body, "fetched_at": AT} | fields))  # type: ignore[arg-type]
+
+
+def record(body: bytes = b"<p>a page</p>", **fields: object) -> Record:
+    return Record(new_id(), digest(body), page(body, **fields))
+
+
+@given(
+    st.binary(max_size=3_000),
+    st.lists(st.tuples(NAMES, VALUES), max_size=5),
+    st.integers(100, 999),
+    st.binary(max_size=60),
+    st.integers(0, 4 * 10**15).map(lambda us: datetime.fromtimestamp(0, UTC) + timedelta(microseconds=us)),
+)
+def test_what_was_encoded_is_decoded(
+    body: bytes, headers: list[tuple[str, str]], status: int, how: bytes, at: datetime
+) -> None:
+    made = record(body, headers=headers, status=status, request=how, fetched_at=at, worker="w-1", request_id="0:7")
+    found = decode(encode(made))
+    assert (found.id, found.digest) == (made.id, made.digest)
+    assert found.page == page(
+        body,
+        headers=[*headers, ("Content-Length", str(len(body)))],
+        status=status,
+        request=how,
+        fetched_at=at,
+        worker="w-1",
+        request_id="0:7",
+    )
+
+
+def test_headers_of_the_wire_do_not_describe_the_stored_body() -> None:
+    wire = [("Content-Encoding", "br"), ("Transfer-Encoding", "chunked"), ("Content-Length", "5"), ("ETag", "x")]
+    data = gzip.decompress(encode(record(headers=wire)))
+    assert b"X-Archive-Orig-Content-Encoding: br" in data
+    assert decode(encode(record(headers=wire))).page.headers == [("ETag", "x"), ("Content-Length", "13")]
+
+
+def test_a_revisit_names_its_original_and_has_no_body() -> None:
+    original = Original(Place("a.warc.gz", 17, 400), "http://shop.example/", AT)
+    found = decode(encode(Record(new_id(), digest(b"x" * 9_000), page(b"x" * 9_000), original)))
+    assert found.original == original
+    assert found.page.body == b""
+    assert found.digest == digest(b"x" * 9_000)
+    assert found.page.status == 200
+
+
+def test_other_tools_read_and_verify_a_file() -> None:
+    data = heading("a.warc.gz", "Shoal") + encode(record()) + encode(record(b"another"))
+    found = [
+        (each.rec_type, each.rec_headers.get_header("WARC-Target-URI"), each.content_stream().read())
+        for each in ArchiveIterator(BytesIO(data), check_digests="raise")
+    ]
+    assert [kind for kind, _, _ in found] == ["warcinfo", "response", "response"]
+    assert found[1][1:] == ("http://shop.example/p/1", b"<p>a page</p>")
+
+
+PARTS = [heading("a.warc.gz", "Shoal"), *(encode(record(b"%d" % n * 50)) for n in range(3))]
+
+
+@given(st.data())
+def test_a_file_cut_anywhere_keeps_its_whole_records(data: st.DataObject) -> None:
+    ends = [sum(map(len, PARTS[: n + 1])) for n in range(len(PARTS))]
+    cut = data.draw(st.integers(0, ends[-1]))
+    torn = b"".join(PARTS)[:cut]
+    whole = max([end for end in ends if end <= cut], default=0)
+    assert whole_length(BytesIO(torn)) == whole
+    assert whole_length(BytesIO(torn[:whole] + b"\0" * 100)) == whole
+    spans = [span for _, span in read(BytesIO(torn[:whole]))]
+    assert spans == [(end, len(part)) for end, part in zip(ends, PARTS[1:], strict=False) if end + len(part) <= cut]
+
+
+def test_what_is_no_page_is_refused() -> None:
+    with pytest.raises(ValueError, match="not a WARC record"):
+        decode(heading("a.warc.gz", "Shoal"))
