@@ -19,7 +19,7 @@ from scrapy.utils.misc import load_object
 from scrapy.utils.project import get_project_settings
 
 from benchmarks import document, frontier_longest, frontier_size, frontier_speed
-from benchmarks.frontier_bed import DOCUMENT, Ours, Shape, Stock, directory
+from benchmarks.frontier_bed import DOCUMENT, Ours, Shape, Stock, directory, emptied
 from benchmarks.frontier_longest import Longest
 from benchmarks.frontier_size import Size
 from benchmarks.frontier_speed import Turn
@@ -54,19 +54,18 @@ async def run(
 ) -> Found:
     """Measure *parts* on the server at *url*, which is emptied before and after."""
     client = redis.Redis.from_url(url)
-    client.flushall()
+    emptied(client)
     ours, stock = Ours(url, shape), Stock(client, shape)
     try:
         await ours.frontier.open()
         sizes = [await frontier_size.of_ours(ours, client), frontier_size.of_stock(stock)]
         console.print(f"{shape} queued in both", highlight=False)
         turns = await frontier_speed.measure(ours, stock, rounds) if "speed" in parts else []
-        operations = frontier_longest.Operations(ours, client, calls, 2 * shape.urls)
-        longest = await operations.all() if "longest" in parts else []
+        longest = await frontier_longest.measure(url, shape, calls) if "longest" in parts else []
     finally:
         await ours.client.aclose()
     sizes = sizes + await frontier_size.others(url, client, shape.urls) if "memory" in parts else []
-    client.flushall()
+    emptied(client)
     return Found(shape, sizes, turns, longest, _server(client))
 
 

@@ -61,8 +61,8 @@ def spider() -> Spider:
 class Ours:
     """The frontier as a worker uses it."""
 
-    def __init__(self, url: str, shape: Shape, config: FrontierConfig | None = None) -> None:
-        self.client: Any = redis.asyncio.Redis.from_url(url)
+    def __init__(self, url: str, shape: Shape, config: FrontierConfig | None = None, client: Any = None) -> None:
+        self.client: Any = client or redis.asyncio.Redis.from_url(url)
         self.frontier = Frontier(self.client, config or FrontierConfig())
         self.shape = shape
         self._spider = spider()
@@ -158,6 +158,11 @@ def cpu_seconds(client: redis.Redis) -> float:
     """CPU time of the server so far, that of its children left out."""
     info: Any = client.info("cpu")
     return float(info["used_cpu_user"]) + float(info["used_cpu_sys"])
+
+
+def emptied(client: Any) -> None:
+    """Empty the server, its memory freed when this returns."""
+    client.execute_command("FLUSHALL", "SYNC")
 
 
 def directory(name: str) -> Path:

@@ -16,7 +16,7 @@ import redis
 
 from benchmarks import document
 from benchmarks.crawl import SHOAL, STOCK
-from benchmarks.frontier_bed import DOCUMENT, Ours, Shape, Stock
+from benchmarks.frontier_bed import DOCUMENT, Ours, Shape, Stock, emptied
 from crawler.frontier.config import DEDUPE_MODES, FrontierConfig
 from crawler.frontier.opening import TUNING
 
@@ -64,15 +64,15 @@ async def others(url: str, client: redis.Redis, urls: int) -> list[Size]:
     found: list[Size] = []
     for part in OTHERS:
         for settings, values in (("tuned", TUNING), ("defaults", DEFAULTS)):
-            client.flushall()
+            emptied(client)
             tune(client, values)
             found.append(await _one(url, client, urls // part, settings, "compact"))
             found.append(of_stock(Stock(client, Shape.of(urls // part)), settings))
     tune(client, TUNING)
     for mode in DEDUPE_MODES[1:]:
-        client.flushall()
+        emptied(client)
         found.append(await _one(url, client, urls // OTHERS[-1], "tuned", mode))
-    client.flushall()
+    emptied(client)
     return found
 
 
