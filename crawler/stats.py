@@ -46,6 +46,13 @@ ROBOTS_POSTPONED: Final = "robots/postponed"  # pages put back until their robot
 CONNECTIONS: Final = "handler/connections"  # opened; the difference to the requests were kept alive
 ADDRESSES_REFUSED: Final = "guard/refused"  # hosts that stand for addresses which must not be dialled
 
+# conditional requests
+CONDITIONAL_ASKED: Final = "conditional/asked"  # pages that were remembered, and asked whether they have changed
+CONDITIONAL_UNCHANGED: Final = "conditional/unchanged"
+CONDITIONAL_REMEMBERED: Final = "conditional/remembered"
+CONDITIONAL_REFETCHED: Final = "conditional/refetched/{}"  # whole: 304 was no answer (not_asked, not_stored)
+CONDITIONAL_ERRORS: Final = "conditional/errors"  # pages asked for whole, or not remembered: MongoDB was away
+
 # items
 ITEMS: Final = "items/{}"  # new, changed, unchanged, stale, spooled, rejected, duplicate
 ITEM_ISSUES: Final = "items/issues/{}"

@@ -200,6 +200,11 @@ CHANGE_HISTORY = {"products": "product_changes"}
 # Days until an item that is no longer rejected again is forgotten. 1 to 3650. Reader: storage/indexes.py
 REJECTED_ITEMS_DAYS = 30
 
+# On a recrawl a page is asked whether it has changed, with what it said of its version (ETag, Last-Modified); that is
+# forgotten so many days after the page was last seen. 1 to 3650. Reader: middlewares/conditional.py
+CONDITIONAL_REQUESTS = True
+CONDITIONAL_DAYS = 90
+
 # --- Archive of raw pages --------------------------------------------------------------------------------
 # Which pages are kept as WARC records, to be parsed again without a request: "all", "changed" (not the same as the
 # URL's last one), "failed" (parses only), "none". Reader: storage/archive/config.py, as of all below
@@ -254,6 +259,7 @@ DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware": None,
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
     "crawler.middlewares.robots.RobotsTxtMiddleware": 100,
+    "crawler.middlewares.conditional.ConditionalMiddleware": 150,  # this far out: all others see the 304 first
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,  # ours gives Scrapy's outside the fleet
     "crawler.middlewares.retry.RetryMiddleware": 550,
     "scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware": None,
@@ -261,6 +267,7 @@ DOWNLOADER_MIDDLEWARES = {
     "crawler.middlewares.proxy.ProxyMiddleware": 750,  # Scrapy's own outside the fleet
 }
 SPIDER_MIDDLEWARES = {
+    "crawler.middlewares.remembering.RememberMiddleware": 950,  # nearest to the spider: sees what it yields, as it does
     "crawler.extensions.logs.RequestIdMiddleware": 5,  # first: what the others log carries the id
     "crawler.middlewares.provenance.ProvenanceMiddleware": 20,
     "crawler.middlewares.archive.ArchiveMiddleware": 15,  # sees what others made of an exception

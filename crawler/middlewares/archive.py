@@ -59,7 +59,7 @@ class ArchiveMiddleware:
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Pass everything on; ends when the page is synced, which began when the output did."""
-        if self._config.keep is not Keep.FAILED:
+        if self._config.keep is not Keep.FAILED and response.status != 304:  # that one is archived already
             self._written[response] = asyncio.create_task(self._archive.add(self._page(response)))
         async for output in result:
             yield output

@@ -35,12 +35,17 @@ async def ensure_history(collection: AsyncCollection[dict[str, Any]]) -> None:
 
 
 async def ensure_rejected(database: Database, days: int) -> None:
-    """Rejected items expire *days* after they were last seen; another value replaces the earlier one."""
+    """Rejected items expire *days* after they were last seen."""
+    await ensure_expiry(database, REJECTED, days)
+
+
+async def ensure_expiry(database: Database, collection: str, days: int) -> None:
+    """Documents of *collection* expire *days* after their time `at`; another value replaces the earlier one."""
     seconds = days * _DAY
     try:
-        await database[REJECTED].create_index("at", name="at", expireAfterSeconds=seconds)
+        await database[collection].create_index("at", name="at", expireAfterSeconds=seconds)
     except OperationFailure as error:
         if error.code != _OPTIONS_CONFLICT:
             raise
         index = {"name": "at", "expireAfterSeconds": seconds}
-        await database.command("collMod", REJECTED, index=index)
+        await database.command("collMod", collection, index=index)

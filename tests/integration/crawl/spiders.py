@@ -27,6 +27,17 @@ class WalkSpider(FrontierSpider):
         yield from response.follow_all(css="a")
 
 
+class ShopSpider(FrontierSpider):
+    """Stores pages that have a title; follows the links of all."""
+
+    name = "shop"
+
+    def parse(self, response: TextResponse) -> Iterator[Any]:
+        if title := response.css("title::text").get():
+            yield PageItem(url=response.url, title=title)
+        yield from response.follow_all(css="a")
+
+
 class EchoSpider(FrontierSpider):
     """Yields the meta that came with each page."""
 

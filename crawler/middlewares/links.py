@@ -1,0 +1,37 @@
+"""The plain links of a page in few bytes, to be followed again without the page."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Sequence
+
+from scrapy import Request, Spider
+
+Link = tuple[str, str, int, bool]  # URL, name of the callback, priority, dont_filter
+
+
+def plain(request: Request, spider: Spider) -> Link | None:
+    """*request* as a link; None when it is more than a GET request with a method of the spider as its callback."""
+    callback = request.callback
+    name = "" if callback is None else getattr(callback, "__name__", "")
+    rest = (request.body, request.headers, request.cookies, request.meta, request.cb_kwargs, request.flags)
+    if type(request) is not Request or request.method != "GET" or request.errback is not None or any(rest):
+        return None
+    if callback is not None and getattr(spider, name, None) != callback:
+        return None
+    return request.url, name, request.priority, request.dont_filter
+
+
+def pack(links: Sequence[Link]) -> bytes:
+    """The inverse of `read`."""
+    return zlib.compress(json.dumps(links).encode(), 1) if links else b""
+
+
+def read(packed: bytes, spider: Spider) -> list[Request]:
+    """The requests; one whose callback is gone goes to the spider's default one."""
+    links = json.loads(zlib.decompress(packed)) if packed else ()
+    return [
+        Request(url, getattr(spider, name, None) if name else None, priority=priority, dont_filter=dont_filter)
+        for url, name, priority, dont_filter in links
+    ]

@@ -1,0 +1,124 @@
+"""What pages said about their version (ETag, Last-Modified), to ask next time whether they have changed.
+
+A page whose record is lost, or could not be written, is merely fetched whole: nothing here holds a page up, and nothing
+is tried twice.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from pymongo import ReplaceOne, UpdateOne
+from pymongo.errors import PyMongoError
+
+from crawler.errors import ServiceError
+from crawler.storage import indexes
+from crawler.storage.batcher import Batcher, Flush, R, T
+from crawler.storage.connection import Database
+
+COLLECTION: Final = "validators"
+BATCH: Final = 500
+FIND_SECONDS: Final = 0.005  # pages wait for it
+WRITE_SECONDS: Final = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """A page as it was fetched last: its version, what it was stored as, what it linked to."""
+
+    id: str  # spider and canonical URL
+    etag: str
+    modified: str
+    items: tuple[tuple[str, str], ...]  # collection and `_id` of each
+    links: bytes  # whatever the caller needs to follow them again
+
+
+class Validators:
+    """Reads and writes in batches. Every method raises ServiceError when MongoDB does not serve it."""
+
+    def __init__(self, database: Database, days: int) -> None:
+        self._database = database
+        self._days = days
+        self._indexed = False
+        self._found = _batcher(self._find, FIND_SECONDS)
+        self._seen = _batcher(self._see, FIND_SECONDS)
+        self._kept = _batcher(self._keep, WRITE_SECONDS)
+
+    async def find(self, page: str) -> Remembered | None:
+        """What is remembered of *page*."""
+        return await self._found.submit(page, page)
+
+    async def seen(self, page: Remembered, at: datetime) -> bool:
+        """*page* was found unchanged at that time: so are its items. False when one of them is not stored any more."""
+        return await self._seen.submit(page.id, (page, at))
+
+    async def remember(self, page: Remembered) -> bool:
+        """Keep *page*, for as many days as it is not seen again; True."""
+        return await self._kept.submit(page.id, page)
+
+    async def close(self) -> None:
+        """Write what waits."""
+        for batcher in (self._found, self._seen, self._kept):
+            await batcher.close()
+
+    async def _find(self, pages: Sequence[str]) -> Sequence[Remembered | None]:
+        with _served():
+            cursor = self._database[COLLECTION].find({"_id": {"$in": list(pages)}}, batch_size=len(pages))
+            found = {row["_id"]: _read(row) async for row in cursor}
+        return [found.get(page) for page in pages]
+
+    async def _see(self, entries: Sequence[tuple[Remembered, datetime]]) -> Sequence[bool]:
+        ids: dict[str, dict[str, datetime]] = defaultdict(dict)
+        for page, at in entries:
+            for collection, item in page.items:
+                ids[collection][item] = max(at, ids[collection].get(item, at))
+        with _served():
+            stored = {(name, item) for name, wanted in ids.items() for item in await self._stored(name, list(wanted))}
+            for name, wanted in ids.items():
+                moves = [UpdateOne({"_id": item}, {"$max": {"last_seen_at": at}}) for item, at in wanted.items()]
+                await self._database[name].bulk_write(moves, ordered=False)
+            ours = [UpdateOne({"_id": page.id}, {"$set": {"at": datetime.now(UTC)}}) for page, _ in entries]
+            await self._database[COLLECTION].bulk_write(ours, ordered=False)
+        return [stored.issuperset(page.items) for page, _ in entries]
+
+    async def _stored(self, collection: str, ids: list[str]) -> list[str]:
+        cursor = self._database[collection].find({"_id": {"$in": ids}}, {"_id": 1}, batch_size=len(ids))
+        return [row["_id"] async for row in cursor]
+
+    async def _keep(self, pages: Sequence[Remembered]) -> Sequence[bool]:
+        with _served():
+            if not self._indexed:
+                await indexes.ensure_expiry(self._database, COLLECTION, self._days)
+                self._indexed = True
+            now = datetime.now(UTC)
+            rows = [ReplaceOne({"_id": page.id}, _row(page, now), upsert=True) for page in pages]
+            await self._database[COLLECTION].bulk_write(rows, ordered=False)
+        return [True] * len(pages)
+
+
+@contextmanager
+def _served() -> Iterator[None]:
+    """MongoDB's errors as ours."""
+    try:
+        yield
+    except PyMongoError as error:
+        raise ServiceError(f"MongoDB does not serve the collection {COLLECTION}: {error!s:.300}") from error
+
+
+def _batcher(flush: Flush[T, R], seconds: float) -> Batcher[T, R]:
+    return Batcher(flush, BATCH, seconds)
+
+
+def _row(page: Remembered, now: datetime) -> dict[str, Any]:
+    items = [list(item) for item in page.items]
+    return {"etag": page.etag, "modified": page.modified, "items": items, "links": page.links, "at": now}
+
+
+def _read(row: dict[str, Any]) -> Remembered:
+    items = tuple((collection, item) for collection, item in row["items"])
+    return Remembered(row["_id"], row["etag"], row["modified"], items, row["links"])
