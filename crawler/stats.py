@@ -28,6 +28,10 @@ SEEDS: Final = "frontier/seeds"
 SEEDS_BAD: Final = "frontier/seeds_bad"
 REDIS_ERRORS: Final = "frontier/redis_errors"
 
+# cookies of shared sessions
+COOKIES_SET: Final = "cookies/set"
+COOKIES_REFUSED: Final = "cookies/refused"  # too long, or no room in their jar
+
 # proxies, by pool
 PROXY_REQUESTS: Final = "proxy/requests/{}"
 PROXY_FAILURES: Final = "proxy/failures/{}"

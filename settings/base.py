@@ -255,6 +255,9 @@ CONNECTION_IDLE_SECONDS = 30
 CONNECTION_IDLE_LIMIT = 256
 # Nothing of ours reads these, and each costs time on every page. Reader: Scrapy
 COOKIES_ENABLED = False
+# Cookies of domains that ask for them (`cookies` in domains.toml) are forgotten so many seconds after their last use,
+# at the earliest after half of that, 60 to 31,536,000. Reader: middlewares/sessions.py
+SESSION_SECONDS = 86_400
 DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware": None,
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
@@ -264,6 +267,8 @@ DOWNLOADER_MIDDLEWARES = {
     "crawler.middlewares.retry.RetryMiddleware": 550,
     "scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware": None,
     "crawler.middlewares.headers.HeadersMiddleware": 460,  # after the default headers, before USER_AGENT
+    "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": None,
+    "crawler.middlewares.sessions.SessionsMiddleware": 700,  # Scrapy's own outside the fleet
     "crawler.middlewares.proxy.ProxyMiddleware": 750,  # Scrapy's own outside the fleet
 }
 SPIDER_MIDDLEWARES = {

@@ -1,0 +1,85 @@
+"""Cookies at a site: one session whatever worker visits, none where nobody asked, and no value in a log."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.crawling import Fleet, count, ended
+from tests.sites import Page, Site
+
+PATHS = [f"/{number}" for number in range(8)]
+
+
+def setting(*cookies: str) -> Page:
+    return Page(headers={"Set-Cookie": cookies[0]} if cookies else {})
+
+
+def site() -> Site:
+    """Every page counts up a cookie; /in sets the session's."""
+    numbers = itertools.count()
+    pages: dict[str, Page | Callable[[], Page]] = {
+        path: lambda: setting(f"seen{next(numbers)}=s3cret{next(numbers)}; Path=/") for path in PATHS
+    }
+    pages["/in"] = setting("sid=s3cret; Path=/; HttpOnly")
+    pages["/out"] = setting("sid=gone; Path=/; Max-Age=0")
+    return Site(pages)
+
+
+def domains(tmp_path: Path, text: str) -> dict[str, Any]:
+    (tmp_path / "domains.toml").write_text(f"[default]\n{text}\n")
+    return {"DOMAINS_FILE": str(tmp_path / "domains.toml"), "COOKIES_DEBUG": True, "LOG_LEVEL": "DEBUG"}
+
+
+def cookies(site: Site, path: str) -> set[str]:
+    """The names of the cookies that came with each request for *path*."""
+    [sent] = [request.headers.get("Cookie", "") for request in site.received if request.path == path]
+    return {pair.partition("=")[0].strip() for pair in sent.split(";") if pair}
+
+
+async def test_any_worker_continues_the_session(fleet: Fleet, tmp_path: Path) -> None:
+    settings = domains(tmp_path, 'cookies = "host"')
+    with site() as shop:
+        await fleet.push(shop.url("/in"))
+        log = (await ended(fleet.start(**settings)))[1]
+        await fleet.push(*map(shop.url, PATHS))
+        workers = [fleet.start(**settings), fleet.start(**settings)]
+        log += "".join([(await ended(worker))[1] for worker in workers])
+        await fleet.push(shop.url("/out"))
+        log += (await ended(fleet.start(**settings)))[1]
+        await fleet.push(shop.url("/gone"))
+        log += (await ended(fleet.start(**settings)))[1]
+    assert cookies(shop, "/in") == set()
+    assert all("sid" in cookies(shop, path) for path in PATHS)
+    assert len(cookies(shop, "/out")) == 9, "each page's cookie, whichever worker got it"
+    assert len(cookies(shop, "/gone")) == 8
+    assert "sid" not in cookies(shop, "/gone")
+    assert "s3cret" not in log
+    assert "Sending cookies to <GET" in log
+
+
+async def test_cookies_are_off_where_nobody_asks_for_them(fleet: Fleet, tmp_path: Path) -> None:
+    settings = domains(tmp_path, "")
+    with site() as shop:
+        await fleet.push(*map(shop.url, PATHS), cap=1)
+        status, log = await ended(fleet.start(**settings))
+    assert status == 0
+    assert not any("Cookie" in request.headers for request in shop.received)
+    assert count(log, "cookies/set") == 0
+
+
+@pytest.mark.parametrize("cookies_of", ["none", "host"])
+async def test_scrapys_own_jars_stay_what_they_are(fleet: Fleet, tmp_path: Path, cookies_of: str) -> None:
+    """Where COOKIES_ENABLED is set and the domain asks for nothing; another worker begins without."""
+    settings = domains(tmp_path, f'cookies = "{cookies_of}"') | {"COOKIES_ENABLED": True}
+    with site() as shop:
+        for path in ("/in", "/0"):
+            await fleet.push(shop.url(path))
+            await ended(fleet.start(**settings))
+            await asyncio.sleep(0)
+    assert cookies(shop, "/0") == ({"sid"} if cookies_of == "host" else set())
