@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from time import time
+from time import monotonic, time
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -44,11 +44,11 @@ class Visit:
     ) -> None:
         self.request = request
         self.page: Page | None = None
-        self.left = False  # the document has been asked for
         self._departure = departure
         self._blocked = blocked
         self._stats = stats
         self._frame_id = ""
+        self._left_at = 0.0  # when the document was asked for, monotonic seconds
         self._head: tuple[int, Headers] | None = None  # of the document, as soon as it is known
         self._early: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -100,7 +100,7 @@ class Visit:
                 await route.continue_()
 
     async def _leave(self, route: Route, asked: Asked) -> None:
-        if self.left:  # the page goes elsewhere
+        if self._left_at:  # the page goes elsewhere
             if asked.method == "GET" and urlsplit(asked.url).scheme in {"http", "https"}:
                 self._hand_over(self.response(302, Headers({"Location": asked.url})))
             await route.abort("aborted")
@@ -110,7 +110,7 @@ class Visit:
                 self._early.set_exception(MissedError())
             await route.abort("aborted")
             return
-        self.left = True
+        self._left_at = monotonic()
         if self._departure is not None:
             self._departure.leaving()
         ours = {str(name).lower(): str(value) for name, value in self.request.headers.to_unicode_dict().items()}
@@ -136,8 +136,9 @@ class Visit:
         asked = answer.request
         if self._departure is None or not asked.is_navigation_request() or _frame(asked) != self._main_frame():
             return
-        written = asked.timing["startTime"] + max(0.0, asked.timing["requestStart"])
-        self._departure.sent(max(0.0, time() - written / 1000))
+        timing = asked.timing  # ms, by the clock on the wall
+        ago = time() - (timing["startTime"] + timing["requestStart"]) / 1000 if timing["requestStart"] >= 0 else 0.0
+        self._departure.sent(min(max(0.0, ago), monotonic() - self._left_at))
 
     def _hand_over(self, response: Response) -> None:
         if not self._early.done():
