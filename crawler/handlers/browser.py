@@ -75,16 +75,16 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
             await self._resolver.resolve(urlsplit(request.url).hostname or "")
         async with self._keeper.seat():
             attempt = request.copy()  # scrapy-playwright writes into headers and meta
-            visit = Visit(attempt, departure, self._browser.blocked, self.stats)
-            response = await self._attempt(visit)
+            lent = self._contexts.lend(Wants.of(attempt))
+            visit = Visit(attempt, departure, lent.admitted.written, self._browser.blocked, self.stats)
+            response = await self._attempt(visit, lent)
         request.meta["download_latency"] = attempt.meta.get("download_latency", 0.0)
         response.request = request
         return response
 
-    async def _attempt(self, visit: Visit) -> Response:
+    async def _attempt(self, visit: Visit, lent: Lent) -> Response:
         request = visit.request
         seconds = float(request.meta.get("download_timeout") or self._crawler.settings.getfloat("DOWNLOAD_TIMEOUT"))
-        lent = self._contexts.lend(Wants.of(request))
         self._visits[request] = visit, lent
         request.meta["playwright_context"] = lent.name
         request.meta["playwright_context_kwargs"] = _context_options(self._proxy.url, lent)

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from scrapy.exceptions import CannotResolveHostError
@@ -117,7 +119,8 @@ class FilterProxy:
                 client[1].write(b"HTTP/1.1 200 Connection established\r\n\r\n")
             else:
                 upstream[1].write(head.forwarded(shown.upstream))
-            await self._relay(client, upstream)
+                shown.wrote(host, port)
+            await self._relay(client, upstream, partial(shown.wrote, host, port))
         finally:
             await _closed(upstream[1])
 
@@ -155,16 +158,19 @@ class FilterProxy:
                 failure = error
         raise failure
 
-    async def _relay(self, client: Streams, upstream: Streams) -> None:
+    async def _relay(self, client: Streams, upstream: Streams, wrote: Callable[[], None]) -> None:
         """Both ways until both are done; cut where it is idle or has brought too much."""
         loop, idle = asyncio.get_running_loop(), self._limits.idle_seconds
         async with asyncio.timeout(idle) as deadline:
 
-            async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, most: float) -> None:
+            async def pump(
+                reader: asyncio.StreamReader, writer: asyncio.StreamWriter, most: float, told: Callable[[], None]
+            ) -> None:
                 while data := await reader.read(CHUNK_BYTES):
                     if (most := most - len(data)) < 0:
                         raise OSError("it brought more than one connection may")
                     writer.write(data)
+                    told()
                     await writer.drain()
                     deadline.reschedule(loop.time() + idle)
                 if writer.can_write_eof():
@@ -172,8 +178,8 @@ class FilterProxy:
 
             try:
                 async with asyncio.TaskGroup() as both:
-                    both.create_task(pump(client[0], upstream[1], float("inf")))
-                    both.create_task(pump(upstream[0], client[1], self._limits.received_bytes))
+                    both.create_task(pump(client[0], upstream[1], float("inf"), wrote))
+                    both.create_task(pump(upstream[0], client[1], self._limits.received_bytes, lambda: None))
             except BaseExceptionGroup as group:
                 raise group.exceptions[0] from None
 

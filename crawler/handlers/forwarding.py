@@ -6,6 +6,7 @@ import secrets
 from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Final, Self
 from urllib.parse import urlsplit
 
@@ -31,11 +32,21 @@ class Pass:
     password: str = field(default_factory=lambda: secrets.token_hex(16), repr=False)
     refused: set[str] = field(default_factory=set)  # hosts
     broken: str | None = None  # what was last wrong with *upstream*
+    _written: dict[tuple[str, int], float] = field(default_factory=dict)
 
     @property
     def header(self) -> bytes:
         """As Proxy-Authorization carries it."""
         return b"Basic " + b64encode(f"{self.username}:{self.password}".encode())
+
+    def wrote(self, host: str, port: int) -> None:
+        """Something has just been sent to *host*."""
+        self._written[host, port] = monotonic()
+
+    def written(self, url: str) -> float:
+        """When something was last sent to the host of *url*, in monotonic seconds; 0 when nothing was."""
+        parts = urlsplit(url)
+        return self._written.get((parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)), 0.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from time import monotonic, time
+from time import monotonic
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -37,14 +37,21 @@ DECODED: Final = ("Content-Encoding", "Content-Length", "Transfer-Encoding")  # 
 
 
 class Visit:
-    """Loads *request* in a tab. *blocked*: resource types that are not loaded."""
+    """Loads *request* in a tab. *written*: when something was last written to the host of a URL, in monotonic seconds.
+    *blocked*: resource types that are not loaded."""
 
     def __init__(
-        self, request: Request, departure: Departure | None, blocked: frozenset[str], stats: StatsCollector
+        self,
+        request: Request,
+        departure: Departure | None,
+        written: Callable[[str], float],
+        blocked: frozenset[str],
+        stats: StatsCollector,
     ) -> None:
         self.request = request
         self.page: Page | None = None
         self._departure = departure
+        self._written = written
         self._blocked = blocked
         self._stats = stats
         self._frame_id = ""
@@ -56,7 +63,7 @@ class Visit:
     async def open(self, page: Page) -> None:
         """Stand between *page* and the network."""
         await page.route("**", self._route)
-        page.on("response", self._timed)
+        page.on("response", self._seen)
         page.on("popup", self._start(lambda popup: popup.close()))
         session = await page.context.new_cdp_session(page)
         tree = await session.send("Page.getFrameTree")
@@ -126,19 +133,21 @@ class Visit:
                     headers.appendlist(header["name"], header["value"])
                 self._head = status, headers
                 if (300 <= status < 400 and "Location" in headers) or status in BODILESS:
+                    self._sent(event["request"]["url"])
                     self._hand_over(self.response(status, headers))
                     await session.send("Fetch.failRequest", pause | {"errorReason": "Aborted"})
                     return
             await session.send("Fetch.continueRequest", pause)
 
-    def _timed(self, answer: Answer) -> None:
-        """The document is there: Chromium tells when it wrote the request."""
-        asked = answer.request
-        if self._departure is None or not asked.is_navigation_request() or _frame(asked) != self._main_frame():
-            return
-        timing = asked.timing  # ms, by the clock on the wall
-        ago = time() - (timing["startTime"] + timing["requestStart"]) / 1000 if timing["requestStart"] >= 0 else 0.0
-        self._departure.sent(min(max(0.0, ago), monotonic() - self._left_at))
+    def _seen(self, answer: Answer) -> None:
+        if answer.request.is_navigation_request() and _frame(answer.request) == self._main_frame():
+            self._sent(answer.url)
+
+    def _sent(self, url: str) -> None:
+        """The document is there: what went to its host last asked for it, or came after that."""
+        if self._departure is not None:
+            written = self._written(url)
+            self._departure.sent(monotonic() - written if written >= self._left_at else 0.0)
 
     def _hand_over(self, response: Response) -> None:
         if not self._early.done():

@@ -22,7 +22,7 @@ BROWSER: dict[str, Any] = {
     "CONCURRENT_REQUESTS": 2,
     "RETRY_TIMES": 5,
 }
-LATE = 0.3  # seconds by which the site may learn of a request after it was written
+LATE = 0.1  # seconds by which the site may learn of a request after it was written
 PAGE = "<title>plain</title><script>document.title = 'rendered'</script>"
 
 
@@ -83,7 +83,7 @@ async def test_one_worker_serves_both_tiers(fleet: Fleet, mongo_database: AsyncD
 async def test_redirects_of_a_rendered_page_are_paced_by_the_frontier(fleet: Fleet) -> None:
     pages = {"/": Page("", 302, {"Location": "/script"}), "/script": Page("<script>location = '/end'</script>")}
     with Site(pages | {"/end": Page(PAGE)}) as site:
-        await fleet.push(site.url("/"), stream="walk:browser", cap=1)
+        await fleet.push(site.url("/"), stream="walk:browser", cap=1, delay_ms=1000)
         status, log = await ended(fleet.start(**BROWSER, DOWNLOAD_DELAY=1, CONCURRENT_REQUESTS_PER_DOMAIN=1))
 
     assert status == 0, log
