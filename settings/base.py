@@ -69,6 +69,26 @@ REQUEST_FINGERPRINTER_CLASS = "crawler.frontier.fingerprint.RequestFingerprinter
 # Which queues of a spider this worker leases from: http, browser, api, or several with commas between them.
 # Reader: frontier/queue.py
 TIER = os.environ.get("TIER", "http")
+# Tiers that count as served although none of their workers is alive: pools that start when work is queued for them.
+# Reader: frontier/keeper.py
+TIERS_SERVED = os.environ.get("TIERS_SERVED", "")
+# How many pages of a host have to fail at its tier (1 to 500: block pages, empty app shells), and which share of its
+# pages there (0 to 1), before the whole host steps up; a page that failed steps up at once. Reader: policy/tiers.py
+TIER_FAILURES = 3
+TIER_FAILURE_SHARE = 0.2
+# A host that stepped up stays there for this long (seconds, 0.1 to 30 days); then this many good pages (1 to 1000) of
+# the tier below bring it down, and the first bad one doubles the time, up to the longest (up to a year).
+# Reader: policy/tiers.py
+TIER_TERM_SECONDS = 6 * 3_600
+TIER_TERM_MAX_SECONDS = 7 * 86_400
+TIER_TRIAL_PAGES = 3
+# Most requests, and most cost, of browser and api on one day (UTC), over the whole fleet; what is not named has no
+# limit. Cost is what the tier's fetcher reports: the tokens of a scraping API. Reader: frontier/keeper.py
+TIER_DAILY_REQUESTS: dict[str, float] = {}
+TIER_DAILY_COST: dict[str, float] = {}
+# Seconds between two looks at what the fleet knows of tiers, 0.05 to 300: a budget is overrun by what is fetched
+# meanwhile. Reader: frontier/keeper.py, upkeep.py
+TIER_REFRESH_SECONDS = 5
 
 # What turns a spider of ours into a member of the fleet, under `scrapy crawl` only; `custom_settings` and `-s`
 # win over it. FRONTIER_ENABLED=False crawls alone, on Scrapy's own scheduler, storing nothing.
@@ -265,6 +285,8 @@ DOWNLOADER_MIDDLEWARES = {
     "crawler.middlewares.conditional.ConditionalMiddleware": 150,  # this far out: all others see the 304 first
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,  # ours gives Scrapy's outside the fleet
     "crawler.middlewares.retry.RetryMiddleware": 550,
+    "crawler.middlewares.tiers.TiersMiddleware": 570,  # a page that steps up is not retried where it failed
+    "crawler.middlewares.blocks.BlocksMiddleware": 585,  # right after decompression
     "scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware": None,
     "crawler.middlewares.headers.HeadersMiddleware": 460,  # after the default headers, before USER_AGENT
     "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": None,

@@ -25,6 +25,7 @@ from crawler.frontier.guide import TierGuide
 from crawler.frontier.messages import Message, PushOutcome
 from crawler.frontier.schema import MAX_PRIORITY, parse_line
 from crawler.frontier.session import session
+from crawler.frontier.tiers import Tiers
 
 BATCH = 500  # messages per push: a file of any length is streamed
 
@@ -88,6 +89,7 @@ class Pusher:
     async def push(self, lines: Iterator[Line], *, recrawl: bool) -> None:
         """Push every good line; raises ServiceError when Redis cannot be reached."""
         async with session(self._settings) as frontier:
+            await self._learn(frontier)
             generations = frontier.generations
             generation = await (generations.open if recrawl else generations.current)(self._spider.name)
             batch: list[Message] = []
@@ -98,6 +100,12 @@ class Pusher:
                     await self._send(frontier, batch)
                     batch = []
             await self._send(frontier, batch)
+
+    async def _learn(self, frontier: Frontier) -> None:
+        """What the fleet knows of tiers, for the requests to go to the right queues at once."""
+        guide, tiers = self._encoder.guide, Tiers(frontier.shards, keep_ms=0)
+        guide.hosts = {host: change.known for host, change in (await tiers.changes()).items()}
+        guide.served = await tiers.served(self._spider.name)
 
     def summary(self) -> str:
         """One line for people."""

@@ -106,9 +106,10 @@ class Census:
                 buckets += [self._shards.key(shard, f"seen:{fields[b'set'].decode()}:{bucket}") for bucket in chosen]
         return await self._bytes_per_member(queues), await self._bytes_per_member(buckets)
 
-    async def heartbeat(self, worker: str, info: Mapping[str, Any]) -> int:
-        """Say that *worker* lives and what it holds, e.g. leases and outbox; returns the frontier's time in ms."""
-        return int(await self._shards.run("heartbeat", 0, worker, pack(dict(info))))
+    async def heartbeat(self, worker: str, info: Mapping[str, Any], streams: Sequence[str] = ()) -> int:
+        """Say that *worker* lives, what it holds, e.g. leases and outbox, and which *streams* it leases from; returns
+        the frontier's time in ms."""
+        return int(await self._shards.run("heartbeat", 0, worker, pack(dict(info)), *streams))
 
     async def leave(self, worker: str) -> None:
         """Take *worker* off the list."""

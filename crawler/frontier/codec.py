@@ -22,7 +22,7 @@ MAX_BYTES: Final = 262_144  # one request; larger ones belong in a store of thei
 UNSTORED_META: Final = frozenset(
     {
         *(POOLED, LAST),
-        *("block", "retry_wait_ms", "tier"),
+        *("block", "retry_wait_ms", "tier", "tier_stays"),
         *("download_slot", "download_latency", "_auth_proxy", "_scheme_proxy", "request_id"),
     }
 )

@@ -161,6 +161,22 @@ class Frontier:
         changed: tuple[Any, ...] = () if body is None else (clamped(priority), body)
         return bool(await self.shards.run("nack", shard, number, token, max(0, delay_ms), *changed))
 
+    async def move(
+        self,
+        lease_id: str,
+        token: int,
+        *,
+        stream: str,
+        delay_ms: int = 0,
+        body: bytes | None = None,
+        priority: int = 0,
+    ) -> bool:
+        """Queue on another *stream* of the same spider, uncharged, under the same id, with *body* and *priority* as for
+        `nack`; without a delay at the place in time that it had."""
+        shard, (number, _) = keys.split_handle((lease_id, token))
+        changed: tuple[Any, ...] = () if body is None else (clamped(priority), body)
+        return bool(await self.shards.run("move", shard, number, token, stream, max(0, delay_ms), *changed))
+
     async def give_back(self, handles: Sequence[Handle]) -> list[bool]:
         """Return leases unused, uncharged, to their place in the queue."""
         return await self.shards.settle("give_back", handles)
@@ -176,6 +192,11 @@ class Frontier:
         *suspended*: storage is down; the time since the last renewal does not count towards that cap.
         """
         return await self.shards.settle("renew", handles, _flag(suspended))
+
+    async def back_off(self, host: str, elapsed_ms: int) -> int:
+        """*host* answered with a block page, that long after the wire start: step back as for a 429; returns for how
+        many ms it is left alone."""
+        return int(await self.shards.run("back_off", self.shards.of_host(host), host, max(0, elapsed_ms), self._rng()))
 
     async def take(
         self, host: str, *, delay_ms: int = 0, cap: int = 1, worker: str = "", lease: Handle | None = None

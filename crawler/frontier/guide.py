@@ -8,7 +8,7 @@ from time import time
 from scrapy import Request
 
 from crawler.frontier.hostrules import HostRule
-from crawler.policy.tiers import MIN_TIER, TIERS, UNKNOWN, Learned, Tier, choose, dearest, step_up
+from crawler.policy.tiers import MIN_TIER, TIERS, UNKNOWN, Learned, Tier, choose, dearest, rank, step_up
 
 
 def stream_of(spider: str, tier: Tier = "http") -> str:
@@ -40,6 +40,16 @@ class TierGuide:
         """Where *request* is to be queued."""
         asked = dearest(rule.tier, min_tier(request))
         return choose(self.in_force(rule), asked, rule.max_tier, self.served)
+
+    def elsewhere(self, request: Request, rule: HostRule, at: Tier) -> Tier | None:
+        """The tier to which *request*, leased from the queue of tier *at*, is to be moved; None where it is right.
+
+        It is moved down only by what is known here: another worker may have learned more of the host.
+        """
+        wanted = self.tier(request, rule)
+        if wanted == at or (rank(wanted) < rank(at) <= rank(rule.max_tier) and rule.group not in self.hosts):
+            return None
+        return wanted
 
     def in_force(self, rule: HostRule) -> Tier:
         """The learned tier of a host."""

@@ -19,6 +19,7 @@ from scrapy.statscollectors import StatsCollector
 
 from crawler import stats as names
 from crawler.frontier.frontier import Frontier
+from crawler.frontier.guide import tier_of
 from crawler.frontier.messages import Handle, Message, PushOutcome, Report
 from crawler.frontier.outage import Outage
 
@@ -40,6 +41,17 @@ class Nack:
 
 
 @dataclass(frozen=True, slots=True)
+class Move:
+    """Queue on another stream, that of another tier, with *body* and *priority* instead of the old ones when given."""
+
+    handle: Handle
+    stream: str
+    delay_ms: int = 0
+    body: bytes | None = None
+    priority: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Bury:
     """Keep as a dead letter."""
 
@@ -48,7 +60,7 @@ class Bury:
     detail: dict[str, str | int]
 
 
-Ending = Handle | Nack | Bury  # a bare handle is an ack
+Ending = Handle | Nack | Move | Bury  # a bare handle is an ack
 Start = tuple[Handle, asyncio.Future[bool]]
 
 
@@ -221,6 +233,8 @@ class Outbox:
         for ending in batch:
             if isinstance(ending, Nack):
                 await self._nack(ending)
+            elif isinstance(ending, Move):
+                await self._move(ending)
             elif isinstance(ending, Bury):
                 ours = await self._frontier.bury(*ending.handle, reason=ending.reason, detail=ending.detail)
                 self._stats.inc_value(names.BURIED.format(ending.reason), int(ours))
@@ -231,6 +245,12 @@ class Outbox:
             *nack.handle, delay_ms=nack.delay_ms, body=nack.body, priority=nack.priority, reason=nack.reason
         )
         self._stats.inc_value(names.NACKED, int(ours))
+        self._count_stale([ours])
+
+    async def _move(self, move: Move) -> None:
+        how = {"stream": move.stream, "delay_ms": move.delay_ms, "body": move.body, "priority": move.priority}
+        ours = await self._frontier.move(*move.handle, **how)  # type: ignore[arg-type]
+        self._stats.inc_value(names.TIER_MOVES.format(tier_of(move.stream)), int(ours))
         self._count_stale([ours])
 
     async def _send_given_back(self, batch: Sequence[Handle]) -> None:

@@ -155,6 +155,19 @@ class Pacer:
             Report(*turn.handle, elapsed_ms, elapsed_ms, status, wait_ms, turn.keep, excused, fault, turn.host)
         )
 
+    async def back_off(self, request: Request) -> None:
+        """*request* was answered with a block page: leave its host alone. Waits until the frontier knows."""
+        held = self._book.of(request)
+        sent_at = held.started_at if held is not None else None
+        elapsed_ms = int((self._clock() - sent_at) * 1000) if sent_at is not None else 0
+        while True:
+            try:
+                await self._frontier.back_off(self._rules.of(request).group, elapsed_ms)
+            except (RedisError, OSError) as error:
+                await self._outage.wait(error)
+            else:
+                return
+
     async def _take(self, request: Request, lease: Held | None, patience: float = math.inf) -> Turn:
         """Wait for a slot of its own, or for another turn under the slot of *lease*; raises TooLateError after
         *patience* seconds, for what can as well wait in the frontier."""

@@ -58,6 +58,10 @@ class FrontierQueue(Base):  # type: ignore[misc]
         request.meta["tier"] = tier_of(lease.stream)
         return request
 
+    def tier_elsewhere(self, request: Request) -> tiers.Tier | None:
+        """The tier to which *request*, just leased, is to be moved instead of being fetched."""
+        return self.guide.elsewhere(request, self.encoder.rules.of(request), request.meta["tier"])
+
     def streams(self) -> list[str]:
         """The queues that this worker leases from."""
         return [stream_of(self.spider.name, tier) for tier in self.guide.own if tier not in self.guide.spent]

@@ -20,18 +20,20 @@ from crawler import stats as names
 from crawler.errors import CodecError, ConfigError, MessageError
 from crawler.frontier import connection
 from crawler.frontier.dupefilter import FrontierDupeFilter
+from crawler.frontier.guide import stream_of
 from crawler.frontier.leases import Held
-from crawler.frontier.outbox import Bury
+from crawler.frontier.outbox import Bury, Move
 from crawler.frontier.scripts import Client
 from crawler.frontier.settling import RETRY_WAIT_MS, UNFINISHED_TIMES
 from crawler.frontier.worker import Worker
 from crawler.policy.outcome import Evidence
-from crawler.policy.tiers import MIN_TIER
+from crawler.policy.tiers import MIN_TIER, TIERS
 from crawler.urls import canonicalize
 
 logger = logging.getLogger(__name__)
 
 QUEUE_CLASS = "crawler.frontier.queue.FrontierQueue"
+MOVE_DELAY_MS = 1_000  # workers that do not agree on a host's tier yet do not play ping-pong with its requests
 DUPEFILTER_CLASS = "crawler.frontier.dupefilter.FrontierDupeFilter"
 
 
@@ -178,6 +180,9 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
             logger.error("A queued request cannot be read and is kept as a dead letter: %s", error)
             self.worker.outbox.end(Bury(held.handle, "undecodable", {"error": str(error)}))
             return None
+        if (tier := self.queue.tier_elsewhere(request)) is not None:
+            self.worker.outbox.end(Move(held.handle, stream_of(self.spider.name, tier), MOVE_DELAY_MS))
+            return None
         request.meta["request_id"] = held.lease.id
         self.worker.book.hold(request, held)
         return request
@@ -220,6 +225,9 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         """*request* is what a middleware made of *source*: a retry, a redirect, or another way to ask."""
         if request is source:
             return self._hand_back(request, held)
+        if (tier := request.meta.get("tier")) != source.meta.get("tier") and tier in TIERS:
+            self.worker.book.release(source)
+            return self.worker.settler.move(request, held, tier)
         retries = request.meta.get("retry_times", 0)
         if retries > source.meta.get("retry_times", 0):
             self.worker.book.release(source)

@@ -19,16 +19,19 @@ from twisted.python.failure import Failure
 from crawler import stats as names
 from crawler.errors import CodecError
 from crawler.frontier import codec
+from crawler.frontier.guide import stream_of
 from crawler.frontier.leases import Held, LeaseBook
-from crawler.frontier.outbox import Bury, Nack, Outbox
+from crawler.frontier.outbox import Bury, Move, Nack, Outbox
 from crawler.policy.failures import FailureClass, classify
 from crawler.policy.outcome import Settlement, Verdict, excerpt, settle
 from crawler.policy.retries import RETRIED, RetryPolicy
+from crawler.policy.tiers import Tier
 
 # In meta:
 UNFINISHED_TIMES: Final = "unfinished_times"  # how often the request ended without having succeeded
 RETRY_WAIT_MS: Final = "retry_wait_ms"  # how long a retry waits in the frontier
 BLOCK: Final = "block"  # whose denial the answer is
+TIER_STAYS: Final = "tier_stays"  # why a page that failed is not tried in a higher tier
 _REDIRECT_LOOP: Final = "max redirections reached"  # Scrapy's words: the error has no type of its own
 
 logger = logging.getLogger(__name__)
@@ -80,6 +83,7 @@ class Settler:
         seen = held.evidence
         seen.status = response.status
         seen.failure = self._policy.failure(response.status, blocked=BLOCK in request.meta)
+        seen.block = "; ".join(str(request.meta[key]) for key in (BLOCK, TIER_STAYS) if key in request.meta)
         if seen.failure in RETRIED and request.meta.get("dont_retry"):
             seen.failure = None  # the spider takes it as it is
         elif seen.failure in RETRIED:
@@ -104,15 +108,28 @@ class Settler:
 
     def again(self, request: Request, held: Held, reason: str, delay_ms: int) -> bool:
         """Put *request* back as it is now, to be tried after *delay_ms*; a dead letter when it cannot be stored."""
-        assert self._crawler.spider is not None
-        try:
-            body = codec.encode(request, self._crawler.spider)
-        except CodecError as error:
-            logger.error("%s is kept as a dead letter: %s", request, error)
-            self._outbox.end(Bury(held.handle, "unserialisable", {"url": request.url, "error": str(error)}))
+        if (body := self._encoded(request, held)) is None:
             return False
         self._outbox.end(Nack(held.handle, delay_ms, reason, body, request.priority))
         return True
+
+    def move(self, request: Request, held: Held, tier: Tier) -> bool:
+        """Put *request* as it is now into the queue of *tier*; a dead letter when it cannot be stored."""
+        if (body := self._encoded(request, held)) is None:
+            return False
+        assert self._crawler.spider is not None
+        stream = stream_of(self._crawler.spider.name, tier)
+        self._outbox.end(Move(held.handle, stream, body=body, priority=request.priority))
+        return True
+
+    def _encoded(self, request: Request, held: Held) -> bytes | None:
+        assert self._crawler.spider is not None
+        try:
+            return codec.encode(request, self._crawler.spider)
+        except CodecError as error:
+            logger.error("%s is kept as a dead letter: %s", request, error)
+            self._outbox.end(Bury(held.handle, "unserialisable", {"url": request.url, "error": str(error)}))
+            return None
 
     def ended(self, request: Request) -> bool:
         """*request* left the engine: settle its lease, unless the lease moved on with a follow-up.

@@ -20,6 +20,7 @@ from crawler import config
 from crawler import stats as names
 from crawler.errors import ShoalError
 from crawler.frontier import endings
+from crawler.frontier.guide import stream_of
 from crawler.frontier.messages import Message, PushOutcome
 from crawler.frontier.seeds import Seed, Seeds
 
@@ -37,6 +38,7 @@ class UpkeepConfig:
 
     seeds: float
     renew: float
+    tiers: float
     heartbeat: float = 5.0
     tidy: float = 60.0
     idle: float = 1.0
@@ -47,6 +49,7 @@ class UpkeepConfig:
         return cls(
             seeds=config.number(settings, "FRONTIER_POLL_SECONDS", 0.01, 60),
             renew=config.number(settings, "FRONTIER_LEASE_SECONDS", 1, 86_400) / 4,
+            tiers=config.number(settings, "TIER_REFRESH_SECONDS", 0.05, 300),
         )
 
 
@@ -73,6 +76,7 @@ class Upkeep:
     async def first(self) -> None:
         """Before the first lease."""
         await self._heartbeat()
+        await self._worker.tiers.refresh()
         await self._tidy()
 
     async def finish_reading(self) -> None:
@@ -83,6 +87,7 @@ class Upkeep:
     async def last(self) -> None:
         """After the last one: this worker is no longer among the living."""
         try:
+            await self._worker.tiers.refresh()
             await self._worker.frontier.census.leave(self._worker.name)
         except (RedisError, OSError) as error:
             logger.warning("Could not sign off (%s): the sign of life expires by itself", error)
@@ -93,6 +98,7 @@ class Upkeep:
             self._every(self._plan.seeds, self._read_seeds),
             self._every(self._plan.renew, self._renew),
             self._every(self._plan.heartbeat, self._heartbeat),
+            self._every(self._plan.tiers, self._worker.tiers.refresh),
             self._every(self._plan.tidy, self._tidy),
             self._every(self._plan.idle, self._watch_idle),
         )
@@ -131,6 +137,7 @@ class Upkeep:
                 "buffered": len(worker.queue),
                 "outbox": self._outbox_shown,
             },
+            [stream_of(worker.queue.spider.name, tier) for tier in worker.queue.guide.own],
         )
 
     async def _tidy(self) -> None:

@@ -22,6 +22,7 @@ from crawler.frontier.config import FrontierConfig
 from crawler.frontier.dupefilter import FrontierDupeFilter
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.hostrules import HostRules
+from crawler.frontier.keeper import TierConfig, TierKeeper
 from crawler.frontier.leases import LeaseBook
 from crawler.frontier.messages import Message
 from crawler.frontier.outage import Outage
@@ -58,6 +59,15 @@ class Worker:
         self.brake = Brake()
         self.prefetcher = Prefetcher(
             crawler, frontier, queue, self.book, self.outbox, self.outage, self.name, self.brake
+        )
+        self.tiers = TierKeeper(
+            frontier.shards,
+            queue.guide,
+            queue.encoder.rules,
+            TierConfig.from_settings(crawler.settings),
+            crawler.stats,
+            crawler.spider.name,
+            self.outage,
         )
         self.upkeep = Upkeep(crawler, self, UpkeepConfig.from_settings(crawler.settings))
         self._crawler = crawler
@@ -134,3 +144,4 @@ def check_settings(settings: BaseSettings) -> None:
     UpkeepConfig.from_settings(settings)
     RetryPolicy.from_settings(settings)
     served_tiers(settings)
+    TierConfig.from_settings(settings)

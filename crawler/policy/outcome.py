@@ -30,6 +30,7 @@ class Evidence:
     status: int | None = None  # of the last response, None without one
     failure: FailureClass | None = None  # of the answer, or of its lack, after the last try
     excerpt: str = ""  # of a failed answer's body
+    block: str = ""  # who blocked it, and why it was not tried in a higher tier
     ignored: str = ""  # robots.txt, offsite or another middleware refused it
     download_error: str = ""  # no response, and no retry is left
     errback: bool = False  # the spider has an errback for that
@@ -65,7 +66,7 @@ def settle(seen: Evidence) -> Settlement:  # noqa: PLR0911 - one line per way to
         verdict = Verdict.ACK if seen.failure is FailureClass.PERMANENT else Verdict.BURY
         return Settlement(verdict, "download_error", seen.download_error)
     if seen.failure is FailureClass.BLOCKED:
-        return Settlement(Verdict.BURY, "blocked")
+        return Settlement(Verdict.BURY, "blocked", seen.block)
     if not seen.download_error and seen.failure not in {None, FailureClass.PERMANENT}:
         return Settlement(Verdict.BURY, f"http_{seen.status}")
     if seen.parsed:

@@ -166,7 +166,7 @@ class Budgets:
     requests: Mapping[Tier, float]
     cost: Mapping[Tier, float]
 
-    def spent(self, requests: Mapping[str, float], cost: Mapping[str, float]) -> frozenset[Tier]:
+    def spent(self, requests: Mapping[Tier, float], cost: Mapping[Tier, float]) -> frozenset[Tier]:
         """The tiers that have nothing left today."""
         over = {tier for tier, limit in self.requests.items() if requests.get(tier, 0) >= limit}
         return frozenset(over | {tier for tier, limit in self.cost.items() if cost.get(tier, 0) >= limit})

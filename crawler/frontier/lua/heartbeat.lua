@@ -1,7 +1,9 @@
 #!lua flags=allow-oom
 -- heartbeat: a worker lives.
--- KEYS[1] the tag of shard 0. ARGV[1] worker, ARGV[2] what it says of itself (opaque), '' when it leaves.
--- T:workers ZSET worker -> ms of its last sign, T:workers:info HASH. Result: now. O(log workers).
+-- KEYS[1] the tag of shard 0. ARGV[1] worker, ARGV[2] what it says of itself (opaque), '' when it leaves, then the
+-- streams that it leases from.
+-- T:workers ZSET worker -> ms of its last sign, T:workers:info HASH; T:streams ZSET stream -> ms when it was last served.
+-- Result: now. O(log workers).
 -- include: clock state
 local FORGOTTEN_MS = 86400000
 local at, info = T .. ':workers', T .. ':workers:info'
@@ -12,6 +14,7 @@ else
   call('ZADD', at, now, ARGV[1])
   call('HSET', info, ARGV[1], ARGV[2])
 end
+for i = 3, #ARGV do call('ZADD', T .. ':streams', now, ARGV[i]) end
 if #gone > 0 then
   call('ZREM', at, unpack(gone))
   call('HDEL', info, unpack(gone))

@@ -6,12 +6,6 @@
 local id, r = held()
 if not r then return 0 end
 
-local function changed(envelope, priority, body)
-  local _, at = struct.unpack('>Bc0', envelope, 11)
-  _, at = struct.unpack('>Bc0', envelope, at)
-  return struct.pack('>h', priority) .. string.sub(envelope, 3, at - 1) .. body
-end
-
 -- What was put off without having been sent keeps its host's pace: a queue that nobody may fetch is not run through.
 release(r, (r[STARTED] > 0 or tonumber(ARGV[3]) > 0) and now or nil)
 local envelope = call('HGET', T .. ':body', id)

@@ -389,6 +389,25 @@ class Model:
             del self.held[number]
         return True
 
+    def move(self, number: int, token: int, *, stream: str, delay_ms: int, body: bytes | None, priority: int) -> bool:
+        held = self._valid(number, token)
+        if held is None or number not in self.urls:
+            return False
+        self.tick()
+        self._uncharge(number, held)
+        self._release_unreported(held)
+        url = self.urls[number]
+        self.counters[url.group]["leased"] -= 1
+        url.message = _changed(url.message, stream=stream)
+        self.counters[url.group]["leased"] += 1
+        if body is not None:
+            url.message = _changed(url.message, body=body, priority=priority)
+        if delay_ms > 0:
+            self._move(number, "delayed", self.now + delay_ms)
+        else:
+            self._move(number, "queued", url.at)
+        return True
+
     def bury(self, number: int, token: int) -> bool:
         held = self._valid(number, token)
         if held is None or number not in self.urls:

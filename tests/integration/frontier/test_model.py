@@ -297,6 +297,22 @@ class FrontierMachine(RuleBasedStateMachine):
             answer = self.run(self.frontier.nack(*handle, **again))
             assert answer == self.model.nack(number_of(handle[0]), handle[1], **again)
 
+    @rule(
+        chosen=handles,
+        tier=st.sampled_from(("", ":browser", ":api")),
+        delay_ms=st.sampled_from((0, 0, 1_000)),
+        body=st.sampled_from((None, b"new body")),
+        priority=st.sampled_from((0, 3)),
+    )
+    def move(self, chosen: list[tuple[int, bool]], tier: str, delay_ms: int, body: bytes | None, priority: int) -> None:
+        for handle in self.pick(chosen[:1]):
+            number = number_of(handle[0])
+            url = self.model.urls.get(number)
+            stream = (url.message.spider if url else "s") + tier
+            how: dict[str, Any] = {"stream": stream, "delay_ms": delay_ms, "body": body, "priority": priority}
+            answer = self.run(self.frontier.move(*handle, **how))
+            assert answer == self.model.move(number, handle[1], **how)
+
     @rule(chosen=handles)
     def bury(self, chosen: list[tuple[int, bool]]) -> None:
         for handle in self.pick(chosen[:1]):

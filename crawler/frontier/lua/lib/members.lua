@@ -14,6 +14,13 @@ local function generation_of(member)
   return (struct.unpack('>Bc0', member, at))
 end
 
+-- The envelope with another priority and body.
+local function changed(envelope, priority, body)
+  local _, at = struct.unpack('>Bc0', envelope, 11)
+  _, at = struct.unpack('>Bc0', envelope, at)
+  return struct.pack('>h', priority) .. string.sub(envelope, 3, at - 1) .. body
+end
+
 local function score_of(priority)
   return now - priority * STEP_MS
 end
