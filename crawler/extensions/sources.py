@@ -10,7 +10,13 @@ from typing import Any, Final
 from crawler import stats as names
 
 GAUGES: Final = frozenset({names.STORE_AWAY, names.SPOOL_BYTES, names.SPOOL_OLDEST})
-LABELS: Final = {names.ITEMS: "result", names.ITEM_ISSUES: "issue"}  # of other patterns: reason, of proxy/: pool
+LABELS: Final = {  # of other patterns: reason, of proxy/: pool
+    names.ITEMS: "result",
+    names.ITEM_ISSUES: "issue",
+    names.BLOCKED: "vendor",
+    names.TIER_MOVES: "tier",
+    names.TIER_REQUESTS: "tier",
+}
 
 
 @dataclass(frozen=True, slots=True)

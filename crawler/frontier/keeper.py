@@ -22,7 +22,18 @@ from crawler.frontier.hostrules import HostRule, HostRules
 from crawler.frontier.outage import Outage
 from crawler.frontier.shards import Shards
 from crawler.frontier.tiers import Tiers
-from crawler.policy.tiers import TIERS, Budgets, Learned, Tier, TierPolicy, after_failure, after_success, listed, rank
+from crawler.policy.tiers import (
+    TIERS,
+    UNKNOWN,
+    Budgets,
+    Learned,
+    Tier,
+    TierPolicy,
+    after_failure,
+    after_success,
+    listed,
+    rank,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -94,11 +105,14 @@ class TierKeeper:
         self._over_budget(self._config.budgets.spent(spent.requests, spent.cost))
 
     async def failed(self, request: Request, at: Tier) -> tuple[Tier | None, str]:
-        """A page failed at tier *at*: learn from it; returns the tier to try next, or None and why there is none."""
+        """A page failed at tier *at*: learn from it; returns the tier to try next, or None and why there is none.
+
+        What a host is known to need is worth waiting for until there is a budget again; a single page's wish is not.
+        """
         rule = self._rules.of(request)
         self.guide.hosts[rule.group] = await self._learn(rule, at)
-        in_force = self.guide.in_force(rule)
-        return self.guide.above(at if rank(in_force) <= rank(at) else TIERS[rank(in_force) - 1], rule)
+        needed = self.guide.tier(request, rule)
+        return (needed, "") if rank(needed) > rank(at) else self.guide.above(at, rule)
 
     def good(self, host: str, request: Request, at: Tier) -> None:
         """A page of *host* was good at tier *at*; counts only where something is known of the host."""
@@ -112,11 +126,22 @@ class TierKeeper:
         self._stats.inc_value(names.TIER_REQUESTS.format(tier), requests)
 
     async def _learn(self, rule: HostRule, at: Tier) -> Learned:
+        before = UNKNOWN
+
+        def lesson(known: Learned) -> Learned:
+            nonlocal before
+            before = known
+            return after_failure(known, at, rule.tier, rule.max_tier, self.now_ms(), self._config.policy)
+
         while True:
             try:
-                return await self.tiers.learn(rule.group, lambda before: self._lesson(before, at, rule))
+                after = await self.tiers.learn(rule.group, lesson)
             except (RedisError, OSError) as error:
                 await self._outage.wait(error)
+            else:
+                if after.until_ms != before.until_ms:
+                    logger.warning("%s is fetched by %s for %d s", rule.group, after.tier, after.term_ms / 1000)
+                return after
 
     async def _tell_good(self) -> None:
         for (host, at, base), pages in list(self._good.items()):
@@ -125,12 +150,6 @@ class TierKeeper:
 
     def _praise(self, at: Tier, base: Tier, pages: int) -> Callable[[Learned], Learned]:
         return lambda before: after_success(before, at, pages, base, self.now_ms(), self._config.policy)
-
-    def _lesson(self, before: Learned, at: Tier, rule: HostRule) -> Learned:
-        after = after_failure(before, at, rule.tier, rule.max_tier, self.now_ms(), self._config.policy)
-        if after.until_ms != before.until_ms:
-            logger.warning("%s is fetched by %s for %d s", rule.group, after.tier, after.term_ms / 1000)
-        return after
 
     def _over_budget(self, spent: frozenset[Tier]) -> None:
         for tier in sorted(spent - self.guide.spent):

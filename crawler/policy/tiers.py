@@ -142,18 +142,15 @@ def choose(learned: Tier, asked: Tier, most: Tier, served: Collection[Tier]) -> 
 
 
 def step_up(at: Tier, most: Tier, served: Collection[Tier], spent: Collection[Tier]) -> tuple[Tier | None, str]:
-    """The tier in which a page that failed at *at* is tried next; or None, and why there is none."""
-    why = f"{at} is the highest tier"
+    """The tier in which a page that failed at *at* is tried next; or None, and why it is not the one above."""
+    why = ""
     for tier in TIERS[rank(at) + 1 :]:
         if rank(tier) > rank(most):
-            return None, f"max_tier is {most}"
-        if tier not in served:
-            why = f"no worker serves {tier}"
-        elif tier in spent:
-            why = f"the daily budget of {tier} is spent"
-        else:
+            return None, why or f"max_tier is {most}"
+        if tier in served and tier not in spent:
             return tier, ""
-    return None, why
+        why = why or (f"the daily budget of {tier} is spent" if tier in served else f"no worker serves {tier}")
+    return None, why or f"{at} is the highest tier"
 
 
 @dataclass(frozen=True, slots=True)
