@@ -87,6 +87,10 @@ class Bed:
         """By host: how many requests it got, and answered, so far."""
         return {host: (asked, answered) for host, (asked, answered) in self._page("counts").items()}
 
+    def early(self) -> int:
+        """How many requests came to a host within the time for which it had asked to be left alone."""
+        return sum(self._page("early").values())
+
     def asked(self) -> set[str]:
         """URLs that were asked for so far."""
         return {f"http://{place.replace('/', f':{self.port}/', 1)}" for place in self._page("asked")}

@@ -1,6 +1,6 @@
 """`make bench-fairness`: does one slow host, a far Redis or a huge site slow down everything else?
 
-Three parts, each beside stock scrapy-redis in the same run; writes docs/benchmarks-fairness.md.
+Four parts, each beside stock scrapy-redis in the same run; writes docs/benchmarks-fairness.md.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 
 from rich.console import Console
 
-from benchmarks import bed, document, fairness_crowd, fairness_latency, fairness_tarpit
+from benchmarks import bed, document, fairness_crowd, fairness_latency, fairness_sick, fairness_tarpit
 
 
 def _tarpit(rounds: int, console: Console) -> list[str]:
@@ -27,10 +27,15 @@ def _crowd(rounds: int, console: Console) -> list[str]:
     return fairness_crowd.publish(fairness_crowd.measure(rounds, console))
 
 
+def _sick(rounds: int, console: Console) -> list[str]:
+    return fairness_sick.publish(fairness_sick.measure(rounds, console))
+
+
 PARTS: Final[dict[str, Callable[[int, Console], list[str]]]] = {
     "tarpit": _tarpit,
     "latency": _latency,
     "crowd": _crowd,
+    "sick": _sick,
 }
 
 

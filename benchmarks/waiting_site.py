@@ -1,7 +1,8 @@
 """`python -m benchmarks.waiting_site`: hosts on loopback whose pages take as long to answer as their path says.
 
-`/0.5/17` answers after half a second; `/0/17/on` at once, with a link to the next page of an endless chain. On
-127.0.0.1, `/counts` tells how many requests each host got and answered, and `/asked` which.
+`/0.5/17` answers after half a second; `/0/17/on` at once, with a link to the next page of an endless chain;
+`/0.5/17/sick` after half a second, with 429 and `Retry-After: 5`. On 127.0.0.1, `/counts` tells how many requests
+each host got and answered, `/asked` which, and `/early` how many came while the host had asked to be left alone.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ import asyncio
 import json
 import signal
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Final, cast
 
@@ -20,6 +23,7 @@ import uvloop
 
 ADMIN_HOST: Final = "127.0.0.1"
 STEP: Final = 1_000_000  # from one page of a chain to the next
+RETRY_AFTER: Final = 5
 
 
 class Record:
@@ -29,11 +33,25 @@ class Record:
         self.asked: list[str] = []
         self.counts: Counter[str] = Counter()
         self.answered: Counter[str] = Counter()
+        self.early: Counter[str] = Counter()
+        self._quiet_until: dict[str, float] = {}
+
+    def request(self, host: str, path: str) -> None:
+        """One came in."""
+        self.asked.append(f"{host}{path}")
+        self.counts[host] += 1
+        self.early[host] += time.monotonic() < self._quiet_until.get(host, 0)
+
+    def refuse(self, host: str) -> None:
+        """429 goes out."""
+        self._quiet_until[host] = time.monotonic() + RETRY_AFTER
 
     def page(self, path: str) -> bytes:
         """One of the site's own pages."""
         if path == "/asked":
             return json.dumps(self.asked).encode()
+        if path == "/early":
+            return json.dumps(self.early).encode()
         return json.dumps({host: (count, self.answered[host]) for host, count in self.counts.items()}).encode()
 
 
@@ -56,19 +74,23 @@ class Connection(asyncio.Protocol):
         if self._host == ADMIN_HOST:
             self._send(self._record.page(path))
             return
-        self._record.asked.append(f"{self._host}{path}")
-        self._record.counts[self._host] += 1
-        _, seconds, number, *on = path.split("/")
-        link = f'<a href="/{seconds}/{int(number) + STEP}/on">on</a>' if on else ""
-        asyncio.get_running_loop().call_later(float(seconds), self._answer, link)
+        self._record.request(self._host, path)
+        _, seconds, number, *kind = path.split("/")
+        link = f'<a href="/{seconds}/{int(number) + STEP}/on">on</a>' if kind == ["on"] else ""
+        answer = self._refuse if kind == ["sick"] else partial(self._answer, link)
+        asyncio.get_running_loop().call_later(float(seconds), answer)
 
     def _answer(self, link: str) -> None:
         if not self._transport.is_closing():
             self._record.answered[self._host] += 1
             self._send(f"<html><title>A page</title>{link}</html>".encode())
 
-    def _send(self, body: bytes) -> None:
-        head = f"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: {len(body)}\r\n\r\n"
+    def _refuse(self) -> None:
+        self._record.refuse(self._host)
+        self._send(b"Too many requests", f"429 Too Many Requests\r\nRetry-After: {RETRY_AFTER}")
+
+    def _send(self, body: bytes, status: str = "200 OK") -> None:
+        head = f"HTTP/1.1 {status}\r\nContent-Type: text/html\r\nContent-Length: {len(body)}\r\n\r\n"
         self._transport.write(head.encode() + body)
 
 

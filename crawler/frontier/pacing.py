@@ -26,6 +26,8 @@ from crawler.frontier.outage import Outage
 from crawler.frontier.outbox import Outbox
 from crawler.policy.backoff import retry_after
 
+PUSH_BACK = (429, 503)
+RESTING = 1_000  # of so many hosts the expired ones are forgotten
 POLL_SECONDS = 0.5  # longest wait for a turn before asking again: reports of other workers bring it forward
 
 
@@ -76,6 +78,7 @@ class Pacer:
         self._worker = worker
         self._clock = clock
         self._patience = frontier.config.start_within_ms / 1000
+        self._resting: dict[str, float] = {}  # hosts that pushed back, until when: leases in hand are older than that
 
     async def turn(self, request: Request) -> Turn:
         """Wait until *request* may go on the wire; raises TooLateError when its lease does not allow it any more."""
@@ -84,6 +87,8 @@ class Pacer:
             return await self._beside(request)
         if held.reported:  # a redirect hop: its lease had its turn
             return await self._take(request, None, self._patience)
+        if self._rests(held.lease.host):
+            raise TooLateError
         if held.lent:
             await self._take(request, held, self._patience)
         if held.lease.deliveries >= SUSPECT_DELIVERIES and not await self._outbox.start(held.handle):
@@ -151,6 +156,8 @@ class Pacer:
             turn.held.reported = True
         status = response.status if response is not None else 0
         wait_ms = _retry_after_ms(response)
+        if status in PUSH_BACK:
+            self._rest(turn.host, max(wait_ms, self._frontier.config.backoff_ms) / 1000)
         self._outbox.report(
             Report(*turn.handle, elapsed_ms, elapsed_ms, status, wait_ms, turn.keep, excused, fault, turn.host)
         )
@@ -167,6 +174,15 @@ class Pacer:
                 await self._outage.wait(error)
             else:
                 return
+
+    def _rest(self, host: str, seconds: float) -> None:
+        now = self._clock()
+        if len(self._resting) >= RESTING:
+            self._resting = {name: until for name, until in self._resting.items() if until > now}
+        self._resting[host] = now + seconds
+
+    def _rests(self, host: str) -> bool:
+        return self._resting.get(host, 0) > self._clock()
 
     async def _take(self, request: Request, lease: Held | None, patience: float = math.inf) -> Turn:
         """Wait for a slot of its own, or for another turn under the slot of *lease*; raises TooLateError after
@@ -198,7 +214,7 @@ class Pacer:
 
 
 def _retry_after_ms(response: Response | None) -> int:
-    if response is None or response.status not in {429, 503}:
+    if response is None or response.status not in PUSH_BACK:
         return 0
     header = response.headers.get("Retry-After")
     return round(retry_after(header.decode("latin-1") if header else None, datetime.now(UTC)) * 1000)

@@ -68,6 +68,7 @@ _EXCEPTIONS: Final = MappingProxyType(
         "builtins.ConnectionRefusedError": FailureClass.HOST_FAULT,
         "builtins.TimeoutError": FailureClass.HOST_FAULT,
         "builtins.OSError": FailureClass.TRANSIENT,
+        "brotli.error": FailureClass.MALFORMED,
         "gzip.BadGzipFile": FailureClass.MALFORMED,
         "zlib.error": FailureClass.MALFORMED,
     }

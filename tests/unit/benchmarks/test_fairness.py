@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import bed, fairness_crowd, fairness_latency, fairness_tarpit
+from benchmarks import bed, fairness_crowd, fairness_latency, fairness_sick, fairness_tarpit
 from benchmarks.crawl import SHOAL, STOCK
 from benchmarks.delaying_proxy import Distance, pump
 from benchmarks.fairness_crowd import Finish
 from benchmarks.fairness_latency import FAR, NEAR, Found, Pair
+from benchmarks.waiting_site import Record
 
 
 @pytest.fixture(autouse=True)
@@ -60,6 +61,31 @@ def test_a_giant_may_not_hold_up_the_crowd(written: Path) -> None:
     for slow in (Finish(11.5, 1.0), Finish(10, 0.99)):
         found[SHOAL, True] = [slow]
         assert len(fairness_crowd.publish(found)) == 1
+
+
+def test_the_healthy_may_not_suffer_from_the_sick_and_these_are_left_alone(written: Path) -> None:
+    def found(beside: float, early: int) -> dict[str, list[fairness_sick.Figures]]:
+        ours = fairness_sick.Figures(alone=60, beside=beside, refused=40, early=early)
+        return {SHOAL: [ours], STOCK: [fairness_sick.Figures(alone=40, beside=20, refused=400, early=360)]}
+
+    assert fairness_sick.publish(found(58, 0)) == []
+    assert "| Shoal | 60.0 | 58.0 | 0.97 | 40 | 0 |" in written.read_text()
+    assert "| scrapy-redis | 40.0 | 20.0 | 0.50 | 400 | 360 |" in written.read_text()
+
+    assert len(fairness_sick.publish(found(56, 0))) == 1
+    assert len(fairness_sick.publish(found(58, 1))) == 1
+
+
+def test_the_site_knows_who_comes_early(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, record = iter((100.0, 101.0, 105.9, 106.0, 106.0)), Record()
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
+    record.request("a", "/0/1/sick")
+    record.refuse("a")
+    record.request("a", "/0/1/sick")
+    record.request("a", "/0/1/sick")
+    record.request("b", "/0/1")
+    assert record.counts == {"a": 3, "b": 1}
+    assert record.early.total() == record.early["a"] == 1
 
 
 @pytest.fixture

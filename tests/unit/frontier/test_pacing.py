@@ -179,3 +179,27 @@ async def test_a_proxys_fault_frees_the_slot_and_is_not_the_hosts(site: Site) ->
     await site.outbox.flush()
     (report,) = next(what for name, what in site.frontier.told if name == "report")
     assert (report.status, report.excused, report.keep) == (0, True, False)
+
+
+async def test_what_was_leased_before_its_host_pushed_back_is_not_sent(site: Site) -> None:
+    first, second, other = Request("http://a.example/1"), Request("http://a.example/2"), Request("http://b.example/")
+    for request, number in ((first, 1), (second, 2)):
+        site.holds(request, number)
+    site.book.hold(other, held(3, host="b.example"))
+    answer = Response(first.url, 429, headers={"Retry-After": "5"})
+    site.pacer.answered(await site.pacer.turn(first), answer)
+    await site.pacer.turn(other)
+    site.clock.now += 4.9
+    with pytest.raises(TooLateError):
+        await site.pacer.turn(second)
+    site.clock.now += 0.2
+    assert (await site.pacer.turn(second)).host == "a.example"
+
+
+async def test_hosts_that_pushed_back_long_ago_are_forgotten(site: Site) -> None:
+    for number in range(3_000):
+        page = Request(f"http://{number}.example/")
+        site.book.hold(page, held(number, host=f"{number}.example"))
+        site.pacer.answered(await site.pacer.turn(page), Response(page.url, 503))
+        site.clock.now += 0.002
+    assert len(site.pacer._resting) <= 1_001
