@@ -31,6 +31,7 @@ FAST: dict[str, Any] = {
     "ROBOTSTXT_OBEY": False,
     "DOWNLOAD_DELAY": 0.01,
     "RETRY_BASE_SECONDS": 0.02,
+    "RETRY_CLASSES": {},
     "FRONTIER_POLL_SECONDS": 0.05,
     "MAX_IDLE_TIME_BEFORE_CLOSE": 1,
     "ITEM_PIPELINES": {},
