@@ -21,12 +21,15 @@ from crawler.frontier import connection
 NODES = 3
 # The others look at the server itself: its settings, its memory, all of its keys at once.
 ON_A_CLUSTER = {
+    "test_breaker",
     "test_census",
     "test_dead_letters",
     "test_dedupe",
     "test_fairness",
     "test_frontier",
     "test_pace",
+    "test_proxy_health",
+    "test_robots",
     "test_seeds",
 }
 ON_ONE_SERVER = {"test_buckets_grow_and_stay_small_and_compact"}  # dumps all keys of all nodes in one script
