@@ -54,14 +54,19 @@ class Chooser:
         self._rng = rng
         self._clock = clock
         self._turn = rng.getrandbits(30)
+        domains = rules.domains
+        self._named_by_domains = any(one.proxy_pool is not None for one in (domains.default, *domains.by_host.values()))
         self._salts: LocalCache[tuple[str, str], int] = LocalCache(SESSIONS)
 
     def pool(self, request: Request) -> Pool | None:
         """The pool for *request*; None where its proxy is Scrapy's business. Raises ConfigError for an unknown one."""
         if "proxy" in request.meta and not pooled(request):
             return None
-        named = (request.meta.get("proxy_pool"), self._rules.domains.for_url(request.url).proxy_pool, self._default)
-        name = next(name for name in named if name is not None)
+        name = request.meta.get("proxy_pool")
+        if name is None and self._named_by_domains:
+            name = self._rules.domains.for_url(request.url).proxy_pool
+        if name is None:
+            name = self._default
         return self._source.get(name) if name else None
 
     async def choose(self, request: Request, pool: Pool) -> Attempt | int:

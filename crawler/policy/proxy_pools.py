@@ -16,13 +16,14 @@ from urllib.parse import SplitResult, unquote, urlsplit
 from crawler.errors import ConfigError
 from crawler.policy.domain_values import BadValueError, Reader, number
 from crawler.policy.proxies import COUNTRY, SESSION, Endpoint, Pool
+from crawler.urls import SCHEMES
 
 Pools = Mapping[str, Pool]
 
 _NAME: Final = re.compile(r"(?!count$)[a-z][a-z0-9_-]{0,62}")  # "count": how Scrapy's stats name a total
 _COUNTRY: Final = re.compile(r"[a-z]{2}")
 _BRACED: Final = re.compile(r"\{[^}]*\}?|\}")
-_URL: Final = "http://[user:password@]host:port"
+_URL: Final = "http://[user:password@]host:port, or https://..."
 
 
 def parse_pools(tables: Mapping[str, Any], source: str) -> dict[str, Pool]:
@@ -96,13 +97,13 @@ def _endpoints(raw: Any, where: str, values: Mapping[str, Any]) -> tuple[Endpoin
 def _endpoint(raw: Any, where: str) -> Endpoint:
     table = raw if isinstance(raw, Mapping) else {"url": raw}
     if not isinstance(table.get("url"), str) or table.keys() - {"url", "country"}:
-        raise ConfigError(where, type(raw).__name__, f'{_URL}, or {{ url = "{_URL}", country = "de" }}')
+        raise ConfigError(where, type(raw).__name__, f'{_URL}; or {{ url = "...", country = "de" }}')
     try:
         parts = urlsplit(table["url"])
         host, port = parts.hostname, parts.port
     except ValueError:
         raise ConfigError(where, "...", _URL) from None
-    if parts.scheme != "http" or not host or not port or parts.path.strip("/") or parts.query or parts.fragment:
+    if parts.scheme not in SCHEMES or not host or not port or parts.path.strip("/") or parts.query or parts.fragment:
         raise ConfigError(where, f"{parts.scheme}://..." if parts.scheme else "...", _URL)
     try:
         place = country(table["country"]) if "country" in table else ""
@@ -110,7 +111,7 @@ def _endpoint(raw: Any, where: str) -> Endpoint:
         raise ConfigError(f"{where} country", error.value, error.allowed) from None
     address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     username, password = _credentials(parts, where)
-    return Endpoint(address, f"http://{address}", username, password, place)
+    return Endpoint(address, f"{parts.scheme}://{address}", username, password, place)
 
 
 def _credentials(parts: SplitResult, where: str) -> tuple[str, str]:

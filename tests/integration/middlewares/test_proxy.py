@@ -9,11 +9,13 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, cast
 
+import pytest
 import redis.asyncio
 import redis.exceptions
 from pymongo.asynchronous.database import AsyncDatabase
 
 from tests.crawling import Fleet, count, ended
+from tests.integration.handlers.test_http import certified
 from tests.proxies import BadProxy, free_port, proxy_py, tinyproxy
 from tests.servers import ScrapyRunner
 from tests.sites import Page, Site
@@ -121,8 +123,9 @@ async def test_every_page_comes_in_while_a_proxy_dies_and_nothing_leaks(
         assert leak not in everything
 
 
+@pytest.mark.parametrize("scheme", ["http", "https"])
 async def test_proxies_that_fail_in_every_way_cost_no_page_and_no_retry(
-    fleet: Fleet, mongo_database: AsyncDatabase[dict[str, Any]], tmp_path: Path
+    fleet: Fleet, mongo_database: AsyncDatabase[dict[str, Any]], tmp_path: Path, scheme: str
 ) -> None:
     with (
         tinyproxy(tmp_path, "crawler", PASSWORD) as good,
@@ -130,11 +133,12 @@ async def test_proxies_that_fail_in_every_way_cost_no_page_and_no_retry(
         BadProxy(502) as broken,
         BadProxy(0) as hangs_up,
         BadProxy(200, delay=20) as slow,
-        Site(PAGES) as site,
+        Site(PAGES, tls=certified(tmp_path) if scheme == "https" else None) as site,
     ):
         bad = (broken.url, hangs_up.url, slow.url, f"http://127.0.0.1:{free_port()}")
         ours = (proxy.with_user("crawler", PASSWORD) for proxy in (good, refuses_us))
-        log = await crawl(fleet, site, *ours, *bad, PROXY_RETRY_TIMES=5, DOWNLOAD_TIMEOUT=1)
+        insecure = {"DOWNLOAD_VERIFY_CERTIFICATES": False}
+        log = await crawl(fleet, site, *ours, *bad, PROXY_RETRY_TIMES=5, DOWNLOAD_TIMEOUT=1, **insecure)
         left = await fleet.left()
     assert left.states == {"done": 12}
     assert sorted(site.requested) == sorted(PAGES)

@@ -33,7 +33,7 @@ def test_a_file() -> None:
 
 
 def test_accounts_at_one_address_are_told_apart_without_telling_them() -> None:
-    table = {"proxies": ["http://alice:1@g.example:80", "http://bob:2@g.example:80", "http://[::1]:80"]}
+    table = {"proxies": ["http://alice:1@g.example:80", "http://bob:2@g.example:80", "https://[::1]:80"]}
     names = [one.name for one in parse_pools({"p": table}, "PROXY_POOLS")["p"].endpoints]
     assert len(set(names)) == 3
     assert all(name.startswith("g.example:80#") for name in names[:2])
