@@ -13,7 +13,7 @@ from crawler.frontier.config import FrontierConfig
 from crawler.frontier.messages import Handle
 from crawler.frontier.scripts import Client, Scripts
 
-BATCH: Final = 128  # entries per script call: Redis does nothing else meanwhile
+BATCH: Final = 64  # entries per script call: Redis does nothing else meanwhile
 Entry = TypeVar("Entry")
 
 
