@@ -38,6 +38,24 @@ class ShopSpider(FrontierSpider):
         yield from response.follow_all(css="a")
 
 
+class FailingSpider(FrontierSpider):
+    """A parse that fails at once, after its first item, or with an item that is refused."""
+
+    name = "failing"
+
+    def parse(self, response: Response) -> Any:
+        if response.url.endswith("/at-once"):
+            raise ValueError("no price")
+        return self._items(response)
+
+    def _items(self, response: Response) -> Iterator[Any]:
+        if response.url.endswith("/refused"):
+            yield {"number": 2**64}
+        yield PageItem(url=response.url, title="a page")
+        if response.url.endswith("/midway"):
+            raise ValueError("no price")
+
+
 class EchoSpider(FrontierSpider):
     """Yields the meta that came with each page."""
 

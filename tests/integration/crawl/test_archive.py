@@ -91,8 +91,7 @@ async def test_every_confirmed_page_of_killed_workers_is_parsed_again(
 
         await mongo_database.drop_collection("pages")
         asked = len(site.received)
-        reparse = fleet.runner.run("reparse", "walk", *fleet.options(ARCHIVE_DIR=str(directory), LOG_LEVEL="INFO"))
-        print(reparse.stderr)
+        reparse = fleet.runner.run("reparse", "walk", *fleet.options(ARCHIVE_DIR=str(directory)))
         assert reparse.returncode == 0, reparse.stderr
         assert len(site.received) == asked
         again = await mongo_database["pages"].distinct("_id")
@@ -101,3 +100,18 @@ async def test_every_confirmed_page_of_killed_workers_is_parsed_again(
         assert not list(directory.glob("*.open"))
         checked(directory)
     assert f"{len(again)} new" in reparse.stdout
+
+
+async def test_failed_parses_alone_are_kept_with_their_reason(
+    fleet: Fleet, mongo_database: Database, tmp_path: Path
+) -> None:
+    with Site({path: Page() for path in ("/fine", "/at-once", "/midway", "/refused")}) as site:
+        await fleet.push(*map(site.url, site.pages), spider="failing")
+        status, _ = await ended(fleet.start("failing", ARCHIVE_PAGES="failed", ARCHIVE_DIR=str(tmp_path / "archive")))
+        left = await fleet.left("failing")
+    assert status == 0
+    assert left.states == {"done": 2, "dead": 2}
+    assert {path_of(record) for record in pages(tmp_path / "archive")} == {"/at-once", "/midway", "/refused"}
+    reasons = {each["url"]: each["failed"] async for each in mongo_database["archive"].find()}
+    assert reasons[site.url("/at-once")] == reasons[site.url("/midway")] == "ValueError: no price"
+    assert reasons[site.url("/refused")].startswith("integer_too_large: ")

@@ -1,0 +1,233 @@
+"""The archive on the real mongod, a real disk, and an S3 server of moto's."""
+
+from __future__ import annotations
+
+import asyncio
+import urllib.request
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from moto.server import ThreadedMotoServer
+from pymongo import AsyncMongoClient
+
+from crawler.storage.archive import archive as module
+from crawler.storage.archive.archive import Archive
+from crawler.storage.archive.config import ArchiveConfig, Keep
+from crawler.storage.archive.finishing import Finisher
+from crawler.storage.archive.index import Index
+from crawler.storage.archive.reader import Reader, Selection, Stored
+from crawler.storage.archive.records import Page
+from crawler.storage.archive.store import Store
+from crawler.storage.connection import Database
+from tests.integration.storage.observing import RecordedStats, at
+
+Open = Callable[..., Any]
+
+
+def page(number: int = 1, body: bytes | None = None, seconds: float = 0) -> Page:
+    """A page of the shop as it was at that second."""
+    return Page(
+        url=f"http://shop.example/p/{number}",
+        status=200,
+        headers=[("Content-Type", "text/html")],
+        body=b"<p>page %d</p>" % number * 20 if body is None else body,
+        fetched_at=at(seconds),
+        spider="products",
+        request_id=f"0:{number}",
+    )
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> ArchiveConfig:
+    return ArchiveConfig(keep=Keep.ALL, directory=tmp_path)
+
+
+@pytest.fixture
+def opened(database: Database, stats: RecordedStats) -> Open:
+    """An archive as a worker has it."""
+
+    @asynccontextmanager
+    async def opened(config: ArchiveConfig) -> AsyncIterator[Archive]:
+        archive = Archive(config, Index(database), Store(config), stats)
+        await archive.open()
+        yield archive
+        await archive.close()
+
+    return opened
+
+
+@pytest.fixture(scope="module")
+def s3() -> Iterator[dict[str, Any]]:
+    """Options for a bucket named pages."""
+    server = ThreadedMotoServer(port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    url = f"http://{host.replace('0.0.0.0', '127.0.0.1')}:{port}"
+    urllib.request.urlopen(urllib.request.Request(f"{url}/pages", method="PUT"), timeout=10).close()
+    yield {
+        "endpoint": url,
+        "region": "us-east-1",
+        "aws_access_key_id": "key",
+        "aws_secret_access_key": "s3cret",
+        "client_options": {"allow_http": True},
+    }
+    server.stop()
+
+
+async def read(database: Database, config: ArchiveConfig, **chosen: Any) -> list[Stored]:
+    reader = Reader(Index(database), Store(config))
+    return [stored async for stored in reader.pages(Selection(spider="products", **chosen))]
+
+
+def bodies(found: list[Stored]) -> list[bytes | None]:
+    return [stored.page.body if stored.page else None for stored in found]
+
+
+async def test_pages_come_back_as_they_were(database: Database, config: ArchiveConfig, opened: Open) -> None:
+    async with opened(config) as archive:
+        await asyncio.gather(*(archive.add(page(number, seconds=number)) for number in range(200)))
+    found = await read(database, config)
+    assert [stored.page and stored.page.url for stored in found] == [page(number).url for number in range(200)]
+    assert bodies(found) == [page(number).body for number in range(200)]
+    assert found[7].page is not None
+    assert found[7].page.fetched_at == at(7)
+    assert [len(await read(database, config, share=share, shares=3)) for share in range(3)] != [200, 0, 0]
+    assert sum([len(await read(database, config, share=share, shares=3)) for share in range(3)]) == 200
+    assert len(await read(database, config, since=at(100), until=at(150), limit=20)) == 20
+
+
+async def test_the_same_body_is_stored_once(
+    database: Database, config: ArchiveConfig, opened: Open, stats: RecordedStats
+) -> None:
+    async with opened(config) as archive:
+        await archive.add(page(1, b"same" * 500))
+        await archive.add(page(2, b"same" * 500, seconds=1))
+    async with opened(config) as archive:  # in another file
+        await archive.add(page(1, b"same" * 500, seconds=2))
+        await archive.add(page(1, b"other", seconds=3))
+    assert stats.values["archive/pages/response"] == 2
+    assert stats.values["archive/pages/revisit"] == 2
+    assert bodies(await read(database, config)) == [b"same" * 500] * 3 + [b"other"]
+
+
+async def test_changed_writes_what_differs_from_the_last_one(
+    database: Database, config: ArchiveConfig, opened: Open, stats: RecordedStats
+) -> None:
+    config = replace(config, keep=Keep.CHANGED)
+    for second, body in enumerate((b"a", b"a", b"b", b"a")):
+        async with opened(config) as archive:
+            written = await archive.add(page(1, body, seconds=second))
+            assert bool(written) == (second != 1)
+    async with opened(config) as archive:
+        assert await archive.add(page(1, b"a", seconds=9), failed="ValueError: no price")
+    assert stats.values["archive/pages/unchanged"] == 1
+    found = await read(database, config)
+    assert bodies(found) == [b"a", b"b", b"a", b"a"]
+    assert [stored.page.fetched_at for stored in found if stored.page] == [at(1), at(2), at(3), at(9)]
+    assert found[-1].entry["failed"] == "ValueError: no price"
+
+
+async def test_files_roll_and_the_oldest_go(database: Database, config: ArchiveConfig, opened: Open) -> None:
+    config = replace(config, file_bytes=4_000)
+    async with opened(config) as archive:
+        for number in range(30):
+            await archive.add(page(number, bytes(range(256)) * 8, seconds=number))
+            await archive.add(page(number, b"%d" % number * 1_000 + bytes(range(256)) * number, seconds=number + 0.5))
+    files = sorted(config.directory.glob("*.warc.gz"))
+    assert len(files) > 3
+    assert len(await read(database, config)) == 60
+    total = sum(path.stat().st_size for path in files)
+    await Finisher(replace(config, keep_bytes=total // 2), Index(database), Store(config), RecordedStats()).step()
+    kept = sum(path.stat().st_size for path in config.directory.glob("*.warc.gz"))
+    assert total // 4 < kept <= total // 2
+    found = await read(database, config)
+    assert 0 < len(found) < 60
+    assert None not in bodies(found)  # nothing is listed that cannot be read
+
+
+async def test_unused_files_go_by_age(database: Database, config: ArchiveConfig, opened: Open) -> None:
+    config = replace(config, keep_days=10)
+    async with opened(config) as archive:
+        await archive.add(page(1))
+    async with opened(config) as archive:
+        await archive.add(page(2, b"another", seconds=1))
+    first = (await read(database, config))[0].entry["file"]
+    await database["archive_files"].update_one(
+        {"_id": first}, [{"$set": {"used_at": {"$subtract": ["$used_at", 11 * 86_400_000]}}}]
+    )
+    async with opened(config) as archive:
+        await archive.add(page(3, b"third", seconds=2))
+    assert [stored.entry["url"][-1] for stored in await read(database, config)] == ["2", "3"]
+    assert not (config.directory / first).exists()
+
+
+async def test_finished_files_go_to_the_object_store(
+    database: Database, config: ArchiveConfig, opened: Open, s3: dict[str, Any]
+) -> None:
+    config = replace(config, uri="s3://pages/raw", options=s3)
+    async with opened(config) as archive:
+        await archive.add(page(1))
+        assert bodies(await read(database, config)) in ([], [page(1).body])  # from this disk, as soon as it is listed
+    assert list(config.directory.iterdir()) == []
+    assert bodies(await read(database, config)) == [page(1).body]
+    async with opened(config) as archive:
+        await archive.add(page(1, seconds=5))
+    assert bodies(await read(database, config)) == [page(1).body] * 2
+    name = (await read(database, config))[0].entry["file"]
+    await Store(config).delete(name)
+    assert bodies(await read(database, config)) == [None, None]
+    await Store(config).delete(name)
+
+
+async def test_an_upload_that_was_cut_off_is_done_by_the_next_worker(
+    database: Database, config: ArchiveConfig, opened: Open, s3: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    away = replace(config, uri="s3://nosuchbucket/raw", options=s3 | {"retry_config": {"max_retries": 0}})
+    monkeypatch.setattr(module, "CLOSE_SECONDS", 0.5)
+    async with opened(away) as archive:
+        await archive.add(page(1))
+    (left,) = config.directory.iterdir()
+    assert left.name.endswith(".warc.gz.open")
+    there = replace(config, uri="s3://pages/raw2", options=s3)
+    async with opened(there):
+        pass
+    assert list(config.directory.iterdir()) == []
+    assert bodies(await read(database, there)) == [page(1).body]
+
+
+async def test_pages_wait_while_too_much_waits_for_upload(
+    database: Database, config: ArchiveConfig, s3: dict[str, Any], stats: RecordedStats
+) -> None:
+    config = replace(config, uri="s3://pages/raw3", options=s3, pending_bytes=100, file_bytes=1)
+    (config.directory / "someone-elses.warc.gz.open").write_bytes(b"x" * 200)
+    archive = Archive(config, Index(database), Store(config), stats)
+    waiting = asyncio.create_task(archive.add(page(1)))
+    await asyncio.sleep(0.5)
+    assert not waiting.done()
+    assert stats.values["archive/away"] == 1
+    (config.directory / "someone-elses.warc.gz.open").unlink()
+    assert await asyncio.wait_for(waiting, 20)
+    assert stats.values["archive/away"] == 0
+    await archive.close()
+
+
+async def test_without_mongodb_pages_are_written_and_listed_later(
+    database: Database, config: ArchiveConfig, stats: RecordedStats, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "CLOSE_SECONDS", 0.5)
+    client: AsyncMongoClient[dict[str, Any]] = AsyncMongoClient("mongodb://127.0.0.1:1", serverSelectionTimeoutMS=100)
+    archive = Archive(config, Index(client["nowhere"]), Store(config), stats)
+    await archive.open()
+    await asyncio.wait_for(archive.add(page(1)), 10)
+    await archive.close()
+    await client.close()
+    assert stats.values["archive/errors"] > 0
+    assert await read(database, config) == []
+    again = Archive(config, Index(database), Store(config), stats)
+    await again.open()
+    await again.close()
+    assert bodies(await read(database, config)) == [page(1).body]
