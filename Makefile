@@ -57,6 +57,9 @@ bench: $(STAMP)  ## One worker beside stock scrapy-redis, both storing the same 
 bench-storage: $(STAMP)  ## The item pipelines beside one update_one per item; memory over 200,000 items; writes docs/benchmarks-storage.md
 	@$(BIN)/python -m benchmarks.storage $(ARGS)
 
+bench-reparse: $(STAMP)  ## Pages parsed again from the archive, beside crawling them again; writes docs/benchmarks.md
+	@$(BIN)/python -m benchmarks.reparse $(ARGS)
+
 docs: $(STAMP)  ## Write docs/settings.md from settings/base.py
 	@$(BIN)/python docs/settings_table.py
 

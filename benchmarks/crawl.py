@@ -71,7 +71,7 @@ class Bench:
         self._redis.lpush("products:start_urls", *self.urls)
         worker = Worker(self._command(who, database), DIRECTORIES[who], HOME / f"{database}.log")
         try:
-            first, last = self._watch(worker, database)
+            first, last = self.watch(worker, database)
             memory = worker.peak_mb()
         finally:
             life = worker.end()
@@ -80,7 +80,8 @@ class Bench:
         cpu, seconds = last.cpu - first.cpu, last.at - first.at
         return Figures(cpu / pages * 1000, pages / seconds, memory, life)
 
-    def _watch(self, worker: Worker, database: str) -> tuple[Sample, Sample]:
+    def watch(self, worker: Worker, database: str) -> tuple[Sample, Sample]:
+        """Samples when a tenth of the products is stored, and when all are; raises TimeoutError."""
         products = self._mongodb[database]["products"]
         deadline = time.monotonic() + LIMIT_SECONDS
         first: Sample | None = None

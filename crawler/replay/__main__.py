@@ -23,6 +23,13 @@ from crawler.replay.scheduler import FAILED
 STORE: Final = "crawler.pipelines.mongodb.MongoPipeline"
 DIFFERENCES: Final = "crawler.replay.differences.DifferencesPipeline"
 LAST: Final = 900
+ABOUT_REQUESTS: Final = (  # spider middlewares of Scrapy's that have nothing to do without requests
+    "scrapy.spidermiddlewares.start.StartSpiderMiddleware",
+    "scrapy.spidermiddlewares.referer.RefererMiddleware",
+    "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware",
+    "scrapy.spidermiddlewares.depth.DepthMiddleware",
+    "scrapy.spidermiddlewares.metacopy.MetaCopyDetectionMiddleware",
+)
 PROGRESS_SECONDS: Final = 0.3
 ABOVE_ALL: Final = SETTINGS_PRIORITIES["cmdline"] + 1  # else Scrapy merges what was given on the command line again
 # Nothing that a crawl does besides parsing and storing.
@@ -56,7 +63,7 @@ def prepare(settings: BaseSettings, job: Mapping[str, Any]) -> None:
     pipelines[DIFFERENCES] = LAST - 1 if order is None else order - 1
     if order is not None and not job["dry_run"]:
         pipelines[STORE] = order
-    middlewares = {"crawler.replay.middleware.ReplayMiddleware": 1_000_000}
+    middlewares = {"crawler.replay.middleware.ReplayMiddleware": 1_000_000} | dict.fromkeys(ABOUT_REQUESTS)
     changed = OFF | {
         "SCHEDULER": "crawler.replay.scheduler.ReplayScheduler",
         "DOWNLOADER": "crawler.replay.downloader.ReplayDownloader",

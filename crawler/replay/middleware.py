@@ -1,14 +1,17 @@
-"""Spider middleware of a re-parse: items keep the time and the origin of the fetch that their page is from."""
+"""Spider middleware of a re-parse: items keep the time and the origin of the fetch that their page is from, and new
+requests end here."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from typing import Any, Self
 
+from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 
 from crawler.items import Item
+from crawler.replay import counts
 from crawler.replay.scheduler import ReplayScheduler
 
 
@@ -29,10 +32,14 @@ class ReplayMiddleware:
             yield nothing
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        """Stamp items, pass everything on."""
+        """Stamp items, discard requests."""
         scheduler = self._crawler.engine.scheduler if self._crawler.engine is not None else None
         entry = scheduler.entry(response) if isinstance(scheduler, ReplayScheduler) else None
+        assert self._crawler.stats is not None
         async for output in result:
+            if isinstance(output, Request):  # here, and not in the scheduler: there are many, and each layer costs
+                self._crawler.stats.inc_value(counts.DISCARDED)
+                continue
             if isinstance(output, Item) and entry is not None:
                 output.fetched_at = output.fetched_at or entry["at"]
                 output.source = entry["source"] | output.source
