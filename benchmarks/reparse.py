@@ -43,11 +43,11 @@ class Round:
     parsed: dict[int, float]
 
 
-def one_round(bench: Bench, pages: int) -> Round:
+def one_round(bench: Bench) -> Round:
     """Crawl, then parse again; raises TimeoutError, ChildProcessError."""
     shutil.rmtree(ARCHIVE, ignore_errors=True)
     pymongo.MongoClient[dict[str, Any]](bench.servers.mongodb_uri).drop_database(DATABASE)
-    return Round(crawl(bench, pages), {workers: parse(bench, workers) for workers in WORKERS})
+    return Round(crawl(bench), {workers: parse(bench, workers) for workers in WORKERS})
 
 
 def settings(bench: Bench) -> dict[str, Any]:
@@ -57,7 +57,7 @@ def settings(bench: Bench) -> dict[str, Any]:
     return {**COMMON, **OWN[SHOAL], **servers, **own}
 
 
-def crawl(bench: Bench, pages: int) -> float:
+def crawl(bench: Bench) -> float:
     """Pages per second of a crawl that archives."""
     client = redis.Redis.from_url(bench.servers.redis_url)
     client.flushall()
@@ -142,7 +142,7 @@ def main() -> int:
     options = parser.parse_args()
     try:
         with prepared(options.pages) as bench:
-            rounds = [one_round(bench, options.pages) for _ in range(options.rounds)]
+            rounds = [one_round(bench) for _ in range(options.rounds)]
     except (TimeoutError, ChildProcessError) as error:
         sys.stderr.write(f"bench-reparse: {error}\n")
         return 1
