@@ -6,7 +6,7 @@ import argparse
 import asyncio
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
@@ -20,6 +20,8 @@ from crawler.errors import ShoalError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import HostState, SpiderStats, WorkerState
 from crawler.frontier.session import session
+from crawler.frontier.tiers import Spent, Tiers
+from crawler.policy.tiers import TIERS, Tier, rank
 
 WATCH_SECONDS = 2.0
 TOP_HOSTS = 20
@@ -31,6 +33,8 @@ class Snapshot:
     """One look at the frontier."""
 
     spiders: dict[str, SpiderStats]
+    tiers: dict[str, dict[str, SpiderStats]]  # by spider, for those that use more than one
+    spent: dict[str, dict[str, float]]  # requests and cost of each tier today (UTC), by all spiders
     eligible_hosts: int
     waiting_hosts: int
     hosts: Sequence[HostState]
@@ -97,6 +101,8 @@ async def look(frontier: Frontier, spider: str | None) -> Snapshot:
     bytes_per_queued, bytes_per_seen = await frontier.census.sizes()
     return Snapshot(
         spiders=dict(stats.spiders),
+        tiers=_by_spider(stats.tiers),
+        spent=_today(await Tiers(frontier.shards, keep_ms=0).spent(stats.now_ms)),
         eligible_hosts=stats.eligible_hosts,
         waiting_hosts=stats.waiting_hosts,
         hosts=await frontier.census.hosts(spider, TOP_HOSTS),
@@ -109,6 +115,8 @@ async def look(frontier: Frontier, spider: str | None) -> Snapshot:
 def render(seen: Snapshot) -> Group:
     """Tables for people."""
     parts: list[Table | str] = [_spiders(seen.spiders)]
+    if seen.tiers or seen.spent:
+        parts.append(_tiers(seen.tiers, seen.spent))
     parts.append(f"{seen.eligible_hosts} hosts may be visited now, {seen.waiting_hosts} later.")
     sizes = [(seen.bytes_per_queued, "queued"), (seen.bytes_per_seen, "seen")]
     if told := [f"{size:.1f} bytes per {kind} URL" for size, kind in sizes if size is not None]:
@@ -130,13 +138,36 @@ def _spiders(spiders: dict[str, SpiderStats]) -> Table | str:
     return table
 
 
+def _by_spider(counters: Mapping[tuple[str, Tier], SpiderStats]) -> dict[str, dict[str, SpiderStats]]:
+    found: dict[str, dict[str, SpiderStats]] = {}
+    for spider, tier in sorted(counters, key=lambda queue: (queue[0], rank(queue[1]))):
+        found.setdefault(spider, {})[tier] = counters[spider, tier]
+    return {spider: of_tiers for spider, of_tiers in found.items() if set(of_tiers) != {TIERS[0]}}
+
+
+def _today(spent: Spent) -> dict[str, dict[str, float]]:
+    both = {tier: {"requests": spent.requests[tier], "cost": spent.cost[tier]} for tier in TIERS}
+    return {tier: sums for tier, sums in both.items() if any(sums.values())}
+
+
+def _tiers(spiders: dict[str, dict[str, SpiderStats]], spent: dict[str, dict[str, float]]) -> Table:
+    table = Table("spider", "tier", "queued", "leased", "delayed", "dead", "done", title="Tiers", title_justify="left")
+    for spider, of_tiers in spiders.items():
+        for tier, counters in of_tiers.items():
+            table.add_row(spider, tier, *(f"{getattr(counters, name):,}" for name in COLUMNS[:5]))
+    told = [f"{tier} {sums['requests']:,.0f} requests, cost {sums['cost']:g}" for tier, sums in spent.items()]
+    table.caption = "Today: " + "; ".join(told) if told else None
+    return table
+
+
 def _hosts(hosts: Sequence[HostState]) -> Table:
-    columns = ("queued", "delay", "in flight", "waits", "blocked", "latency", "success", "breaker")
+    columns = ("queued", "tier", "delay", "in flight", "waits", "blocked", "latency", "success", "breaker")
     table = Table("host", *columns, title=f"Longest queues, {len(hosts)} hosts", title_justify="left")
     for host in hosts:
         table.add_row(
             host.host,
             f"{host.queued:,}",
+            host.tier,
             _seconds(host.delay_ms),
             f"{host.in_flight} of {host.cap}",
             _seconds(host.waits_ms),

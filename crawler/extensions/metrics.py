@@ -88,6 +88,12 @@ class WorkerMetrics(Collector):
             states = {name: getattr(counted.total, name) for name in ("queued", "leased", "delayed", "dead")}
             hosts = {"eligible": counted.eligible_hosts, "waiting": counted.waiting_hosts}
             yield _gauges("frontier_requests", "Requests of this spider in the whole frontier", "state", states)
+            queued: dict[str, float] = {
+                tier: counters.backlog + counters.leased for (_, tier), counters in counted.tiers.items()
+            }
+            yield _gauges(
+                "frontier_tier_requests", "Requests of this spider that are not done, by tier", "tier", queued
+            )
             yield _gauges("frontier_hosts", "Hosts with queued requests, by whether they are due", "state", hosts)
 
     def _latency(self) -> Metric:

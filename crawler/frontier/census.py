@@ -8,9 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from crawler.frontier.guide import tier_of
 from crawler.frontier.messages import HostState, SpiderStats, WorkerState
 from crawler.frontier.robots import Robots
 from crawler.frontier.shards import Shards, pack, unpack
+from crawler.frontier.tiers import read_learned
+from crawler.policy.tiers import Tier
 
 HOSTS_EXAMINED: Final = 2_000  # per stream and shard, taken at random beyond that
 SILENT_MS: Final = 15_000  # three heartbeats missed: what a killed worker had in its outbox is gone with it
@@ -24,11 +27,13 @@ _HOST: Final = struct.Struct(">8d3HI2HhBh")  # the twin of HOST in lua/lib/hosts
 class FrontierStats:
     """The counters of each spider and of all; *eligible_hosts* may be visited now, *waiting_hosts* later.
 
+    *tiers*: the counters by spider and tier, that is by queue.
     *suspects*: hosts with requests that only an idle worker may lease. *now_ms*: the frontier's time.
     """
 
     spiders: Mapping[str, SpiderStats]
     generations: Mapping[tuple[str, str], SpiderStats]
+    tiers: Mapping[tuple[str, Tier], SpiderStats]
     eligible_hosts: int
     waiting_hosts: int
     suspects: int
@@ -52,22 +57,32 @@ class Census:
         """Counters of *spider*, or of all; O(generations) whatever the queue's size."""
         answers = await self._shards.run_all("stats")
         generations: dict[tuple[str, str], SpiderStats] = {}
+        tiers: dict[tuple[str, Tier], SpiderStats] = {}
         hosts = [0, 0, 0]
         for *_, rows, streams in answers:
             for name, fields in rows:
                 stream, _, generation = name.decode().rpartition(":")
                 key = (stream.partition(":")[0], generation)
                 if spider in {None, key[0]}:
-                    generations[key] = generations.get(key, SpiderStats()) + _counters(fields)
+                    counters, queue = _counters(fields), (key[0], tier_of(stream))
+                    generations[key] = generations.get(key, SpiderStats()) + counters
+                    tiers[queue] = tiers.get(queue, SpiderStats()) + counters
             for stream, *counts in streams:
                 if spider in {None, stream.decode().partition(":")[0]}:
                     hosts = [total + count for total, count in zip(hosts, counts, strict=True)]
         spiders: dict[str, SpiderStats] = {}
-        for (name, _), counters in generations.items():
-            spiders[name] = spiders.get(name, SpiderStats()) + counters
+        for (name, _), sums in generations.items():
+            spiders[name] = spiders.get(name, SpiderStats()) + sums
         mark = tuple(number for answer in answers for number in answer[:1] + answer[2:4])
         return FrontierStats(
-            spiders, generations, hosts[0], hosts[1], hosts[2], now_ms=max(answer[1] for answer in answers), mark=mark
+            spiders,
+            generations,
+            tiers,
+            hosts[0],
+            hosts[1],
+            hosts[2],
+            now_ms=max(answer[1] for answer in answers),
+            mark=mark,
         )
 
     async def empty(self, spider: str | None = None) -> bool:
@@ -178,6 +193,7 @@ class Census:
             success=ok / (ok + bad) if ok + bad else None,
             faults=max(0, -streak),
             openings=openings,
+            tier=read_learned(await self._shards.client.hget(self._shards.key(shard, "tiers"), name)).tier,
             sitemaps=await Robots(self._shards).sitemaps(name),
         )
 

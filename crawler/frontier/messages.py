@@ -8,6 +8,7 @@ from enum import IntEnum
 from typing import Any, Final
 
 from crawler.errors import MessageError
+from crawler.policy.tiers import Tier
 
 MAX_PRIORITY: Final = 1000
 MAX_NAME: Final = 255  # bytes; a DNS name has at most 253
@@ -179,6 +180,7 @@ class HostState:
     success: float | None  # share of good answers of late
     faults: int  # in a row
     openings: int  # of its breaker, since it last worked; 0: it is closed
+    tier: Tier = "http"  # learned; rules may ask for a higher one
     sitemaps: Mapping[str, list[str]] = field(default_factory=dict)  # that robots.txt names, by origin
 
     @property

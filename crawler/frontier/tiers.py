@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from crawler.frontier.guide import tier_of
 from crawler.frontier.shards import Shards, pack, unpack
@@ -12,6 +12,7 @@ from crawler.policy.tiers import TIERS, UNKNOWN, Learned, Tier, rank
 MOST_HOSTS: Final = 100_000  # learned, over all shards; beyond it the ones unchanged for longest are forgotten
 PAGE: Final = 500  # hosts per call
 SERVED_MS: Final = 60_000  # after its last worker was heard of, a tier counts as served for so long
+DAY_MS: Final = 86_400_000
 _ZERO: Final = b""  # nothing is known
 
 
@@ -48,7 +49,8 @@ class Tiers:
                 self._seen[shard] = last.decode() if isinstance(last, bytes) else str(last)
                 told = len(rows) // 2
                 found |= {
-                    name.decode(): Change(_read(raw), raw) for name, raw in zip(rows[::2], rows[1::2], strict=True)
+                    name.decode(): Change(read_learned(raw), raw)
+                    for name, raw in zip(rows[::2], rows[1::2], strict=True)
                 }
         return found
 
@@ -58,14 +60,14 @@ class Tiers:
         most = max(1, MOST_HOSTS // self._shards.count)
         while True:
             raw = await self._shards.client.hget(self._shards.key(shard, "tiers"), host) or _ZERO
-            before = _read(raw)
+            before = read_learned(raw)
             after = lesson(before)
             if after == before or await self._shards.run("learn", shard, host, raw, _write(after), self._keep_ms, most):
                 return after
 
     async def known(self, host: str) -> Learned:
         """What is known of one host."""
-        return _read(await self._shards.client.hget(self._shards.key(self._shards.of_host(host), "tiers"), host))
+        return read_learned(await self._shards.client.hget(self._shards.key(self._shards.of_host(host), "tiers"), host))
 
     async def served(self, spider: str) -> frozenset[Tier]:
         """The tiers of *spider* that some worker leases from, as of the last call of `changes`."""
@@ -79,9 +81,17 @@ class Tiers:
         tiers = [tier for tier in TIERS if requests.get(tier) or cost.get(tier)]
         counts = [part for tier in tiers for part in (tier, requests.get(tier, 0), cost.get(tier, 0.0))]
         flat = await self._shards.run("spend", 0, *counts)
-        fields = {name.decode(): float(value) for name, value in zip(flat[::2], flat[1::2], strict=True)}
-        of = {what: {tier: fields.get(f"{tier}:{what}", 0.0) for tier in TIERS} for what in Spent._fields}
-        return Spent(of["requests"], of["cost"])
+        return _spent(dict(zip(flat[::2], flat[1::2], strict=True)))
+
+    async def spent(self, now_ms: int) -> Spent:
+        """What is spent on the day of *now_ms*."""
+        return _spent(await self._shards.client.hgetall(self._shards.key(0, f"spent:{now_ms // DAY_MS}")))
+
+
+def _spent(fields: Mapping[bytes, bytes]) -> Spent:
+    sums = {name.decode(): float(value) for name, value in fields.items()}
+    of = {what: {tier: sums.get(f"{tier}:{what}", 0.0) for tier in TIERS} for what in Spent._fields}
+    return Spent(of["requests"], of["cost"])
 
 
 def _write(known: Learned) -> bytes:
@@ -89,14 +99,9 @@ def _write(known: Learned) -> bytes:
     return pack(numbers)
 
 
-def _read(raw: bytes | None) -> Learned:
+def read_learned(raw: bytes | None) -> Learned:
+    """What is stored of a host, or of one that nothing is known of."""
     if not raw:
         return UNKNOWN
     tier, *numbers = unpack(raw)
     return Learned(TIERS[tier], *(int(number) for number in numbers))
-
-
-def day(spent: Spent) -> dict[str, dict[str, Any]]:
-    """What a person reads: tier -> requests and cost, for the tiers that have any."""
-    both = {tier: {"requests": int(spent.requests[tier]), "cost": spent.cost[tier]} for tier in TIERS}
-    return {tier: counts for tier, counts in both.items() if any(counts.values())}

@@ -7,6 +7,8 @@ import json
 import pytest
 
 from crawler.frontier.messages import Message
+from crawler.frontier.tiers import Tiers
+from crawler.policy.tiers import Learned
 from tests.crawling import Fleet, open_frontier
 
 pytestmark = pytest.mark.usefixtures("letters")
@@ -41,12 +43,32 @@ def test_status_shows_counters_hosts_and_workers(fleet: Fleet) -> None:
     assert [words for words in ("shop.example", "bytes per queued URL", "w1") if words not in shown] == []
 
 
+async def test_status_tells_tiers_apart(fleet: Fleet) -> None:
+    async with open_frontier(fleet.redis_url, fleet.key) as frontier:
+        await frontier.push(
+            [Message(host="shop.example", stream="products:browser", spider="products", body=b"x", fingerprint=9)]
+        )
+        tiers = Tiers(frontier.shards, keep_ms=1_000)
+        await tiers.learn("shop.example", lambda _: Learned("browser"))
+        await tiers.spend({"browser": 1_234}, {"api": 2.5})
+    shown = scrapy(fleet, "status", "products")[1]
+    assert [words for words in ("Tiers", "1,234 requests", "cost 2.5") if words not in shown] == []
+    seen = json.loads(scrapy(fleet, "status", "products", "--json")[1])
+    assert {tier: counters["queued"] for tier, counters in seen["tiers"]["products"].items()} == {
+        "http": 1,
+        "browser": 1,
+    }
+    assert seen["spent"]["browser"] == {"requests": 1_234, "cost": 0}
+    assert [host["tier"] for host in seen["hosts"]] == ["browser"]
+
+
 def test_status_is_json_for_scripts(fleet: Fleet) -> None:
     seen = json.loads(scrapy(fleet, "status", "products", "--json")[1])
     assert {name: seen["spiders"]["products"][name] for name in ("queued", "dead", "seen")} == {
         "queued": 1, "dead": 2, "seen": 3,
     }  # fmt: skip
     assert [host["host"] for host in seen["hosts"]] == ["shop.example"]
+    assert (seen["tiers"], seen["spent"]) == ({}, {})
     assert [worker["name"] for worker in seen["workers"]] == ["w1"]
     assert seen["bytes_per_queued"] > 0
 

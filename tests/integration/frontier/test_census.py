@@ -16,6 +16,8 @@ async def test_counters_are_kept_per_spider_and_generation(redis_client: Any) ->
     await world.fetch(1)
     stats = await census.stats()
     assert stats.spiders["s"] == SpiderStats(queued=3, done=1, accepted=4, seen=4)
+    assert stats.tiers["s", "http"] == SpiderStats(queued=2, done=1, accepted=3, seen=4)
+    assert stats.tiers["s", "browser"] == SpiderStats(queued=1, accepted=1)
     assert stats.generations["t", "2"] == SpiderStats(queued=1, accepted=1, seen=1)
     assert stats.total == stats.spiders["s"] + stats.spiders["t"]
     assert (await census.stats("t")).total.accepted == 1
