@@ -80,6 +80,11 @@ BROWSER_REFUSED: Final = "browser/refused"  # connections to addresses that must
 BROWSER_BLOCKED: Final = "browser/blocked/{}"  # sub-resources by type
 BROWSER_MEMORY: Final = "browser/memory_bytes"  # now
 
+# attempts log
+ATTEMPTS: Final = "attempts/logged"
+ATTEMPTS_UNSAMPLED: Final = "attempts/unsampled"  # others of their second stand for them
+ATTEMPTS_LOST: Final = "attempts/lost"  # MongoDB was away for too long
+
 # archive
 ARCHIVED: Final = "archive/pages/{}"  # response, revisit, unchanged (not written: the last one is the same)
 ARCHIVE_BYTES: Final = "archive/bytes"  # compressed, as written

@@ -225,6 +225,13 @@ REJECTED_ITEMS_DAYS = 30
 CONDITIONAL_REQUESTS = True
 CONDITIONAL_DAYS = 90
 
+# --- Attempts log ----------------------------------------------------------------------------------------
+# Days for which each fetch attempt is on record, 0 to 3650; 0 = off. Reader: storage/attempts.py
+ATTEMPTS_DAYS = 7
+# Documents written per second and worker, 1 to 100,000; above it a random sample stands for the others.
+# Reader: storage/attempts.py
+ATTEMPTS_PER_SECOND = 100
+
 # --- Archive of raw pages --------------------------------------------------------------------------------
 # Which pages are kept as WARC records, to be parsed again without a request: "all", "changed" (not the same as the
 # URL's last one), "failed" (parses only), "none". Reader: storage/archive/config.py, as of all below
@@ -291,6 +298,7 @@ DOWNLOADER_MIDDLEWARES = {
     "crawler.middlewares.headers.HeadersMiddleware": 460,  # after the default headers, before USER_AGENT
     "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": None,
     "crawler.middlewares.sessions.SessionsMiddleware": 700,  # Scrapy's own outside the fleet
+    "crawler.middlewares.attempts.AttemptsMiddleware": 880,  # nearest to the wire
     "crawler.middlewares.proxy.ProxyMiddleware": 750,  # Scrapy's own outside the fleet
 }
 SPIDER_MIDDLEWARES = {

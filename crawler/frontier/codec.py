@@ -15,13 +15,13 @@ from scrapy import Request, Spider
 from scrapy.http import FormRequest, JsonRequest
 
 from crawler.errors import CodecError
-from crawler.frontier.proxy_faults import LAST, POOLED, pooled
+from crawler.frontier.proxy_faults import LAST, POOL_NAME, POOLED, pooled
 
 MAX_BYTES: Final = 262_144  # one request; larger ones belong in a store of their own, not in Redis
 # Written by the machinery for one attempt, or secret: proxy credentials never reach Redis.
 UNSTORED_META: Final = frozenset(
     {
-        *(POOLED, LAST),
+        *(POOLED, POOL_NAME, LAST),
         *("block", "retry_wait_ms", "tier", "tier_stays"),
         *("download_slot", "download_latency", "_auth_proxy", "_scheme_proxy", "request_id"),
     }

@@ -24,6 +24,7 @@ from crawler.errors import ProxyError
 
 # Keys of `meta`, for one attempt; none is stored.
 POOLED: Final = "_pool_proxy"  # the proxy that a pool gave; when `proxy` is another one, the user has set that
+POOL_NAME: Final = "_pool_name"  # for the attempts log
 LAST: Final = "_pool_last"  # no fresh proxy will be tried after this attempt
 # Keys of `meta` from the first failure to the answer.
 RETRIES: Final = "proxy_retries"  # fresh proxies tried

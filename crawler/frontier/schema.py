@@ -37,7 +37,7 @@ RESERVED_META: Final = frozenset(
     """bindaddress block cookiejar depth dont_merge_cookies dont_obey_robotstxt download_fail_on_dataloss
     download_latency download_maxsize download_slot download_timeout download_warnsize is_start_request
     max_retry_times min_tier not_before proxy _auth_proxy _scheme_proxy _pool_proxy
-    _pool_last proxy_retries proxy_tried proxy_doubted redirect_reasons redirect_times
+    _pool_last _pool_name proxy_retries proxy_tried proxy_doubted redirect_reasons redirect_times
     redirect_ttl redirect_urls request_id retry_times tier tier_stays unfinished_times""".split()  # noqa: SIM905 - one word per key reads better than quotes
 )
 

@@ -25,7 +25,7 @@ from crawler.errors import ConfigError, ProxyError
 from crawler.frontier.hostrules import HostRules
 from crawler.frontier.leases import LeaseBook
 from crawler.frontier.pacing import TooLateError
-from crawler.frontier.proxy_faults import DOUBTED, LAST, POOLED, RETRIES, TRIED, Fault, fault, pooled
+from crawler.frontier.proxy_faults import DOUBTED, LAST, POOL_NAME, POOLED, RETRIES, TRIED, Fault, fault, pooled
 from crawler.frontier.proxy_health import ProxyHealth
 from crawler.frontier.scheduler import Scheduler, in_use
 from crawler.middlewares.proxy_choice import Attempt, Chooser
@@ -105,6 +105,7 @@ class ProxyMiddleware(HttpProxyMiddleware):
     async def process_request(self, request: Request) -> None:  # type: ignore[override]
         """Give *request* its proxy; raises TooLateError when it has to wait for one."""
         pool = self._chooser.pool(request)
+        request.meta.pop(POOL_NAME, None)
         if pooled(request):  # left from an earlier attempt, or from what redirected here
             del request.meta["proxy"]
         if pool is None:
@@ -115,6 +116,7 @@ class ProxyMiddleware(HttpProxyMiddleware):
         creds = self._basic_auth_header(user, password) if user else None
         self._set_proxy_and_creds(request, attempt.endpoint.url, creds, None)
         request.meta[POOLED] = attempt.endpoint.url
+        request.meta[POOL_NAME] = attempt.pool.name
         request.meta[LAST] = request.meta.get(RETRIES, 0) >= self._settings.retry_times
         self._attempts[request] = attempt
 

@@ -1,0 +1,78 @@
+"""`scrapy attempts`: what fetching came to, by outcome, by proxy pool and by hour."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from crawler.commands.export import parse_since
+from crawler.errors import ShoalError
+from crawler.storage import attempts, connection
+
+TITLES = {"outcome": "outcome", "pool": "proxy pool", "hour": "hour (UTC)"}
+
+
+class Command(ScrapyCommand):
+    """Reads the attempts log."""
+
+    requires_project = True
+    requires_crawler_process = False
+    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
+
+    def syntax(self) -> str:
+        return "[--host HOST] [--spider NAME] [--since TIME]"
+
+    def short_desc(self) -> str:
+        return "Summarise fetch attempts by outcome, by proxy pool and by hour"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--host", default="", help="only this host name")
+        parser.add_argument("--spider", default="", help="only this spider")
+        parser.add_argument("--since", metavar="TIME", default="1h", help="default 1h; 90m, 7d, 2026-01-31T08:00")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Exit status 2 with one line when it cannot be done; no attempts are no error."""
+        if args:
+            raise UsageError("takes options only: --host, --spider, --since", print_help=False)
+        try:
+            since = parse_since(opts.since, datetime.now(UTC))
+            found = asyncio.run(self._read(since, opts.host, opts.spider))
+        except ShoalError as error:
+            raise UsageError(str(error), print_help=False) from error
+        show(Console(), found)
+
+    async def _read(self, since: datetime, host: str, spider: str) -> dict[str, list[dict[str, Any]]]:
+        assert self.settings is not None
+        async with connection.session(self.settings) as database:
+            return await attempts.summary(database, since=since, host=host, spider=spider)
+
+
+def show(console: Console, found: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+    """Print a table for each way to divide the attempts."""
+    if not found["outcome"]:
+        console.print("no attempts logged: see ATTEMPTS_DAYS, and --since")
+        return
+    for name, title in TITLES.items():
+        table = Table(title, "attempts", "ok", "mean ms", "MB")
+        for column in table.columns[1:]:
+            column.justify = "right"
+        for row in found[name]:
+            table.add_row(*_cells(row))
+        console.print(table)
+
+
+def _cells(row: Mapping[str, Any]) -> list[str]:
+    key, number = row["_id"], row["attempts"]
+    label = f"{key:%Y-%m-%d %H}:00" if isinstance(key, datetime) else escape(str(key)) or "none"
+    share = f"{row['ok'] / number:.1%}" if number else ""
+    return [label, f"{number:,.0f}", share, f"{row['ms'] / number:,.0f}", f"{row['bytes'] / 1e6:,.2f}"]

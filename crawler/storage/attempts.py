@@ -1,0 +1,172 @@
+"""The attempts log: one small document per fetch attempt, in a time-series collection that forgets by itself."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final, Self
+
+from pymongo.errors import CollectionInvalid, OperationFailure, PyMongoError
+
+from crawler import config
+from crawler import stats as names
+from crawler.storage.connection import Database
+from crawler.storage.outage import Stats
+
+logger = logging.getLogger(__name__)
+
+ATTEMPTS: Final = "attempts"
+INTERVAL_SECONDS: Final = 1.0
+WAITING: Final = 60  # intervals kept while MongoDB does not take them
+_DAY: Final = 86_400
+_EXISTS: Final = 48
+
+Attempt = dict[str, Any]
+Dimension = str
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptsConfig:
+    """How long attempts are kept, and how many are written; 0 days: none are."""
+
+    days: int = 7
+    per_second: int = 100
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> Self:
+        """Raises ConfigError naming the setting, its value and what is allowed."""
+        return cls(
+            days=config.integer(settings, "ATTEMPTS_DAYS", 0, 3_650),
+            per_second=config.integer(settings, "ATTEMPTS_PER_SECOND", 1, 100_000),
+        )
+
+
+class Sample:
+    """At most *size* of the attempts of one interval, each as likely as the others (reservoir sampling)."""
+
+    def __init__(self, size: int, rng: random.Random) -> None:
+        self._size = size
+        self._rng = rng
+        self._kept: list[Callable[[], Attempt]] = []
+        self.seen = 0
+
+    def add(self, attempt: Callable[[], Attempt]) -> None:
+        """*attempt* makes the document when the interval ends."""
+        self.seen += 1
+        if len(self._kept) < self._size:
+            self._kept.append(attempt)
+        elif (place := self._rng.randrange(self.seen)) < self._size:
+            self._kept[place] = attempt
+
+    def take(self) -> list[Attempt]:
+        """The documents, each with the `weight` of how many attempts it stands for; empties the sample."""
+        weight = self.seen / len(self._kept) if self._kept else 1.0
+        found = [attempt() | {"weight": weight} for attempt in self._kept]
+        self._kept, self.seen = [], 0
+        return found
+
+
+class AttemptsLog:
+    """Writes one batch a second, in the background. No page waits for it; what does not fit is counted and lost."""
+
+    def __init__(self, database: Database, settings: AttemptsConfig, stats: Stats, rng: random.Random) -> None:
+        self._database = database
+        self._config = settings
+        self._stats = stats
+        self._sample = Sample(settings.per_second, rng)
+        self._batches: deque[list[Attempt]] = deque()
+        self._ready = False
+        self._task: asyncio.Task[None] | None = None
+
+    def open(self) -> None:
+        """Begin to write."""
+        self._task = asyncio.get_running_loop().create_task(self._run())
+
+    def add(self, attempt: Callable[[], Attempt]) -> None:
+        """Note an attempt; *attempt* makes its document within about a second."""
+        self._sample.add(attempt)
+
+    async def close(self) -> None:
+        """Write what there is, once."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        await self.flush()
+        self._stats.inc_value(names.ATTEMPTS_LOST, sum(map(len, self._batches)))
+
+    async def flush(self) -> None:
+        """Write the interval that ends now, and those that could not be written before."""
+        seen = self._sample.seen
+        if found := self._sample.take():
+            self._stats.inc_value(names.ATTEMPTS_UNSAMPLED, seen - len(found))
+            self._batches.append(found)
+        while len(self._batches) > WAITING:
+            self._stats.inc_value(names.ATTEMPTS_LOST, len(self._batches.popleft()))
+        try:
+            await self._write()
+        except PyMongoError as error:
+            logger.info("Attempts wait to be logged: %.200s", error)
+
+    async def _run(self) -> None:
+        while True:
+            await asyncio.sleep(INTERVAL_SECONDS)
+            await self.flush()
+
+    async def _write(self) -> None:
+        if self._batches and not self._ready:
+            await ensure(self._database, self._config.days)
+            self._ready = True
+        while self._batches:
+            batch = self._batches.popleft()
+            try:
+                await self._database[ATTEMPTS].insert_many(batch, ordered=False)
+            except BaseException:  # a cancelled write, too
+                self._batches.appendleft(batch)
+                raise
+            self._stats.inc_value(names.ATTEMPTS, len(batch))
+
+
+async def ensure(database: Database, days: int) -> None:
+    """Create the collection, or change how long it keeps what it has."""
+    series = {"timeField": "at", "metaField": "of", "granularity": "seconds"}
+    try:
+        await database.create_collection(
+            ATTEMPTS, timeseries=series, expireAfterSeconds=days * _DAY, check_exists=False
+        )
+    except (CollectionInvalid, OperationFailure) as error:
+        if getattr(error, "code", _EXISTS) != _EXISTS:
+            raise
+        await database.command("collMod", ATTEMPTS, expireAfterSeconds=days * _DAY)
+
+
+async def summary(
+    database: Database, *, since: datetime, host: str = "", spider: str = ""
+) -> dict[Dimension, list[dict[str, Any]]]:
+    """Attempts since then, by outcome, by proxy pool and by hour; each with how many were ok, their ms and bytes."""
+    of = {f"of.{name}": value for name, value in (("host", host), ("spider", spider)) if value}
+    keys = {
+        "outcome": "$outcome",
+        "pool": {"$ifNull": ["$pool", ""]},
+        "hour": {"$dateTrunc": {"date": "$at", "unit": "hour"}},
+    }
+    stages: list[Mapping[str, Any]] = [
+        {"$match": {"at": {"$gte": since}} | of},
+        {"$facet": {name: [{"$group": {"_id": key} | _SUMS}, {"$sort": {"_id": 1}}] for name, key in keys.items()}},
+    ]
+    async for found in await database[ATTEMPTS].aggregate(stages):
+        return dict(found)
+    return {name: [] for name in keys}
+
+
+_WEIGHTED_OK: Final = {"$cond": [{"$eq": ["$outcome", "ok"]}, "$weight", 0]}
+_SUMS: Final = {
+    "attempts": {"$sum": "$weight"},
+    "ok": {"$sum": _WEIGHTED_OK},
+    "ms": {"$sum": {"$multiply": ["$weight", {"$ifNull": ["$ms", 0]}]}},
+    "bytes": {"$sum": {"$multiply": ["$weight", {"$ifNull": ["$bytes", 0]}]}},
+}

@@ -1,0 +1,73 @@
+"""The attempts log of whole workers, and `scrapy attempts`."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from typing import Any
+
+from pymongo import AsyncMongoClient
+from pymongo.asynchronous.database import AsyncDatabase
+
+from crawler.storage.attempts import WAITING, AttemptsConfig, AttemptsLog, ensure
+from tests.crawling import Fleet, count, ended
+from tests.integration.storage.observing import RecordedStats, at
+from tests.sites import Page, Site
+
+Database = AsyncDatabase[dict[str, Any]]
+
+
+async def test_each_attempt_is_logged_with_its_outcome(fleet: Fleet, mongo_database: Database) -> None:
+    with Site({"/fine": Page(), "/busy": Page(status=500), "/lost": Page(status=404)}) as site:
+        refused = "http://127.0.0.1:1/"
+        await fleet.push(*map(site.url, site.pages), refused)
+        status, log = await ended(fleet.start(ATTEMPTS_DAYS=7, RETRY_TIMES=1))
+    assert status == 0
+    found = await mongo_database["attempts"].find().to_list()
+    assert count(log, "attempts/logged") == len(found)
+    outcomes = sorted(
+        (one["outcome"], one.get("status", one.get("error"))) for one in found if one.get("status") != 404
+    )
+    assert outcomes[-1] == ("transient", 500)
+    assert outcomes.count(("transient", 500)) == site.requested.count("/busy") == 2
+    assert outcomes.count(("ok", 200)) == 1
+    assert ("permanent", 404) in [(one["outcome"], one.get("status")) for one in found]
+    assert "host_fault" in {one["outcome"] for one in found if "error" in one}
+    fine = next(one for one in found if one.get("status") == 200)
+    assert fine["of"] == {"host": "127.0.0.1", "spider": "walk"}
+    assert (fine["bytes"], fine["tier"], fine["weight"]) == (len(Page().body), "http", 1.0)
+    assert fine["ms"] >= 0
+    (document,) = await mongo_database["pages"].find({"url": site.url("/fine")}).to_list()
+    assert (fine["request_id"], fine["worker"]) == (document["source"]["request_id"], document["source"]["worker"])
+    options = await mongo_database["attempts"].options()
+    assert (options["timeseries"]["metaField"], options["expireAfterSeconds"]) == ("of", 7 * 86_400)
+
+    shown = fleet.runner.run("attempts", "--host", "127.0.0.1", "--since", "1h")
+    assert shown.returncode == 0, shown.stderr
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in shown.stdout.splitlines() if "│" in line]
+    assert ["transient", "2", "0.0%"] in [row[:3] for row in rows]
+    assert ["ok", "1", "100.0%"] in [row[:3] for row in rows]
+    assert ["none", str(len(found))] in [row[:2] for row in rows]
+    assert "no attempts logged" in fleet.runner.run("attempts", "--host", "other.example").stdout
+    assert fleet.runner.run("attempts", "--since", "soon").returncode == 2
+
+
+async def test_without_mongodb_attempts_are_lost_and_counted_and_nobody_waits() -> None:
+    stats = RecordedStats()
+    client: AsyncMongoClient[dict[str, Any]] = AsyncMongoClient("mongodb://127.0.0.1:1", serverSelectionTimeoutMS=1)
+    log = AttemptsLog(client["nowhere"], AttemptsConfig(per_second=2), stats, random.Random(1))
+    for _ in range(WAITING + 5):
+        for _ in range(3):
+            log.add(lambda: {"at": at(0)})
+        await log.flush()
+    assert stats.values["attempts/unsampled"] == WAITING + 5
+    assert stats.values["attempts/lost"] == 10
+    await log.close()
+    assert stats.values["attempts/lost"] == 2 * (WAITING + 5)
+    await client.close()
+
+
+async def test_another_retention_replaces_the_earlier_one(mongo_database: Database) -> None:
+    await ensure(mongo_database, 7)
+    await asyncio.gather(*(ensure(mongo_database, 3) for _ in range(4)))
+    assert (await mongo_database["attempts"].options())["expireAfterSeconds"] == 3 * 86_400

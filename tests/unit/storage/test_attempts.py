@@ -1,0 +1,49 @@
+"""The sample that the attempts log takes of each second, and its settings."""
+
+from __future__ import annotations
+
+import random
+from functools import partial
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.errors import ConfigError
+from crawler.storage.attempts import AttemptsConfig, Sample
+from tests.unit.storage.test_config import shipped
+
+
+def taken(sample: Sample, number: int) -> list[dict[str, Any]]:
+    for each in range(number):
+        sample.add(partial(dict, number=each))
+    return sample.take()
+
+
+@given(st.integers(1, 50), st.lists(st.integers(0, 200), max_size=4), st.integers())
+def test_the_weights_add_up_to_what_was_seen(size: int, intervals: list[int], seed: int) -> None:
+    sample = Sample(size, random.Random(seed))
+    for number in intervals:
+        found = taken(sample, number)
+        assert len(found) == min(size, number)
+        assert len({one["number"] for one in found}) == len(found)
+        assert sum(one["weight"] for one in found) == pytest.approx(number)
+
+
+def test_each_attempt_is_as_likely_as_the_others() -> None:
+    sample = Sample(10, random.Random(1))
+    kept = [one["number"] for _ in range(2_000) for one in taken(sample, 40)]
+    counts = [kept.count(number) for number in range(40)]
+    assert min(counts) > 400  # 500 on average
+    assert max(counts) < 600
+
+
+@pytest.mark.parametrize(
+    ("name", "values"), [("ATTEMPTS_DAYS", [-1, 3_651, "long"]), ("ATTEMPTS_PER_SECOND", [0, 100_001])]
+)
+def test_ranges(name: str, values: list[Any]) -> None:
+    assert AttemptsConfig.from_settings(shipped()) == AttemptsConfig()
+    for value in values:
+        with pytest.raises(ConfigError, match=name):
+            AttemptsConfig.from_settings(shipped(**{name: value}))
