@@ -93,3 +93,8 @@ ARCHIVE_PRUNED: Final = "archive/pruned_files"
 ARCHIVE_ERRORS: Final = "archive/errors"  # tries to write, index or upload that failed
 ARCHIVE_AWAY: Final = "archive/away"  # 1 while pages cannot be written, 0 again after
 ARCHIVE_CUT: Final = "archive/requests_cut"  # pages whose meta or callback cannot be stored
+
+# scraping APIs, by provider
+API_CALLS: Final = "api/calls/{}"
+API_COST: Final = "api/cost/{}"  # in the provider's own unit
+API_FAULTS: Final = "api/faults/{}"  # calls after which a provider was left alone

@@ -313,7 +313,15 @@ SPIDER_MIDDLEWARES = {
 # What fetches the requests of a tier, in workers whose TIER has it. Reader: handlers/tiers.py
 TIER_HANDLERS = {
     "browser": "crawler.handlers.browser.BrowserDownloadHandler",
+    "api": "crawler.handlers.api.ApiDownloadHandler",
 }
+
+# --- Api tier --------------------------------------------------------------------------------------------
+# Scraping APIs by name, the first that is up is used: what is called and where its answers hold the page. A map, or
+# one as JSON; docs/browser.md describes the keys. Reader: policy/providers.py
+API_PROVIDERS = os.environ.get("API_PROVIDERS", "")
+# Their secrets: API_KEY_ACME in the environment is the {key} of provider "acme". Reader: handlers/api.py
+API_KEYS = {name[8:]: value for name, value in os.environ.items() if name.startswith("API_KEY_")}
 
 # --- Browser tier -----------------------------------------------------------------------------------------
 # Used by workers whose TIER has `browser` (docs/browser.md). Reader: handlers/chromium.py, unless said otherwise.

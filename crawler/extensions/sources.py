@@ -9,11 +9,15 @@ from typing import Any, Final
 
 from crawler import stats as names
 
-GAUGES: Final = frozenset({names.STORE_AWAY, names.SPOOL_BYTES, names.SPOOL_OLDEST})
+GAUGES: Final = frozenset({names.BROWSER_MEMORY, names.STORE_AWAY, names.SPOOL_BYTES, names.SPOOL_OLDEST})
 LABELS: Final = {  # of other patterns: reason, of proxy/: pool
     names.ITEMS: "result",
     names.ITEM_ISSUES: "issue",
     names.BLOCKED: "vendor",
+    names.BROWSER_BLOCKED: "type",
+    names.API_CALLS: "provider",
+    names.API_COST: "provider",
+    names.API_FAULTS: "provider",
     names.TIER_MOVES: "tier",
     names.TIER_REQUESTS: "tier",
 }

@@ -94,7 +94,7 @@ class Downloader(ScrapyDownloader):
         except MissedError:
             raise
         except BaseException as error:
-            excused = isinstance(error, BrowserError) or proxy_faults.excuse(request, error)
+            excused = isinstance(error, (BrowserError, TooLateError)) or proxy_faults.excuse(request, error)
             self._pacer.answered(turn, None, excused=excused, fault=classify(error) in UNREACHED)
             raise
         finally:

@@ -1,0 +1,259 @@
+"""Scraping APIs as settings describe them: what a call looks like, and what its answer means. Pure.
+
+Three shapes: `sync`, one call brings the page; `job`, a call starts a job that is asked after; `batch`, one job for
+many pages. docs/browser.md describes API_PROVIDERS.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, Self, cast
+from urllib.parse import quote
+
+from crawler import config
+from crawler.errors import ConfigError
+
+Shape = Literal["sync", "job", "batch"]
+SHAPES: Final = ("sync", "job", "batch")
+# Statuses of a call for which the provider or the account is to blame, as for all from 500 on.
+FAULTS: Final = frozenset({401, 402, 403, 407, 408, 425, 429})
+GONE: Final = frozenset({404, 410})
+RAW: Final = "raw"
+_TEXTS: Final = {"shape", "job", "results", "result_url", "status_header", "header_prefix", "cost_path", "cost_header"}
+_NUMBERS: Final = {
+    "cost": (1.0, 0, 1e9),
+    "concurrency": (4, 1, 10_000),
+    "per_second": (5.0, 0.001, 10_000),
+    "timeout_seconds": (90.0, 0.1, 3_600),
+    "poll_seconds": (5.0, 0.01, 3_600),
+    "job_seconds": (900.0, 1, 86_400),
+    "batch_size": (20, 1, 1_000),
+    "batch_seconds": (1.0, 0.01, 15),
+}
+_PLACE: Final = re.compile(r"\{(\w+)\}")
+_OTHERS: Final = {"call", "poll", "page", "done", "failed"}
+
+
+class AnswerError(Exception):
+    """A provider's answer is not what the settings say it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One HTTP call, with places for {url}, {urls}, {job} and {key}."""
+
+    url: str
+    method: str = "GET"
+    headers: Mapping[str, str] = field(default_factory=dict)
+    json: Any = None
+
+    @classmethod
+    def read(cls, raw: Any) -> Self:
+        """Raises ValueError."""
+        if not isinstance(raw, dict) or not str(raw.get("url", "")).startswith(("http://", "https://")):
+            raise ValueError
+        return cls(**raw)
+
+    def uses(self, name: str) -> bool:
+        """Whether there is a place for *name*."""
+        return f"{{{name}}}" in json.dumps([self.url, dict(self.headers), self.json])
+
+    def filled(self, values: Mapping[str, Any]) -> Call:
+        """With *values* in their places; texts are quoted where they become part of the URL."""
+        quoted = {name: quote(value, safe="") for name, value in values.items() if isinstance(value, str)}
+        headers = {name: _filled(value, values) for name, value in self.headers.items()}
+        return Call(_filled(self.url, quoted), self.method, headers, _filled(self.json, values))
+
+
+@dataclass(frozen=True, slots=True)
+class PageFound:
+    """The target's answer, as a provider tells it."""
+
+    status: int
+    headers: Sequence[tuple[str, str]]
+    body: bytes
+    cost: float
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """One entry of API_PROVIDERS."""
+
+    name: str
+    shape: Shape
+    call: Call
+    poll: Call | None = None
+    page: Mapping[str, str] | Literal["raw"] = RAW
+    done: tuple[str, Any] | None = None  # path and value in the answer to `poll`
+    failed: tuple[str, Any] | None = None
+    job: str = "id"
+    results: str = "results"
+    result_url: str = "url"
+    status_header: str = ""
+    header_prefix: str = ""
+    cost_path: str = ""
+    cost_header: str = ""
+    cost: float = 1.0
+    concurrency: int = 4
+    per_second: float = 5.0
+    timeout_seconds: float = 90.0
+    poll_seconds: float = 5.0
+    job_seconds: float = 900.0
+    batch_size: int = 20
+    batch_seconds: float = 1.0
+
+    @classmethod
+    def read(cls, name: str, raw: Any) -> Self:
+        """Raises ConfigError naming what is wrong with the entry."""
+        where = f"API_PROVIDERS[{name!r}]"
+        known = _TEXTS | set(_NUMBERS) | _OTHERS
+        if not isinstance(raw, dict) or not known.issuperset(raw):
+            raise ConfigError(where, raw, "a map with the keys " + ", ".join(sorted(known)))
+        values: dict[str, Any] = {key: raw[key] for key in _TEXTS & set(raw)}
+        for key in set(_NUMBERS) & set(raw):
+            default, low, high = _NUMBERS[key]
+            given = {f"{where}[{key!r}]": raw[key]}
+            number = config.number(given, f"{where}[{key!r}]", low, high)
+            values[key] = int(number) if isinstance(default, int) else number
+        values["shape"] = config.choice({f"{where}['shape']": raw.get("shape")}, f"{where}['shape']", SHAPES)
+        values |= _calls(where, raw, values["shape"])
+        return cls(name=name, **values)
+
+    def job_id(self, answer: bytes) -> str:
+        """The job that the answer to `call` names; raises AnswerError."""
+        found = at(_json(answer), self.job)
+        if not isinstance(found, (str, int)) or found == "":
+            raise AnswerError(f"no job id at {self.job!r}")
+        return str(found)
+
+    def state(self, answer: bytes) -> Literal["done", "failed", "waiting"]:
+        """How far the job is, by the answer to `poll`."""
+        document = _json(answer)
+        if self.failed and at(document, self.failed[0]) == self.failed[1]:
+            return "failed"
+        return "done" if self.done is None or at(document, self.done[0]) == self.done[1] else "waiting"
+
+    def found(self, url: str, answer: bytes, status: int, headers: Mapping[str, str]) -> PageFound:
+        """The page in an answer; raises AnswerError. *headers*: of the answer, with names in lower case."""
+        if self.page == RAW:
+            return self._raw(answer, status, headers)
+        document = _json(answer)
+        if self.shape == "batch":
+            document = self._result(document, url)
+        status = at(document, self.page["status"]) if "status" in self.page else 200
+        told = at(document, self.page["headers"]) if "headers" in self.page else {}
+        body = at(document, self.page["body"])
+        if not isinstance(status, int) or not 100 <= status <= 999 or not isinstance(body, str):
+            raise AnswerError("no status and body where the settings say")
+        return PageFound(status, _pairs(told), self._bytes(body), self._cost(at(document, self.cost_path)))
+
+    def _raw(self, answer: bytes, status: int, headers: Mapping[str, str]) -> PageFound:
+        told = headers.get(self.status_header.lower(), str(status)).strip()
+        if not (told.isascii() and told.isdigit() and 100 <= int(told) <= 999):
+            raise AnswerError(f"no status in {self.status_header}")
+        start = self.header_prefix.lower()
+        pairs = [(name.removeprefix(start), value) for name, value in headers.items() if name.startswith(start)]
+        if not start or not pairs:
+            pairs = [(name, value) for name, value in headers.items() if name == "content-type"]
+        return PageFound(int(told), pairs, answer, self._cost(headers.get(self.cost_header.lower())))
+
+    def _result(self, document: Any, url: str) -> Any:
+        results = at(document, self.results)
+        for result in results if isinstance(results, list) else ():
+            if at(result, self.result_url) == url:
+                return result
+        raise AnswerError("the batch has no result for this URL")
+
+    def _bytes(self, body: str) -> bytes:
+        if cast("Mapping[str, str]", self.page).get("encoding") != "base64":
+            return body.encode()
+        try:
+            return base64.b64decode(body, validate=True)
+        except binascii.Error as error:
+            raise AnswerError(f"the body is no base64: {error}") from None
+
+    def _cost(self, told: Any) -> float:
+        try:
+            return float(told)
+        except (TypeError, ValueError):
+            return self.cost
+
+
+def read_providers(settings: Mapping[str, Any]) -> dict[str, Provider]:
+    """All of API_PROVIDERS, in order; raises ConfigError."""
+    raw = settings.get("API_PROVIDERS") or {}
+    if isinstance(raw, str):
+        try:
+            raw = json.loads(raw)
+        except ValueError:
+            raise ConfigError("API_PROVIDERS", raw, "a map, or one as JSON") from None
+    if not hasattr(raw, "items") or not raw:
+        raise ConfigError("API_PROVIDERS", raw, "a map with at least one provider, for workers of tier api")
+    return {str(name): Provider.read(str(name), entry) for name, entry in raw.items()}
+
+
+def at(document: Any, path: str) -> Any:
+    """What stands at *path* (`page.headers`, `results.0.url`), None where there is nothing."""
+    for part in path.split(".") if path else ("",):
+        if isinstance(document, list) and part.isdigit() and int(part) < len(document):
+            document = document[int(part)]
+        elif isinstance(document, dict):
+            document = document.get(part)
+        else:
+            return None
+    return document
+
+
+def _calls(where: str, raw: Mapping[str, Any], shape: str) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for key in ["call", "poll"] if shape != "sync" else ["call"]:
+        try:
+            values[key] = Call.read(raw.get(key))
+        except (TypeError, ValueError):
+            allowed = "a map with an http(s) `url`, and `method`, `headers`, `json` where needed"
+            raise ConfigError(f"{where}[{key!r}]", raw.get(key), allowed) from None
+    for key in {"done", "failed"} & set(raw):
+        if not isinstance(raw[key], (list, tuple)) or len(raw[key]) != 2:
+            raise ConfigError(f"{where}[{key!r}]", raw[key], "a path and the value that stands there")
+        values[key] = tuple(raw[key])
+    page = raw.get("page", RAW)
+    if page != RAW and not (isinstance(page, dict) and "body" in page):
+        raise ConfigError(f"{where}['page']", page, "'raw', or a map with paths for body, status, headers")
+    if shape == "batch" and page == RAW:
+        raise ConfigError(f"{where}['page']", page, "a map with paths: a batch is JSON")
+    return values | {"page": page}
+
+
+def _filled(template: Any, values: Mapping[str, Any]) -> Any:
+    if isinstance(template, dict):
+        return {key: _filled(value, values) for key, value in template.items()}
+    if isinstance(template, list):
+        return [_filled(value, values) for value in template]
+    if not isinstance(template, str):
+        return template
+    if (whole := _PLACE.fullmatch(template)) and whole[1] in values:
+        return values[whole[1]]
+    # in one go: what a URL holds is no place
+    return _PLACE.sub(lambda place: str(values.get(place[1], place[0])), template)
+
+
+def _pairs(told: Any) -> list[tuple[str, str]]:
+    """Headers as a map, a map of lists, or a list of names and values."""
+    if isinstance(told, list):
+        told = {str(one.get("name")): one.get("value") for one in told if isinstance(one, dict)}
+    if not isinstance(told, dict):
+        return []
+    several = {name: value if isinstance(value, list) else [value] for name, value in told.items()}
+    return [(str(name), str(value)) for name, values in several.items() for value in values]
+
+
+def _json(answer: bytes) -> Any:
+    try:
+        return json.loads(answer)
+    except ValueError:
+        raise AnswerError("the answer is no JSON") from None
