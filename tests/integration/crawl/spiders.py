@@ -25,6 +25,7 @@ class WalkSpider(FrontierSpider):
             os._exit(1)
         yield PageItem(url=response.url, title=response.css("title::text").get())
         yield from response.follow_all(css="a")
+        yield from response.follow_all(xpath="//*[local-name()='loc']/text()")  # of a sitemap
 
 
 class ShopSpider(FrontierSpider):

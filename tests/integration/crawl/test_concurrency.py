@@ -1,0 +1,47 @@
+"""How many requests a host has at once, counted by the host itself."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from tests.crawling import Fleet, ended
+from tests.sites import Page, Site
+
+PAGES = 48
+ANSWER_SECONDS = 0.06
+
+
+class Counting:
+    """Pages that take a while, and how many of them were asked for at once."""
+
+    def __init__(self) -> None:
+        self.most = 0
+        self._now = 0
+        self._lock = threading.Lock()
+
+    def __call__(self) -> Page:
+        with self._lock:
+            self._now += 1
+            self.most = max(self.most, self._now)
+        time.sleep(ANSWER_SECONDS)
+        with self._lock:
+            self._now -= 1
+        return Page()
+
+
+@pytest.mark.parametrize("cap", [1, 2, 8])
+async def test_a_host_never_has_more_than_its_cap_and_gets_that_many(fleet: Fleet, cap: int) -> None:
+    counting = Counting()
+    with Site({f"/{number}": counting for number in range(PAGES)}) as site:
+        await fleet.push(*map(site.url, site.pages), cap=cap)
+        settings = {"CONCURRENT_REQUESTS": 16, "CONCURRENT_REQUESTS_PER_DOMAIN": cap}
+        workers = [fleet.start(**settings) for _ in range(2)]
+        assert [(await ended(worker))[0] for worker in workers] == [0, 0]
+        left = await fleet.left()
+
+    assert left.states == {"done": PAGES}
+    assert len(site.received) == PAGES
+    assert counting.most == cap
