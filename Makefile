@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo shop test lint format bench bench-storage extraction blocks bench-reparse docs clean chaos bench-fairness bench-frontier mutants
+.PHONY: help setup lock demo shop test lint format bench bench-storage extraction blocks bench-reparse docs clean chaos bench-fairness bench-handlers bench-frontier mutants
 
 help:  ## Show the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -62,6 +62,9 @@ bench-reparse: $(STAMP)  ## Pages parsed again from the archive, beside crawling
 
 docs: $(STAMP)  ## Write docs/settings.md from settings/base.py
 	@$(BIN)/python docs/settings_table.py
+
+bench-handlers: $(STAMP)  ## HTTP handlers side by side, and what each middleware costs; writes docs/benchmarks-handlers.md
+	@$(BIN)/python -m benchmarks.handlers $(ARGS)
 
 bench-fairness: $(STAMP)  ## What slow hosts, a far Redis and a huge site cost the others; writes docs/benchmarks-fairness.md
 	@$(BIN)/python -m benchmarks.fairness $(ARGS)

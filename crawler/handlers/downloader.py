@@ -23,6 +23,7 @@ from crawler.frontier.scheduler import Scheduler, in_use
 from crawler.frontier.settling import Settler
 from crawler.frontier.worker import Worker
 from crawler.handlers import guard
+from crawler.handlers.chain import MiddlewareChain
 from crawler.handlers.departure import DEPARTURE, Departure
 from crawler.handlers.tiers import TierHandlers
 from crawler.policy.failures import FailureClass, classify
@@ -43,6 +44,7 @@ class Downloader(ScrapyDownloader):
             raise ConfigError("DOWNLOADER", crawler.settings["DOWNLOADER"], allowed)
         guard.check(crawler.settings)
         super().__init__(crawler)
+        self._chain = MiddlewareChain(self.middleware)
         self._tiers = TierHandlers(crawler)
 
     def fetch(self, request: Request, spider: Any = None) -> Deferred[Response | Request]:
@@ -54,7 +56,7 @@ class Downloader(ScrapyDownloader):
         settler = self._settler
         settler.began(request)
         try:
-            result = await self.middleware.download_async(self._send, request)
+            result = await self._chain.download(self._send, request)
         except TooLateError as error:
             settler.postponed(request, error.wait_ms)
             return request  # back to the scheduler, which knows the lease

@@ -37,8 +37,7 @@ async def test_a_host_never_has_more_than_its_cap_and_gets_that_many(fleet: Flee
     counting = Counting()
     with Site({f"/{number}": counting for number in range(PAGES)}) as site:
         await fleet.push(*map(site.url, site.pages), cap=cap)
-        settings = {"CONCURRENT_REQUESTS": 16, "CONCURRENT_REQUESTS_PER_DOMAIN": cap}
-        workers = [fleet.start(**settings) for _ in range(2)]
+        workers = [fleet.start(CONCURRENT_REQUESTS=16, CONCURRENT_REQUESTS_PER_DOMAIN=cap) for _ in range(2)]
         assert [(await ended(worker))[0] for worker in workers] == [0, 0]
         left = await fleet.left()
 

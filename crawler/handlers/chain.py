@@ -1,0 +1,82 @@
+"""Runs the downloader middlewares as Scrapy does, without what Scrapy spends on each call of each of them.
+
+For every method on every page Scrapy composes the method's name for a warning that is hardly ever given, and wraps
+what is no coroutine into one: with twenty methods that costs as much as the middlewares themselves.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from scrapy import Request
+from scrapy.core.downloader.middleware import DownloaderMiddlewareManager
+from scrapy.exceptions import _InvalidOutput
+from scrapy.http import Response
+from scrapy.utils.defer import _process_pending_io, ensure_awaitable
+from scrapy.utils.python import global_object_name
+
+Send = Callable[[Request], Awaitable[Response]]
+Method = Callable[..., Any]
+
+
+class MiddlewareChain:
+    """The middlewares of *manager*, in its order and with its meaning; exceptions take its own, slower way."""
+
+    def __init__(self, manager: DownloaderMiddlewareManager) -> None:
+        self._manager = manager
+        self._requests = self._prepared("process_request")
+        self._responses = self._prepared("process_response")
+
+    async def download(self, send: Send, request: Request) -> Response | Request:
+        """As `DownloaderMiddlewareManager.download_async`."""
+        try:
+            result = await self._ask(send, request)
+        except Exception as error:  # noqa: BLE001 - raised again unless a middleware answers
+            await _process_pending_io()
+            result = await self._manager._process_exception(error, request)
+        return await self._show(result, request)
+
+    async def _ask(self, send: Send, request: Request) -> Response | Request:
+        for method in self._requests:
+            answer = method(request=request)
+            if answer is not None and (answer := await _awaited(answer, method)) is not None:
+                return _checked(answer, method)
+        return await send(request)
+
+    async def _show(self, result: Response | Request, request: Request) -> Response | Request:
+        for method in self._responses:
+            if isinstance(result, Request):
+                break
+            answer = method(request=request, response=result)
+            result = answer if answer is result else _checked(await _awaited(answer, method), method)
+        return result
+
+    def _prepared(self, name: str) -> list[Method]:
+        return [self._called(method) for method in self._manager.methods[name] if method is not None]
+
+    def _called(self, method: Method) -> Method:
+        """*method*, given a spider if it still asks for one."""
+        if method not in self._manager._mw_methods_requiring_spider:
+            return method
+
+        def with_spider(**arguments: Any) -> Any:
+            return self._manager._handle_mw_method(method, **arguments)
+
+        return with_spider
+
+
+async def _awaited(answer: Any, method: Method) -> Any:
+    if isinstance(answer, (Request, Response)):
+        return answer
+    if inspect.iscoroutine(answer):
+        return await answer
+    return await ensure_awaitable(answer, _warn=global_object_name(method))
+
+
+def _checked(answer: Any, method: Method) -> Response | Request:
+    if isinstance(answer, (Request, Response)):
+        return answer
+    name = global_object_name(method)
+    raise _InvalidOutput(f"Middleware {name} must return Response or Request, got {type(answer).__name__}")

@@ -1,0 +1,89 @@
+"""What our cheaper twins of Scrapy's middlewares must have in common with them: everything that is seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scrapy import Request, Spider
+from scrapy.crawler import Crawler
+from scrapy.downloadermiddlewares.redirect import MetaRefreshMiddleware as ScrapyMetaRefresh
+from scrapy.downloadermiddlewares.stats import DownloaderStats as ScrapyStats
+from scrapy.http import HtmlResponse, Response
+from scrapy.settings import Settings
+from scrapy.statscollectors import MemoryStatsCollector
+
+from crawler.extensions.collector import StatsCollector
+from crawler.middlewares.metarefresh import MetaRefreshMiddleware
+from crawler.middlewares.traffic import DownloaderStats
+
+REQUESTS = [
+    Request("http://a.example"),
+    Request("http://a.example:8080/p;x=1?q=2#f", headers={"A": ["1", "2"], "User-Agent": "x"}),
+    Request("https://user:pass@a.example/?q", method="POST", body=b"k=v"),
+]
+RESPONSES = [
+    Response("http://a.example/", 200, body=b"hello", headers={"A": ["1"], "B": "22"}),
+    Response("http://a.example/", 404),
+    Response("http://a.example/", 299, headers={"X": "y"}),
+]
+
+
+def counted(middleware: type[ScrapyStats], collector: type[MemoryStatsCollector]) -> dict[str, Any]:
+    stats = collector(Crawler(Spider))
+    counting = middleware(stats)
+    for request in REQUESTS:
+        counting.process_request(request)
+        for response in RESPONSES:
+            assert counting.process_response(request, response) is response
+    counting.process_exception(REQUESTS[0], ValueError())
+    return dict(stats.get_stats())
+
+
+def test_stats_have_scrapys_names_and_values() -> None:
+    assert counted(DownloaderStats, StatsCollector) == counted(ScrapyStats, MemoryStatsCollector)
+
+
+def test_the_collector_takes_what_scrapys_takes() -> None:
+    stats = StatsCollector(Crawler(Spider))
+    stats.inc_value("a", spider=Spider("x"))
+    stats.set_value("b", 2)
+    stats.max_value("b", 3)
+    assert (stats.get_stats(), stats.get_value("c", 1)) == ({"a": 1, "b": 3}, 1)
+
+
+BEGINNINGS = ["", "<!-- x -->" * 100, "é" * 3_000, " " * 4_090]
+TAGS = [
+    '<meta http-equiv="refresh" content="0;url=/b">',
+    "<META HTTP-EQUIV='Refresh' CONTENT='5; url=http://b.example/'>",
+    '<noscript><meta http-equiv="refresh" content="0;url=/b"></noscript>',
+    "<p>how to refresh</p>",
+    "<title>nothing</title>",
+]
+
+
+def answers(page: bytes, encoding: str) -> list[str]:
+    settings, found = Settings(), []
+    for kind in (ScrapyMetaRefresh, MetaRefreshMiddleware):
+        middleware = kind.from_crawler(Crawler(Spider, settings))
+        request = Request("http://a.example/")
+        answer = middleware.process_response(request, HtmlResponse(request.url, body=page, encoding=encoding))
+        found.append(f"{type(answer).__name__} {answer.url}")
+    return found
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1", "utf-16", "utf-32"])
+@pytest.mark.parametrize("beginning", BEGINNINGS, ids=range(len(BEGINNINGS)))
+@pytest.mark.parametrize("tag", TAGS)
+def test_a_meta_refresh_is_found_where_scrapy_finds_it(tag: str, beginning: str, encoding: str) -> None:
+    scrapys, ours = answers((beginning + tag).encode(encoding), encoding)
+    assert ours == scrapys
+
+
+@given(st.text(max_size=80), st.sampled_from(TAGS))
+def test_nothing_around_it_hides_it(around: str, tag: str) -> None:
+    page = f"{around}{tag}{around}".encode("utf-8", "replace")
+    scrapys, ours = answers(page, "utf-8")
+    assert ours == scrapys
