@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Final
 
 import redis
 from rich.console import Console
@@ -49,6 +50,7 @@ CHAIN: Final = {
     "GUARD_ALLOWED_NETWORKS": "127.0.0.0/8",
     "DOWNLOAD_DELAY": 0,
 }
+PLAN: Final = "BENCH_CHAIN"  # environment of the worker: URL, rounds, and the file for the result, as JSON
 LIMIT_SECONDS: Final = 300.0
 WHOLE, EMPTY = "the whole chain", "an empty chain"
 
@@ -87,17 +89,13 @@ def chain(url: str, rounds: int) -> dict[str, list[float]]:
     redis.Redis.from_url(servers.redis_url).flushall()
     result = HOME / "chain.json"
     result.unlink(missing_ok=True)
-    settings: dict[str, Any] = {
-        **CHAIN,
-        "REDIS_URL": servers.redis_url,
-        "MONGODB_URI": servers.mongodb_uri,
-        "BENCH_URL": url,
-        "BENCH_ROUNDS": rounds,
-        "BENCH_RESULT": result,
-    }
+    settings = {**CHAIN, "REDIS_URL": servers.redis_url, "MONGODB_URI": servers.mongodb_uri}
+    env = os.environ | {PLAN: json.dumps([url, rounds, str(result)])}
     options = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
     command = [sys.executable, "-m", "scrapy", "crawl", "visits", *options]
-    done = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=LIMIT_SECONDS, check=False)
+    done = subprocess.run(
+        command, cwd=PROJECT, env=env, capture_output=True, text=True, timeout=LIMIT_SECONDS, check=False
+    )
     if not result.exists():
         raise ChildProcessError(f"the worker measured nothing: {done.stderr[-2000:]}")
     found: dict[str, list[float]] = json.loads(result.read_text())

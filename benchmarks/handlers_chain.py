@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,14 +16,14 @@ from scrapy.crawler import Crawler
 from scrapy.http import HtmlResponse, Response
 from scrapy.middleware import MiddlewareManager
 
-from benchmarks.handlers import EMPTY, WHOLE
+from benchmarks.handlers import EMPTY, PLAN, WHOLE
 from crawler.handlers.chain import MiddlewareChain
 
 PAGES: Final = 400
 
 
 class ChainExtension:
-    """Measures once the worker is up, writes the figures where BENCH_RESULT says, and ends the worker."""
+    """Measures once the worker is up, writes the figures where the plan says, and ends the worker."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -36,18 +37,17 @@ class ChainExtension:
         self._task = asyncio.ensure_future(self._measure())
 
     async def _measure(self) -> None:
-        engine, settings = self._crawler.engine, self._crawler.settings
+        engine, (url, rounds, result) = self._crawler.engine, json.loads(os.environ[PLAN])
         assert engine is not None
-        url = settings["BENCH_URL"]
         real = await engine.download_async(Request(url))  # robots.txt is known from now on
         assert isinstance(real, HtmlResponse)
         page = _Page(real)
         managers = self._managers(engine.downloader.middleware)
         found: dict[str, list[float]] = {name: [] for name in managers}
-        for _ in range(settings.getint("BENCH_ROUNDS")):
+        for _ in range(rounds):
             for name, manager in managers.items():
                 found[name].append(await page.cost(manager))
-        await asyncio.to_thread(Path(settings["BENCH_RESULT"]).write_text, json.dumps(found))
+        await asyncio.to_thread(Path(result).write_text, json.dumps(found))
         await engine.close_spider_async(reason="measured")
 
     def _managers(self, whole: DownloaderMiddlewareManager) -> Mapping[str, DownloaderMiddlewareManager]:
