@@ -124,6 +124,9 @@ CONCURRENT_REQUESTS_PER_DOMAIN = os.environ.get("CONCURRENT_REQUESTS_PER_DOMAIN"
 # What is one host: its "hostname", or the registrable "domain" (shop.example.co.uk -> example.co.uk).
 # Reader: frontier/hostrules.py
 POLITENESS_GROUP = "hostname"
+# A host that was left alone may get that many requests before each waits for DOWNLOAD_DELAY again (1 to 1000): a
+# token bucket. No bursts where robots.txt names a delay or the host has pushed back. Reader: frontier/hostrules.py
+POLITENESS_BURST = 1
 # First wait before a retry and the longest one, in seconds (0 to 3600, 0 to 86,400): the retry waits in the
 # frontier for a random part of base * 2^n. Scrapy retries at once. Reader: policy/retries.py
 RETRY_BASE_SECONDS = 1

@@ -136,6 +136,7 @@ class Fleet:
         hosts: int = 0,
         cap: int = 8,
         delay_ms: int = 0,
+        burst: int = 1,
         meta: Mapping[str, Any] | None = None,
     ) -> None:
         """Queue *urls*, as of that many hosts in turn where *hosts* is given."""
@@ -148,6 +149,7 @@ class Fleet:
                 fingerprint=crc32(url.encode()),
                 cap=cap,
                 delay_ms=delay_ms,
+                burst=burst,
             )
             for place, url in enumerate(urls)
         ]

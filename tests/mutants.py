@@ -45,7 +45,9 @@ MUTANTS = (
     Mutant("a slot is freed twice", "lib/release", "if r[RELEASED] == 1 then return end", ""),
     Mutant("any report lowers the reservation", "lib/release", "if h[NEXT] == r[RESERVED] then", "if true then"),
     Mutant("the delay does not count from the wire start", "report", "release(r, wire)", "release(r, nil)"),
-    Mutant("a lease reserves nothing", "lease", "if h[DELAY] > 0 then h[NEXT] = now + START_MS + h[DELAY] end", ""),
+    Mutant("a lease reserves nothing", "lease", "if h[DELAY] > 0 then reserve(h) end", ""),
+    Mutant("a burst is without an end", "lib/hosts", "math.max(at, h[PRIOR] + h[DELAY])", "at"),
+    Mutant("a burst is longer by one", "lib/hosts", "local spare = burst(h) - 2", "local spare = burst(h) - 1"),
     Mutant("the cap is not looked at", "lib/hosts", "if h[INFLIGHT] >= width(h) then return now + LEASE_MS end", ""),
     Mutant(
         "a taken slot passes the cap", "take", "if not holds_slot and h[INFLIGHT] >= width(h) then", "if false then"
@@ -84,10 +86,10 @@ MUTANTS = (
 
 def killer(url: str, replaced: Mapping[str, str]) -> str | None:
     """The test that fails on the faulty scripts, None when none does."""
-    for delay, cap in PACES:
+    for pace in PACES:
         for seed in range(SEEDS):
             try:
-                simulate(url, seed, delay, cap, replaced)
+                simulate(url, seed, pace, replaced)
             except Exception:  # noqa: BLE001  # a script that fails is a fault found, too
                 return "wire"
     machine = type("Mutant", (FrontierMachine,), {"url": url, "replaced": replaced})

@@ -20,7 +20,7 @@ SILENT_MS: Final = 15_000  # three heartbeats missed: what a killed worker had i
 SAMPLED: Final = 16  # keys of a kind, to tell their size
 _COUNTED: Final = {"zset": "zcard", "set": "scard", "hash": "hlen"}  # a Bloom filter's size is fixed: not told
 _FIELDS: Final = frozenset(SpiderStats.__slots__)
-_HOST: Final = struct.Struct(">8d3HI2HhBh")  # the twin of HOST in lua/lib/hosts.lua
+_HOST: Final = struct.Struct(">9d3HI2HhBHh")  # the twin of HOST in lua/lib/hosts.lua
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,8 @@ class Census:
     async def _host(self, shard: int, name: str, queued: int, now: int) -> HostState:
         raw = await self._shards.client.hget(self._shards.key(shard, "hosts"), name) or bytes(_HOST.size)
         fields = _HOST.unpack_from(raw)
-        start, delay, _, _, blocked, _, _, _, cap, _, in_flight, latency, ok, bad, streak, openings, _ = fields
+        start, delay, _, _, blocked, *_ = fields[:9]
+        cap, _, in_flight, latency, ok, bad, streak, openings, *_ = fields[9:]
         return HostState(
             host=name,
             queued=queued,

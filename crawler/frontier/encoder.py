@@ -50,4 +50,5 @@ class Encoder:
             not_before_ms=round(request.meta.get("not_before", 0) * 1000),
             delay_ms=rule.delay_ms,
             cap=rule.cap,
+            burst=rule.burst,
         )

@@ -199,7 +199,14 @@ class Frontier:
         return int(await self.shards.run("back_off", self.shards.of_host(host), host, max(0, elapsed_ms), self._rng()))
 
     async def take(
-        self, host: str, *, delay_ms: int = 0, cap: int = 1, worker: str = "", lease: Handle | None = None
+        self,
+        host: str,
+        *,
+        delay_ms: int = 0,
+        cap: int = 1,
+        burst: int = 1,
+        worker: str = "",
+        lease: Handle | None = None,
     ) -> Take:
         """A paced slot for a request that bypasses the queue; report it under the token of the answer.
 
@@ -210,7 +217,7 @@ class Frontier:
         under: tuple[int, ...] = ()
         if lease is not None:
             shard, under = keys.split_handle(lease)
-        wait, number, token = await self.shards.run("take", shard, host, delay_ms, cap, worker, *under)
+        wait, number, token = await self.shards.run("take", shard, host, delay_ms, cap, burst, worker, *under)
         if wait:
             return Take(max(0, wait), lost=wait < 0)
         return Take(0, self.config.start_within_ms, (f"{shard}:{int(number)}", token))

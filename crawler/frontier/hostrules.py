@@ -24,6 +24,7 @@ class HostRule:
     cap: int  # most requests in flight
     tier: Tier = TIERS[0]  # the least one its pages need
     max_tier: Tier = TIERS[-1]
+    burst: int = 1  # most requests that need not wait for the delay, after a rest
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,7 @@ class HostRules:
     slots: Mapping[str, Mapping[str, float]]
     grouping: urls.Grouping
     domains: Rules
+    burst: int = 1
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> HostRules:
@@ -50,6 +52,7 @@ class HostRules:
             slots=_slots(settings),
             grouping="domain" if grouping == "domain" else "hostname",
             domains=load_rules(settings["DOMAINS_FILE"]),
+            burst=config.integer(settings, "POLITENESS_BURST", 1, 1_000),
         )
 
     def of(self, request: Request) -> HostRule:
@@ -64,7 +67,8 @@ class HostRules:
         cap = int(slot.get("concurrency", self.cap))
         if site.delay_seconds is not None:
             delay_ms = round(site.delay_seconds * 1000)
-        return HostRule(group, delay_ms, site.concurrency or cap, site.tier or TIERS[0], site.max_tier or TIERS[-1])
+        tiers = (site.tier or TIERS[0], site.max_tier or TIERS[-1])
+        return HostRule(group, delay_ms, site.concurrency or cap, *tiers, burst=site.burst or self.burst)
 
 
 def _slots(settings: BaseSettings) -> dict[str, dict[str, float]]:

@@ -13,7 +13,7 @@ from crawler.policy.tiers import Tier
 MAX_PRIORITY: Final = 1000
 MAX_NAME: Final = 255  # bytes; a DNS name has at most 253
 MAX_DIGEST: Final = 64
-MAX_CAP: Final = 1_000
+MAX_CAP: Final = 1_000  # of requests in flight, and of a burst
 MAX_DELAY_MS: Final = 86_400_000
 MAX_FINGERPRINT: Final = (1 << 63) - 1
 
@@ -40,6 +40,7 @@ class Message:
     not_before_ms: int = 0  # server's wall clock
     delay_ms: int = 0  # least time between two wire starts at the host
     cap: int = 1  # most requests in flight at the host
+    burst: int = 1  # most requests that need not wait for the delay, after a rest
 
     def __post_init__(self) -> None:
         if self.stream.partition(":")[0] != self.spider or not self.spider or set("!\n") & set(self.stream):
@@ -50,9 +51,10 @@ class Message:
             raise MessageError(f"fingerprint {self.fingerprint} must be of 63 bits, its digest of {MAX_DIGEST} bytes")
         if not self.generation.isdecimal():
             raise MessageError(f"generation {self.generation!r} must be a number")
-        if not 1 <= self.cap <= MAX_CAP or not 0 <= self.delay_ms <= MAX_DELAY_MS:
+        if not (1 <= self.cap <= MAX_CAP and 1 <= self.burst <= MAX_CAP and 0 <= self.delay_ms <= MAX_DELAY_MS):
             raise MessageError(
-                f"cap {self.cap} must be 1 to {MAX_CAP}, delay {self.delay_ms} ms at most {MAX_DELAY_MS} ms"
+                f"cap {self.cap} and burst {self.burst} must be 1 to {MAX_CAP}, delay {self.delay_ms} ms at most "
+                f"{MAX_DELAY_MS} ms"
             )
 
 

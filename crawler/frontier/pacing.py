@@ -195,7 +195,12 @@ class Pacer:
             asked_at = self._clock()
             try:
                 take = await self._frontier.take(
-                    rule.group, delay_ms=rule.delay_ms, cap=rule.cap, worker=self._worker, lease=handle
+                    rule.group,
+                    delay_ms=rule.delay_ms,
+                    cap=rule.cap,
+                    burst=rule.burst,
+                    worker=self._worker,
+                    lease=handle,
                 )
             except (RedisError, OSError) as error:
                 await self._outage.wait(error)

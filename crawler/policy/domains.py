@@ -48,6 +48,7 @@ class DomainRules:
     obey_nofollow: bool = True
     delay_seconds: float | None = None
     concurrency: int | None = None
+    burst: int | None = None
     group_by_domain: bool | None = None
     tier: Tier | None = None
     max_tier: Tier | None = None
@@ -77,6 +78,7 @@ _READERS: Final = MappingProxyType(
         "obey_nofollow": read.boolean,
         "delay_seconds": read.number(0, 86_400),
         "concurrency": read.integer(1, 1_000),
+        "burst": read.integer(1, 1_000),
         "group_by_domain": read.boolean,
         "tier": read.choice(*TIERS),
         "max_tier": read.choice(*TIERS),

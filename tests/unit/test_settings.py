@@ -74,6 +74,7 @@ def test_the_defaults_are_in_range() -> None:
         ("TIER_DAILY_REQUESTS", {"http": 5}, "browser or api"),
         ("TIER_DAILY_REQUESTS", {"browser": -1}, "browser or api"),
         ("TIER_DAILY_COST", {"api": "much"}, "browser or api"),
+        ("POLITENESS_BURST", 0, "1 to 1000"),
         ("POLITENESS_GROUP", "continent", "one of hostname, domain"),
         ("RETRY_BASE_SECONDS", -1, "0 to 3600"),
         ("RETRY_CAP_SECONDS", 1e9, "0 to 86400"),

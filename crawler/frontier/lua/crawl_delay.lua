@@ -14,6 +14,7 @@ h[CRAWL] = asked
 local least = math.max(h[FLOOR], asked)
 if h[DELAY] <= before or h[DELAY] < least then -- not adapted to anything longer
   h[NEXT] = h[NEXT] > 0 and h[NEXT] + math.max(0, least - h[DELAY]) or 0
+  if h[NEXT] > 0 and h[BURST] > 1 and asked > 0 then h[NEXT] = math.max(h[NEXT], now + least) end -- no bursts from now on
   h[DELAY] = least
 end
 unsettled[name] = true

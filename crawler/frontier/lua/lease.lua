@@ -56,7 +56,7 @@ local function visit(stream, base, name, most)
     local heads = call('ZRANGE', queue, 0, room, 'WITHSCORES')
     local taken = math.min(room, #heads / 2)
     call('ZREMRANGEBYRANK', queue, 0, taken - 1)
-    if h[DELAY] > 0 then h[NEXT] = now + START_MS + h[DELAY] end
+    if h[DELAY] > 0 then reserve(h) end
     for i = 1, taken do hand_out(base, name, heads[2 * i - 1], heads[2 * i], h[NEXT]) end
     h[INFLIGHT] = h[INFLIGHT] + taken
     local first = heads[2 * taken + 1]

@@ -2,12 +2,12 @@
 -- push: accept a batch of requests, once per fingerprint and generation.
 -- KEYS[1] the shard's tag. ARGV[1] '1' for children of leased work, never refused for fullness; ARGV[2] '1' while
 -- memory is above its mark; ARGV[3] how many hosts there are, these hosts, then the requests, those of a host together:
--- not before ms (d), delay ms (I4), cap (H), 1 to deduplicate (B), host, stream, generation, fingerprint in digits (each
+-- not before ms (d), delay ms (I4), cap (H), burst (H), 1 to deduplicate (B), host, stream, generation, fingerprint in digits (each
 -- length-prefixed), envelope.
 -- Result: one number per request: 0 accepted, 1 duplicate, 2 duplicate of a dead letter, 3 queue full, 4 memory.
 -- O(1) per request, and one bucket of fingerprints split per LOAD accepted. Refused by the server at maxmemory.
 -- include: clock state tally hosts wishes members queue seen
-local ROW = '>dI4HBBc0Bc0Bc0Bc0h'
+local ROW = '>dI4HHBBc0Bc0Bc0Bc0h'
 local ACCEPTED, DUPLICATE, DUPLICATE_DEAD, FULL, MEMORY = 0, 1, 2, 3, 4
 local OUTCOMES = {[ACCEPTED] = 'accepted', 'duplicates', 'duplicates_dead', 'refused', 'refused'}
 local forced, low_memory = ARGV[1] == '1', ARGV[2] == '1'
@@ -27,7 +27,7 @@ load_hosts({unpack(ARGV, 4, first - 1)})
 local result = {}
 for i = first, #ARGV do
   local row = ARGV[i]
-  local not_before, delay, cap, dedupe, name, stream, generation, digits, priority, at = struct.unpack(ROW, row)
+  local not_before, delay, cap, burst, dedupe, name, stream, generation, digits, priority, at = struct.unpack(ROW, row)
   local envelope = string.sub(row, at - 2)
   local outcome = judge(stream, generation, envelope, dedupe == 1, digits)
   local t, event = tally(stream, generation), OUTCOMES[outcome]
@@ -38,7 +38,7 @@ for i = first, #ARGV do
     state.seq = state.seq + 1
     local member = member_of(state.seq, 0, 0, envelope)
     turn_to(stream, name)
-    configure(name, stream, delay, cap)
+    configure(name, stream, delay, cap, burst)
     if not_before > now then
       delay_until(not_before, stream, name, member)
       t.delayed = t.delayed + 1

@@ -24,7 +24,7 @@ for i, r in ipairs(records) do
     local excused = flags % 4 >= 2
     result[i] = excused and 1 or adapt(h, wire, latency, status, retry_after, flags >= 4, jitter)
     if keep == 1 then
-      h[NEXT] = h[NEXT] == r[RESERVED] and wire + h[DELAY] or math.max(h[NEXT], wire + h[DELAY])
+      h[NEXT] = h[NEXT] == r[RESERVED] and next_after(h, wire, true) or math.max(h[NEXT], next_after(h, wire))
       r[RESERVED] = -1
     else
       release(r, wire)

@@ -13,7 +13,7 @@ for i, r in ipairs(records) do
     if on_wire and r[RELEASED] == 0 and r[RESERVED] > r[START_BY] then -- else its host has no delay
       local h = host(r[HOST])
       if h[NEXT] == r[RESERVED] then
-        h[NEXT] = now + h[DELAY]
+        h[NEXT] = next_after(h, now, true)
         r[RESERVED] = h[NEXT]
         unsettled[r[HOST]] = true
       end

@@ -1,17 +1,17 @@
 #!lua flags=allow-oom
 -- take: a paced slot for a request that bypasses the queue (redirect hop, robots.txt, media).
--- KEYS[1] the shard's tag. ARGV[1] host, ARGV[2] delay ms, ARGV[3] cap, ARGV[4] worker; then, when it goes under a lease,
--- ARGV[5] id and ARGV[6] token: in its slot if it still holds one, else the lease is given a slot again.
+-- KEYS[1] the shard's tag. ARGV[1] host, ARGV[2] delay ms, ARGV[3] cap, ARGV[4] burst, ARGV[5] worker; then, when it goes under a lease,
+-- ARGV[6] id and ARGV[7] token: in its slot if it still holds one, else the lease is given a slot again.
 -- Result: {wait ms, id, token}; wait 0: granted, report it under id and token; else ask again after wait ms; -1: the
 -- lease is stale. While somebody waits the host is held for it. O(streams of the host).
 -- include: clock state hosts wishes records
 local HOLD_MS, POLL_MS = 500, 250
-local records, ids = lookup_handles(5)
+local records, ids = lookup_handles(6)
 local r, id = records[1], ids[1]
 if id and not r then return {-1, 0, 0} end
 local name = r and r[HOST] or ARGV[1]
 local h = host(name)
-if not r then configure(name, '', tonumber(ARGV[2]), tonumber(ARGV[3])) end
+if not r then configure(name, '', tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])) end
 local holds_slot = r and r[RELEASED] == 0
 
 local function wait_for()
@@ -31,13 +31,13 @@ if wait > 0 then
   return {wait, 0, 0}
 end
 h[HOLD] = 0
-h[NEXT] = h[DELAY] > 0 and now + START_MS + h[DELAY] or now
+if h[DELAY] > 0 then reserve(h, r and r[RESERVED] == h[NEXT]) else h[NEXT] = now end
 if not holds_slot then h[INFLIGHT] = h[INFLIGHT] + 1 end
 if not r then
   state.seq, state.token = state.seq + 1, math.max(state.token, now * 1024) + 1
   id = state.seq
   r = {state.token, 0, 0, 0, 0, 0, 0, 0}
-  r[NAMES] = struct.pack('>Bc0Bc0Bc0Bc0', #name, name, 0, '', 0, '', #ARGV[4], ARGV[4])
+  r[NAMES] = struct.pack('>Bc0Bc0Bc0Bc0', #name, name, 0, '', 0, '', #ARGV[5], ARGV[5])
   call('ZADD', T .. ':lease', now + LEASE_MS, id)
   wake_at(now + LEASE_MS)
 end

@@ -73,6 +73,21 @@ class EchoSpider(FrontierSpider):
         return super().make_request_from_data(data)
 
 
+class BesideSpider(FrontierSpider):
+    """At its front page asks another host for files and pages beside the queue; `there` is that host."""
+
+    name = "beside"
+    there = ""  # given with -a
+
+    async def parse(self, response: Response) -> AsyncIterator[Any]:
+        if response.url.endswith("/front"):
+            assert self.crawler.engine is not None
+            asked = [Request(f"{self.there}/asked{number}", meta={"dont_retry": True}) for number in range(3)]
+            answers = asyncio.gather(*map(self.crawler.engine.download_async, asked))
+            yield {"file_urls": [f"{self.there}/file{number}" for number in range(3)]}
+            yield {"statuses": [answer.status for answer in await answers]}
+
+
 class PausingSpider(FrontierSpider):
     """Pauses the engine at its first page as soon as others wait, notes what it holds a moment later, and goes on."""
 

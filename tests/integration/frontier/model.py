@@ -30,6 +30,7 @@ class Host:
     tripped: float = 0
     streak: int = 0  # faults in a row, below 0; since `hurt`, 200s in a row, above 0
     trips: int = 0
+    burst: int = 1  # never more here: test_wire.py has bursts
     cap: int = 1
     width: int = 1
     in_flight: int = 0

@@ -24,9 +24,9 @@ for _, key in ipairs(redis.call('KEYS', '*')) do
 end
 return result
 """
-HOST = struct.Struct(">8d3HI2HhBh")
-_TIMES = ("next", "delay", "floor", "crawl", "blocked", "hold", "hurt", "tripped")
-_NUMBERS = ("cap", "width", "in_flight", "latency", "ok", "bad", "streak", "trips", "lead")
+HOST = struct.Struct(">9d3HI2HhBHh")
+_TIMES = ("next", "delay", "floor", "crawl", "blocked", "hold", "hurt", "tripped", "prior")
+_NUMBERS = ("cap", "width", "in_flight", "latency", "ok", "bad", "streak", "trips", "burst", "lead")
 HOST_FIELDS = (*_TIMES, *_NUMBERS)
 RECORD = struct.Struct(">5d2BH")
 STATE = struct.Struct(">12d")

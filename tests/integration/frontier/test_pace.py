@@ -146,6 +146,81 @@ async def test_a_crawl_delay_raises_the_delay_and_never_lowers_the_configured_on
     assert await world.frontier.robots.crawl_delay("a.example", "http://a.example", 500) == 2_000
 
 
+async def burst_of(world: Any) -> int:
+    """How many requests can be leased and sent now, one after the other, without any time passing."""
+    sent = 0
+    while handle := handles(await world.lease(8)):
+        assert len(handle) == 1, "the next one goes out when this one has"
+        await world.frontier.start(handle, on_wire=True)
+        await world.frontier.report([answer(handle[0])])
+        await world.frontier.ack(handle)
+        sent += 1
+    return sent
+
+
+async def test_a_host_that_was_left_alone_gets_a_burst_and_then_its_delay(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    await world.frontier.push([message(number, delay_ms=1_000, burst=3, cap=8) for number in range(30)])
+    assert await burst_of(world) == 3
+    for passed, sent in ((999, 0), (1, 1), (999, 0), (2_001, 3), (60_000, 3)):
+        await world.pass_ms(passed)
+        assert await burst_of(world) == sent, passed
+
+
+async def test_what_is_given_back_costs_nothing_of_the_burst(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    await world.frontier.push([message(number, delay_ms=1_000, burst=3, cap=8) for number in range(30)])
+    for _ in range(5):
+        await world.frontier.give_back(handles(await world.lease(8)))
+    assert await burst_of(world) == 3
+
+
+async def test_no_bursts_where_the_site_asked_for_a_delay_or_pushed_back(redis_client: Any) -> None:
+    world = await timed(redis_client, forgive_ms=10_000)
+    await world.frontier.push([message(number, delay_ms=1_000, burst=3, cap=8) for number in range(30)])
+    await world.frontier.robots.crawl_delay("a.example", "http://a.example", 2_000)
+    assert await burst_of(world) == 1
+    await world.frontier.robots.crawl_delay("a.example", "http://a.example", 0)
+    await world.pass_ms(60_000)
+    assert await burst_of(world) == 3
+    await world.pass_ms(60_000)
+    await exchange(world, 429)
+    await world.pass_ms(4_000)
+    assert await burst_of(world) == 1
+
+
+async def test_the_smallest_burst_that_a_spider_wants_counts(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    await world.frontier.push([message(number, stream="s", delay_ms=1_000, burst=5, cap=8) for number in range(9)])
+    await world.frontier.push([message(99, stream="t", delay_ms=1_000, burst=2, cap=8)])
+    assert await burst_of(world) == 2
+
+
+async def test_what_bypasses_the_queue_takes_from_the_same_bucket(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    wishes: dict[str, Any] = {"delay_ms": 1_000, "burst": 3, "cap": 8}
+    for _ in range(3):
+        take = await world.frontier.take("a.example", worker="w", **wishes)
+        assert take.token is not None
+        await world.frontier.report([answer(take.token)])
+    assert (await world.frontier.take("a.example", worker="w", **wishes)).wait_ms == 1_000
+    await world.frontier.push([message(1, **wishes)])
+    assert await world.lease() == []
+
+
+async def test_robots_txt_and_the_page_that_waits_for_it_are_two_of_a_burst(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    await world.frontier.push([message(number, delay_ms=1_000, burst=3, cap=1) for number in range(9)])
+    [handle] = handles(await world.lease(8))
+    assert (await world.frontier.take("a.example", lease=handle)).token == handle
+    await world.frontier.report([answer(handle, keep=True)])
+    assert (await world.frontier.take("a.example", lease=handle)).token == handle
+    await world.frontier.start([handle], on_wire=True)
+    await world.frontier.report([answer(handle)])
+    await world.frontier.ack([handle])
+    assert await burst_of(world) == 1
+
+
 async def test_autothrottle_does_what_scrapys_does(redis_client: Any) -> None:
     """The same answers, in the same order, to Scrapy's own extension and to the frontier."""
     settings = {

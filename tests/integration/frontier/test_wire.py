@@ -21,7 +21,7 @@ from tests.integration.frontier.harness import CLOCK, Harness
 CONFIG = FrontierConfig(lease_ms=100_000, start_within_ms=20_000)
 HOST = "a.example"
 HOUR_MS = 3_600_000
-PACES = ((1_000, 1), (1_000, 2), (500, 8))  # delay ms, cap
+PACES = ((1_000, 1, 1), (1_000, 2, 1), (500, 8, 1), (1_000, 2, 3), (9_000, 8, 4))  # delay ms, cap, burst
 SEEDS = 12
 EVENTS = 250
 
@@ -40,12 +40,13 @@ class Permit:
 class Fleet:
     """Does at random what workers do, and what befalls them."""
 
-    def __init__(self, harness: Harness, seed: int, delay: int, cap: int, replaced: Mapping[str, str]) -> None:
+    def __init__(self, harness: Harness, seed: int, pace: tuple[int, int, int], replaced: Mapping[str, str]) -> None:
         self.random = Random(seed)
         self.harness = harness
         self.run = harness.run
         self.frontier = Frontier(harness.client, CONFIG, rng=lambda: 0.5, replaced={"lib/clock": CLOCK, **replaced})
-        self.delay, self.cap = delay, cap
+        self.delay, self.cap, self.burst = pace
+        self.full_at = 0.0  # when the bucket would be full again, its tokens counted in time
         self.time = 1_700_000_000_000
         self.skew = 0
         self.permits: list[Permit] = []
@@ -83,7 +84,13 @@ class Fleet:
         self.harness.set_clock(self.frontier.shards.key(0, "clock"), self.time + self.skew)
 
     def push(self) -> None:
-        wishes: dict[str, Any] = {"host": HOST, "delay_ms": self.delay, "cap": self.cap, "dedupe": False}
+        wishes: dict[str, Any] = {
+            "host": HOST,
+            "delay_ms": self.delay,
+            "cap": self.cap,
+            "burst": self.burst,
+            "dedupe": False,
+        }
         self.pushed += 8
         self.run(
             self.frontier.push([Message(stream="s", spider="s", body=b"", fingerprint=1, **wishes) for _ in range(8)])
@@ -114,9 +121,9 @@ class Fleet:
 
     def put_on_wire(self, permit: Permit) -> None:
         """A worker mostly tells at once; one that is killed just then never does."""
-        if self.sends:
-            gap = self.time - self.sends[-1]
-            assert gap >= self.delay, f"{gap} ms after the one before; {self.told()}"
+        early = self.full_at - (self.burst - 1) * self.delay - self.time
+        assert early <= 0, f"{early} ms too early; {self.told()}"
+        self.full_at = max(self.full_at, self.time) + self.delay
         self.sends.append(self.time)
         permit.sent_at, permit.spent = self.time, True
         # what its worker left unanswered for longer than a lease is nobody's any more
@@ -134,7 +141,7 @@ class Fleet:
         permit.sent_at = None
 
     def take(self) -> None:
-        take = self.run(self.frontier.take(HOST, delay_ms=self.delay, cap=self.cap, worker="w"))
+        take = self.run(self.frontier.take(HOST, delay_ms=self.delay, cap=self.cap, burst=self.burst, worker="w"))
         if take.token is not None:
             self.permits.append(permit := Permit(take.token, self.deadline(take), is_lease=False))
             if self.random.random() < 0.8:
@@ -172,23 +179,25 @@ class Fleet:
         return [permit for permit in self.permits if permit.sent_at is None]
 
     def told(self) -> str:
-        return f"delay {self.delay}, cap {self.cap}, the last events were\n" + "\n".join(self.log[-40:])
+        return f"delay {self.delay}, cap {self.cap}, burst {self.burst}, the last events were\n" + "\n".join(
+            self.log[-40:]
+        )
 
 
-def simulate(url: str, seed: int, delay: int, cap: int, replaced: Mapping[str, str]) -> Fleet:
+def simulate(url: str, seed: int, pace: tuple[int, int, int], replaced: Mapping[str, str]) -> Fleet:
     """One fleet's life; raises AssertionError where the host was not treated politely."""
     harness = Harness(url)
     try:
         harness.run(harness.client.flushall())
-        fleet = Fleet(harness, seed, delay, cap, replaced)
+        fleet = Fleet(harness, seed, pace, replaced)
         fleet.live(EVENTS)
         return fleet
     finally:
         harness.close()
 
 
-@pytest.mark.parametrize(("delay", "cap"), PACES)
-def test_no_worker_clock_or_stall_breaks_the_pace(redis_url: str, delay: int, cap: int) -> None:
-    fleets = [simulate(redis_url, seed, delay, cap, {}) for seed in range(SEEDS)]
+@pytest.mark.parametrize("pace", PACES)
+def test_no_worker_clock_or_stall_breaks_the_pace(redis_url: str, pace: tuple[int, int, int]) -> None:
+    fleets = [simulate(redis_url, seed, pace, {}) for seed in range(SEEDS)]
     sends = sum(len(fleet.sends) for fleet in fleets)
     assert sends > 10 * SEEDS, "the fleets did work"

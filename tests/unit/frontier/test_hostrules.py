@@ -34,7 +34,8 @@ def domains(tmp_path: Path) -> Path:
 
 def rule(domains: Path, url: str = URL, meta: dict[str, Any] | None = None, **settings: Any) -> HostRule:
     given = {"DOWNLOAD_DELAY": 0.5, "CONCURRENT_REQUESTS_PER_DOMAIN": 2, "POLITENESS_GROUP": "hostname"}
-    rules = HostRules.from_settings(Settings(given | {"DOMAINS_FILE": str(domains)} | settings))
+    given |= {"POLITENESS_BURST": 1, "DOMAINS_FILE": str(domains)}
+    rules = HostRules.from_settings(Settings(given | settings))
     return rules.of(Request(url, meta=meta))
 
 
@@ -53,6 +54,12 @@ def test_download_slots_keep_their_meaning(domains: Path) -> None:
     assert rule(domains, DOWNLOAD_SLOTS=slots) == HostRule("www.shop.example.co.uk", 4000, 7)
     assert rule(domains, meta={"download_slot": "mine"}, DOWNLOAD_SLOTS=slots) == HostRule("mine", 0, 2)
     assert rule(domains, meta={"download_slot": "other"}, DOWNLOAD_SLOTS=slots) == HostRule("other", 500, 2)
+
+
+def test_a_burst_is_of_a_site_or_of_all(domains: Path) -> None:
+    domains.write_text('["shop.example.co.uk"]\nburst = 5\n')
+    assert (rule(domains).burst, rule(domains, "http://other.example/").burst) == (5, 1)
+    assert rule(domains, "http://other.example/", POLITENESS_BURST=3).burst == 3
 
 
 def test_domains_toml_has_the_last_word(domains: Path) -> None:

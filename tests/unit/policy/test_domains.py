@@ -82,6 +82,7 @@ def test_the_head_of_the_shipped_file_names_every_key_and_field() -> None:
         ("[default]\nconcurrency = 1.5", "line 2: [default] concurrency", 1.5, "whole number from 1 to 1000"),
         ('["a.b"]\n\nmax_tier = "ftp"', "line 3: [a.b] max_tier", "ftp", "http, browser, api"),
         ('["a.b"]\nobey_nofollow = "no"', "line 2: [a.b] obey_nofollow", "no", "true or false"),
+        ("[default]\nburst = 0", "line 2: [default] burst", 0, "whole number from 1 to 1000"),
         ("[default]\nspeed = 1", "line 2: [default] key", "speed", "delay_seconds"),
         ('# c\n[default.fields]\ntitle = "h1"\nprice = "a["', "line 4: [default] fields.price", "a[", "CSS selector"),
         ('["a.b".fields]\nprize = "b"', "line 2: [a.b] fields.prize", "prize", "title, price"),

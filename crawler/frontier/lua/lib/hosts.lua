@@ -7,13 +7,15 @@
 --   HURT      when the host last pushed back                      OK, BAD       answers, for the success rate
 --   TRIPPED   when its breaker last opened                        TRIPS         openings in a row, 0: it is closed
 --   STREAK    faults in a row, below 0; 200s since HURT, above 0
+--   BURST     how many may follow each other at once          PRIOR         NEXT before the last reservation
 --   LEAD      priority of its most urgent request, as last seen
 --   STREAMS   '\n<stream>\n' for each stream on which requests of this host are queued
 --   RAW       what was read, false for a new host
 -- T:idle ZSET host -> ms when it may be forgotten; sweep looks again before it does.
-local RAW, NEXT, DELAY, FLOOR, CRAWL, BLOCKED, HOLD, HURT, TRIPPED = 1, 2, 3, 4, 5, 6, 7, 8, 9
-local CAP, WIDTH, INFLIGHT, LATENCY, OK, BAD, STREAK, TRIPS, LEAD, STREAMS = 10, 11, 12, 13, 14, 15, 16, 17, 18, 19
-local HOST_FORMAT = '>ddddddddHHHI4HHhBh'
+local RAW, NEXT, DELAY, FLOOR, CRAWL, BLOCKED, HOLD, HURT, TRIPPED, PRIOR = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
+local CAP, WIDTH, INFLIGHT, LATENCY, OK, BAD, STREAK, TRIPS, BURST = 11, 12, 13, 14, 15, 16, 17, 18, 19
+local LEAD, STREAMS = 20, 21
+local HOST_FORMAT = '>dddddddddHHHI4HHhBHh'
 local hosts, unsettled = {}, {}
 
 -- Reads many at once: a call per host would cost more than all that is done with it.
@@ -32,7 +34,7 @@ local function load_hosts(names)
       h = {raw, struct.unpack(HOST_FORMAT, raw)}
       h[STREAMS] = string.sub(raw, h[STREAMS])
     else
-      h = {false, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, ''}
+      h = {false, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 1, 0, ''}
     end
     hosts[missing[i]] = h
   end
@@ -59,6 +61,25 @@ local function open_at(h)
     at = math.max(at, state.resumed + h[DELAY] + (h[INFLIGHT] > 0 and START_MS or 0))
   end
   return at
+end
+
+-- How many requests may go without waiting for the delay; one where the site asked for a delay, or has pushed back.
+local function burst(h)
+  return (h[CRAWL] > 0 or h[HURT] > 0) and 1 or h[BURST]
+end
+
+-- Keeps the host for one request that goes out within START_MS. again: in place of the last reservation.
+local function reserve(h, again)
+  if not again then h[PRIOR] = h[NEXT] end
+  h[NEXT] = now + START_MS + h[DELAY]
+end
+
+-- When the next request may follow one that went out at wire: a token bucket of `burst`, filled by one each DELAY. NEXT is
+-- its GCRA clock, less the burst. last: it is what the host was kept for last, so that PRIOR stands for all before it.
+local function next_after(h, wire, last)
+  local spare = burst(h) - 2
+  local at = wire - spare * h[DELAY]
+  return last and spare >= 0 and math.max(at, h[PRIOR] + h[DELAY]) or at
 end
 
 -- How many requests may be in flight: behind a breaker one, the probe.
@@ -97,7 +118,7 @@ end
 
 -- A new host of which nothing was accepted in the end.
 local function is_blank(h)
-  return not h[RAW] and is_idle(h) and h[NEXT] + h[DELAY] + h[CRAWL] + h[HOLD] == 0 and h[CAP] == 1
+  return not h[RAW] and is_idle(h) and h[NEXT] + h[DELAY] + h[CRAWL] + h[HOLD] == 0 and h[CAP] == 1 and h[BURST] == 1
 end
 
 -- When an idle host's pace no longer matters. A Crawl-delay is not asked for again while its robots.txt is fresh.

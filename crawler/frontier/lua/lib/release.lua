@@ -18,9 +18,9 @@ local function release(r, wire)
   unsettled[r[HOST]] = true
   h[INFLIGHT] = h[INFLIGHT] - 1
   if h[NEXT] == r[RESERVED] then
-    h[NEXT] = wire and wire + h[DELAY] or now
+    h[NEXT] = wire and next_after(h, wire, true) or (burst(h) > 1 and h[PRIOR] or now)
   elseif wire then
-    h[NEXT] = math.max(h[NEXT], wire + h[DELAY])
+    h[NEXT] = math.max(h[NEXT], next_after(h, wire))
   end
 end
 

@@ -1,0 +1,65 @@
+"""What bypasses the queue: media, a spider's own downloads, robots.txt, redirects to another host. All of it takes its
+turn at its host, on the wire; and no other host waits for it."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+from tests.crawling import Fleet, count, ended, open_frontier
+from tests.sites import Page, Site
+
+DELAY = 0.3
+THERE = "127.0.4.2"
+
+
+async def test_a_burst_on_the_wire_is_no_longer_than_allowed(fleet: Fleet) -> None:
+    with Site({f"/{number}": Page() for number in range(9)}) as site:
+        await fleet.push(*map(site.url, site.pages), cap=8, delay_ms=500, burst=4)
+        workers = [fleet.start(DOWNLOAD_DELAY=0.5, POLITENESS_BURST=4) for _ in range(2)]
+        assert [(await ended(worker))[0] for worker in workers] == [0, 0]
+        times = [request.at for request in site.received]
+    assert len(times) == 9
+    assert times[3] - times[0] < 0.45, "four at once"
+    for first in range(9):
+        for last in range(first + 4, 9):  # one more than the burst takes one delay, and so on
+            assert times[last] - times[first] >= (last - first - 3) * 0.5 - 0.003, times
+
+
+async def test_everything_takes_its_turn_and_no_other_host_waits(fleet: Fleet, tmp_path: Path) -> None:
+    asked = {f"/{kind}{number}": Page() for kind in ("file", "asked", "target") for number in range(3)}
+    asked["/asked1"] = Page("slower", 429, {"Retry-After": "1"})
+    with (
+        Site(asked | {"/robots.txt": Page("User-agent: *\nDisallow:\n")}, THERE) as there,
+        Site({f"/{number}": Page() for number in range(60)}, "127.0.4.3") as other,
+        Site({}, "127.0.4.1") as here,
+    ):
+        to_there = {f"/r{number}": Page("", 302, {"Location": there.url(f"/target{number}")}) for number in range(3)}
+        here.pages |= {"/front": Page()} | to_there
+        await fleet.push(*map(here.url, ["/front", *to_there]), *map(other.url, other.pages), spider="beside")
+        settings: dict[str, Any] = {
+            "ROBOTSTXT_OBEY": True,
+            "DOWNLOAD_SLOTS": {THERE: {"delay": DELAY, "concurrency": 1}},
+            "ITEM_PIPELINES": {"scrapy.pipelines.files.FilesPipeline": 1},
+            "FILES_STORE": str(tmp_path),
+            "FRONTIER_BACKOFF_SECONDS": 0.1,
+        }
+        options = fleet.options(**settings)
+        status, log = await ended(fleet.runner.fork("crawl", "beside", "-a", f"there={there.url('')}", *options))
+        left = await fleet.left("beside")
+        async with open_frontier(fleet.redis_url, fleet.key) as frontier:
+            state = await frontier.census._host(0, THERE, 0, 0)
+    assert status == 0, log
+    assert sorted(there.requested) == sorted([*asked, "/robots.txt"])
+    gaps = [after.at - before.at for before, after in itertools.pairwise(there.received)]
+    assert min(gaps) >= DELAY - 0.002, gaps
+    slowed = there.requested.index("/asked1")
+    if slowed + 1 < len(there.received):
+        assert there.received[slowed + 1].at - there.received[slowed].at >= 1, "it is the host that is slowed down"
+    assert state.success is not None
+    assert 0.5 < state.success < 1, "each answer is reported"
+    assert max(request.at for request in other.received) < there.received[-2].at, "the others were done long before"
+    assert count(log, "file_count") == 3
+    assert left.states == {"done": left.counters.accepted}
+    assert (left.in_flight, left.leases) == (0, 0)
