@@ -47,6 +47,11 @@ class Parsed:
     expires: float
     later: bool = False
 
+    @property
+    def pending(self) -> bool:
+        """Whether another worker is fetching the file."""
+        return self.later and not self.since
+
 
 class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
     """Scrapy's, with another way to come by the file.
@@ -83,6 +88,8 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
         if known is None or self._clock() >= known.expires:
             known = await self._load(origin, request)
         held = self._worker.book.of(request)
+        while known.pending and (held is None or held.downloads > 1):  # it cannot wait in the frontier
+            known = await self._load(origin, request)
         if known.later:
             self._put_back(held, origin, known)
         if held is not None and held.leased_at < known.since:

@@ -46,6 +46,17 @@ async def test_a_task_whose_worker_is_silent_goes_to_another(
     assert await claim(world, "other") == FetchTask(0)
     assert not await keep(world, LATER, "killed"), "what it brings after all is not believed"
     assert await keep(world, RULES, "other")
+    assert not await keep(world, LATER, "killed")
+
+
+async def test_a_slow_worker_that_nobody_relieved_is_believed(
+    redis_client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crawler.frontier.robots.LOCK_MS", 50)
+    world = await timed(redis_client)
+    assert await claim(world) == FetchTask(0)
+    await asyncio.sleep(0.1)
+    assert await keep(world, RULES)
 
 
 async def test_since_when_a_file_cannot_be_reached_is_remembered_until_it_can(redis_client: Any) -> None:
