@@ -34,7 +34,8 @@ DOUBTED: Final = "proxy_doubted"  # of these, where the host may have been at fa
 _UNREACHED: Final = (DownloadConnectionRefusedError, CannotResolveHostError)  # only a proxy is connected to
 _UNCERTAIN: Final = (DownloadTimeoutError, DownloadFailedError, ResponseDataLossError)
 _LOG_IN: Final = (407, 401)  # tinyproxy answers wrong credentials with the latter
-_STATUS: Final = re.compile(r"\bstatus'?:? (\d{3})\b")  # a proxy's answer, in the words of our errors and of Scrapy's
+# A proxy's answer, in the words of our errors, of Scrapy's and of curl's.
+_STATUS: Final = re.compile(r"\b(?:status|response)'?:? (\d{3})\b")
 _GATEWAY_STATUSES: Final = (502, 504)
 _OWN_HEADERS: Final = ("Proxy-Authenticate", "Proxy-Agent", "X-Squid-Error")  # of answers that proxies write themselves
 _OWN_SERVERS: Final = (b"tinyproxy", b"squid")

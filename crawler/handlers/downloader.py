@@ -26,6 +26,7 @@ from crawler.handlers import guard
 from crawler.handlers.chain import MiddlewareChain
 from crawler.handlers.departure import DEPARTURE, Departure
 from crawler.handlers.tiers import TierHandlers
+from crawler.handlers.tls_profiles import TlsProfiles
 from crawler.policy.failures import FailureClass, classify
 
 UNREACHED: Final = (FailureClass.HOST_FAULT, FailureClass.TRANSIENT)  # exceptions that speak of the host, not of a page
@@ -46,6 +47,7 @@ class Downloader(ScrapyDownloader):
         super().__init__(crawler)
         self._chain = MiddlewareChain(self.middleware)
         self._tiers = TierHandlers(crawler)
+        self._tls = TlsProfiles(crawler)
 
     def fetch(self, request: Request, spider: Any = None) -> Deferred[Response | Request]:
         """Download *request* through the middlewares; tells the settler how that ended."""
@@ -106,7 +108,7 @@ class Downloader(ScrapyDownloader):
         return response
 
     async def _handle(self, request: Request) -> Response:
-        if (handler := self._tiers.of(request)) is not None:
+        if (handler := self._tiers.of(request) or self._tls.of(request)) is not None:
             return await handler.download_request(request)
         return await self.handlers.download_request_async(request)
 

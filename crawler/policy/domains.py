@@ -53,6 +53,7 @@ class DomainRules:
     tier: Tier | None = None
     max_tier: Tier | None = None
     headers: str | None = None  # a profile of policy/headers.py
+    tls_profile: str | None = None  # whose TLS handshake
     cookies: Literal["none", "host", "session"] | None = None  # what shares a jar
     proxy_pool: str | None = None  # "": none
     proxy_country: str | None = None
@@ -83,6 +84,7 @@ _READERS: Final = MappingProxyType(
         "tier": read.choice(*TIERS),
         "max_tier": read.choice(*TIERS),
         "headers": read.choice("none", *PROFILES),
+        "tls_profile": read.choice("none", *PROFILES),
         "cookies": read.choice("none", "host", "session"),
         "proxy_pool": pool_name,
         "proxy_country": country,
