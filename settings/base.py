@@ -137,7 +137,7 @@ RETRY_CAP_SECONDS = 300
 RETRY_CLASSES = {
     "rate_limited": {"times": 10},  # the page is there: it is a matter of coming back later
     "transient": {},
-    "host_fault": {"times": 5, "base_seconds": 10, "cap_seconds": 3600},  # most wait behind the host's breaker
+    "host_fault": {"times": 3, "base_seconds": 10, "cap_seconds": 3600},  # most wait behind the host's breaker
     "blocked": {"times": 2, "base_seconds": 30, "cap_seconds": 3600},
     "malformed": {"times": 1},
 }
