@@ -64,6 +64,9 @@ CONDITIONAL_ERRORS: Final = "conditional/errors"  # pages asked for whole, or no
 # items
 ITEMS: Final = "items/{}"  # new, changed, unchanged, stale, spooled, rejected, duplicate
 ITEM_ISSUES: Final = "items/issues/{}"
+FIELD_PRESENT: Final = "items/present/{}"  # by field; a page's items are counted before they may be rejected
+FIELD_MISSING: Final = "items/missing/{}"
+FIELD_INVALID: Final = "items/invalid/{}"
 STORE_ERRORS: Final = "storage/errors"  # attempts that MongoDB did not serve
 STORE_OUTAGES: Final = "storage/outages"
 STORE_AWAY: Final = "storage/away"  # 1 while MongoDB does not serve, 0 again after

@@ -9,10 +9,15 @@ from typing import Any, Final
 
 from crawler import stats as names
 
-GAUGES: Final = frozenset({names.BROWSER_MEMORY, names.STORE_AWAY, names.SPOOL_BYTES, names.SPOOL_OLDEST})
+GAUGES: Final = frozenset(
+    {names.ARCHIVE_AWAY, names.BROWSER_MEMORY, names.STORE_AWAY, names.SPOOL_BYTES, names.SPOOL_OLDEST}
+)
 LABELS: Final = {  # of other patterns: reason, of proxy/: pool
     names.ITEMS: "result",
     names.ITEM_ISSUES: "issue",
+    names.FIELD_PRESENT: "field",
+    names.FIELD_MISSING: "field",
+    names.FIELD_INVALID: "field",
     names.BLOCKED: "vendor",
     names.BROWSER_BLOCKED: "type",
     names.API_CALLS: "provider",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from scrapy.crawler import Crawler
 from scrapy.statscollectors import StatsCollector
@@ -12,11 +13,18 @@ from crawler import stats as names
 from crawler.errors import ConfigError
 from crawler.items import Item
 from crawler.pipelines.drops import reject
-from crawler.policy import validation
+from crawler.policy import quality, validation
+from crawler.policy.quality import Quality
+
+_COUNTED: Final = {
+    Quality.PRESENT: names.FIELD_PRESENT,
+    Quality.MISSING: names.FIELD_MISSING,
+    Quality.INVALID: names.FIELD_INVALID,
+}
 
 
 class ValidatePipeline:
-    """Applies policy/validation.py to our items; foreign items pass untouched."""
+    """Applies policy/validation.py to our items and grades their fields; foreign items pass untouched."""
 
     def __init__(self, fatal: Iterable[str], stats: StatsCollector) -> None:
         self._fatal = frozenset(fatal)
@@ -35,6 +43,8 @@ class ValidatePipeline:
         if not isinstance(item, Item):
             return item
         found = validation.issues(item)
+        for field, state in quality.grades(item, found):
+            self._stats.inc_value(_counted(state, field))
         for issue in found:
             self._stats.inc_value(names.ITEM_ISSUES.format(issue.name))
         if any(issue.name in self._fatal for issue in found):
@@ -42,3 +52,8 @@ class ValidatePipeline:
         if found:
             item.issues = list(dict.fromkeys([*item.issues, *(issue.name for issue in found)]))
         return item
+
+
+@functools.cache
+def _counted(state: Quality, field: str) -> str:
+    return _COUNTED[state].format(field)

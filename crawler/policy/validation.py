@@ -94,8 +94,10 @@ _PAGE: Final[tuple[Rule, ...]] = (
 )
 _RULES: Final[dict[type[Item], tuple[Rule, ...]]] = {ProductItem: _ANY + _PRODUCT, PageItem: _ANY + _PAGE}
 
+# The field that each name is about; `wrong_type` may be about any.
+FIELDS: Final = {name: field for rules in _RULES.values() for name, field, _ in rules}
 # Every name there is; `truncated_<field>` is added by the cleaning of texts.
-NAMES: Final = frozenset({"wrong_type", *(name for rules in _RULES.values() for name, _, _ in rules)})
+NAMES: Final = frozenset({"wrong_type", *FIELDS})
 
 
 def issues(item: Item) -> list[Issue]:

@@ -23,7 +23,10 @@ def crawl(scrapy: ScrapyRunner, *args: str) -> str:
 
 
 def stats(log: str) -> dict[str, int]:
-    return {name: int(value) for name, value in re.findall(r"'((?:items|storage)/[\w/]+)': (\d+)", log)}
+    return {
+        name: int(value)
+        for name, value in re.findall(r"'((?:items(?!/present|/missing|/invalid)|storage)/[\w/]+)': (\d+)", log)
+    }
 
 
 async def test_items_of_every_kind_end_where_they_belong(

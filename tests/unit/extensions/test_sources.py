@@ -71,6 +71,7 @@ def test_only_what_may_go_down_is_a_gauge() -> None:
         "shoal_storage_spool_bytes",
         "shoal_storage_spool_oldest_timestamp_seconds",
         "shoal_browser_memory_bytes",
+        "shoal_archive_away",
     ]
 
 

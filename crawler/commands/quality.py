@@ -1,0 +1,86 @@
+"""`scrapy quality`: how complete the stored items are, by spider and field."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from crawler.errors import ShoalError
+from crawler.items import PageItem, ProductItem
+from crawler.policy import quality
+from crawler.storage import connection, reader
+from crawler.storage import quality as stored
+from crawler.storage.documents import BOOKKEEPING, PROVENANCE
+from crawler.storage.quality import SpiderQuality
+
+CLASSES = {kind.collection: kind for kind in (ProductItem, PageItem)}
+
+
+class Command(ScrapyCommand):
+    """Reads a collection and what was kept out of it."""
+
+    requires_project = True
+    requires_crawler_process = False
+    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
+
+    def syntax(self) -> str:
+        return "<collection> [--host HOST]"
+
+    def short_desc(self) -> str:
+        return "Show how often each field is present, missing or invalid"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--host", default="", help="only items of this host name")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Exit status 2 with one line when it cannot be done; an empty collection is no error."""
+        if len(args) != 1:
+            raise UsageError("name one collection, such as products", print_help=False)
+        try:
+            found, rejected = asyncio.run(self._read(args[0], opts.host))
+        except ShoalError as error:
+            raise UsageError(str(error), print_help=False) from error
+        show(Console(), args[0], found, rejected)
+
+    async def _read(self, collection: str, host: str) -> tuple[list[SpiderQuality], dict[str, int]]:
+        assert self.settings is not None
+        async with connection.session(self.settings) as database:
+            known = sorted({*await reader.collections(database), *CLASSES})
+            if collection not in known:
+                raise ShoalError(f"there is no collection {collection!r}, there are: {', '.join(known)}")
+            names = await _fields(database, collection)
+            found = await stored.by_spider(database, collection, names, quality.INVALID, host)
+            return found, await stored.rejections(database, collection, host)
+
+
+async def _fields(database: connection.Database, collection: str) -> Sequence[str]:
+    if (kind := CLASSES.get(collection)) is not None:
+        return quality.fields(kind)
+    names = await reader.field_names(database, collection)
+    return [name for name in names if name not in BOOKKEEPING and name not in PROVENANCE and "." not in name]
+
+
+def show(console: Console, collection: str, found: Sequence[SpiderQuality], rejected: Mapping[str, int]) -> None:
+    """Print a table for each spider, and what was rejected."""
+    if not found:
+        console.print(f"{collection} is empty")
+    for one in found:
+        title = f"{collection} of spider {one.spider or 'unknown'}: {one.documents:,}"
+        table = Table("field", "present", "missing", "invalid", "share present", title=escape(title))
+        for column in table.columns[1:]:
+            column.justify = "right"
+        for name, (present, missing, invalid) in one.fields.items():
+            share = f"{present / one.documents:.1%}"
+            table.add_row(escape(name), f"{present:,}", f"{missing:,}", f"{invalid:,}", share)
+        console.print(table)
+    if rejected:
+        console.print("rejected: " + ", ".join(f"{number:,} {escape(issue)}" for issue, number in rejected.items()))

@@ -1,0 +1,67 @@
+"""How complete what is stored is, counted by MongoDB itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from crawler.storage.connection import Database
+from crawler.storage.indexes import REJECTED
+
+_EMPTY: Final[list[Any]] = [None, "", [], {}]
+
+
+@dataclass(frozen=True, slots=True)
+class SpiderQuality:
+    """Of one spider's documents: how many there are, and field -> (present, missing, invalid)."""
+
+    spider: str
+    documents: int
+    fields: Mapping[str, tuple[int, int, int]]
+
+
+async def by_spider(
+    database: Database, collection: str, fields: Sequence[str], invalid: Mapping[str, str], host: str = ""
+) -> list[SpiderQuality]:
+    """Read the whole collection, or one host's part; *invalid* says which issue makes which field invalid."""
+    sums: dict[str, Any] = {}
+    for number, field in enumerate(fields):
+        bad = {"$gt": [{"$size": {"$setIntersection": ["$issues", _issues(field, invalid)]}}, 0]}
+        missing = {"$in": [{"$ifNull": [f"${field}", None]}, _EMPTY]}
+        sums[f"i{number}"] = {"$sum": {"$cond": [bad, 1, 0]}}
+        sums[f"m{number}"] = {"$sum": {"$cond": [{"$and": [missing, {"$not": [bad]}]}, 1, 0]}}
+    stages: list[Mapping[str, Any]] = [
+        {"$match": _of(host)},
+        {"$set": {"issues": {"$ifNull": ["$issues", []]}}},
+        {"$group": {"_id": "$source.spider", "documents": {"$sum": 1}} | sums},
+        {"$sort": {"_id": 1}},
+    ]
+    return [_quality(row, fields) async for row in await database[collection].aggregate(stages)]
+
+
+async def rejections(database: Database, collection: str, host: str = "") -> dict[str, int]:
+    """Issue -> how many items of the collection are kept out by it, the most frequent first."""
+    stages: list[Mapping[str, Any]] = [
+        {"$match": {"collection": collection} | _of(host)},
+        {"$unwind": "$issues"},
+        {"$group": {"_id": "$issues", "items": {"$sum": 1}}},
+        {"$sort": {"items": -1, "_id": 1}},
+    ]
+    return {row["_id"]: row["items"] async for row in await database[REJECTED].aggregate(stages)}
+
+
+def _of(host: str) -> dict[str, Any]:
+    return {"url": {"$regex": rf"^https?://{re.escape(host)}(:\d+)?(/|$)"}} if host else {}
+
+
+def _issues(field: str, invalid: Mapping[str, str]) -> list[str]:
+    return [name for name, of in invalid.items() if of == field]
+
+
+def _quality(row: Mapping[str, Any], fields: Sequence[str]) -> SpiderQuality:
+    total = row["documents"]
+    states = {name: (row[f"m{number}"], row[f"i{number}"]) for number, name in enumerate(fields)}
+    counted = {name: (total - missing - bad, missing, bad) for name, (missing, bad) in states.items()}
+    return SpiderQuality(row["_id"] or "", total, counted)

@@ -1,0 +1,44 @@
+"""`scrapy quality`: what MongoDB counts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from crawler.storage.writer import Writer
+from tests.integration.storage.observing import seen
+from tests.servers import ScrapyRunner
+
+SPIDER = str(Path(__file__).with_name("offering.py"))
+
+
+async def test_fields_are_counted_by_spider(scrapy_with_servers: ScrapyRunner, writer: Writer) -> None:
+    for number in range(4):
+        url = f"http://shop.example/p/{number}"
+        issues = ["unknown_currency"] if number == 3 else []
+        brand = "Acme" if number else None
+        await writer.store(seen(0, url=url, brand=brand, issues=issues, source={"spider": "products"}))
+    await writer.store(seen(0, url="http://other.example/p", source={"spider": "mine"}))
+    await writer.reject(seen(0, url="http://shop.example/p/9", title=None), ["missing_title: title = None"])
+
+    done = scrapy_with_servers.run("quality", "products")
+    assert done.returncode == 0, done.stderr
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in done.stdout.splitlines() if "│" in line]
+    assert "products of spider products: 4" in done.stdout
+    assert "products of spider mine: 1" in done.stdout
+    assert ["brand", "3", "1", "0", "75.0%"] in rows
+    assert ["currency", "3", "0", "1", "75.0%"] in rows
+    assert ["title", "4", "0", "0", "100.0%"] in rows
+    assert "rejected: 1 missing_title" in done.stdout
+
+    other = scrapy_with_servers.run("quality", "products", "--host", "other.example").stdout
+    assert "spider mine: 1" in other
+    assert "spider products" not in other
+    assert scrapy_with_servers.run("quality", "nosuch").returncode == 2
+
+
+def test_a_crawl_counts_the_fields_of_its_items(scrapy_with_servers: ScrapyRunner) -> None:
+    log = scrapy_with_servers.run("runspider", SPIDER, "-s", "LOG_LEVEL=INFO").stderr
+    assert "'items/invalid/price': 1" in log
+    assert "'items/missing/title': 1" in log
+    assert "'items/invalid/currency': 1" in log
+    assert "'items/present/title'" in log
