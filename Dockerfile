@@ -1,12 +1,13 @@
 # A worker, or any other command: `docker run shoal:0.1.0 push products https://...`.
 # Redis and MongoDB are named by REDIS_URL and MONGODB_URI; the bundled servers are not in here.
+# `docker build --target browser -t shoal-browser:0.1.0 .` makes the image of workers of the browser tier.
 
 FROM python:3.11-slim-bookworm AS dependencies
 COPY requirements.production.lock /tmp/
 RUN python -m venv /opt/venv \
     && /opt/venv/bin/pip install --no-cache-dir --no-deps --require-hashes -r /tmp/requirements.production.lock
 
-FROM python:3.11-slim-bookworm
+FROM python:3.11-slim-bookworm AS program
 ENV PATH=/opt/venv/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1 \
@@ -26,3 +27,17 @@ HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
 # Scrapy as process 1: SIGTERM drains, that is it finishes what it has started and gives the rest back.
 ENTRYPOINT ["scrapy"]
 CMD ["crawl", "products"]
+
+FROM program AS browser
+USER 0:0
+# The version is Debian's latest: a browser is as safe as it is new.
+# hadolint ignore=DL3008
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends chromium fonts-liberation \
+    && rm -rf /var/lib/apt/lists/*
+# The only directory that it may write to.
+ENV HOME=/tmp \
+    TIER=browser
+USER 10001:10001
+
+FROM program AS worker

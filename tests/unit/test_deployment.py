@@ -103,6 +103,16 @@ def test_the_image_runs_as_nobody_in_particular_with_the_production_settings() -
     assert 'ENTRYPOINT ["scrapy"]' in DOCKERFILE
 
 
+def test_browsers_are_in_an_image_of_their_own_that_is_not_the_default_one() -> None:
+    stages = re.findall(r"^FROM (\S+)(?: AS (\S+))?$", DOCKERFILE, re.MULTILINE)
+    assert stages[-2:] == [("program", "browser"), ("program", "worker")]
+    browser = DOCKERFILE.partition("AS browser\n")[2].partition("\nFROM ")[0]
+    assert "chromium" in browser
+    assert "TIER=browser" in browser
+    assert re.findall(r"^USER (\S+)$", browser, re.MULTILINE)[-1] == "10001:10001"
+    assert DOCKERFILE.count("chromium") == browser.count("chromium")
+
+
 def test_the_bundled_servers_stay_out_of_the_image() -> None:
     lock = (PROJECT_DIR / "requirements.production.lock").read_text()
     assert "fiftyone" not in lock
@@ -197,6 +207,49 @@ def test_with_external_stores_nothing_stateful_is_left(tmp_path: Path) -> None:
         for variable in pod["containers"][0]["env"]
     ]
     assert sorted(keys) == ["mongodb-uri", "redis-url", "redis-url"]
+
+
+@needs_kubectl
+@pytest.mark.parametrize("names", [["browser-workers"], ["browser-workers", "external-stores"]], ids="+".join)
+def test_browser_workers_can_be_added(tmp_path: Path, names: list[str]) -> None:
+    paths = [f"k8s/{path}" for path in ["overlays/local", *(f"components/{name}" for name in names)]]
+    local, *components = (os.path.relpath(PROJECT_DIR / path, tmp_path) for path in paths)
+    kustomization: dict[str, Any] = {"resources": [local], "components": components, "namespace": "shoal"}
+    kustomization |= {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization"}
+    (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump(kustomization))
+    documents = _build(tmp_path)
+    for document in documents:
+        kubernetes_validate.validate(document, KUBERNETES[-1], strict=True)
+    deployment = next(one for one in documents if one["metadata"]["name"] == "browser-workers")
+    container = deployment["spec"]["template"]["spec"]["containers"][0]
+    variables = {one["name"]: one.get("value") for one in container["env"]}
+    assert variables["TIER"] == "browser"
+    assert {"REDIS_URL", "MONGODB_URI"} <= set(variables)
+    assert (variables["REDIS_URL"] is None) == ("external-stores" in names)
+    for name in variables.keys() - {"REDIS_PASSWORD", "MONGODB_PASSWORD"}:
+        assert f'os.environ.get("{name}"' in (PROJECT_DIR / "settings/base.py").read_text(), name
+
+
+def test_browser_workers_are_as_workers_but_for_their_tier() -> None:
+    path = PROJECT_DIR / "k8s/components/browser-workers"
+    pod = next(_pods(_documents((path / "browser-workers.yaml").read_text())))
+    browser, worker = pod["containers"][0], WORKER["containers"][0]
+    for key in ("args", "envFrom", "ports", "startupProbe", "livenessProbe", "readinessProbe", "securityContext"):
+        assert browser[key] == worker[key], key
+    assert [one for one in browser["env"] if one in worker["env"]] == worker["env"]
+    assert pod["terminationGracePeriodSeconds"] == WORKER["terminationGracePeriodSeconds"]
+    assert {key: value for key, value in pod["securityContext"].items() if key != "seccompProfile"} == {
+        key: value for key, value in WORKER["securityContext"].items() if key != "seccompProfile"
+    }
+    version = tomllib.loads((PROJECT_DIR / "pyproject.toml").read_text())["project"]["version"]
+    kustomization = yaml.safe_load((path / "kustomization.yaml").read_text())
+    assert kustomization["images"] == [{"name": browser["image"], "newTag": version}]
+    assert f"shoal-browser:{version}" in DOCKERFILE
+    allowed = _find("NetworkPolicy", "stores")["spec"]["ingress"][0]["from"][0]["podSelector"]["matchExpressions"][0]
+    assert "browser-worker" in allowed["values"]
+    limit = int(browser["resources"]["limits"]["memory"].removesuffix("Gi")) * 1024
+    memory = next(int(one["value"]) for one in browser["env"] if one["name"] == "BROWSER_MEMORY_MB")
+    assert limit >= 2 * memory + 512
 
 
 @pytest.mark.parametrize("pod", list(_pods(_base())), ids=lambda pod: pod["containers"][0]["name"])
