@@ -37,7 +37,7 @@ class RobotsConfig:
     """Times in seconds."""
 
     ttl: float = 86_400
-    cache_size: int = 2_000
+    cache_size: int = 1_000
     timeout: float = 20
     retry: float = 60
     unreachable: float = 30 * 86_400
