@@ -10,7 +10,6 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -22,6 +21,7 @@ from crawler.frontier.frontier import Frontier
 from crawler.frontier.guide import tier_of
 from crawler.frontier.messages import Handle, Message, PushOutcome, Report
 from crawler.frontier.outage import Outage
+from crawler.frontier.settlements import Bury, Ending, Move, Nack
 
 BATCH = 64  # entries per script call: long enough to share the round trip, short enough never to hold Redis up
 
@@ -29,38 +29,6 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Nack:
-    """Try again after *delay_ms*, with *body* and *priority* instead of the old ones when there is a body."""
-
-    handle: Handle
-    delay_ms: int
-    reason: str
-    body: bytes | None = None
-    priority: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """Queue on another stream, that of another tier, with *body* and *priority* instead of the old ones when given."""
-
-    handle: Handle
-    stream: str
-    delay_ms: int = 0
-    body: bytes | None = None
-    priority: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Bury:
-    """Keep as a dead letter."""
-
-    handle: Handle
-    reason: str
-    detail: dict[str, str | int]
-
-
-Ending = Handle | Nack | Move | Bury  # a bare handle is an ack
 Start = tuple[Handle, asyncio.Future[bool]]
 
 

@@ -22,8 +22,8 @@ from crawler.frontier import connection
 from crawler.frontier.dupefilter import FrontierDupeFilter
 from crawler.frontier.guide import stream_of
 from crawler.frontier.leases import Held
-from crawler.frontier.outbox import Bury, Move
 from crawler.frontier.scripts import Client
+from crawler.frontier.settlements import Bury, Move
 from crawler.frontier.settling import RETRY_WAIT_MS, UNFINISHED_TIMES
 from crawler.frontier.worker import Worker
 from crawler.policy.outcome import Evidence

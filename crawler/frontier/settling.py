@@ -21,7 +21,8 @@ from crawler.errors import CodecError
 from crawler.frontier import codec
 from crawler.frontier.guide import stream_of
 from crawler.frontier.leases import Held, LeaseBook
-from crawler.frontier.outbox import Bury, Move, Nack, Outbox
+from crawler.frontier.outbox import Outbox
+from crawler.frontier.settlements import Bury, Move, Nack
 from crawler.policy.failures import FailureClass, classify
 from crawler.policy.outcome import Settlement, Verdict, excerpt, settle
 from crawler.policy.retries import RETRIED, RetryPolicy

@@ -80,6 +80,10 @@ class Frontier:
         self._call("nack", handle)
         return self.ours
 
+    async def move(self, *handle: Any, **how: Any) -> bool:
+        self._call("move", (handle, how["stream"]))
+        return self.ours
+
     async def bury(self, *handle: Any, **how: Any) -> bool:
         self._call("bury", handle)
         return self.ours

@@ -70,6 +70,30 @@ def test_a_learned_tier_counts_while_it_is_served_and_its_term_lasts(encoder: En
     assert stream(encoder, "http://any.example/") == "shop"
 
 
+@pytest.mark.parametrize(
+    ("url", "at", "known", "expected"),
+    [
+        ("http://any.example/", "http", None, None),
+        ("http://any.example/", "browser", None, None),  # another worker may know more
+        ("http://any.example/", "browser", Learned(), "http"),
+        ("http://any.example/", "http", Learned("browser", until_ms=LATER), "browser"),
+        ("http://any.example/", "browser", Learned("browser", until_ms=LATER), None),
+        ("http://any.example/", "browser", Learned("browser"), "http"),  # its term is over
+        ("http://hard.example/", "http", None, "browser"),
+        ("http://cheap.example/", "browser", None, "http"),
+    ],
+)
+def test_what_is_queued_follows_its_host(
+    encoder: Encoder, url: str, at: Any, known: Learned | None, expected: str | None
+) -> None:
+    guide, request = encoder.guide, Request(url)
+    guide.served = frozenset({"http", "browser"})
+    rule = encoder.rules.of(request)
+    if known is not None:
+        guide.hosts[rule.group] = known
+    assert guide.elsewhere(request, rule, at) == expected
+
+
 def test_a_fleet_of_browsers_queues_for_browsers(encoder: Encoder) -> None:
     encoder.guide.served = frozenset({"browser"})
     assert stream(encoder, "http://any.example/") == "shop:browser"

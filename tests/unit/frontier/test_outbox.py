@@ -12,7 +12,8 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 
 from crawler import stats as names
 from crawler.frontier.messages import Message, PushOutcome, Report
-from crawler.frontier.outbox import Bury, Nack, Outbox
+from crawler.frontier.outbox import Outbox
+from crawler.frontier.settlements import Bury, Move, Nack
 from tests.unit.frontier.fakes import Frontier, Outage, Stats, message
 
 PARENT = ("0:1", 1)
@@ -65,6 +66,18 @@ async def test_what_arrives_during_a_flush_waits_for_the_children_that_arrived_w
     assert desk.frontier.told[1:] == [("forced push", [b"1", b"2"]), ("ack", [PARENT])]
     await desk.outbox.flush()
     assert desk.frontier.told[-1] == ("ack", [("0:2", 2)])
+
+
+async def test_a_move_is_an_ending_like_any_other(desk: Desk) -> None:
+    desk.outbox.end(Move(PARENT, "s:browser"))
+    desk.outbox.push(message(1))
+    await desk.outbox.flush()
+    assert desk.frontier.told == [("forced push", [b"1"]), ("move", (PARENT, "s:browser"))]
+    assert desk.stats.counts[names.TIER_MOVES.format("browser")] == 1
+    desk.frontier.ours = False
+    desk.outbox.end(Move(PARENT, "s"))
+    await desk.outbox.flush()
+    assert (desk.stats.counts[names.TIER_MOVES.format("http")], desk.stats.counts[names.STALE]) == (0, 1)
 
 
 Event = tuple[str, int]

@@ -1,0 +1,176 @@
+"""The two middlewares one by one; tests/integration/crawl/test_tiers.py has them in a fleet."""
+
+from __future__ import annotations
+
+import gzip
+import logging
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from scrapy import Request, Spider
+from scrapy.exceptions import NotConfigured
+from scrapy.http import HtmlResponse, Response
+from scrapy.utils.test import get_crawler
+
+from crawler.frontier.leases import LeaseBook
+from crawler.frontier.scheduler import Scheduler
+from crawler.frontier.settling import BLOCK, TIER_STAYS
+from crawler.middlewares.blocks import BlocksMiddleware
+from crawler.middlewares.tiers import TiersMiddleware
+from crawler.policy.domains import Rules, parse_rules
+from tests.unit.frontier.fakes import held
+from tests.unit.policy.block_pages import page
+from tests.unit.test_settings import base
+
+URL = "http://a.example/p/1"
+CHALLENGE = page("Just a moment...", "<script>window._cf_chl_opt={}</script>")
+SHELL = page("Shop", '<div id="root"></div><script src="/app.js"></script>')
+GOOD = page("A lamp", "<p>Of brushed steel.</p>")
+FLEET = {"SCHEDULER": "crawler.frontier.scheduler.Scheduler"}
+
+
+class Crawl:
+    """A crawl with one leased request; notes what the frontier would be told."""
+
+    def __init__(self, up: tuple[Any, str] = ("browser", ""), rules: str = "") -> None:
+        self.crawler: Any = get_crawler(Spider, FLEET)
+        self.told: list[Any] = []
+        self.book = LeaseBook()
+        self.up = up
+
+        async def back_off(request: Request) -> None:
+            self.told.append("back off")
+
+        async def failed(request: Request, at: str) -> tuple[Any, str]:
+            self.told.append(f"failed at {at}")
+            return self.up
+
+        tiers = SimpleNamespace(
+            failed=failed,
+            good=lambda host, request, at: self.told.append(f"good at {at}"),
+            spend=lambda tier: self.told.append(f"sent in {tier}"),
+        )
+        scheduler = Scheduler.__new__(Scheduler)
+        worker: Any = SimpleNamespace(pacer=SimpleNamespace(back_off=back_off), tiers=tiers, book=self.book)
+        scheduler._worker = worker
+        self.crawler.engine = SimpleNamespace(scheduler=scheduler)  # type: ignore[assignment]
+        self.blocks = BlocksMiddleware(self.crawler)
+        self.tiers = TiersMiddleware(self.crawler, parse_rules(rules) if rules else Rules())
+
+    def leased(self, tier: str = "http", **meta: Any) -> Request:
+        request = Request(URL, meta={"tier": tier, **meta})
+        self.book.hold(request, held())
+        return request
+
+    def stat(self, name: str) -> Any:
+        return self.crawler.stats.get_value(name, 0)
+
+    async def answer(self, request: Request, body: str, status: int = 200) -> Request | Response:
+        """What the two make of an answer, one after the other."""
+        response = HtmlResponse(URL, status=status, body=body.encode(), request=request)
+        return await self.tiers.process_response(request, await self.blocks.process_response(request, response))
+
+
+def test_they_stand_between_decompression_and_retries() -> None:
+    order = {path.rpartition(".")[2]: place for path, place in base().getdict("DOWNLOADER_MIDDLEWARES").items()}
+    compression = base().getdict("DOWNLOADER_MIDDLEWARES_BASE")[
+        "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware"
+    ]
+    assert order["RetryMiddleware"] is not None
+    ours = order["TiersMiddleware"], order["BlocksMiddleware"]
+    assert 550 < ours[0] < ours[1] < compression
+
+
+def test_they_are_off_outside_the_fleet() -> None:
+    for made in (BlocksMiddleware, TiersMiddleware):
+        with pytest.raises(NotConfigured):
+            made.from_crawler(get_crawler(Spider))
+
+
+async def test_a_block_page_moves_up_and_backs_its_host_off() -> None:
+    crawl = Crawl()
+    request = crawl.leased()
+    moved = await crawl.answer(request, CHALLENGE, 403)
+    assert isinstance(moved, Request)
+    assert moved is not request
+    assert (moved.url, moved.meta["tier"], moved.meta["min_tier"]) == (URL, "browser", "browser")
+    assert BLOCK not in moved.meta
+    assert crawl.told == ["back off", "failed at http"]
+    assert crawl.stat("blocks/cloudflare") == 1
+
+
+async def test_a_page_that_may_not_move_says_why() -> None:
+    crawl = Crawl(up=(None, "max_tier is http"))
+    request = crawl.leased()
+    response = await crawl.answer(request, SHELL)
+    assert isinstance(response, Response)
+    assert (request.meta[BLOCK], request.meta[TIER_STAYS]) == ("javascript", "max_tier is http")
+    assert crawl.stat("tiers/refused") == 1
+    assert crawl.told == ["failed at http"]  # an app shell is no reason to leave its host alone
+
+
+@pytest.mark.parametrize(
+    ("tier", "body", "status", "told"),
+    [
+        ("http", GOOD, 200, ["good at http"]),
+        ("http", SHELL, 200, ["failed at http"]),
+        ("browser", SHELL, 200, ["good at browser"]),  # rendered: there is no more to it
+        ("http", SHELL, 404, ["good at http"]),
+        ("browser", CHALLENGE, 200, ["back off", "failed at browser"]),
+    ],
+)
+async def test_what_counts_as_failed(tier: str, body: str, status: int, told: list[str]) -> None:
+    crawl = Crawl(up=("api", ""))
+    await crawl.answer(crawl.leased(tier), body, status)
+    assert crawl.told == told
+
+
+@pytest.mark.parametrize(("url_rule", "told"), [("/p/", ["failed at http"]), ("/c/", ["good at http"])])
+async def test_product_pages_need_what_the_rules_require(url_rule: str, told: list[str]) -> None:
+    crawl = Crawl(rules=f'["a.example"]\nproduct = "{url_rule}"\nrequired = [{{ css = "#price" }}]\n')
+    await crawl.answer(crawl.leased(), GOOD)
+    assert crawl.told == told
+
+
+async def test_a_request_without_a_lease_is_only_marked() -> None:
+    crawl = Crawl()
+    request = Request(URL)
+    response = await crawl.answer(request, CHALLENGE)
+    assert isinstance(response, Response)
+    assert request.meta[BLOCK] == "cloudflare"
+    assert crawl.told == ["back off"]
+
+
+async def test_dont_retry_leaves_a_request_where_it_is() -> None:
+    crawl = Crawl()
+    response = await crawl.answer(crawl.leased(dont_retry=True), CHALLENGE)
+    assert isinstance(response, Response)
+    assert crawl.told == ["back off"]
+
+
+async def test_bytes_that_are_not_decompressed_are_no_block() -> None:
+    crawl = Crawl()
+    request = crawl.leased()
+    response = Response(URL, body=gzip.compress(CHALLENGE.encode()))
+    assert (
+        await crawl.tiers.process_response(request, await crawl.blocks.process_response(request, response)) is response
+    )
+
+
+async def test_each_host_and_vendor_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
+    crawl = Crawl()
+    with caplog.at_level(logging.WARNING):
+        for _ in range(3):
+            await crawl.answer(crawl.leased(), CHALLENGE)
+    assert [record.getMessage().partition(" (")[0] for record in caplog.records] == [
+        "a.example blocks us by cloudflare"
+    ]
+    assert crawl.stat("blocks/cloudflare") == 3
+
+
+def test_what_goes_out_is_counted_by_tier() -> None:
+    crawl = Crawl()
+    crawl.tiers.process_request(crawl.leased("browser"))
+    crawl.tiers.process_request(Request(URL))
+    assert crawl.told == ["sent in browser"]
