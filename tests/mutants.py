@@ -67,6 +67,11 @@ MUTANTS = (
     Mutant("what is given back loses its place", "lib/requeue", "r[HOST], r[SCORE], member", "r[HOST], now, member"),
     Mutant("a delayed retry is dropped", "nack", "delay_until(now + delay", "local _ = (now + delay"),
     Mutant("a retry is charged", "nack", "uncharged(r)", "r[DELIVERIES]"),
+    Mutant("a moved request stays with its old queue", "move", "r[STREAM] = stream\n", ""),
+    Mutant(
+        "a move is charged", "move", "requeue(id, r, uncharged(r), envelope)", "requeue(id, r, r[DELIVERIES], envelope)"
+    ),
+    Mutant("a move keeps the host's slot", "move", "release_unreported(r)\n", ""),
     Mutant("a delivery is never charged", "start", "math.min(255, r[DELIVERIES] + 1)", "r[DELIVERIES]"),
     Mutant("a poison page is delivered for ever", "reap", "r[DELIVERIES] >= MAX_DELIVERIES", "false"),
     Mutant("a suspect is leased beside others", "lease", "if leased == 0 then\n", "if true then\n"),
