@@ -1,20 +1,39 @@
-"""The Redis user of docs/operations.md may do all that the frontier needs, and no more."""
+"""The Redis user and the MongoDB roles of docs/operations.md may do all that is needed, and no more."""
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from pymongo import AsyncMongoClient
+from pymongo.errors import OperationFailure
 from redis.asyncio import Redis
 from redis.exceptions import NoPermissionError
 from scrapy.settings import Settings
 
+from crawler.embedded.service import MONGOD
 from crawler.frontier.messages import Message, PushOutcome
 from crawler.frontier.seeds import Seeds
 from crawler.frontier.session import session
+from crawler.storage import attempts, migrations, quality, reader
+from crawler.storage import connection as storage
+from crawler.storage.archive.archive import Archive
+from crawler.storage.archive.config import ArchiveConfig, Keep
+from crawler.storage.archive.index import Index
+from crawler.storage.archive.store import Store
+from crawler.storage.config import StorageConfig
+from crawler.storage.outage import Outage
+from crawler.storage.repository import Repository
+from crawler.storage.writer import Writer
+from tests.integration.storage.observing import RecordedStats, at, seen
+from tests.integration.storage.test_archive import page
+from tests.servers import Server
 
 MANUAL = Path(__file__).resolve().parents[2] / "docs" / "operations.md"
 
@@ -32,10 +51,10 @@ async def send(client: Any, *words: str) -> Any:
 
 async def test_the_documented_user_can_run_the_frontier_and_nothing_else(redis_client: Redis, redis_url: str) -> None:
     await send(redis_client, "ACL", "SETUSER", "shoal", "reset", *documented_rules())
-    at = urlsplit(redis_url)
+    where = urlsplit(redis_url)
     settings = Settings()
     settings.setmodule("settings.base", priority="project")
-    settings.set("REDIS_URL", f"redis://shoal:secret@{at.hostname}:{at.port}{at.path}", priority="cmdline")
+    settings.set("REDIS_URL", f"redis://shoal:secret@{where.hostname}:{where.port}{where.path}", priority="cmdline")
     try:
         async with session(settings) as frontier:
             message = Message(host="shop.example", stream="products", spider="products", body=b"x", fingerprint=7)
@@ -56,3 +75,65 @@ async def test_the_documented_user_can_run_the_frontier_and_nothing_else(redis_c
                     await send(frontier.client, *refused)
     finally:
         await send(redis_client, "ACL", "DELUSER", "shoal")
+
+
+def documented_role(name: str) -> dict[str, Any]:
+    found = re.search(
+        rf'db\.createRole\((\{{"role": "{name}".+?\}})\)\n', MANUAL.read_text(encoding="utf-8"), re.DOTALL
+    )
+    assert found is not None
+    role: dict[str, Any] = json.loads(found[1])
+    return role
+
+
+@pytest.fixture
+async def guarded(tmp_path: Path) -> AsyncIterator[Server]:
+    """A mongod that asks for passwords, with the documented roles and a user of each."""
+    service = replace(MONGOD, arguments=lambda data, port: [*MONGOD.arguments(data, port), "--auth"])
+    server = Server(service, tmp_path)
+    async with AsyncMongoClient[dict[str, Any]](server.url) as client:
+        await client.admin.command("createUser", "root", pwd="s3cret", roles=["root"])
+    async with AsyncMongoClient[dict[str, Any]](server.url, username="root", password="s3cret") as client:
+        for user, name in (("worker", "shoalWorker"), ("reader", "shoalReader")):
+            role = documented_role(name)
+            await client.shoal.command("createRole", role.pop("role"), **role)
+            await client.shoal.command("createUser", user, pwd="s3cret", roles=[name])
+    yield server
+    server.kill()
+
+
+def storage_settings(server: Server, user: str) -> Settings:
+    settings = Settings()
+    settings.setmodule("settings.base", priority="project")
+    where = urlsplit(server.url)
+    settings.set("MONGODB_URI", f"mongodb://{user}:s3cret@{where.hostname}:{where.port}/shoal", priority="cmdline")
+    return settings
+
+
+async def test_the_documented_roles_of_mongodb_suffice_and_allow_nothing_else(guarded: Server, tmp_path: Path) -> None:
+    settings = storage_settings(guarded, "worker")
+    stats, config = RecordedStats(), StorageConfig.from_settings(settings)
+    async with storage.session(settings) as database:
+        await migrations.apply(database, await migrations.plan(database, config), at(0))
+        writer = Writer(Repository(database, config, stats), config, Outage(stats, "here", 1))
+        await writer.open()
+        for second, price in enumerate(("10.00", "12.00")):
+            await writer.store(seen(second, price))
+        await writer.reject(seen(0, title=None), ["missing_title: title = None"])
+        await writer.close()
+        await attempts.ensure(database, 7)
+        await attempts.ensure(database, 3)
+        archiving = ArchiveConfig(keep=Keep.ALL, directory=tmp_path / "archive", file_bytes=1, keep_bytes=1)
+        archive = Archive(archiving, Index(database), Store(archiving), stats)
+        await archive.open()
+        await archive.add(page(1))
+        await archive.close()
+        assert (stats.values["storage/errors"], stats.values["archive/errors"]) == (0, 0)
+        for refused in (database.drop_collection("products"), database.client["other"].things.find_one()):
+            with pytest.raises(OperationFailure, match="not authorized"):
+                await refused
+    async with storage.session(storage_settings(guarded, "reader")) as database:
+        assert await reader.count(database, "products", {}) == 1
+        assert len(await quality.by_spider(database, "products", ["title"], {})) == 1
+        with pytest.raises(OperationFailure, match="not authorized"):
+            await database.products.insert_one({"_id": "x"})

@@ -1,0 +1,61 @@
+"""`scrapy migrate`: brings the database to the schema version of this program."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from datetime import UTC, datetime
+from typing import Any, ClassVar
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from crawler.errors import ShoalError
+from crawler.storage import connection, migrations
+from crawler.storage.config import StorageConfig
+
+
+class Command(ScrapyCommand):
+    """Shows the steps that are left, and takes them."""
+
+    requires_project = True
+    requires_crawler_process = False
+    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
+
+    def syntax(self) -> str:
+        return "[--dry-run]"
+
+    def short_desc(self) -> str:
+        return "Set the validators of the collections; --dry-run shows the steps and changes nothing"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--dry-run", action="store_true", help="show the steps, change nothing")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Exit status 2 with one line when it cannot be done; nothing to do is no error."""
+        if args:
+            raise UsageError("takes no arguments but --dry-run", print_help=False)
+        try:
+            asyncio.run(self._migrate(opts.dry_run))
+        except ShoalError as error:
+            raise UsageError(str(error), print_help=False) from error
+
+    async def _migrate(self, dry_run: bool) -> None:
+        assert self.settings is not None
+        config = StorageConfig.from_settings(self.settings)
+        async with connection.session(self.settings) as database:
+            version = await migrations.current(database)
+            steps = await migrations.plan(database, config)
+            for step in steps:
+                print(step)
+            if steps and not dry_run:
+                await migrations.apply(database, steps, datetime.now(UTC))
+            reached = steps[-1].migration.version if steps else version
+        where = f"database {self.settings['MONGODB_DATABASE']} at {connection.where(self.settings)}"
+        if not steps:
+            print(f"{where}: schema version {version}, nothing to do")
+        elif dry_run:
+            print(f"{where}: dry run, nothing is changed; would go from schema version {version} to {reached}")
+        else:
+            print(f"{where}: schema version {reached}, was {version}")
