@@ -60,8 +60,8 @@ class Chooser:
 
     def pool(self, request: Request) -> Pool | None:
         """The pool for *request*; None where its proxy is Scrapy's business. Raises ConfigError for an unknown one."""
-        if "proxy" in request.meta and not pooled(request):
-            return None
+        if ("proxy" in request.meta and not pooled(request)) or request.meta.get("tier") == "api":
+            return None  # the user's own, or a provider who has proxies of his
         name = request.meta.get("proxy_pool")
         if name is None and self._named_by_domains:
             name = self._rules.domains.for_url(request.url).proxy_pool
