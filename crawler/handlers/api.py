@@ -42,6 +42,7 @@ class ApiDownloadHandler:
     """
 
     lazy = True
+    guards_addresses = True  # it dials nothing itself: providers are called through the http handler
 
     def __init__(self, crawler: Crawler, clock: Callable[[], float] = time) -> None:
         self._crawler = crawler

@@ -28,18 +28,20 @@ from scrapy.exceptions import (
 from scrapy.http import Headers, Response
 from scrapy_playwright.handler import ScrapyPlaywrightDownloadHandler
 
+from crawler import config
 from crawler import stats as names
-from crawler.errors import BrowserError, ProxyError
+from crawler.errors import AddressRefusedError, BrowserError, ProxyError
 from crawler.handlers.chromium import BrowserConfig, Chromium
 from crawler.handlers.contexts import Contexts, Lent, Wants
 from crawler.handlers.departure import DEPARTURE
 from crawler.handlers.filter_proxy import FilterProxy, Limits
-from crawler.handlers.forwarding import Pass, Upstream
+from crawler.handlers.forwarding import Pass
 from crawler.handlers.keeper import Keeper
 from crawler.handlers.resolver import Resolver
 from crawler.handlers.visit import Visit, headers_of, settle
 
 CLOSE_SECONDS = 5.0  # for a tab or a context; a browser that needs longer hangs
+IDLE_SECONDS = 60.0  # of a connection
 HTML = (b"text/html", b"application/xhtml")
 
 logger = logging.getLogger(__name__)
@@ -53,13 +55,16 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
     """
 
     lazy = True
+    guards_addresses = True
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self._browser = BrowserConfig.from_settings(crawler.settings)
         self._maxsize = crawler.settings.getint("DOWNLOAD_MAXSIZE")
         self._resolver = Resolver.from_settings(crawler.settings)
-        self._proxy = FilterProxy(self._resolver, Limits(self._browser.connection_bytes, 60.0), crawler.stats)
+        resolves_proxied = config.boolean(crawler.settings, "GUARD_RESOLVE_PROXIED")
+        self._limits = Limits(self._browser.connection_bytes, IDLE_SECONDS, resolves_proxied)
+        self._proxy = FilterProxy(self._resolver, self._limits, crawler.stats)
         self._contexts = Contexts(self._browser.context_pages, self._browser.context_seconds, self._admit, monotonic)
         self._visits: dict[Request, tuple[Visit, Lent]] = {}
         self._keeper = Keeper(
@@ -71,8 +76,7 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
     async def download_request(self, request: Request) -> Response:
         """The page of *request*, rendered; its own bytes where the document is no HTML."""
         departure = request.meta.pop(DEPARTURE, None)
-        if not request.meta.get("proxy"):
-            await self._resolver.resolve(urlsplit(request.url).hostname or "")
+        await self._judge(request)
         async with self._keeper.seat():
             attempt = request.copy()  # scrapy-playwright writes into headers and meta
             lent = self._contexts.lend(Wants.of(attempt))
@@ -81,6 +85,18 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
         request.meta["download_latency"] = attempt.meta.get("download_latency", 0.0)
         response.request = request
         return response
+
+    async def _judge(self, request: Request) -> None:
+        """The page itself, before a tab is opened for it."""
+        host = urlsplit(request.url).hostname or ""
+        try:
+            if request.meta.get("proxy"):
+                await self._resolver.check(host, resolving=self._limits.resolves_proxied)
+            else:
+                await self._resolver.resolve(host)
+        except AddressRefusedError:
+            self.stats.inc_value(names.ADDRESSES_REFUSED)
+            raise
 
     async def _attempt(self, visit: Visit, lent: Lent) -> Response:
         request = visit.request
@@ -169,12 +185,9 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
             logger.debug("A tab was gone before it was closed: %s", error)
 
     def _admit(self, wants: Wants) -> Pass:
-        if not wants.proxy:
-            return self._proxy.admit()
-        parts = urlsplit(wants.proxy)
-        if parts.scheme != "http" or not parts.hostname:
-            raise NotSupported(f"the browser goes through http proxies only, not {parts.scheme}://{parts.hostname}")
-        return self._proxy.admit(Upstream(parts.hostname, parts.port or 80, wants.authorization))
+        if wants.proxy is not None and wants.proxy.scheme != "http":
+            raise NotSupported(f"the browser goes through http proxies only, not {wants.proxy}")
+        return self._proxy.admit(wants.proxy)
 
     @property
     def browser(self) -> Browser | None:

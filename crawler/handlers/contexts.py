@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count
 from typing import Self
 
 from scrapy import Request
 
 from crawler.handlers.forwarding import Pass
+from crawler.handlers.route import Proxy, route
 
 KEPT = 16  # contexts without a page that are kept for the next one
 
@@ -19,17 +20,15 @@ class Wants:
     """What two requests must have in common to share a context, and with it cookies and caches."""
 
     user_agent: str
-    proxy: str
-    authorization: str = field(repr=False)
+    proxy: Proxy | None
     jar: str
 
     @classmethod
     def of(cls, request: Request) -> Self:
-        """*jar* is Scrapy's `cookiejar`."""
+        """*jar* is Scrapy's `cookiejar`. Raises UnsupportedURLSchemeError for a proxy that is none."""
         return cls(
-            _header(request, "User-Agent"),
-            str(request.meta.get("proxy") or ""),
-            _header(request, "Proxy-Authorization"),
+            (request.headers.get("User-Agent") or b"").decode("latin-1"),
+            route(request).proxy,
             str(request.meta.get("cookiejar", "")),
         )
 
@@ -93,7 +92,3 @@ class Contexts:
         self._current.clear()
         self._retired.clear()
         return gone
-
-
-def _header(request: Request, name: str) -> str:
-    return (request.headers.get(name) or b"").decode("latin-1")

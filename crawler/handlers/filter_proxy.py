@@ -20,8 +20,9 @@ from scrapy.statscollectors import StatsCollector
 
 from crawler import stats as names
 from crawler.errors import AddressRefusedError
-from crawler.handlers.forwarding import Head, Pass, Upstream
+from crawler.handlers.forwarding import Head, Pass
 from crawler.handlers.resolver import Resolver
+from crawler.handlers.route import Proxy
 
 HEAD_BYTES: Final = 65_536  # of a request, and of a further proxy's answer
 HEAD_SECONDS: Final = 15.0
@@ -35,10 +36,11 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Of one connection."""
+    """Of each connection."""
 
     received_bytes: int
     idle_seconds: float
+    resolves_proxied: bool = True  # GUARD_RESOLVE_PROXIED
 
 
 class FilterProxy:
@@ -62,7 +64,7 @@ class FilterProxy:
         assert self._server is not None
         return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
 
-    def admit(self, upstream: Upstream | None = None) -> Pass:
+    def admit(self, upstream: Proxy | None = None) -> Pass:
         """A new pass, whose connections go through *upstream*."""
         admitted = Pass(upstream)
         self._passes[admitted.header] = admitted
@@ -136,15 +138,14 @@ class FilterProxy:
     async def _dial(self, head: Head, host: str, port: int, shown: Pass) -> Streams:
         if shown.upstream is None:
             return await self._connect(await self._resolver.resolve(host), port)
-        with suppress(CannotResolveHostError):
-            await self._resolver.resolve(host)
+        await self._resolver.check(host, resolving=self._limits.resolves_proxied)
         proxy = shown.upstream
         try:
             streams = await self._connect(await self._resolver.resolve(proxy.host, trusted=True), proxy.port)
             if head.method == b"CONNECT":
                 await _tunnel(streams, head.target, proxy.authorization)
         except (OSError, EOFError, CannotResolveHostError) as error:
-            shown.broken = f"{proxy.host}:{proxy.port}: {error}"
+            shown.broken = f"{proxy}: {error}"
             raise OSError(shown.broken) from error
         return streams
 
@@ -184,10 +185,10 @@ class FilterProxy:
                 raise group.exceptions[0] from None
 
 
-async def _tunnel(streams: Streams, authority: str, authorization: str) -> None:
-    lines = [f"CONNECT {authority} HTTP/1.1", f"Host: {authority}"]
-    lines += [f"Proxy-Authorization: {authorization}"] if authorization else []
-    streams[1].write("\r\n".join((*lines, "", "")).encode())
+async def _tunnel(streams: Streams, authority: str, authorization: bytes | None) -> None:
+    lines = [f"CONNECT {authority} HTTP/1.1".encode(), f"Host: {authority}".encode()]
+    lines += [b"Proxy-Authorization: " + authorization] if authorization else []
+    streams[1].write(b"\r\n".join((*lines, b"", b"")))
     async with asyncio.timeout(HEAD_SECONDS):
         answer = await streams[0].readuntil(b"\r\n\r\n")
     if answer.split(b" ", 2)[1] != b"200":

@@ -10,24 +10,17 @@ from time import monotonic
 from typing import Final, Self
 from urllib.parse import urlsplit
 
+from crawler.handlers.route import Proxy
+
 # Headers of one hop.
 OURS: Final = frozenset({b"proxy-authorization", b"proxy-connection", b"connection", b"keep-alive"})
-
-
-@dataclass(frozen=True, slots=True)
-class Upstream:
-    """A further proxy to go through, http only; *authorization* is a whole header value."""
-
-    host: str
-    port: int
-    authorization: str = field(default="", repr=False)
 
 
 @dataclass(slots=True, eq=False)
 class Pass:
     """What a browser context shows to be served; without one nothing is."""
 
-    upstream: Upstream | None
+    upstream: Proxy | None  # a further proxy to go through
     username: str = field(default_factory=lambda: secrets.token_hex(8))
     password: str = field(default_factory=lambda: secrets.token_hex(16), repr=False)
     refused: set[str] = field(default_factory=set)  # hosts
@@ -75,13 +68,13 @@ class Head:
             raise ValueError(f"{self.target!r} is not for a proxy")
         return parts.hostname, parts.port if parts.port is not None else 80
 
-    def forwarded(self, upstream: Upstream | None) -> bytes:
+    def forwarded(self, upstream: Proxy | None) -> bytes:
         """The head as it goes on; the connection is for one request."""
         parts = urlsplit(self.target)
         path = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
         kept = [line for line in self.lines if line.partition(b":")[0].strip().lower() not in OURS]
         if upstream is not None and upstream.authorization:
-            kept.append(f"Proxy-Authorization: {upstream.authorization}".encode())
+            kept.append(b"Proxy-Authorization: " + upstream.authorization)
         first = b" ".join((self.method, (self.target if upstream else path).encode(), b"HTTP/1.1"))
         return b"\r\n".join((first, *kept, b"Connection: close", b"", b""))
 

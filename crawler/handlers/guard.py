@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
@@ -24,13 +24,14 @@ def check(settings: BaseSettings) -> None:
     handlers = settings.getwithbase("DOWNLOAD_HANDLERS")
     for scheme in SCHEMES:
         if (path := handlers.get(scheme)) is not None:
-            _check(f"DOWNLOAD_HANDLERS[{scheme!r}]", path)
+            guarded(f"DOWNLOAD_HANDLERS[{scheme!r}]", path)
     AddressPolicy.from_settings(settings)
     ResolverConfig.from_settings(settings)
     HttpConfig.from_settings(settings)
 
 
-def _check(name: str, path: str) -> None:
+def guarded(name: str, path: str) -> Any:
+    """The handler class at *path*, which setting *name* holds; raises ConfigError when it has no guard."""
     try:
         handler = load_object(path)
     except (ImportError, NameError, ValueError) as error:
@@ -38,3 +39,4 @@ def _check(name: str, path: str) -> None:
     if getattr(handler, GUARDED, False) is not True:
         allowed = f"a handler that dials no private address and says so with `{GUARDED} = True` (docs/download.md)"
         raise ConfigError(name, path, allowed)
+    return handler

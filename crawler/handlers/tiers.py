@@ -9,15 +9,16 @@ from scrapy import Request, signals
 from scrapy.core.downloader.handlers import DownloadHandlerProtocol
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotSupported
-from scrapy.utils.misc import build_from_crawler, load_object
+from scrapy.utils.misc import build_from_crawler
 
 from crawler.errors import ConfigError
 from crawler.frontier.queue import served_tiers
+from crawler.handlers import guard
 from crawler.policy.tiers import TIERS
 
 
 class TierHandlers:
-    """One handler for each tier in TIER, by TIER_HANDLERS; raises ConfigError when one of them cannot work."""
+    """One handler for each tier in TIER, by TIER_HANDLERS; raises ConfigError when one cannot work, or has no guard."""
 
     def __init__(self, crawler: Crawler) -> None:
         paths = crawler.settings.getdict("TIER_HANDLERS")
@@ -28,7 +29,7 @@ class TierHandlers:
             if tier not in paths:
                 raise ConfigError("TIER_HANDLERS", paths, f"a map that names a download handler for tier {tier}")
             self._handlers[tier] = cast(
-                "DownloadHandlerProtocol", build_from_crawler(load_object(paths[tier]), crawler)
+                "DownloadHandlerProtocol", build_from_crawler(guard.guarded("TIER_HANDLERS", paths[tier]), crawler)
             )
         crawler.signals.connect(self._close, signals.engine_stopped)
 

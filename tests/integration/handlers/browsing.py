@@ -6,17 +6,21 @@ import asyncio
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from ipaddress import ip_network
 from typing import Any
 
 import pytest
 from scrapy import Spider
 from scrapy.crawler import Crawler
 from scrapy.settings import Settings
-from scrapy.statscollectors import MemoryStatsCollector
+from scrapy.statscollectors import MemoryStatsCollector, StatsCollector
 
 from crawler.errors import ConfigError
 from crawler.handlers import chromium
 from crawler.handlers.browser import BrowserDownloadHandler
+from crawler.handlers.filter_proxy import FilterProxy, Limits
+from crawler.handlers.resolver import Resolver, ResolverConfig
+from crawler.policy.addresses import AddressPolicy
 
 LOOPBACK = "127.0.0.1/32"  # where the sites of the tests are; the rest of 127.0.0.0/8 is refused
 
@@ -49,3 +53,20 @@ async def opened(**changed: Any) -> AsyncIterator[BrowserDownloadHandler]:
     finally:
         await handler._close()
         await asyncio.sleep(0)
+
+
+class Stats(StatsCollector):
+    def __init__(self) -> None:
+        self._stats = {}
+
+
+@asynccontextmanager
+async def listening(received_bytes: int = 1_000_000, idle_seconds: float = 5) -> AsyncIterator[FilterProxy]:
+    """A filtering proxy by itself, which dials 127.0.0.1 only."""
+    settings = Settings({"DNSCACHE_SECONDS": 60})
+    resolver = Resolver(AddressPolicy((ip_network("127.0.0.1/32"),)), ResolverConfig.from_settings(settings))
+    proxy = FilterProxy(resolver, Limits(received_bytes, idle_seconds), Stats())
+    await proxy.start()
+    yield proxy
+    await proxy.close()
+    resolver.close()

@@ -16,12 +16,12 @@ from scrapy.exceptions import DownloadCancelledError, DownloadFailedError, Downl
 from scrapy.http import JsonRequest, TextResponse
 
 from crawler import stats as names
-from crawler.errors import BrowserError
+from crawler.errors import BrowserError, ProxyError
 from crawler.frontier.pacing import MissedError
 from crawler.handlers import chromium
 from crawler.handlers.browser import BrowserDownloadHandler
 from crawler.handlers.departure import DEPARTURE, Departure
-from tests.integration.handlers.browsing import opened
+from tests.integration.handlers.browsing import listening, opened
 from tests.sites import Page, Site
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -158,6 +158,28 @@ async def test_it_tells_when_the_document_was_asked_for(handler: BrowserDownload
 
     assert moments["leaving"] <= moments["sent"] + 0.005
     assert moments["sent"] == pytest.approx(site.received[0].at, abs=0.05)
+
+
+# --- through a proxy
+
+
+async def test_a_page_comes_through_the_proxy_of_its_request(handler: BrowserDownloadHandler) -> None:
+    with Site({"/": Page("fine<script src=/s.js></script>"), "/s.js": Page("")}) as site:
+        async with listening() as proxy:
+            shown = proxy.admit()
+            meta, headers = {"proxy": proxy.url}, {"Proxy-Authorization": shown.header}
+            assert "fine" in await text(handler, Request(site.url("/"), meta=meta, headers=headers))
+
+            assert site.requested == ["/", "/s.js"]
+            assert shown.written(site.url("/")) > 0
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+async def test_a_proxy_that_is_not_there_is_at_fault(handler: BrowserDownloadHandler, scheme: str) -> None:
+    with Site({}) as gone:
+        proxy = gone.url("")
+    with pytest.raises(ProxyError):
+        await handler.download_request(Request(f"{scheme}://127.0.0.1:1080/", meta={"proxy": proxy}))
 
 
 # --- how it survives

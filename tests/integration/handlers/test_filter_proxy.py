@@ -5,36 +5,16 @@ from __future__ import annotations
 import asyncio
 import socket
 from base64 import b64encode
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
-from ipaddress import ip_network
+from contextlib import suppress
 
 import pytest
-from scrapy.settings import Settings
-from scrapy.statscollectors import StatsCollector
 
 from crawler import stats as names
-from crawler.handlers.filter_proxy import FilterProxy, Limits
-from crawler.handlers.forwarding import Pass, Upstream
-from crawler.handlers.resolver import Resolver, ResolverConfig
-from crawler.policy.addresses import AddressPolicy
+from crawler.handlers.filter_proxy import FilterProxy
+from crawler.handlers.forwarding import Pass
+from crawler.handlers.route import Proxy
+from tests.integration.handlers.browsing import listening
 from tests.sites import Page, Site
-
-
-class Stats(StatsCollector):
-    def __init__(self) -> None:
-        self._stats = {}
-
-
-@asynccontextmanager
-async def listening(received_bytes: int = 1_000_000, idle_seconds: float = 5) -> AsyncIterator[FilterProxy]:
-    settings = Settings({"DNSCACHE_SECONDS": 60})
-    resolver = Resolver(AddressPolicy((ip_network("127.0.0.1/32"),)), ResolverConfig.from_settings(settings))
-    proxy = FilterProxy(resolver, Limits(received_bytes, idle_seconds), Stats())
-    await proxy.start()
-    yield proxy
-    await proxy.close()
-    resolver.close()
 
 
 async def ask(proxy: FilterProxy, raw: str, shown: Pass | None = None) -> bytes:
@@ -120,12 +100,12 @@ async def test_it_goes_through_another_proxy_where_a_pass_says_so() -> None:
         with Site({"/": Page("found")}) as site:
             shown = other.admit()
             address = int(other.url.rpartition(":")[2])
-            through = ours.admit(Upstream("127.0.0.1", address, shown.header.decode()))
+            through = ours.admit(Proxy("http", "127.0.0.1", address, shown.header))
             assert (await ask(ours, f"GET {site.url('/')} HTTP/1.1", through)).endswith(b"found")
             raw = f"CONNECT 127.0.0.1:{port(site)} HTTP/1.1"
             assert (await ask(ours, raw, through)).startswith(b"HTTP/1.1 200 ")
 
-            wrong = ours.admit(Upstream("127.0.0.1", address, "Basic " + b64encode(b"a:b").decode()))
+            wrong = ours.admit(Proxy("http", "127.0.0.1", address, b"Basic " + b64encode(b"a:b")))
             assert (await ask(ours, raw, wrong)).startswith(b"HTTP/1.1 502 ")
             assert wrong.broken is not None
             assert "407" in wrong.broken
@@ -133,7 +113,7 @@ async def test_it_goes_through_another_proxy_where_a_pass_says_so() -> None:
 
 async def test_another_proxy_is_no_way_to_a_forbidden_address() -> None:
     async with listening() as ours:
-        through = ours.admit(Upstream("127.0.0.1", 1))
+        through = ours.admit(Proxy("http", "127.0.0.1", 1))
         answer = await ask(ours, "CONNECT 169.254.169.254:80 HTTP/1.1", through)
 
         assert answer.startswith(b"HTTP/1.1 502 ")
@@ -142,6 +122,6 @@ async def test_another_proxy_is_no_way_to_a_forbidden_address() -> None:
 
 
 def test_no_secret_is_shown() -> None:
-    shown = Pass(Upstream("proxy.example", 8080, "Basic c2VjcmV0"))
+    shown = Pass(Proxy("http", "proxy.example", 8080, b"Basic c2VjcmV0"))
     assert shown.password not in repr(shown)
     assert "c2VjcmV0" not in repr(shown)

@@ -8,6 +8,7 @@ from scrapy import Request
 
 from crawler.handlers.contexts import KEPT, Contexts, Lent, Wants
 from crawler.handlers.forwarding import Pass
+from crawler.handlers.route import Proxy
 
 
 class Clock:
@@ -22,7 +23,7 @@ def contexts(pages: int = 3, seconds: float = 10, clock: Clock | None = None) ->
 
 
 def wants(number: int = 0) -> Wants:
-    return Wants("agent", "", "", str(number))
+    return Wants("agent", None, str(number))
 
 
 def test_pages_that_want_the_same_share_a_context() -> None:
@@ -34,9 +35,9 @@ def test_pages_that_want_the_same_share_a_context() -> None:
 def test_what_a_request_wants() -> None:
     headers = {"User-Agent": "shoal", "Proxy-Authorization": "Basic c2VjcmV0"}
     request = Request("http://a.example/", headers=headers, meta={"proxy": "http://p:1", "cookiejar": 7})
-    assert Wants.of(request) == Wants("shoal", "http://p:1", "Basic c2VjcmV0", "7")
+    assert Wants.of(request) == Wants("shoal", Proxy("http", "p", 1, b"Basic c2VjcmV0"), "7")
     assert "c2VjcmV0" not in repr(Wants.of(request))
-    assert Wants.of(Request("http://a.example/")) == Wants("", "", "", "")
+    assert Wants.of(Request("http://a.example/")) == Wants("", None, "")
 
 
 def test_a_context_is_over_after_its_pages_once_the_last_is_closed() -> None:
