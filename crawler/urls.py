@@ -29,6 +29,7 @@ _suffixes = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None)
 Grouping = Literal["hostname", "domain"]
 
 
+@lru_cache(maxsize=16_384)
 def check(url: str) -> str:
     """Return *url* when a crawler may fetch it; raise MessageError saying what is wrong otherwise."""
     if len(url) > MAX_URL_LENGTH:
@@ -64,6 +65,7 @@ def canonicalize(url: str) -> str:
     return urlunsplit((scheme, host, path, urlencode(sorted(pairs)), ""))
 
 
+@lru_cache(maxsize=16_384)
 def group(url: str, by: Grouping = "hostname") -> str:
     """The politeness group of *url*: its hostname, or its registrable domain (an IP address is its own)."""
     host = (urlsplit(url).hostname or "").lower().rstrip(".")

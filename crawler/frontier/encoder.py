@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from scrapy import Request, Spider
 from scrapy.settings import BaseSettings
 from scrapy.utils.request import RequestFingerprinterProtocol
@@ -10,8 +12,22 @@ from crawler import urls
 from crawler.errors import MessageError
 from crawler.frontier import codec, fingerprint
 from crawler.frontier.guide import TierGuide, stream_of
-from crawler.frontier.hostrules import HostRules
+from crawler.frontier.hostrules import HostRule, HostRules
 from crawler.frontier.messages import Message
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a request belongs, and what it is known by."""
+
+    rule: HostRule
+    stream: str
+    digest: bytes
+
+    @property
+    def fingerprint(self) -> int:
+        """As the frontier stores it."""
+        return fingerprint.number(self.digest)
 
 
 class Encoder:
@@ -29,21 +45,27 @@ class Encoder:
         self.guide = guide
         self._fingerprinter = fingerprinter
 
-    def message(self, request: Request, *, generation: str, dedupe: bool) -> Message:
-        """*request* as the frontier takes it; raises CodecError when it cannot be stored, MessageError when its URL
-        cannot be fetched."""
+    def place(self, request: Request) -> Place:
+        """Where *request* belongs, for which nothing is encoded yet; raises MessageError when its URL cannot be fetched."""
         urls.check(request.url)
         try:
             rule, digest = self.rules.of(request), self._fingerprinter.fingerprint(request)
         except ValueError as error:
             raise MessageError(f"not a URL ({error}): {request.url!r}") from None
+        return Place(rule, stream_of(self.spider.name, self.guide.tier(request, rule)), digest)
+
+    def message(self, request: Request, *, generation: str, dedupe: bool, place: Place | None = None) -> Message:
+        """*request* as the frontier takes it; raises CodecError when it cannot be stored, MessageError when its URL
+        cannot be fetched."""
+        place = place or self.place(request)
+        rule = place.rule
         return Message(
             host=rule.group,
-            stream=stream_of(self.spider.name, self.guide.tier(request, rule)),
+            stream=place.stream,
             spider=self.spider.name,
             body=codec.encode(request, self.spider),
-            fingerprint=fingerprint.number(digest),
-            digest=digest,
+            fingerprint=place.fingerprint,
+            digest=place.digest,
             priority=request.priority,
             dedupe=dedupe,
             generation=generation,

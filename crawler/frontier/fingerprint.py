@@ -5,9 +5,9 @@ It departs from Scrapy's own fingerprinter in one thing: tracking parameters do 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from hashlib import sha1
 from typing import Final
-from weakref import WeakKeyDictionary
 
 from scrapy import Request
 
@@ -19,17 +19,15 @@ MASK: Final = (1 << 63) - 1  # the signed 64-bit integers of Redis' intsets, pos
 class RequestFingerprinter:
     """REQUEST_FINGERPRINTER_CLASS of the project; 20 bytes, stable over releases."""
 
-    def __init__(self) -> None:
-        self._cache: WeakKeyDictionary[Request, bytes] = WeakKeyDictionary()
-
     def fingerprint(self, request: Request) -> bytes:
         """SHA-1 over method, canonical URL and body."""
-        known = self._cache.get(request)
-        if known is None:
-            url = canonicalize(request.url).encode("utf-8", "surrogatepass")
-            known = sha1(b"\n".join((request.method.encode(), url, request.body)), usedforsecurity=False).digest()
-            self._cache[request] = known
-        return known
+        head = _head(request.method, request.url)
+        return sha1(head + request.body, usedforsecurity=False).digest()
+
+
+@lru_cache(maxsize=16_384)  # the links of a site come again on each of its pages
+def _head(method: str, url: str) -> bytes:
+    return b"\n".join((method.encode(), canonicalize(url).encode("utf-8", "surrogatepass"), b""))
 
 
 def number(digest: bytes) -> int:

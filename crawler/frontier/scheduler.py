@@ -203,17 +203,18 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
             generation = parent.lease.generation
             request.meta.pop(UNFINISHED_TIMES, None)  # the parent's, copied along with the rest of its meta
         try:
-            message = self.queue.encoder.message(request, generation=generation, dedupe=dedupe)
+            place = self.queue.encoder.place(request)
+            if dedupe and self.df.confirmed((place.stream, generation, place.fingerprint)):
+                self._count(names.DUPLICATES)
+                self.df.log(request, self.spider)
+                return False
+            message = self.queue.encoder.message(request, generation=generation, dedupe=dedupe, place=place)
         except MessageError as error:  # pages hold mailto: and worse: that is not their failure
             self._count(names.UNFETCHABLE)
             logger.info("Not queued: %s", error)
             return False
         except CodecError as error:
             self._unserialisable(error, parent)
-            return False
-        if dedupe and self.df.confirmed((message.stream, generation, message.fingerprint)):
-            self._count(names.DUPLICATES)
-            self.df.log(request, self.spider)
             return False
         if parent is not None:
             self.worker.outbox.push(message)
