@@ -46,7 +46,7 @@ class Encoder:
         self._fingerprinter = fingerprinter
 
     def place(self, request: Request) -> Place:
-        """Where *request* belongs, for which nothing is encoded yet; raises MessageError when its URL cannot be fetched."""
+        """Where *request* belongs; encodes nothing yet. Raises MessageError when its URL cannot be fetched."""
         urls.check(request.url)
         try:
             rule, digest = self.rules.of(request), self._fingerprinter.fingerprint(request)

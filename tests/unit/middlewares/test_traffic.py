@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import gzip
 from typing import Any
 
+import brotli
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
+from scrapy.downloadermiddlewares.httpcompression import HttpCompressionMiddleware
 from scrapy.downloadermiddlewares.redirect import MetaRefreshMiddleware as ScrapyMetaRefresh
 from scrapy.downloadermiddlewares.stats import DownloaderStats as ScrapyStats
+from scrapy.exceptions import IgnoreRequest
 from scrapy.http import HtmlResponse, Response
 from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
@@ -87,3 +91,17 @@ def test_nothing_around_it_hides_it(around: str, tag: str) -> None:
     page = f"{around}{tag}{around}".encode("utf-8", "replace")
     scrapys, ours = answers(page, "utf-8")
     assert ours == scrapys
+
+
+@pytest.mark.parametrize("packed", [gzip.compress(b"\0" * 20_000_000), brotli.compress(b"\0" * 20_000_000)])
+def test_a_bomb_is_not_unpacked_beyond_the_limit_of_a_body(packed: bytes) -> None:
+    settings = Settings()
+    settings.setmodule("settings.base", priority="project")
+    crawler = Crawler(Spider, settings)
+    crawler.stats = StatsCollector(crawler)
+    encoding = "gzip" if packed[:2] == b"\x1f\x8b" else "br"
+    response = Response("http://a.example/", body=packed, headers={"Content-Encoding": encoding})
+    assert len(packed) < 100_000
+
+    with pytest.raises(IgnoreRequest, match="exceeded DOWNLOAD_MAXSIZE"):
+        HttpCompressionMiddleware.from_crawler(crawler).process_response(REQUESTS[0], response)
