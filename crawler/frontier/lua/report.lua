@@ -23,6 +23,7 @@ for i, r in ipairs(records) do
     r[STATUS] = status
     local excused = flags % 4 >= 2
     result[i] = excused and 1 or adapt(h, wire, latency, status, retry_after, flags >= 4, jitter)
+    unsettled[r[HOST]] = true -- its pace, or its breaker, may have changed
     if keep == 1 then
       h[NEXT] = h[NEXT] == r[RESERVED] and next_after(h, wire, true) or math.max(h[NEXT], next_after(h, wire))
       r[RESERVED] = -1

@@ -310,3 +310,13 @@ async def test_an_idle_host_is_forgotten_after_a_while_but_not_before_it_may_be_
     assert await world.frontier.generations.sweep() == 0
     assert await redis_client.hkeys(hosts) == [b"busy.example"]
     assert await world.fetch() == [3]
+
+
+async def test_a_slot_that_is_kept_does_not_hold_back_the_others(redis_client: Any) -> None:
+    """The report of robots.txt keeps the page's slot; with a second slot the next request may follow by the delay."""
+    world = await timed(redis_client)
+    await world.frontier.push([message(number, delay_ms=1_000, cap=2) for number in (1, 2)])
+    [lease] = await world.lease()
+    await world.frontier.report([answer(handles([lease])[0], keep=True)])
+    await world.pass_ms(1_000)
+    assert await world.bodies() == [2]
