@@ -20,7 +20,7 @@ from scrapy.exceptions import (
 )
 from scrapy.http import Response
 
-from crawler.errors import ProxyError
+from crawler.errors import BrowserError, ProxyError
 
 # Keys of `meta`, for one attempt; none is stored.
 POOLED: Final = "_pool_proxy"  # the proxy that a pool gave; when `proxy` is another one, the user has set that
@@ -55,7 +55,7 @@ def pooled(request: Request) -> bool:
 
 def fault(request: Request, outcome: Response | BaseException) -> Fault | None:
     """Who is to blame for *outcome*; None: nobody, or the host as without a proxy."""
-    if not request.meta.get("proxy"):
+    if not request.meta.get("proxy") or isinstance(outcome, BrowserError):
         return None
     found = _of_answer(request, outcome) if isinstance(outcome, Response) else _of_error(outcome)
     return found if found is Fault.PROXY or pooled(request) else None

@@ -37,6 +37,7 @@ class Batches:
         batch.leaving[url] = leaving
         if len(batch.leaving) >= self._calls.provider.batch_size:
             batch.full.set()
+            self._open = None
         assert batch.answer is not None
         answer = await asyncio.shield(batch.answer)  # one who gives up must not take it from the others
         if url in batch.missed:

@@ -72,6 +72,20 @@ async def test_a_page_was_paced_when_it_was_handed_out(site: Site) -> None:
     assert (lease.started_at, lease.reported, lease.lost) == (1000.0, True, False)
 
 
+async def test_who_tells_the_moment_later_charges_before_and_reports_the_moment(site: Site) -> None:
+    site.holds(PAGE)
+    turn = await site.pacer.turn(PAGE)
+    site.pacer.leaving(turn)
+    await site.outbox.flush()
+    assert site.frontier.names == ["start"]  # and the next request to the host is not let go yet
+    site.clock.now += 5
+    site.pacer.sent(turn, 2)
+    site.pacer.answered(turn, Response(PAGE.url))
+    await site.outbox.flush()
+    assert site.frontier.names == ["start", "report"]
+    assert turn.sent_at == 1003.0
+
+
 async def test_a_page_past_its_time_is_not_sent(site: Site) -> None:
     site.holds(PAGE)
     site.clock.now += 20.1

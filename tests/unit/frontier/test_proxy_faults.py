@@ -17,7 +17,7 @@ from scrapy.exceptions import (
 )
 from scrapy.http import Response
 
-from crawler.errors import ProxyError
+from crawler.errors import BrowserError, ProxyError
 from crawler.frontier.proxy_faults import LAST, POOLED, Fault, excuse, fault, pooled
 
 PROXY = "http://proxy.example:8080"
@@ -42,6 +42,7 @@ def because(cause: Exception) -> ProxyError:
 @pytest.mark.parametrize(
     ("outcome", "found"),
     [
+        (BrowserError("it died"), None),
         (answer(200), None),
         (answer(404), None),
         (answer(500), None),
