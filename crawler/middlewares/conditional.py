@@ -41,7 +41,7 @@ U = TypeVar("U")
 
 
 class ConditionalMiddleware:
-    """Works on leased GET requests of a crawl generation that `push --recrawl` (or a schedule) opened.
+    """Works on leased GET requests of the http tier, in a crawl generation that `push --recrawl` or a schedule opened.
 
     Off without the frontier or the MongoDB pipeline, and with HTTPCACHE_ENABLED: Scrapy's cache validates by itself.
     MongoDB being away fails no page: it is asked for whole, which is counted.
@@ -71,7 +71,7 @@ class ConditionalMiddleware:
         if request.meta.pop(CONDITIONAL, False):  # of an earlier try, or of another page that redirected here
             _without_conditions(request)
         held = self._held(request)
-        if held is None or held.lease.generation == "0" or request.meta.get(WHOLE):
+        if held is None or held.lease.generation == "0" or not plainly(held) or request.meta.get(WHOLE):
             return
         if request.method != "GET" or any(name in request.headers for name in CONDITIONS):
             return
@@ -159,6 +159,11 @@ def wanted(settings: BaseSettings) -> bool:
     stores = settings.getwithbase("ITEM_PIPELINES").get(STORE) is not None
     cached = settings.getbool("HTTPCACHE_ENABLED")
     return config.boolean(settings, "CONDITIONAL_REQUESTS") and in_use(settings) and stores and not cached
+
+
+def plainly(held: Held) -> bool:
+    """Whether its page is fetched by plain HTTP: in a browser the version is of the shell, not of what fills it."""
+    return ":" not in held.lease.stream  # "<spider>:<tier>" for the other tiers
 
 
 def page_id(crawler: Crawler, url: str) -> str:

@@ -13,9 +13,10 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 
+from crawler.frontier.scheduler import Scheduler
 from crawler.items import Item
 from crawler.middlewares import links
-from crawler.middlewares.conditional import ConditionalMiddleware, page_id, wanted
+from crawler.middlewares.conditional import ConditionalMiddleware, page_id, plainly, wanted
 from crawler.storage.documents import identity
 from crawler.storage.validators import Remembered
 
@@ -66,7 +67,7 @@ class RememberMiddleware:
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Pass everything on."""
-        page = _page(response)
+        page = _page(response) if self._fetched_plainly(response) else None
         if page is not None:
             self._pages[response] = page
         async for output in result:
@@ -76,6 +77,13 @@ class RememberMiddleware:
         if page is not None:
             page.ended = True
             self._settle(response, page)
+
+    def _fetched_plainly(self, response: Response) -> bool:
+        assert self._crawler.engine is not None
+        scheduler = self._crawler.engine.scheduler
+        assert isinstance(scheduler, Scheduler)
+        held = scheduler.worker.book.behind(response)
+        return held is not None and plainly(held)
 
     def _note(self, page: Page, output: Any) -> None:
         if isinstance(output, Item):

@@ -50,12 +50,12 @@ class Validators:
 class Site:
     """The middleware, with what is around it."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, generation: str = "1") -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, generation: str = "1", stream: str = "shop") -> None:
         self.clock, self.stats, self.validators = Clock(), Stats(), Validators()
         crawler: Any = SimpleNamespace(settings=project(), stats=self.stats, spider=SimpleNamespace(name="shop"))
         self.middleware = ConditionalMiddleware(crawler, self.clock)
         lease = held()
-        lease.lease = SimpleNamespace(generation=generation, leased_at_ms=0)  # type: ignore[assignment]
+        lease.lease = SimpleNamespace(generation=generation, stream=stream, leased_at_ms=0)  # type: ignore[assignment]
         monkeypatch.setattr(self.middleware, "_validators", self.validators)
         monkeypatch.setattr(self.middleware, "_held", lambda request: lease)
 
@@ -101,6 +101,12 @@ async def test_a_spiders_own_condition_is_its_own_business(monkeypatch: pytest.M
 
 async def test_a_first_crawl_asks_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     site = Site(monkeypatch, generation="0")
+    assert await site.ask(Request(URL)) == {}
+    assert site.validators.calls == 0
+
+
+async def test_the_version_of_a_shell_says_nothing_of_what_fills_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    site = Site(monkeypatch, stream="shop:browser")
     assert await site.ask(Request(URL)) == {}
     assert site.validators.calls == 0
 
