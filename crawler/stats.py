@@ -62,7 +62,7 @@ CONDITIONAL_REFETCHED: Final = "conditional/refetched/{}"  # whole: 304 was no a
 CONDITIONAL_ERRORS: Final = "conditional/errors"  # pages asked for whole, or not remembered: MongoDB was away
 
 # items
-ITEMS: Final = "items/{}"  # new, changed, unchanged, stale, spooled, rejected, duplicate
+ITEMS: Final = "items/{}"  # new, changed, unchanged, stale, spooled, rejected, duplicate, linked
 ITEM_ISSUES: Final = "items/issues/{}"
 FIELD_PRESENT: Final = "items/present/{}"  # by field; a page's items are counted before they may be rejected
 FIELD_MISSING: Final = "items/missing/{}"

@@ -30,6 +30,13 @@ class DuplicateItem(DropItem):
         super().__init__(f"duplicate of {url}", log_level="DEBUG")
 
 
+class LinkedItem(DropItem):
+    """The same content is stored under another URL of the host; the link is on record."""
+
+    def __init__(self, url: str, original: str) -> None:
+        super().__init__(f"{url} has the content of {original}", log_level="DEBUG")
+
+
 def reject(item: Any, reasons: Sequence[str], stats: StatsCollector) -> NoReturn:
     """Count the item, say so in one line, and raise RejectedItem."""
     stats.inc_value(names.ITEMS.format("rejected"))

@@ -72,6 +72,8 @@ def prepare(settings: BaseSettings, job: Mapping[str, Any]) -> None:
         "REPLAY_SELECTION": job["selection"],
         "STORAGE_RESTATE": True,
     }
+    if job["dry_run"]:
+        changed["LINK_DUPLICATES_OF"] = []
     for name, value in changed.items():
         settings.set(name, value, priority=ABOVE_ALL)
 

@@ -107,6 +107,14 @@ def identity(item: Item) -> str:
     return f"{item.url}#{item.key}" if item.key else item.url
 
 
+def content_hash(item: Item) -> str:
+    """Equal for items that say the same; raises UnstorableError for one that cannot be stored."""
+    try:
+        return _digest(content(item))
+    except (TypeError, ValueError, ArithmeticError, RecursionError) as error:
+        raise UnstorableError("unstorable_value", f"{item.url}: {error}") from None
+
+
 def check(value: Any, where: str, depth: int = 0) -> None:
     """Raise UnstorableError unless MongoDB gives *value* back as it is; *where* names it for people."""
     match value:
