@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
+import threading
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -97,3 +99,19 @@ async def test_a_worker_without_a_chromium_says_so(fleet: Fleet) -> None:
 
     assert status == 2
     assert "BROWSER_EXECUTABLE = '/nowhere/chromium' cannot be used" in log
+
+
+async def test_a_worker_told_to_end_finishes_the_pages_that_are_open(fleet: Fleet) -> None:
+    hold = threading.Event()
+    with Site({"/": Page(PAGE, hold=hold)}) as site:
+        await fleet.push(site.url("/"), stream="walk:browser")
+        worker = fleet.start(**BROWSER)
+        await site.asked(1)
+        worker.send_signal(signal.SIGTERM)
+        await asyncio.sleep(0.5)
+        hold.set()
+        status, log = await ended(worker)
+
+    assert status == 0, log
+    assert (await fleet.left()).states == {"done": 1}
+    assert len(site.received) == 1
