@@ -87,7 +87,8 @@ class Pacer:
             return await self._beside(request)
         if held.reported:  # a redirect hop: its lease had its turn
             return await self._take(request, None, self._patience)
-        if self._rests(held.lease.host):
+        if not held.lent and self._rests(held.lease.host):  # who lent its turn asks for another, which waits
+            held.started_at = self._clock()  # on its way back: nobody may borrow its turn any more
             raise TooLateError
         if held.lent:
             await self._take(request, held, self._patience)
