@@ -13,13 +13,16 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Final
+from urllib.parse import urljoin
 
 import redis
 from rich.console import Console
@@ -68,7 +71,13 @@ def shop(pages: int) -> Iterator[list[str]]:
             if started.status is not None:
                 raise ChildProcessError(f"the shop did not start: {started.tail()}")
             time.sleep(0.05)
-        yield ready.read_text().split()
+        yield [url for front in ready.read_text().split() for url in _products(front)]
+
+
+def _products(front: str) -> list[str]:
+    with urllib.request.urlopen(front, timeout=10) as answer:
+        paths = re.findall(r'href="(/product/[^"?#]+)"', answer.read().decode())
+    return [urljoin(front, path) for path in dict.fromkeys(paths)]
 
 
 def once(handler: str, urls: Sequence[str], pages: int) -> dict[str, float]:

@@ -8,15 +8,16 @@ from scrapy import Request
 from scrapy.downloadermiddlewares.redirect import MetaRefreshMiddleware as ScrapyMetaRefreshMiddleware
 from scrapy.http import Response
 
-# Scrapy decodes every page and looks at its first 4,096 characters, which are at most this many bytes.
-LOOKED_AT: Final = 4 * 4_096
+CHARACTERS: Final = 4_096  # that Scrapy looks at, after decoding the whole page
 
 
 class MetaRefreshMiddleware(ScrapyMetaRefreshMiddleware):
     """Leaves out the decoding where the bytes already say that there is none: hardly a page has one."""
 
     def process_response(self, request: Request, response: Response) -> Request | Response:  # type: ignore[override]
-        begin = response.body[:LOOKED_AT]
+        begin = response.body[:CHARACTERS]
+        if not begin.isascii() or b"\x1b" in begin:  # characters of several bytes, at most four
+            begin = response.body[: 4 * CHARACTERS]
         if b"\0" not in begin and b"refresh" not in begin.lower():  # UTF-16 and UTF-32 are left to Scrapy
             return response
         return super().process_response(request, response)
