@@ -18,7 +18,7 @@ from benchmarks.crawl import PROJECT
 from crawler.frontier import codec, fingerprint
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.messages import Handle, Message, Report
+from crawler.frontier.messages import Handle, Lease, Message, Report
 
 HOME: Final = PROJECT / ".demo" / "frontier"
 DOCUMENT: Final = PROJECT / "docs" / "benchmarks-frontier.md"
@@ -93,33 +93,50 @@ class Ours:
         for at in range(first, first + count, PIPELINED):
             await self.push([self.message(number) for number in range(at, min(at + PIPELINED, first + count))])
 
-    async def lease(self, limit: int = BATCH, *, decode: bool = False) -> list[Handle]:
-        """A batch; with *decode* its requests are made, too. Raises LookupError when there is none."""
+    async def leases(self, limit: int) -> list[Lease]:
+        """A batch. Raises LookupError when there is none."""
         batch = await self.frontier.lease([SPIDER], limit, worker="benchmark")
         if not batch.leases:
             raise LookupError(f"nothing to lease, {batch.queued} requests are queued")
-        for lease in batch.leases if decode else ():
-            codec.decode(lease.body, self._spider)
-        return [(lease.id, lease.token) for lease in batch.leases]
+        return batch.leases
+
+    async def lease(self, limit: int = BATCH) -> list[Handle]:
+        """The handles of a batch. Raises LookupError when there is none."""
+        return [(lease.id, lease.token) for lease in await self.leases(limit)]
 
     async def lease_and_ack(self, count: int) -> int:
-        """Until *count* are leased; returns how many were acknowledged: each batch while the next is leased, as the
-        tasks of a worker do it."""
+        """Until *count* are leased; returns how many were acknowledged. As the tasks of a worker do it, the requests of
+        a batch are made while the next one is leased, and then acknowledged beside the one after that."""
         done, left = 0, count
-        held: list[Handle] = []
+        coming = asyncio.create_task(self.leases(min(BATCH, left)))
+        acking: asyncio.Task[list[bool]] | None = None
         while left > 0:
-            batch, acked = await asyncio.gather(self.lease(min(BATCH, left), decode=True), self.frontier.ack(held))
-            held, left, done = batch, left - len(batch), done + sum(acked)
-        return done + sum(await self.frontier.ack(held))
+            batch = await coming
+            left -= len(batch)
+            if left > 0:
+                coming = asyncio.create_task(self.leases(min(BATCH, left)))
+            await asyncio.sleep(0)  # it is on its way
+            for lease in batch:
+                codec.decode(lease.body, self._spider)
+            done += sum(await acking) if acking else 0
+            acking = asyncio.create_task(self.frontier.ack([(lease.id, lease.token) for lease in batch]))
+        return done + (sum(await acking) if acking else 0)
 
     async def cycle(self, messages: Sequence[Message]) -> int:
-        """All that Redis does for a request: dedupe, push, lease, start, report, ack; returns how many were acked."""
-        done, new = 0, await self.push(messages)
+        """All that Redis does for a request: dedupe, push, lease, start, report, ack; returns how many were acked.
+
+        As the outbox of a worker, each call tells what one batch starts, an earlier one reports and another one ends.
+        """
+        left = new = await self.push(messages)
+        done = 0
+        started: list[Handle] = []
+        reported: list[Handle] = []
         while done < new:
-            handles = await self.lease(min(BATCH, new - done))
-            await self.frontier.start(handles, on_wire=True)
-            await self.frontier.report([Report(*handle, 50, 50, 200) for handle in handles])
-            done += sum(await self.frontier.ack(handles))
+            leased = await self.lease(min(BATCH, left)) if left else []
+            left -= len(leased)
+            reports = [Report(*handle, 50, 50, 200) for handle in started]
+            _, _, acked = await self.frontier.settle(leased, reports, reported)
+            started, reported, done = leased, started, done + sum(acked)
         return done
 
 

@@ -41,10 +41,10 @@ class Mutant:
 
 
 MUTANTS = (
-    Mutant("a stale token is good enough", "lib/records", "r and r[TOKEN] == tonumber(tokens[i]) and r", "r"),
+    Mutant("a stale token is good enough", "lib/records", "r[TOKEN] == tokens[i] and r", "r"),
     Mutant("a slot is freed twice", "lib/release", "if r[RELEASED] == 1 then return end", ""),
     Mutant("any report lowers the reservation", "lib/release", "if h[NEXT] == r[RESERVED] then", "if true then"),
-    Mutant("the delay does not count from the wire start", "report", "release(r, wire)", "release(r, nil)"),
+    Mutant("the delay does not count from the wire start", "lib/report", "release(r, wire)", "release(r, nil)"),
     Mutant("a lease reserves nothing", "lease", "if h[DELAY] > 0 then reserve(h) end", ""),
     Mutant("a burst is without an end", "lib/hosts", "math.max(at, h[PRIOR] + h[DELAY])", "at"),
     Mutant("a burst is longer by one", "lib/hosts", "local spare = burst(h) - 2", "local spare = burst(h) - 1"),
@@ -72,11 +72,11 @@ MUTANTS = (
         "a move is charged", "move", "requeue(id, r, uncharged(r), envelope)", "requeue(id, r, r[DELIVERIES], envelope)"
     ),
     Mutant("a move keeps the host's slot", "move", "release_unreported(r)\n", ""),
-    Mutant("a delivery is never charged", "start", "math.min(255, r[DELIVERIES] + 1)", "r[DELIVERIES]"),
+    Mutant("a delivery is never charged", "lib/start", "math.min(255, r[DELIVERIES] + 1)", "r[DELIVERIES]"),
     Mutant("a poison page is delivered for ever", "reap", "r[DELIVERIES] >= MAX_DELIVERIES", "false"),
     Mutant("a suspect is leased beside others", "lease", "if leased == 0 then\n", "if true then\n"),
     Mutant("the hard cap is not looked at", "renew", "now - r[STARTED] < HARD_CAP_MS", "true"),
-    Mutant("a lease is handed out without its body", "lib/release", "call('HDEL', T .. ':body', unpack(ids))", ""),
+    Mutant("a lease is handed out without its body", "lib/records", "call('HDEL', T .. ':body', unpack(ids))", ""),
     Mutant("429 does not stop the host", "lib/adapt", "h[BLOCKED] = math.max(", "local _ = math.max("),
     Mutant("each 429 of a burst doubles the delay", "lib/adapt", "if wire >= h[HURT] then", "if true then"),
     Mutant("a breaker never opens", "lib/adapt", "h[STREAK] > -BREAKER_FAULTS", "true"),

@@ -20,7 +20,7 @@ SILENT_MS: Final = 15_000  # three heartbeats missed: what a killed worker had i
 SAMPLED: Final = 16  # keys of a kind, to tell their size
 _COUNTED: Final = {"zset": "zcard", "set": "scard", "hash": "hlen"}  # a Bloom filter's size is fixed: not told
 _FIELDS: Final = frozenset(SpiderStats.__slots__)
-_HOST: Final = struct.Struct(">9d3HI2HhBHh")  # the twin of HOST in lua/lib/hosts.lua
+_HOST: Final = struct.Struct("<9d3HI2HhBHh")  # the twin of HOST in lua/lib/hosts.lua
 
 
 @dataclass(frozen=True, slots=True)

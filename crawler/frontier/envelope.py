@@ -9,8 +9,9 @@ from crawler.frontier.messages import MAX_PRIORITY, Lease, Message, Report
 
 _HEAD: Final = struct.Struct(">hQ")  # priority, fingerprint
 _WISHES: Final = struct.Struct(">dIHHB")  # not before, delay, cap, burst, whether to deduplicate
-_REPORT: Final = struct.Struct(">ddIIHIB")  # id, token, elapsed, latency, status, Retry-After, flags
-_RECORD: Final = struct.Struct(">dddddBBH")  # token, score, reserved, start by, started, deliveries, released, status
+_HANDLE: Final = struct.Struct("<dd")  # id, token
+_REPORT: Final = struct.Struct("<ddIIHIB")  # id, token, elapsed, latency, status, Retry-After, flags
+_RECORD: Final = struct.Struct("<dddddBBH")  # token, score, reserved, start by, started, deliveries, released, status
 
 
 class Envelope(NamedTuple):
@@ -46,6 +47,11 @@ def push_row(message: Message) -> bytes:
     wishes = _WISHES.pack(message.not_before_ms, message.delay_ms, message.cap, message.burst, message.dedupe)
     names = (message.host.encode(), message.stream.encode(), message.generation.encode())
     return wishes + _prefixed(*names, b"%d" % message.fingerprint) + seal(message)
+
+
+def handle_row(number: int, token: int) -> bytes:
+    """A lease of that number as the scripts take it."""
+    return _HANDLE.pack(number, token)
 
 
 def report_row(report: Report, number: int) -> bytes:

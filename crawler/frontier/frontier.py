@@ -17,7 +17,7 @@ from crawler.frontier import keys, opening
 from crawler.frontier.census import Census
 from crawler.frontier.config import SUSPECT_DELIVERIES, FrontierConfig
 from crawler.frontier.dead_letters import DeadLetters
-from crawler.frontier.envelope import clamped, push_row, read_lease, report_row
+from crawler.frontier.envelope import clamped, handle_row, push_row, read_lease, report_row
 from crawler.frontier.generations import Generations
 from crawler.frontier.messages import Batch, Handle, Lease, Message, PushOutcome, Report, Take
 from crawler.frontier.pressure import Gauge, Pressure
@@ -129,7 +129,7 @@ class Frontier:
         *on_wire*: they went out before this call, so that the next request may follow by the host's delay. Without it
         the next one waits for the report, or for the time by which these must have started.
         """
-        return await self.shards.settle("start", handles, _flag(on_wire))
+        return await self.shards.on_handles("start", handles, _flag(on_wire))
 
     async def report(self, reports: Sequence[Report]) -> list[int]:
         """Free the host's slot and adapt its pace. Of each: 0, stale or reported before; 1, taken; more, it opened the
@@ -143,7 +143,26 @@ class Frontier:
 
     async def ack(self, handles: Sequence[Handle]) -> list[bool]:
         """Done, and durable. False: the token is stale and nothing changed."""
-        return await self.shards.settle("ack", handles)
+        return await self.shards.on_handles("ack", handles)
+
+    async def settle(
+        self, starts: Sequence[Handle] = (), reports: Sequence[Report] = (), acks: Sequence[Handle] = ()
+    ) -> tuple[list[bool], list[int], list[bool]]:
+        """What `start` (on the wire), `report` and `ack` do, in this order and in one call per shard; their answers."""
+        rows = [(shard, 0, handle_row(*numbers)) for shard, numbers in map(keys.split_handle, starts)]
+        for report in reports:
+            shard, (number, _) = keys.split_handle((report.id, 0))
+            rows.append((shard, 1, report_row(report, number)))
+        rows += [(shard, 2, handle_row(*numbers)) for shard, numbers in map(keys.split_handle, acks)]
+
+        async def run(shard: int, group: list[tuple[int, int, bytes]]) -> Any:
+            kinds = [kind for _, kind, _ in group]
+            counts = (kinds.count(0), kinds.count(1))
+            return await self.shards.run("settle", shard, self._rng(), *counts, *(row for _, _, row in group))
+
+        answers = await self.shards.scatter(rows, lambda row: row[0], run)
+        first, last = len(starts), len(starts) + len(reports)
+        return [bool(one) for one in answers[:first]], answers[first:last], [bool(one) for one in answers[last:]]
 
     async def nack(
         self,
@@ -179,7 +198,7 @@ class Frontier:
 
     async def give_back(self, handles: Sequence[Handle]) -> list[bool]:
         """Return leases unused, uncharged, to their place in the queue."""
-        return await self.shards.settle("give_back", handles)
+        return await self.shards.on_handles("give_back", handles)
 
     async def bury(self, lease_id: str, token: int, *, reason: str, detail: Mapping[str, Any] | None = None) -> bool:
         """Set aside as a dead letter; its fingerprint stays known until it is retried, dropped or evicted."""
@@ -191,7 +210,7 @@ class Frontier:
 
         *suspended*: storage is down; the time since the last renewal does not count towards that cap.
         """
-        return await self.shards.settle("renew", handles, _flag(suspended))
+        return await self.shards.on_handles("renew", handles, _flag(suspended))
 
     async def back_off(self, host: str, elapsed_ms: int) -> int:
         """*host* answered with a block page, that long after the wire start: step back as for a 429; returns for how
@@ -214,9 +233,10 @@ class Frontier:
         first with keep=True, then take again for the page), else the lease is given a slot again (a redirect hop).
         """
         shard = self.shards.of_host(host)
-        under: tuple[int, ...] = ()
+        under: tuple[bytes, ...] = ()
         if lease is not None:
-            shard, under = keys.split_handle(lease)
+            shard, numbers = keys.split_handle(lease)
+            under = (handle_row(*numbers),)
         wait, number, token = await self.shards.run("take", shard, host, delay_ms, cap, burst, worker, *under)
         if wait:
             return Take(max(0, wait), lost=wait < 0)

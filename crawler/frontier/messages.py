@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from crawler.errors import MessageError
 from crawler.policy.tiers import Tier
@@ -71,8 +71,7 @@ class PushOutcome(IntEnum):
         return self.name.lower().replace("_", "/", 1)
 
 
-@dataclass(frozen=True, slots=True)
-class Lease:
+class Lease(NamedTuple):
     """A request handed to this worker until the lease expires or is settled.
 
     *start_within_ms* counts from the moment the call was made: later than that it must not go on the wire.

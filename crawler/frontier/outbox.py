@@ -134,11 +134,11 @@ class Outbox:
         endings = len(self._endings)  # later ones may belong to children pushed while this flush runs
         try:
             await _drain(self._suspects, len(self._suspects), self._send_suspects)
-            await _drain(self._starts, len(self._starts), self._send_starts)
-            await _drain(self._reports, len(self._reports), self._send_reports)
-            await _drain(self._pushes, len(self._pushes), self._send_pushes)
-            await _drain(self._offers, len(self._offers), self._send_offers)
-            await _drain(self._endings, endings, self._send_endings)
+            if self._pushes or self._offers:
+                await self._settle(0)
+                await _drain(self._pushes, len(self._pushes), self._send_pushes)
+                await _drain(self._offers, len(self._offers), self._send_offers)
+            await self._settle(endings)
             await _drain(self._given_back, len(self._given_back), self._send_given_back)
         except (RedisError, OSError) as error:
             await self._outage.wait(error)
@@ -149,11 +149,26 @@ class Outbox:
     async def _send_suspects(self, batch: Sequence[Start]) -> None:
         _answer(batch, await self._frontier.start([handle for handle, _ in batch]))
 
-    async def _send_starts(self, batch: Sequence[Start]) -> None:
-        _answer(batch, await self._frontier.start([handle for handle, _ in batch], on_wire=True))
+    async def _settle(self, endings: int) -> None:
+        """Starts and reports, with the first *endings* endings: one call for all but the few that are no acks."""
+        while self._starts or self._reports or endings > 0:
+            starts, reports = list(islice(self._starts, BATCH)), list(islice(self._reports, BATCH))
+            ended = list(islice(self._endings, min(endings, BATCH)))
+            acks = [ending for ending in ended if isinstance(ending, tuple)]
+            if starts or reports or acks:
+                answers = await self._frontier.settle([handle for handle, _ in starts], reports, acks)
+                _answer(starts, answers[0])
+                _drop(self._starts, len(starts))
+                self._reported(reports, answers[1])
+                _drop(self._reports, len(reports))
+                if acks:
+                    self._stats.inc_value(names.ACKED, sum(answers[2]))
+                    self._count_stale(answers[2])
+            await self._send_endings(ended)
+            _drop(self._endings, len(ended))
+            endings -= len(ended)
 
-    async def _send_reports(self, batch: Sequence[Report]) -> None:
-        answers = await self._frontier.report(batch)
+    def _reported(self, batch: Sequence[Report], answers: Sequence[int]) -> None:
         self._count_stale(answers)
         for report, answer in zip(batch, answers, strict=True):
             if answer > 1:
@@ -193,11 +208,6 @@ class Outbox:
         self._refused.append(message)
 
     async def _send_endings(self, batch: Sequence[Ending]) -> None:
-        acks = [ending for ending in batch if isinstance(ending, tuple)]
-        if acks:
-            answers = await self._frontier.ack(acks)
-            self._stats.inc_value(names.ACKED, sum(answers))
-            self._count_stale(answers)
         for ending in batch:
             if isinstance(ending, Nack):
                 await self._nack(ending)
@@ -235,9 +245,13 @@ async def _drain(queue: deque[T], count: int, send: Callable[[Sequence[T]], Awai
     while count > 0:
         batch = list(islice(queue, min(count, BATCH)))
         await send(batch)
-        for _ in batch:
-            queue.popleft()
+        _drop(queue, len(batch))
         count -= len(batch)
+
+
+def _drop(queue: deque[Any], count: int) -> None:
+    for _ in range(count):
+        queue.popleft()
 
 
 def _answer(batch: Sequence[Start], answers: Sequence[bool]) -> None:

@@ -10,6 +10,7 @@ import msgpack
 
 from crawler.frontier import keys
 from crawler.frontier.config import FrontierConfig
+from crawler.frontier.envelope import handle_row
 from crawler.frontier.messages import Handle
 from crawler.frontier.scripts import Client, Scripts
 
@@ -53,14 +54,15 @@ class Shards:
         run: Callable[[int, list[Entry]], Awaitable[Any]],
     ) -> list[Any]:
         """*run* on each shard concerned, BATCH entries at a time; one answer per entry, in the order of *entries*."""
+        if self.count == 1:
+            return [answer for group in _groups(entries) for answer in await run(0, group)]
         places: dict[int, list[int]] = {}
         for place, entry in enumerate(entries):
             places.setdefault(shard_of(entry), []).append(place)
         result: list[Any] = [None] * len(entries)
 
         async def on_shard(shard: int, mine: list[int]) -> None:
-            for at in range(0, len(mine), BATCH):
-                group = mine[at : at + BATCH]
+            for group in _groups(mine):
                 answers = await run(shard, [entries[place] for place in group])
                 for place, answer in zip(group, answers, strict=True):
                     result[place] = answer
@@ -68,15 +70,18 @@ class Shards:
         await asyncio.gather(*(on_shard(shard, mine) for shard, mine in places.items()))
         return result
 
-    async def settle(self, name: str, handles: Sequence[Handle], *arguments: str) -> list[bool]:
+    async def on_handles(self, name: str, handles: Sequence[Handle], *arguments: str) -> list[bool]:
         """Run a script that takes handles, each on its own shard."""
 
         async def run(shard: int, group: list[Handle]) -> Any:
-            ids, tokens = zip(*(keys.split_handle(handle)[1] for handle in group), strict=True)
-            return await self.run(name, shard, *arguments, *ids, *tokens)
+            return await self.run(name, shard, *arguments, *(handle_row(*keys.split_handle(one)[1]) for one in group))
 
         answers = await self.scatter(handles, lambda handle: keys.split_handle(handle)[0], run)
         return [bool(answer) for answer in answers]
+
+
+def _groups(entries: Sequence[Entry]) -> list[list[Entry]]:
+    return [list(entries[at : at + BATCH]) for at in range(0, len(entries), BATCH)]
 
 
 def pack(value: Any) -> bytes:

@@ -3,7 +3,8 @@
 -- KEYS[1] the tag of shard 0. ARGV[1] spider, ARGV[2] the entry, ARGV[3] reason, ARGV[4] detail (msgpack).
 -- Result: 1. O(log dead).
 -- include: clock state tally records seen dead
-local seed = {0, 0, 0, 0, 0, 0, 0, 0, '', ARGV[1], '', ''} -- a record with a stream only
+local head = struct.pack(HEAD_FORMAT, 0, 0, 0, 0, 0, 0, 0, 0)
+local seed = read_record(head .. names_of('', ARGV[1], '', '')) -- a stream only
 state.seq = state.seq + 1
 keep_letter(state.seq, seed, string.rep('\0', 12) .. ARGV[2], ARGV[3], ARGV[4])
 save_seen()

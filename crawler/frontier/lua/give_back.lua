@@ -1,21 +1,21 @@
 #!lua flags=allow-oom
 -- give_back: return leases unused, to the place in the queue they had, uncharged.
--- KEYS[1] the shard's tag. ARGV ids, then their tokens.
+-- KEYS[1] the shard's tag. ARGV id and token (d, d) of each.
 -- Result: 1 per request, 0 where the token is stale. O(log queue) each.
 -- include: clock state tally hosts members queue records release requeue
-local records, ids = lookup_handles(1)
-load_hosts_of(records)
-local result, gone, settled = {}, {}, {}
+local records, ids = lookup_rows(1)
+load_hosts_of(records, 0)
+local result = {}
 for i, r in ipairs(records) do
   result[i] = 0
-  if r and not settled[ids[i]] then
-    result[i], settled[ids[i]] = 1, true
+  if r and r[TOKEN] then
+    result[i] = 1
     release_unreported(r)
-    gone[#gone + 1] = ids[i]
+    end_lease(ids[i], r)
     if r[STREAM] ~= '' then requeue(ids[i], r, uncharged(r), call('HGET', T .. ':body', ids[i])) end
   end
 end
-forget_leases(gone)
+save_records()
 flush_queue()
 save_hosts()
 save_tallies()

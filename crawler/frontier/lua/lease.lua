@@ -34,8 +34,8 @@ local function hand_out(base, name, member, score, reserved)
   local envelope, at = string.sub(member, 10), 2 * leased
   leased = leased + 1
   state.token = math.max(state.token + 1, now * 1024) -- never one given out before the server lost its last second
-  local record = struct.pack(RECORD_FORMAT, state.token, score, reserved, now + START_MS, 0, deliveries, 0, status,
-    #name, name, #base, base, #generation, generation, #worker, worker)
+  local record = struct.pack(HEAD_FORMAT, state.token, score, reserved, now + START_MS, 0, deliveries, 0, status)
+    .. names_of(name, base, generation, worker)
   records[at + 1], records[at + 2] = id, record
   bodies[at + 1], bodies[at + 2] = id, envelope
   expiries[at + 1], expiries[at + 2] = now + LEASE_MS, id

@@ -1,12 +1,12 @@
 #!lua flags=allow-oom
 -- take: a paced slot for a request that bypasses the queue (redirect hop, robots.txt, media).
--- KEYS[1] the shard's tag. ARGV[1] host, ARGV[2] delay ms, ARGV[3] cap, ARGV[4] burst, ARGV[5] worker; then, when it goes under a lease,
--- ARGV[6] id and ARGV[7] token: in its slot if it still holds one, else the lease is given a slot again.
+-- KEYS[1] the shard's tag. ARGV[1] host, ARGV[2] delay ms, ARGV[3] cap, ARGV[4] burst, ARGV[5] worker; then, when it goes
+-- under a lease, ARGV[6] id and token (d, d): in its slot if it still holds one, else the lease is given a slot again.
 -- Result: {wait ms, id, token}; wait 0: granted, report it under id and token; else ask again after wait ms; -1: the
 -- lease is stale. While somebody waits the host is held for it. O(streams of the host).
 -- include: clock state hosts wishes records
 local HOLD_MS, POLL_MS = 500, 250
-local records, ids = lookup_handles(6)
+local records, ids = lookup_rows(6)
 local r, id = records[1], ids[1]
 if id and not r then return {-1, 0, 0} end
 local name = r and r[HOST] or ARGV[1]
@@ -36,8 +36,7 @@ if not holds_slot then h[INFLIGHT] = h[INFLIGHT] + 1 end
 if not r then
   state.seq, state.token = state.seq + 1, math.max(state.token, now * 1024) + 1
   id = state.seq
-  r = {state.token, 0, 0, 0, 0, 0, 0, 0}
-  r[NAMES] = struct.pack('>Bc0Bc0Bc0Bc0', #name, name, 0, '', 0, '', #ARGV[5], ARGV[5])
+  r = read_record(struct.pack(HEAD_FORMAT, state.token, 0, 0, 0, 0, 0, 0, 0) .. names_of(name, '', '', ARGV[5]))
   call('ZADD', T .. ':lease', now + LEASE_MS, id)
   wake_at(now + LEASE_MS)
 end

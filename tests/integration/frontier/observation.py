@@ -24,12 +24,12 @@ for _, key in ipairs(redis.call('KEYS', '*')) do
 end
 return result
 """
-HOST = struct.Struct(">9d3HI2HhBHh")
+HOST = struct.Struct("<9d3HI2HhBHh")
 _TIMES = ("next", "delay", "floor", "crawl", "blocked", "hold", "hurt", "tripped", "prior")
 _NUMBERS = ("cap", "width", "in_flight", "latency", "ok", "bad", "streak", "trips", "burst", "lead")
 HOST_FIELDS = (*_TIMES, *_NUMBERS)
-RECORD = struct.Struct(">5d2BH")
-STATE = struct.Struct(">12d")
+RECORD = struct.Struct("<5d2BH")
+STATE = struct.Struct("<12d")
 STATE_FIELDS = (
     "schema",
     "born",

@@ -210,7 +210,7 @@ async def test_data_of_a_newer_release_is_refused(redis_client: Any) -> None:
     await world.frontier.push([message(1)])
     key = world.frontier.shards.key(0, "state")
     raw = await redis_client.get(key)
-    await redis_client.set(key, struct.pack(">d", 9.0) + raw[8:])
+    await redis_client.set(key, struct.pack("<d", 9.0) + raw[8:])
     with pytest.raises(ServiceError, match=r"newer release.*upgrade this worker"):
         await world.frontier.open()
     with pytest.raises(ServiceError, match="schema 9"):

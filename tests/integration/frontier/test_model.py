@@ -273,6 +273,27 @@ class FrontierMachine(RuleBasedStateMachine):
     def ack(self, chosen: list[tuple[int, bool]]) -> None:
         self.settle(chosen, self.frontier.ack, self.model.ack)
 
+    @rule(started=handles, reported=handles, acked=handles, status=st.sampled_from((200, 429, 500)))
+    def settle_at_once(
+        self,
+        started: list[tuple[int, bool]],
+        reported: list[tuple[int, bool]],
+        acked: list[tuple[int, bool]],
+        status: int,
+    ) -> None:
+        starts, ended, acks = self.pick(started), self.pick(reported), self.pick(acked)
+        if not starts:
+            return
+        reports = [Report(*handle, 30, 100, status) for handle in ended]
+        answers = self.run(self.frontier.settle(starts, reports, acks))
+        self.model.tick()
+        model = self.model
+        assert answers == (
+            [model.start(number_of(handle[0]), handle[1], on_wire=True) for handle in starts],
+            [model.report(report, number_of(report.id)) for report in reports],
+            [model.ack(number_of(handle[0]), handle[1]) for handle in acks],
+        )
+
     @rule(chosen=handles)
     def give_back(self, chosen: list[tuple[int, bool]]) -> None:
         self.settle(chosen, self.frontier.give_back, self.model.give_back)

@@ -72,6 +72,15 @@ class Frontier:
         self._call("ack", list(handles))
         return [self.ours] * len(handles)
 
+    async def settle(
+        self, starts: Sequence[Handle], reports: Sequence[Report], acks: Sequence[Handle]
+    ) -> tuple[list[bool], list[int], list[bool]]:
+        return (
+            await self.start(starts, on_wire=True) if starts else [],
+            await self.report(reports) if reports else [],
+            await self.ack(acks) if acks else [],
+        )
+
     async def give_back(self, handles: Sequence[Handle]) -> list[bool]:
         self._call("give_back", list(handles))
         return [self.ours] * len(handles)

@@ -30,7 +30,7 @@ end
 local function keep_letter(id, r, envelope, reason, detail)
   call('HSET', T .. ':dead', id, cmsgpack.pack({
     stream = r[STREAM], host = r[HOST], generation = r[GENERATION], envelope = envelope,
-    deliveries = r[DELIVERIES], status = r[STATUS], worker = r[WORKER], at = now, reason = reason, detail = detail,
+    deliveries = r[DELIVERIES], status = r[STATUS], worker = worker_of(r), at = now, reason = reason, detail = detail,
   }))
   call('ZADD', T .. ':dead:at', now, id)
   if r[HOST] ~= '' then call('HINCRBY', T .. ':dead:fp', dead_name(r[STREAM], envelope), 1) end

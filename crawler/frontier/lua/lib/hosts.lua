@@ -15,7 +15,7 @@
 local RAW, NEXT, DELAY, FLOOR, CRAWL, BLOCKED, HOLD, HURT, TRIPPED, PRIOR = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
 local CAP, WIDTH, INFLIGHT, LATENCY, OK, BAD, STREAK, TRIPS, BURST = 11, 12, 13, 14, 15, 16, 17, 18, 19
 local LEAD, STREAMS = 20, 21
-local HOST_FORMAT = '>dddddddddHHHI4HHhBHh'
+local HOST_FORMAT = '<dddddddddHHHI4HHhBHh'
 local hosts, unsettled = {}, {}
 
 -- Reads many at once: a call per host would cost more than all that is done with it.
@@ -95,20 +95,22 @@ end
 
 -- Files the hosts whose time has changed under it, on every stream where they wait.
 local function settle_hosts()
-  local moves = {}
+  local moves = {} -- by the streams that hosts have in common
   for name in pairs(unsettled) do
     local h = hosts[name]
-    local at = ready_at(h)
-    for stream in string.gmatch(h[STREAMS], '[^\n]+') do
-      local move = moves[stream]
-      if not move then
-        move = {}
-        moves[stream] = move
-      end
-      move[#move + 1], move[#move + 2] = at, name
+    local move = moves[h[STREAMS]]
+    if not move then
+      move = {}
+      moves[h[STREAMS]] = move
+    end
+    local count = #move
+    move[count + 1], move[count + 2] = ready_at(h), name
+  end
+  for streams, move in pairs(moves) do
+    for stream in string.gmatch(streams, '[^\n]+') do
+      call('ZADD', T .. ':wait:' .. stream, 'XX', unpack(move))
     end
   end
-  for stream, move in pairs(moves) do call('ZADD', T .. ':wait:' .. stream, 'XX', unpack(move)) end
   unsettled = {}
 end
 

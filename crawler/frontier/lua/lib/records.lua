@@ -2,40 +2,83 @@
 --   TOKEN      of this lease                                  RESERVED    what it put into the host's next
 --   SCORE      its place in the queue, should it go back      START_BY    it must be on the wire by then
 --   STARTED    ms when it was charged, or 0                   RELEASED    1: the host has its slot back
+--   HOST, STREAM, GENERATION, and behind them (at REST) the worker
+-- In Lua it is an array (the cheapest table there is) behind what was read, read as r[TOKEN].
 -- A record without a stream is a slot alone (see take): it paces a request that is not in the queue.
-local TOKEN, SCORE, RESERVED, START_BY, STARTED, DELIVERIES, RELEASED, STATUS = 1, 2, 3, 4, 5, 6, 7, 8
-local HOST, STREAM, GENERATION, WORKER, NAMES = 9, 10, 11, 12, 13 -- NAMES: the four as they are stored
-local RECORD_HEAD = '>dddddBBH'
-local RECORD_FORMAT = '>dddddBBHBc0Bc0Bc0Bc0'
+local TOKEN, SCORE, RESERVED, START_BY, STARTED, DELIVERIES, RELEASED, STATUS = 2, 3, 4, 5, 6, 7, 8, 9
+local HOST, STREAM, GENERATION, REST = 10, 11, 12, 13
+local HEAD_FORMAT = '<dddddBBH'
+local RECORD_FORMAT = '<dddddBBHBc0Bc0Bc0'
+local NAMES_FORMAT = 'Bc0Bc0Bc0Bc0'
 local NAMES_AT = 45 -- behind the head
 
 local function read_record(raw)
-  local r = {struct.unpack(RECORD_FORMAT, raw)}
-  r[NAMES] = string.sub(raw, NAMES_AT)
-  return r
+  return {raw, struct.unpack(RECORD_FORMAT, raw)}
 end
 
 local function write_record(r)
-  return struct.pack(RECORD_HEAD, unpack(r, TOKEN, STATUS)) .. r[NAMES]
+  return struct.pack(HEAD_FORMAT, unpack(r, TOKEN, STATUS)) .. string.sub(r[1], NAMES_AT)
+end
+
+local function names_of(name, stream, generation, worker)
+  return struct.pack(NAMES_FORMAT, #name, name, #stream, stream, #generation, generation, #worker, worker)
+end
+
+local function worker_of(r)
+  return (struct.unpack('Bc0', r[1], r[REST]))
 end
 
 -- The records of ids under the tokens; false where the token is stale. A lease named twice gives one record.
 local function lookup(ids, tokens)
   local records, known = {}, {}
   if #ids == 0 then return records end
-  for i, raw in ipairs(call('HMGET', T .. ':infl', unpack(ids))) do
-    local r = known[ids[i]] or raw and read_record(raw)
-    known[ids[i]] = r
-    records[i] = r and r[TOKEN] == tonumber(tokens[i]) and r
+  records = call('HMGET', T .. ':infl', unpack(ids))
+  for i, raw in ipairs(records) do
+    if raw then
+      local id = ids[i]
+      local r = known[id]
+      if not r then
+        r = read_record(raw)
+        known[id] = r
+      end
+      records[i] = r[TOKEN] == tokens[i] and r
+    end
   end
   return records
 end
 
--- ARGV[first...]: ids, then as many tokens.
-local function lookup_handles(first)
-  local count = (#ARGV - first + 1) / 2
-  local ids = {unpack(ARGV, first, first + count - 1)}
-  return lookup(ids, {unpack(ARGV, first + count)}), ids
+-- The records and ids of rows that begin with id and token (d, d): ARGV[first...].
+local function lookup_rows(first)
+  local ids, tokens = {}, {}
+  for i = first, #ARGV do
+    ids[i - first + 1], tokens[i - first + 1] = struct.unpack('<dd', ARGV[i])
+  end
+  return lookup(ids, tokens), ids
+end
+
+local changed_records, ended = {}, {}
+
+-- Takes a record away at the end of the script; a later row that names it finds it stale.
+local function end_lease(id, r)
+  r[TOKEN], changed_records[id] = false, nil
+  ended[#ended + 1] = id
+end
+
+local function forget_leases(ids)
+  if #ids == 0 then return end
+  call('HDEL', T .. ':infl', unpack(ids))
+  call('HDEL', T .. ':body', unpack(ids))
+  call('ZREM', T .. ':lease', unpack(ids))
+end
+
+local function save_records()
+  local rows, count = {}, 0
+  for id, r in pairs(changed_records) do
+    rows[count + 1], rows[count + 2] = id, write_record(r)
+    count = count + 2
+  end
+  if count > 0 then call('HSET', T .. ':infl', unpack(rows)) end
+  forget_leases(ended)
 end
 
 -- The request of ARGV[1], its id, under the token ARGV[2]; nothing when that is stale or names a slot alone.

@@ -1,10 +1,13 @@
 -- How a lease ends, for its host and for itself.
 
--- Reads the hosts of which records hold a slot, at once.
-local function load_hosts_of(records)
-  local names = {}
-  for _, r in ipairs(records) do
-    if r and r[RELEASED] == 0 then names[#names + 1] = r[HOST] end
+-- Reads the hosts of which records hold a slot, at once; of the first `starts` those that have a delay: see start.
+local function load_hosts_of(records, starts)
+  local names, count = {}, 0
+  for i, r in ipairs(records) do
+    if r and r[RELEASED] == 0 and (i > starts or r[RESERVED] > r[START_BY]) then
+      count = count + 1
+      names[count] = r[HOST]
+    end
   end
   load_hosts(names)
 end
@@ -32,11 +35,4 @@ end
 -- Deliveries without the one that ends in an orderly way.
 local function uncharged(r)
   return r[STARTED] > 0 and r[DELIVERIES] - 1 or r[DELIVERIES]
-end
-
-local function forget_leases(ids)
-  if #ids == 0 then return end
-  call('HDEL', T .. ':infl', unpack(ids))
-  call('HDEL', T .. ':body', unpack(ids))
-  call('ZREM', T .. ':lease', unpack(ids))
 end

@@ -5,7 +5,7 @@
 --   evicted         dead letters lost to DEAD_LIMIT                suspects    requests that wait to be leased alone
 --   alarm           ms when reap has to look, 0 for never: no later than the first lease expires or delayed request is due
 local T, call = KEYS[1], redis.call
-local STATE = '>dddddddddddd'
+local STATE = '<dddddddddddd'
 local raw_state = call('GET', T .. ':state') or string.rep('\0', 96)
 
 local function read_state(raw)
@@ -23,8 +23,8 @@ local function write_state(s)
     s.suspects, s.alarm)
 end
 
-if struct.unpack('>d', raw_state) > SCHEMA then
-  return redis.error_reply('SHOALSCHEMA ' .. struct.unpack('>d', raw_state))
+if struct.unpack('<d', raw_state) > SCHEMA then
+  return redis.error_reply('SHOALSCHEMA ' .. struct.unpack('<d', raw_state))
 end
 local state = read_state(raw_state)
 

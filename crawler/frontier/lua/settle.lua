@@ -1,0 +1,26 @@
+#!lua flags=allow-oom
+-- settle: what a worker has to tell at one moment, in one call: start (on the wire), report and ack, in this order.
+-- KEYS[1] the shard's tag. ARGV[1] a random number in [0, 1), ARGV[2] number of starts, ARGV[3] number of reports, then
+-- the starts, the reports and the acks, as those scripts take them.
+-- Result: one number per row, as those scripts give it. O(log in flight + streams of the host) each.
+-- include: clock state tally hosts records start release adapt report
+-- include window: seen
+-- include: ack
+local jitter, starts, reports, result = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), {}
+local records, ids = lookup_rows(4)
+load_hosts_of(records, starts)
+for i, r in ipairs(records) do
+  if i <= starts then
+    result[i] = start(r, ids[i], true)
+  elseif i <= starts + reports then
+    result[i] = report(r, ids[i], ARGV[i + 3], jitter)
+  else
+    result[i] = ack(r, ids[i])
+  end
+end
+save_records()
+if DEDUPE == 'window' then save_seen() end
+save_hosts()
+save_tallies()
+save_state()
+return result
