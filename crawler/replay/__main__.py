@@ -22,6 +22,7 @@ from crawler.replay.scheduler import FAILED
 
 STORE: Final = "crawler.pipelines.mongodb.MongoPipeline"
 DIFFERENCES: Final = "crawler.replay.differences.DifferencesPipeline"
+RESTATE: Final = "crawler.replay.differences.RestatePipeline"
 LAST: Final = 900
 ABOUT_REQUESTS: Final = (  # spider middlewares of Scrapy's that have nothing to do without requests
     "scrapy.spidermiddlewares.start.StartSpiderMiddleware",
@@ -60,9 +61,7 @@ def prepare(settings: BaseSettings, job: Mapping[str, Any]) -> None:
     """Turn the settings of a crawl into those of a re-parse, whatever the spider's own are."""
     pipelines = {**settings.getwithbase("ITEM_PIPELINES")}
     order = pipelines.pop(STORE, None)
-    pipelines[DIFFERENCES] = LAST - 1 if order is None else order - 1
-    if order is not None and not job["dry_run"]:
-        pipelines[STORE] = order
+    pipelines[DIFFERENCES if order is None or job["dry_run"] else RESTATE] = LAST if order is None else order
     middlewares = {"crawler.replay.middleware.ReplayMiddleware": 1_000_000} | dict.fromkeys(ABOUT_REQUESTS)
     changed = OFF | {
         "SCHEDULER": "crawler.replay.scheduler.ReplayScheduler",

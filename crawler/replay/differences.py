@@ -1,4 +1,4 @@
-"""The item pipeline of a re-parse that compares each item with what is stored, just before it would be stored."""
+"""The item pipelines of a re-parse that compare each item with what is stored: one writes nothing, one stores."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import functools
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 from scrapy.crawler import Crawler
 from scrapy.statscollectors import StatsCollector
 
+from crawler import stats as names
 from crawler.items import Item
+from crawler.pipelines.mongodb import MongoPipeline
 from crawler.replay import counts
 from crawler.storage import connection, history, reader
 from crawler.storage.batcher import Batcher
@@ -23,6 +25,14 @@ SHOWN: Final = 60  # characters of a value
 Change = dict[str, dict[str, Any]]
 
 
+class Judgement(NamedTuple):
+    """Of one item: in a word, in which fields it differs, and whether storing it would change nothing at all."""
+
+    word: str
+    change: Change
+    settled: bool = False
+
+
 class DifferencesPipeline:
     """Counts new, changed, unchanged and older items, and changed fields; keeps a few examples. Writes nothing."""
 
@@ -30,7 +40,7 @@ class DifferencesPipeline:
         self._client = client
         self._database = database
         self._stats = stats
-        self._batchers: dict[str, Batcher[Item, tuple[str, Change]]] = {}
+        self._batchers: dict[str, Batcher[Item, Judgement]] = {}
         self.examples: dict[str, list[dict[str, str]]] = {}
 
     @classmethod
@@ -43,13 +53,7 @@ class DifferencesPipeline:
     async def process_item(self, item: Any) -> Any:
         """The item as it came; one that is no `Item` has no stored state to compare with."""
         if isinstance(item, Item):
-            word, change = await self._batcher(item.collection).submit(object(), item)
-            self._stats.inc_value(counts.ITEMS.format(word))
-            for field, pair in change.items():
-                self._stats.inc_value(counts.FIELDS.format(field))
-                examples = self.examples.setdefault(field, [])
-                if len(examples) < EXAMPLES:
-                    examples.append({"url": item.url, "old": _shown(pair["old"]), "new": _shown(pair["new"])})
+            await self._judge(item)
         return item
 
     async def close_spider(self) -> None:
@@ -58,12 +62,23 @@ class DifferencesPipeline:
             await batcher.close()
         await self._client.close()
 
-    def _batcher(self, collection: str) -> Batcher[Item, tuple[str, Change]]:
+    async def _judge(self, item: Item) -> Judgement:
+        """Compared with what is stored, and counted."""
+        found = await self._batcher(item.collection).submit(object(), item)
+        self._stats.inc_value(counts.ITEMS.format(found.word))
+        for field, pair in found.change.items():
+            self._stats.inc_value(counts.FIELDS.format(field))
+            examples = self.examples.setdefault(field, [])
+            if len(examples) < EXAMPLES:
+                examples.append({"url": item.url, "old": _shown(pair["old"]), "new": _shown(pair["new"])})
+        return found
+
+    def _batcher(self, collection: str) -> Batcher[Item, Judgement]:
         if collection not in self._batchers:
             self._batchers[collection] = Batcher(functools.partial(self._compare, collection), 500, 0.02)
         return self._batchers[collection]
 
-    async def _compare(self, collection: str, items: Sequence[Item]) -> list[tuple[str, Change]]:
+    async def _compare(self, collection: str, items: Sequence[Item]) -> list[Judgement]:
         made = [_made(item) for item in items]
         keys = [key for key, _, _ in made if key]
         heads = {head["_id"]: head async for head in reader.heads(self._database, collection, keys)}
@@ -72,6 +87,35 @@ class DifferencesPipeline:
             one["_id"]: one async for one in reader.documents(self._database, collection, {"_id": {"$in": changed}})
         }
         return [_judged(item, *one, heads, whole) for item, one in zip(items, made, strict=True)]
+
+
+class RestatePipeline(DifferencesPipeline):
+    """Stores, too, in the place of `MongoPipeline`; but not what is stored just so from the very same fetch."""
+
+    _store: MongoPipeline
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """As `MongoPipeline` is built."""
+        pipeline = super().from_crawler(crawler)
+        pipeline._store = MongoPipeline.from_crawler(crawler)
+        return pipeline
+
+    async def open_spider(self) -> None:
+        """Raises ServiceError when MongoDB is away."""
+        await self._store.open_spider()
+
+    async def process_item(self, item: Any) -> Any:
+        """The item, stored; raises RejectedItem for one that MongoDB cannot hold."""
+        if isinstance(item, Item) and (await self._judge(item)).settled:
+            self._stats.inc_value(names.ITEMS.format("unchanged"))
+            return item
+        return await self._store.process_item(item)
+
+    async def close_spider(self) -> None:
+        """Write what waits, then let go of the connections."""
+        await self._store.close_spider()
+        await super().close_spider()
 
 
 def _made(item: Item) -> tuple[str, str, datetime | None]:
@@ -91,17 +135,17 @@ def _judged(
     at: datetime | None,
     heads: Mapping[str, Mapping[str, Any]],
     whole: Mapping[str, Mapping[str, Any]],
-) -> tuple[str, Change]:
+) -> Judgement:
     if at is None:
-        return "refused", {}
+        return Judgement("refused", {})
     if (head := heads.get(key)) is None:
-        return "new", {}
+        return Judgement("new", {})
     if head["last_seen_at"] > at:
-        return "older", {}
+        return Judgement("older", {})
     if head["content_hash"] == digest or key not in whole:
-        return "unchanged", {}
+        return Judgement("unchanged", {}, head["content_hash"] == digest and head["last_seen_at"] == at)
     pairs = history.difference(whole[key], content(item))
-    return "changed", {name: pair for name, pair in pairs.items() if pair["old"] != pair["new"]}
+    return Judgement("changed", {name: pair for name, pair in pairs.items() if pair["old"] != pair["new"]})
 
 
 def _shown(value: Any) -> str:

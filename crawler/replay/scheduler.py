@@ -20,6 +20,7 @@ from twisted.internet.defer import Deferred
 from crawler.errors import CodecError
 from crawler.frontier import codec, endings
 from crawler.replay import counts
+from crawler.spiders.base import FrontierSpider
 from crawler.storage import connection
 from crawler.storage.archive.config import ArchiveConfig
 from crawler.storage.archive.index import Entry, Index
@@ -55,6 +56,8 @@ class ReplayScheduler(BaseScheduler):
 
     def open(self, spider: Spider) -> None:
         """Begin to read."""
+        if isinstance(spider, FrontierSpider):
+            spider.follows = False
         self._task = asyncio.create_task(self._fill(spider))
 
     def close(self, reason: str) -> Deferred[None]:

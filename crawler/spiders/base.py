@@ -26,6 +26,7 @@ class FrontierSpider(RedisSpider):  # type: ignore[misc]
     """
 
     start_urls: ClassVar[list[str]] = []
+    follows: bool = True  # False in a re-parse, which discards requests: a callback may spare itself their making
     redis_key: str | None
     redis_encoding: str | None
 

@@ -41,5 +41,6 @@ class ProductsSpider(FrontierSpider):
         document = Document(response.text, response.url)
         if (product := extract_product(document, response.url, rules)) is not None:
             yield product
-        for url in links(document, response.url, rules):
-            yield Request(url)
+        if self.follows:
+            for url in links(document, response.url, rules):
+                yield Request(url)
