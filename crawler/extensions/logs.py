@@ -78,7 +78,13 @@ def mask(text: str) -> str:
 
 
 def formatter(handler: logging.Handler, settings: BaseSettings) -> logging.Formatter:  # noqa: ARG001  # Scrapy's
-    """The formatter that LOG_JSON asks for."""
+    """The formatter that LOG_JSON asks for.
+
+    Scrapy has opened its loggers and the root's for every level when it calls this. They are put to LOG_LEVEL: a
+    page would make several lines that no handler writes (Scrapy's own, and PyMongo's for each command).
+    """
+    for name in ("", "scrapy"):
+        logging.getLogger(name).setLevel(settings.get("LOG_LEVEL"))
     try:
         as_json = config.boolean(settings, "LOG_JSON")
     except ConfigError:  # refused with one line when the crawl starts

@@ -6,7 +6,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
@@ -24,7 +24,14 @@ GZIP_LEVEL: Final = 6
 # True of what was on the wire and not of the decoded body that is stored; browsers' archivers rename them, too.
 _WIRE_HEADERS: Final = frozenset({"content-encoding", "transfer-encoding", "content-length"})
 _ORIGINAL: Final = "X-Archive-Orig-"
-_NAMES: Final = ("spider", "worker", "tier", "generation", "request_id")
+_HEADERS: Final = {
+    "spider": "Shoal-Spider",
+    "worker": "Shoal-Worker",
+    "tier": "Shoal-Tier",
+    "generation": "Shoal-Generation",
+    "request_id": "Shoal-Request-Id",
+}
+_BLANK: Final = b"\r\n\r\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +118,17 @@ def heading(name: str, software: str) -> bytes:
 
 
 def decode(data: bytes) -> Record:
-    """The record in *data*, one gzip member; raises ValueError when there is none of ours."""
-    for record, _ in read(BytesIO(data)):
-        return record
-    raise ValueError("not a WARC record of a page")
+    """The record in *data*, one gzip member that `encode` made; raises ValueError when there is none of ours.
+
+    At a third of what it costs to look for records in a file, as `read` does.
+    """
+    try:
+        head, _, block = zlib.decompress(data, wbits=31).partition(_BLANK)
+        headers = dict(_fields(head))
+        http, _, body = block[: int(headers["Content-Length"])].partition(_BLANK)
+        return _record(headers, int(http.split(None, 2)[1]), _fields(http), body)
+    except (zlib.error, LookupError, ValueError) as error:
+        raise ValueError(f"not a WARC record of a page: {error}") from None
 
 
 def read(stream: IO[bytes]) -> Iterator[tuple[Record, tuple[int, int]]]:
@@ -122,7 +136,9 @@ def read(stream: IO[bytes]) -> Iterator[tuple[Record, tuple[int, int]]]:
     iterator = ArchiveIterator(stream)
     for found in iterator:
         if found.rec_type in {"response", "revisit"}:
-            record = _record(found)
+            http = found.http_headers
+            headers, status = dict(found.rec_headers.headers), int(http.get_statuscode())
+            record = _record(headers, status, http.headers, found.raw_stream.read())
             yield record, (iterator.get_record_offset(), iterator.get_record_length())
 
 
@@ -169,7 +185,7 @@ def _warc_headers(record: Record) -> dict[str, str]:
         "WARC-Record-ID": f"<urn:uuid:{record.id}>",
         "WARC-Date": _date(page.fetched_at),
         "WARC-IP-Address": page.ip,
-        **{_header(name): getattr(page, name) for name in _NAMES},
+        **{header: getattr(page, name) for name, header in _HEADERS.items()},
         "Shoal-Request": base64.b64encode(page.request).decode(),
     }
     if record.original is None:
@@ -180,35 +196,36 @@ def _warc_headers(record: Record) -> dict[str, str]:
     return {name: value for name, value in headers.items() if value}
 
 
-def _header(name: str) -> str:
-    return "Shoal-" + name.replace("_", "-").title()
+def _fields(head: bytes) -> list[tuple[str, str]]:
+    """Names and values of the lines after the first."""
+    lines = head.decode().split("\r\n")[1:]
+    pairs = (line.partition(":") for line in lines if line)
+    return [(name, value.strip()) for name, _, value in pairs]
 
 
-def _record(found: Any) -> Record:
-    headers = found.rec_headers
-    at = iso_date_to_datetime(headers.get_header("WARC-Date"), tz_aware=True)
-    url = headers.get_header("WARC-Target-URI")
+def _record(headers: Mapping[str, str], status: int, fields: Sequence[tuple[str, str]], body: bytes) -> Record:
     original = None
-    if place := headers.get_header("Shoal-Original"):
+    if place := headers.get("Shoal-Original"):
         file, offset, length = place.split(" ")
-        to = headers.get_header("WARC-Refers-To-Date")
-        original = Original(
-            Place(file, int(offset), int(length)),
-            headers.get_header("WARC-Refers-To-Target-URI"),
-            iso_date_to_datetime(to, tz_aware=True),
-        )
+        to = _time(headers["WARC-Refers-To-Date"])
+        original = Original(Place(file, int(offset), int(length)), headers["WARC-Refers-To-Target-URI"], to)
     page = Page(
-        url=url,
-        status=int(found.http_headers.get_statuscode()),
-        headers=[(name, value) for name, value in found.http_headers.headers if not name.startswith(_ORIGINAL)],
-        body=found.raw_stream.read(),
-        fetched_at=at,
-        ip=headers.get_header("WARC-IP-Address") or "",
-        request=base64.b64decode(headers.get_header("Shoal-Request") or ""),
-        **{name: headers.get_header(_header(name)) or "" for name in _NAMES},
+        url=headers["WARC-Target-URI"],
+        status=status,
+        headers=[(name, value) for name, value in fields if not name.startswith(_ORIGINAL)],
+        body=body,
+        fetched_at=_time(headers["WARC-Date"]),
+        ip=headers.get("WARC-IP-Address", ""),
+        request=base64.b64decode(headers.get("Shoal-Request", "")),
+        **{name: headers.get(header, "") for name, header in _HEADERS.items()},
     )
-    identifier = str(UUID(headers.get_header("WARC-Record-ID").strip("<>").removeprefix("urn:uuid:")))
-    return Record(identifier, headers.get_header("WARC-Payload-Digest"), page, original)
+    identifier = str(UUID(headers["WARC-Record-ID"].strip("<>").removeprefix("urn:uuid:")))
+    return Record(identifier, headers["WARC-Payload-Digest"], page, original)
+
+
+def _time(text: str) -> datetime:
+    moment: datetime = iso_date_to_datetime(text, tz_aware=True)
+    return moment
 
 
 def _date(moment: datetime) -> str:

@@ -51,6 +51,7 @@ def test_what_was_encoded_is_decoded(
 ) -> None:
     made = record(body, headers=headers, status=status, request=how, fetched_at=at, worker="w-1", request_id="0:7")
     found = decode(encode(made))
+    assert [found] == [one for one, _ in read(BytesIO(encode(made)))]  # by warcio
     assert (found.id, found.digest) == (made.id, made.digest)
     assert found.page == page(
         body,
@@ -61,6 +62,22 @@ def test_what_was_encoded_is_decoded(
         worker="w-1",
         request_id="0:7",
     )
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"no gzip",
+        encode(record())[:-20],
+        gzip.compress(b"WARC/1.1\r\n\r\n"),
+        gzip.compress(b"WARC/1.1\r\nContent-Length: 7\r\n\r\nHTTP/1.1"),
+        heading("a.warc.gz", "Shoal"),
+    ],
+)
+def test_what_is_no_page_is_refused(data: bytes) -> None:
+    with pytest.raises(ValueError, match="not a WARC record of a page"):
+        decode(data)
 
 
 def test_headers_of_the_wire_do_not_describe_the_stored_body() -> None:
