@@ -99,6 +99,7 @@ async def test_changed_selectors_change_the_products_and_their_history(shop: Sho
 
         again = shop.reparse()
         assert "10 unchanged" in again
+        assert await mongo_database["products"].find_one({"_id": after["_id"]}) == after
         assert "requests discarded" not in again  # the spider did not make them
         assert await mongo_database["product_changes"].count_documents({}) == 10
 

@@ -7,6 +7,7 @@ import logging
 import re
 import string
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -120,6 +121,28 @@ def test_secrets_in_messages_tracebacks_and_urls_are_hidden() -> None:
     assert "pass@" not in TextFormatter("%(message)s").format(record)
 
 
+@pytest.fixture
+def levels() -> Iterator[None]:
+    """The levels of the loggers are put back."""
+    loggers = [logging.getLogger(name) for name in ("", "scrapy")]
+    before = [logger.level for logger in loggers]
+    yield
+    for logger, level in zip(loggers, before, strict=True):
+        logger.setLevel(level)
+
+
+@pytest.mark.usefixtures("levels")
+def test_lines_below_the_level_are_not_even_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scrapy_log, "_get_formatter", logs.formatter)
+    for level, made in (("INFO", False), ("DEBUG", True)):
+        scrapy_log.configure_logging({"LOG_LEVEL": level, "LOG_ENABLED": False})
+        for name in ("scrapy.core.engine", "scrapy.core.scraper", "pymongo.command"):
+            assert logging.getLogger(name).isEnabledFor(logging.DEBUG) is made
+            assert logging.getLogger(name).isEnabledFor(logging.INFO)
+    scrapy_log._uninstall_scrapy_root_handler()
+
+
+@pytest.mark.usefixtures("levels")
 def test_scrapy_still_builds_its_handlers_formatter_where_we_replace_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scrapy_log, "_get_formatter", scrapy_log._get_formatter)
     logs.LogAddon.update_pre_crawler_settings(Settings())

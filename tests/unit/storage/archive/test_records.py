@@ -119,8 +119,3 @@ def test_a_file_cut_anywhere_keeps_its_whole_records(data: st.DataObject) -> Non
     assert whole_length(BytesIO(torn[:whole] + b"\0" * 100)) == whole
     spans = [span for _, span in read(BytesIO(torn[:whole]))]
     assert spans == [(end, len(part)) for end, part in zip(ends, PARTS[1:], strict=False) if end + len(part) <= cut]
-
-
-def test_what_is_no_page_is_refused() -> None:
-    with pytest.raises(ValueError, match="not a WARC record"):
-        decode(heading("a.warc.gz", "Shoal"))
