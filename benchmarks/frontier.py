@@ -24,6 +24,7 @@ from benchmarks.frontier_longest import Longest
 from benchmarks.frontier_size import Size
 from benchmarks.frontier_speed import Turn
 from crawler import embedded
+from crawler.embedded.service import VALKEY
 
 PARTS: Final = ("speed", "longest", "memory")
 SETTINGS_TOLD: Final = ("appendonly", "appendfsync", "save", "maxmemory-policy")
@@ -71,7 +72,8 @@ async def run(
 
 def _server(client: Any) -> str:
     told = ", ".join(f"{name} {client.config_get(name)[name] or repr('')}" for name in SETTINGS_TOLD)
-    return f"Valkey {client.info('server')['valkey_version']}, {told}"
+    started = " ".join(VALKEY.launcher[1:])
+    return f"Valkey {client.info('server')['valkey_version']}, {told}, started with {started}"
 
 
 def main() -> int:
