@@ -69,6 +69,9 @@ def test_a_request_comes_back_as_it_was(**fields: Any) -> None:
 @pytest.mark.parametrize(
     "request_",
     [
+        Request("https://shop.example/a b?q=ä|%7C%zz#there"),
+        Request("https://shop.example/a b", meta={"verbatim_url": True}),
+        Request("https://shop.example/a b", meta={"verbatim_url": False, "depth": 1}),
         FormRequest("https://shop.example/", formdata={"a": "1"}),
         JsonRequest("https://shop.example/", data={"a": [1, 2]}),
         Request("https://shop.example/", encoding="latin-1"),

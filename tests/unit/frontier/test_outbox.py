@@ -168,6 +168,16 @@ async def test_every_ending_is_told_and_counted(desk: Desk) -> None:
     }
 
 
+async def test_what_frees_hosts_goes_before_children_and_children_before_their_parents_ack(desk: Desk) -> None:
+    desk.outbox.end(PARENT)
+    desk.outbox.push(message(1))
+    desk.outbox.report(Report(*PARENT, 1, 1, 200))
+    started = desk.outbox.start(("0:7", 7), on_wire=True)
+    await desk.outbox.flush()
+    assert desk.frontier.names == ["start on wire", "report", "forced push", "ack"]
+    assert await started
+
+
 async def test_stale_tokens_are_counted_and_change_nothing_else(desk: Desk) -> None:
     desk.frontier.ours = False
     desk.outbox.report(Report(*PARENT, 1, 1, 200))
