@@ -1,4 +1,4 @@
-"""The downloader of a re-parse: it answers from the archive, and refuses whatever is not from there."""
+"""The downloader of a re-parse: it refuses everything."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
-from twisted.internet.defer import Deferred, fail, succeed
+from twisted.internet.defer import Deferred, fail
 
 from crawler.replay import counts
-from crawler.replay.scheduler import ReplayScheduler
 
 
 class ReplayDownloader:
@@ -20,13 +19,8 @@ class ReplayDownloader:
         self._crawler = crawler
 
     def fetch(self, request: Request) -> Deferred[Response | Request]:
-        """The archived page; fails with IgnoreRequest for what a callback wants to download itself."""
-        assert self._crawler.engine is not None
+        """Fails with IgnoreRequest: a callback wants to download something itself."""
         assert self._crawler.stats is not None
-        scheduler = self._crawler.engine.scheduler
-        assert isinstance(scheduler, ReplayScheduler)
-        if (response := scheduler.answer(request)) is not None:
-            return succeed(response)
         self._crawler.stats.inc_value(counts.REFUSED)
         return fail(IgnoreRequest(f"{request} is not sent: a re-parse makes no request"))
 

@@ -1,15 +1,14 @@
-"""Hands the engine archived pages as its requests, and takes none of the new ones."""
+"""Hands the engine's scraper archived pages as if they were answers, and takes no request."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections import deque
 from datetime import datetime
 from typing import Any, Final, Self
 from weakref import WeakKeyDictionary
 
-from scrapy import Request, Spider
+from scrapy import Request, Spider, signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import Crawler
 from scrapy.http import Headers, Response
@@ -30,20 +29,20 @@ from crawler.storage.archive.store import Store
 
 logger = logging.getLogger(__name__)
 
-BUFFERED: Final = 128  # pages in memory ahead of the engine
 FAILED: Final = "replay_error"  # reason for which the crawl closes when the archive cannot be read
 
 
 class ReplayScheduler(BaseScheduler):
-    """Reads REPLAY_SELECTION ahead of the engine; what callbacks ask for is counted and forgotten."""
+    """Reads REPLAY_SELECTION as fast as it is parsed; what callbacks ask for is counted and forgotten.
+
+    The pages go to the scraper at once, and not the long way of requests and downloads through the engine.
+    """
 
     def __init__(self, crawler: Crawler, client: connection.Client, selection: Selection) -> None:
         self._crawler = crawler
         self._client = client
         index = Index(connection.database(client, crawler.settings))
         self._pages = Reader(index, Store(ArchiveConfig.from_settings(crawler.settings))).pages(selection)
-        self._ready: deque[Request] = deque()
-        self._answers: dict[Request, Response] = {}
         self._entries: WeakKeyDictionary[Response, Entry] = WeakKeyDictionary()
         self._room = asyncio.Event()
         self._reading = True
@@ -66,7 +65,7 @@ class ReplayScheduler(BaseScheduler):
 
     def has_pending_requests(self) -> bool:
         """Whether pages are left."""
-        return self._reading or bool(self._ready)
+        return self._reading
 
     def enqueue_request(self, request: Request) -> bool:
         """Discard it: a re-parse sends nothing."""
@@ -74,13 +73,9 @@ class ReplayScheduler(BaseScheduler):
         return True
 
     def next_request(self) -> Request | None:
-        """The request of the next page."""
+        """None: that the engine asks says that it is ready for pages."""
         self._room.set()
-        return self._ready.popleft() if self._ready else None
-
-    def answer(self, request: Request) -> Response | None:
-        """The archived page of *request*, once; None for a request that is not from here."""
-        return self._answers.pop(request, None)
+        return None
 
     def entry(self, response: Response) -> Entry | None:
         """What the index says about an archived page."""
@@ -93,9 +88,11 @@ class ReplayScheduler(BaseScheduler):
         await self._client.close()
 
     async def _fill(self, spider: Spider) -> None:
+        assert self._crawler.engine is not None
         try:
+            await self._room.wait()
             async for stored in self._pages:
-                while len(self._ready) >= BUFFERED:
+                while self._crawler.engine.needs_backout():
                     self._room.clear()
                     await self._room.wait()
                 if stored.page is None:
@@ -105,7 +102,6 @@ class ReplayScheduler(BaseScheduler):
                 self._put(stored.entry, stored.page, spider)
         except Exception:  # the crawl would wait for pages for ever
             logger.exception("The archive cannot be read")
-            assert self._crawler.engine is not None
             self._closing = asyncio.ensure_future(self._crawler.engine.close_spider_async(reason=FAILED))
         finally:
             self._reading = False
@@ -115,13 +111,19 @@ class ReplayScheduler(BaseScheduler):
         request = self._request(page, spider)
         request.meta["request_id"] = page.request_id
         response = _response(page, request)
-        self._answers[request] = response
         self._entries[response] = entry | {
             "at": page.fetched_at,
             "source": {name: getattr(page, name) for name in ("worker", "request_id", "tier", "generation")},
         }
-        self._ready.append(request)
-        self._wake()
+        received = {"response": response, "request": request, "spider": spider}
+        self._crawler.signals.send_catch_log(signals.response_received, **received)
+        assert self._crawler.engine is not None
+        self._crawler.engine.scraper.enqueue_scrape(response, request).addBoth(self._scraped)
+
+    def _scraped(self, _: object) -> None:
+        self._room.set()
+        if not self._reading:
+            self._wake()
 
     def _request(self, page: Page, spider: Spider) -> Request:
         if page.request:
