@@ -311,10 +311,15 @@ class FrontierMachine(RuleBasedStateMachine):
         delay_ms=st.sampled_from((0, 1, 5_000, 150_000)),
         body=st.sampled_from((None, b"", b"new body")),
         priority=st.sampled_from((0, -1, 2, 5_000)),
+        sent=st.booleans(),
     )
-    def nack(self, chosen: list[tuple[int, bool]], delay_ms: int, body: bytes | None, priority: int) -> None:
+    def nack(
+        self, chosen: list[tuple[int, bool]], delay_ms: int, body: bytes | None, priority: int, sent: bool
+    ) -> None:
         again: dict[str, Any] = {"delay_ms": delay_ms, "body": body, "priority": priority}
         for handle in self.pick(chosen[:1]):
+            if sent:
+                self.settle_handles([handle], self.frontier.start, partial(self.model.start, on_wire=False))
             answer = self.run(self.frontier.nack(*handle, **again))
             assert answer == self.model.nack(number_of(handle[0]), handle[1], **again)
 
