@@ -1,8 +1,9 @@
 """`make bench-reparse`: pages parsed again from the archive, beside the same pages crawled again from a local site.
 
 Each round crawls a static shop with one worker (64 requests in flight, no delay, the same pipelines, archiving), then
-parses what it archived again, with one worker and with two, everything unchanged and stored again. Crawling is
-timed from a tenth of the pages on, parsing from its first progress line after that; starting up is left out of both.
+parses what it archived again, with one worker and with two. Nothing has changed: each item is compared with what is
+stored, nothing is written again, and links are not looked for. Crawling is timed from a tenth of the pages on,
+parsing from its first progress line after that; starting up is left out of both.
 """
 
 from __future__ import annotations
