@@ -115,8 +115,7 @@ class Parser(threading.Thread):
         for line in worker.stdout:
             said = json.loads(line)
             stats = said.get("report", {}).get("stats", stats)
-            done = said.get("done") or stats.get("response_received_count", 0)
-            if done and (not self._seen or done > self._seen[-1][1]):
+            if done := said.get("done"):  # the last one comes when all is stored
                 self._seen.append((time.monotonic(), done))
         return stats
 

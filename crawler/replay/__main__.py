@@ -102,16 +102,20 @@ class Reporter:
     def _closed(self) -> None:
         if self._task is not None:
             self._task.cancel()
+        self._print_done()
         assert self._crawler.engine is not None
         for pipeline in self._crawler.engine.scraper.itemproc.middlewares:
             if isinstance(pipeline, DifferencesPipeline):
                 self._examples = pipeline.examples
 
     async def _progress(self) -> None:
-        assert self._crawler.stats is not None
         while True:
-            _print({"done": self._crawler.stats.get_value(counts.PAGES, 0)})
+            self._print_done()
             await asyncio.sleep(PROGRESS_SECONDS)
+
+    def _print_done(self) -> None:
+        assert self._crawler.stats is not None
+        _print({"done": self._crawler.stats.get_value(counts.PAGES, 0)})
 
 
 def _print(line: Mapping[str, Any]) -> None:
