@@ -139,7 +139,7 @@ RETRY_CLASSES = {
     "transient": {},
     "host_fault": {"times": 3, "base_seconds": 10, "cap_seconds": 3600},  # most wait behind the host's breaker
     "blocked": {"times": 2, "base_seconds": 30, "cap_seconds": 3600},
-    "malformed": {"times": 1},
+    "malformed": {},  # cut off, broken chunks: often it was the connection after all
 }
 # Scrapy's list, and 407 (the proxy's refusal), 421, 425 and Cloudflare's other words for an origin that is away.
 # Reader: Scrapy, middlewares/retry.py

@@ -5,6 +5,7 @@ Keyed by the Request object itself and never by its meta, which redirects and `f
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
@@ -28,6 +29,7 @@ class Held:
     started_at: float | None = None  # on the wire since
     reported: bool = False  # the host's slot is free again
     lent: bool = False  # it needs another turn: its own went to a request it waits for (robots.txt), or is out of date
+    loan: asyncio.Lock = field(default_factory=asyncio.Lock)  # held by whoever goes in its slot now
     lost: bool = False  # the frontier no longer knows the token
     downloads: int = 0  # not ended yet: more than one when a callback downloads its own request again
     postponed_ms: int = 0  # how long its host wants to be left alone, when that is too long to wait for here

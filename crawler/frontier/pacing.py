@@ -52,9 +52,14 @@ class Turn:
     start_by: float  # monotonic seconds: it may not be written later
     host: str
     held: Held | None = None  # None for what goes without a lease of its own
-    keep: bool = False  # the slot belongs to a page that still has to go
+    lender: Held | None = None  # whose slot it is, a page's that still has to go
     sent_at: float | None = None  # monotonic seconds
     charged: asyncio.Future[bool] | None = None  # whether the frontier counted this delivery as ours
+
+    @property
+    def keep(self) -> bool:
+        """Whether the slot is needed afterwards."""
+        return self.lender is not None
 
 
 class Pacer:
@@ -91,7 +96,8 @@ class Pacer:
             held.started_at = self._clock()  # on its way back: nobody may borrow its turn any more
             raise TooLateError
         if held.lent:
-            await self._take(request, held, self._patience)
+            async with held.loan:
+                await self._take(request, held, self._patience)
         if held.lease.deliveries >= SUSPECT_DELIVERIES and not await self._outbox.start(held.handle):
             held.lost = True
             raise TooLateError
@@ -109,8 +115,10 @@ class Pacer:
         if turn.held is not None:
             turn.held.started_at = None
             raise TooLateError
-        if not turn.keep:
+        if turn.lender is None:
             self._outbox.give_back(turn.handle)
+        else:
+            turn.lender.loan.release()
 
     def leaving(self, turn: Turn) -> None:
         """The request of *turn* is about to be written by somebody who tells the moment later. Charges the delivery."""
@@ -128,14 +136,22 @@ class Pacer:
     async def _beside(self, request: Request) -> Turn:
         """A turn for what has no lease. A page that waits for it (its robots.txt) lends its slot at the host: with one
         slot per host the two would wait for each other for ever."""
-        lender = self._book.unstarted(self._rules.of(request).group)
-        if lender is None:
-            return await self._take(request, None)
-        lender.lent = True
-        try:
-            return await self._take(request, lender)
-        except TooLateError:
-            return await self._take(request, None)
+        group = self._rules.of(request).group
+        while (lender := self._book.unstarted(group)) is not None:
+            lender.lent = True
+            await lender.loan.acquire()  # one slot, one borrower: they would all be granted the lender's turn at once
+            if lender.started_at is not None:
+                lender.loan.release()
+                continue
+            try:
+                return await self._take(request, lender)
+            except TooLateError:
+                lender.loan.release()
+                break
+            except BaseException:
+                lender.loan.release()
+                raise
+        return await self._take(request, None)
 
     async def confirm(self, turn: Turn) -> None:
         """Wait until the delivery is charged; raises TooLateError when the lease turned out to be lost.
@@ -162,6 +178,8 @@ class Pacer:
         self._outbox.report(
             Report(*turn.handle, elapsed_ms, elapsed_ms, status, wait_ms, turn.keep, excused, fault, turn.host)
         )
+        if turn.lender is not None:
+            turn.lender.loan.release()
 
     async def back_off(self, request: Request) -> None:
         """*request* was answered with a block page: leave its host alone. Waits until the frontier knows."""
@@ -214,7 +232,7 @@ class Pacer:
             elif self._clock() <= start_by:
                 if lease is not None:
                     lease.start_by = start_by
-                return Turn(take.token, start_by, rule.group, keep=lease is not None)
+                return Turn(take.token, start_by, rule.group, lender=lease)
             elif lease is None:
                 self._outbox.give_back(take.token)  # this worker was frozen
 

@@ -187,7 +187,7 @@ async def test_an_upload_that_was_cut_off_is_done_by_the_next_worker(
     database: Database, config: ArchiveConfig, opened: Open, s3: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     away = replace(config, uri="s3://nosuchbucket/raw", options=s3 | {"retry_config": {"max_retries": 0}})
-    monkeypatch.setattr(module, "CLOSE_SECONDS", 0.5)
+    monkeypatch.setattr(module, "CLOSE_SECONDS", 3)
     async with opened(away) as archive:
         await archive.add(page(1))
     (left,) = config.directory.iterdir()
@@ -218,7 +218,7 @@ async def test_pages_wait_while_too_much_waits_for_upload(
 async def test_without_mongodb_pages_are_written_and_listed_later(
     database: Database, config: ArchiveConfig, stats: RecordedStats, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "CLOSE_SECONDS", 0.5)
+    monkeypatch.setattr(module, "CLOSE_SECONDS", 3)
     client: AsyncMongoClient[dict[str, Any]] = AsyncMongoClient("mongodb://127.0.0.1:1", serverSelectionTimeoutMS=100)
     archive = Archive(config, Index(client["nowhere"]), Store(config), stats)
     await archive.open()

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgpack
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scrapy import Request, Spider
 from scrapy.http import FormRequest, JsonRequest, XmlRpcRequest
@@ -49,6 +49,7 @@ def same(one: Request, other: Request) -> bool:
     return one.to_dict(spider=SPIDER) == other.to_dict(spider=SPIDER)
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(
     method=st.sampled_from(["GET", "POST", "PUT"]),
     headers=st.dictionaries(st.sampled_from(["Accept", "X-One"]), st.text("abc", min_size=1), max_size=2),

@@ -129,6 +129,29 @@ async def test_a_page_lends_its_turn_to_the_robots_txt_it_waits_for(site: Site) 
     assert (page.held, page.keep) == (lease, False)
 
 
+async def test_a_page_lends_its_turn_to_one_at_a_time_and_goes_itself_only_then(site: Site) -> None:
+    """Under one lease the frontier would grant all of them the same turn at once."""
+    site.holds(PAGE)
+    site.frontier.takes = [GRANTED, GRANTED, GRANTED]
+    first = await site.pacer.turn(ROBOTS)
+    second = asyncio.ensure_future(site.pacer.turn(Request("http://a.example/file")))
+    await asyncio.wait([second], timeout=0.01)
+    page = asyncio.ensure_future(site.pacer.turn(PAGE))
+    await asyncio.wait([page], timeout=0.01)
+    assert (second.done(), page.done(), len(site.taken())) == (False, False, 1)
+    site.pacer.answered(first, Response(ROBOTS.url))
+    site.pacer.answered(await second, Response("http://a.example/file"))
+    assert not (await page).keep
+    assert site.frontier.names == ["take", "report", "take", "report", "take"]
+
+
+async def test_a_borrowed_turn_that_was_missed_is_free_for_the_next(site: Site) -> None:
+    site.holds(PAGE)
+    site.frontier.takes = [GRANTED, GRANTED]
+    site.pacer.missed(await site.pacer.turn(ROBOTS))
+    assert (await site.pacer.turn(ROBOTS)).keep
+
+
 async def test_a_page_on_the_wire_has_nothing_to_lend(site: Site) -> None:
     site.holds(PAGE).started_at = site.clock.now
     site.frontier.takes = [GRANTED]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from dataclasses import replace
 from ipaddress import ip_address
 
 import pytest
@@ -119,10 +120,11 @@ async def test_a_failure_is_not_remembered(names: Names, resolver: Resolver) -> 
 
 
 async def test_the_systems_resolver_is_asked_off_the_loop() -> None:
-    resolver = Resolver(AddressPolicy.from_settings({"GUARD_ALLOWED_NETWORKS": "127.0.0.0/8,::1/128"}), CONFIG)
+    patient = replace(CONFIG, timeout=20)
+    resolver = Resolver(AddressPolicy.from_settings({"GUARD_ALLOWED_NETWORKS": "127.0.0.0/8,::1/128"}), patient)
     assert set(await resolver.resolve("localhost")) <= {"127.0.0.1", "::1"}
     resolver.close()
-    guarded = Resolver(AddressPolicy(), CONFIG)
+    guarded = Resolver(AddressPolicy(), patient)
     with pytest.raises(AddressRefusedError, match=r"localhost stands for .* \(loopback\)"):
         await guarded.resolve("localhost")
     guarded.close()
