@@ -203,6 +203,12 @@ class Pacer:
     def _rests(self, host: str) -> bool:
         return self._resting.get(host, 0) > self._clock()
 
+    def _clear(self, host: str) -> None:
+        """Give back what this worker has leased of *host* and not begun: all of its downloads may wait for this one
+        (robots.txt), and then nobody would ever begin it and free its slot."""
+        for held in self._book.withdraw(host):
+            self._outbox.give_back(held.handle)
+
     async def _take(self, request: Request, lease: Held | None, patience: float = math.inf) -> Turn:
         """Wait for a slot of its own, or for another turn under the slot of *lease*; raises TooLateError after
         *patience* seconds, for what can as well wait in the frontier."""
@@ -228,6 +234,8 @@ class Pacer:
             if take.lost or (take.token is None and asked_at >= give_up_at):
                 raise TooLateError(take.wait_ms)
             if take.token is None:
+                if lease is None:
+                    self._clear(rule.group)
                 await asyncio.sleep(min(take.wait_ms / 1000, POLL_SECONDS))
             elif self._clock() <= start_by:
                 if lease is not None:

@@ -96,6 +96,7 @@ class Prefetcher:
             paused = engine.paused or self._brake.reason
             if paused:
                 self.give_back()
+            self._drop_late()
             room = 0 if paused else self._room()
             await self._sleep(await self._fill(room) if room else self._config.poll_seconds)
         self.give_back()
@@ -104,6 +105,11 @@ class Prefetcher:
         """Return every buffered lease, uncharged."""
         while (held := self._queue.pop()) is not None:
             self._outbox.give_back(held.handle)
+
+    def _drop_late(self) -> None:
+        """Give back what can no longer start in time: an engine that is busy for that long does not ask for it."""
+        while self._queue.buffer and self._queue.buffer[0].start_by < self._clock():
+            self._outbox.give_back(self._queue.buffer.popleft().handle)
 
     def _room(self) -> int:
         buffered = len(self._queue)

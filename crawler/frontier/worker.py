@@ -49,7 +49,7 @@ class Worker:
         self.frontier = frontier
         self.queue = queue
         self.generation = "0"
-        self.book = LeaseBook()
+        self.book = LeaseBook(queue.buffer)
         assert crawler.spider is not None
         self.dupefilter = FrontierDupeFilter.from_spider(crawler.spider)
         self.outage = Outage(crawler.stats, random.uniform, self.dupefilter.clear)

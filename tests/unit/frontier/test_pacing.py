@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from typing import Any
 
 import pytest
@@ -33,7 +34,8 @@ class Site:
     def __init__(self) -> None:
         self.clock = Clock()
         self.frontier = Frontier()
-        self.book = LeaseBook()
+        self.buffer: deque[Held] = deque()
+        self.book = LeaseBook(self.buffer)
         made: Any = Outbox
         self.outbox: Outbox = made(self.frontier, Stats(), Outage(), 0.0, lambda message: None)
         made = Pacer
@@ -143,6 +145,17 @@ async def test_a_page_lends_its_turn_to_one_at_a_time_and_goes_itself_only_then(
     site.pacer.answered(await second, Response("http://a.example/file"))
     assert not (await page).keep
     assert site.frontier.names == ["take", "report", "take", "report", "take"]
+
+
+async def test_what_is_only_buffered_gives_its_slot_to_who_waits_beside_the_queue(site: Site) -> None:
+    """All downloads of the worker may wait for a robots.txt, which waits for a slot that a buffered page holds."""
+    there, other = held(1), held(2, "b.example")
+    site.buffer += [there, other]
+    site.frontier.takes = [REFUSED, GRANTED]
+    assert not (await site.pacer.turn(ROBOTS)).keep
+    await site.outbox.flush()
+    assert "give_back" in site.frontier.names
+    assert list(site.buffer) == [other]
 
 
 async def test_a_borrowed_turn_that_was_missed_is_free_for_the_next(site: Site) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from types import SimpleNamespace
 from typing import Any
 
@@ -49,13 +50,13 @@ class Bench:
 
 class _Queue:
     def __init__(self) -> None:
-        self.buffer: list[Held] = []
+        self.buffer: deque[Held] = deque()
 
     def __len__(self) -> int:
         return len(self.buffer)
 
     def pop(self) -> Held | None:
-        return self.buffer.pop(0) if self.buffer else None
+        return self.buffer.popleft() if self.buffer else None
 
     def streams(self) -> list[str]:
         return ["s", "s:browser"]
@@ -72,7 +73,7 @@ def bench() -> Bench:
 )
 def test_a_worker_holds_at_most_twice_its_slots(bench: Bench, buffered: int, in_work: int, room: int) -> None:
     """And asks again only once half of the buffer is used: a call for each request would cost a round trip each."""
-    bench.queue.buffer = [held(number) for number in range(buffered)]
+    bench.queue.buffer.extend(held(number) for number in range(buffered))
     bench.work(*(held(number) for number in range(in_work)))
     assert bench.prefetcher._room() == room
 
@@ -140,7 +141,18 @@ async def test_it_waits_for_what_is_due_but_never_long(bench: Bench, next_due_ms
 
 
 def test_what_was_not_started_goes_back(bench: Bench) -> None:
-    bench.queue.buffer = [held(1), held(2)]
+    bench.queue.buffer.extend([held(1), held(2)])
     bench.prefetcher.give_back()
     assert bench.given_back == [("0:1", 1), ("0:2", 2)]
     assert len(bench.queue) == 0
+
+
+async def test_what_can_no_longer_start_goes_back(bench: Bench) -> None:
+    """An engine whose downloads all wait for something asks for nothing, and would hold such a host's slot for ever."""
+    bench.queue.buffer.extend([held(1), held(2)])
+    bench.clock.now += 10
+    bench.prefetcher._drop_late()
+    assert len(bench.queue.buffer) == 2
+    bench.clock.now += 11
+    bench.prefetcher._drop_late()
+    assert bench.given_back == [held(1).handle, held(2).handle]
