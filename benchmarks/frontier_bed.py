@@ -26,6 +26,8 @@ BATCH: Final = 16  # requests per lease, start, report and ack
 PUSHED: Final = 64  # requests per push, as the outbox sends them
 PIPELINED: Final = 1_000
 SPIDER: Final = "products"
+TRIES: Final = 100
+WAIT_SECONDS: Final = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +96,13 @@ class Ours:
             await self.push([self.message(number) for number in range(at, min(at + PIPELINED, first + count))])
 
     async def leases(self, limit: int) -> list[Lease]:
-        """A batch. Raises LookupError when there is none."""
-        batch = await self.frontier.lease([SPIDER], limit, worker="benchmark")
-        if not batch.leases:
-            raise LookupError(f"nothing to lease, {batch.queued} requests are queued")
-        return batch.leases
+        """A batch. Raises LookupError when there is none, not even after what is being acknowledged frees its hosts."""
+        for _ in range(TRIES):
+            batch = await self.frontier.lease([SPIDER], limit, worker="benchmark")
+            if batch.leases:
+                return batch.leases
+            await asyncio.sleep(WAIT_SECONDS)
+        raise LookupError(f"nothing to lease, {batch.queued} requests are queued")
 
     async def lease(self, limit: int = BATCH) -> list[Handle]:
         """The handles of a batch. Raises LookupError when there is none."""
