@@ -53,7 +53,7 @@ def browsers(pid: int) -> list[int]:
 async def test_a_killed_browser_loses_no_page(fleet: Fleet, mongo_database: AsyncDatabase[dict[str, Any]]) -> None:
     with Site({f"/{number}": Page(PAGE) for number in range(6)}) as site:
         await fleet.push(*map(site.url, site.pages), stream="walk:browser", cap=2)
-        worker = fleet.start(**BROWSER)
+        worker = fleet.start(**BROWSER | {"DOWNLOAD_TIMEOUT": 15})  # what a page costs at most that dies unnoticed
         await site.asked(3)
         (chromium,) = browsers(worker.pid)
         os.kill(chromium, signal.SIGKILL)
