@@ -7,13 +7,15 @@ import json
 import threading
 from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
+
+from tests.serving import Served
 
 KEY = "the-secret-of-the-account"
 
 
-class FakeProvider:
+class FakeProvider(Served):
     """Answers for any URL with a page that names it. *faults*: statuses of the next answers. *polls*: how often a job
     is asked after before it is done."""
 
@@ -49,15 +51,6 @@ class FakeProvider:
         if shape != "sync":
             one |= {"done": ["state", "done"], "failed": ["state", "failed"]}
         return one | more
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
 
 
 class _Server(ThreadingHTTPServer):

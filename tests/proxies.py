@@ -16,6 +16,8 @@ from typing import Any, Self
 
 import pytest
 
+from tests.serving import Served
+
 START_SECONDS = 20.0
 
 
@@ -91,7 +93,7 @@ def proxy_py(user: str, password: str) -> RealProxy:
     return RealProxy(port, [sys.executable, "-m", "proxy", *options, "--basic-auth", f"{user}:{password}"])
 
 
-class BadProxy:
+class BadProxy(Served):
     """Answers every request and CONNECT with *status*; 0: takes it and hangs up; a *delay* before either in seconds."""
 
     def __init__(self, status: int, delay: float = 0) -> None:
@@ -109,15 +111,6 @@ class BadProxy:
     def url(self) -> str:
         """Its address."""
         return f"http://{self.name}"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
 
 
 class _Server(ThreadingHTTPServer):

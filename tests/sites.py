@@ -10,7 +10,9 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self
+from typing import Any
+
+from tests.serving import Served
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Received:
     at: float
 
 
-class Site:
+class Site(Served):
     """Serves *pages* by path on a loopback address, over *tls* if given; other paths are 404. `received` lists what
     was asked for."""
 
@@ -68,15 +70,6 @@ class Site:
         while len(self.received) < number:
             assert time.monotonic() < deadline, self.requested
             await asyncio.sleep(0.01)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
 
 
 class _Server(ThreadingHTTPServer):
