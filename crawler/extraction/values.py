@@ -125,9 +125,9 @@ def availability(raw: object) -> str | None:
 def gtin(raw: object) -> str | None:
     """A GTIN-8, -12, -13 or -14 (an ISBN-13 too) whose check digit is right, digits only."""
     digits = re.sub(r"[\s-]", "", str(raw)) if isinstance(raw, (str, int)) else ""
-    if not digits.isdecimal() or not digits.isascii() or not int(digits):
+    if len(digits) not in (8, 12, 13, 14) or not digits.isascii() or not digits.isdecimal() or not int(digits):
         return None
-    return digits if len(digits) in (8, 12, 13, 14) and ean.is_valid(digits) else None
+    return digits if ean.is_valid(digits) else None
 
 
 def rating(raw: object, best: object = None) -> float | None:

@@ -29,7 +29,7 @@ def retry_after(value: str | None, now: datetime) -> float:
         return min(float(value[:12]), MAX_RETRY_AFTER_SECONDS)
     try:
         moment = parsedate_to_datetime(value)
-    except ValueError:
+    except (ValueError, OverflowError):  # OverflowError: a number no date or zone can hold
         return 0.0
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=now.tzinfo)

@@ -154,7 +154,7 @@ class Provider:
 
     def _raw(self, answer: bytes, status: int, headers: Mapping[str, str]) -> PageFound:
         told = headers.get(self.status_header.lower(), str(status)).strip()
-        if not (told.isascii() and told.isdigit() and 100 <= int(told) <= 999):
+        if not (told.isdecimal() and len(told) == 3 and int(told) >= 100):
             raise AnswerError(f"no status in {self.status_header}")
         start = self.header_prefix.lower()
         pairs = [(name.removeprefix(start), value) for name, value in headers.items() if name.startswith(start)]
@@ -200,7 +200,7 @@ def read_providers(settings: Mapping[str, Any]) -> dict[str, Provider]:
 def at(document: Any, path: str) -> Any:
     """What stands at *path* (`page.headers`, `results.0.url`), None where there is nothing."""
     for part in path.split(".") if path else ("",):
-        if isinstance(document, list) and part.isdigit() and int(part) < len(document):
+        if isinstance(document, list) and part.isdecimal() and len(part) < 9 and int(part) < len(document):
             document = document[int(part)]
         elif isinstance(document, dict):
             document = document.get(part)

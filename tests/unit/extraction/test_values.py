@@ -144,6 +144,7 @@ def test_availability(raw: object, name: str | None) -> None:
         ("4006381333932", None),
         ("0000000000000", None),
         ("٤٠٠٦٣٨١٣٣٣٩٣١", None),
+        ("9" * 5000, None),
         ("n/a", None),
     ],
 )

@@ -40,6 +40,10 @@ def test_the_window_doubles_with_each_attempt() -> None:
         (format_datetime(NOW - timedelta(minutes=2), usegmt=True), 0),
         (format_datetime(NOW + timedelta(days=30), usegmt=True), MAX_RETRY_AFTER_SECONDS),
         ("Sun, 31 Jan 2027 06:01:00", 60),
+        ("Mon, 01 Jan 2024 00:00:00 +99999999999999", 0),
+        ("Mon, 01 Jan 99999999999999999 00:00:00 GMT", 0),
+        ("Mon, 99999999999999999999999 Jan 2024 00:00:00 GMT", 0),
+        ("²", 0),
     ],
 )
 def test_retry_after_is_read_in_both_forms(value: str | None, seconds: float) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crawler.errors import ConfigError
@@ -122,8 +122,9 @@ def test_a_raw_page_is_the_answer_itself() -> None:
     plain = Provider.read("acme", {"shape": "sync", "call": CALL, "cost": 3})
     found = plain.found(URL, b"page", 410, headers)
     assert (found.status, list(found.headers), found.cost) == (410, [("content-type", "text/html")], 3)
-    with pytest.raises(AnswerError):
-        Provider.read("acme", raw).found(URL, b"page", 200, {"x-s": "fine"})
+    for status in ("fine", "²⁰⁰", "099", "9" * 5000):
+        with pytest.raises(AnswerError, match="no status"):
+            Provider.read("acme", raw).found(URL, b"page", 200, {"x-s": status})
 
 
 def test_a_batch_has_a_result_for_each_url() -> None:
@@ -139,6 +140,9 @@ DOCUMENTS = st.recursive(st.integers() | st.text(), lambda kids: st.lists(kids) 
 
 
 @given(DOCUMENTS, st.text())
+@example([], "²")
+@example([], "9" * 5000)
+@example(["second"], "٠")
 def test_a_path_leads_somewhere_or_nowhere_and_never_fails(document: object, path: str) -> None:
     at(document, path)
     assert at({"a": [document]}, "a.0") == document
