@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ HEAD_BYTES: Final = 65_536  # of a request, and of a further proxy's answer
 HEAD_SECONDS: Final = 15.0
 CONNECT_SECONDS: Final = 15.0
 CHUNK_BYTES: Final = 65_536
+_TUNNEL_OPEN: Final = re.compile(rb"HTTP/1\.\d 2\d\d\b")
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
@@ -144,8 +146,8 @@ class FilterProxy:
             streams = await self._connect(await self._resolver.resolve(proxy.host, trusted=True), proxy.port)
             if head.method == b"CONNECT":
                 await _tunnel(streams, head.target, proxy.authorization)
-        except (OSError, EOFError, CannotResolveHostError) as error:
-            shown.broken = f"{proxy}: {error}"
+        except (OSError, EOFError, asyncio.LimitOverrunError, CannotResolveHostError) as error:
+            shown.broken = f"{proxy}: {str(error) or type(error).__name__}"
             raise OSError(shown.broken) from error
         return streams
 
@@ -189,11 +191,17 @@ async def _tunnel(streams: Streams, authority: str, authorization: bytes | None)
     lines = [f"CONNECT {authority} HTTP/1.1".encode(), f"Host: {authority}".encode()]
     lines += [b"Proxy-Authorization: " + authorization] if authorization else []
     streams[1].write(b"\r\n".join((*lines, b"", b"")))
-    async with asyncio.timeout(HEAD_SECONDS):
-        answer = await streams[0].readuntil(b"\r\n\r\n")
-    if answer.split(b" ", 2)[1] != b"200":
+    try:
+        async with asyncio.timeout(HEAD_SECONDS):
+            _agreed(await streams[0].readuntil(b"\r\n\r\n"))
+    except BaseException:
         await _closed(streams[1])
-        raise OSError(f"the proxy said {answer.splitlines()[0][:100]!r}")
+        raise
+
+
+def _agreed(answer: bytes) -> None:
+    if not _TUNNEL_OPEN.match(answer):
+        raise OSError(f"it said {answer.splitlines()[0][:100]!r}")
 
 
 async def _reply(writer: asyncio.StreamWriter, status: str, *headers: str) -> None:

@@ -10,6 +10,7 @@ from contextlib import suppress
 import pytest
 
 from crawler import stats as names
+from crawler.handlers import filter_proxy
 from crawler.handlers.filter_proxy import FilterProxy
 from crawler.handlers.forwarding import Pass
 from crawler.handlers.route import Proxy
@@ -109,6 +110,35 @@ async def test_it_goes_through_another_proxy_where_a_pass_says_so() -> None:
             assert (await ask(ours, raw, wrong)).startswith(b"HTTP/1.1 502 ")
             assert wrong.broken is not None
             assert "407" in wrong.broken
+
+
+@pytest.mark.parametrize(
+    "said", [b"", b"nonsense\r\n\r\n", b"HTTP/1.1 200 " + b"x" * 70_000], ids=["silent", "odd", "long"]
+)
+async def test_a_further_proxy_that_makes_no_sense_is_broken_and_hung_up_on(
+    said: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(filter_proxy, "HEAD_SECONDS", 0.2)
+    hung_up = asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(said)
+        with suppress(OSError):
+            await reader.read()
+        hung_up.set()
+        writer.close()
+
+    other = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with listening() as ours, other:
+        through = ours.admit(Proxy("http", "127.0.0.1", other.sockets[0].getsockname()[1]))
+        answer = await ask(ours, "CONNECT 127.0.0.1:9 HTTP/1.1", through)
+        async with asyncio.timeout(5):
+            await hung_up.wait()
+
+    assert answer.startswith(b"HTTP/1.1 502 ")
+    assert through.broken is not None  # the request's failure is the proxy's, not the host's
+    assert not through.broken.endswith(": ")
 
 
 async def test_another_proxy_is_no_way_to_a_forbidden_address() -> None:
