@@ -12,6 +12,7 @@ from crawler.handlers.errors import BadResponseError
 
 _STATUS: Final = re.compile(rb"HTTP/(\d\.\d)[ \t]+(\d{3})(?!\d)")
 _LENGTH: Final = re.compile(rb"\d{1,18}")
+_FORBIDDEN: Final = re.compile(rb"\0|\r(?!\n)")  # in a field's value: RFC 9110 5.5 has it replaced by a space
 BODYLESS: Final = frozenset({204, 304})
 
 
@@ -27,9 +28,12 @@ class Head:
     def parse(cls, raw: bytes, max_count: int) -> Self:
         """Read *raw*, which ends before the empty line.
 
-        Lines without a colon are skipped, folded ones joined; raises BadResponseError where the first line is none
-        of HTTP/1.x, or with more than *max_count* fields.
+        Lines without a colon are skipped, folded ones joined, and no value has a line break or NUL, so that what is
+        sent back (a cookie, an ETag) makes no second header. Raises BadResponseError where the first line is none of
+        HTTP/1.x, or with more than *max_count* fields.
         """
+        if b"\0" in raw or raw.count(b"\r") > raw.count(b"\r\n") + raw.endswith(b"\r"):
+            raw = _FORBIDDEN.sub(b" ", raw)
         first, *lines = raw.split(b"\n")
         if (status := _STATUS.match(first)) is None:
             raise BadResponseError(f"no HTTP/1.x response: it begins with {first[:40]!r}")
@@ -42,9 +46,14 @@ class Head:
 
     @property
     def keeps_alive(self) -> bool:
-        """Whether the server means to take another request on this connection."""
-        wishes = self._tokens(b"Connection")
-        return b"close" not in wishes and (self.protocol != "HTTP/1.0" or b"keep-alive" in wishes)
+        """Whether the server means to take another request on this connection, and its end of the body is ours.
+
+        A body with two lengths, or chunks of HTTP/1.0, may end elsewhere for whoever stands in between (RFC 9112 6.1).
+        """
+        wishes, is_old = self._tokens(b"Connection"), self.protocol == "HTTP/1.0"
+        if self._tokens(b"Transfer-Encoding") and (is_old or self._tokens(b"Content-Length")):
+            return False
+        return b"close" not in wishes and (not is_old or b"keep-alive" in wishes)
 
     @property
     def is_chunked(self) -> bool:

@@ -80,7 +80,7 @@ class ConditionalMiddleware:
             return
         for name, value in zip(CONDITIONS, (page.etag, page.modified), strict=True):
             if value:
-                request.headers[name] = value
+                request.headers[name] = value.encode("latin-1")  # the bytes that came
         request.meta[CONDITIONAL] = True
         self._asked[request] = page
         self._count(names.CONDITIONAL_ASKED)

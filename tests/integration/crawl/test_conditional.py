@@ -54,7 +54,7 @@ PAGES = {
     "/b": "<title>B</title>",
     "/c": "<title>C</title>",
 }
-VERSIONS = {"/": {"ETag": '"0"'}, "/a": {"ETag": 'W/"1"'}, "/b": {"Last-Modified": OLD}}
+VERSIONS = {"/": {"ETag": '"0"'}, "/a": {"ETag": 'W/"\xe9"'}, "/b": {"Last-Modified": OLD}}
 
 
 async def test_unchanged_pages_are_not_stored_again_and_still_followed(fleet: Fleet, mongo_database: Database) -> None:
@@ -66,7 +66,7 @@ async def test_unchanged_pages_are_not_stored_again_and_still_followed(fleet: Fl
         left = await fleet.left("shop")
         assert sorted(shop.requested) == sorted([*PAGES, *PAGES]), "the links of an unchanged page are followed"
         asked = {path: shop.last(path).headers for path in PAGES}
-    assert asked["/a"]["If-None-Match"] == 'W/"1"'
+    assert asked["/a"]["If-None-Match"] == VERSIONS["/a"]["ETag"]
     assert asked["/b"]["If-Modified-Since"] == OLD
     assert not {"If-None-Match", "If-Modified-Since"} & {*asked["/"], *asked["/c"]}, "a list is fetched whole"
     assert (count(first, "conditional/asked"), count(first, "conditional/remembered")) == (0, 2)

@@ -173,6 +173,19 @@ def test_a_connection_is_kept_where_the_server_keeps_it(head: bytes, reusable: b
 
 
 @pytest.mark.parametrize(
+    "head",
+    [
+        b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked",
+        b"HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked",
+    ],
+)
+def test_a_connection_is_not_kept_where_others_see_another_end_of_the_body(head: bytes) -> None:
+    heard, receiver, complete = receive(head + b"\r\n\r\n5\r\nhello\r\n0\r\n\r\n")
+
+    assert (complete, heard.body, receiver.reusable) == (True, b"hello", False)
+
+
+@pytest.mark.parametrize(
     "raw",
     [
         b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhelloHTTP/1.1 200 OK\r\n",
@@ -225,6 +238,13 @@ def test_bad_header_lines_are_skipped_and_folded_ones_joined() -> None:
         b"Set-Cookie": [b"a=1", b"b=2"],
         b"Content-Length": [b"0"],
     }
+
+
+def test_what_may_be_sent_back_holds_no_line_break() -> None:
+    heard, _, complete = receive(b'HTTP/1.1 200 OK\r\nETag: "a\rX: b\0"\r\nContent-Length: 0\r\nB: \r\r\n\r\n')
+
+    assert complete
+    assert fields(heard) == {b"Etag": [b'"a X: b "'], b"Content-Length": [b"0"], b"B": [b""]}
 
 
 @pytest.mark.parametrize(
