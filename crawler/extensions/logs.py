@@ -1,5 +1,5 @@
-"""Log lines: each one about a request carries its `request_id`, none carries a password, and in production each is
-one JSON object on one line.
+"""Log lines: each one about a request carries its `request_id`, none carries a password or the key of a scraping API,
+and in production each is one JSON object on one line.
 
 The id is the lease's, where the request was leased (`request.meta["request_id"]`), else a short random one. A line
 has it when a request or a response is among its arguments, as in Scrapy's own lines, or when it is written while
@@ -14,10 +14,11 @@ import json
 import logging
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from datetime import UTC, datetime
-from typing import Any, Self
+from typing import Any, Final, Self
+from urllib.parse import quote
 
 from scrapy import Request
 from scrapy.crawler import Crawler
@@ -30,6 +31,8 @@ from crawler.errors import ConfigError
 
 # Everything between :// and the last @ before the host ends.
 USER_INFORMATION = re.compile(r"(?<=://)[^\s/?#\"'<>\\]*@")
+
+SHORTEST_KEY: Final = 6  # characters
 
 # The id of the page that is being parsed, and the task that parses it: what this task's end leaves behind in the
 # context of callbacks and timers it set up is not about this page any more.
@@ -72,9 +75,17 @@ def request_id(request: Request) -> str:
     return str(request.meta["request_id"])
 
 
-def mask(text: str) -> str:
-    """*text* without the user names, passwords and tokens that its URLs carry."""
+def mask(text: str, secrets: Sequence[str] = ()) -> str:
+    """*text* without *secrets*, and without the user names, passwords and tokens that its URLs carry."""
+    for secret in secrets:
+        text = text.replace(secret, "***")
     return USER_INFORMATION.sub("***@", text) if "@" in text else text
+
+
+def api_keys(settings: BaseSettings) -> tuple[str, ...]:
+    """API_KEYS as calls carry them; shorter than SHORTEST_KEY is none, and would hide what is no secret."""
+    keys = [str(key) for key in settings.getdict("API_KEYS").values()]
+    return tuple({form for key in keys if len(key) >= SHORTEST_KEY for form in (key, quote(key, safe=""))})
 
 
 def formatter(handler: logging.Handler, settings: BaseSettings) -> logging.Formatter:  # noqa: ARG001  # Scrapy's
@@ -90,11 +101,20 @@ def formatter(handler: logging.Handler, settings: BaseSettings) -> logging.Forma
     except ConfigError:  # refused with one line when the crawl starts
         as_json = False
     if as_json:
-        return JsonFormatter()
-    return TextFormatter(settings["LOG_FORMAT"], settings["LOG_DATEFORMAT"])
+        return JsonFormatter(secrets=api_keys(settings))
+    return TextFormatter(settings["LOG_FORMAT"], settings["LOG_DATEFORMAT"], secrets=api_keys(settings))
 
 
-class TextFormatter(logging.Formatter):
+class _MaskingFormatter(logging.Formatter):
+    def __init__(self, *how: Any, secrets: Sequence[str] = ()) -> None:
+        super().__init__(*how)
+        self._secrets = secrets
+
+    def _mask(self, text: str) -> str:
+        return mask(text, self._secrets)
+
+
+class TextFormatter(_MaskingFormatter):
     """LOG_FORMAT, with the message headed by `[request_id]`."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  # logging's name
@@ -105,10 +125,10 @@ class TextFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """The line, and the traceback if there is one."""
-        return mask(super().format(record))
+        return self._mask(super().format(record))
 
 
-class JsonFormatter(logging.Formatter):
+class JsonFormatter(_MaskingFormatter):
     """One object on one line: time (UTC), level, logger, message; where known request_id, url, spider, exception."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -118,11 +138,11 @@ class JsonFormatter(logging.Formatter):
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
             "logger": record.name,
-            "message": mask(record.getMessage()),
+            "message": self._mask(record.getMessage()),
             "request_id": _id_of(request),
-            "url": mask(request.url) if request else None,
+            "url": self._mask(request.url) if request else None,
             "spider": getattr(getattr(record, "spider", None), "name", None),
-            "exception": mask(self.formatException(record.exc_info)) if record.exc_info else None,
+            "exception": self._mask(self.formatException(record.exc_info)) if record.exc_info else None,
         }
         return json.dumps({name: value for name, value in fields.items() if value is not None})
 

@@ -24,9 +24,10 @@ SHAPES: Final = ("sync", "job", "batch")
 FAULTS: Final = frozenset({401, 402, 403, 407, 408, 425, 429})
 GONE: Final = frozenset({404, 410})
 RAW: Final = "raw"
+MAX_COST: Final = 1e9  # of one page
 _TEXTS: Final = {"shape", "job", "results", "result_url", "status_header", "header_prefix", "cost_path", "cost_header"}
 _NUMBERS: Final = {
-    "cost": (1.0, 0, 1e9),
+    "cost": (1.0, 0, MAX_COST),
     "concurrency": (4, 1, 10_000),
     "per_second": (5.0, 0.001, 10_000),
     "timeout_seconds": (90.0, 0.1, 3_600),
@@ -113,7 +114,7 @@ class Provider:
         where = f"API_PROVIDERS[{name!r}]"
         known = _TEXTS | set(_NUMBERS) | _OTHERS
         if not isinstance(raw, dict) or not known.issuperset(raw):
-            raise ConfigError(where, raw, "a map with the keys " + ", ".join(sorted(known)))
+            raise ConfigError(where, _shown(raw), "a map with the keys " + ", ".join(sorted(known)))
         values: dict[str, Any] = {key: raw[key] for key in _TEXTS & set(raw)}
         for key in set(_NUMBERS) & set(raw):
             default, low, high = _NUMBERS[key]
@@ -179,9 +180,10 @@ class Provider:
 
     def _cost(self, told: Any) -> float:
         try:
-            return float(told)
-        except (TypeError, ValueError):
+            cost = float(told)
+        except (TypeError, ValueError, OverflowError):
             return self.cost
+        return cost if 0 <= cost <= MAX_COST else self.cost  # what is no number would end all counting
 
 
 def read_providers(settings: Mapping[str, Any]) -> dict[str, Provider]:
@@ -191,9 +193,9 @@ def read_providers(settings: Mapping[str, Any]) -> dict[str, Provider]:
         try:
             raw = json.loads(raw)
         except ValueError:
-            raise ConfigError("API_PROVIDERS", raw, "a map, or one as JSON") from None
+            raise ConfigError("API_PROVIDERS", _shown(raw), "a map, or one as JSON") from None
     if not hasattr(raw, "items") or not raw:
-        raise ConfigError("API_PROVIDERS", raw, "a map with at least one provider, for workers of tier api")
+        raise ConfigError("API_PROVIDERS", _shown(raw), "a map with at least one provider, for workers of tier api")
     return {str(name): Provider.read(str(name), entry) for name, entry in raw.items()}
 
 
@@ -216,7 +218,7 @@ def _calls(where: str, raw: Mapping[str, Any], shape: str) -> dict[str, Any]:
             values[key] = Call.read(raw.get(key))
         except (TypeError, ValueError):
             allowed = "a map with an http(s) `url`, and `method`, `headers`, `json` where needed"
-            raise ConfigError(f"{where}[{key!r}]", raw.get(key), allowed) from None
+            raise ConfigError(f"{where}[{key!r}]", _shown(raw.get(key)), allowed) from None
     for key in {"done", "failed"} & set(raw):
         if not isinstance(raw[key], (list, tuple)) or len(raw[key]) != 2:
             raise ConfigError(f"{where}[{key!r}]", raw[key], "a path and the value that stands there")
@@ -227,6 +229,13 @@ def _calls(where: str, raw: Mapping[str, Any], shape: str) -> dict[str, Any]:
     if shape == "batch" and page == RAW:
         raise ConfigError(f"{where}['page']", page, "a map with paths: a batch is JSON")
     return values | {"page": page}
+
+
+def _shown(raw: Any) -> Any:
+    """What an error may tell of *raw*: no text in it, which may hold a key that stands where {key} should."""
+    if isinstance(raw, dict):
+        return dict.fromkeys(raw, "...")
+    return "..." if isinstance(raw, str) and raw else raw
 
 
 def _filled(template: Any, values: Mapping[str, Any]) -> Any:

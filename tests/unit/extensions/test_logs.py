@@ -121,6 +121,17 @@ def test_secrets_in_messages_tracebacks_and_urls_are_hidden() -> None:
     assert "pass@" not in TextFormatter("%(message)s").format(record)
 
 
+@pytest.mark.parametrize("as_json", [True, False])
+@pytest.mark.usefixtures("levels")
+def test_the_key_of_a_scraping_api_is_hidden_wherever_it_stands(as_json: bool) -> None:
+    settings = Settings({"LOG_JSON": as_json, "API_KEYS": {"ACME": "a+secret/key", "NONE": "", "TINY": "e"}})
+    made = logs.formatter(logging.NullHandler(), settings)
+    request = Request("https://api.example/?key=a%2Bsecret%2Fkey&url=x")
+    line = made.format(_record("%s is larger than expected, X-Key: %s", request, "a+secret/key"))
+    assert "secret" not in line
+    assert "https://api.example/?key=***&url=x" in line
+
+
 @pytest.fixture
 def levels() -> Iterator[None]:
     """The levels of the loggers are put back."""

@@ -57,6 +57,15 @@ def test_a_mistake_is_named(change: dict[str, Any], named: str) -> None:
     assert named in str(error.value)
 
 
+@pytest.mark.parametrize(
+    "raw", ['{"a": "s3cret', {"a": JOB | {"key": "s3cret"}}, {"a": JOB | {"call": {"k": "s3cret"}}}]
+)
+def test_a_mistake_shows_no_key(raw: object) -> None:
+    with pytest.raises(ConfigError) as error:
+        read_providers({"API_PROVIDERS": raw})
+    assert "s3cret" not in str(error.value)
+
+
 def test_providers_may_be_json_and_keep_their_order() -> None:
     entries = {"b": JOB, "a": {"shape": "sync", "call": CALL}}
     assert list(read_providers({"API_PROVIDERS": json.dumps(entries)})) == ["b", "a"]
@@ -125,6 +134,13 @@ def test_a_raw_page_is_the_answer_itself() -> None:
     for status in ("fine", "²⁰⁰", "099", "9" * 5000):
         with pytest.raises(AnswerError, match="no status"):
             Provider.read("acme", raw).found(URL, b"page", 200, {"x-s": status})
+
+
+@pytest.mark.parametrize("told", ["nan", "inf", "-1", "1e400", "a lot", None, 10**400, 2e9])
+def test_a_cost_that_cannot_be_added_up_is_the_usual_one(told: object) -> None:
+    page = {"status": 200, "body": ""}
+    document = json.dumps({"page": page, "paid": told}).encode()
+    assert Provider.read("acme", JOB | {"cost": 3}).found(URL, document, 200, {}).cost == 3
 
 
 def test_a_batch_has_a_result_for_each_url() -> None:
