@@ -278,7 +278,8 @@ EXTENSIONS = {
 }
 
 # --- Speed -----------------------------------------------------------------------------------------------
-# Requests in flight in one worker (1 to 10,000). Scrapy: 16. Reader: Scrapy, frontier/prefetch.py
+# Requests in flight in one worker (1 to 10,000), and names looked up at once. Scrapy: 16.
+# Readers: Scrapy, frontier/prefetch.py, handlers/resolver.py
 CONCURRENT_REQUESTS = os.environ.get("CONCURRENT_REQUESTS", "32")
 # Per response; Scrapy's 100 starts 101 tasks for one item, which costs a fifth of the time. Reader: Scrapy
 CONCURRENT_ITEMS = 4

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from ipaddress import ip_address
 from time import monotonic
-from typing import Self
+from typing import Final, Self
 
 from scrapy.exceptions import CannotResolveHostError
 from scrapy.settings import BaseSettings
@@ -23,6 +23,8 @@ from scrapy.settings import BaseSettings
 from crawler import config
 from crawler.errors import AddressRefusedError
 from crawler.policy.addresses import Address, AddressPolicy, literal
+
+MOST_THREADS: Final = 1_000
 
 logger = logging.getLogger(__name__)
 
@@ -36,17 +38,20 @@ class ResolverConfig:
     seconds: float  # an answer is believed for this long; 0 = never remembered
     size: int  # names remembered
     timeout: float  # seconds
-    threads: int
+    threads: int  # a name whose servers hang holds one for as long as the system's resolver is patient
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Self:
-        """Scrapy's names where it has them; raises ConfigError."""
+        """Scrapy's names where it has them; a thread at least for each request at once. Raises ConfigError."""
+        most = config.integer(settings, "CONCURRENT_REQUESTS", 1, 10_000)
         cached = config.boolean(settings, "DNSCACHE_ENABLED")
         return cls(
             seconds=config.number(settings, "DNSCACHE_SECONDS", 0, 86_400) if cached else 0,
             size=config.integer(settings, "DNSCACHE_SIZE", 0, 10_000_000),
             timeout=config.number(settings, "DNS_TIMEOUT", 0.1, 600),
-            threads=config.integer(settings, "REACTOR_THREADPOOL_MAXSIZE", 1, 1_000),
+            threads=max(
+                config.integer(settings, "REACTOR_THREADPOOL_MAXSIZE", 1, MOST_THREADS), min(most, MOST_THREADS)
+            ),
         )
 
 

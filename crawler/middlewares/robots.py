@@ -83,7 +83,7 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
     async def robot_parser(self, request: Request) -> RobotParser | None:
         """The rules for *request*, None when there are none; raises TooLateError when it has to wait for them."""
         url = urlparse_cached(request)
-        origin = f"{url.scheme}://{url.netloc}"
+        origin = f"{url.scheme}://{url.netloc.rpartition('@')[2]}"  # whoever asks: and a password stays out of Redis
         known = self._known.get(origin)
         if known is None or self._clock() >= known.expires:
             known = await self._load(origin, request)

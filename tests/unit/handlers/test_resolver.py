@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import threading
 from dataclasses import replace
 from ipaddress import ip_address
 
@@ -128,6 +129,30 @@ async def test_the_systems_resolver_is_asked_off_the_loop() -> None:
     with pytest.raises(AddressRefusedError, match=r"localhost stands for .* \(loopback\)"):
         await guarded.resolve("localhost")
     guarded.close()
+
+
+async def test_names_whose_servers_hang_hold_up_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    answered = threading.Event()
+
+    def ask(host: str) -> list[Address]:
+        if host != "shop.example":
+            answered.wait(30)
+        return [ip_address("93.184.216.34")]
+
+    monkeypatch.setattr("crawler.handlers.resolver._getaddrinfo", ask)
+    settings = Settings({"CONCURRENT_REQUESTS": 16})
+    settings.setmodule("settings.base", priority="default")
+    resolver = Resolver.from_settings(settings)
+    slow = [asyncio.ensure_future(resolver.resolve(f"slow{number}.example")) for number in range(15)]
+    await asyncio.sleep(0)
+    try:
+        async with asyncio.timeout(5):
+            assert await resolver.resolve("shop.example") == ["93.184.216.34"]
+        assert not any(one.done() for one in slow)
+    finally:
+        answered.set()
+        await asyncio.gather(*slow)
+        resolver.close()
 
 
 @pytest.mark.parametrize(

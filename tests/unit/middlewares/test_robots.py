@@ -78,6 +78,7 @@ class Site:
         made: Any = SimpleNamespace(settings=Settings(project(**FLEET)), stats=self.stats, spider=None, signals=signals)
         self.middleware = RobotsTxtMiddleware(made, self.clock, lambda low, high: low)
         self.parsed: list[Any] = []
+        self.origins: set[str] = set()
         outage = Outage()
         outage.insist = lambda call: call()  # type: ignore[attr-defined]
         rules = SimpleNamespace(of=lambda request: HostRule("a.example", 0, 1))
@@ -93,6 +94,7 @@ class Site:
 
     async def _claim(self, host: str, origin: str, worker: str) -> Known | None:
         self.asked += 1
+        self.origins.add(origin)
         return self.found.pop(0) if len(self.found) > 1 else self.found[0]
 
     async def _signalled(self, **arguments: Any) -> None:
@@ -119,6 +121,13 @@ async def test_a_known_file_is_parsed_once_and_looked_for_again_after_a_while(mo
     site.clock.now += 301
     await site.middleware.process_request(Request(URL))
     assert site.asked == 2
+
+
+async def test_whoever_asks_the_file_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    site = Site(monkeypatch, RULES)
+    for user in ("", "me:secret@", "you@"):
+        await site.middleware.process_request(Request(f"http://{user}a.example/page"))
+    assert (site.asked, site.origins) == (1, {"http://a.example"})
 
 
 async def test_a_page_goes_back_for_as_long_as_its_file_cannot_be_reached(monkeypatch: pytest.MonkeyPatch) -> None:
