@@ -13,7 +13,9 @@ import redis.asyncio
 from pymongo import AsyncMongoClient
 from pymongo.asynchronous.database import AsyncDatabase
 
+from crawler.errors import ServiceError
 from tests import servers
+from tests.clusters import Cluster
 from tests.zygote import Zygote
 
 
@@ -30,6 +32,17 @@ def mongodb_uri(tmp_path_factory: pytest.TempPathFactory) -> str:
     if "PYTEST_XDIST_WORKER" in os.environ:
         base = base.parent
     return servers.start(base / "servers", mongodb=True).mongodb_uri
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A Valkey Cluster of three nodes, one for each pytest-xdist worker."""
+    try:
+        made = Cluster(tmp_path_factory.mktemp("cluster"))
+    except ServiceError as error:
+        servers.missing(error)
+    yield made
+    made.kill()
 
 
 @pytest.fixture

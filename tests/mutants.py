@@ -14,6 +14,7 @@ from pathlib import Path
 
 from hypothesis import Phase, Verbosity, settings
 from hypothesis.stateful import run_state_machine_as_test
+from scrapy.settings import BaseSettings
 
 from crawler.embedded import ensure
 from crawler.frontier.scripts import source
@@ -89,15 +90,15 @@ MUTANTS = (
 )
 
 
-def killer(url: str, replaced: Mapping[str, str]) -> str | None:
+def killer(server: BaseSettings, replaced: Mapping[str, str]) -> str | None:
     """The test that fails on the faulty scripts, None when none does."""
     for pace in PACES:
         for seed in range(SEEDS):
             try:
-                simulate(url, seed, pace, replaced)
+                simulate(server, seed, pace, replaced)
             except Exception:  # noqa: BLE001  # a script that fails is a fault found, too
                 return "wire"
-    machine = type("Mutant", (FrontierMachine,), {"url": url, "replaced": replaced})
+    machine = type("Mutant", (FrontierMachine,), {"settings": server, "replaced": replaced})
     try:
         run_state_machine_as_test(machine, settings=_QUICK)
     except Exception:  # noqa: BLE001
@@ -115,12 +116,13 @@ def main() -> int:
     survivors = 0
     with tempfile.TemporaryDirectory() as directory:
         url = ensure(Path(directory), mongodb=False, preferred_ports=False).redis_url
-        if test := killer(url, {}):
+        server = BaseSettings({"REDIS_URL": url, "REDIS_CLUSTER": False})
+        if test := killer(server, {}):
             print(f"mutants: the {test} test fails without any fault: mend that first")
             return 1
         for mutant in MUTANTS:
             began = time.monotonic()
-            test = killer(url, mutant.replaced())
+            test = killer(server, mutant.replaced())
             survivors += test is None
             found = f"found by {test}" if test else "SURVIVES"
             print(f"{mutant.fault:52} {found:16} {time.monotonic() - began:5.1f} s", flush=True)

@@ -16,16 +16,10 @@ from typing import Any, Self
 
 import pytest
 
+from tests.servers import free_port
 from tests.serving import Served
 
 START_SECONDS = 20.0
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-    return port
 
 
 class RealProxy:

@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -27,9 +28,14 @@ def start(data_dir: Path, *, redis: bool = False, mongodb: bool = False) -> Endp
     try:
         return ensure(data_dir, redis=redis, mongodb=mongodb, preferred_ports=False)
     except ServiceError as error:
-        if os.environ.get("CI"):
-            pytest.fail(str(error), pytrace=False)
-        pytest.skip(str(error))
+        missing(error)
+
+
+def missing(error: ServiceError) -> NoReturn:
+    """A bundled server cannot be had here."""
+    if os.environ.get("CI"):
+        pytest.fail(str(error), pytrace=False)
+    pytest.skip(str(error))
 
 
 def environment(data_dir: Path) -> dict[str, str]:
@@ -39,24 +45,30 @@ def environment(data_dir: Path) -> dict[str, str]:
     return inherited | {"SCRAPY_PROJECT": "test", "EMBEDDED_DATA_DIR": str(data_dir)}
 
 
+def free_port() -> int:
+    """A port of the loopback address that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
 class Server:
     """A server of a test's own, to be killed, frozen and started again; keeps its port and its data."""
 
     def __init__(self, service: Service, data: Path) -> None:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self._port: int = probe.getsockname()[1]
+        self.port = free_port()
+        self.url = service.url.format(port=self.port)
         self._service = service
         self._data = data
-        self.url = service.url.format(port=self._port)
         self.start()
 
     def start(self) -> None:
         """Return when it answers."""
-        command = self._service.command(self._data, self._port)
+        command = self._service.command(self._data, self.port)
         self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         deadline = time.monotonic() + SERVER_SECONDS
-        while not self._service.is_ready(self._port):
+        while not self._service.is_ready(self.port):
             assert self._process.poll() is None, f"{self._service.name} ended at its start"
             assert time.monotonic() < deadline, f"{self._service.name} does not answer"
             time.sleep(0.02)

@@ -9,7 +9,7 @@ from redis.asyncio.cluster import RedisCluster
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import RedisError
+from redis.exceptions import RedisClusterException, RedisError
 from scrapy.settings import BaseSettings
 
 from crawler import config, embedded
@@ -24,7 +24,7 @@ _DEFAULTS: Final[dict[str, Any]] = {
 _OURS: Final = ("decode_responses", "encoding", "encoding_errors", "redis_cls", "retry_on_timeout")
 
 
-class ReconnectingRedis(Redis):
+class _SecondTry:
     """Sends a command once more when the connection had dropped, and leaves outages to the caller.
 
     redis-py's own retries nest (command, connection, handshake): with any of them a server that accepts and never
@@ -33,10 +33,27 @@ class ReconnectingRedis(Redis):
 
     async def execute_command(self, *args: Any, **options: Any) -> Any:
         """As redis-py's, but for the second try."""
+        parent: Any = super()
         try:
-            return await super().execute_command(*args, **options)  # type: ignore[no-untyped-call]
+            return await parent.execute_command(*args, **options)
         except RedisConnectionError:
-            return await super().execute_command(*args, **options)  # type: ignore[no-untyped-call]
+            return await parent.execute_command(*args, **options)
+
+
+class ReconnectingRedis(_SecondTry, Redis):
+    """A client of one server."""
+
+
+class ReconnectingCluster(_SecondTry, RedisCluster):
+    """A client of a Cluster, which looks for the slots anew before its second try."""
+
+    async def initialize(self, *args: Any, **options: Any) -> Any:
+        """As redis-py's, but raises what the nodes answered: its own RedisClusterException is no RedisError."""
+        try:
+            return await super().initialize(*args, **options)
+        except RedisClusterException as error:
+            reason = _reason(error)
+        raise reason
 
 
 def connect(settings: BaseSettings) -> Client:
@@ -47,7 +64,7 @@ def connect(settings: BaseSettings) -> Client:
     so it may block for a moment. Nothing is sent yet. Raises ConfigError, ServiceError.
     """
     params = _DEFAULTS | {name: value for name, value in settings.getdict("REDIS_PARAMS").items() if name not in _OURS}
-    params["retry"] = Retry(NoBackoff(), 0)  # see ReconnectingRedis; a Cluster client has its own way
+    params["retry"] = Retry(NoBackoff(), 0)  # see _SecondTry
     is_cluster = config.boolean(settings, "REDIS_CLUSTER")
     url = params.pop("url", None) or settings.get("REDIS_URL")
     if not url:
@@ -55,10 +72,20 @@ def connect(settings: BaseSettings) -> Client:
         if "host" not in params and "unix_socket_path" not in params:
             url = embedded.ensure(settings.get("EMBEDDED_DATA_DIR"), mongodb=False).redis_url
     try:
-        cls: Any = RedisCluster if is_cluster else ReconnectingRedis
+        cls: Any = ReconnectingCluster if is_cluster else ReconnectingRedis
         return cls.from_url(url, **params) if url else cls(**params)  # type: ignore[no-any-return]
     except (ValueError, TypeError, RedisError) as error:
         raise _refused(url, error) from None
+
+
+def _reason(error: BaseException) -> Exception:
+    """The error of a node that is behind *error*, else a lost connection that says the same."""
+    behind: BaseException | None = error
+    while behind is not None:
+        if isinstance(behind, RedisError | OSError):
+            return behind
+        behind = behind.__cause__ or behind.__context__
+    return RedisConnectionError(str(error))
 
 
 def _address(settings: BaseSettings) -> dict[str, Any]:

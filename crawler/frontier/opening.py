@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from redis.asyncio.cluster import RedisCluster
-from redis.exceptions import AuthenticationError, BusyLoadingError, NoPermissionError, RedisError, ResponseError
+from redis.exceptions import (
+    AuthenticationError,
+    BusyLoadingError,
+    MovedError,
+    NoPermissionError,
+    RedisError,
+    ResponseError,
+)
 
 from crawler.errors import ServiceError
 from crawler.frontier.shards import Shards
@@ -91,6 +98,10 @@ def _explained(client: Any, error: Exception) -> str:
         return f"Redis at {where} asks for another user or password: check REDIS_URL or REDIS_PARAMS"
     if isinstance(error, NoPermissionError):
         return f"Redis at {where} does not allow this user what the frontier needs: see docs/operations on its ACL"
+    if isinstance(error, MovedError):
+        return f"Redis at {where} is a node of a Cluster: set REDIS_CLUSTER to True"
+    if "cluster support disabled" in str(error):
+        return f"Redis at {where} is no Cluster: set REDIS_CLUSTER to False"
     if isinstance(error, ResponseError):
         return f"Redis at {where} cannot run the frontier ({error}): Redis 7 or Valkey 7.2 and later can"
     return (

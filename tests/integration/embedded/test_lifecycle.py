@@ -15,6 +15,7 @@ import pytest
 from crawler.embedded import joining
 from crawler.embedded.service import VALKEY
 from tests.integration.embedded.users import User, client, eventually, said, server
+from tests.servers import free_port
 
 Use = Callable[..., User]
 
@@ -135,8 +136,6 @@ def test_a_taken_port_is_left_to_its_owner(data_dir: Path, monkeypatch: pytest.M
 
 def test_a_free_preferred_port_is_used(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(joining, "_members", {})
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        free = probe.getsockname()[1]
+    free = free_port()
     member = joining.enter(replace(VALKEY, preferred_port=free), data_dir, preferred_port=True)
     assert member.wait() == f"redis://127.0.0.1:{free}/0"

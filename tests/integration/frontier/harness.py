@@ -6,18 +6,27 @@ import asyncio
 from collections.abc import Awaitable
 from typing import Any
 
-import redis.asyncio
+from redis.asyncio.cluster import RedisCluster
+from scrapy.settings import BaseSettings
+
+from crawler.frontier import connection
 
 CLOCK = "local function server_ms() return tonumber(redis.call('GET', KEYS[1] .. ':clock')) end"
 SET_CLOCK = "#!lua flags=allow-oom\nredis.call('SET', KEYS[1], ARGV[1])"
 
 
+def everywhere(client: Any) -> dict[str, Any]:
+    """Options of a command that is meant for all servers of *client*."""
+    return {"target_nodes": RedisCluster.PRIMARIES} if isinstance(client, RedisCluster) else {}
+
+
 class Harness:
     """Runs coroutines from the plain functions that hypothesis calls."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, settings: BaseSettings) -> None:
         self._loop = asyncio.new_event_loop()
-        self.client: Any = redis.asyncio.from_url(url)
+        self.client: Any = connection.connect(settings)
+        self.run(self.client.flushall(**everywhere(self.client)))
 
     def run(self, call: Awaitable[Any]) -> Any:
         async def awaited() -> Any:
@@ -27,6 +36,9 @@ class Harness:
 
     def set_clock(self, key: str, ms: int) -> None:
         self.run(self.client.eval(SET_CLOCK, 1, key, ms))
+
+    def set_maxmemory(self, limit: int) -> None:
+        self.run(self.client.config_set("maxmemory", limit, **everywhere(self.client)))
 
     def close(self) -> None:
         self.run(self.client.aclose())

@@ -38,7 +38,7 @@ async def test_a_url_is_taken_once(redis_client: Any, mode: str) -> None:
 async def test_buckets_grow_and_stay_small_and_compact(redis_client: Any) -> None:
     world = await timed(redis_client)
     await world.frontier.push(urls(6_000))
-    seen = observe([row for row in await redis_client.eval(DUMP, 0) if not row[0].endswith(b":clock")])
+    seen = observe([row for row in await redis_client.eval(DUMP, 1, "{shoal:0}") if not row[0].endswith(b":clock")])
     assert len(seen.seen["s", "0"]) == 6_000
     buckets = [key async for key in redis_client.scan_iter("*:seen:*")]
     assert len(buckets) == seen.counters["s", "0"]["buckets"] == 6_000 // 192 + 1

@@ -10,7 +10,6 @@ from functools import partial
 from math import inf
 from typing import Any, ClassVar
 
-import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -21,6 +20,7 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
+from scrapy.settings import BaseSettings
 
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.frontier import Frontier
@@ -32,7 +32,7 @@ from tests.integration.frontier.model import JITTER, Held, Model
 from tests.integration.frontier.observation import DUMP, HOST_FIELDS, Observation, observe
 
 SETTINGS = settings(
-    max_examples=120,
+    max_examples=60,
     stateful_step_count=40,
     deadline=None,
     database=None,
@@ -53,6 +53,7 @@ CONFIG = {
     "breaker_max_ms": 12_000,
 }
 HOSTS = ("a.example", "b.example", "c.example")
+KEYS = ("red", "three", "k")  # on a Cluster their shards are on different nodes
 STREAMS = ("s", "s:browser", "t")
 WORKER = "worker"
 HOUR_MS = 3_600_000
@@ -79,24 +80,24 @@ wishes: st.SearchStrategy[dict[str, Any]] = st.builds(
 class FrontierMachine(RuleBasedStateMachine):
     """Each rule makes one call and compares its answer; the invariant compares all that is stored."""
 
-    url: ClassVar[str]
+    settings: ClassVar[BaseSettings]
     replaced: ClassVar[Mapping[str, str]] = {}
 
     def __init__(self) -> None:
         super().__init__()
-        self.harness = Harness(self.url)
+        self.harness = Harness(self.settings)
         self.client, self.run = self.harness.client, self.harness.run
         self.given: list[Handle] = []  # every handle ever given out: stale ones are tried too
         self.pushed = 0
         self.full = False
 
     def teardown(self) -> None:
-        self.run(self.client.config_set("maxmemory", 0))
+        self.harness.set_maxmemory(0)
         self.harness.close()
 
-    @initialize(throttle=st.booleans())
-    def fresh(self, throttle: bool) -> None:
-        config = FrontierConfig(**CONFIG, throttle=throttle)  # type: ignore[arg-type]
+    @initialize(key=st.sampled_from(KEYS), throttle=st.booleans())
+    def fresh(self, key: str, throttle: bool) -> None:
+        config = FrontierConfig(key, **CONFIG, throttle=throttle)  # type: ignore[arg-type]
         seen = self.replaced.get("lib/seen") or source("lib/seen")
         crowded = seen.replace("compact = 192", "compact = 2")  # so that buckets split
         replaced = {**self.replaced, "lib/clock": CLOCK, "lib/seen": crowded}
@@ -104,7 +105,6 @@ class FrontierMachine(RuleBasedStateMachine):
         self.frontier.gauge = Gauge(self.client, config, clock=lambda: 0.0)  # looks once: the server itself refuses
         self.run(self.frontier.gauge.memory_full())
         self.model = Model(config, raw=1_700_000_000_000)
-        self.run(self.client.flushall())
         self.set_clock()
 
     def set_clock(self) -> None:
@@ -161,7 +161,7 @@ class FrontierMachine(RuleBasedStateMachine):
     @rule(full=st.booleans())
     def memory_fills_or_is_freed(self, full: bool) -> None:
         self.full = full
-        self.run(self.client.config_set("maxmemory", 1 if full else 0))
+        self.harness.set_maxmemory(1 if full else 0)
 
     # --- calls -------------------------------------------------------------------------------------------
 
@@ -426,7 +426,7 @@ class FrontierMachine(RuleBasedStateMachine):
     def stored_is_what_the_model_says(self) -> None:
         if not hasattr(self, "model") or self.model.clock is None:
             return
-        keys = self.run(self.client.eval(DUMP, 0))
+        keys = self.run(self.client.eval(DUMP, 1, self.frontier.shards.key(0, "")))
         seen = observe([row for row in keys if not row[0].endswith(b":clock")])
         check_requests(seen, self.model)
         check_counters(seen, self.model)
@@ -541,11 +541,6 @@ def latest(model: Model, host: str) -> float:
     return at if at < inf else model.now + model.config.lease_ms
 
 
-@pytest.fixture
-def machine(redis_url: str) -> type[FrontierMachine]:
-    FrontierMachine.url = redis_url
-    return FrontierMachine
-
-
-def test_any_sequence_of_calls_agrees_with_the_model(machine: type[FrontierMachine]) -> None:
+def test_any_sequence_of_calls_agrees_with_the_model(redis_settings: BaseSettings) -> None:
+    machine = type("Machine", (FrontierMachine,), {"settings": redis_settings})
     run_state_machine_as_test(machine, settings=SETTINGS)

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import redis.asyncio
 from scrapy.settings import BaseSettings
 
 from crawler.errors import ConfigError, ServiceError
 from crawler.frontier import connection, opening
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.frontier import Frontier
+from tests.clusters import Cluster
+from tests.integration.frontier.harness import everywhere
 
 NEVER = {"REDIS_URL": "", "REDIS_CLUSTER": False}
 
@@ -27,26 +28,28 @@ async def opened(client: Any) -> opening.ServerReport:
 
 
 async def test_the_server_is_tuned_where_that_is_allowed(redis_client: Any) -> None:
-    await redis_client.config_set("zset-max-listpack-value", 64)
+    nodes, name = everywhere(redis_client), "zset-max-listpack-value"
+    await redis_client.config_set(name, 64, **nodes)
     report = await opened(redis_client)
-    assert await redis_client.config_get("zset-max-listpack-value") == {"zset-max-listpack-value": "512"}
+    found = await redis_client.config_get(name, **nodes)
+    assert all(config == {name: "512"} for config in (found.values() if nodes else [found]))
     assert report.advice == ()
 
 
 @pytest.fixture
-async def guest(redis_client: Any, redis_url: str) -> Any:
-    """A user who may use its own keys, and nothing else."""
-    await redis_client.acl_setuser(
-        "guest",
-        enabled=True,
-        passwords=["+sesame"],
-        keys=["{shoal:*"],
-        categories=["+@all", "-@admin"],
-        commands=["-config"],
-    )
-    async with redis.asyncio.from_url(redis_url, username="guest", password="sesame") as client:
+async def guest(redis_client: Any, redis_settings: BaseSettings) -> Any:
+    """A user who may use its own keys, and nothing else; the password is "sesame"."""
+    nodes = everywhere(redis_client)
+    rights = ["on", ">sesame", "~{shoal:*", "+@all", "-@admin", "-config", "+cluster|slots"]
+    await redis_client.execute_command("ACL SETUSER", "guest", *rights, **nodes)
+    async with connect_as_guest(redis_settings, "sesame") as client:
         yield client
-    await redis_client.acl_deluser("guest")
+    await redis_client.execute_command("ACL DELUSER", "guest", **nodes)
+
+
+def connect_as_guest(redis_settings: BaseSettings, password: str) -> Any:
+    params = {"username": "guest", "password": password}
+    return connection.connect(BaseSettings(dict(redis_settings) | {"REDIS_PARAMS": params}))
 
 
 async def test_what_a_forbidden_config_set_costs_is_told(redis_client: Any, guest: Any) -> None:
@@ -56,34 +59,31 @@ async def test_what_a_forbidden_config_set_costs_is_told(redis_client: Any, gues
 
 
 async def test_a_server_that_evicts_is_advised_against(redis_client: Any) -> None:
-    await redis_client.config_set("maxmemory", "1gb")
-    await redis_client.config_set("maxmemory-policy", "allkeys-lru")
+    nodes = everywhere(redis_client)
+    await redis_client.config_set("maxmemory", "1gb", "maxmemory-policy", "allkeys-lru", **nodes)
     try:
         report = await opened(redis_client)
     finally:
-        await redis_client.config_set("maxmemory-policy", "noeviction")
-        await redis_client.config_set("maxmemory", 0)
+        await redis_client.config_set("maxmemory", 0, "maxmemory-policy", "noeviction", **nodes)
     assert "noeviction" in report.advice[0]
     assert report.maxmemory == 2**30
 
 
-async def test_nobody_listening_is_said_with_the_address_and_what_to_do() -> None:
-    client = connection.connect(settings(REDIS_URL="redis://:s3cret@127.0.0.1:1/0", REDIS_PARAMS={"socket_timeout": 1}))
+@pytest.mark.parametrize("is_cluster", [False, True])
+async def test_nobody_listening_is_said_with_the_address_and_what_to_do(is_cluster: bool) -> None:
+    url, params = "redis://:s3cret@127.0.0.1:1/0", {"socket_timeout": 1}
+    client = connection.connect(settings(REDIS_URL=url, REDIS_CLUSTER=is_cluster, REDIS_PARAMS=params))
     with pytest.raises(ServiceError, match=r"Redis at 127\.0\.0\.1:1 does not answer .*REDIS_URL") as caught:
         await opened(client)
     assert "s3cret" not in str(caught.value)
     await client.aclose()
 
 
-async def test_a_wrong_password_is_said_without_it(redis_client: Any, redis_url: str) -> None:
-    await redis_client.acl_setuser("guest", enabled=True, passwords=["+sesame"], categories=["+@all"])
-    client = redis.asyncio.from_url(redis_url, username="guest", password="s3cret")
-    try:
-        with pytest.raises(ServiceError, match="asks for another user or password") as caught:
-            await opened(client)
-    finally:
-        await client.aclose()
-        await redis_client.acl_deluser("guest")
+async def test_a_wrong_password_is_said_without_it(redis_settings: BaseSettings, guest: Any) -> None:
+    client = connect_as_guest(redis_settings, "s3cret")
+    with pytest.raises(ServiceError, match="asks for another user or password") as caught:
+        await opened(client)
+    await client.aclose()
     assert "s3cret" not in str(caught.value)
 
 
@@ -91,6 +91,21 @@ async def test_a_server_that_cannot_run_the_scripts_is_named(redis_client: Any, 
     client = Frontier(guest, FrontierConfig(key="forbidden"))
     with pytest.raises(ServiceError, match="does not allow this user"):
         await client.open()
+
+
+@pytest.mark.one_server("REDIS_CLUSTER is wrong here")
+async def test_a_server_that_is_no_cluster_is_called_so(redis_url: str) -> None:
+    client = connection.connect(settings(REDIS_URL=redis_url, REDIS_CLUSTER=True))
+    with pytest.raises(ServiceError, match="is no Cluster: set REDIS_CLUSTER to False"):
+        await opened(client)
+    await client.aclose()
+
+
+async def test_a_node_of_a_cluster_is_called_so(cluster: Cluster) -> None:
+    client = connection.connect(settings(REDIS_URL=cluster.nodes[0].url))
+    with pytest.raises(ServiceError, match="is a node of a Cluster: set REDIS_CLUSTER to True"):
+        await opened(client)
+    await client.aclose()
 
 
 async def test_a_deaf_server_does_not_hold_up_the_start_for_ever(tmp_path: Path) -> None:
@@ -135,12 +150,14 @@ async def test_redis_params_reach_the_client_but_cannot_change_what_it_answers(r
     await client.aclose()
 
 
-async def test_a_connection_that_dropped_while_idle_is_replaced(redis_client: Any, redis_url: str) -> None:
-    client = connection.connect(settings(REDIS_URL=redis_url))
-    await client.ping()
-    assert await redis_client.client_kill_filter(_type="normal", skipme=True) >= 1
+async def test_a_connection_that_dropped_while_idle_is_replaced(
+    redis_client: Any, redis_settings: BaseSettings
+) -> None:
+    client: Any = connection.connect(redis_settings)
+    await client.set("key", "value")
+    await redis_client.client_kill_filter(_type="normal", skipme=True, **everywhere(redis_client))
     await asyncio.sleep(0.05)
-    assert await client.ping()
+    assert await client.get("key") == b"value"
     await client.aclose()
 
 

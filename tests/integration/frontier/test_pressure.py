@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from crawler.frontier import opening
 from crawler.frontier.messages import PushOutcome
+from tests.integration.frontier.harness import everywhere
 from tests.integration.frontier.making import answer, handles, message, timed
 
 ACCEPTED, FULL, MEMORY = PushOutcome.ACCEPTED, PushOutcome.REFUSED_FULL, PushOutcome.REFUSED_MEMORY
@@ -16,8 +18,9 @@ ACCEPTED, FULL, MEMORY = PushOutcome.ACCEPTED, PushOutcome.REFUSED_FULL, PushOut
 @pytest.fixture
 async def small(redis_client: Any) -> AsyncIterator[Any]:
     """A server whose maxmemory a test may set with the answer."""
-    yield lambda limit: redis_client.config_set("maxmemory", limit)
-    await redis_client.config_set("maxmemory", 0)
+    nodes = everywhere(redis_client)
+    yield lambda limit: redis_client.config_set("maxmemory", limit, **nodes)
+    await redis_client.config_set("maxmemory", 0, **nodes)
 
 
 async def test_beyond_the_limit_pushes_are_refused_and_children_are_not(redis_client: Any) -> None:
@@ -43,7 +46,7 @@ async def test_at_the_high_water_mark_seeds_pause_with_a_reason(redis_client: An
 async def test_above_the_memory_mark_pushes_are_refused_and_leasing_slows(redis_client: Any, small: Any) -> None:
     world = await timed(redis_client, memory_high_water=0.1, memory_limit=0.2)
     await world.frontier.push([message(number, f"{number}.example") for number in range(16)])
-    await small(4 * (await redis_client.info("memory"))["used_memory"])
+    await small(4 * max(info["used_memory"] for info in await opening.infos(redis_client, "memory")))
     other = await timed(redis_client, memory_high_water=0.1, memory_limit=0.2)  # it looks at the server anew
     assert await other.frontier.push([message(99)]) == [MEMORY]
     assert await other.frontier.push([message(99)], forced=True) == [ACCEPTED]

@@ -16,8 +16,8 @@ from pymongo.asynchronous.database import AsyncDatabase
 
 from tests.crawling import Fleet, count, ended
 from tests.integration.handlers.test_http import certified
-from tests.proxies import BadProxy, free_port, proxy_py, tinyproxy
-from tests.servers import ScrapyRunner
+from tests.proxies import BadProxy, proxy_py, tinyproxy
+from tests.servers import ScrapyRunner, free_port
 from tests.sites import Page, Site
 
 USER, PASSWORD = "crawler-session-{session}", "tops3cret"

@@ -1,0 +1,68 @@
+"""A Valkey Cluster of three nodes, for the tests that run on one server as well."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import redis
+
+from crawler.embedded.service import VALKEY
+from tests.servers import Server, free_port
+
+NODES = 3
+SLOTS = 16_384
+FORM_SECONDS = 30.0
+
+
+class Cluster:
+    """Empty at first; `kill` ends every node, `start` brings them back on their ports with their data."""
+
+    def __init__(self, data: Path) -> None:
+        self._buses = [free_port() for _ in range(NODES)]
+        self.nodes = [_node(bus, data / str(at)) for at, bus in enumerate(self._buses)]
+        self._form()
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What a worker is told of it."""
+        return {"REDIS_URL": self.nodes[0].url, "REDIS_CLUSTER": True}
+
+    def start(self) -> None:
+        """Return when all nodes serve all slots again."""
+        for node in self.nodes:
+            node.start()
+        self._wait()
+
+    def kill(self) -> None:
+        for node in self.nodes:
+            node.kill()
+
+    def _form(self) -> None:
+        """Share the slots out and introduce the nodes to the first one."""
+        bounds = [SLOTS * at // NODES for at in range(NODES + 1)]
+        for at, node in enumerate(self.nodes):
+            with redis.from_url(node.url) as client:
+                client.execute_command("CLUSTER", "ADDSLOTSRANGE", bounds[at], bounds[at + 1] - 1)
+                client.execute_command("CLUSTER", "MEET", "127.0.0.1", self.nodes[0].port, self._buses[0])
+        self._wait()
+
+    def _wait(self) -> None:
+        deadline = time.monotonic() + FORM_SECONDS
+        for node in self.nodes:
+            with redis.from_url(node.url) as client:
+                while "cluster_state:ok" not in (info := str(client.execute_command("CLUSTER", "INFO"))):
+                    assert time.monotonic() < deadline, info
+                    time.sleep(0.02)
+
+
+def _node(bus: int, data: Path) -> Server:
+    """The bundled Valkey in cluster mode, on the data directory *data*; it hears of the others on port *bus*."""
+
+    def arguments(data: Path, port: int) -> list[str]:
+        return [*VALKEY.arguments(data, port), "--cluster-enabled", "yes", "--cluster-port", str(bus)]
+
+    data.mkdir()
+    return Server(replace(VALKEY, arguments=arguments), data)
