@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from redis.asyncio import Redis
@@ -24,28 +25,20 @@ _DEFAULTS: Final[dict[str, Any]] = {
 _OURS: Final = ("decode_responses", "encoding", "encoding_errors", "redis_cls", "retry_on_timeout")
 
 
-class _SecondTry:
-    """Sends a command once more when the connection had dropped, and leaves outages to the caller.
-
-    redis-py's own retries nest (command, connection, handshake): with any of them a server that accepts and never
-    answers held a start up for minutes.
-    """
+class ReconnectingRedis(Redis):
+    """A client of one server, with a second try; see `_twice`."""
 
     async def execute_command(self, *args: Any, **options: Any) -> Any:
         """As redis-py's, but for the second try."""
-        parent: Any = super()
-        try:
-            return await parent.execute_command(*args, **options)
-        except RedisConnectionError:
-            return await parent.execute_command(*args, **options)
+        return await _twice(super().execute_command, *args, **options)
 
 
-class ReconnectingRedis(_SecondTry, Redis):
-    """A client of one server."""
+class ReconnectingCluster(RedisCluster):
+    """A client of a Cluster; before its second try it looks anew for who has which slots."""
 
-
-class ReconnectingCluster(_SecondTry, RedisCluster):
-    """A client of a Cluster, which looks for the slots anew before its second try."""
+    async def execute_command(self, *args: Any, **options: Any) -> Any:
+        """As redis-py's, but for the second try."""
+        return await _twice(super().execute_command, *args, **options)
 
     async def initialize(self, *args: Any, **options: Any) -> Any:
         """As redis-py's, but raises what the nodes answered: its own RedisClusterException is no RedisError."""
@@ -56,6 +49,18 @@ class ReconnectingCluster(_SecondTry, RedisCluster):
         raise reason
 
 
+async def _twice(call: Callable[..., Awaitable[Any]], *args: Any, **options: Any) -> Any:
+    """Send a command once more when the connection had dropped, and leave outages to the caller.
+
+    redis-py's own retries nest (command, connection, handshake): with any of them a server that accepts and never
+    answers held a start up for minutes.
+    """
+    try:
+        return await call(*args, **options)
+    except RedisConnectionError:
+        return await call(*args, **options)
+
+
 def connect(settings: BaseSettings) -> Client:
     """A client of REDIS_URL, else of REDIS_HOST, REDIS_PORT and REDIS_DB, else of the bundled server.
 
@@ -64,7 +69,7 @@ def connect(settings: BaseSettings) -> Client:
     so it may block for a moment. Nothing is sent yet. Raises ConfigError, ServiceError.
     """
     params = _DEFAULTS | {name: value for name, value in settings.getdict("REDIS_PARAMS").items() if name not in _OURS}
-    params["retry"] = Retry(NoBackoff(), 0)  # see _SecondTry
+    params["retry"] = Retry(NoBackoff(), 0)  # see _twice
     is_cluster = config.boolean(settings, "REDIS_CLUSTER")
     url = params.pop("url", None) or settings.get("REDIS_URL")
     if not url:

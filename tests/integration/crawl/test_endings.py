@@ -80,7 +80,7 @@ ENDS: dict[str, tuple[dict[str, int], list[str]]] = {
     "refused_with_errback": ({"done": 2}, []),
     "errback_raises": ({"dead": 1}, ["spider_error"]),
     "errback_passes_on": ({"dead": 1}, ["download_error"]),
-    "errback_closes": ({"delayed": 1}, []),
+    "errback_closes": ({"waiting": 1}, []),
     "errback_child_unserialisable": ({"dead": 1}, ["unserialisable_child"]),
     "ignored": ({"done": 1}, []),
     "robots_forbidden": ({"done": 1}, []),
@@ -91,10 +91,17 @@ ENDS: dict[str, tuple[dict[str, int], list[str]]] = {
     "answered_by_another": ({"done": 1}, []),
     "unserialisable_child": ({"done": 1, "dead": 1}, ["unserialisable_child"]),
     "unfetchable_links": ({"done": 2}, []),
-    "closes": ({"delayed": 1}, []),
+    "closes": ({"waiting": 1}, []),
     "downloads_again": ({"done": 1}, []),
     "asks_again": ({"done": 3}, []),
 }
+
+
+def settled(states: dict[str, int]) -> dict[str, int]:
+    """Waiting is waiting: a delay of milliseconds may be over by the time the worker has ended."""
+    waiting = states.get("delayed", 0) + states.get("queued", 0)
+    rest = {name: count for name, count in states.items() if name not in {"delayed", "queued"}}
+    return rest | ({"waiting": waiting} if waiting else {})
 
 
 def test_every_ending_has_its_row() -> None:
@@ -105,7 +112,7 @@ def test_every_ending_has_its_row() -> None:
 def test_a_request_ends_once(ended: dict[str, Ended], name: str) -> None:
     crawl, (states, reasons) = ended[name], ENDS[name]
     assert crawl.stats["finish_reason"] == ("enough" if "closes" in name else "finished")
-    assert (crawl.left.states, crawl.left.reasons) == (states, reasons)
+    assert (settled(crawl.left.states), crawl.left.reasons) == (states, reasons)
     assert crawl.left.counters.accepted == sum(states.values())
     assert (crawl.left.in_flight, crawl.left.leases) == (0, 0)
     assert crawl.count("frontier/acked") == states.get("done", 0)
