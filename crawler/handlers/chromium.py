@@ -19,9 +19,7 @@ from crawler.errors import ConfigError
 
 CANDIDATES: Final = ("chromium", "chromium-headless-shell")
 PLAYWRIGHTS_OWN: Final = "chromium*/chrome-*/*"  # below Playwright's cache
-RESOURCES: Final = frozenset(
-    {"image", "media", "font", "stylesheet", "script", "xhr", "fetch", "websocket", "manifest"}
-)
+RESOURCES: Final = frozenset({"image", "media", "font", "stylesheet", "script", "xhr", "fetch", "manifest"})
 MEGABYTE: Final = 1024 * 1024
 LAUNCH_SECONDS: Final = 30.0
 END_SECONDS: Final = 5.0  # for a browser to leave by itself

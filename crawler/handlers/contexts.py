@@ -21,15 +21,17 @@ class Wants:
 
     user_agent: str
     proxy: Proxy | None
-    jar: str
+    jar: str = ""
+    session: str = ""
 
     @classmethod
     def of(cls, request: Request) -> Self:
-        """*jar* is Scrapy's `cookiejar`. Raises UnsupportedURLSchemeError for a proxy that is none."""
+        """*jar* is Scrapy's `cookiejar`, *session* ours. Raises UnsupportedURLSchemeError for a proxy that is none."""
         return cls(
             (request.headers.get("User-Agent") or b"").decode("latin-1"),
             route(request).proxy,
             str(request.meta.get("cookiejar", "")),
+            str(request.meta.get("session", "")),
         )
 
 

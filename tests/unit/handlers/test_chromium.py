@@ -40,6 +40,7 @@ def test_the_defaults_are_in_range(binary: str) -> None:
         ("BROWSER_CHECK_SECONDS", 0, "0.1 to 600"),
         ("BROWSER_CONNECTION_MAX_MB", 0, "1 to 10000"),
         ("BROWSER_BLOCKED_RESOURCES", ["pictures"], "any of fetch, font, image"),
+        ("BROWSER_BLOCKED_RESOURCES", ["websocket"], "any of fetch, font, image"),  # Playwright does not route them
         ("BROWSER_BLOCKED_RESOURCES", 5, "any of fetch, font, image"),
     ],
 )

@@ -37,7 +37,8 @@ def test_what_a_request_wants() -> None:
     request = Request("http://a.example/", headers=headers, meta={"proxy": "http://p:1", "cookiejar": 7})
     assert Wants.of(request) == Wants("shoal", Proxy("http", "p", 1, b"Basic c2VjcmV0"), "7")
     assert "c2VjcmV0" not in repr(Wants.of(request))
-    assert Wants.of(Request("http://a.example/")) == Wants("", None, "")
+    assert Wants.of(Request("http://a.example/")) == Wants("", None)
+    assert Wants.of(Request("http://a.example/", meta={"session": "b"})) == Wants("", None, session="b")
 
 
 def test_a_context_is_over_after_its_pages_once_the_last_is_closed() -> None:
