@@ -34,8 +34,8 @@ class Impersonating(CurlCffiDownloadHandler):
         session.impersonate = self._impersonated
         session.http_version = None  # what the browser negotiates
         session.curl_options |= {CurlOpt.FRESH_CONNECT: 1, CurlOpt.FORBID_REUSE: 1}
-        if self._pinned:
-            session.curl_options[CurlOpt.RESOLVE] = self._pinned
+        if self._pinned:  # and so without a proxy: libcurl would take one from the environment
+            session.curl_options |= {CurlOpt.RESOLVE: self._pinned, CurlOpt.PROXY: ""}
         session.curl_infos = [CurlInfo.PRETRANSFER_TIME]
         return session
 

@@ -84,6 +84,16 @@ async def test_a_refused_address_is_never_dialled(domains: str, tls: ssl.SSLCont
         assert server.connections == 0
 
 
+async def test_a_proxy_of_the_environment_is_scrapys_business(
+    domains: str, tls: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("https_proxy", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    async with RawServer(OK, tls=tls) as server, client(domains) as browser:
+        response = await browser.get(named(browser, server), {"proxy": None})
+    assert response.body == b"ok"
+
+
 async def test_a_request_that_may_not_leave_does_not(domains: str, tls: ssl.SSLContext) -> None:
     async with RawServer(OK, tls=tls) as server, client(domains) as browser:
         with pytest.raises(MissedError):
