@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import logging
+import socket
 import sys
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
+from socketserver import ThreadingTCPServer
 
 logger = logging.getLogger(__name__)
 
@@ -31,7 +33,10 @@ class Endpoint:
     """Serves GET requests of *routes*, which are called in a thread each and must not touch the event loop."""
 
     def __init__(self, host: str, port: int, routes: Routes) -> None:
-        """Listens at once, on a port of the system's choice for 0; raises OSError when the port is taken."""
+        """Listens at once, on a port of the system's choice for 0; *host* is a name or an address of either kind.
+
+        Raises OSError when the port is taken or the host is not here.
+        """
         self._server = _Server((host, port), routes)
         self._thread = threading.Thread(target=self._server.serve_forever, name="endpoint", daemon=True)
         self._thread.start()
@@ -40,7 +45,7 @@ class Endpoint:
     def url(self) -> str:
         """Where it listens, without a path."""
         host, port = self._server.server_address[:2]
-        return f"http://{host!s}:{port}"
+        return f"http://[{host!s}]:{port}" if ":" in str(host) else f"http://{host!s}:{port}"
 
     def close(self) -> None:
         """Stop listening. Waits up to half a second for the thread."""
@@ -49,12 +54,15 @@ class Endpoint:
         self._thread.join()
 
 
-class _Server(ThreadingHTTPServer):
+class _Server(ThreadingTCPServer):  # http.server's own would ask DNS for the name of its host, which may take long
+    allow_reuse_address = True
     daemon_threads = True
     block_on_close = False  # a slow client does not hold the worker's end up
 
     def __init__(self, address: tuple[str, int], routes: Routes) -> None:
         self.routes = routes
+        if ":" in address[0]:
+            self.address_family = socket.AF_INET6
         super().__init__(address, _Handler)
 
     def handle_error(self, request: object, client_address: object) -> None:

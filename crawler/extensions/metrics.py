@@ -133,7 +133,8 @@ class MetricsExtension:
         try:
             self._endpoint = Endpoint(settings.host, settings.port, routes)
         except OSError as error:
-            allowed = f"a free port, 0 for one of the system's choice, -1 for none ({error.strerror})"
+            where = f"{error.strerror}: METRICS_HOST = {settings.host}"
+            allowed = f"a free port, 0 for one of the system's choice, -1 for none ({where})"
             raise ConfigError("METRICS_PORT", settings.port, allowed) from None
 
     @classmethod

@@ -32,6 +32,24 @@ def test_a_route_is_served_whatever_its_query(endpoint: Endpoint) -> None:
         assert "Python" not in answer.headers["Server"]
 
 
+def test_it_listens_on_either_kind_of_address_and_asks_no_name_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    def getfqdn(name: str = "") -> str:
+        raise AssertionError(f"the name of {name} was asked for")
+
+    monkeypatch.setattr(socket, "getfqdn", getfqdn)
+    Endpoint("127.0.0.1", 0, {}).close()
+    try:
+        endpoint = Endpoint("::1", 0, {"/good": lambda: Answer(200, b"fine")})
+    except OSError as error:
+        pytest.skip(f"no IPv6 here: {error}")
+    try:
+        assert endpoint.url.startswith("http://[::1]:")
+        with urllib.request.urlopen(f"{endpoint.url}/good", timeout=5) as answer:
+            assert answer.read() == b"fine"
+    finally:
+        endpoint.close()
+
+
 def test_a_bug_in_a_route_is_logged_and_the_next_request_served(
     endpoint: Endpoint, caplog: pytest.LogCaptureFixture
 ) -> None:
