@@ -13,7 +13,7 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 from playwright._impl._api_structures import SetCookieParam
-from playwright.async_api import Browser, Error, Page
+from playwright.async_api import Browser, BrowserContext, Error, Page
 from playwright.async_api import TimeoutError as PlaywrightTimeoutError
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
@@ -171,18 +171,17 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
 
     async def _tidy(self, page: Page | None) -> None:
         """Close what is no longer needed; a browser that cannot do even that hangs."""
+        over: list[Page | BrowserContext] = [page] if page is not None else []
+        for lent in self._contexts.over():
+            self._proxy.revoke(lent.admitted)
+            if (wrapper := self.context_wrappers.pop(lent.name, None)) is not None:
+                over.append(wrapper.context)
         try:
             async with asyncio.timeout(CLOSE_SECONDS):
-                if page is not None:
-                    await page.close()
-                for lent in self._contexts.over():
-                    self._proxy.revoke(lent.admitted)
-                    if (wrapper := self.context_wrappers.pop(lent.name, None)) is not None:
-                        await wrapper.context.close()
+                for one in over:
+                    await _closed(one)
         except TimeoutError:
             self._keeper.wear("hung")
-        except Error as error:
-            logger.debug("A tab was gone before it was closed: %s", error)
 
     def _admit(self, wants: Wants) -> Pass:
         if wants.proxy is not None and wants.proxy.scheme != "http":
@@ -210,6 +209,13 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
         await self._keeper.close()
         await self._proxy.close()
         self._resolver.close()
+
+
+async def _closed(one: Page | BrowserContext) -> None:
+    try:
+        await one.close()
+    except Error as error:  # crashed, or gone with its browser
+        logger.debug("A tab or context was gone before it was closed: %s", error)
 
 
 def _context_options(proxy_url: str, lent: Lent) -> dict[str, Any]:

@@ -8,9 +8,11 @@ import signal
 import threading
 import time
 from collections.abc import AsyncIterator
+from types import SimpleNamespace
 
 import pytest
 import pytest_asyncio
+from playwright.async_api import Error
 from scrapy import Request
 from scrapy.exceptions import DownloadCancelledError, DownloadFailedError, DownloadTimeoutError
 from scrapy.http import JsonRequest, TextResponse
@@ -20,6 +22,7 @@ from crawler.errors import BrowserError, ProxyError
 from crawler.frontier.pacing import MissedError
 from crawler.handlers import chromium
 from crawler.handlers.browser import BrowserDownloadHandler
+from crawler.handlers.contexts import Wants
 from crawler.handlers.departure import DEPARTURE, Departure
 from tests.integration.handlers.browsing import listening, opened
 from tests.sites import Page, Site
@@ -102,6 +105,25 @@ async def test_a_session_knows_nothing_of_another_ones_cookies(handler: BrowserD
             await handler.download_request(Request(site.url("/"), headers=headers, meta=meta))
 
     assert [page.headers["Cookie"] for page in site.received] == ["of=first; own=1", "of=second", "of=second"]
+
+
+async def test_a_context_that_is_gone_keeps_no_other_one_open() -> None:
+    closed: list[str] = []
+
+    class Context:
+        async def close(self) -> None:
+            closed.append("tried")
+            raise Error("Target page, context or browser has been closed")
+
+    async with opened() as handler:
+        for session in "ab":
+            lent = handler._contexts.lend(Wants("", None, session=session))
+            handler._contexts.give_back(lent)
+            handler._contexts._retired.append(handler._contexts._current.pop(lent.wants))
+            handler.context_wrappers[lent.name] = SimpleNamespace(context=Context())
+        await handler._tidy(None)
+        assert closed == ["tried", "tried"]
+        assert not handler._proxy._passes
 
 
 # --- what it leaves alone
