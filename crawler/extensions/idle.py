@@ -13,7 +13,8 @@ from scrapy.exceptions import DontCloseSpider, NotConfigured
 
 from crawler import config
 from crawler.frontier import opening
-from crawler.frontier.scheduler import Scheduler, in_use
+from crawler.frontier.member import worker_of
+from crawler.frontier.scheduler import in_use
 
 logger = logging.getLogger(__name__)
 
@@ -41,10 +42,7 @@ class IdleExtension:
         return extension
 
     def _idle(self, spider: Spider) -> None:
-        assert self._crawler.engine is not None
-        scheduler = self._crawler.engine.scheduler
-        assert isinstance(scheduler, Scheduler)
-        worker = scheduler.worker
+        worker = worker_of(self._crawler)
         if self._max_idle and worker.upkeep.finished_for() >= self._max_idle:
             return  # the engine may close
         if not self._said and worker.upkeep.finished_for() > 0:

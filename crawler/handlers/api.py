@@ -19,8 +19,8 @@ from scrapy.utils._download_handlers import make_response
 
 from crawler import stats as names
 from crawler.errors import ConfigError
+from crawler.frontier.member import worker_if_any
 from crawler.frontier.pacing import MissedError, TooLateError
-from crawler.frontier.scheduler import Scheduler
 from crawler.handlers.api_batches import Batches
 from crawler.handlers.api_calls import ProviderCalls, ProviderDownError
 from crawler.handlers.departure import DEPARTURE, Departure
@@ -146,12 +146,10 @@ class ApiDownloadHandler:
     def _pay(self, provider: Provider, cost: float) -> None:
         counted, stats = names.API_COST.format(provider.name), self._crawler.stats
         stats.set_value(counted, stats.get_value(counted, 0) + cost)
-        scheduler = self._crawler.engine.scheduler if self._crawler.engine is not None else None
-        if isinstance(scheduler, Scheduler):
-            scheduler.worker.tiers.spend("api", requests=0, cost=cost)  # towards TIER_DAILY_COST
+        if (worker := worker_if_any(self._crawler)) is not None:
+            worker.tiers.spend("api", requests=0, cost=cost)  # towards TIER_DAILY_COST
 
     async def _fetch(self, call: Request) -> Response:
-        assert self._crawler.engine is not None
         return await self._crawler.engine.downloader.handlers.download_request_async(call)
 
 

@@ -18,8 +18,9 @@ from twisted.internet.defer import Deferred
 
 from crawler.errors import BrowserError, ConfigError
 from crawler.frontier import proxy_faults
+from crawler.frontier.member import worker_of
 from crawler.frontier.pacing import MissedError, Pacer, TooLateError, Turn
-from crawler.frontier.scheduler import Scheduler, in_use
+from crawler.frontier.scheduler import in_use
 from crawler.frontier.settling import Settler
 from crawler.frontier.worker import Worker
 from crawler.handlers import guard
@@ -125,7 +126,4 @@ class Downloader(ScrapyDownloader):
 
     @property
     def _worker(self) -> Worker:
-        assert self.crawler.engine is not None
-        scheduler = self.crawler.engine.scheduler
-        assert isinstance(scheduler, Scheduler)
-        return scheduler.worker
+        return worker_of(self.crawler)

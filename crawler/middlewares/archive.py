@@ -20,7 +20,7 @@ from scrapy.http import Response
 from crawler import stats as names
 from crawler.errors import CodecError
 from crawler.frontier import codec
-from crawler.frontier.scheduler import Scheduler
+from crawler.frontier.member import worker_if_any
 from crawler.middlewares.provenance import fetched_at
 from crawler.storage import connection
 from crawler.storage.archive import files
@@ -101,8 +101,7 @@ class ArchiveMiddleware:
 
     def _page(self, response: Response) -> Page:
         assert self._crawler.spider is not None
-        scheduler = self._crawler.engine.scheduler if self._crawler.engine is not None else None
-        worker = scheduler.worker if isinstance(scheduler, Scheduler) else None
+        worker = worker_if_any(self._crawler)
         held = worker.book.behind(response) if worker is not None else None
         headers = response.headers.items()
         return Page(

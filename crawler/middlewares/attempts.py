@@ -16,9 +16,10 @@ from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http import Response
 
 from crawler.frontier.leases import Held
+from crawler.frontier.member import worker_of
 from crawler.frontier.pacing import TooLateError
 from crawler.frontier.proxy_faults import POOL_NAME
-from crawler.frontier.scheduler import Scheduler, in_use
+from crawler.frontier.scheduler import in_use
 from crawler.frontier.settling import BLOCK
 from crawler.policy.failures import FailureClass, classify
 from crawler.storage import connection
@@ -60,16 +61,15 @@ class AttemptsMiddleware:
             self._note(request, exception, 0)
 
     def _note(self, request: Request, result: int | Exception, size: int) -> None:
-        scheduler = self._crawler.engine.scheduler if self._crawler.engine is not None else None
-        assert isinstance(scheduler, Scheduler)
+        worker = worker_of(self._crawler)
         seen = {
             "at": datetime.now(UTC),
             "of": {"host": urlsplit(request.url).hostname or "", "spider": getattr(self._crawler.spider, "name", "")},
             "outcome": _outcome(result),
-            "worker": scheduler.worker.name,
+            "worker": worker.name,
             "tier": request.meta.get("tier") or self._crawler.settings["TIER"],
             "bytes": size,
-            "ms": _milliseconds(request, scheduler.worker.book.of(request)),
+            "ms": _milliseconds(request, worker.book.of(request)),
             "request_id": request.meta.get("request_id"),
             "pool": request.meta.get(POOL_NAME),
             **({"status": result} if isinstance(result, int) else {"error": type(result).__name__}),

@@ -12,7 +12,8 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 
 from crawler import stats as names
-from crawler.frontier.scheduler import Scheduler, in_use
+from crawler.frontier.member import worker_of
+from crawler.frontier.scheduler import in_use
 from crawler.frontier.settling import BLOCK
 from crawler.policy.blocks import detect
 from crawler.urls import group
@@ -48,10 +49,7 @@ class BlocksMiddleware:
         request.meta[BLOCK] = block.vendor
         self._crawler.stats.inc_value(names.BLOCKED.format(block.vendor))
         self._log_once(group(response.url), block.vendor, f"{block.kind}, status {response.status}, {request}")
-        assert self._crawler.engine is not None
-        scheduler = self._crawler.engine.scheduler
-        assert isinstance(scheduler, Scheduler)
-        await scheduler.worker.pacer.back_off(request)
+        await worker_of(self._crawler).pacer.back_off(request)
         return response
 
     def _log_once(self, host: str, vendor: str, words: str) -> None:

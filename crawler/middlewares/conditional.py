@@ -23,7 +23,8 @@ from crawler import config, urls
 from crawler import stats as names
 from crawler.errors import ServiceError
 from crawler.frontier.leases import Held
-from crawler.frontier.scheduler import Scheduler, in_use
+from crawler.frontier.member import worker_of
+from crawler.frontier.scheduler import in_use
 from crawler.middlewares import links
 from crawler.middlewares.provenance import fetched_at
 from crawler.storage import connection
@@ -140,10 +141,7 @@ class ConditionalMiddleware:
             return otherwise
 
     def _held(self, request: Request) -> Held | None:
-        assert self._crawler.engine is not None
-        scheduler = self._crawler.engine.scheduler
-        assert isinstance(scheduler, Scheduler)
-        return scheduler.worker.book.of(request)
+        return worker_of(self._crawler).book.of(request)
 
     def _count(self, name: str, by: int = 1) -> None:
         assert self._crawler.stats is not None

@@ -12,7 +12,8 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 
-from crawler.frontier.scheduler import Scheduler, in_use
+from crawler.frontier.member import worker_of
+from crawler.frontier.scheduler import in_use
 
 
 class LineageMiddleware:
@@ -30,10 +31,7 @@ class LineageMiddleware:
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Pass everything on."""
-        assert self._crawler.engine is not None
-        scheduler = self._crawler.engine.scheduler
-        assert isinstance(scheduler, Scheduler)
-        book = scheduler.worker.book
+        book = worker_of(self._crawler).book
         held = book.behind(response)
         async for output in result if held is None else book.watch(result, held):
             yield output

@@ -11,7 +11,7 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 
 from crawler.frontier.leases import Held
-from crawler.frontier.scheduler import Scheduler
+from crawler.frontier.member import worker_if_any
 from crawler.items import Item
 
 
@@ -38,8 +38,7 @@ class ProvenanceMiddleware:
             yield output
 
     def _stamp(self, item: Item, response: Response) -> None:
-        scheduler = self._crawler.engine.scheduler if self._crawler.engine is not None else None
-        worker = scheduler.worker if isinstance(scheduler, Scheduler) else None
+        worker = worker_if_any(self._crawler)
         held = worker.book.behind(response) if worker is not None else None
         item.fetched_at = item.fetched_at or fetched_at(held, response)
         item.source = {

@@ -24,10 +24,11 @@ from crawler import stats as names
 from crawler.errors import ConfigError, ProxyError
 from crawler.frontier.hostrules import HostRules
 from crawler.frontier.leases import LeaseBook
+from crawler.frontier.member import worker_of
 from crawler.frontier.pacing import TooLateError
 from crawler.frontier.proxy_faults import DOUBTED, LAST, POOL_NAME, POOLED, RETRIES, TRIED, Fault, fault, pooled
 from crawler.frontier.proxy_health import ProxyHealth
-from crawler.frontier.scheduler import Scheduler, in_use
+from crawler.frontier.scheduler import in_use
 from crawler.middlewares.proxy_choice import Attempt, Chooser
 from crawler.middlewares.proxy_pools import PoolSource, ProxyConfig
 from crawler.middlewares.proxy_usage import ProxyUsage
@@ -89,11 +90,9 @@ class ProxyMiddleware(HttpProxyMiddleware):
         return middleware
 
     def _opened(self) -> None:
-        assert self._crawler.engine is not None
-        scheduler = self._crawler.engine.scheduler
-        assert isinstance(scheduler, Scheduler)
-        self._book = scheduler.worker.book
-        self._health = ProxyHealth(scheduler.worker.frontier.shards, self._settings.health, self._crawler.stats)
+        worker = worker_of(self._crawler)
+        self._book = worker.book
+        self._health = ProxyHealth(worker.frontier.shards, self._settings.health, self._crawler.stats)
         chosen_by = (self._health, self._settings.default, self._rng, self._clock)
         self._chooser = Chooser(self._source, self._rules, *chosen_by)
         self._watching = asyncio.get_running_loop().create_task(self._source.watch())

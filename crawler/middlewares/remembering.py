@@ -13,7 +13,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 
-from crawler.frontier.scheduler import Scheduler
+from crawler.frontier.member import worker_of
 from crawler.items import Item
 from crawler.middlewares import links
 from crawler.middlewares.conditional import ConditionalMiddleware, page_id, plainly, wanted
@@ -79,10 +79,7 @@ class RememberMiddleware:
             self._settle(response, page)
 
     def _fetched_plainly(self, response: Response) -> bool:
-        assert self._crawler.engine is not None
-        scheduler = self._crawler.engine.scheduler
-        assert isinstance(scheduler, Scheduler)
-        held = scheduler.worker.book.behind(response)
+        held = worker_of(self._crawler).book.behind(response)
         return held is not None and plainly(held)
 
     def _note(self, page: Page, output: Any) -> None:

@@ -24,9 +24,10 @@ from scrapy.utils.misc import build_from_crawler
 
 from crawler import stats as names
 from crawler.frontier.leases import Held
+from crawler.frontier.member import worker_of
 from crawler.frontier.pacing import TooLateError
 from crawler.frontier.robots import FetchTask, Known
-from crawler.frontier.scheduler import Scheduler, in_use
+from crawler.frontier.scheduler import in_use
 from crawler.frontier.worker import Worker
 from crawler.middlewares.robots_fetch import RobotsConfig, RobotsFetcher
 from crawler.policy.robots import Verdict
@@ -152,7 +153,4 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
 
     @property
     def _worker(self) -> Worker:
-        assert self.crawler.engine is not None
-        scheduler = self.crawler.engine.scheduler
-        assert isinstance(scheduler, Scheduler)
-        return scheduler.worker
+        return worker_of(self.crawler)

@@ -156,7 +156,6 @@ class RobotsFetcher:
             RECEIVED: 0,
         }
         request = Request(f"{origin}/robots.txt", priority=PRIORITY, meta=meta, callback=NO_CALLBACK)
-        assert self._crawler.engine is not None
         if not self._fetching:
             self._crawler.signals.connect(self._cut, signals.bytes_received)
         self._fetching += 1

@@ -17,7 +17,8 @@ from scrapy.http.cookies import CookieJar
 from crawler import config
 from crawler import stats as names
 from crawler.frontier.hostrules import HostRules
-from crawler.frontier.scheduler import Scheduler, in_use
+from crawler.frontier.member import worker_of
+from crawler.frontier.scheduler import in_use
 from crawler.frontier.sessions import Sessions
 from crawler.policy.cookies import Records, changes, cookie_of, records
 
@@ -67,10 +68,7 @@ class SessionsMiddleware(CookiesMiddleware):
         return middleware
 
     def _opened(self) -> None:
-        assert self.crawler.engine is not None
-        scheduler = self.crawler.engine.scheduler
-        assert isinstance(scheduler, Scheduler)
-        worker = scheduler.worker
+        worker = worker_of(self.crawler)
         self._sessions = Sessions(worker.frontier.shards, worker.outage, self._ttl_ms)
 
     async def process_request(self, request: Request) -> None:  # type: ignore[override]

@@ -13,7 +13,8 @@ from scrapy.http import Response, TextResponse
 from crawler import stats as names
 from crawler.extraction import Document, extract_product
 from crawler.extraction.rules import missing_required
-from crawler.frontier.scheduler import Scheduler, in_use
+from crawler.frontier.member import worker_of
+from crawler.frontier.scheduler import in_use
 from crawler.frontier.settling import BLOCK, TIER_STAYS
 from crawler.frontier.worker import Worker
 from crawler.policy.domains import Rules, load_rules
@@ -88,10 +89,7 @@ class TiersMiddleware:
 
     @property
     def _worker(self) -> Worker:
-        assert self._crawler.engine is not None
-        scheduler = self._crawler.engine.scheduler
-        assert isinstance(scheduler, Scheduler)
-        return scheduler.worker
+        return worker_of(self._crawler)
 
 
 def _moved(request: Request, to: Tier) -> Request:
