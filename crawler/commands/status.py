@@ -39,6 +39,7 @@ class Snapshot:
     waiting_hosts: int
     hosts: Sequence[HostState]
     workers: Sequence[WorkerState]
+    advice: Sequence[str]  # on the server's configuration
     bytes_per_queued: float | None  # measured on a sample of the whole frontier; None where there is nothing
     bytes_per_seen: float | None
 
@@ -106,6 +107,7 @@ async def look(frontier: Frontier, spider: str | None) -> Snapshot:
         eligible_hosts=stats.eligible_hosts,
         waiting_hosts=stats.waiting_hosts,
         hosts=await frontier.census.hosts(spider, TOP_HOSTS),
+        advice=frontier.advice,
         bytes_per_queued=bytes_per_queued,
         bytes_per_seen=bytes_per_seen,
         workers=[w for w in workers if spider is None or w.info.get("spider") == spider],
@@ -124,6 +126,7 @@ def render(seen: Snapshot) -> Group:
     if seen.hosts:
         parts.append(_hosts(seen.hosts))
     parts.append(_workers(seen.workers) if seen.workers else "No worker is alive.")
+    parts.extend(f"Redis: {advice}." for advice in seen.advice)
     return Group(*parts)
 
 

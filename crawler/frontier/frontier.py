@@ -49,12 +49,13 @@ class Frontier:
         self.generations = Generations(self.shards)
         self.robots = Robots(self.shards)
         self.gauge = Gauge(client, config)
+        self.advice: tuple[str, ...] = ()  # what an operator could do better, once it is open
         self._rng = rng
         self._born: dict[int, int] = {}
 
-    async def open(self) -> opening.ServerReport:
+    async def open(self) -> None:
         """Check that the server can be used and set it up; raises ServiceError saying what to do."""
-        return await opening.prepare(self.shards)
+        self.advice = await opening.prepare(self.shards)
 
     async def push(self, messages: Sequence[Message], *, forced: bool = False) -> list[PushOutcome]:
         """Store what is new. *forced*: children of leased work, never refused for fullness (but at maxmemory)."""

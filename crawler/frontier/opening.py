@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import dataclass
 from typing import Any, Final
 
 from redis.asyncio.cluster import RedisCluster
@@ -28,21 +27,12 @@ LOADING_POLL_SECONDS: Final = 0.5
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class ServerReport:
-    """What an operator should know; *advice* is empty when all is well."""
-
-    version: str
-    maxmemory: int
-    advice: tuple[str, ...]
-
-
-async def prepare(shards: Shards) -> ServerReport:
-    """Raises ServiceError when the server cannot be used; says in `advice` what could be better."""
+async def prepare(shards: Shards) -> tuple[str, ...]:
+    """Check and tune the server; returns what an operator could do better, or raises ServiceError."""
     try:
         await _loaded(shards.client)
         await shards.run_all("stats")
-        return await _report(shards.client)
+        return await _advice(shards.client)
     except (RedisError, OSError) as error:
         raise ServiceError(_explained(shards.client, error)) from None
 
@@ -62,13 +52,13 @@ async def _loaded(client: Any) -> None:
             return
 
 
-async def _report(client: Any) -> ServerReport:
-    servers = [one | two for one, two in zip(await infos(client, "server"), await infos(client, "memory"), strict=True)]
+async def _advice(client: Any) -> tuple[str, ...]:
     advice = [line for line in [await _tuned(client)] if line]
-    if any(info.get("maxmemory") and info.get("maxmemory_policy") != "noeviction" for info in servers):
+    if any(
+        info.get("maxmemory") and info.get("maxmemory_policy") != "noeviction" for info in await infos(client, "memory")
+    ):
         advice.append("maxmemory-policy is not noeviction: a full server would silently throw queued requests away")
-    versions = sorted({str(info.get("valkey_version") or info.get("redis_version")) for info in servers})
-    return ServerReport(", ".join(versions), min(int(info.get("maxmemory", 0)) for info in servers), tuple(advice))
+    return tuple(advice)
 
 
 async def infos(client: Any, section: str) -> list[dict[str, Any]]:

@@ -25,6 +25,7 @@ from crawler.frontier.hostrules import HostRules
 from crawler.frontier.keeper import TierConfig, TierKeeper
 from crawler.frontier.leases import LeaseBook
 from crawler.frontier.messages import Message
+from crawler.frontier.opening import address
 from crawler.frontier.outage import Outage
 from crawler.frontier.outbox import Outbox
 from crawler.frontier.pacing import Pacer
@@ -80,6 +81,8 @@ class Worker:
         """Check the server, then start; raises ServiceError when Redis cannot be used."""
         frontier = Frontier(server, FrontierConfig.from_settings(crawler.settings))
         await frontier.open()
+        for advice in frontier.advice:
+            logger.warning("Redis at %s: %s", address(server), advice)
         queue = load_object(queue_cls)(server=server, spider=crawler.spider, key=queue_key)
         worker = cls(crawler, server, frontier, queue)
         await worker.upkeep.first()

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
+from redis.asyncio import Redis
 
 from crawler.frontier.messages import Message
 from crawler.frontier.tiers import Tiers
 from crawler.policy.tiers import Learned
-from tests.crawling import Fleet, open_frontier
+from tests.crawling import Fleet, ended, open_frontier
 
 pytestmark = pytest.mark.usefixtures("letters")
 
@@ -71,6 +72,19 @@ def test_status_is_json_for_scripts(fleet: Fleet) -> None:
     assert (seen["tiers"], seen["spent"]) == ({}, {})
     assert [worker["name"] for worker in seen["workers"]] == ["w1"]
     assert seen["bytes_per_queued"] > 0
+
+
+async def test_what_is_wrong_with_the_servers_configuration_is_told_by_status_and_workers(
+    fleet: Fleet, redis_client: Redis
+) -> None:
+    await redis_client.config_set("maxmemory", "1gb", "maxmemory-policy", "allkeys-lru")
+    try:
+        shown = scrapy(fleet, "status", "walk")[1]
+        _, log = await ended(fleet.start())
+    finally:
+        await redis_client.config_set("maxmemory", 0, "maxmemory-policy", "noeviction")
+    for words in (shown, log):
+        assert "maxmemory-policy is not noeviction" in words
 
 
 def test_status_of_a_spider_that_nobody_pushed_to_says_so(fleet: Fleet) -> None:
