@@ -87,7 +87,7 @@ TIER_TRIAL_PAGES = 3
 TIER_DAILY_REQUESTS: dict[str, float] = {}
 TIER_DAILY_COST: dict[str, float] = {}
 # Seconds between two looks at what the fleet knows of tiers, 0.05 to 300: a budget is overrun by what is fetched
-# meanwhile. Reader: frontier/keeper.py, upkeep.py
+# meanwhile. Reader: frontier/upkeep.py
 TIER_REFRESH_SECONDS = 5
 
 # What turns a spider of ours into a member of the fleet, under `scrapy crawl` only; `custom_settings` and `-s`

@@ -45,7 +45,6 @@ class TierConfig:
     policy: TierPolicy
     budgets: Budgets
     served: tuple[Tier, ...]  # counted as served although nobody may be there yet
-    refresh_seconds: float
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Self:
@@ -54,7 +53,6 @@ class TierConfig:
             policy=TierPolicy.from_settings(settings),
             budgets=Budgets(_limits(settings, "TIER_DAILY_REQUESTS"), _limits(settings, "TIER_DAILY_COST")),
             served=listed(settings, "TIERS_SERVED"),
-            refresh_seconds=config.number(settings, "TIER_REFRESH_SECONDS", 0.05, 300),
         )
 
 

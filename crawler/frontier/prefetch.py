@@ -81,7 +81,6 @@ class Prefetcher:
         self._suspects = SuspectTurns(clock, random.uniform)
         self._calls = 0
         self._woken = asyncio.Event()
-        self.last_leased = clock()
 
     def wake(self) -> None:
         """Something may have changed: the buffer ran low, a request was stored, a host became free."""
@@ -143,7 +142,6 @@ class Prefetcher:
         for lease in batch.leases:
             self._queue.buffer.append(Held(lease, leased_at=before, start_by=before + lease.start_within_ms / 1000))
         if batch.leases:
-            self.last_leased = before
             self._count(len(batch.leases))
             return 0.0
         due = self._config.poll_seconds if batch.next_due_ms is None else batch.next_due_ms / 1000

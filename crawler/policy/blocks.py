@@ -25,7 +25,6 @@ MAX_TEXT: Final = 1_500  # characters
 NO_TEXT: Final = 40
 NO_PAGE_BYTES: Final = 3_000
 ENOUGH: Final = 3
-GENERIC: Final = "captcha"  # the vendor of what none of the known ones has signed
 KINDS: Final = ("challenge", "captcha", "denial")
 STATUSES: Final = frozenset({202, 401, 403, 405, 406, 416, 418, 429, 430, 456, 498, 503, 999})
 
