@@ -40,6 +40,12 @@ class Cluster:
         for node in self.nodes:
             node.kill()
 
+    def flush(self) -> None:
+        """Empty all nodes."""
+        for node in self.nodes:
+            with redis.from_url(node.url) as client:
+                client.flushall()
+
     def _form(self) -> None:
         """Share the slots out and introduce the nodes to the first one."""
         bounds = [SLOTS * at // NODES for at in range(NODES + 1)]

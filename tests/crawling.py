@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 from zlib import crc32
@@ -119,6 +119,7 @@ class Fleet:
     runner: ScrapyRunner
     redis_url: str
     key: str
+    settings: Mapping[str, Any] = field(default_factory=dict)  # of all its workers, beside those of this module
 
     def start(self, spider: str = "walk", **settings: Any) -> Forked:
         """One more worker; FAST settings, MongoDB pipeline, 8 requests at once to any host."""
@@ -126,7 +127,7 @@ class Fleet:
 
     def options(self, **settings: Any) -> list[str]:
         """Arguments of `scrapy crawl`."""
-        return options(WORKER | {"FRONTIER_KEY": self.key} | settings)
+        return options(WORKER | {"FRONTIER_KEY": self.key} | dict(self.settings) | settings)
 
     async def push(
         self,

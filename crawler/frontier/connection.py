@@ -56,9 +56,18 @@ async def _twice(call: Callable[..., Awaitable[Any]], *args: Any, **options: Any
     answers held a start up for minutes.
     """
     try:
-        return await call(*args, **options)
+        return await _once(call, *args, **options)
     except RedisConnectionError:
+        return await _once(call, *args, **options)
+
+
+async def _once(call: Callable[..., Awaitable[Any]], *args: Any, **options: Any) -> Any:
+    try:
         return await call(*args, **options)
+    except RuntimeError as error:
+        if "the handler is closed" not in str(error):
+            raise
+        raise RedisConnectionError("the connection was closed") from error  # uvloop's way of saying so
 
 
 def connect(settings: BaseSettings) -> Client:

@@ -11,7 +11,7 @@ import random
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-from redis.exceptions import OutOfMemoryError
+from redis.exceptions import OutOfMemoryError, RedisError
 
 from crawler.frontier import keys, opening
 from crawler.frontier.census import Census
@@ -100,7 +100,12 @@ class Frontier:
         for offset in range(self.shards.count):
             shard = (first + offset) % self.shards.count
             wishes = (limit - len(leases), worker, _flag(suspects_ok and not leases))
-            born, now, wait, backlog, waiting, *flat = await self._lease(shard, wishes, streams, exclude_hosts)
+            try:
+                born, now, wait, backlog, waiting, *flat = await self._lease(shard, wishes, streams, exclude_hosts)
+            except (RedisError, OSError):
+                if not leases:
+                    raise
+                break  # what other shards gave is ours already; the next call meets the error
             rows = zip(flat[::3], flat[1::3], flat[2::3], strict=True)
             leases += [read_lease(shard, now, *row, self.config.start_within_ms) for row in rows]
             queued, suspects = queued + backlog, suspects + waiting

@@ -27,6 +27,9 @@ from crawler.policy.backoff import full_jitter
 _PASSING: Final = (ReadOnlyError, OutOfMemoryError, ClusterError, TryAgainError, AskError)
 _PASSING_CODES: Final = ("MISCONF", "NOREPLICAS", "BUSY", "LOADING")
 
+LONGEST_WAIT: Final = 5.0  # seconds, between two tries
+STEADY_SECONDS: Final = LONGEST_WAIT + 1  # a Cluster of which one node is still away fails again before that
+
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
@@ -35,6 +38,7 @@ class Outage:
     """Shared by every loop that talks to Redis.
 
     *forget* drops what this worker believes Redis knows: a server that comes back may have lost its last second.
+    Nodes of a Cluster go and come one by one: it is over once no call has failed for *steady_seconds*.
     """
 
     def __init__(
@@ -43,12 +47,15 @@ class Outage:
         uniform: Callable[[float, float], float],
         forget: Callable[[], None],
         clock: Callable[[], float] = monotonic,
+        steady_seconds: float = 0.0,
     ) -> None:
         self._stats = stats
         self._uniform = uniform
         self._forget = forget
         self._clock = clock
+        self._steady = steady_seconds
         self._since: float | None = None
+        self._failed = 0.0
         self._attempts = 0
 
     @property
@@ -79,11 +86,12 @@ class Outage:
             self._forget()
             logger.warning("Redis does not answer (%s): waiting, nothing is lost", error)
         self._attempts += 1
-        await asyncio.sleep(0.05 + full_jitter(self._attempts, 0.1, 5.0, self._uniform))
+        self._failed = self._clock()
+        await asyncio.sleep(0.05 + full_jitter(self._attempts, 0.1, LONGEST_WAIT, self._uniform))
 
     def over(self) -> None:
         """Note a call that worked."""
-        if self._since is not None:
+        if self._since is not None and self._clock() - self._failed >= self._steady:
             logger.warning("Redis answers again after %.1f s", self._clock() - self._since)
             self._since = None
             self._attempts = 0

@@ -10,6 +10,7 @@ import socket
 from collections.abc import Coroutine
 from typing import Any, Self
 
+from redis.asyncio.cluster import RedisCluster
 from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
@@ -26,7 +27,7 @@ from crawler.frontier.keeper import TierConfig, TierKeeper
 from crawler.frontier.leases import LeaseBook
 from crawler.frontier.messages import Message
 from crawler.frontier.opening import address
-from crawler.frontier.outage import Outage
+from crawler.frontier.outage import STEADY_SECONDS, Outage
 from crawler.frontier.outbox import Outbox
 from crawler.frontier.pacing import Pacer
 from crawler.frontier.prefetch import PrefetchConfig, Prefetcher
@@ -53,7 +54,8 @@ class Worker:
         self.book = LeaseBook(queue.buffer)
         assert crawler.spider is not None
         self.dupefilter = FrontierDupeFilter.from_spider(crawler.spider)
-        self.outage = Outage(crawler.stats, random.uniform, self.dupefilter.clear)
+        steady = STEADY_SECONDS if isinstance(frontier.client, RedisCluster) else 0.0
+        self.outage = Outage(crawler.stats, random.uniform, self.dupefilter.clear, steady_seconds=steady)
         self.outbox = Outbox(frontier, crawler.stats, self.outage, FLUSH_SECONDS, self._confirmed)
         self.settler = Settler(crawler, self.book, self.outbox, frontier.config.max_deliveries)
         self.pacer = Pacer(frontier, self.book, self.outbox, queue.encoder.rules, self.outage, self.name)

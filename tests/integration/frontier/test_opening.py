@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from redis.asyncio import Redis
 from scrapy.settings import BaseSettings
 
 from crawler.errors import ConfigError, ServiceError
@@ -160,6 +161,23 @@ async def test_a_connection_that_dropped_while_idle_is_replaced(
     await asyncio.sleep(0.05)
     assert await client.get("key") == b"value"
     await client.aclose()
+
+
+async def test_a_connection_that_closes_in_its_handshake_is_lost_like_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """uvloop raises a RuntimeError for it."""
+    calls = iter((RuntimeError("unable to perform operation on <TCPTransport>; the handler is closed"), None))
+
+    async def execute_command(*_: Any, **__: Any) -> bool:
+        if error := next(calls):
+            raise error
+        return True
+
+    monkeypatch.setattr(Redis, "execute_command", execute_command)
+    client = connection.connect(settings(REDIS_HOST="localhost"))
+    assert await client.ping()
+    calls = iter((RuntimeError("another fault"),))
+    with pytest.raises(RuntimeError, match="another fault"):
+        await client.ping()
 
 
 def test_unknown_params_and_ports_out_of_range_are_refused() -> None:

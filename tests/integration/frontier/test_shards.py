@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from redis.asyncio.cluster import RedisCluster
+from redis.exceptions import ConnectionError as RedisConnectionError
 
 from crawler.frontier.messages import PushOutcome
 from crawler.frontier.seeds import Seeds
@@ -51,6 +53,25 @@ async def test_shards_act_as_one_frontier(redis_client: Any) -> None:
     if isinstance(redis_client, RedisCluster):
         nodes = {redis_client.get_node_from_key(f"{{shoal:{shard}}}") for shard in range(4)}
         assert len(nodes) > 1, "the shards are spread over nodes"
+
+
+async def test_a_shard_that_is_away_costs_no_lease_of_another(
+    redis_client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = await timed(redis_client, shards=4)
+    await world.frontier.push([message(number, f"{number}.example") for number in range(40)])
+    run, there = world.frontier.shards.run, 2
+
+    async def half_away(name: str, shard: int, *arguments: Any) -> Any:
+        if shard >= there:
+            raise RedisConnectionError("away")
+        return await run(name, shard, *arguments)
+
+    monkeypatch.setattr(world.frontier.shards, "run", half_away)
+    assert {lease.id.partition(":")[0] for lease in await world.lease()} == {"0", "1"}
+    there = 0
+    with pytest.raises(RedisConnectionError):
+        await world.lease()
 
 
 async def test_a_suspect_comes_alone_from_whatever_shard(redis_client: Any) -> None:

@@ -44,6 +44,22 @@ async def test_however_many_calls_fail_it_is_one_outage(failures: int, caplog: p
     assert stats.get_value(names.REDIS_ERRORS) == failures
 
 
+async def test_it_is_over_once_no_call_has_failed_for_long_enough() -> None:
+    """Of a Cluster some nodes answer while another is away."""
+    stats, now = MemoryStatsCollector(Crawler(Spider)), 0.0
+    outage = Outage(stats, lambda low, high: 0.0, lambda: None, lambda: now, steady_seconds=6)
+    await outage.wait(ConnectionError("gone"))
+    now = 4.0
+    outage.over()
+    await outage.wait(ConnectionError("gone"))
+    now = 9.9
+    outage.over()
+    assert bool(outage.on)
+    now = 10.0
+    outage.over()
+    assert not bool(outage.on)
+
+
 @pytest.mark.parametrize(
     "error",
     [ReadOnlyError("READONLY"), OutOfMemoryError("OOM"), MasterDownError("x"), ResponseError("MISCONF disk is full")],
