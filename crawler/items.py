@@ -2,14 +2,31 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, ClassVar
 
 
+class Hashed:
+    """Room on an item, beside its fields, for the hash of its content: several pipelines need it."""
+
+    __slots__ = ("_hashed",)
+    _hashed: tuple[tuple[Any, ...], str]
+
+    def keep_hash(self, values: tuple[Any, ...], digest: str) -> None:
+        """*digest* is that of *values*, none of which can change by itself."""
+        self._hashed = (values, digest)
+
+    def kept_hash(self, values: tuple[Any, ...]) -> str | None:
+        """What was kept for these very objects; None when one of them is another now."""
+        known: tuple[tuple[Any, ...], str] | None = getattr(self, "_hashed", None)
+        return known[1] if known is not None and all(map(operator.is_, known[0], values)) else None
+
+
 @dataclass(slots=True, kw_only=True)
-class Item:
+class Item(Hashed):
     """What every item carries besides its own fields.
 
     `url` is the page's canonical URL, `key` tells several items of one page apart (empty for one per page):

@@ -51,8 +51,8 @@ def clean(item: Item, text_max_chars: int) -> None:
     for name in _names(kind):
         value = getattr(item, name)
         if isinstance(value, str):
-            value = _text(item, name, value, text_max_chars)
-            setattr(item, name, value)
+            if not _is_clean(value) or len(value) > text_max_chars:
+                setattr(item, name, _text(item, name, value, text_max_chars))
         elif isinstance(value, datetime) and value.tzinfo is None:
             setattr(item, name, value.replace(tzinfo=UTC))
     if isinstance(item, ProductItem):
@@ -78,6 +78,13 @@ def _text(item: Item, name: str, value: str, limit: int) -> str | None:
         value = value[:limit].rstrip()
         item.issues.append(f"truncated_{name}")
     return value or None
+
+
+def _is_clean(text: str) -> bool:
+    """Whether cleaning would change nothing; False for some texts of which that is true, too."""
+    if not text.isprintable() or "  " in text or text.strip() is not text:
+        return False
+    return text != "" and (text.isascii() or unicodedata.is_normalized("NFC", text))
 
 
 def _visible(text: str) -> str:

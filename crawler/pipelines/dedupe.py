@@ -16,7 +16,7 @@ from crawler import config
 from crawler import stats as names
 from crawler.items import Item
 from crawler.pipelines.drops import DuplicateItem
-from crawler.storage.documents import UnstorableError, content, identity
+from crawler.storage.documents import UnstorableError, content_hash, identity
 
 
 class DedupePipeline:
@@ -32,7 +32,7 @@ class DedupePipeline:
         self._window = timedelta(seconds=seconds)
         self._stats = stats
         self._now = now
-        self._sent: OrderedDict[tuple[str, str], tuple[int, object, datetime]] = OrderedDict()
+        self._sent: OrderedDict[tuple[str, str], tuple[str, object, datetime]] = OrderedDict()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -50,8 +50,8 @@ class DedupePipeline:
         if not isinstance(item, Item):
             return item
         try:
-            digest = hash(repr(content(item)))  # of this process only, and much cheaper than content_hash
-        except (UnstorableError, RecursionError):
+            digest = content_hash(item)
+        except UnstorableError:
             return item  # storage refuses it with the reason
         if self._repeats(item, digest, item.fetched_at or self._now()):
             self._stats.inc_value(names.ITEMS.format("duplicate"))
@@ -63,7 +63,7 @@ class DedupePipeline:
         if isinstance(item, Item):
             self._sent.pop((item.collection, identity(item)), None)
 
-    def _repeats(self, item: Item, digest: int, fetched_at: datetime) -> bool:
+    def _repeats(self, item: Item, digest: str, fetched_at: datetime) -> bool:
         key = (item.collection, identity(item))
         generation = item.source.get("generation")
         before = self._sent.get(key)

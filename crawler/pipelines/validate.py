@@ -14,13 +14,11 @@ from crawler.errors import ConfigError
 from crawler.items import Item
 from crawler.pipelines.drops import reject
 from crawler.policy import quality, validation
-from crawler.policy.quality import Quality
 
-_COUNTED: Final = {
-    Quality.PRESENT: names.FIELD_PRESENT,
-    Quality.MISSING: names.FIELD_MISSING,
-    Quality.INVALID: names.FIELD_INVALID,
-}
+# Field -> name of the stat, in the order of quality.Grades.
+_COUNTED: Final = tuple(
+    functools.cache(name.format) for name in (names.FIELD_PRESENT, names.FIELD_MISSING, names.FIELD_INVALID)
+)
 
 
 class ValidatePipeline:
@@ -43,8 +41,9 @@ class ValidatePipeline:
         if not isinstance(item, Item):
             return item
         found = validation.issues(item)
-        for field, state in quality.grades(item, found):
-            self._stats.inc_value(_counted(state, field))
+        for counted, fields in zip(_COUNTED, quality.grades(item, found), strict=True):
+            for field in fields:
+                self._stats.inc_value(counted(field))
         for issue in found:
             self._stats.inc_value(names.ITEM_ISSUES.format(issue.name))
         if any(issue.name in self._fatal for issue in found):
@@ -52,8 +51,3 @@ class ValidatePipeline:
         if found:
             item.issues = list(dict.fromkeys([*item.issues, *(issue.name for issue in found)]))
         return item
-
-
-@functools.cache
-def _counted(state: Quality, field: str) -> str:
-    return _COUNTED[state].format(field)

@@ -13,4 +13,4 @@ def is_distinctive(item: Item) -> bool:
     """Whether equal content means the same thing: a product with a number of its own, a page with a text."""
     if isinstance(item, ProductItem):
         return bool(item.gtin or item.sku)
-    return isinstance(item, PageItem) and len(item.text or "") >= LEAST_TEXT
+    return isinstance(item, PageItem) and isinstance(item.text, str) and len(item.text) >= LEAST_TEXT

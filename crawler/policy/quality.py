@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Collection, Iterator, Mapping
-from enum import StrEnum
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from crawler.items import Item
 from crawler.policy import validation
 
 _ABOUT_THE_FETCH: Final = frozenset({"found_in", *(each.name for each in dataclasses.fields(Item))})
 _MISSING: Final = "missing_"
+_EMPTY: Final[tuple[object, ...]] = ("", [], {})
 
 # Issue -> the field whose value is wrong; an issue that says that a field is missing is not in it.
 INVALID: Final[Mapping[str, str]] = MappingProxyType(
@@ -21,24 +21,23 @@ INVALID: Final[Mapping[str, str]] = MappingProxyType(
 )
 
 
-class Quality(StrEnum):
-    """The state of one field of one item."""
+class Grades(NamedTuple):
+    """The fields of one item by their state."""
 
-    PRESENT = "present"
-    MISSING = "missing"
-    INVALID = "invalid"
+    present: list[str]
+    missing: list[str]
+    invalid: list[str]
 
 
-def grades(item: Item, found: Collection[validation.Issue]) -> Iterator[tuple[str, Quality]]:
-    """Each field of the item's class with its state, judged by the issues that validation found."""
-    invalid = {issue.field for issue in found if not issue.name.startswith((_MISSING, "empty_"))} if found else ()
+def grades(item: Item, found: Collection[validation.Issue]) -> Grades:
+    """Each field of the item's class in one of the three, judged by the issues that validation found."""
+    wrong = {issue.field for issue in found if not issue.name.startswith((_MISSING, "empty_"))} if found else ()
     kind: Any = type(item)
-    for name in fields(kind):
-        value = getattr(item, name)
-        if name in invalid:
-            yield name, Quality.INVALID
-        else:
-            yield name, Quality.MISSING if value is None or value in ("", [], {}) else Quality.PRESENT
+    names = fields(kind)
+    invalid = [name for name in names if name in wrong] if wrong else []
+    empty = [name for name in names if not (value := getattr(item, name)) and (value is None or value in _EMPTY)]
+    missing = [name for name in empty if name not in invalid]
+    return Grades([name for name in names if name not in empty and name not in invalid], missing, invalid)
 
 
 @functools.cache

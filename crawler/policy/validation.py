@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import operator
 import re
 import types
 import typing
@@ -72,7 +73,11 @@ _PRODUCT: Final[tuple[Rule, ...]] = (
     ("suspicious_price", "price", lambda item: _is_number(item.price) and _is_suspicious(item.price)),
     ("missing_currency", "currency", lambda item: item.price is not None and not item.currency),
     ("unknown_currency", "currency", lambda item: bool(item.currency) and item.currency not in CURRENCIES),
-    ("invalid_availability", "availability", lambda item: item.availability not in {None, *AVAILABILITIES}),
+    (
+        "invalid_availability",
+        "availability",
+        lambda item: item.availability is not None and item.availability not in AVAILABILITIES,
+    ),
     ("invalid_gtin", "gtin", lambda item: bool(item.gtin) and not _is_gtin(item.gtin)),
     ("invalid_rating", "rating", lambda item: item.rating is not None and not 0 <= item.rating <= 5),
     (
@@ -107,9 +112,12 @@ def issues(item: Item) -> list[Issue]:
     PageItem by their rules too. A value of the wrong type hides further issues: rules need the right types.
     """
     kind: Any = type(item)
-    values = ((name, getattr(item, name), kinds) for name, kinds in _types(kind))
-    wrong = [_mistyped(name, value, kinds) for name, value, kinds in values if not isinstance(value, kinds)]
-    return wrong or [
+    fields, values_of, kinds = _types(kind)
+    values = values_of(item)
+    if not all(map(isinstance, values, kinds)):
+        triples = zip(fields, values, kinds, strict=True)
+        return [_mistyped(*each) for each in triples if not isinstance(each[1], each[2])]
+    return [
         Issue(name, field, f"{field} = {getattr(item, field)!r:.80}")
         for name, field, broken in _rules(kind)
         if broken(item)
@@ -128,10 +136,11 @@ def _rules(kind: Any) -> tuple[Rule, ...]:
 
 
 @functools.cache
-def _types(kind: Any) -> list[tuple[str, tuple[type, ...]]]:
-    """Field -> the classes that its annotation allows."""
+def _types(kind: Any) -> tuple[list[str], operator.attrgetter[tuple[Any, ...]], list[tuple[type, ...]]]:
+    """The fields, how to read them all, and the classes that each one's annotation allows."""
     hints = typing.get_type_hints(kind)
-    return [(field.name, _classes(hints[field.name])) for field in dataclasses.fields(kind)]
+    fields = [field.name for field in dataclasses.fields(kind)]
+    return fields, operator.attrgetter(*fields), [_classes(hints[field]) for field in fields]
 
 
 def _classes(hint: Any) -> tuple[type, ...]:
@@ -152,7 +161,7 @@ def _is_gtin(code: str) -> bool:
     """GTIN-8, -12, -13 or -14 with its check digit right (GS1 General Specifications, 7.9)."""
     if len(code) not in {8, 12, 13, 14} or not (code.isascii() and code.isdigit()):
         return False
-    digits = [int(digit) for digit in reversed(code)]
+    digits = list(map(int, reversed(code)))
     return (sum(digits[::2]) + 3 * sum(digits[1::2])) % 10 == 0
 
 

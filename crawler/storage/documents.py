@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import decimal
-import json
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+import operator
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import fields
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import lru_cache
-from hashlib import blake2b
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import bson
-from bson.codec_options import CodecOptions, TypeCodec, TypeRegistry
-from bson.decimal128 import Decimal128
 from bson.errors import BSONError
 from bson.raw_bson import RawBSONDocument
 from itemadapter import ItemAdapter
 
 from crawler.items import Item
+from crawler.policy.duplicates import is_distinctive
+from crawler.storage.codec import CODEC, DECIMAL128
+from crawler.storage.digest import digest_of
 
 MAX_DEPTH: Final = 100  # levels; beyond it other readers of BSON give up
 UNTYPED: Final = "items"  # the collection of what is not one of our item classes
@@ -31,6 +32,8 @@ BOOKKEEPING: Final = frozenset(
 )
 # What says how an item came about. It changes with each fetch, so it is no part of the content.
 PROVENANCE: Final = frozenset({"url", "key", "fetched_at", "source", "issues", "found_in"})
+_IMMUTABLE: Final = frozenset({types.NoneType, bool, int, float, str, bytes, Decimal, datetime})
+_HARMLESS: Final = frozenset({types.NoneType, bool, bytes, datetime})
 
 
 class UnstorableError(ValueError):
@@ -41,31 +44,7 @@ class UnstorableError(ValueError):
         self.issue = issue
 
 
-@lru_cache(maxsize=4096)
-def _decimal128(digits: str) -> Decimal128:
-    """Prices repeat, and PyMongo converts bit by bit; as text 1.0 and 1.00 stay apart."""
-    return Decimal128(digits)
-
-
-class _DecimalCodec(TypeCodec):
-    python_type = Decimal
-    bson_type = Decimal128
-
-    def transform_python(self, value: Decimal) -> Decimal128:
-        return _decimal128(str(value))
-
-    def transform_bson(self, value: Decimal128) -> Decimal:
-        return value.to_decimal()
-
-
-# Decimal both ways, and times that carry their zone.
-CODEC: Final[CodecOptions[dict[str, Any]]] = CodecOptions(
-    tz_aware=True, tzinfo=UTC, type_registry=TypeRegistry([_DecimalCodec()])
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """One observation, ready to be sent: its body is encoded once, here, so that a bad one harms no other."""
 
     collection: str
@@ -73,6 +52,16 @@ class Document:
     content_hash: str
     fetched_at: datetime
     body: RawBSONDocument
+    distinctive: bool = False  # whether another URL of its host with this content is the same thing
+
+
+class _Layout(NamedTuple):
+    """The fields of an item class, and how to read them; those among them that are content."""
+
+    names: tuple[str, ...]
+    values: Callable[[Any], tuple[Any, ...]]
+    content_names: tuple[str, ...]
+    content_values: Callable[[Any], tuple[Any, ...]]
 
 
 def document(item: Any, fetched_at: datetime, max_bytes: int) -> Document:
@@ -88,7 +77,7 @@ def document(item: Any, fetched_at: datetime, max_bytes: int) -> Document:
         raise UnstorableError("not_an_item", f"a {type(item).__name__} is not an item: {item!r:.200}")
     values = _fields(item)
     check(values, UNTYPED)
-    digest = _digest(values)
+    digest = digest_of(values)
     return _document(UNTYPED, digest, digest, {"item": values}, fetched_at=fetched_at, max_bytes=max_bytes)
 
 
@@ -98,8 +87,9 @@ def content(item: Item) -> dict[str, Any]:
     A field that is None counts as absent, so that a new optional field of an item class changes no document.
     """
     kind: Any = type(item)
-    values = ((name, getattr(item, name)) for name in _layout(kind)[1])
-    return {name: value for name, value in values if value is not None}
+    layout = _layout(kind)
+    pairs = zip(layout.content_names, layout.content_values(item), strict=True)
+    return {name: value for name, value in pairs if value is not None}
 
 
 def identity(item: Item) -> str:
@@ -108,11 +98,22 @@ def identity(item: Item) -> str:
 
 
 def content_hash(item: Item) -> str:
-    """Equal for items that say the same; raises UnstorableError for one that cannot be stored."""
+    """Equal for items that say the same; raises UnstorableError for one that cannot be stored.
+
+    It is kept on the item, and worked out again when a field holds another object since; beside a value that can
+    change by itself (a dict, a list) it is not kept.
+    """
+    kind: Any = type(item)
+    values = _layout(kind).content_values(item)
+    if (kept := item.kept_hash(values)) is not None:
+        return kept
     try:
-        return _digest(content(item))
+        digest = digest_of(content(item))
     except (TypeError, ValueError, ArithmeticError, RecursionError) as error:
         raise UnstorableError("unstorable_value", f"{item.url}: {error}") from None
+    if _IMMUTABLE.issuperset(map(type, values)):
+        item.keep_hash(values, digest)
+    return digest
 
 
 def check(value: Any, where: str, depth: int = 0) -> None:
@@ -120,10 +121,10 @@ def check(value: Any, where: str, depth: int = 0) -> None:
     match value:
         case str():
             _check_text(value, where)
-        case None | bool() | datetime() | bytes():
-            return
         case dict() | list() | tuple():
             _check_nested(value, where, depth)
+        case None | bool() | datetime() | bytes():
+            return
         case int():
             if not -(2**63) <= value < 2**63:
                 raise UnstorableError("integer_too_large", f"{where}: a whole number that does not fit 64 bits")
@@ -138,14 +139,14 @@ def check(value: Any, where: str, depth: int = 0) -> None:
 
 def _typed(item: Item, fetched_at: datetime, max_bytes: int) -> Document:
     kind: Any = type(item)
-    names, _ = _layout(kind)
-    values = {name: getattr(item, name) for name in names}
+    layout = _layout(kind)
+    values = dict(zip(layout.names, layout.values(item), strict=True))
     if not (isinstance(item.url, str) and item.url):
         raise UnstorableError("missing_url", "url: an item needs the canonical URL of its page")
     _check_fields(values, "", 0)
-    digest = _digest(content(item))
-    key = identity(item)
-    return _document(item.collection, key, digest, values, fetched_at=fetched_at, max_bytes=max_bytes)
+    digest = content_hash(item)
+    entry = _document(item.collection, identity(item), digest, values, fetched_at=fetched_at, max_bytes=max_bytes)
+    return entry._replace(distinctive=True) if is_distinctive(item) else entry
 
 
 def _fields(item: Any) -> dict[str, Any]:
@@ -172,38 +173,20 @@ def _document(
 
 
 @lru_cache(maxsize=256)
-def _layout(kind: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """All fields of an item class, and those among them that are content."""
+def _layout(kind: Any) -> _Layout:
     names = tuple(each.name for each in fields(kind))
     if taken := BOOKKEEPING.intersection(names):
         raise UnstorableError("reserved_field", f"{kind.__name__}.{min(taken)}: this name is the writer's own")
     if not isinstance(getattr(kind, "collection", None), str):
         raise UnstorableError("missing_collection", f"{kind.__name__}: the class names no collection")
-    return names, tuple(name for name in names if name not in PROVENANCE)
+    said = tuple(name for name in names if name not in PROVENANCE)
+    return _Layout(names, _reader(names), said, _reader(said))
 
 
-def _digest(values: Mapping[str, Any]) -> str:
-    """Equal exactly when two items say the same; Decimals count by value (10.0 is 10.00)."""
-    return blake2b(_encode(values).encode("ascii"), digest_size=16).hexdigest()
-
-
-def _plain(value: Any) -> dict[str, str]:
-    """JSON for what JSON lacks; the name starts with $, which no stored field does."""
-    if isinstance(value, Decimal):
-        return {"$decimal": str(value.normalize(_DECIMAL128)) if value else "0"}
-    if isinstance(value, datetime):
-        aware = value if value.tzinfo else value.replace(tzinfo=UTC)
-        return {"$time": aware.astimezone(UTC).isoformat(timespec="milliseconds")}
-    if isinstance(value, bytes):
-        return {"$bytes": value.hex()}
-    raise TypeError(f"{type(value).__qualname__} is not a value of MongoDB")
-
-
-# IEEE 754 decimal128, raising where it would round.
-_DECIMAL128 = decimal.Context(
-    prec=34, Emin=-6143, Emax=6144, clamp=1, traps=[decimal.InvalidOperation, decimal.Overflow, decimal.Inexact]
-)
-_encode = json.JSONEncoder(sort_keys=True, allow_nan=False, separators=(",", ":"), default=_plain).encode
+def _reader(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
+    if len(names) > 1:
+        return operator.attrgetter(*names)  # a tuple only of more than one, and many times as fast
+    return lambda item: tuple(getattr(item, name) for name in names)
 
 
 def _check_text(value: str, where: str) -> None:
@@ -218,7 +201,7 @@ def _check_decimal(value: Decimal, where: str) -> None:
     if not value.is_finite():
         raise UnstorableError("not_finite", f"{where}: {value} cannot be compared")
     try:
-        _DECIMAL128.create_decimal(value)
+        DECIMAL128.create_decimal(value)
     except decimal.DecimalException:
         text = f"{where}: a decimal of more than 34 digits, or with an exponent beyond 6144"
         raise UnstorableError("decimal_too_long", text) from None
@@ -232,6 +215,8 @@ def _check_nested(value: Any, where: str, depth: int) -> None:
             check(each, where, depth + 1)
         return
     for name in value:
+        if type(name) is str and name.isidentifier():
+            continue
         if not isinstance(name, str) or not name or name[0] == "$" or "." in name or "\0" in name:
             text = f"{where}: field name {name!r:.80} is empty, no text, or has $ . or NUL"
             raise UnstorableError("field_name", text)
@@ -241,6 +226,7 @@ def _check_nested(value: Any, where: str, depth: int) -> None:
 
 def _check_fields(values: Mapping[str, Any], where: str, depth: int) -> None:
     for name, value in values.items():
-        if value is None or (type(value) is str and value.isascii()):
+        kind = type(value)
+        if kind in _HARMLESS or (kind is str and value.isascii()):
             continue  # nearly all there is, and spared a call
         check(value, where + name, depth)

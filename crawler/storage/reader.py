@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from crawler.storage.codec import CODEC
 from crawler.storage.config import StorageConfig
 from crawler.storage.connection import Database
-from crawler.storage.documents import CODEC
 from crawler.storage.indexes import REJECTED
 
 _BATCH = 500

@@ -15,7 +15,8 @@ from itemadapter import ItemAdapter
 from pymongo import UpdateOne
 
 from crawler.items import Item
-from crawler.storage.documents import BOOKKEEPING, CODEC, UNTYPED, Document, UnstorableError, check, identity
+from crawler.storage.codec import CODEC
+from crawler.storage.documents import BOOKKEEPING, UNTYPED, Document, UnstorableError, check, identity
 
 _TEXT_MAX = 65_536  # characters of an item that is kept as text
 

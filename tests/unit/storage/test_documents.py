@@ -15,7 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.items import Item, PageItem, ProductItem
-from crawler.storage.documents import CODEC, Document, UnstorableError, document, identity
+from crawler.storage.codec import CODEC
+from crawler.storage.documents import Document, UnstorableError, document, identity
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
 MAX = 2**20

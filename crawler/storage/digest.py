@@ -1,0 +1,32 @@
+"""A hash of values, equal exactly when they say the same."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from decimal import Decimal
+from hashlib import blake2b
+from typing import Any
+
+from crawler.storage.codec import DECIMAL128
+
+
+def digest_of(values: Mapping[str, Any]) -> str:
+    """Decimals count by value (10.0 is 10.00), the order of names does not; raises what JSON says about the rest."""
+    return blake2b(_encode(values).encode("ascii"), digest_size=16).hexdigest()
+
+
+def _plain(value: Any) -> dict[str, str]:
+    """JSON for what JSON lacks; the name starts with $, which no stored field does."""
+    if isinstance(value, Decimal):
+        return {"$decimal": str(value.normalize(DECIMAL128)) if value else "0"}
+    if isinstance(value, datetime):
+        aware = value if value.tzinfo else value.replace(tzinfo=UTC)
+        return {"$time": aware.astimezone(UTC).isoformat(timespec="milliseconds")}
+    if isinstance(value, bytes):
+        return {"$bytes": value.hex()}
+    raise TypeError(f"{type(value).__qualname__} is not a value of MongoDB")
+
+
+_encode = json.JSONEncoder(sort_keys=True, allow_nan=False, separators=(",", ":"), default=_plain).encode
