@@ -174,7 +174,6 @@ FRONTIER_ITEM_PIPELINES = {
     "crawler.pipelines.clean.CleanPipeline": 100,
     "crawler.pipelines.validate.ValidatePipeline": 200,
     "crawler.pipelines.dedupe.DedupePipeline": 300,
-    "crawler.pipelines.duplicates.LinkDuplicatesPipeline": 800,  # after a site's own, which may change the content
     "crawler.pipelines.mongodb.MongoPipeline": 900,  # last: what other pipelines change is stored too
 }
 FRONTIER_SPIDER_SETTINGS["ITEM_PIPELINES"] = FRONTIER_ITEM_PIPELINES
@@ -197,7 +196,7 @@ ITEM_FATAL_ISSUES = [
 ITEM_DEDUPE_SIZE = 10_000
 ITEM_DEDUPE_SECONDS = 60
 # Collections in which an item whose content is stored under another URL of its host is linked to that (in `duplicates`)
-# and not stored again: products, pages. Reader: pipelines/duplicates.py
+# and not stored again: products, pages. Reader: storage/config.py
 LINK_DUPLICATES_OF = ["products", "pages"]
 # Largest stored item in MiB: MongoDB takes 16, and a changed document holds its earlier states until they are
 # on record. 0.01 to 5. Reader: storage/config.py

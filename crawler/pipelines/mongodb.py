@@ -14,10 +14,11 @@ from scrapy.statscollectors import StatsCollector
 
 from crawler import stats as names
 from crawler.frontier.scheduler import Scheduler
-from crawler.pipelines.drops import RejectedItem, reject
+from crawler.pipelines.drops import LinkedItem, RejectedItem, reject
 from crawler.storage import building, connection
 from crawler.storage.config import StorageConfig
 from crawler.storage.documents import UnstorableError
+from crawler.storage.duplicates import DuplicateError
 
 
 class MongoPipeline:
@@ -56,9 +57,15 @@ class MongoPipeline:
         await self._writer.open()
 
     async def process_item(self, item: Any) -> Any:
-        """The item, stored; raises RejectedItem for one that MongoDB cannot hold."""
+        """The item, stored; raises RejectedItem for one that MongoDB cannot hold, LinkedItem for one that it has.
+
+        The latter is stored under another URL of its host: LINK_DUPLICATES_OF.
+        """
         try:
             result = await self._writer.store(item)
+        except DuplicateError as known:
+            self._stats.inc_value(names.ITEMS.format("linked"))
+            raise LinkedItem(item.url, known.original) from None
         except UnstorableError as error:
             self._stats.inc_value(names.ITEM_ISSUES.format(error.issue))
             reject(item, [f"{error.issue}: {error}"], self._stats)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
-from pymongo import UpdateOne
+from pymongo import InsertOne, UpdateOne
 from pymongo.asynchronous.collection import AsyncCollection
 from pymongo.errors import BulkWriteError
 
 from crawler.storage.documents import UnstorableError
 from crawler.storage.outage import ServerError
+
+Collection = AsyncCollection[dict[str, Any]]
+Operation = InsertOne[Any] | UpdateOne
 
 DUPLICATE_KEY = 11000  # two workers inserted one key at once: the loser's update finds a document now
 # Not primary, shutting down, interrupted, out of time, out of disk, throttled: the document is not to blame.
@@ -20,10 +23,16 @@ SERVER_CODES = frozenset(
 _RACES = 10  # a key cannot lose more often than it has rivals inserting it at once
 
 
-async def apply(
-    collection: AsyncCollection[dict[str, Any]], operations: Sequence[UpdateOne]
-) -> tuple[set[int], dict[int, UnstorableError]]:
-    """Write all; return the positions that were inserted, and those that MongoDB refuses with the reason.
+class Written(NamedTuple):
+    """What became of one bulk write."""
+
+    upserted: list[int]  # positions
+    matched: int  # documents that updates found
+    errors: dict[int, dict[str, Any]]  # by position, as the server says them; none is the server's own fault
+
+
+async def apply(collection: Collection, operations: Sequence[Operation]) -> tuple[set[int], dict[int, UnstorableError]]:
+    """Write all updates; return the positions that were inserted, and those that MongoDB refuses with the reason.
 
     Raises ServerError (or PyMongo's connection errors) when the server took not all; the operations must bear
     being applied twice.
@@ -32,18 +41,17 @@ async def apply(
     refused: dict[int, UnstorableError] = {}
     left = list(range(len(operations)))
     for _ in range(_RACES):
-        upserted, errors = await _write(collection, [operations[position] for position in left])
-        inserted.update(left[index] for index in upserted)
-        refused |= {left[i]: _reason(error) for i, error in errors.items() if error["code"] != DUPLICATE_KEY}
-        left = [left[index] for index, error in errors.items() if error["code"] == DUPLICATE_KEY]
+        done = await write(collection, [operations[position] for position in left])
+        inserted.update(left[index] for index in done.upserted)
+        refused |= {left[i]: reason(error) for i, error in done.errors.items() if error["code"] != DUPLICATE_KEY}
+        left = [left[index] for index, error in done.errors.items() if error["code"] == DUPLICATE_KEY]
         if not left:
             return inserted, refused
     raise ServerError(f"{len(left)} keys of {collection.name} are being inserted by others over and over")
 
 
-async def _write(
-    collection: AsyncCollection[dict[str, Any]], operations: Sequence[UpdateOne]
-) -> tuple[list[int], dict[int, dict[str, Any]]]:
+async def write(collection: Collection, operations: Sequence[Operation]) -> Written:
+    """One try, duplicate keys among its errors; raises as `apply` does."""
     try:
         result = await collection.bulk_write(operations, ordered=False)
     except BulkWriteError as error:
@@ -54,8 +62,9 @@ async def _write(
     blame = [*details["writeConcernErrors"], *(e for e in errors.values() if e["code"] in SERVER_CODES)]
     if blame:
         raise ServerError(str(blame[0].get("errmsg")))
-    return [each["index"] for each in details["upserted"]], errors
+    return Written([each["index"] for each in details["upserted"]], details["nMatched"], errors)
 
 
-def _reason(error: dict[str, Any]) -> UnstorableError:
+def reason(error: Mapping[str, Any]) -> UnstorableError:
+    """Why MongoDB refuses a document."""
     return UnstorableError("refused_by_mongodb", f"MongoDB refused it: {error['errmsg']:.500} (code {error['code']})")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, Final, Self
 
 from crawler import config
 from crawler.errors import ConfigError
+from crawler.items import PageItem, ProductItem
+
+LINKABLE: Final = frozenset({ProductItem.collection, PageItem.collection})  # the rest cannot be recognised
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,7 @@ class StorageConfig:
     spool_max_bytes: int = 2**30
     spool_high_water: float = 0.8
     restate: bool = False
+    link_duplicates: frozenset[str] = LINKABLE
     history: Mapping[str, str] = field(default_factory=lambda: {"products": "product_changes"})
 
     @classmethod
@@ -38,8 +42,17 @@ class StorageConfig:
             spool_max_bytes=int(config.number(settings, "SPOOL_MAX_MB", 1, 10_000_000) * 2**20),
             spool_high_water=config.number(settings, "SPOOL_HIGH_WATER", 0.05, 1),
             restate=config.boolean(settings, "STORAGE_RESTATE"),
+            link_duplicates=_linked(settings),
             history=_history(settings),
         )
+
+
+def _linked(settings: Mapping[str, Any]) -> frozenset[str]:
+    value = settings.get("LINK_DUPLICATES_OF") or ()
+    names = value.split(",") if isinstance(value, str) else value
+    if isinstance(names, (list, tuple, set, frozenset)) and LINKABLE.issuperset(names):
+        return frozenset(names)
+    raise ConfigError("LINK_DUPLICATES_OF", value, "names among " + ", ".join(sorted(LINKABLE)))
 
 
 def _history(settings: Mapping[str, Any]) -> dict[str, str]:

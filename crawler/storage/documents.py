@@ -54,6 +54,11 @@ class Document(NamedTuple):
     body: RawBSONDocument
     distinctive: bool = False  # whether another URL of its host with this content is the same thing
 
+    @property
+    def naive_time(self) -> datetime:
+        """`fetched_at` without its zone, which is UTC."""
+        return self.fetched_at.replace(tzinfo=None)
+
 
 class _Layout(NamedTuple):
     """The fields of an item class, and how to read them; those among them that are content."""

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pymongo import UpdateOne
+from pymongo import InsertOne, UpdateOne
 from pymongo.asynchronous.collection import AsyncCollection
 
 from crawler.storage import bulk
@@ -35,13 +35,14 @@ async def record(items: Collection, records: Collection, documents: Sequence[Map
     """Put the pending changes of *documents*, as just read from *items*, into *records*; how many.
 
     First the records are written, then the pending ones go: after a crash in between, and with two workers at
-    once, the same record is written again. What a validator of *records* refuses stays pending. Raises
+    once, the same record finds its key taken. What a validator of *records* refuses stays pending. Raises
     PyMongo's errors.
     """
     found = [(document["_id"], change) for document in documents for change in document["pending_changes"]]
     if not found:
         return 0
-    _, refused = await bulk.apply(records, [_record(key, change) for key, change in found])
+    written = await bulk.write(records, [InsertOne(_record(key, change)) for key, change in found])
+    refused = {i: bulk.reason(error) for i, error in written.errors.items() if error["code"] != bulk.DUPLICATE_KEY}
     kept = {found[position][0] for position in refused}
     for position, reason in refused.items():
         logger.error("A change of %s stays pending, %s: %s", found[position][0], records.name, reason)
@@ -57,14 +58,14 @@ def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, dict
     return {name: pair for name, pair in pairs.items() if pair["old"] is not None or pair["new"] is not None}
 
 
-def _record(key: Any, change: Mapping[str, Any]) -> UpdateOne:
+def _record(key: Any, change: Mapping[str, Any]) -> dict[str, Any]:
     """The same change gives the same record, whoever writes it and however often."""
-    record = {
+    return {
+        "_id": f"{key}#{change['version']}",
         "item": key,
         **{name: change[name] for name in ("url", "version", "at", "source")},
         "changes": difference(change["old"], change["new"]),
     }
-    return UpdateOne({"_id": f"{key}#{change['version']}"}, {"$setOnInsert": record}, upsert=True)
 
 
 def _forget(document: Mapping[str, Any]) -> UpdateOne:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
+from bson.codec_options import CodecOptions
 from pymongo.errors import PyMongoError
 
 from crawler import stats as names
 from crawler.errors import ServiceError
-from crawler.storage import bulk, history, indexes
+from crawler.storage import bulk, duplicates, history, indexes
 from crawler.storage.config import StorageConfig
 from crawler.storage.connection import Database
 from crawler.storage.documents import Document, UnstorableError
+from crawler.storage.duplicates import DuplicateError
 from crawler.storage.outage import ServerError, Stats
 from crawler.storage.rejections import Rejection
-from crawler.storage.update import upsert
+from crawler.storage.update import shortcut, upsert
 
 
 class StoreResult(StrEnum):
@@ -29,7 +31,16 @@ class StoreResult(StrEnum):
     SPOOLED = "spooled"  # safe on local disk until MongoDB is back
 
 
-# What tells afterwards what an update did, and the changes that wait to be put on record.
+# Times without their zone, which is UTC: with it they cost more to read than all else.
+_NAIVE: Final[CodecOptions[dict[str, Any]]] = CodecOptions()
+
+Result = StoreResult | UnstorableError | DuplicateError
+Results = dict[str, Result]  # by `_id`
+States = dict[str, dict[str, Any]]
+
+# What tells beforehand what an update will do.
+_HEAD = dict.fromkeys(("content_hash", "last_seen_at", "pending_changes"), 1)
+# What tells afterwards what it did, and the changes that wait to be put on record.
 _STATE = dict.fromkeys(("content_hash", "last_seen_at", "last_changed_at", "version", "pending_changes"), 1)
 
 
@@ -63,30 +74,67 @@ class Repository:
         _, refused = await bulk.apply(self._database[indexes.REJECTED], [entry.update() for entry in entries])
         return [refused.get(position) for position in range(len(entries))]
 
-    async def store(self, name: str, entries: Sequence[Document]) -> list[StoreResult | UnstorableError]:
+    async def store(self, name: str, entries: Sequence[Document]) -> list[Result]:
         """Write observations of different items of one collection, and what changed into its history."""
         await self._ensure_indexes(name)
-        updates = [
-            upsert(entry, history=name in self._config.history, restate=self._config.restate) for entry in entries
-        ]
+        heads = await self._read(name, entries, _HEAD)
+        done = await self._link(name, [entry for entry in entries if entry.distinctive and entry.id not in heads])
+        done |= await self._shorten(name, [entry for entry in entries if entry.id not in done], heads)
+        done |= await self._decide(name, [entry for entry in entries if entry.id not in done])
+        return [done[entry.id] for entry in entries]
+
+    async def _link(self, name: str, entries: Sequence[Document]) -> Results:
+        if not entries or name not in self._config.link_duplicates:
+            return {}
+        return {**await duplicates.link(self._database, name, entries)}
+
+    async def _shorten(self, name: str, entries: Sequence[Document], heads: States) -> Results:
+        """What is new or unchanged; without what another worker has written meanwhile."""
+        ways = [(entry, shortcut(entry, heads.get(entry.id))) for entry in entries]
+        taken = [(entry, operation) for entry, operation in ways if operation is not None]
+        if not taken:
+            return {}
+        written = await bulk.write(self._database[name], [operation for _, operation in taken])
+        stayed = written.matched == sum(entry.id in heads for entry, _ in taken)
+        done: Results = {}
+        for position, (entry, _) in enumerate(taken):
+            if (error := written.errors.get(position)) is not None:
+                if error["code"] != bulk.DUPLICATE_KEY:
+                    done[entry.id] = bulk.reason(error)
+            elif (head := heads.get(entry.id)) is None:
+                done[entry.id] = StoreResult.NEW
+            elif stayed:
+                done[entry.id] = StoreResult.STALE if head["last_seen_at"] > entry.naive_time else StoreResult.UNCHANGED
+        return done
+
+    async def _decide(self, name: str, entries: Sequence[Document]) -> Results:
+        """The others, by the update that decides on the server; what it changed goes on record."""
+        if not entries:
+            return {}
+        history, restate = name in self._config.history, self._config.restate
+        updates = [upsert(entry, history=history, restate=restate) for entry in entries]
         inserted, refused = await bulk.apply(self._database[name], updates)
-        matched = [e for i, e in enumerate(entries) if i not in inserted and i not in refused]
-        stored = await self._read_back(name, matched) if matched else {}
+        done: Results = {entries[position].id: error for position, error in refused.items()}
+        done |= {entries[position].id: StoreResult.NEW for position in inserted}
+        matched = [entry for entry in entries if entry.id not in done]
+        stored = await self._read(name, matched, _STATE)
         if pending := [state for state in stored.values() if "pending_changes" in state]:
             await self._record(name, pending)
-        return [
-            refused.get(i) or (StoreResult.NEW if i in inserted else _result(entry, stored.get(entry.id)))
-            for i, entry in enumerate(entries)
-        ]
+        return done | {entry.id: _result(entry, stored.get(entry.id)) for entry in matched}
 
     async def _ensure_indexes(self, name: str) -> None:
         if name not in self._indexed:
             await indexes.ensure_items(self._database[name])
+            if name in self._config.link_duplicates:
+                await duplicates.ensure(self._database, name)
             self._indexed.add(name)
 
-    async def _read_back(self, name: str, entries: Sequence[Document]) -> dict[str, dict[str, Any]]:
+    async def _read(self, name: str, entries: Sequence[Document], fields: Mapping[str, int]) -> States:
+        """By `_id` what is stored of them."""
+        if not entries:
+            return {}
         query = {"_id": {"$in": [entry.id for entry in entries]}}
-        found = self._database[name].find(query, _STATE, batch_size=len(entries))
+        found = self._database[name].with_options(_NAIVE).find(query, fields, batch_size=len(entries))
         return {state["_id"]: state async for state in found}
 
     async def _record(self, name: str, documents: Sequence[dict[str, Any]]) -> None:
@@ -96,8 +144,8 @@ class Repository:
 
 def _result(entry: Document, state: dict[str, Any] | None) -> StoreResult:
     """What *entry* did, judged by the state found after it; true as well when the write was repeated."""
-    if state is None or state["content_hash"] != entry.content_hash or state["last_seen_at"] > entry.fetched_at:
+    if state is None or state["content_hash"] != entry.content_hash or state["last_seen_at"] > entry.naive_time:
         return StoreResult.STALE
-    if state["last_changed_at"] != entry.fetched_at:
+    if state["last_changed_at"] != entry.naive_time:
         return StoreResult.UNCHANGED
     return StoreResult.NEW if state["version"] == 1 else StoreResult.CHANGED

@@ -12,7 +12,7 @@ from crawler.storage.config import StorageConfig
 from crawler.storage.documents import Document, UnstorableError, document
 from crawler.storage.outage import AwayError, Outage
 from crawler.storage.rejections import Rejection
-from crawler.storage.repository import Repository, StoreResult
+from crawler.storage.repository import Repository, Result, StoreResult
 from crawler.storage.spool.detour import Detour
 from crawler.storage.spool.entries import Entry
 
@@ -56,7 +56,8 @@ class Writer:
     async def store(self, item: Any) -> StoreResult:
         """Store one item and return once that is durable; without `fetched_at` it counts as fetched now.
 
-        Raises UnstorableError, at once or after the server's answer, for an item that can never be stored.
+        Raises UnstorableError, at once or after the server's answer, for an item that can never be stored, and
+        DuplicateError for one that is linked to a document with its content instead.
         """
         fetched_at = getattr(item, "fetched_at", None) or self._now()
         entry = document(item, fetched_at, self._config.item_max_bytes)
@@ -86,7 +87,7 @@ class Writer:
         done = await self._deliver(entries, lambda: self._repository.reject(entries))
         return [None] * len(entries) if done is None else done
 
-    async def _flush_items(self, name: str, entries: Sequence[Document]) -> Sequence[StoreResult | UnstorableError]:
+    async def _flush_items(self, name: str, entries: Sequence[Document]) -> Sequence[Result]:
         done = await self._deliver(entries, lambda: self._repository.store(name, entries))
         return [StoreResult.SPOOLED] * len(entries) if done is None else done
 

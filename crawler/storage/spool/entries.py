@@ -26,7 +26,7 @@ def unpack(payload: bytes) -> Iterator[Entry]:
     """What was packed; raises BSONError for anything else."""
     for row in bson.decode_all(payload, _RAW):
         if "collection" in row:
-            yield Document(row["collection"], row["id"], row["content_hash"], row["fetched_at"], row["body"])
+            yield Document(**row)
         else:
             yield Rejection(row["id"], row["body"])
 
@@ -34,10 +34,4 @@ def unpack(payload: bytes) -> Iterator[Entry]:
 def _row(entry: Entry) -> dict[str, Any]:
     if isinstance(entry, Rejection):
         return {"id": entry.id, "body": entry.body}
-    return {
-        "collection": entry.collection,
-        "id": entry.id,
-        "content_hash": entry.content_hash,
-        "fetched_at": entry.fetched_at,
-        "body": entry.body,
-    }
+    return entry._asdict()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -10,39 +11,32 @@ from scrapy import Spider
 from scrapy.crawler import Crawler
 from scrapy.statscollectors import MemoryStatsCollector
 
-from crawler.errors import ConfigError
 from crawler.items import PageItem
 from crawler.pipelines.drops import LinkedItem
-from crawler.pipelines.duplicates import LinkDuplicatesPipeline
+from crawler.pipelines.mongodb import MongoPipeline
 from crawler.storage.connection import Database
+from crawler.storage.duplicates import DuplicateError
+from crawler.storage.repository import StoreResult
 from crawler.storage.writer import Writer
-from tests.integration.storage.observing import at, seen
+from tests.integration.storage.observing import RecordedStats, a_writer, at, seen
 from tests.unit.storage.test_config import shipped
 
 Offer = Callable[[Any], Awaitable[bool]]
 A, B, ELSEWHERE = "http://shop.example/p/a", "http://shop.example/p/b?ref=1", "http://other.example/p/a"
 
 
-def crawler(**changes: Any) -> Crawler:
-    made = Crawler(Spider, shipped(**changes))
-    made.stats = MemoryStatsCollector(made)
-    return made
-
-
 @pytest.fixture
-async def offer(database: Database, writer: Writer, mongodb_uri: str) -> AsyncIterator[Offer]:
-    """Send an item through the pipeline and, unless it is linked, into the store; whether it was stored."""
-    pipeline = LinkDuplicatesPipeline.from_crawler(crawler(MONGODB_URI=mongodb_uri, MONGODB_DATABASE=database.name))
+def offer(writer: Writer) -> Offer:
+    """Offer an item to the store; whether it was stored, and not linked."""
 
     async def offer(item: Any) -> bool:
         try:
-            await writer.store(await pipeline.process_item(item))
-        except LinkedItem:
+            await writer.store(item)
+        except DuplicateError:
             return False
         return True
 
-    yield offer
-    await pipeline.close_spider()
+    return offer
 
 
 async def test_the_second_url_is_linked_and_not_stored(database: Database, offer: Offer) -> None:
@@ -77,14 +71,38 @@ async def test_what_says_too_little_is_never_linked(database: Database, offer: O
     assert await database["duplicates"].count_documents({}) == 1
 
 
-async def test_without_mongodb_items_pass() -> None:
-    settings = {"MONGODB_URI": "mongodb://127.0.0.1:1", "STORAGE_CONNECT_SECONDS": 0.1}
-    pipeline = LinkDuplicatesPipeline.from_crawler(crawler(**settings))
-    item = seen(0, sku="K1")
-    assert await pipeline.process_item(item) is item
+async def test_one_batch_links_stores_and_leaves_alone(database: Database, writer: Writer) -> None:
+    await writer.store(seen(0, url=A, sku="K1"))
+    await writer.store(seen(0, url=f"{A}1", sku="K2"))
+    items = [
+        seen(1, url=B, sku="K1"),
+        seen(1, url=f"{B}1", sku="K3"),
+        seen(1, url=f"{A}1", sku="K2"),
+        seen(1, "9.00", url=A, sku="K1"),
+        seen(1, url="http://[half/", sku="K1"),  # no URL that has a host
+    ]
+    linked, *others = await asyncio.gather(*map(writer.store, items), return_exceptions=True)
+    assert isinstance(linked, DuplicateError)
+    assert linked.original == A
+    assert others == [StoreResult.NEW, StoreResult.UNCHANGED, StoreResult.CHANGED, StoreResult.NEW]
+    assert await database["products"].count_documents({}) == 4
+    assert await database["product_changes"].distinct("item") == [A]
+
+
+async def test_linking_can_be_off(database: Database, stats: RecordedStats) -> None:
+    writer = a_writer(database, stats, batch_ms=5, link_duplicates=frozenset())
+    for url in (A, B):
+        assert await writer.store(seen(0, url=url, sku="K1")) is StoreResult.NEW
+    await writer.close()
+
+
+async def test_the_pipeline_drops_what_is_linked(database: Database, mongodb_uri: str) -> None:
+    made = Crawler(Spider, shipped(MONGODB_URI=mongodb_uri, MONGODB_DATABASE=database.name, SPOOL_DIR=""))
+    made.stats = MemoryStatsCollector(made)
+    pipeline = MongoPipeline.from_crawler(made)
+    await pipeline.open_spider()
+    await pipeline.process_item(seen(0, url=A, sku="K1"))
+    with pytest.raises(LinkedItem, match="has the content of"):
+        await pipeline.process_item(seen(1, url=B, sku="K1"))
     await pipeline.close_spider()
-
-
-def test_a_collection_that_cannot_be_linked_is_refused() -> None:
-    with pytest.raises(ConfigError, match="LINK_DUPLICATES_OF"):
-        LinkDuplicatesPipeline.from_crawler(crawler(LINK_DUPLICATES_OF=["items"]))
+    assert (made.stats.get_value("items/new"), made.stats.get_value("items/linked")) == (1, 1)

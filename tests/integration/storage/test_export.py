@@ -104,7 +104,7 @@ async def test_empty_collection_is_said_and_no_error(export: Export) -> None:
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (["nothing"], "there is no collection 'nothing', there are: items, pages, product_changes, products"),
+        (["nothing"], "there is no collection 'nothing', there are: duplicates, items, pages, product_changes"),
         (["products", "--output", "/no/such/directory/x"], "cannot write /no/such/directory/x: No such file"),
         (["products", "--output", "/tmp"], "cannot write /tmp: Is a directory"),
         (["products", "--output", "/dev/full"], "cannot write /dev/full: No space left on device"),

@@ -145,6 +145,6 @@ async def test_draining_takes_any_number(writer: Writer, database: Database) -> 
         [{"_id": str(n), "version": 2, "pending_changes": [change]} for n in range(total)]
     )
     counts = await asyncio.gather(*(history.drain(database.products, database.product_changes) for _ in range(3)))
-    assert max(counts) == total
+    assert sum(counts) >= total  # each may take what another one is about to forget
     assert await database.product_changes.count_documents({}) == total
     assert await database.products.count_documents({"pending_changes": {"$exists": True}}) == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, ClassVar
@@ -11,9 +12,11 @@ import pytest
 from bson.decimal128 import Decimal128
 
 from crawler.items import Item, PageItem
+from crawler.storage.config import StorageConfig
 from crawler.storage.connection import Database
-from crawler.storage.documents import UnstorableError
-from crawler.storage.repository import StoreResult
+from crawler.storage.documents import Document, UnstorableError
+from crawler.storage.outage import Outage
+from crawler.storage.repository import Repository, States, StoreResult
 from crawler.storage.writer import Writer
 from tests.integration.storage.observing import URL, RecordedStats, a_writer, at, seen
 
@@ -216,3 +219,60 @@ def deep(levels: int) -> Any:
     for _ in range(levels):
         value = [value]
     return value
+
+
+class Slow(Repository):
+    """Lets another worker write between the look at what is stored and the writing."""
+
+    other: Callable[[], Awaitable[object]] | None = None
+
+    async def _read(self, name: str, entries: Sequence[Document], fields: Mapping[str, int]) -> States:
+        found = await super()._read(name, entries, fields)
+        other, self.other = self.other, None
+        if other is not None:
+            await other()
+        return found
+
+
+async def test_what_another_worker_writes_meanwhile_counts(
+    writer: Writer, database: Database, stats: RecordedStats
+) -> None:
+    config = StorageConfig(batch_ms=20)
+    repository = Slow(database, config, stats)
+    slow = Writer(repository, config, Outage(stats, "here", 1))
+    new, changed, unchanged = "http://a.example/new", "http://a.example/changed", "http://a.example/unchanged"
+    for url in (changed, unchanged):
+        await writer.store(seen(0, url=url))
+
+    async def other() -> None:
+        await writer.store(seen(2, "9.00", url=new))
+        await writer.store(seen(1, "8.00", url=changed))
+
+    repository.other = other
+    results = await asyncio.gather(*(slow.store(seen(3, url=url)) for url in (new, changed, unchanged)))
+    assert results == [StoreResult.CHANGED, StoreResult.CHANGED, StoreResult.UNCHANGED]
+    assert stats.values["storage/errors"] == 0
+
+    repository.other = lambda: writer.store(seen(9, "7.00", url=changed))
+    assert await slow.store(seen(5, url=changed)) is StoreResult.STALE
+    found = {each["_id"]: each async for each in database.products.find()}
+    assert [(found[url]["version"], str(found[url]["price"])) for url in (new, changed, unchanged)] == [
+        (2, "10.00"),
+        (4, "7.00"),
+        (1, "10.00"),
+    ]
+    assert all(each["last_seen_at"] == at(9 if each["_id"] == changed else 3) for each in found.values())
+    records = [each["_id"] async for each in database.product_changes.find().sort("_id", 1)]
+    assert records == [f"{changed}#2", f"{changed}#3", f"{changed}#4", f"{new}#2"]
+    await slow.close()
+
+
+async def test_a_change_that_was_left_pending_goes_on_record_with_the_next_visit(
+    writer: Writer, database: Database
+) -> None:
+    await writer.store(seen(0))
+    change = {"version": 2, "at": at(0), "url": URL, "source": {}, "old": {"price": 1}, "new": {"price": 2}}
+    await database.products.update_one({"_id": URL}, {"$set": {"version": 2, "pending_changes": [change]}})
+    assert await writer.store(seen(1)) is StoreResult.UNCHANGED
+    assert await database.product_changes.distinct("_id") == [f"{URL}#2"]
+    assert await database.products.count_documents({"pending_changes": {"$exists": True}}) == 0

@@ -49,6 +49,12 @@ def test_cleaning_twice_is_cleaning_once(text: str) -> None:
     assert many_lines(many_lines(text)) == many_lines(text)
 
 
+@given(st.one_of(st.text(), st.text(alphabet="a \u00e4e\u0301\u00a0\n")))
+def test_fields_are_cleaned_as_texts_are(text: str) -> None:
+    item = cleaned(title=text, description=text)
+    assert (item.title, item.description) == (one_line(text)[:1000] or None, many_lines(text)[:1000] or None)
+
+
 @given(st.text(), st.text())
 def test_whole_items_are_clean_after_one_time(title: str, description: str) -> None:
     once, twice = cleaned(title=title, description=description), cleaned(title=title, description=description)

@@ -33,7 +33,7 @@ class Collection:
     async def bulk_write(self, operations: list[UpdateOne], *, ordered: bool) -> Result:
         assert not ordered
         self.asked.append(len(operations))
-        answer = {"writeErrors": [], "writeConcernErrors": [], "upserted": []} | self._answers.pop(0)
+        answer = {"writeErrors": [], "writeConcernErrors": [], "upserted": [], "nMatched": 0} | self._answers.pop(0)
         if answer["writeErrors"] or answer["writeConcernErrors"]:
             raise BulkWriteError(answer)
         return Result(answer)

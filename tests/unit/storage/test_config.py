@@ -49,6 +49,7 @@ def test_shipped_settings_are_the_defaults_of_the_dataclass() -> None:
         ("REJECTED_ITEMS_DAYS", [0, 3651]),
         ("SPOOL_MAX_MB", [0, 10_000_001, "much"]),
         ("SPOOL_HIGH_WATER", [0, 1.1, None]),
+        ("LINK_DUPLICATES_OF", [["items"], ["products", "Pages"], "product", 5]),
         ("CHANGE_HISTORY", [None, "products", {"products": ""}, {"a": "$b"}, {1: "a"}]),
     ],
 )
@@ -56,6 +57,16 @@ def test_ranges_of_the_writer(name: str, values: list[Any]) -> None:
     for value in values:
         with pytest.raises(ConfigError, match=name):
             StorageConfig.from_settings(shipped(**{name: value}))
+
+
+@pytest.mark.parametrize("value", [[], "", None])
+def test_linking_can_be_off(value: Any) -> None:
+    assert StorageConfig.from_settings(shipped(LINK_DUPLICATES_OF=value)).link_duplicates == frozenset()
+
+
+def test_linking_takes_names_from_the_command_line() -> None:
+    config = StorageConfig.from_settings(shipped(LINK_DUPLICATES_OF="pages,products"))
+    assert config.link_duplicates == {"pages", "products"}
 
 
 @pytest.mark.parametrize(

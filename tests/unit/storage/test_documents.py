@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import copy
 import enum
+import pickle
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any, ClassVar
+from unittest.mock import Mock
 
 import bson
 import pytest
@@ -15,7 +18,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.items import Item, PageItem, ProductItem
+from crawler.storage import documents
 from crawler.storage.codec import CODEC
+from crawler.storage.digest import digest_of
 from crawler.storage.documents import Document, UnstorableError, document, identity
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
@@ -214,6 +219,49 @@ def test_hash_is_of_the_content_alone() -> None:
         found_in={"title": "html"},
     )
     assert content_hash(first) == content_hash(same)
+
+
+def test_hash_is_worked_out_once_while_the_content_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    digests = Mock(wraps=digest_of)
+    monkeypatch.setattr(documents, "digest_of", digests)
+    item = ProductItem(url="http://a.example/", title="Knife", price=Decimal(10))
+    first = documents.content_hash(item)
+    item.url, item.source["worker"] = "http://a.example/2", "w"
+    assert documents.content_hash(item) == content_hash(item) == first
+    assert digests.call_count == 1
+    item.title = "Knives"
+    assert content_hash(item) == content_hash(replace(item)) != first
+    assert digests.call_count == 3  # another object is another item
+
+
+def test_hash_follows_what_changes_inside_a_field() -> None:
+    item = page(metadata={"a": 1})
+    first = documents.content_hash(item)
+    item.metadata["a"] = 2
+    assert documents.content_hash(item) == content_hash(page(metadata={"a": 2})) != first
+
+
+def test_a_kept_hash_is_no_part_of_the_item() -> None:
+    item, same = page(title="Knife"), page(title="Knife")
+    documents.content_hash(item)
+    assert item == same
+    assert (repr(item), asdict(item)) == (repr(same), asdict(same))
+    assert documents.content_hash(pickle.loads(pickle.dumps(item))) == documents.content_hash(copy.deepcopy(item))
+
+
+@pytest.mark.parametrize(
+    ("item", "told"),
+    [
+        (ProductItem(url="http://a.example/", sku="K1"), True),
+        (ProductItem(url="http://a.example/", title="Knife"), False),
+        (page(text="long " * 50), True),
+        (page(text="short"), False),
+        (page(text=5), False),
+        ({"sku": "K1"}, False),
+    ],
+)
+def test_document_tells_whether_its_content_is_recognised_elsewhere(item: Any, told: bool) -> None:
+    assert document(item, NOW, MAX).distinctive is told
 
 
 @pytest.mark.parametrize("field", [{"title": "Knives"}, {"price": Decimal("10.01")}, {"rating": 4.0}, {"brand": ""}])
