@@ -274,6 +274,7 @@ HEALTH_MAX_LAG_SECONDS = 60
 EXTENSIONS = {
     "crawler.extensions.metrics.MetricsExtension": 0,
     "crawler.extensions.idle.IdleExtension": 0,
+    "crawler.extensions.garbage.GarbageExtension": 0,
 }
 
 # --- Speed -----------------------------------------------------------------------------------------------
@@ -283,6 +284,9 @@ CONCURRENT_REQUESTS = os.environ.get("CONCURRENT_REQUESTS", "32")
 # Per response; Scrapy's 100 starts 101 tasks for one item, which costs a fifth of the time. Reader: Scrapy
 CONCURRENT_ITEMS = 4
 ASYNCIO_EVENT_LOOP = "uvloop.Loop"
+# New objects between two looks of Python's garbage collector, once what the program itself consists of is set aside;
+# 1 to 1,000,000, 0 = leave the collector as it is. Python: 700, and nothing aside. Reader: extensions/garbage.py
+GC_THRESHOLD = 5_000
 # Scrapy's checks each call for a deprecated argument, at twenty times the price of counting. Reader: Scrapy
 STATS_CLASS = "crawler.extensions.collector.StatsCollector"
 # Connections kept for the next request to their host: for how many seconds (0.1 to 3600; servers close theirs after

@@ -1,0 +1,45 @@
+"""Python's garbage collector, told what a crawl is like: what there is when it begins stays until its end."""
+
+from __future__ import annotations
+
+import gc
+from typing import Self
+
+from scrapy import signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
+
+from crawler import config
+
+
+class GarbageExtension:
+    """Takes the program itself out of the collector's sight, and lets it look less often at the rest.
+
+    Modules and settings are some 300,000 objects that no collection can free; each full one walked through them, at
+    a sixth of the time of a page. Freeing waits for the collector with cycles only: nearly everything that belongs
+    to a page is freed with its last reference.
+    """
+
+    def __init__(self, threshold: int) -> None:
+        self._threshold = threshold
+        self._before = gc.get_threshold()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Only where a process is there for one crawl; off with GC_THRESHOLD = 0."""
+        threshold = config.integer(crawler.settings, "GC_THRESHOLD", 0, 1_000_000)
+        if not threshold or not crawler.settings.getbool("FRONTIER_ENABLED"):
+            raise NotConfigured
+        extension = cls(threshold)
+        crawler.signals.connect(extension._opened, signals.spider_opened)
+        crawler.signals.connect(extension._closed, signals.spider_closed)
+        return extension
+
+    def _opened(self) -> None:
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(self._threshold, *self._before[1:])
+
+    def _closed(self) -> None:
+        gc.set_threshold(*self._before)
+        gc.unfreeze()
