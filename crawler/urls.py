@@ -80,6 +80,8 @@ def registrable(host: str) -> str:
 
 def same_site(url: str, other: str) -> bool:
     """Whether both URLs are of one registrable domain."""
+    if url.split("/", 3)[:3] == other.split("/", 3)[:3]:  # nearly all that is asked, and spared the parsing of a URL
+        return True
     return group(url, "domain") == group(other, "domain")
 
 

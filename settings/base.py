@@ -98,6 +98,7 @@ FRONTIER_SPIDER_SETTINGS: dict[str, object] = {
     "SCHEDULER_QUEUE_CLASS": "crawler.frontier.queue.FrontierQueue",
     "DUPEFILTER_CLASS": "crawler.frontier.dupefilter.FrontierDupeFilter",
     "DOWNLOADER": "crawler.handlers.downloader.Downloader",
+    "ITEM_PROCESSOR": "crawler.middlewares.scraping.ItemProcessor",
 }
 
 # --- Politeness ------------------------------------------------------------------------------------------
@@ -281,8 +282,6 @@ EXTENSIONS = {
 # Requests in flight in one worker (1 to 10,000), and names looked up at once. Scrapy: 16.
 # Readers: Scrapy, frontier/prefetch.py, handlers/resolver.py
 CONCURRENT_REQUESTS = os.environ.get("CONCURRENT_REQUESTS", "32")
-# Per response; Scrapy's 100 starts 101 tasks for one item, which costs a fifth of the time. Reader: Scrapy
-CONCURRENT_ITEMS = 4
 ASYNCIO_EVENT_LOOP = "uvloop.Loop"
 # New objects between two looks of Python's garbage collector, once what the program itself consists of is set aside;
 # 1 to 1,000,000, 0 = leave the collector as it is. Python: 700, and nothing aside. Reader: extensions/garbage.py
@@ -320,6 +319,7 @@ DOWNLOADER_MIDDLEWARES = {
 }
 SPIDER_MIDDLEWARES = {
     "crawler.middlewares.remembering.RememberMiddleware": 950,  # nearest to the spider: sees what it yields, as it does
+    "crawler.middlewares.known.KnownMiddleware": 940,  # right after: what it drops need not be looked at by the others
     "crawler.extensions.logs.RequestIdMiddleware": 5,  # first: what the others log carries the id
     "crawler.middlewares.provenance.ProvenanceMiddleware": 20,
     "crawler.middlewares.archive.ArchiveMiddleware": 15,  # sees what others made of an exception

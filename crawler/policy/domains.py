@@ -102,6 +102,8 @@ class Rules:
 
     def for_url(self, url: str) -> DomainRules:
         """The rules of the host, else of the nearest domain around it that has any, else the default ones."""
+        if not self.by_host:
+            return self.default
         return next((self.by_host[name] for name in _domains(urls.group(url)) if name in self.by_host), self.default)
 
 

@@ -1,0 +1,111 @@
+"""What becomes of a callback's output as in Scrapy, without what Scrapy spends on each page and item of it.
+
+For every page Scrapy starts CONCURRENT_ITEMS workers around a queue, for every item a task for each receiver of a
+signal, and for every pipeline it composes a name for a warning that is hardly ever given.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import logging
+from collections.abc import AsyncIterator, Callable, Iterable
+from functools import partial
+from typing import Any
+
+from pydispatch.dispatcher import getAllReceivers, liveReceivers
+from pydispatch.robustapply import robustApply
+from scrapy import Request
+from scrapy.core.scraper import Scraper
+from scrapy.http import Response
+from scrapy.pipelines import ItemPipelineManager
+from scrapy.signalmanager import SignalManager
+from scrapy.utils.defer import aiter_errback, ensure_awaitable
+from scrapy.utils.python import global_object_name
+from twisted.internet.defer import Deferred
+from twisted.python.failure import Failure
+
+logger = logging.getLogger(__name__)
+
+
+class ItemProcessor(ItemPipelineManager):
+    """ITEM_PROCESSOR of the fleet: Scrapy's pipelines in Scrapy's order, each awaited without a detour.
+
+    Of all that handles output only this has a setting, so this puts the rest in its place, in `open_spider_async`.
+    """
+
+    async def open_spider_async(self) -> None:
+        """The scraper is there by now, and has not begun."""
+        assert self.crawler is not None
+        assert self.crawler.engine is not None
+        scraper = self.crawler.engine.scraper
+        scraper.handle_spider_output_async = partial(handle_output, scraper)  # type: ignore[method-assign]
+        scraper.signals = Signals(scraper.signals.sender)
+        await super().open_spider_async()
+
+    async def process_item_async(self, item: Any) -> Any:
+        """As `ItemPipelineManager.process_item_async`."""
+        for method in self.methods["process_item"]:
+            assert method is not None
+            needs_spider = self._mw_methods_requiring_spider and method in self._mw_methods_requiring_spider
+            item = await _awaited(method(item, self._spider) if needs_spider else method(item), method)
+        return item
+
+
+class Signals(SignalManager):
+    """Calls receivers one after the other, and awaits those that want to be awaited, without a task for each."""
+
+    async def send_catch_log_async(self, signal: Any, **named: Any) -> list[tuple[Any, Any]]:
+        """As `SignalManager.send_catch_log_async`."""
+        sender = named.pop("sender", self.sender)
+        dont_log = named.pop("dont_log", ())
+        found: list[tuple[Any, Any]] = []
+        for receiver in liveReceivers(getAllReceivers(sender, signal)):
+            try:
+                answer = robustApply(receiver, signal=signal, sender=sender, **named)
+                result = await _awaited(answer, receiver)
+            except Exception as error:
+                result = error
+                if not isinstance(error, dont_log):
+                    logger.exception(
+                        "Error caught on signal handler: %s", receiver, extra={"spider": named.get("spider")}
+                    )
+            found.append((receiver, result))
+        return found
+
+
+async def handle_output(
+    scraper: Scraper,
+    result: Iterable[Any] | AsyncIterator[Any],
+    request: Request,
+    response: Response | Failure,
+) -> None:
+    """As `Scraper.handle_spider_output_async`: requests are scheduled, up to CONCURRENT_ITEMS items are in work."""
+    if not isinstance(result, AsyncIterator):  # an errback's, which passes no middleware
+        await Scraper.handle_spider_output_async(scraper, result, request, response)
+        return
+    items: set[asyncio.Task[None]] = set()
+    room = asyncio.Semaphore(scraper.concurrent_items)
+
+    def ended(task: asyncio.Task[None]) -> None:
+        items.discard(task)
+        room.release()
+
+    async for output in aiter_errback(result, scraper.handle_spider_error, request, response):
+        if isinstance(output, Request):
+            scraper.crawler.engine.crawl(output)
+        elif output is not None:
+            await room.acquire()
+            task = asyncio.create_task(scraper.start_itemproc_async(output, response=response))
+            items.add(task)
+            task.add_done_callback(ended)
+    if items:
+        await asyncio.wait(items)
+
+
+async def _awaited(answer: Any, source: Callable[..., Any]) -> Any:
+    if inspect.iscoroutine(answer):
+        return await answer
+    if isinstance(answer, Deferred) or inspect.isawaitable(answer):
+        return await ensure_awaitable(answer, _warn=global_object_name(source))
+    return answer

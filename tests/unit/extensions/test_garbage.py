@@ -1,0 +1,49 @@
+"""What the garbage collector is told at the start and the end of a crawl."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+
+import pytest
+from scrapy import Spider, signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
+
+from crawler.errors import ConfigError
+from crawler.extensions.garbage import GarbageExtension
+
+
+@pytest.fixture(autouse=True)
+def collector() -> Iterator[None]:
+    before = gc.get_threshold()
+    yield
+    gc.set_threshold(*before)
+    gc.unfreeze()
+
+
+def crawler(**settings: object) -> Crawler:
+    return Crawler(Spider, {"FRONTIER_ENABLED": True, "GC_THRESHOLD": 5_000} | settings)
+
+
+def test_the_program_is_set_aside_while_a_spider_is_open() -> None:
+    before, made = gc.get_threshold(), crawler()
+    extension = GarbageExtension.from_crawler(made)
+    made.signals.send_catch_log(signals.spider_opened)
+    assert gc.get_freeze_count() > 10_000
+    assert gc.get_threshold() == (5_000, *before[1:])
+    made.signals.send_catch_log(signals.spider_closed)
+    assert (gc.get_freeze_count(), gc.get_threshold()) == (0, before)
+    del extension
+
+
+@pytest.mark.parametrize("settings", [{"GC_THRESHOLD": 0}, {"FRONTIER_ENABLED": False}])
+def test_off(settings: dict[str, object]) -> None:
+    with pytest.raises(NotConfigured):
+        GarbageExtension.from_crawler(crawler(**settings))
+
+
+@pytest.mark.parametrize("value", [-1, 1_000_001, "often"])
+def test_a_threshold_out_of_range_is_refused(value: object) -> None:
+    with pytest.raises(ConfigError, match=r"GC_THRESHOLD.*0 to 1000000"):
+        GarbageExtension.from_crawler(crawler(GC_THRESHOLD=value))
