@@ -24,7 +24,8 @@ from crawler.frontier.pacing import MissedError, TooLateError
 from crawler.handlers.api_batches import Batches
 from crawler.handlers.api_calls import ProviderCalls, ProviderDownError
 from crawler.handlers.departure import DEPARTURE, Departure
-from crawler.policy.providers import GONE, RAW, AnswerError, Provider, read_providers
+from crawler.policy.api_answers import AnswerError
+from crawler.policy.providers import GONE, RAW, Provider, read_providers
 
 JOB: Final = "api_job"  # in meta: provider, job id, when it was started (Unix seconds)
 NAMED: Final = "api_provider"  # in meta: which provider to use

@@ -39,7 +39,7 @@ class TLS:
             while part := self.session.read(_READ_BYTES):
                 parts.append(part)
             self.is_closed = True
-        except ssl.SSLWantReadError:
+        except ssl.SSLWantReadError:  # that was all for now
             pass
         return b"".join(parts)
 

@@ -161,7 +161,7 @@ def _selector(raw: Any) -> str:
         if isinstance(raw, str) and raw.strip():
             _EMPTY.css_first(raw)
             return raw
-    except SelectolaxError:
+    except SelectolaxError:  # refused below, as what is no text
         pass
     raise BadValueError(raw, "a CSS selector such as h1.name (for a field also img::attr(src))")
 

@@ -10,13 +10,14 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Self, cast
 from urllib.parse import quote
 
 from crawler import config
 from crawler.errors import ConfigError
+from crawler.policy.api_answers import AnswerError, PageFound, at, pairs, parsed
 
 Shape = Literal["sync", "job", "batch"]
 SHAPES: Final = ("sync", "job", "batch")
@@ -38,10 +39,6 @@ _NUMBERS: Final = {
 }
 _PLACE: Final = re.compile(r"\{(\w+)\}")
 _OTHERS: Final = {"call", "poll", "page", "done", "failed"}
-
-
-class AnswerError(Exception):
-    """A provider's answer is not what the settings say it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +66,6 @@ class Call:
         quoted = {name: quote(value, safe="") for name, value in values.items() if isinstance(value, str)}
         headers = {name: _filled(value, values) for name, value in self.headers.items()}
         return Call(_filled(self.url, quoted), self.method, headers, _filled(self.json, values))
-
-
-@dataclass(frozen=True, slots=True)
-class PageFound:
-    """The target's answer, as a provider tells it."""
-
-    status: int
-    headers: Sequence[tuple[str, str]]
-    body: bytes
-    cost: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,14 +114,14 @@ class Provider:
 
     def job_id(self, answer: bytes) -> str:
         """The job that the answer to `call` names; raises AnswerError."""
-        found = at(_json(answer), self.job)
+        found = at(parsed(answer), self.job)
         if not isinstance(found, (str, int)) or found == "":
             raise AnswerError(f"no job id at {self.job!r}")
         return str(found)
 
     def state(self, answer: bytes) -> Literal["done", "failed", "waiting"]:
         """How far the job is, by the answer to `poll`."""
-        document = _json(answer)
+        document = parsed(answer)
         if self.failed and at(document, self.failed[0]) == self.failed[1]:
             return "failed"
         return "done" if self.done is None or at(document, self.done[0]) == self.done[1] else "waiting"
@@ -143,7 +130,7 @@ class Provider:
         """The page in an answer; raises AnswerError. *headers*: of the answer, with names in lower case."""
         if self.page == RAW:
             return self._raw(answer, status, headers)
-        document = _json(answer)
+        document = parsed(answer)
         if self.shape == "batch":
             document = self._result(document, url)
         status = at(document, self.page["status"]) if "status" in self.page else 200
@@ -151,17 +138,17 @@ class Provider:
         body = at(document, self.page["body"])
         if not isinstance(status, int) or not 100 <= status <= 999 or not isinstance(body, str):
             raise AnswerError("no status and body where the settings say")
-        return PageFound(status, _pairs(told), self._bytes(body), self._cost(at(document, self.cost_path)))
+        return PageFound(status, pairs(told), self._bytes(body), self._cost(at(document, self.cost_path)))
 
     def _raw(self, answer: bytes, status: int, headers: Mapping[str, str]) -> PageFound:
         told = headers.get(self.status_header.lower(), str(status)).strip()
         if not (told.isdecimal() and len(told) == 3 and int(told) >= 100):
             raise AnswerError(f"no status in {self.status_header}")
         start = self.header_prefix.lower()
-        pairs = [(name.removeprefix(start), value) for name, value in headers.items() if name.startswith(start)]
-        if not start or not pairs:
-            pairs = [(name, value) for name, value in headers.items() if name == "content-type"]
-        return PageFound(int(told), pairs, answer, self._cost(headers.get(self.cost_header.lower())))
+        kept = [(name.removeprefix(start), value) for name, value in headers.items() if name.startswith(start)]
+        if not start or not kept:
+            kept = [(name, value) for name, value in headers.items() if name == "content-type"]
+        return PageFound(int(told), kept, answer, self._cost(headers.get(self.cost_header.lower())))
 
     def _result(self, document: Any, url: str) -> Any:
         results = at(document, self.results)
@@ -197,18 +184,6 @@ def read_providers(settings: Mapping[str, Any]) -> dict[str, Provider]:
     if not hasattr(raw, "items") or not raw:
         raise ConfigError("API_PROVIDERS", _shown(raw), "a map with at least one provider, for workers of tier api")
     return {str(name): Provider.read(str(name), entry) for name, entry in raw.items()}
-
-
-def at(document: Any, path: str) -> Any:
-    """What stands at *path* (`page.headers`, `results.0.url`), None where there is nothing."""
-    for part in path.split(".") if path else ("",):
-        if isinstance(document, list) and part.isdecimal() and len(part) < 9 and int(part) < len(document):
-            document = document[int(part)]
-        elif isinstance(document, dict):
-            document = document.get(part)
-        else:
-            return None
-    return document
 
 
 def _calls(where: str, raw: Mapping[str, Any], shape: str) -> dict[str, Any]:
@@ -249,20 +224,3 @@ def _filled(template: Any, values: Mapping[str, Any]) -> Any:
         return values[whole[1]]
     # in one go: what a URL holds is no place
     return _PLACE.sub(lambda place: str(values.get(place[1], place[0])), template)
-
-
-def _pairs(told: Any) -> list[tuple[str, str]]:
-    """Headers as a map, a map of lists, or a list of names and values."""
-    if isinstance(told, list):
-        told = {str(one.get("name")): one.get("value") for one in told if isinstance(one, dict)}
-    if not isinstance(told, dict):
-        return []
-    several = {name: value if isinstance(value, list) else [value] for name, value in told.items()}
-    return [(str(name), str(value)) for name, values in several.items() for value in values]
-
-
-def _json(answer: bytes) -> Any:
-    try:
-        return json.loads(answer)
-    except ValueError:
-        raise AnswerError("the answer is no JSON") from None

@@ -12,7 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crawler.errors import ConfigError
-from crawler.policy.providers import AnswerError, Call, Provider, at, read_providers
+from crawler.policy.api_answers import AnswerError, at
+from crawler.policy.providers import Call, Provider, read_providers
 
 CALL = {"url": "https://api.example/?u={url}&k={key}"}
 JOB: dict[str, Any] = {
@@ -94,7 +95,7 @@ def test_a_job_is_started_and_asked_after() -> None:
     provider = Provider.read("acme", JOB)
     assert provider.job_id(answer(id=7)) == "7"
     assert [provider.state(answer(state=state)) for state in ("done", "failed", "new")] == ["done", "failed", "waiting"]
-    for bad in (answer(), answer(id=None), answer(id=""), answer(id=[1]), b"<html>"):
+    for bad in (answer(), answer(id=None), answer(id=""), answer(id=[1]), b"<html>", b"[" * 100_000):
         with pytest.raises(AnswerError):
             provider.job_id(bad)
 
@@ -104,6 +105,9 @@ def test_a_page_stands_where_the_settings_say() -> None:
     found = Provider.read("acme", JOB).found(URL, answer(page=page, paid=2.5), 200, {})
     assert (found.status, found.body, found.cost) == (404, "gone ü".encode(), 2.5)
     assert list(found.headers) == [("A", "1"), ("A", "2"), ("B", "3")]
+    joined = page | {"headers": {"Set-Cookie": "a=1\nb=2\r\nc=\0"}}
+    told = Provider.read("acme", JOB).found(URL, answer(page=joined), 200, {}).headers
+    assert list(told) == [("Set-Cookie", "a=1"), ("Set-Cookie", "b=2"), ("Set-Cookie", "c= ")]
     listed = page | {"headers": [{"name": "A", "value": "1"}]}
     assert list(Provider.read("acme", JOB).found(URL, answer(page=listed), 200, {}).headers) == [("A", "1")]
 

@@ -1,0 +1,54 @@
+"""What stands where in the answers of scraping APIs. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+class AnswerError(Exception):
+    """A provider's answer is not what the settings say it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageFound:
+    """The target's answer, as a provider tells it."""
+
+    status: int
+    headers: Sequence[tuple[str, str]]
+    body: bytes
+    cost: float
+
+
+def at(document: Any, path: str) -> Any:
+    """What stands at *path* (`page.headers`, `results.0.url`), None where there is nothing."""
+    for part in path.split(".") if path else ("",):
+        if isinstance(document, list) and part.isdecimal() and len(part) < 9 and int(part) < len(document):
+            document = document[int(part)]
+        elif isinstance(document, dict):
+            document = document.get(part)
+        else:
+            return None
+    return document
+
+
+def pairs(told: Any) -> list[tuple[str, str]]:
+    """Headers as a map, a map of lists, or a list of names and values; each line of a value is one of its own, as
+    browsers join several, so that what is sent back (a cookie) breaks no line."""
+    if isinstance(told, list):
+        told = {str(one.get("name")): one.get("value") for one in told if isinstance(one, dict)}
+    if not isinstance(told, dict):
+        return []
+    several = {name: value if isinstance(value, list) else [value] for name, value in told.items()}
+    texts = [(str(name), str(value).replace("\0", " ")) for name, values in several.items() for value in values]
+    return [(name, line) for name, text in texts for line in text.splitlines()]
+
+
+def parsed(answer: bytes) -> Any:
+    """The JSON of *answer*; raises AnswerError."""
+    try:
+        return json.loads(answer)
+    except (ValueError, RecursionError):
+        raise AnswerError("the answer is no JSON") from None
