@@ -15,7 +15,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.commands.export import parse_since
-from crawler.errors import ShoalError
+from crawler.commands.usage import errors_in_one_line
 from crawler.storage import attempts, connection
 
 TITLES = {"outcome": "outcome", "pool": "proxy pool", "hour": "hour (UTC)"}
@@ -44,11 +44,9 @@ class Command(ScrapyCommand):
         """Exit status 2 with one line when it cannot be done; no attempts are no error."""
         if args:
             raise UsageError("takes options only: --host, --spider, --since", print_help=False)
-        try:
+        with errors_in_one_line():
             since = parse_since(opts.since, datetime.now(UTC))
             found = asyncio.run(self._read(since, opts.host, opts.spider))
-        except ShoalError as error:
-            raise UsageError(str(error), print_help=False) from error
         show(Console(), found)
 
     async def _read(self, since: datetime, host: str, spider: str) -> dict[str, list[dict[str, Any]]]:

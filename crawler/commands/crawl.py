@@ -11,7 +11,7 @@ from scrapy.commands.crawl import Command as CrawlCommand
 from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
-from crawler.errors import ShoalError
+from crawler.commands.usage import errors_in_one_line, spider_class
 from crawler.frontier.scheduler import Scheduler, in_use
 from crawler.frontier.session import session
 from crawler.frontier.worker import FAILED, check_settings
@@ -28,14 +28,10 @@ class Command(CrawlCommand):
         if len(args) != 1:
             raise UsageError("name one spider, `scrapy list` shows them", print_help=False)
         assert self.crawler_process is not None
-        try:
+        with errors_in_one_line():
             self._preflight(args[0])
             crawler = self._create_crawler(args[0])
             crawl = self.crawler_process.crawl(crawler, **opts.spargs)
-        except KeyError:
-            raise UsageError(f"there is no spider {args[0]!r}, `scrapy list` shows them", print_help=False) from None
-        except ShoalError as error:
-            raise UsageError(str(error), print_help=False) from error
         self.crawler_process.start()
         self._settle(crawl)
         if crawler.stats.get_value("finish_reason") == FAILED:
@@ -43,9 +39,9 @@ class Command(CrawlCommand):
 
     def _preflight(self, name: str) -> None:
         """Look whether the servers answer before anything is built, so that what is wrong is one line."""
-        spider = self.crawler_process.spider_loader.load(name)  # type: ignore[union-attr]
-        settings = self.settings.copy()  # type: ignore[union-attr]
-        spider.update_settings(settings)
+        assert self.settings is not None
+        settings = self.settings.copy()
+        spider_class(settings, name).update_settings(settings)
         if not in_use(settings):
             return
         check_settings(settings)
@@ -58,10 +54,9 @@ class Command(CrawlCommand):
         # not done: told to stop before it had begun
         ended = isinstance(crawl, asyncio.Task) and crawl.done() and not crawl.cancelled()
         error = crawl.exception() if ended else None
-        if isinstance(error, ShoalError):
-            raise UsageError(str(error), print_help=False)
         if error is not None:
-            raise error
+            with errors_in_one_line():
+                raise error
         if self.crawler_process.bootstrap_failed:
             self.exitcode = 1
 

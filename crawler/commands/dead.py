@@ -15,7 +15,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler.commands.status import console
-from crawler.errors import ShoalError
+from crawler.commands.usage import errors_in_one_line
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import DeadLetter
 from crawler.frontier.session import session
@@ -51,10 +51,8 @@ class Command(ScrapyCommand):
             raise UsageError(f"name one of {', '.join(VERBS)}; then a spider, or for `show` an id", print_help=False)
         if not 1 <= opts.limit <= 1_000_000:
             raise UsageError(f"--limit {opts.limit} is out of range: 1 to 1000000", print_help=False)
-        try:
+        with errors_in_one_line():
             asyncio.run(self._run(args[0], args[1] if len(args) == 2 else None, opts))
-        except ShoalError as error:
-            raise UsageError(str(error), print_help=False) from error
 
     async def _run(self, verb: str, name: str | None, opts: argparse.Namespace) -> None:
         assert self.settings is not None

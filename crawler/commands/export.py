@@ -18,6 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from crawler.commands.usage import errors_in_one_line
 from crawler.errors import ShoalError
 from crawler.items import PageItem, ProductItem
 from crawler.storage import connection, reader, rows
@@ -60,15 +61,14 @@ class Command(ScrapyCommand):
         if opts.format not in FORMATS:
             raise UsageError(f"--format {opts.format!r}: allowed are jsonl and csv", print_help=False)
         try:
-            since = parse_since(opts.since, datetime.now(UTC)) if opts.since else None
-            asyncio.run(self._export(args[0], opts.format, opts.output, since))
+            with errors_in_one_line():
+                since = parse_since(opts.since, datetime.now(UTC)) if opts.since else None
+                asyncio.run(self._export(args[0], opts.format, opts.output, since))
         except BrokenPipeError:  # `| head` has read enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except OSError as error:
             target = opts.output or "standard output"
             raise UsageError(f"cannot write {target}: {error.strerror}", print_help=False) from None
-        except ShoalError as error:
-            raise UsageError(str(error), print_help=False) from error
 
     async def _export(self, collection: str, form: str, output: str | None, since: datetime | None) -> None:
         assert self.settings is not None

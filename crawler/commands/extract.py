@@ -16,7 +16,8 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler import urls
-from crawler.errors import ConfigError, MessageError
+from crawler.commands.usage import errors_in_one_line
+from crawler.errors import MessageError
 from crawler.extraction import Document, extract_page, extract_product, missing_required
 from crawler.extraction.opengraph import metas
 from crawler.items import Item, PageItem, ProductItem
@@ -62,10 +63,8 @@ class Command(ScrapyCommand):
         if len(args) < 2 or args[0] not in KINDS:
             raise UsageError(f"name {' or '.join(KINDS)}, and the files to read", print_help=False)
         assert self.settings is not None
-        try:
+        with errors_in_one_line():
             rules = load_rules(self.settings["DOMAINS_FILE"])
-        except ConfigError as error:
-            raise UsageError(str(error), print_help=False) from error
         for name in args[1:]:
             try:
                 print(

@@ -15,6 +15,7 @@ from rich.table import Table
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from crawler.commands.usage import errors_in_one_line
 from crawler.errors import ShoalError
 from crawler.storage import connection, reader
 from crawler.storage.config import StorageConfig
@@ -44,10 +45,8 @@ class Command(ScrapyCommand):
         """Exit status 2 with one line when there is no such item, or no history of its collection."""
         if len(args) != 2:
             raise UsageError("name a collection and a URL: scrapy history products https://...", print_help=False)
-        try:
+        with errors_in_one_line():
             item, records = asyncio.run(self._read(*args))
-        except ShoalError as error:
-            raise UsageError(str(error), print_help=False) from error
         show(Console(), item, records)
 
     async def _read(self, collection: str, key: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.errors import ShoalError
+from crawler.commands.usage import errors_in_one_line
 from crawler.storage import connection, migrations
 from crawler.storage.config import StorageConfig
 
@@ -36,10 +36,8 @@ class Command(ScrapyCommand):
         """Exit status 2 with one line when it cannot be done; nothing to do is no error."""
         if args:
             raise UsageError("takes no arguments but --dry-run", print_help=False)
-        try:
+        with errors_in_one_line():
             asyncio.run(self._migrate(opts.dry_run))
-        except ShoalError as error:
-            raise UsageError(str(error), print_help=False) from error
 
     async def _migrate(self, dry_run: bool) -> None:
         assert self.settings is not None

@@ -15,10 +15,10 @@ from scrapy import Spider
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
-from scrapy.spiderloader import get_spider_loader
 from scrapy.utils.misc import load_object
 
-from crawler.errors import CodecError, MessageError, ShoalError
+from crawler.commands.usage import errors_in_one_line, spider_class
+from crawler.errors import CodecError, MessageError
 from crawler.frontier.encoder import Encoder
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.guide import TierGuide
@@ -59,14 +59,10 @@ class Command(ScrapyCommand):
                 f"--priority {opts.priority} is out of range: -{MAX_PRIORITY} to {MAX_PRIORITY}", print_help=False
             )
         assert self.settings is not None
-        try:
-            spider = get_spider_loader(self.settings).load(args[0])
+        with errors_in_one_line():
+            spider = spider_class(self.settings, args[0])
             pusher = Pusher(spider, self.settings, opts.priority)
             asyncio.run(pusher.push(read_lines(args[1:]), recrawl=opts.recrawl))
-        except KeyError:
-            raise UsageError(f"there is no spider {args[0]!r}, `scrapy list` shows them", print_help=False) from None
-        except ShoalError as error:
-            raise UsageError(str(error), print_help=False) from error
         print(pusher.summary())
         self.exitcode = 2 if pusher.refused else 0
 

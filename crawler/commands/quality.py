@@ -13,6 +13,7 @@ from rich.table import Table
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from crawler.commands.usage import errors_in_one_line
 from crawler.errors import ShoalError
 from crawler.items import PageItem, ProductItem
 from crawler.policy import quality
@@ -45,10 +46,8 @@ class Command(ScrapyCommand):
         """Exit status 2 with one line when it cannot be done; an empty collection is no error."""
         if len(args) != 1:
             raise UsageError("name one collection, such as products", print_help=False)
-        try:
+        with errors_in_one_line():
             found, rejected = asyncio.run(self._read(args[0], opts.host))
-        except ShoalError as error:
-            raise UsageError(str(error), print_help=False) from error
         show(Console(), args[0], found, rejected)
 
     async def _read(self, collection: str, host: str) -> tuple[list[SpiderQuality], dict[str, int]]:

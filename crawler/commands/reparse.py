@@ -21,9 +21,9 @@ from rich.table import Table
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
-from scrapy.spiderloader import get_spider_loader
 
 from crawler.commands.export import parse_since
+from crawler.commands.usage import errors_in_one_line, spider_class
 from crawler.errors import ShoalError
 from crawler.replay import counts
 from crawler.storage import connection
@@ -64,16 +64,12 @@ class Command(ScrapyCommand):
         if opts.limit < 0 or not 1 <= opts.workers <= WORKERS_MAX:
             raise UsageError(f"--limit is at least 0, --workers 1 to {WORKERS_MAX}", print_help=False)
         assert self.settings is not None
-        try:
-            get_spider_loader(self.settings).load(args[0])
+        with errors_in_one_line():
+            spider_class(self.settings, args[0])
             now = datetime.now(UTC)
             since = parse_since(opts.since, now) if opts.since else None
             chosen = Selection(spider=args[0], since=since, until=now, host=opts.host, limit=opts.limit)
             total = asyncio.run(self._count(chosen))
-        except KeyError:
-            raise UsageError(f"there is no spider {args[0]!r}, `scrapy list` shows them", print_help=False) from None
-        except ShoalError as error:
-            raise UsageError(str(error), print_help=False) from error
         jobs = [self._job(chosen, share, opts.workers, opts.dry_run) for share in range(opts.workers)]
         report = run(jobs, min(total, opts.limit or total), self.settings["PROJECT_DIR"])
         show(Console(), report, opts.dry_run)

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from crawler.commands.usage import errors_in_one_line
 from crawler.embedded.service import SERVICES
 from crawler.embedded.status import ServiceStatus, status, stop
-from crawler.errors import ServiceError
 
 VERBS = ("status", "stop")
 
@@ -46,10 +46,8 @@ class Command(ScrapyCommand):
             raise UsageError(f"expected one of {', '.join(VERBS)}, got: {' '.join(args) or 'nothing'}")
         assert self.settings is not None
         data_dir = self.settings["EMBEDDED_DATA_DIR"]
-        try:
+        with errors_in_one_line():
             servers = status(data_dir) if args[0] == "status" else stop(data_dir, force=opts.force)
-        except ServiceError as error:
-            raise UsageError(str(error), print_help=False) from error
         if opts.json:
             print(json.dumps({server.name: asdict(server) for server in servers}, indent=2))
         elif args[0] == "stop":

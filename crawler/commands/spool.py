@@ -15,6 +15,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
+from crawler.commands.usage import errors_in_one_line
 from crawler.errors import ShoalError
 from crawler.storage import building, connection
 from crawler.storage.config import StorageConfig
@@ -64,15 +65,13 @@ class Command(ScrapyCommand):
         if len(args) != 1 or args[0] not in VERBS:
             raise UsageError(f"expected one of {', '.join(VERBS)}, got: {' '.join(args) or 'nothing'}")
         assert self.settings is not None
-        try:
+        with errors_in_one_line():
             config = _config(self.settings)
             if args[0] == "list":
                 self._list(Path(config.spool_dir))
             else:
                 count = asyncio.run(self._replay(config, opts.target))
                 print(f"stored {count} entries" if count else "nothing waits that is not a running worker's")
-        except ShoalError as error:
-            raise UsageError(str(error), print_help=False) from error
 
     def _list(self, directory: Path) -> None:
         table = Table("target", "files", "bytes", "oldest (UTC)", "damaged files")

@@ -7,6 +7,7 @@ import asyncio
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
@@ -16,7 +17,7 @@ from rich.table import Table
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.errors import ShoalError
+from crawler.commands.usage import errors_in_one_line
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import HostState, SpiderStats, WorkerState
 from crawler.frontier.session import session
@@ -65,12 +66,8 @@ class Command(ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) > 1 or (opts.json and opts.watch):
             raise UsageError("name at most one spider, and either --json or --watch", print_help=False)
-        try:
+        with errors_in_one_line(), suppress(KeyboardInterrupt):
             asyncio.run(self._show(args[0] if args else None, opts))
-        except ShoalError as error:
-            raise UsageError(str(error), print_help=False) from error
-        except KeyboardInterrupt:
-            return
 
     async def _show(self, spider: str | None, opts: argparse.Namespace) -> None:
         assert self.settings is not None
