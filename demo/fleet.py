@@ -63,6 +63,8 @@ class Fleet:
                 kill_after = None
             self._check(elapsed, limit, display)
             await asyncio.sleep(POLL_SECONDS)
+            if (task := asyncio.current_task()) is not None and task.cancelling():
+                raise asyncio.CancelledError  # Ctrl-C that asyncio.wait_for of Python 3.11 has swallowed in a driver
         seconds = time.monotonic() - began
         display.show(await watch.counts(), seconds)
         await self._stop(display)

@@ -33,7 +33,7 @@ FAST: dict[str, Any] = {
     "RETRY_BASE_SECONDS": 0.02,
     "RETRY_CLASSES": {},
     "FRONTIER_POLL_SECONDS": 0.05,
-    "MAX_IDLE_TIME_BEFORE_CLOSE": 1,
+    "MAX_IDLE_TIME_BEFORE_CLOSE": 0.4,
     "ITEM_PIPELINES": {},
 }
 WORKER: dict[str, Any] = FAST | {

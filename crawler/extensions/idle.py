@@ -26,7 +26,7 @@ class IdleExtension:
     would leave them behind.
     """
 
-    def __init__(self, crawler: Crawler, max_idle_seconds: int, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(self, crawler: Crawler, max_idle_seconds: float, clock: Callable[[], float] = monotonic) -> None:
         self._crawler = crawler
         self._max_idle = max_idle_seconds
         self._clock = clock
@@ -37,7 +37,7 @@ class IdleExtension:
         """Off where the spider does not use the shared frontier."""
         if not in_use(crawler.settings):
             raise NotConfigured
-        extension = cls(crawler, config.integer(crawler.settings, "MAX_IDLE_TIME_BEFORE_CLOSE", 0, 31_536_000))
+        extension = cls(crawler, config.number(crawler.settings, "MAX_IDLE_TIME_BEFORE_CLOSE", 0, 31_536_000))
         crawler.signals.connect(extension._idle, signals.spider_idle)
         return extension
 

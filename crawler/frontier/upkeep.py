@@ -46,8 +46,10 @@ class UpkeepConfig:
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> UpkeepConfig:
         """Renews at a quarter of the lease, so that three calls may fail in a row."""
+        poll = config.number(settings, "FRONTIER_POLL_SECONDS", 0.01, 60)
         return cls(
-            seeds=config.number(settings, "FRONTIER_POLL_SECONDS", 0.01, 60),
+            seeds=poll,
+            idle=min(1.0, 2 * poll),
             renew=config.number(settings, "FRONTIER_LEASE_SECONDS", 1, 86_400) / 4,
             tiers=config.number(settings, "TIER_REFRESH_SECONDS", 0.05, 300),
         )

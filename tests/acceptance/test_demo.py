@@ -56,7 +56,9 @@ def test_two_days_of_the_demo_lose_nothing_and_duplicate_nothing(tmp_path: Path)
 @pytest.mark.slow
 @pytest.mark.timeout(240)
 def test_ctrl_c_leaves_no_process_behind_and_the_day_is_not_over(tmp_path: Path) -> None:
-    demo = subprocess.Popen(command(tmp_path), cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    demo = subprocess.Popen(
+        command(tmp_path, "--workers", "1"), cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     assert demo.stdout is not None
     shown = []
     for line in demo.stdout:

@@ -6,10 +6,12 @@ import asyncio
 import random
 from typing import Any
 
+import pytest
 from pymongo import AsyncMongoClient
 from pymongo.asynchronous.database import AsyncDatabase
 
-from crawler.storage.attempts import WAITING, AttemptsConfig, AttemptsLog, ensure
+from crawler.storage import attempts
+from crawler.storage.attempts import AttemptsConfig, AttemptsLog, ensure
 from tests.crawling import Fleet, count, ended
 from tests.integration.storage.observing import RecordedStats, at
 from tests.sites import Page, Site
@@ -52,18 +54,20 @@ async def test_each_attempt_is_logged_with_its_outcome(fleet: Fleet, mongo_datab
     assert fleet.runner.run("attempts", "--since", "soon").returncode == 2
 
 
-async def test_without_mongodb_attempts_are_lost_and_counted_and_nobody_waits() -> None:
+async def test_without_mongodb_attempts_are_lost_and_counted_and_nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    waiting = 3
+    monkeypatch.setattr(attempts, "WAITING", waiting)
     stats = RecordedStats()
     client: AsyncMongoClient[dict[str, Any]] = AsyncMongoClient("mongodb://127.0.0.1:1", serverSelectionTimeoutMS=1)
     log = AttemptsLog(client["nowhere"], AttemptsConfig(per_second=2), stats, random.Random(1))
-    for _ in range(WAITING + 5):
+    for _ in range(waiting + 5):
         for _ in range(3):
             log.add(lambda: {"at": at(0)})
         await log.flush()
-    assert stats.values["attempts/unsampled"] == WAITING + 5
+    assert stats.values["attempts/unsampled"] == waiting + 5
     assert stats.values["attempts/lost"] == 10
     await log.close()
-    assert stats.values["attempts/lost"] == 2 * (WAITING + 5)
+    assert stats.values["attempts/lost"] == 2 * (waiting + 5)
     await client.close()
 
 

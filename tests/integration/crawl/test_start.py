@@ -19,7 +19,7 @@ STOCK = {"SCHEDULER": "scrapy.core.scheduler.Scheduler"}
     [
         ({"CONCURRENT_REQUESTS": 0}, "CONCURRENT_REQUESTS = '0' cannot be used: allowed is a whole number from 1 to"),
         ({"FRONTIER_POLL_SECONDS": "often"}, "FRONTIER_POLL_SECONDS = 'often' cannot be used: allowed is a number"),
-        ({"MAX_IDLE_TIME_BEFORE_CLOSE": -1}, "MAX_IDLE_TIME_BEFORE_CLOSE = '-1' cannot be used: allowed is a whole"),
+        ({"MAX_IDLE_TIME_BEFORE_CLOSE": -1}, "MAX_IDLE_TIME_BEFORE_CLOSE = '-1' cannot be used: allowed is a number"),
         ({"RETRY_BASE_SECONDS": -1}, "RETRY_BASE_SECONDS = '-1' cannot be used: allowed is a number from 0"),
         ({"DOWNLOAD_SLOTS": {"a.example": {"delay": -1}}}, "DOWNLOAD_SLOTS['a.example'] = "),
         ({"SCHEDULER_PERSIST": "False"}, "SCHEDULER_PERSIST = False cannot be used: allowed is True: the queue"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -98,6 +99,26 @@ async def test_a_worker_that_ends_by_itself_is_named_once_and_the_last_one_ends_
     with pytest.raises(DemoError, match=r"every worker has ended(.|\n)*29"):
         await asyncio.wait_for(crawl(crew, 10_000, screen), 20)
     assert screen.notes == [f"worker-1 has ended by itself (status 3); its log is {worker.log}"]
+
+
+async def test_ctrl_c_that_a_driver_swallows_ends_the_demo_all_the_same(crew: Script) -> None:
+    crew.add()
+    frontier, looked = Frontier(10_000), asyncio.Event()
+
+    async def swallowing() -> bool:
+        frontier.looks += 1
+        looked.set()
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.sleep(60)
+        return False
+
+    frontier.empty = swallowing  # type: ignore[method-assign]
+    running = asyncio.create_task(crew.crawl(frontier, Silent(), kill_after=None, limit=30))  # type: ignore[arg-type]
+    await looked.wait()
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asyncio.wait_for(running, 20)
+    assert frontier.looks == 1
 
 
 async def test_a_crawl_that_takes_too_long_is_given_up(crew: Script) -> None:
