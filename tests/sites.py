@@ -10,9 +10,12 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
 from typing import Any
 
 from tests.serving import Served
+
+LATE = 0.1  # seconds by which a site on a busy machine may learn of a request after it was sent
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,11 @@ class Site(Served):
     def requested(self) -> list[str]:
         """The paths that were asked for, in order."""
         return [request.path for request in self.received]
+
+    @property
+    def gaps(self) -> list[float]:
+        """Seconds between each request and the next; LATE tells how far they may be off."""
+        return [after.at - before.at for before, after in pairwise(self.received)]
 
     def url(self, path: str = "/") -> str:
         """The address of *path*."""

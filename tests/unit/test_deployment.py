@@ -148,8 +148,10 @@ def test_image_names_agree() -> None:
 @pytest.mark.parametrize("path", MANIFESTS, ids=lambda path: str(path.relative_to(PROJECT_DIR)))
 @pytest.mark.parametrize("version", KUBERNETES)
 def test_every_manifest_is_valid(path: Path, version: str) -> None:
-    for document in _documents(path.read_text()):
-        kubernetes_validate.validate(document, version, strict=True)
+    validated = {
+        kubernetes_validate.validate(document, version, strict=True) for document in _documents(path.read_text())
+    }
+    assert validated == {version}, "against the schemas of that version"
 
 
 @needs_kubectl

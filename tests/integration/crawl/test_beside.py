@@ -3,12 +3,11 @@ turn at its host, on the wire; and no other host waits for it."""
 
 from __future__ import annotations
 
-import itertools
 from pathlib import Path
 from typing import Any
 
 from tests.crawling import Fleet, count, ended, open_frontier
-from tests.sites import Page, Site
+from tests.sites import LATE, Page, Site
 
 DELAY = 0.3
 THERE = "127.0.4.2"
@@ -21,10 +20,10 @@ async def test_a_burst_on_the_wire_is_no_longer_than_allowed(fleet: Fleet) -> No
         assert [(await ended(worker))[0] for worker in workers] == [0, 0]
         times = [request.at for request in site.received]
     assert len(times) == 9
-    assert times[3] - times[0] < 1.4, "four without waiting: they would take 1.5 s"
+    assert times[3] - times[0] < (times[6] - times[3]) / 2, "four without waiting, three more at the host's pace"
     for first in range(9):
         for last in range(first + 4, 9):  # one more than the burst takes one delay, and so on
-            assert times[last] - times[first] >= (last - first - 3) * 0.5 - 0.003, times
+            assert times[last] - times[first] >= (last - first - 3) * 0.5 - LATE, times
 
 
 async def test_everything_takes_its_turn_and_no_other_host_waits(fleet: Fleet, tmp_path: Path) -> None:
@@ -52,8 +51,7 @@ async def test_everything_takes_its_turn_and_no_other_host_waits(fleet: Fleet, t
             state = await frontier.census._host(0, THERE, 0, 0)
     assert status == 0, log
     assert sorted(there.requested) == sorted([*asked, "/robots.txt"])
-    gaps = [after.at - before.at for before, after in itertools.pairwise(there.received)]
-    assert min(gaps) >= DELAY - 0.002, gaps
+    assert min(there.gaps) >= DELAY - LATE, there.gaps
     slowed = there.requested.index("/asked1")
     if slowed + 1 < len(there.received):
         assert there.received[slowed + 1].at - there.received[slowed].at >= 1, "it is the host that is slowed down"

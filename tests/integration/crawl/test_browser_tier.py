@@ -16,7 +16,7 @@ from pymongo.asynchronous.database import AsyncDatabase
 
 from tests.crawling import Fleet, count, ended
 from tests.integration.handlers.browsing import executable
-from tests.sites import Page, Site
+from tests.sites import LATE, Page, Site
 
 BROWSER: dict[str, Any] = {
     "TIER": "browser",
@@ -24,7 +24,6 @@ BROWSER: dict[str, Any] = {
     "CONCURRENT_REQUESTS": 2,
     "RETRY_TIMES": 5,
 }
-LATE = 0.1  # seconds by which the site may learn of a request after it was written
 PAGE = "<title>plain</title><script>document.title = 'rendered'</script>"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import itertools
 import json
 import threading
 import time
@@ -14,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.crawling import SHORT_LEASE, Fleet, count, ended
-from tests.sites import Page, Site
+from tests.sites import LATE, Page, Site
 
 OBEY: dict[str, Any] = {"ROBOTSTXT_OBEY": True, "ROBOTSTXT_RETRY_SECONDS": 0.5, "ROBOTSTXT_TIMEOUT_SECONDS": 1}
 PRIVATE = "User-agent: *\nDisallow: /private\n"
@@ -26,11 +25,6 @@ Pages = dict[str, Page | Callable[[], Page]]
 def pages(number: int = 1) -> Pages:
     found: Pages = {f"/{each}": Page() for each in range(number)}
     return found | {"/private": Page()}
-
-
-def gaps(site: Site) -> list[float]:
-    times = [request.at for request in site.received]
-    return [after - before for before, after in itertools.pairwise(times)]
 
 
 async def crawled(fleet: Fleet, workers: int = 1, **settings: Any) -> list[str]:
@@ -166,7 +160,7 @@ async def test_what_it_asks_for_is_kept_on_the_wire_by_all(fleet: Fleet, wish: s
         await fleet.push(*map(site.url, pages(5)), cap=4)
         await crawled(fleet, workers=2)
         assert len(site.received) == 7
-        assert min(gaps(site)) >= 0.398, gaps(site)
+        assert min(site.gaps) >= 0.4 - LATE, site.gaps
         shown = fleet.runner.run("status", "--json", "-s", f"FRONTIER_KEY={fleet.key}")
         assert json.loads(shown.stdout)["hosts"] == []
         await fleet.push(site.url("/more"))

@@ -86,4 +86,5 @@ def test_valid_json_comes_back(value: Any) -> None:
 
 @given(st.text(alphabet='{}[]":,\\/ \n<>!-*;x1'))
 def test_no_block_is_too_broken(body: str) -> None:
-    assert isinstance(list(jsonld.blocks(script(body))), list)
+    for block in jsonld.blocks(script(body)):
+        assert json.loads(json.dumps(block)) == block, "what is salvaged is JSON"

@@ -36,7 +36,7 @@ def check(html: str, url: str = URL) -> ProductItem | None:
     """Extract all there is, and check what holds for any result."""
     document = Document(html, url)
     item = extract_product(document, url)
-    links(document, url)
+    assert all(link.startswith(("http://", "https://")) for link in links(document, url))
     missing_required(document, extract_product(html, url, RULES), RULES)
     if item is not None:
         assert item.title

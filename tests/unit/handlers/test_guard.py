@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from scrapy.settings import Settings
+from scrapy.utils.misc import load_object
 
 from crawler.errors import ConfigError
 from crawler.handlers import guard
@@ -23,10 +24,15 @@ def settings(**changed: Any) -> Settings:
 
 def test_the_projects_settings_are_guarded() -> None:
     guard.check(settings())
+    used = {load_object(path) for path in HANDLERS.values() if path}
+    assert {handler.guards_addresses for handler in used} == {True}
 
 
-def test_a_scheme_that_is_off_needs_no_guard() -> None:
+def test_a_scheme_that_is_off_needs_no_guard_and_the_others_do() -> None:
     guard.check(settings(DOWNLOAD_HANDLERS=HANDLERS | {"http": None}))
+    unguarded = "scrapy.core.downloader.handlers.http11.HTTP11DownloadHandler"
+    with pytest.raises(ConfigError, match=r"DOWNLOAD_HANDLERS\['https'\]"):
+        guard.check(settings(DOWNLOAD_HANDLERS=HANDLERS | {"http": None, "https": unguarded}))
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])

@@ -54,7 +54,7 @@ async def test_part_of_a_batch_waits_its_time() -> None:
     batcher = Batcher(Recorder(), 100, 0.05)
     began = asyncio.get_running_loop().time()
     await batcher.submit(1, 1)
-    assert 0.045 <= asyncio.get_running_loop().time() - began < 1.0
+    assert 0.045 <= asyncio.get_running_loop().time() - began < 10
     await batcher.close()
 
 
