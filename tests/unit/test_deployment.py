@@ -286,6 +286,10 @@ def test_a_worker_has_time_to_drain() -> None:
     assert COMPOSE["services"]["worker"]["stop_grace_period"] == f"{WORKER['terminationGracePeriodSeconds']}s"
 
 
+def test_the_name_of_a_site_is_not_looked_for_inside_the_cluster_first() -> None:
+    assert WORKER["dnsConfig"] == {"options": [{"name": "ndots", "value": "1"}]}
+
+
 def test_the_recrawl_job_is_a_command_of_ours() -> None:
     pod = next(_pods([_find("CronJob", "recrawl")]))
     name, *arguments = pod["containers"][0]["args"]
