@@ -47,9 +47,7 @@ FRONTIER_DEAD_LIMIT = 100_000  # dead letters kept; beyond it the oldest are evi
 FRONTIER_BACKOFF_SECONDS = 1  # least delay after a 429 or 503
 FRONTIER_FORGIVE_SECONDS = 300  # each such time without a 429 or 503 halves what they imposed
 FRONTIER_FORGIVE_AFTER = 20  # and so do this many answers of 200 in a row
-FRONTIER_BREAKER_FAULTS = (
-    5  # refused, unresolved, timed out, dropped or 5xx in a row: the host is left alone; 0 = never
-)
+FRONTIER_BREAKER_FAULTS = 5  # refused, unresolved, timed out, dropped or 5xx in a row: left alone; 0 = never
 FRONTIER_BREAKER_SECONDS = 30  # until one request tries whether it works again; doubled each time that it does not
 FRONTIER_BREAKER_MAX_SECONDS = 1_800  # up to this
 FRONTIER_HOST_MEMORY_SECONDS = 3_600  # an idle host's pace is remembered for this long

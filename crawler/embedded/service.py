@@ -48,9 +48,7 @@ class Service:
             raise ServiceError(f"package {self.distribution} is not installed (`make setup` does)") from None
         for file in files:
             if file.name == self.program and (path := Path(str(file.locate()))).is_file():
-                if not os.access(
-                    path, os.X_OK
-                ):  # some installers lose the bit; in a shared venv only its owner may set it
+                if not os.access(path, os.X_OK):  # some installers lose the bit; in a shared venv its owner sets it
                     path.chmod(path.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
                 return path
         raise ServiceError(f"package {self.distribution} has lost its file {self.program}: install it again")
