@@ -18,7 +18,8 @@ from crawler.policy.tiers import Tier
 HOSTS_EXAMINED: Final = 2_000  # per stream and shard, taken at random beyond that
 SILENT_MS: Final = 15_000  # three heartbeats missed: what a killed worker had in its outbox is gone with it
 SAMPLED: Final = 16  # keys of a kind, to tell their size
-_COUNTED: Final = {"zset": "zcard", "set": "scard", "hash": "hlen"}  # a Bloom filter's size is fixed: not told
+# How many a key holds; a Bloom filter's size is fixed: not told.
+_COUNTED: Final = {"list": "llen", "zset": "zcard", "set": "scard", "hash": "hlen"}
 _FIELDS: Final = frozenset(SpiderStats.__slots__)
 _HOST: Final = struct.Struct("<9d3HI2HhBHh")  # the twin of HOST in lua/lib/hosts.lua
 
@@ -113,7 +114,11 @@ class Census:
         for shard, answer in enumerate(await self._shards.run_all("stats")):
             for stream, *_ in answer[6]:
                 names = await self._hosts(shard, stream.decode(), SAMPLED)
-                queues += [self._shards.key(shard, f"q:{stream.decode()}:{name}") for name in names]
+                queues += [
+                    self._shards.key(shard, f"{kind}:{stream.decode()}:{name}")
+                    for name in names
+                    for kind in ("q", "early")
+                ]
             for _, flat in answer[5]:
                 fields = dict(zip(flat[::2], flat[1::2], strict=True))
                 count = int(fields.get(b"buckets", 0))
@@ -155,18 +160,21 @@ class Census:
         return queued
 
     async def _hosts(self, shard: int, lane: str, most: int) -> list[str]:
-        """Up to *most* hosts of each of the two lists of a lane, at random."""
+        """Up to *most* hosts of each of the three lists of a lane, at random."""
         names: list[bytes] = []
         for listing in ("due", "wait"):
             names += await self._shards.client.zrandmember(self._shards.key(shard, f"{listing}:{lane}"), most)
+        names += await self._shards.client.srandmember(self._shards.key(shard, f"park:{lane}"), most)
         return [name.decode() for name in names]
 
     async def _lengths(self, shard: int, lane: str) -> dict[str, int]:
         names = await self._hosts(shard, lane, HOSTS_EXAMINED)
         async with self._shards.client.pipeline(transaction=False) as pipe:
             for name in names:
-                pipe.zcard(self._shards.key(shard, f"q:{lane}:{name}"))
-            return dict(zip(names, await pipe.execute(), strict=True))
+                pipe.llen(self._shards.key(shard, f"q:{lane}:{name}"))
+                pipe.zcard(self._shards.key(shard, f"early:{lane}:{name}"))
+            counts = await pipe.execute()
+        return {name: listed + early for name, listed, early in zip(names, counts[::2], counts[1::2], strict=True)}
 
     async def _bytes_per_member(self, keys: Sequence[str]) -> float | None:
         size = members = 0

@@ -19,8 +19,7 @@ from redis.exceptions import (
 from crawler.errors import ServiceError
 from crawler.frontier.shards import Shards
 
-# Queued requests of a host stay in one compact list while none is longer than this, and a host has no more than
-# zset-max-listpack-entries of them.
+# What is queued before less urgent requests of its host stays compact, and so do big buckets of fingerprints.
 TUNING: Final = {"zset-max-listpack-value": 512, "set-max-intset-entries": 2048}
 LOADING_POLL_SECONDS: Final = 0.5
 
@@ -77,7 +76,7 @@ async def _tuned(client: Any) -> str:
                 await client.config_set(name, value, **where)
     except (ResponseError, NoPermissionError):
         wanted = ", ".join(f"{name} {value}" for name, value in TUNING.items())
-        return f"CONFIG SET is not allowed: without {wanted} the server needs up to twice the memory per queued URL"
+        return f"CONFIG SET is not allowed: without {wanted} mixed priorities take up to twice the memory"
     return ""
 
 

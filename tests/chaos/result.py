@@ -17,7 +17,8 @@ from tests.chaos.spider import ChaosSpider
 from tests.chaos.trouble import Freeze
 from tests.chaos.verdict import Left
 
-_WORK: Final = ("q:", "wait:", "due:", "infl", "body", "lease", "delayed")  # keys that exist only while there is work
+# Keys that exist only while there is work.
+_WORK: Final = ("q:", "early:", "wait:", "due:", "park:", "infl", "body", "lease", "delayed")
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,9 +29,9 @@ end
 local leased, rows = 0, {}
 local records, bodies, expiries = {}, {}, {}
 
-local function hand_out(base, name, member, score, reserved)
-  local id, deliveries, status, _, _, generation = struct.unpack('>I6BHhxxxxxxxxBc0Bc0', member)
-  local envelope, at = string.sub(member, 10), 2 * leased
+local function hand_out(base, name, entry, reserved)
+  local score, id, deliveries, status, _, _, generation = struct.unpack('>dI6BHhxxxxxxxxBc0Bc0', entry)
+  local envelope, at = string.sub(entry, 18), 2 * leased
   leased = leased + 1
   state.token = math.max(state.token + 1, now * 1024) -- never one given out before the server lost its last second
   local record = struct.pack(HEAD_FORMAT, state.token, score, reserved, now + START_MS, 0, deliveries, 0, status)
@@ -44,28 +44,53 @@ local function hand_out(base, name, member, score, reserved)
   t.queued, t.leased = t.queued - 1, t.leased + 1
 end
 
-local leaving, to_due, to_wait = {}, {}, {} -- how hosts are filed after this round
+local leaving, to_due, to_wait, to_park = {}, {}, {}, {} -- how hosts are filed after this round
+
+local function goes_before(a, b)
+  local score, id = struct.unpack('>dI6', a)
+  local other_score, other_id = struct.unpack('>dI6', b)
+  return score < other_score or (score == other_score and id < other_id)
+end
+
+-- Takes up to `room` entries off a queue; returns them in their order, what follows them behind, and how many they are.
+local function take_off(place, room)
+  local list, early, is_early, from_early = T .. ':q:' .. place, T .. ':early:' .. place, {}, 0
+  local heads = call('LRANGE', list, 0, room)
+  if state.early > 0 then
+    for _, entry in ipairs(call('ZRANGE', early, 0, room)) do
+      heads[#heads + 1], is_early[entry] = entry, true
+    end
+    table.sort(heads, goes_before)
+  end
+  local taken = math.min(room, #heads)
+  for i = 1, taken do
+    if is_early[heads[i]] then from_early = from_early + 1 end
+  end
+  if taken > from_early then call('LTRIM', list, taken - from_early, -1) end
+  if from_early > 0 then
+    call('ZREMRANGEBYRANK', early, 0, from_early - 1)
+    state.early = state.early - from_early
+  end
+  return heads, taken
+end
 
 -- Leases up to `most` requests of a host and notes when it may be visited again.
 local function visit(stream, base, name, most)
   local h = host(name)
   local at = ready_at(h)
   if at <= now then
-    local queue = T .. ':q:' .. stream .. ':' .. name
     local room = h[DELAY] > 0 and 1 or math.min(most, width(h) - h[INFLIGHT])
-    local heads = call('ZRANGE', queue, 0, room, 'WITHSCORES')
-    local taken = math.min(room, #heads / 2)
-    call('ZREMRANGEBYRANK', queue, 0, taken - 1)
+    local heads, taken = take_off(stream .. ':' .. name, room)
     if h[DELAY] > 0 then reserve(h) end
-    for i = 1, taken do hand_out(base, name, heads[2 * i - 1], heads[2 * i], h[NEXT]) end
+    for i = 1, taken do hand_out(base, name, heads[i], h[NEXT]) end
     h[INFLIGHT] = h[INFLIGHT] + taken
-    local first = heads[2 * taken + 1]
+    local first = heads[taken + 1]
     if not first then
       remove_stream(h, stream)
       leaving[#leaving + 1] = name
       return
     end
-    h[LEAD] = priority_of(first)
+    h[LEAD] = struct.unpack('>h', first, 18)
     at = ready_at(h)
     if at <= now then
       to_due[#to_due + 1], to_due[#to_due + 2] = score_of(h[LEAD]), name
@@ -73,14 +98,19 @@ local function visit(stream, base, name, most)
     end
   end
   leaving[#leaving + 1] = name
-  to_wait[#to_wait + 1], to_wait[#to_wait + 2] = at, name
+  if is_full(h) then
+    to_park[#to_park + 1] = name
+  else
+    to_wait[#to_wait + 1], to_wait[#to_wait + 2] = at, name
+  end
 end
 
 local function file(stream)
   if #to_due > 0 then call('ZADD', T .. ':due:' .. stream, unpack(to_due)) end
   if #leaving > 0 then call('ZREM', T .. ':due:' .. stream, unpack(leaving)) end
   if #to_wait > 0 then call('ZADD', T .. ':wait:' .. stream, unpack(to_wait)) end
-  leaving, to_due, to_wait = {}, {}, {}
+  if #to_park > 0 then call('SADD', T .. ':park:' .. stream, unpack(to_park)) end
+  leaving, to_due, to_wait, to_park = {}, {}, {}, {}
 end
 
 local visits = 4 * limit -- hosts looked at: some that are due may turn out to be blocked or at their cap
@@ -104,7 +134,7 @@ local function lease_from(stream, base, most)
   until leased >= most or not progress
 end
 
--- Hosts at their cap are parked far ahead: a report may call them back sooner.
+-- Hosts at their cap are left out: a report calls them back.
 local function next_due()
   local soonest = tonumber(call('ZRANGE', T .. ':delayed', 0, 0, 'WITHSCORES')[2]) or math.huge
   for _, stream in ipairs(streams) do
@@ -118,7 +148,9 @@ local suspects = 0
 if state.suspects > 0 then
   for _, stream in ipairs(streams) do
     if ARGV[3] == '1' and leased == 0 then lease_from(stream .. '!', stream, 1) end
-    suspects = suspects + call('ZCARD', T .. ':due:' .. stream .. '!') + call('ZCARD', T .. ':wait:' .. stream .. '!')
+    local lane = stream .. '!'
+    suspects = suspects + call('ZCARD', T .. ':due:' .. lane) + call('ZCARD', T .. ':wait:' .. lane)
+      + call('SCARD', T .. ':park:' .. lane)
   end
   state.suspects = state.suspects - leased
 end

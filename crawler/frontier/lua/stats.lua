@@ -10,10 +10,11 @@ for _, name in ipairs(call('SMEMBERS', T .. ':gens')) do
   local stream = string.match(name, '^(.*):')
   if not known[stream] then
     known[stream] = true
-    local due, wait = T .. ':due:' .. stream, T .. ':wait:' .. stream
+    local due, wait, park = T .. ':due:' .. stream, T .. ':wait:' .. stream, T .. ':park:' .. stream
     local ready = call('ZCARD', due) + call('ZCOUNT', wait, '-inf', now)
-    local suspects = call('ZCARD', due .. '!') + call('ZCARD', wait .. '!')
-    streams[#streams + 1] = {stream, ready, call('ZCARD', due) + call('ZCARD', wait) - ready, suspects}
+    local all = call('ZCARD', due) + call('ZCARD', wait) + call('SCARD', park)
+    local suspects = call('ZCARD', due .. '!') + call('ZCARD', wait .. '!') + call('SCARD', park .. '!')
+    streams[#streams + 1] = {stream, ready, all - ready, suspects}
   end
 end
 return {state.born, now, state.seq, state.token, state.evicted, generations, streams}

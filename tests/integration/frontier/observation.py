@@ -18,6 +18,7 @@ for _, key in ipairs(redis.call('KEYS', '*')) do
   local value
   if kind == 'string' then value = redis.call('GET', key)
   elseif kind == 'hash' then value = redis.call('HGETALL', key)
+  elseif kind == 'list' then value = redis.call('LRANGE', key, 0, -1)
   elseif kind == 'set' then value = redis.call('SMEMBERS', key)
   else value = redis.call('ZRANGE', key, 0, -1, 'WITHSCORES') end
   result[#result + 1] = {key, value}
@@ -29,7 +30,7 @@ _TIMES = ("next", "delay", "floor", "crawl", "blocked", "hold", "hurt", "tripped
 _NUMBERS = ("cap", "width", "in_flight", "latency", "ok", "bad", "streak", "trips", "burst", "lead")
 HOST_FIELDS = (*_TIMES, *_NUMBERS)
 RECORD = struct.Struct("<5d2BH")
-STATE = struct.Struct("<12d")
+STATE = struct.Struct("<13d")
 STATE_FIELDS = (
     "schema",
     "born",
@@ -43,6 +44,7 @@ STATE_FIELDS = (
     "evicted",
     "suspects",
     "alarm",
+    "early",
 )
 
 
@@ -86,6 +88,8 @@ class Observation:
     hosts: dict[str, dict[str, Any]] = field(default_factory=dict)
     due: dict[str, dict[str, float]] = field(default_factory=lambda: defaultdict(dict))
     wait: dict[str, dict[str, float]] = field(default_factory=lambda: defaultdict(dict))
+    park: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    early: int = 0  # requests queued before the end of their host's list
     counters: dict[tuple[str, str], Counter[str]] = field(default_factory=dict)
     seen: dict[tuple[str, str], set[int]] = field(default_factory=dict)
     dead_fingerprints: Counter[tuple[str, int]] = field(default_factory=Counter)
@@ -119,15 +123,25 @@ def _read_queues(seen: Observation, keys: dict[str, Any]) -> None:
         kind, _, rest = key.partition(":")
         if kind in {"due", "wait"}:
             getattr(seen, kind)[rest] = {host.decode(): float(score) for host, score in _pairs(value)}
-        elif kind == "q":
+        elif kind == "park":
+            seen.park[rest] = {host.decode() for host in value}
+        elif kind in {"q", "early"}:
             stream, _, host = rest.rpartition(":")
-            for member, score in _pairs(value):
-                _place(seen, "queued", stream, host, member, float(score))
+            entries = value if kind == "q" else [entry for entry, _ in _pairs(value)]
+            assert entries == sorted(entries, key=_order), "each queue is in order"
+            for entry in entries:
+                _place(seen, "queued", stream, host, entry[8:], _order(entry)[0])
+            seen.early += len(entries) if kind == "early" else 0
     for entry, ready in _pairs(keys.get("delayed", [])):
         stream_end = 1 + entry[0]
         host_end = stream_end + 1 + entry[stream_end]
         names = entry[1:stream_end].decode(), entry[stream_end + 1 : host_end].decode()
         _place(seen, "delayed", *names, entry[host_end:], float(ready))
+
+
+def _order(entry: bytes) -> tuple[float, int]:
+    score, high, low = struct.unpack_from(">dHI", entry)
+    return score, high << 32 | low
 
 
 def _place(seen: Observation, state: str, stream: str, host: str, member: bytes, at: float) -> None:

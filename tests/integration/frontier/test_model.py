@@ -221,8 +221,8 @@ class FrontierMachine(RuleBasedStateMachine):
         model = self.model
         times = [url.at for url in model.urls.values() if url.state == "delayed"]
         for lane, host in model.lanes():
-            if lane in streams and host not in excluded:
-                times.append(latest(model, host))
+            if lane in streams and host not in excluded and model.ready_at(host) < inf:
+                times.append(model.ready_at(host))
         if times:
             assert next_due_ms is not None
             assert next_due_ms <= max(0, min(times) - model.now)
@@ -521,22 +521,22 @@ def check_hosts(seen: Observation, model: Model) -> None:
 
 
 def check_filing(seen: Observation, model: Model) -> None:
-    """No host is stranded: with work it is in one of the two sets, and in `wait` never for longer than it has to."""
+    """No host is stranded: with work it is in one of the three sets, in `wait` never for longer than it has to, and in
+    `park` only while it is at its cap."""
     lanes = model.lanes()
-    for kind, filed in (("due", seen.due), ("wait", seen.wait)):
-        other = seen.wait if kind == "due" else seen.due
-        for lane, hosts in filed.items():
-            for host in hosts:
-                assert (lane, host) in lanes, f"{host} is in {kind}:{lane} without work"
-                assert host not in other[lane], f"{host} is in both sets of {lane}"
+    kinds = (seen.due, seen.wait, seen.park)
+    filed = [(lane, host) for kind in kinds for lane, hosts in kind.items() for host in hosts]
+    assert sorted(filed) == sorted(lanes)
     for lane, host in lanes:
-        if host not in seen.due[lane]:
-            assert host in seen.wait[lane], f"{host} is stranded on {lane}"
+        if host in seen.park[lane]:
+            assert model.ready_at(host) == inf, f"{host} is parked on {lane} with room left"
+        elif host in seen.wait[lane]:
             assert seen.wait[lane][host] <= max(model.now, latest(model, host)), f"{host} waits too long on {lane}"
+    assert seen.state["early"] == seen.early
 
 
 def latest(model: Model, host: str) -> float:
-    """When the host is looked at again, at the latest: at its cap it is parked for a lease's time."""
+    """When a host that waits is looked at again, at the latest: when it came to its cap since, after a lease's time."""
     at = model.ready_at(host)
     return at if at < inf else model.now + model.config.lease_ms
 

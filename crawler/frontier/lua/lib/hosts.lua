@@ -87,13 +87,45 @@ local function width(h)
   return h[TRIPS] > 0 and 1 or h[WIDTH]
 end
 
--- When the host may next be handed out. At its cap it is parked: the report that frees a slot calls it back.
+local function is_full(h)
+  return h[INFLIGHT] >= width(h)
+end
+
+-- When the host may next be handed out; at its cap not before the report that frees a slot.
 local function ready_at(h)
-  if h[INFLIGHT] >= width(h) then return now + LEASE_MS end
+  if is_full(h) then return now + LEASE_MS end
   return math.max(open_at(h), h[HOLD])
 end
 
--- Files the hosts whose time has changed under it, on every stream where they wait.
+local function score_of(priority)
+  return now - priority * STEP_MS
+end
+
+-- Files hosts of a stream under their time: those that are parked where there is room now, others only if they wait.
+local function refile(stream, names)
+  local parked = call('SMISMEMBER', T .. ':park:' .. stream, unpack(names))
+  local back, due, wait, waiting = {}, {}, {}, {}
+  for i, name in ipairs(names) do
+    local h = hosts[name]
+    local at = ready_at(h)
+    if parked[i] == 0 then
+      waiting[#waiting + 1], waiting[#waiting + 2] = at, name
+    elseif not is_full(h) then
+      back[#back + 1] = name
+      if at <= now then
+        due[#due + 1], due[#due + 2] = score_of(h[LEAD]), name
+      else
+        wait[#wait + 1], wait[#wait + 2] = at, name
+      end
+    end
+  end
+  if #waiting > 0 then call('ZADD', T .. ':wait:' .. stream, 'XX', unpack(waiting)) end
+  if #back > 0 then call('SREM', T .. ':park:' .. stream, unpack(back)) end
+  if #due > 0 then call('ZADD', T .. ':due:' .. stream, unpack(due)) end
+  if #wait > 0 then call('ZADD', T .. ':wait:' .. stream, unpack(wait)) end
+end
+
+-- Refiles the hosts whose time has changed, on every stream where they have work.
 local function settle_hosts()
   local moves = {} -- by the streams that hosts have in common
   for name in pairs(unsettled) do
@@ -103,13 +135,10 @@ local function settle_hosts()
       move = {}
       moves[h[STREAMS]] = move
     end
-    local count = #move
-    move[count + 1], move[count + 2] = ready_at(h), name
+    move[#move + 1] = name
   end
   for streams, move in pairs(moves) do
-    for stream in string.gmatch(streams, '[^\n]+') do
-      call('ZADD', T .. ':wait:' .. stream, 'XX', unpack(move))
-    end
+    for stream in string.gmatch(streams, '[^\n]+') do refile(stream, move) end
   end
   unsettled = {}
 end

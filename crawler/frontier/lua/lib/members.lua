@@ -1,4 +1,5 @@
 -- How a queued request is written:
+--   entry    = score (8) member, in the queue of its host
 --   member   = id (6 bytes, keeps equal scores in order) deliveries (1) last status (2) envelope
 --   envelope = priority (2) fingerprint (8) digest and generation (each length-prefixed) body
 local function member_of(id, deliveries, status, envelope)
@@ -19,8 +20,4 @@ local function changed(envelope, priority, body)
   local _, at = struct.unpack('>Bc0', envelope, 11)
   _, at = struct.unpack('>Bc0', envelope, at)
   return struct.pack('>h', priority) .. string.sub(envelope, 3, at - 1) .. body
-end
-
-local function score_of(priority)
-  return now - priority * STEP_MS
 end

@@ -1,29 +1,57 @@
--- Queued requests. A host with work on a stream is in exactly one of two sets of that stream:
--- T:wait:<stream> ZSET host -> ms when it may be looked at again   T:due:<stream> ZSET host -> ms due - priority*STEP_MS
--- T:q:<stream>:<host> ZSET member -> ms queued - priority*STEP_MS: urgent first, yet age outweighs any priority in time.
+-- Queued requests. A host with work on a stream is in exactly one of three sets of that stream:
+-- T:due:<stream> ZSET host -> ms due - priority*STEP_MS    T:wait:<stream> ZSET host -> ms when it may be looked at again
+-- T:park:<stream> SET of the hosts at their cap: what frees a slot files them again
+-- T:q:<stream>:<host> LIST of entries in the order of their scores (ms queued - priority*STEP_MS) and ids: urgent first,
+-- yet age outweighs any priority in time. T:early:<stream>:<host> ZSET entry -> score takes those that belong before the
+-- end of the list; state.early counts them. Both ends of a list are reached at once, a place in a ZSET is searched for:
+-- one request of low priority at the end of a list sends what follows it there, until time has caught up with it.
 -- A request that may have killed its worker twice waits on the suspects' stream, '<stream>!'.
 -- T:delayed ZSET stream, host (each length-prefixed) member -> ms when it is to be queued
-local run = {count = 0, best = 0} -- consecutive members of one host are written at once
+local run = {count = 0, best = 0} -- consecutive entries of one host are written at once
 
 local function lane(stream, deliveries)
   return deliveries >= SUSPECT_DELIVERIES and stream .. '!' or stream
 end
 
+-- Files a host that has had no work on this stream.
+local function file_new(stream, name, h, priority)
+  if is_full(h) then return call('SADD', T .. ':park:' .. stream, name) end
+  local at = ready_at(h)
+  if at <= now then return call('ZADD', T .. ':due:' .. stream, score_of(priority), name) end
+  call('ZADD', T .. ':wait:' .. stream, at, name)
+end
+
+local function write_run(stream, name)
+  local place = stream .. ':' .. name
+  local last, last_id = -math.huge, 0
+  local tail = call('LINDEX', T .. ':q:' .. place, -1)
+  if tail then last, last_id = struct.unpack('>dI6', tail) end
+  local queued, early = {}, {}
+  for i = 1, run.count do
+    local score, id = struct.unpack('>dI6', run[i])
+    if score > last or (score == last and id > last_id) then
+      queued[#queued + 1], last, last_id = run[i], score, id
+    else
+      early[#early + 1], early[#early + 2] = score, run[i]
+    end
+  end
+  if #queued > 0 then call('RPUSH', T .. ':q:' .. place, unpack(queued)) end
+  if #early > 0 then
+    call('ZADD', T .. ':early:' .. place, unpack(early))
+    state.early = state.early + #early / 2
+  end
+end
+
 local function flush_queue()
   if run.count == 0 then return end
   local stream, name, h = run.stream, run.host, host(run.host)
-  call('ZADD', T .. ':q:' .. stream .. ':' .. name, unpack(run, 1, run.count))
-  if string.sub(stream, -1) == '!' then state.suspects = state.suspects + run.count / 2 end
+  write_run(stream, name)
+  if string.sub(stream, -1) == '!' then state.suspects = state.suspects + run.count end
   run.count = 0
   if not has_stream(h, stream) then
     h[LEAD] = h[STREAMS] == '' and run.best or math.max(h[LEAD], run.best)
     h[STREAMS] = h[STREAMS] .. '\n' .. stream .. '\n'
-    local at = ready_at(h)
-    if at <= now then
-      call('ZADD', T .. ':due:' .. stream, score_of(run.best), name)
-    else
-      call('ZADD', T .. ':wait:' .. stream, at, name)
-    end
+    file_new(stream, name, h, run.best)
   elseif run.best > h[LEAD] then -- brings the host forward, if it is due already
     h[LEAD] = run.best
     call('ZADD', T .. ':due:' .. stream, 'XX', 'LT', score_of(run.best), name)
@@ -37,10 +65,9 @@ end
 
 local function enqueue(stream, name, score, member, priority)
   turn_to(stream, name)
-  local count = run.count
-  if count == 0 then run.stream, run.host, run.best = stream, name, priority end
-  run[count + 1], run[count + 2] = score, member
-  run.count = count + 2
+  local count = run.count + 1
+  if count == 1 then run.stream, run.host, run.best = stream, name, priority end
+  run[count], run.count = struct.pack('>d', score) .. member, count
   if priority > run.best then run.best = priority end
 end
 

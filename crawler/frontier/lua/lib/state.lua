@@ -4,23 +4,24 @@
 --   resumed         ms when work went on after a silence           backlog     queued and delayed requests
 --   evicted         dead letters lost to DEAD_LIMIT                suspects    requests that wait to be leased alone
 --   alarm           ms when reap has to look, 0 for never: no later than the first lease expires or delayed request is due
+--   early           requests queued before the end of their host's list
 local T, call = KEYS[1], redis.call
-local STATE = '<dddddddddddd'
-local raw_state = call('GET', T .. ':state') or string.rep('\0', 96)
+local STATE = '<ddddddddddddd'
+local raw_state = call('GET', T .. ':state') or string.rep('\0', 104)
 
 local function read_state(raw)
-  local schema, born, clock, offset, resumed, seq, token, sets, backlog, evicted, suspects, alarm =
+  local schema, born, clock, offset, resumed, seq, token, sets, backlog, evicted, suspects, alarm, early =
     struct.unpack(STATE, raw)
   return {
     schema = schema, born = born, clock = clock, offset = offset, resumed = resumed,
     seq = seq, token = token, sets = sets, backlog = backlog, evicted = evicted,
-    suspects = suspects, alarm = alarm,
+    suspects = suspects, alarm = alarm, early = early,
   }
 end
 
 local function write_state(s)
   return struct.pack(STATE, s.schema, s.born, s.clock, s.offset, s.resumed, s.seq, s.token, s.sets, s.backlog, s.evicted,
-    s.suspects, s.alarm)
+    s.suspects, s.alarm, s.early)
 end
 
 if struct.unpack('<d', raw_state) > SCHEMA then
