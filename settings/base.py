@@ -280,6 +280,8 @@ EXTENSIONS = {
 # Requests in flight in one worker (1 to 10,000), and names looked up at once. Scrapy: 16.
 # Readers: Scrapy, frontier/prefetch.py, handlers/resolver.py
 CONCURRENT_REQUESTS = os.environ.get("CONCURRENT_REQUESTS", "32")
+# Per response; Scrapy's 100 starts 101 tasks for one item, where its own ITEM_PROCESSOR is in use. Reader: Scrapy
+CONCURRENT_ITEMS = 4
 ASYNCIO_EVENT_LOOP = "uvloop.Loop"
 # New objects between two looks of Python's garbage collector, once what the program itself consists of is set aside;
 # 1 to 1,000,000, 0 = leave the collector as it is. Python: 700, and nothing aside. Reader: extensions/garbage.py

@@ -15,6 +15,7 @@ from scrapy.http import Headers, Response
 from scrapy.responsetypes import responsetypes
 from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.defer import Deferred
+from twisted.python.failure import Failure
 
 from crawler.errors import CodecError
 from crawler.frontier import codec, endings
@@ -47,6 +48,9 @@ class ReplayScheduler(BaseScheduler):
         self._room = asyncio.Event()
         self._reading = True
         self._task: asyncio.Task[None] | None = None
+        self._parsing: set[asyncio.Task[None]] = set()
+        self._bytes = 0  # of the pages that are being parsed
+        self._most_bytes = crawler.settings.getint("SCRAPER_SLOT_MAX_ACTIVE_SIZE")
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -64,8 +68,8 @@ class ReplayScheduler(BaseScheduler):
         return deferred_from_coro(self._close())
 
     def has_pending_requests(self) -> bool:
-        """Whether pages are left."""
-        return self._reading
+        """Whether pages are left, or are being parsed."""
+        return self._reading or bool(self._parsing)
 
     def enqueue_request(self, request: Request) -> bool:
         """Discard it: a re-parse sends nothing."""
@@ -92,7 +96,7 @@ class ReplayScheduler(BaseScheduler):
         try:
             await self._room.wait()
             async for stored in self._pages:
-                while self._crawler.engine.needs_backout():
+                while self._bytes > self._most_bytes or self._crawler.engine.needs_backout():
                     self._room.clear()
                     await self._room.wait()
                 if stored.page is None:
@@ -117,12 +121,28 @@ class ReplayScheduler(BaseScheduler):
         }
         received = {"response": response, "request": request, "spider": spider}
         self._crawler.signals.send_catch_log(signals.response_received, **received)
-        assert self._crawler.engine is not None
-        self._crawler.engine.scraper.enqueue_scrape(response, request).addBoth(self._scraped)
+        self._bytes += len(page.body)
+        task = asyncio.create_task(self._parse(response, request))
+        self._parsing.add(task)
+        task.add_done_callback(self._parsed)
 
-    def _scraped(self, _: object) -> None:
+    async def _parse(self, response: Response, request: Request) -> None:
+        """What Scrapy's scraper does with a page, without its queue, which is there for the engine's sake."""
+        assert self._crawler.engine is not None
+        scraper = self._crawler.engine.scraper
+        try:
+            output = await scraper.spidermw.scrape_response_async(scraper.call_spider_async, response, request)
+        except Exception:  # noqa: BLE001 - a callback's; the next line logs and counts it
+            scraper.handle_spider_error(Failure(), request, response)  # type: ignore[no-untyped-call]
+        else:
+            await scraper.handle_spider_output_async(output, request, response)
+        finally:
+            self._bytes -= len(response.body)
+
+    def _parsed(self, task: asyncio.Task[None]) -> None:
+        self._parsing.discard(task)
         self._room.set()
-        if not self._reading:
+        if not self.has_pending_requests():
             self._wake()
 
     def _request(self, page: Page, spider: Spider) -> Request:
