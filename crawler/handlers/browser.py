@@ -61,7 +61,7 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
         super().__init__(crawler)
         self._browser = BrowserConfig.from_settings(crawler.settings)
         self._maxsize = crawler.settings.getint("DOWNLOAD_MAXSIZE")
-        self._resolver = Resolver.from_settings(crawler.settings)
+        self._resolver = Resolver.of(crawler)
         resolves_proxied = config.boolean(crawler.settings, "GUARD_RESOLVE_PROXIED")
         self._limits = Limits(self._browser.connection_bytes, IDLE_SECONDS, resolves_proxied)
         self._proxy = FilterProxy(self._resolver, self._limits, crawler.stats)

@@ -92,7 +92,7 @@ class HttpDownloadHandler:
         self._config = HttpConfig.from_settings(settings)
         self._bind = normalize_bind_address(settings["DOWNLOAD_BIND_ADDRESS"])
         self._logs_tls = settings.getbool("DOWNLOADER_CLIENT_TLS_VERBOSE_LOGGING")
-        self._resolver = Resolver.from_settings(settings)
+        self._resolver = Resolver.of(crawler)
         self._pool = Pool(self._config.idle_limit, self._config.idle_seconds)
         tls = _make_ssl_context(settings)
         tls.set_alpn_protocols(["http/1.1"])

@@ -16,7 +16,9 @@ from dataclasses import dataclass
 from ipaddress import ip_address
 from time import monotonic
 from typing import Final, Self
+from weakref import WeakKeyDictionary
 
+from scrapy.crawler import Crawler
 from scrapy.exceptions import CannotResolveHostError
 from scrapy.settings import BaseSettings
 
@@ -78,6 +80,13 @@ class Resolver:
         """Raises ConfigError."""
         return cls(AddressPolicy.from_settings(settings), ResolverConfig.from_settings(settings))
 
+    @classmethod
+    def of(cls, crawler: Crawler) -> Resolver:
+        """The one that all handlers of *crawler* share: most hosts send from http on to https. Raises ConfigError."""
+        if crawler not in _shared:
+            _shared[crawler] = cls.from_settings(crawler.settings)
+        return _shared[crawler]
+
     async def resolve(self, host: str, *, trusted: bool = False) -> list[str]:
         """The addresses of *host* that may be dialled, in the order to try them.
 
@@ -107,7 +116,7 @@ class Resolver:
                 raise _refused(host, address, reason)
 
     def close(self) -> None:
-        """Forget what is still asked for."""
+        """Forget what is still asked for; may be called by each who shares it."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def _addresses(self, host: str) -> list[Address]:
@@ -148,6 +157,9 @@ class Resolver:
         loop = asyncio.get_running_loop()
         found = await loop.run_in_executor(self._threads, _getaddrinfo, host)
         return list(dict.fromkeys(found))
+
+
+_shared: WeakKeyDictionary[Crawler, Resolver] = WeakKeyDictionary()
 
 
 def _getaddrinfo(host: str) -> list[Address]:

@@ -39,7 +39,7 @@ class TlsProfiles:
         self._rules: Rules = load_rules(crawler.settings["DOMAINS_FILE"])
         rules = (self._rules.default, *self._rules.by_host.values())
         wanted = [one.tls_profile for one in rules if one.tls_profile not in {None, "none"}]
-        self._resolver = Resolver.from_settings(crawler.settings) if wanted else None
+        self._resolver = Resolver.of(crawler) if wanted else None
         if wanted:
             self._impersonating = _load(wanted[0])
         crawler.signals.connect(self.close, signals.engine_stopped)

@@ -9,6 +9,8 @@ from dataclasses import replace
 from ipaddress import ip_address
 
 import pytest
+from scrapy import Spider
+from scrapy.crawler import Crawler
 from scrapy.exceptions import CannotResolveHostError
 from scrapy.settings import Settings
 
@@ -129,6 +131,16 @@ async def test_the_systems_resolver_is_asked_off_the_loop() -> None:
     with pytest.raises(AddressRefusedError, match=r"localhost stands for .* \(loopback\)"):
         await guarded.resolve("localhost")
     guarded.close()
+
+
+def test_all_handlers_of_a_worker_share_one() -> None:
+    settings = Settings()
+    settings.setmodule("settings.test", priority="project")
+    worker, other = Crawler(Spider, settings), Crawler(Spider, settings)
+    shared = Resolver.of(worker)
+    assert Resolver.of(worker) is shared is not Resolver.of(other)
+    for _ in range(2):
+        shared.close()
 
 
 async def test_names_whose_servers_hang_hold_up_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
