@@ -14,8 +14,8 @@ from rich.table import Table
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.commands.export import parse_since
-from crawler.commands.usage import errors_in_one_line
+from crawler.commands.options import host_name, parse_since
+from crawler.commands.usage import answering, console
 from crawler.storage import attempts, connection
 
 TITLES = {"outcome": "outcome", "pool": "proxy pool", "hour": "hour (UTC)"}
@@ -36,18 +36,17 @@ class Command(ScrapyCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        parser.add_argument("--host", default="", help="only this host name")
+        parser.add_argument("--host", type=host_name, default="", help="only this host name")
         parser.add_argument("--spider", default="", help="only this spider")
         parser.add_argument("--since", metavar="TIME", default="1h", help="default 1h; 90m, 7d, 2026-01-31T08:00")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Exit status 2 with one line when it cannot be done; no attempts are no error."""
-        if args:
-            raise UsageError("takes options only: --host, --spider, --since", print_help=False)
-        with errors_in_one_line():
+        with answering(args):
+            if args:
+                raise UsageError("takes options only: --host, --spider, --since", print_help=False)
             since = parse_since(opts.since, datetime.now(UTC))
-            found = asyncio.run(self._read(since, opts.host, opts.spider))
-        show(Console(), found)
+            show(console(), asyncio.run(self._read(since, opts.host, opts.spider)))
 
     async def _read(self, since: datetime, host: str, spider: str) -> dict[str, list[dict[str, Any]]]:
         assert self.settings is not None

@@ -11,7 +11,7 @@ from scrapy.commands.crawl import Command as CrawlCommand
 from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
-from crawler.commands.usage import errors_in_one_line, spider_class
+from crawler.commands.usage import answering, spider_class
 from crawler.frontier.scheduler import Scheduler, in_use
 from crawler.frontier.session import session
 from crawler.frontier.worker import FAILED, check_settings
@@ -25,10 +25,10 @@ class Command(CrawlCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run one spider until it ends; a ShoalError becomes one line and exit status 2."""
-        if len(args) != 1:
-            raise UsageError("name one spider, `scrapy list` shows them", print_help=False)
         assert self.crawler_process is not None
-        with errors_in_one_line():
+        with answering(args):
+            if len(args) != 1:
+                raise UsageError("name one spider, `scrapy list` shows them", print_help=False)
             self._preflight(args[0])
             crawler = self._create_crawler(args[0])
             crawl = self.crawler_process.crawl(crawler, **opts.spargs)
@@ -55,7 +55,7 @@ class Command(CrawlCommand):
         ended = isinstance(crawl, asyncio.Task) and crawl.done() and not crawl.cancelled()
         error = crawl.exception() if ended else None
         if error is not None:
-            with errors_in_one_line():
+            with answering([]):
                 raise error
         if self.crawler_process.bootstrap_failed:
             self.exitcode = 1

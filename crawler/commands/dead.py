@@ -14,8 +14,8 @@ from rich.table import Table
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.commands.status import console
-from crawler.commands.usage import errors_in_one_line
+from crawler.commands.options import host_name, in_range
+from crawler.commands.usage import answering, console, spider_class
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import DeadLetter
 from crawler.frontier.session import session
@@ -38,7 +38,7 @@ class Command(ScrapyCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        parser.add_argument("--host", help="only of this host")
+        parser.add_argument("--host", type=host_name, help="only of this host")
         parser.add_argument("--reason", help="only with this reason, as `list` shows it")
         parser.add_argument(
             "--limit", type=int, default=100, help="at most so many, newest first (default %(default)s)"
@@ -47,11 +47,11 @@ class Command(ScrapyCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Exit status 2 for a wrong call, 1 when `show` finds nothing."""
-        if not args or args[0] not in VERBS or len(args) > 2 or (args[0] == "show") > (len(args) == 2):
-            raise UsageError(f"name one of {', '.join(VERBS)}; then a spider, or for `show` an id", print_help=False)
-        if not 1 <= opts.limit <= 1_000_000:
-            raise UsageError(f"--limit {opts.limit} is out of range: 1 to 1000000", print_help=False)
-        with errors_in_one_line():
+        with answering(args):
+            if not args or args[0] not in VERBS or len(args) > 2 or (args[0] == "show") > (len(args) == 2):
+                words = f"name one of {', '.join(VERBS)}; then a spider, or for `show` an id"
+                raise UsageError(words, print_help=False)
+            in_range("--limit", opts.limit, 1, 1_000_000)
             asyncio.run(self._run(args[0], args[1] if len(args) == 2 else None, opts))
 
     async def _run(self, verb: str, name: str | None, opts: argparse.Namespace) -> None:
@@ -61,6 +61,8 @@ class Command(ScrapyCommand):
                 await self._show(frontier, str(name))
                 return
             letters = await frontier.dead.find(name, host=opts.host, reason=opts.reason, limit=opts.limit)
+            if name and not letters:
+                spider_class(self.settings, name)  # that of an earlier release may have letters
             if verb == "list":
                 await self._list(frontier, letters, as_json=opts.json)
                 return
@@ -69,6 +71,8 @@ class Command(ScrapyCommand):
             print(f"{settled} {'queued again' if verb == 'retry' else 'dropped'}")
             if kept := len(letters) - settled:
                 print(f"{kept} left as they are: a start URL that could not be read can only be dropped")
+            if len(letters) == opts.limit:
+                print(f"that was the limit: --limit takes more than {opts.limit}")
 
     async def _show(self, frontier: Frontier, letter_id: str) -> None:
         try:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import os
-import re
 import sys
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar, TextIO
 
@@ -18,7 +16,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.commands.usage import errors_in_one_line
+from crawler.commands.options import parse_since
+from crawler.commands.usage import answering
 from crawler.errors import ShoalError
 from crawler.items import PageItem, ProductItem
 from crawler.storage import connection, reader, rows
@@ -28,9 +27,6 @@ from crawler.storage.indexes import REJECTED
 
 FORMATS = ("jsonl", "csv")
 STEP = 1_000  # documents between two movements of the progress bar
-
-_AGO = re.compile(r"(\d{1,6})([smhdw])")
-_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 class Command(ScrapyCommand):
@@ -56,19 +52,19 @@ class Command(ScrapyCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Exit status 2 with one line when it cannot be done; an empty collection is no error."""
-        if len(args) != 1:
-            raise UsageError("name one collection, such as products", print_help=False)
-        if opts.format not in FORMATS:
-            raise UsageError(f"--format {opts.format!r}: allowed are jsonl and csv", print_help=False)
-        try:
-            with errors_in_one_line():
-                since = parse_since(opts.since, datetime.now(UTC)) if opts.since else None
+        with answering(args):
+            if len(args) != 1:
+                raise UsageError("name one collection, such as products", print_help=False)
+            if opts.format not in FORMATS:
+                raise UsageError(f"--format {opts.format!r}: allowed are jsonl and csv", print_help=False)
+            since = parse_since(opts.since, datetime.now(UTC)) if opts.since is not None else None
+            try:
                 asyncio.run(self._export(args[0], opts.format, opts.output, since))
-        except BrokenPipeError:  # `| head` has read enough
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        except OSError as error:
-            target = opts.output or "standard output"
-            raise UsageError(f"cannot write {target}: {error.strerror}", print_help=False) from None
+            except BrokenPipeError:  # that is `| head`, no error
+                raise
+            except OSError as error:
+                target = "standard output" if opts.output is None else opts.output or "''"
+                raise UsageError(f"cannot write {target}: {error.strerror}", print_help=False) from None
 
     async def _export(self, collection: str, form: str, output: str | None, since: datetime | None) -> None:
         assert self.settings is not None
@@ -103,18 +99,6 @@ class UnknownCollectionError(ShoalError):
 def collections(config: StorageConfig) -> set[str]:
     """What may be exported even before anything is stored in it."""
     return {ProductItem.collection, PageItem.collection, UNTYPED, REJECTED, *config.history.values()}
-
-
-def parse_since(value: str, now: datetime) -> datetime:
-    """`2026-01-31`, `2026-01-31T08:00+01:00` (UTC without a zone), or `12h` before the aware time *now*."""
-    if match := _AGO.fullmatch(value.strip()):
-        with contextlib.suppress(OverflowError):
-            return now - timedelta(**{_UNITS[match[2]]: int(match[1])})
-    try:
-        moment = datetime.fromisoformat(value.strip())
-    except ValueError:
-        raise ShoalError(f"--since {value!r} is no time: write 2026-01-31, 2026-01-31T08:00, 90m, 12h or 7d") from None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 @contextlib.contextmanager

@@ -16,7 +16,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler import urls
-from crawler.commands.usage import errors_in_one_line
+from crawler.commands.usage import answering
 from crawler.errors import MessageError
 from crawler.extraction import Document, extract_page, extract_product, missing_required
 from crawler.extraction.opengraph import metas
@@ -60,19 +60,19 @@ class Command(ScrapyCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Exit status 2 when any file could not be read; the others are extracted all the same."""
-        if len(args) < 2 or args[0] not in KINDS:
-            raise UsageError(f"name {' or '.join(KINDS)}, and the files to read", print_help=False)
-        assert self.settings is not None
-        with errors_in_one_line():
+        with answering(args):
+            if len(args) < 2 or args[0] not in KINDS:
+                raise UsageError(f"name {' or '.join(KINDS)}, and the files to read", print_help=False)
+            assert self.settings is not None
             rules = load_rules(self.settings["DOMAINS_FILE"])
-        for name in args[1:]:
-            try:
-                print(
-                    json.dumps(report(args[0], Path(name), opts.url, rules), ensure_ascii=False, indent=2, default=str)
-                )
-            except BadPageError as error:
-                print(f"scrapy extract: {error}", file=sys.stderr)
-                self.exitcode = 2
+            for name in args[1:]:
+                try:
+                    found = report(args[0], Path(name), opts.url, rules)
+                except BadPageError as error:
+                    print(f"scrapy extract: {error}", file=sys.stderr)
+                    self.exitcode = 2
+                else:
+                    print(json.dumps(found, ensure_ascii=False, indent=2, default=str))
 
 
 def report(kind: str, path: Path, url: str | None, rules: Rules) -> dict[str, Any]:

@@ -2,22 +2,51 @@
 
 from __future__ import annotations
 
+import argparse
+import re
 from pathlib import Path
 from typing import Final
 
 from scrapy.commands.genspider import Command as GenspiderCommand
+from scrapy.exceptions import UsageError
 
+from crawler import urls
+from crawler.commands.options import host_name
+from crawler.commands.usage import answering
+from crawler.errors import ShoalError
+
+NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
 TEMPLATES: Final = Path(__file__).parent.parent / "templates" / "spiders"
 
 
 class Command(GenspiderCommand):
     """`-t product` is a spider of the fleet; `-l` lists all templates."""
 
-    def _find_template(self, template: str) -> Path | None:
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Scrapy's, which takes any name and any domain; exit status 2 for what would be no spider."""
+        with answering(args):
+            if len(args) == 2:
+                _check(*args)
+            super().run(args, opts)
+
+    def _find_template(self, template: str) -> Path:
         own = TEMPLATES / f"{template}.tmpl"
-        return own if own.exists() else super()._find_template(template)
+        if (found := own if own.exists() else super()._find_template(template)) is None:
+            raise UsageError(f"there is no template {template!r}", print_help=False)
+        return found
 
     def _list_templates(self) -> None:
         super()._list_templates()
         for template in sorted(TEMPLATES.glob("*.tmpl")):
             print(f"  {template.stem}")
+
+
+def _check(name: str, domain: str) -> None:
+    if not NAME.fullmatch(name):
+        words = f"{name!r} is no spider's name: letters, digits, '_', '-' and '.', a letter first"
+        raise UsageError(words, print_help=False)
+    try:
+        host_name(urls.group(urls.check(domain if "://" in domain else f"https://{domain}")))
+    except (argparse.ArgumentTypeError, ShoalError):
+        words = f"{domain!r} is no domain: write shop.example, or a URL of it"
+        raise UsageError(words, print_help=False) from None

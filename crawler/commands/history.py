@@ -15,7 +15,7 @@ from rich.table import Table
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.commands.usage import errors_in_one_line
+from crawler.commands.usage import answering, console
 from crawler.errors import ShoalError
 from crawler.storage import connection, reader
 from crawler.storage.config import StorageConfig
@@ -43,11 +43,11 @@ class Command(ScrapyCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Exit status 2 with one line when there is no such item, or no history of its collection."""
-        if len(args) != 2:
-            raise UsageError("name a collection and a URL: scrapy history products https://...", print_help=False)
-        with errors_in_one_line():
+        with answering(args):
+            if len(args) != 2:
+                raise UsageError("name a collection and a URL: scrapy history products https://...", print_help=False)
             item, records = asyncio.run(self._read(*args))
-        show(Console(), item, records)
+            show(console(), item, records)
 
     async def _read(self, collection: str, key: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         assert self.settings is not None

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.commands.usage import errors_in_one_line
+from crawler.commands.usage import answering
 from crawler.storage import connection, migrations
 from crawler.storage.config import StorageConfig
 
@@ -34,9 +34,9 @@ class Command(ScrapyCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Exit status 2 with one line when it cannot be done; nothing to do is no error."""
-        if args:
-            raise UsageError("takes no arguments but --dry-run", print_help=False)
-        with errors_in_one_line():
+        with answering(args):
+            if args:
+                raise UsageError("takes no arguments but --dry-run", print_help=False)
             asyncio.run(self._migrate(opts.dry_run))
 
     async def _migrate(self, dry_run: bool) -> None:

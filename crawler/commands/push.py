@@ -17,7 +17,8 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
 
-from crawler.commands.usage import errors_in_one_line, spider_class
+from crawler.commands.options import in_range
+from crawler.commands.usage import answering, spider_class
 from crawler.errors import CodecError, MessageError
 from crawler.frontier.encoder import Encoder
 from crawler.frontier.frontier import Frontier
@@ -52,19 +53,21 @@ class Command(ScrapyCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Exit status 2 when any line was refused."""
-        if len(args) < 2:
-            raise UsageError("name a spider and what to push: URLs, files, or - for standard input", print_help=False)
-        if abs(opts.priority) > MAX_PRIORITY:
-            raise UsageError(
-                f"--priority {opts.priority} is out of range: -{MAX_PRIORITY} to {MAX_PRIORITY}", print_help=False
-            )
-        assert self.settings is not None
-        with errors_in_one_line():
-            spider = spider_class(self.settings, args[0])
-            pusher = Pusher(spider, self.settings, opts.priority)
-            asyncio.run(pusher.push(read_lines(args[1:]), recrawl=opts.recrawl))
-        print(pusher.summary())
-        self.exitcode = 2 if pusher.refused else 0
+        with answering(args):
+            if len(args) < 2:
+                words = "name a spider and what to push: URLs, files, or - for standard input"
+                raise UsageError(words, print_help=False)
+            in_range("--priority", opts.priority, -MAX_PRIORITY, MAX_PRIORITY)
+            assert self.settings is not None
+            pusher = Pusher(spider_class(self.settings, args[0]), self.settings, opts.priority)
+            try:
+                asyncio.run(pusher.push(read_lines(args[1:]), recrawl=opts.recrawl))
+            except BaseException:  # Ctrl-C, or Redis went away
+                if pusher.outcomes:
+                    print(pusher.summary())
+                raise
+            print(pusher.summary())
+            self.exitcode = 2 if pusher.refused else 0
 
 
 class Pusher:
@@ -149,7 +152,9 @@ def _open(source: str) -> Iterator[Line]:
     try:
         return _numbered(source, Path(source).open(encoding="utf-8", errors="surrogateescape"))
     except OSError as error:
-        raise MessageError(f"{source!r} is neither a URL nor a file that can be read ({error.strerror})") from None
+        raise MessageError(
+            f"{source!r} is neither a URL with http:// or https:// nor a file that can be read ({error.strerror})"
+        ) from None
 
 
 def _numbered(name: str, lines: TextIO) -> Iterator[Line]:

@@ -13,7 +13,8 @@ from rich.table import Table
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.commands.usage import errors_in_one_line
+from crawler.commands.options import host_name
+from crawler.commands.usage import answering, console
 from crawler.errors import ShoalError
 from crawler.items import PageItem, ProductItem
 from crawler.policy import quality
@@ -40,15 +41,15 @@ class Command(ScrapyCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        parser.add_argument("--host", default="", help="only items of this host name")
+        parser.add_argument("--host", type=host_name, default="", help="only items of this host name")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Exit status 2 with one line when it cannot be done; an empty collection is no error."""
-        if len(args) != 1:
-            raise UsageError("name one collection, such as products", print_help=False)
-        with errors_in_one_line():
+        with answering(args):
+            if len(args) != 1:
+                raise UsageError("name one collection, such as products", print_help=False)
             found, rejected = asyncio.run(self._read(args[0], opts.host))
-        show(Console(), args[0], found, rejected)
+            show(console(), args[0], found, rejected, opts.host)
 
     async def _read(self, collection: str, host: str) -> tuple[list[SpiderQuality], dict[str, int]]:
         assert self.settings is not None
@@ -68,10 +69,12 @@ async def _fields(database: connection.Database, collection: str) -> Sequence[st
     return [name for name in names if name not in BOOKKEEPING and name not in PROVENANCE and "." not in name]
 
 
-def show(console: Console, collection: str, found: Sequence[SpiderQuality], rejected: Mapping[str, int]) -> None:
+def show(
+    console: Console, collection: str, found: Sequence[SpiderQuality], rejected: Mapping[str, int], host: str = ""
+) -> None:
     """Print a table for each spider, and what was rejected."""
     if not found:
-        console.print(f"{collection} is empty")
+        console.print(f"{collection} holds nothing of host {host}" if host else f"{collection} is empty")
     for one in found:
         title = f"{collection} of spider {one.spider or 'unknown'}: {one.documents:,}"
         table = Table("field", "present", "missing", "invalid", "share present", title=escape(title))

@@ -22,8 +22,8 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
-from crawler.commands.export import parse_since
-from crawler.commands.usage import errors_in_one_line, spider_class
+from crawler.commands.options import host_name, in_range, parse_since
+from crawler.commands.usage import answering, console, spider_class
 from crawler.errors import ShoalError
 from crawler.replay import counts
 from crawler.storage import connection
@@ -34,6 +34,7 @@ from crawler.storage.archive.reader import Selection
 from crawler.storage.archive.store import STORE_ERRORS, Store
 
 WORKERS_MAX = 64
+LIMIT_MAX = 1_000_000_000
 
 
 class Command(ScrapyCommand):
@@ -52,28 +53,31 @@ class Command(ScrapyCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.add_argument("--since", metavar="TIME", help="only pages fetched since: 2026-01-31, 12h, 7d")
-        parser.add_argument("--host", default="", help="only pages of this host name")
+        parser.add_argument("--host", type=host_name, default="", help="only pages of this host name")
         parser.add_argument("--limit", type=int, default=0, metavar="N", help="at most N pages, the oldest first")
         parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes that share the work")
         parser.add_argument("--dry-run", action="store_true", help="show what would change, write nothing")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Exit status 2 when it cannot be done, 1 when a worker failed."""
-        if len(args) != 1:
-            raise UsageError("name one spider, `scrapy list` shows them", print_help=False)
-        if opts.limit < 0 or not 1 <= opts.workers <= WORKERS_MAX:
-            raise UsageError(f"--limit is at least 0, --workers 1 to {WORKERS_MAX}", print_help=False)
-        assert self.settings is not None
-        with errors_in_one_line():
+        with answering(args):
+            if len(args) != 1:
+                raise UsageError("name one spider, `scrapy list` shows them", print_help=False)
+            in_range("--limit", opts.limit, 0, LIMIT_MAX)
+            in_range("--workers", opts.workers, 1, WORKERS_MAX)
+            assert self.settings is not None
             spider_class(self.settings, args[0])
             now = datetime.now(UTC)
-            since = parse_since(opts.since, now) if opts.since else None
+            since = parse_since(opts.since, now) if opts.since is not None else None
             chosen = Selection(spider=args[0], since=since, until=now, host=opts.host, limit=opts.limit)
             total = asyncio.run(self._count(chosen))
-        jobs = [self._job(chosen, share, opts.workers, opts.dry_run) for share in range(opts.workers)]
-        report = run(jobs, min(total, opts.limit or total), self.settings["PROJECT_DIR"])
-        show(Console(), report, opts.dry_run)
-        self.exitcode = 1 if report.failed else 0
+            if not total:
+                print("0 pages match: ARCHIVE_PAGES says which are kept (docs/archive.md)")
+                return
+            jobs = [self._job(chosen, share, opts.workers, opts.dry_run) for share in range(opts.workers)]
+            report = run(jobs, min(total, opts.limit or total), self.settings["PROJECT_DIR"])
+            show(console(), report, opts.dry_run)
+            self.exitcode = 1 if report.failed else 0
 
     async def _count(self, chosen: Selection) -> int:
         """How many pages there are, after what killed workers left on this disk is indexed."""

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.commands.usage import errors_in_one_line
+from crawler.commands.usage import answering
 from crawler.embedded.service import SERVICES
 from crawler.embedded.status import ServiceStatus, status, stop
 
@@ -42,18 +42,18 @@ class Command(ScrapyCommand):
         parser.add_argument("--force", action="store_true", help="stop: even while processes use them")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        if len(args) != 1 or args[0] not in VERBS:
-            raise UsageError(f"expected one of {', '.join(VERBS)}, got: {' '.join(args) or 'nothing'}")
-        assert self.settings is not None
-        data_dir = self.settings["EMBEDDED_DATA_DIR"]
-        with errors_in_one_line():
+        with answering(args):
+            if len(args) != 1 or args[0] not in VERBS:
+                raise UsageError(f"expected one of {', '.join(VERBS)}, got: {' '.join(args) or 'nothing'}")
+            assert self.settings is not None
+            data_dir = self.settings["EMBEDDED_DATA_DIR"]
             servers = status(data_dir) if args[0] == "status" else stop(data_dir, force=opts.force)
-        if opts.json:
-            print(json.dumps({server.name: asdict(server) for server in servers}, indent=2))
-        elif args[0] == "stop":
-            print("stopped: " + ", ".join(server.name for server in servers) if servers else "nothing runs")
-        else:
-            print("\n".join(self._describe(server) for server in servers))
+            if opts.json:
+                print(json.dumps({server.name: asdict(server) for server in servers}, indent=2))
+            elif args[0] == "stop":
+                print("stopped: " + ", ".join(server.name for server in servers) if servers else "nothing runs")
+            else:
+                print("\n".join(self._describe(server) for server in servers))
 
     def _describe(self, server: ServiceStatus) -> str:
         lines = [f"{server.name:<8} {server.state}  {server.url}".rstrip()]

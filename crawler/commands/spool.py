@@ -8,14 +8,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar
 
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
-from crawler.commands.usage import errors_in_one_line
+from crawler.commands.usage import answering, console
 from crawler.errors import ShoalError
 from crawler.storage import building, connection
 from crawler.storage.config import StorageConfig
@@ -62,10 +61,12 @@ class Command(ScrapyCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Exit status 2 with one line when MongoDB does not serve or there is no such target."""
-        if len(args) != 1 or args[0] not in VERBS:
-            raise UsageError(f"expected one of {', '.join(VERBS)}, got: {' '.join(args) or 'nothing'}")
-        assert self.settings is not None
-        with errors_in_one_line():
+        with answering(args):
+            if len(args) != 1 or args[0] not in VERBS:
+                raise UsageError(f"expected one of {', '.join(VERBS)}, got: {' '.join(args) or 'nothing'}")
+            if opts.target and args[0] == "list":
+                raise UsageError("--target is for replay", print_help=False)
+            assert self.settings is not None
             config = _config(self.settings)
             if args[0] == "list":
                 self._list(Path(config.spool_dir))
@@ -75,20 +76,20 @@ class Command(ScrapyCommand):
 
     def _list(self, directory: Path) -> None:
         table = Table("target", "files", "bytes", "oldest (UTC)", "damaged files")
-        for target in sorted(path for path in directory.glob("*") if path.is_dir()):
-            found, damaged = usage(target), len(list(target.glob(f"*{DAMAGED}")))
+        for name in _targets(directory):
+            found, damaged = usage(directory / name), len(list((directory / name).glob(f"*{DAMAGED}")))
             if found.files or damaged:
                 oldest = f"{datetime.fromtimestamp(found.oldest, UTC):%Y-%m-%d %H:%M:%S}" if found.oldest else "-"
-                table.add_row(escape(target.name), str(found.files), f"{found.size:,}", oldest, str(damaged))
-        Console().print(table if table.row_count else f"nothing waits in {directory}")
+                table.add_row(escape(name), str(found.files), f"{found.size:,}", oldest, str(damaged))
+        console().print(table if table.row_count else f"nothing waits in {directory}")
 
     async def _replay(self, config: StorageConfig, target: str) -> int:
         assert self.settings is not None
-        directory = Path(config.spool_dir) / target if target else building.spool_directory(self.settings, config)
-        if target and not await asyncio.to_thread(directory.is_dir):
+        if target and target not in await asyncio.to_thread(_targets, Path(config.spool_dir)):
             raise ShoalError(
                 f"{config.spool_dir} holds nothing for {target!r}: `scrapy spool list` names what it holds"
             )
+        directory = Path(config.spool_dir) / target if target else building.spool_directory(self.settings, config)
         stats = _Uncounted()
         async with connection.session(self.settings) as database:
             repository = Repository(database, config, stats)
@@ -99,6 +100,11 @@ class Command(ScrapyCommand):
                 return await Detour(spool, repository, outage, stats, config.batch_size).replay()
             finally:
                 spool.close()
+
+
+def _targets(directory: Path) -> list[str]:
+    """The names alone: a path could lead to files of others, and a replay removes locks that nobody holds."""
+    return sorted(path.name for path in directory.glob("*") if path.is_dir())
 
 
 def _config(settings: BaseSettings) -> StorageConfig:

@@ -5,19 +5,18 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
-from rich.console import Console, Group
+from rich.console import Group
 from rich.live import Live
 from rich.table import Table
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.commands.usage import errors_in_one_line
+from crawler.commands.usage import answering, console, spider_class
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import HostState, SpiderStats, WorkerState
 from crawler.frontier.session import session
@@ -64,15 +63,18 @@ class Command(ScrapyCommand):
         parser.add_argument("--watch", action="store_true", help=f"look again every {WATCH_SECONDS:g} s until Ctrl-C")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        if len(args) > 1 or (opts.json and opts.watch):
-            raise UsageError("name at most one spider, and either --json or --watch", print_help=False)
-        with errors_in_one_line(), suppress(KeyboardInterrupt):
-            asyncio.run(self._show(args[0] if args else None, opts))
+        with answering(args):
+            if len(args) > 1 or (opts.json and opts.watch):
+                raise UsageError("name at most one spider, and either --json or --watch", print_help=False)
+            with suppress(*([KeyboardInterrupt] if opts.watch else [])):
+                asyncio.run(self._show(args[0] if args else None, opts))
 
     async def _show(self, spider: str | None, opts: argparse.Namespace) -> None:
         assert self.settings is not None
         async with session(self.settings) as frontier:
             seen = await look(frontier, spider)
+            if spider and spider not in seen.spiders and not seen.workers:
+                spider_class(self.settings, spider)
             if opts.json:
                 print(json.dumps(asdict(seen), default=dict))
             elif opts.watch:
@@ -85,11 +87,6 @@ class Command(ScrapyCommand):
             while True:
                 await asyncio.sleep(WATCH_SECONDS)
                 live.update(render(await look(frontier, spider)), refresh=True)
-
-
-def console() -> Console:
-    """Wide enough for whole host names where the output goes to a file or a pipe."""
-    return Console() if sys.stdout.isatty() else Console(width=160)
 
 
 async def look(frontier: Frontier, spider: str | None) -> Snapshot:
@@ -114,9 +111,12 @@ async def look(frontier: Frontier, spider: str | None) -> Snapshot:
 def render(seen: Snapshot) -> Group:
     """Tables for people."""
     parts: list[Table | str] = [_spiders(seen.spiders)]
-    if seen.tiers or seen.spent:
-        parts.append(_tiers(seen.tiers, seen.spent))
-    parts.append(f"{seen.eligible_hosts} hosts may be visited now, {seen.waiting_hosts} later.")
+    if seen.tiers:
+        parts.append(_tiers(seen.tiers))
+    if set(seen.spent) - {TIERS[0]}:
+        told = [f"{tier} {sums['requests']:,.0f} requests, cost {sums['cost']:g}" for tier, sums in seen.spent.items()]
+        parts.append("Today (UTC): " + "; ".join(told) + ".")
+    parts.append(f"Eligible hosts, which may be visited now: {seen.eligible_hosts}; {seen.waiting_hosts} later.")
     sizes = [(seen.bytes_per_queued, "queued"), (seen.bytes_per_seen, "seen")]
     if told := [f"{size:.1f} bytes per {kind} URL" for size, kind in sizes if size is not None]:
         parts.append(f"Redis holds {' and '.join(told)}.")
@@ -150,13 +150,11 @@ def _today(spent: Spent) -> dict[str, dict[str, float]]:
     return {tier: sums for tier, sums in both.items() if any(sums.values())}
 
 
-def _tiers(spiders: dict[str, dict[str, SpiderStats]], spent: dict[str, dict[str, float]]) -> Table:
+def _tiers(spiders: dict[str, dict[str, SpiderStats]]) -> Table:
     table = Table("spider", "tier", "queued", "leased", "delayed", "dead", "done", title="Tiers", title_justify="left")
     for spider, of_tiers in spiders.items():
         for tier, counters in of_tiers.items():
             table.add_row(spider, tier, *(f"{getattr(counters, name):,}" for name in COLUMNS[:5]))
-    told = [f"{tier} {sums['requests']:,.0f} requests, cost {sums['cost']:g}" for tier, sums in spent.items()]
-    table.caption = "Today: " + "; ".join(told) if told else None
     return table
 
 
@@ -190,4 +188,6 @@ def _workers(workers: Sequence[WorkerState]) -> Table:
 
 
 def _seconds(milliseconds: float) -> str:
-    return f"{milliseconds / 1000:.1f} s" if milliseconds else "-"
+    if not milliseconds:
+        return "-"
+    return f"{milliseconds / 1000:.1f} s" if milliseconds >= 100 else f"{milliseconds:.0f} ms"

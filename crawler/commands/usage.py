@@ -1,10 +1,13 @@
-"""What commands share: how they say what is wrong, and which spider is meant."""
+"""How the commands end: errors and Ctrl-C as one line each, and silence where nobody reads on."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import sys
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from rich.console import Console
 from scrapy import Spider
 from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
@@ -12,12 +15,39 @@ from scrapy.spiderloader import get_spider_loader
 
 from crawler.errors import ShoalError
 
+INTERRUPTED = 130  # as shells say for Ctrl-C
+PIPE_WIDTH = 160  # columns of what goes to a file or a pipe: whole host names
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError  # rich would exit with status 1
+
+
+def console() -> Console:
+    """Where a command prints what people read."""
+    return _Console() if sys.stdout.isatty() else _Console(width=PIPE_WIDTH)
+
 
 @contextmanager
-def errors_in_one_line() -> Iterator[None]:
-    """Makes a ShoalError one line without a traceback, and the exit status 2."""
+def answering(args: Sequence[str]) -> Iterator[None]:
+    """Around all of a command's work: exit status 2 for what a person has to mend, 130 for Ctrl-C, 0 after `| head`.
+
+    Refuses *args* that look like options: Scrapy takes what it does not know for an argument.
+    """
+    if unknown := [arg for arg in args if arg.startswith("-") and arg != "-"]:
+        raise UsageError(f"there is no option {unknown[0]}: -h shows those there are", print_help=False)
     try:
         yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        raise SystemExit(INTERRUPTED) from None
+    except UnicodeEncodeError as error:
+        words = f"{error.object!a:.200} cannot be written in {error.encoding}: give it as valid text"
+        raise UsageError(words, print_help=False) from None
     except ShoalError as error:
         raise UsageError(str(error), print_help=False) from error
 

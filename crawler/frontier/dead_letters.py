@@ -35,8 +35,10 @@ class DeadLetters:
         return sorted(found, key=lambda letter: -letter.at_ms)[:limit]
 
     async def show(self, letter_id: str) -> DeadLetter | None:
-        """One letter by its id."""
+        """One letter by its id; raises ValueError for what is none."""
         shard, (number, _) = keys.split_handle((letter_id, 0))
+        if not 0 <= shard < self._shards.count:
+            return None
         raw = await self._shards.client.hget(self._shards.key(shard, "dead"), str(number))
         return _letter(f"{shard}:{number}", raw) if raw else None
 

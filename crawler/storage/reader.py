@@ -70,5 +70,5 @@ async def field_names(database: Database, collection: str) -> list[str]:
 
 
 async def collections(database: Database) -> list[str]:
-    """Names of the collections there are."""
-    return sorted(await database.list_collection_names())
+    """Names of the collections there are, MongoDB's own left out."""
+    return sorted(name for name in await database.list_collection_names() if not name.startswith("system."))

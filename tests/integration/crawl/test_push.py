@@ -204,8 +204,14 @@ def test_a_full_frontier_refuses_with_count_and_reason(push: Pusher) -> None:
     [
         (["products"], "name a spider and what to push: URLs, files, or - for standard input"),
         (["nope", "http://a.example/"], "there is no spider 'nope', `scrapy list` shows them"),
-        (["products", "missing.txt"], "'missing.txt' is neither a URL nor a file that can be read (No such file"),
-        (["products", "/"], "'/' is neither a URL nor a file that can be read (Is a directory)"),
+        (
+            ["products", "missing.txt"],
+            "nor a file that can be read (No such file",
+        ),
+        (
+            ["products", "/"],
+            "nor a file that can be read (Is a directory)",
+        ),
         (["products", "http://a.example/", "--priority", "1001"], "--priority 1001 is out of range: -1000 to 1000"),
         (["products", "http://a.example/", "--priority", "high"], "argument --priority: invalid int value: 'high'"),
         (["products", "http://a.example/", "-s", "FRONTIER_SHARDS=0"], "FRONTIER_SHARDS = '0' cannot be used: allowed"),

@@ -138,6 +138,21 @@ def test_genspider_has_our_template_beside_scrapys(scrapy: Scrapy, site: Site, t
     assert '["shop.example"]' in (tmp_path / "mine" / "two.py").read_text()
 
 
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["bad name", "shop.example"], "'bad name' is no spider's name"),
+        (["one", "not a domain"], "'not a domain' is no domain"),
+        (["-t", "none", "one", "shop.example"], "there is no template 'none'"),
+    ],
+)
+def test_genspider_makes_nothing_that_is_no_spider(scrapy: Scrapy, tmp_path: Path, args: list[str], words: str) -> None:
+    project(tmp_path / "mine")
+    made = scrapy("genspider", *args, *MINE, cwd=tmp_path)
+    assert (made.returncode, words in made.stderr) == (2, True)
+    assert [path.name for path in (tmp_path / "mine").glob("*.py")] == ["__init__.py"]
+
+
 def test_stock_scrapy_redis_by_settings_alone(fleet: Fleet, site: Site, tmp_path: Path) -> None:
     path, prefix = tmp_path / "items.json", uuid.uuid4().hex
     stock = {

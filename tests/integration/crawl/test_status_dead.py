@@ -108,6 +108,7 @@ def test_one_letter_is_shown_with_its_error(fleet: Fleet) -> None:
     first = json.loads(scrapy(fleet, "dead", "list", "--json", "--limit", "1")[1])
     assert json.loads(scrapy(fleet, "dead", "show", first["id"])[1])["detail"]["error"] == "KeyError: 'a'"
     assert scrapy(fleet, "dead", "show", "0:999999")[0] == 1
+    assert scrapy(fleet, "dead", "show", "99:1")[0] == 1
 
 
 def test_retry_queues_and_drop_forgets(fleet: Fleet) -> None:
@@ -125,6 +126,10 @@ def test_retry_queues_and_drop_forgets(fleet: Fleet) -> None:
         (["dead", "show"], "name one of"),
         (["dead", "show", "x"], "'x' is no id"),
         (["dead", "list", "--limit", "0"], "--limit 0 is out of range: 1 to 1000000"),
+        (["dead", "list", "prodcts"], "there is no spider 'prodcts'"),
+        (["dead", "list", "--host", "http://a.example/"], "'http://a.example/' is no host name"),
+        (["dead", "list", "--reson", "x"], "there is no option --reson"),
+        (["status", "prodcts"], "there is no spider 'prodcts'"),
         (["status", "a", "b"], "at most one spider"),
         (["status", "--json", "--watch"], "either --json or --watch"),
     ],

@@ -15,7 +15,8 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
 import settings.base
-from crawler.commands.export import Command, parse_since
+from crawler.commands.export import Command
+from crawler.commands.options import parse_since
 from crawler.errors import ShoalError
 from crawler.storage.connection import Database
 from crawler.storage.rows import columns

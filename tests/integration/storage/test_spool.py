@@ -253,8 +253,11 @@ def test_the_command_shows_and_stores_what_waits(
     assert scrapy_run.run("spool", "replay", *options).stdout == f"stored {len(spooled)} entries\n"
     assert set(asyncio.run(products(settings))) == set(spooled)
     assert scrapy_run.run("spool", "replay", *options).stdout == "nothing waits that is not a running worker's\n"
-    other = scrapy_run.run("spool", "replay", "--target", "elsewhere", *options)
-    assert (other.returncode, "holds nothing for 'elsewhere'" in other.stderr) == (2, True)
+    (Path(settings["SPOOL_DIR"]) / "../of-others.lock").touch()
+    for target in ("elsewhere", "..", "../"):
+        other = scrapy_run.run("spool", "replay", "--target", target, *options)
+        assert (other.returncode, f"holds nothing for {target!r}" in other.stderr) == (2, True)
+    assert (Path(settings["SPOOL_DIR"]) / "../of-others.lock").exists()
     assert "expected one of list, replay" in scrapy_run.run("spool", *options).stderr
     assert "SPOOL_DIR is empty" in scrapy_run.run("spool", "list", *options, "-s", "SPOOL_DIR=").stderr
 

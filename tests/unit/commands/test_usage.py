@@ -1,36 +1,65 @@
-"""What commands tell people, and what they leave to those who mend programs."""
+"""How commands end, as a person sees it."""
 
 from __future__ import annotations
 
-from argparse import Namespace
+import subprocess
+import sys
 
 import pytest
 from scrapy.exceptions import UsageError
-from scrapy.settings import Settings
+from scrapy.utils.project import get_project_settings
 
-from crawler.commands import push
-from crawler.commands.usage import errors_in_one_line, spider_class
+from crawler.commands.usage import INTERRUPTED, answering, spider_class
 from crawler.errors import ShoalError
+from settings.base import PROJECT_DIR
 
 
-def test_an_error_for_people_is_one_line() -> None:
-    with pytest.raises(UsageError, match="a line") as error, errors_in_one_line():
-        raise ShoalError("a line")
-    assert error.value.print_help is False
+def test_what_is_wrong_becomes_a_usage_error_of_one_line() -> None:
+    with pytest.raises(UsageError, match=r"^mend this$"), answering([]):
+        raise ShoalError("mend this")
 
 
-def test_a_spider_that_is_not_there_is_named() -> None:
-    with pytest.raises(ShoalError, match="no spider 'nobody'"):
-        spider_class(Settings(), "nobody")
+def test_an_option_that_there_is_not_is_refused() -> None:
+    with pytest.raises(UsageError, match="there is no option --jsn"), answering(["products", "--jsn"]):
+        raise AssertionError("was run")
 
 
-def test_a_fault_of_ours_is_not_taken_for_a_missing_spider(monkeypatch: pytest.MonkeyPatch) -> None:
-    async def faulty(*_: object, **__: object) -> None:
-        raise KeyError("a bug")
+def test_a_dash_stands_for_standard_input() -> None:
+    with answering(["products", "-"]):
+        pass
 
-    monkeypatch.setattr(push.Pusher, "push", faulty)
-    command = push.Command()
-    command.settings = Settings()
-    command.settings.setmodule("settings.test", priority="project")
-    with pytest.raises(KeyError, match="a bug"):
-        command.run(["products", "https://shop.example/"], Namespace(priority=0, recrawl=False))
+
+def test_ctrl_c_is_no_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended, answering([]):
+        raise KeyboardInterrupt
+    assert ended.value.code == INTERRUPTED
+    assert capsys.readouterr().err == "interrupted\n"
+
+
+def test_bytes_that_are_no_text_are_shown() -> None:
+    with pytest.raises(UsageError, match=r"'a\\udcff' cannot be written in utf-8"), answering([]):
+        "a\udcff".encode()
+
+
+@pytest.mark.parametrize("printing", ["print('x\\n' * 999)", "console().print('x\\n' * 999)"])
+def test_a_reader_who_has_seen_enough_is_no_error(printing: str) -> None:
+    script = (
+        "from crawler.commands.usage import answering, console\n"
+        f"with answering([]):\n    for _ in range(100): {printing}\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script], cwd=PROJECT_DIR, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0
+
+
+def test_a_spider_that_there_is_not_is_named() -> None:
+    settings = get_project_settings()
+    spider_class(settings, "products")
+    with pytest.raises(ShoalError, match="there is no spider 'prodcts', `scrapy list` shows them"):
+        spider_class(settings, "prodcts")
