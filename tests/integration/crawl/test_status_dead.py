@@ -79,7 +79,7 @@ async def test_what_is_wrong_with_the_servers_configuration_is_told_by_status_an
 ) -> None:
     await redis_client.config_set("maxmemory", "1gb", "maxmemory-policy", "allkeys-lru")
     try:
-        shown = scrapy(fleet, "status", "walk")[1]
+        shown = scrapy(fleet, "status")[1]
         _, log = await ended(fleet.start())
     finally:
         await redis_client.config_set("maxmemory", 0, "maxmemory-policy", "noeviction")
