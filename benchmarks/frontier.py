@@ -20,12 +20,13 @@ from scrapy.utils.project import get_project_settings
 
 from benchmarks import document, frontier_longest, frontier_size, frontier_speed
 from benchmarks.frontier_bed import DOCUMENT, Ours, Shape, Stock, directory, emptied
-from benchmarks.frontier_longest import Longest
+from benchmarks.frontier_longest import Stops
 from benchmarks.frontier_size import Size
 from benchmarks.frontier_speed import Turn
 from crawler import embedded
 from crawler.embedded.service import VALKEY
 
+REWRITE: Final = "auto-aof-rewrite-percentage"
 PARTS: Final = ("speed", "longest", "memory")
 SETTINGS_TOLD: Final = ("appendonly", "appendfsync", "save", "maxmemory-policy")
 
@@ -37,7 +38,7 @@ class Found:
     shape: Shape
     sizes: list[Size]
     turns: list[Turn]
-    longest: list[Longest]
+    longest: Stops | None
     server: str
 
     def publish(self) -> list[str]:
@@ -54,18 +55,21 @@ async def run(
     url: str, shape: Shape, rounds: int, calls: int, console: Console, parts: Collection[str] = PARTS
 ) -> Found:
     """Measure *parts* on the server at *url*, which is emptied before and after."""
-    client = redis.Redis.from_url(url)
+    client: Any = redis.Redis.from_url(url)
     emptied(client)
     ours, stock = Ours(url, shape), Stock(client, shape)
+    rewritten_at = client.config_get(REWRITE)[REWRITE]
+    client.config_set(REWRITE, 0)  # no fork in the midst of a measurement
     try:
         await ours.frontier.open()
         sizes = [await frontier_size.of_ours(ours, client), frontier_size.of_stock(stock)]
         console.print(f"{shape} queued in both", highlight=False)
         turns = await frontier_speed.measure(ours, stock, rounds) if "speed" in parts else []
-        longest = await frontier_longest.measure(url, shape, calls) if "longest" in parts else []
+        longest = await frontier_longest.measure(url, shape, calls) if "longest" in parts else None
+        sizes = sizes + await frontier_size.others(url, client, shape.urls) if "memory" in parts else []
     finally:
+        client.config_set(REWRITE, rewritten_at)
         await ours.client.aclose()
-    sizes = sizes + await frontier_size.others(url, client, shape.urls) if "memory" in parts else []
     emptied(client)
     return Found(shape, sizes, turns, longest, _server(client))
 

@@ -13,7 +13,7 @@ from rich.console import Console
 from benchmarks import frontier, frontier_longest, frontier_size, frontier_speed
 from benchmarks.crawl import SHOAL, STOCK
 from benchmarks.frontier_bed import Ours, Shape, Stock
-from benchmarks.frontier_longest import Longest
+from benchmarks.frontier_longest import Longest, Stops
 from benchmarks.frontier_size import Size
 from benchmarks.frontier_speed import Turn
 from crawler.frontier.config import DEDUPE_MODES
@@ -36,8 +36,11 @@ async def test_a_short_run_measures_everything_and_says_so(redis_url: str, writt
     assert (len(found.turns), found.sizes[0].who, found.sizes[1].who) == (2, SHOAL, STOCK)
     assert {one.dedupe for one in found.sizes if one.who == SHOAL} == set(DEDUPE_MODES)
     assert 0 < (found.sizes[0].seen or 0) < (found.sizes[1].seen or 0)
-    assert {"push", "lease", "reap", "sweep", "stats"} <= {one.name for one in found.longest}
-    assert all(0 < one.high <= one.most and one.calls > 0 for one in found.longest)
+    assert found.longest is not None
+    assert found.longest.fork_ms > 0
+    operations = found.longest.operations
+    assert {"push", "lease", "reap", "sweep", "stats"} <= {one.name for one in operations}
+    assert all(0 < one.high <= one.most and one.calls > 0 for one in operations)
     text = written.read_text()  # noqa: ASYNC240
     assert "2,000 URLs on 64 hosts" in text
     assert "appendonly yes" in text
@@ -72,8 +75,8 @@ def test_neighbours_are_compared_and_the_bars_looked_at(written: Path) -> None:
 
 def test_one_operation_over_the_bar_is_named(written: Path) -> None:
     quick, slow = Longest("push", 10, 4.9, 1.0, 9.0), Longest("sweep", 10, 5.1, 1.0, 5.2)
-    assert frontier_longest.publish([quick], SMALL) == []
-    assert frontier_longest.publish([quick, slow], SMALL) == ["sweep took 5.10 ms, at most 5.0 are wanted"]
+    assert frontier_longest.publish(Stops([quick], 12.0), SMALL) == []
+    assert frontier_longest.publish(Stops([quick, slow], 12.0), SMALL) == ["sweep took 5.10 ms, at most 5.0 are wanted"]
 
 
 def test_bytes_are_held_against_the_bars_of_the_first_row(written: Path) -> None:
