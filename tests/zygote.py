@@ -25,7 +25,17 @@ from scrapy.utils.misc import walk_modules_iter
 
 PROJECT_DIR = Path(__file__).resolve().parent.parent
 REQUEST_BYTES = 1 << 20
-LOADED = ("crawler", "scrapy.commands", "scrapy.core.engine", "scrapy.core.downloader.handlers.http11", "uvloop")
+LOADED = (
+    "crawler",
+    "scrapy.commands",
+    "scrapy.core.engine",
+    "scrapy.core.downloader.handlers.http11",
+    "scrapy.downloadermiddlewares",
+    "scrapy.extensions",
+    "scrapy.spidermiddlewares",
+    "twisted.conch.telnet",
+    "uvloop",
+)
 
 
 class Zygote:

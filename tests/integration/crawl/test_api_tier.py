@@ -52,13 +52,13 @@ async def test_while_the_provider_is_down_requests_wait_and_none_is_lost(
     fleet: Fleet, mongo_database: AsyncDatabase[dict[str, Any]]
 ) -> None:
     with FakeProvider() as provider:
-        provider.faults = [503, 429, 402]
+        provider.faults = [503, 402]
         asked = await push(fleet)
         status, log = await ended(fleet.start(**api(provider, "sync") | {"RETRY_TIMES": 0}))
 
     assert status == 0, log
     assert await titles(mongo_database) == sorted(asked)
-    assert count(log, "api/faults/acme") == 3
+    assert count(log, "api/faults/acme") == 2
     assert (await fleet.left()).states == {"done": len(URLS)}
 
 
