@@ -25,7 +25,13 @@ def test_ratios_are_of_medians() -> None:
 
 
 def test_starting_up_is_left_out() -> None:
-    assert Ended([(10.0, 100), (11.0, 600), (12.0, 1_100)], {"any": 1}).per_second() == 500
+    ended = Ended([(9.0, 20), (10.0, 110), (11.0, 600), (12.0, 1_100)], {"any": 1})
+    assert (ended.per_second(), ended.pages) == (495, 1_100)
+
+
+def test_a_run_that_is_over_at_once_is_no_figure() -> None:
+    with pytest.raises(ChildProcessError, match="more --pages"):
+        Ended([(1.0, 10), (2.0, 1_000)], {"any": 1}).per_second()
 
 
 @pytest.mark.parametrize(("seen", "stats"), [([(1.0, 10), (2.0, 20)], {}), ([(1.0, 10)], {"any": 1})])
