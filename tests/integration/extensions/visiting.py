@@ -41,14 +41,11 @@ def crawl(runner: ScrapyRunner, urls: Sequence[str], *settings: str) -> subproce
 
 def start(runner: ScrapyRunner, urls: Sequence[str], *settings: str, spider: str = "visit") -> str:
     """Start crawling; returns the address of the metrics as soon as it is served."""
-    process = runner.start(*arguments(urls, *settings, spider=spider))
-    assert process.stderr is not None
-    lines = []
-    for line in process.stderr:
-        if found := ADDRESS.search(line):
-            return found[1]
-        lines.append(line)
-    raise AssertionError("".join(lines))
+    process = runner.fork(*arguments(urls, *settings, spider=spider))
+    while (found := ADDRESS.search(process.log)) is None:
+        assert process.poll() is None, process.log
+        time.sleep(0.02)
+    return found[1]
 
 
 def get(url: str) -> tuple[int, str]:
