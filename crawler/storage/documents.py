@@ -82,8 +82,8 @@ def document(item: Any, fetched_at: datetime, max_bytes: int) -> Document:
         raise UnstorableError("not_an_item", f"a {type(item).__name__} is not an item: {item!r:.200}")
     values = _fields(item)
     check(values, UNTYPED)
-    digest = digest_of(values)
-    return _document(UNTYPED, digest, digest, {"item": values}, fetched_at=fetched_at, max_bytes=max_bytes)
+    digest, moment = digest_of(values), _moment(fetched_at)
+    return Document(UNTYPED, digest, digest, moment, _body(digest, {"item": values}, digest, moment, max_bytes))
 
 
 def content(item: Item) -> dict[str, Any]:
@@ -149,9 +149,11 @@ def _typed(item: Item, fetched_at: datetime, max_bytes: int) -> Document:
     if not (isinstance(item.url, str) and item.url):
         raise UnstorableError("missing_url", "url: an item needs the canonical URL of its page")
     _check_fields(values, "", 0)
-    digest = content_hash(item)
-    entry = _document(item.collection, identity(item), digest, values, fetched_at=fetched_at, max_bytes=max_bytes)
-    return entry._replace(distinctive=True) if is_distinctive(item) else entry
+    moment = _moment(fetched_at)
+    digest, key = content_hash(item), identity(item)
+    return Document(
+        item.collection, key, digest, moment, _body(key, values, digest, moment, max_bytes), is_distinctive(item)
+    )
 
 
 def _fields(item: Any) -> dict[str, Any]:
@@ -161,12 +163,14 @@ def _fields(item: Any) -> dict[str, Any]:
         raise UnstorableError("too_deep", "the item contains itself") from None
 
 
-def _document(
-    collection: str, key: str, digest: str, values: Mapping[str, Any], *, fetched_at: datetime, max_bytes: int
-) -> Document:
+def _moment(fetched_at: datetime) -> datetime:
     moment = fetched_at.astimezone(UTC)
-    moment = moment.replace(microsecond=moment.microsecond // 1000 * 1000)
-    times = dict.fromkeys(("fetched_at", "first_seen_at", "last_seen_at", "last_changed_at"), moment)
+    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+
+
+def _body(key: str, values: Mapping[str, Any], digest: str, moment: datetime, max_bytes: int) -> RawBSONDocument:
+    naive = moment.replace(tzinfo=None)  # the same to MongoDB, and spared a question for its zone
+    times = dict.fromkeys(("fetched_at", "first_seen_at", "last_seen_at", "last_changed_at"), naive)
     whole = {"_id": key, **values, "content_hash": digest, **times, "version": 1}
     try:
         body = bson.encode(whole, codec_options=CODEC)
@@ -174,7 +178,7 @@ def _document(
         raise UnstorableError("unstorable_value", f"{key}: {error}") from None
     if len(body) > max_bytes:
         raise UnstorableError("too_large", f"{key}: {len(body)} bytes, ITEM_MAX_MB allows {max_bytes}")
-    return Document(collection, key, digest, moment, RawBSONDocument(body))
+    return RawBSONDocument(body)
 
 
 @lru_cache(maxsize=256)
@@ -220,13 +224,15 @@ def _check_nested(value: Any, where: str, depth: int) -> None:
             check(each, where, depth + 1)
         return
     for name in value:
-        if type(name) is str and name.isidentifier():
-            continue
-        if not isinstance(name, str) or not name or name[0] == "$" or "." in name or "\0" in name:
-            text = f"{where}: field name {name!r:.80} is empty, no text, or has $ . or NUL"
-            raise UnstorableError("field_name", text)
-        _check_text(name, where)
+        if not (type(name) is str and name.isidentifier()):  # all but spares the rest
+            _check_name(name, where)
     _check_fields(value, f"{where}.", depth + 1)
+
+
+def _check_name(name: Any, where: str) -> None:
+    if not isinstance(name, str) or not name or name[0] == "$" or "." in name or "\0" in name:
+        raise UnstorableError("field_name", f"{where}: field name {name!r:.80} is empty, no text, or has $ . or NUL")
+    _check_text(name, where)
 
 
 def _check_fields(values: Mapping[str, Any], where: str, depth: int) -> None:
