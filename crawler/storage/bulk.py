@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pymongo import InsertOne, UpdateOne
+from pymongo import InsertOne, UpdateMany, UpdateOne
 from pymongo.asynchronous.collection import AsyncCollection
 from pymongo.errors import BulkWriteError
 
@@ -13,7 +13,7 @@ from crawler.storage.documents import UnstorableError
 from crawler.storage.outage import ServerError
 
 Collection = AsyncCollection[dict[str, Any]]
-Operation = InsertOne[Any] | UpdateOne
+Operation = InsertOne[Any] | UpdateOne | UpdateMany
 
 DUPLICATE_KEY = 11000  # two workers inserted one key at once: the loser's update finds a document now
 # Not primary, shutting down, interrupted, out of time, out of disk, throttled: the document is not to blame.

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pymongo import InsertOne, UpdateOne
+from pymongo import InsertOne, UpdateMany
 from pymongo.asynchronous.collection import AsyncCollection
 
 from crawler.storage import bulk
@@ -46,7 +47,7 @@ async def record(items: Collection, records: Collection, documents: Sequence[Map
     kept = {found[position][0] for position in refused}
     for position, reason in refused.items():
         logger.error("A change of %s stays pending, %s: %s", found[position][0], records.name, reason)
-    if settled := [_forget(document) for document in documents if document["_id"] not in kept]:
+    if settled := _forget([document for document in documents if document["_id"] not in kept]):
         await bulk.apply(items, settled)
     return len(found) - len(refused)
 
@@ -68,7 +69,10 @@ def _record(key: Any, change: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _forget(document: Mapping[str, Any]) -> UpdateOne:
-    """Drop what is on record, unless the document has changed since: whoever changed it does it then."""
-    query = {"_id": document["_id"], "version": document["version"]}
-    return UpdateOne(query, {"$unset": {"pending_changes": True}})
+def _forget(documents: Sequence[Mapping[str, Any]]) -> list[UpdateMany]:
+    """Drop what is on record, unless a document has changed since: whoever changed it does it then."""
+    keys = defaultdict(list)
+    for document in documents:
+        keys[document["version"]].append(document["_id"])
+    gone = {"$unset": {"pending_changes": True}}
+    return [UpdateMany({"_id": {"$in": found}, "version": version}, gone) for version, found in keys.items()]
