@@ -18,7 +18,9 @@ _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks
 
 
 def host_name(value: str) -> str:
-    """The form in which hosts are stored (lower case, IDNA); for an option's `type`."""
+    """The form in which hosts are stored (lower case, IDNA), nothing for nothing; for an option's `type`."""
+    if not value:
+        return ""  # the default: any
     host = value.strip().lower().rstrip(".")
     with contextlib.suppress(ValueError):
         return str(ip_address(host.strip("[]")))
