@@ -299,6 +299,7 @@ COOKIES_ENABLED = False
 SESSION_SECONDS = 86_400
 DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware": None,
+    "crawler.middlewares.httpauth.HttpAuthMiddleware": 710,  # nearer to the wire than what retries or redirects
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
     "crawler.middlewares.robots.RobotsTxtMiddleware": 100,
     "crawler.middlewares.conditional.ConditionalMiddleware": 150,  # this far out: all others see the 304 first
