@@ -7,6 +7,8 @@ import signal
 from itertools import pairwise
 from typing import Any
 
+from redis.asyncio import Redis
+
 from tests.crawling import Fleet, count, ended
 from tests.sites import Page, Site
 
@@ -17,6 +19,19 @@ def failing(status: int, times: int = 1, **headers: str) -> Any:
     """Answers so many times with *status*, then with a page."""
     pages = iter([Page("not now", status, {name.replace("_", "-"): value for name, value in headers.items()})] * times)
     return lambda: next(pages, Page())
+
+
+async def contents(redis_client: Redis, key: bytes) -> str:
+    """What *key* holds, in some text."""
+    match await redis_client.type(key):
+        case b"hash":
+            return str(await redis_client.hgetall(key))
+        case b"zset":
+            return str(await redis_client.zrange(key, 0, -1))
+        case b"set":
+            return str(await redis_client.smembers(key))
+        case _:
+            return str(await redis_client.get(key))
 
 
 async def test_a_retry_waits_in_the_frontier_for_any_worker(fleet: Fleet) -> None:
@@ -32,6 +47,19 @@ async def test_a_retry_waits_in_the_frontier_for_any_worker(fleet: Fleet) -> Non
         assert (await ended(second))[0] == 0
         assert (await fleet.left()).states == {"done": 1}
         assert len(site.received) == 2
+
+
+async def test_credentials_go_with_each_try_and_never_to_redis(fleet: Fleet, redis_client: Redis) -> None:
+    login = {"HTTPAUTH_USER": "me", "HTTPAUTH_PASS": "secret"}
+    with Site({"/": failing(500, Retry_After="3")}) as site:
+        await fleet.push(site.url("/"))
+        worker = fleet.start(HTTPAUTH_DOMAIN=site.url("").removeprefix("http://"), **login)
+        await fleet.until(lambda now: now.counters.delayed == 1)
+        stored = [await contents(redis_client, key) async for key in redis_client.scan_iter(f"*{fleet.key}*")]
+        assert (await ended(worker))[0] == 0
+    assert any(site.url("/") in text for text in stored)
+    assert not any("Authorization" in text for text in stored)
+    assert [request.headers["Authorization"] for request in site.received] == ["Basic bWU6c2VjcmV0"] * 2
 
 
 async def test_retry_after_counts_for_every_answer_that_is_tried_again(fleet: Fleet) -> None:
