@@ -11,7 +11,7 @@ from scrapy.settings import BaseSettings
 from crawler import config
 from crawler.errors import ConfigError
 
-SCHEMA: Final = 1  # version of the data in Redis; a newer one is refused
+SCHEMA: Final = 2  # version of the data in Redis, another one is refused; raise it with each change of the layout
 CLOCK_GRAIN_MS: Final = 10  # the clock is written no more often: each write goes to the AOF
 DEDUPE_MODES: Final = ("compact", "exact", "window", "bloom")
 BLOOM_PAGE_BITS: Final = 32_768  # a page is 4 KB: no push ever waits for more memory than that

@@ -13,6 +13,7 @@ from redis.asyncio.cluster import RedisCluster
 from redis.exceptions import NoScriptError, ResponseError
 
 from crawler.errors import ServiceError
+from crawler.frontier.config import SCHEMA
 
 Client = Redis | RedisCluster
 _LUA = files("crawler.frontier") / "lua"
@@ -98,9 +99,11 @@ class Scripts:
 
 
 def _explained(error: ResponseError) -> Exception:
-    if "SHOALSCHEMA" in str(error):
-        return ServiceError(
-            "the frontier's data in Redis was written by a newer release (schema "
-            f"{str(error).rpartition(' ')[2]}): upgrade this worker, or use another FRONTIER_KEY"
-        )
-    return error
+    if (found := re.search(r"SHOALSCHEMA (\d+)", str(error))) is None:
+        return error
+    newer = int(found[1]) > SCHEMA
+    release, cure = ("a newer", "upgrade this worker") if newer else ("an older", "let that release finish its crawl")
+    return ServiceError(
+        f"the frontier's data in Redis was written by {release} release (schema {found[1]}, this one has {SCHEMA}): "
+        f"{cure}, or use another FRONTIER_KEY"
+    )

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from crawler.errors import ServiceError
+from crawler.frontier.config import SCHEMA
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import PushOutcome, SpiderStats
 from tests.integration.frontier.making import START_MS, Timed, answer, handles, message, timed
@@ -205,15 +206,18 @@ async def test_tokens_are_not_given_out_again_by_a_server_that_lost_its_last_sec
     assert await world.frontier.ack(handles([lost])) == [False]
 
 
-async def test_data_of_a_newer_release_is_refused(redis_client: Any) -> None:
+@pytest.mark.parametrize(
+    ("schema", "words"), [(9, r"a newer release.*upgrade this worker"), (1, r"an older release.*finish its crawl")]
+)
+async def test_data_of_another_release_is_refused(redis_client: Any, schema: int, words: str) -> None:
     world = await timed(redis_client)
     await world.frontier.push([message(1)])
     key = world.frontier.shards.key(0, "state")
     raw = await redis_client.get(key)
-    await redis_client.set(key, struct.pack("<d", 9.0) + raw[8:])
-    with pytest.raises(ServiceError, match=r"newer release.*upgrade this worker"):
+    await redis_client.set(key, struct.pack("<d", schema) + raw[8:])
+    with pytest.raises(ServiceError, match=words):
         await world.frontier.open()
-    with pytest.raises(ServiceError, match="schema 9"):
+    with pytest.raises(ServiceError, match=f"schema {schema}, this one has {SCHEMA}"):
         await world.frontier.push([message(2)])
 
 

@@ -24,9 +24,8 @@ local function write_state(s)
     s.suspects, s.alarm, s.early)
 end
 
-if struct.unpack('<d', raw_state) > SCHEMA then
-  return redis.error_reply('SHOALSCHEMA ' .. struct.unpack('<d', raw_state))
-end
+local stored = struct.unpack('<d', raw_state)
+if stored ~= SCHEMA and stored ~= 0 then return redis.error_reply('SHOALSCHEMA ' .. stored) end
 local state = read_state(raw_state)
 
 -- Frontier time never runs backward: when the server's clock does, an offset takes up the difference for as long
