@@ -6,7 +6,8 @@ import argparse
 import asyncio
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, TextIO
@@ -146,19 +147,21 @@ def read_lines(sources: list[str]) -> Iterator[Line]:
 
 def _open(source: str) -> Iterator[Line]:
     if source == "-":
-        return _numbered("standard input", sys.stdin)
+        return _numbered("standard input", lambda: sys.stdin)
     if "://" in source or source.startswith("{"):
         return iter([("argument", source.strip())])
+    path = Path(source)
     try:
-        return _numbered(source, Path(source).open(encoding="utf-8", errors="surrogateescape"))
+        path.open("rb").close()  # one file after the other is open, however many there are
     except OSError as error:
         raise MessageError(
             f"{source!r} is neither a URL with http:// or https:// nor a file that can be read ({error.strerror})"
         ) from None
+    return _numbered(source, partial(path.open, encoding="utf-8", errors="surrogateescape"))
 
 
-def _numbered(name: str, lines: TextIO) -> Iterator[Line]:
-    with lines:
+def _numbered(name: str, opened: Callable[[], TextIO]) -> Iterator[Line]:
+    with opened() as lines:
         for number, line in enumerate(lines, 1):
             if text := line.strip():
                 yield f"{name}:{number}", text
