@@ -37,6 +37,7 @@ class Snapshot:
     spent: dict[str, dict[str, float]]  # requests and cost of each tier today (UTC), by all spiders
     eligible_hosts: int
     waiting_hosts: int
+    dead_letters: int  # of all spiders, with start URLs that could not be read
     hosts: Sequence[HostState]
     workers: Sequence[WorkerState]
     advice: Sequence[str]  # on the server's configuration
@@ -100,6 +101,7 @@ async def look(frontier: Frontier, spider: str | None) -> Snapshot:
         spent=_today(await Tiers(frontier.shards, keep_ms=0).spent(stats.now_ms)),
         eligible_hosts=stats.eligible_hosts,
         waiting_hosts=stats.waiting_hosts,
+        dead_letters=await frontier.dead.count(),
         hosts=await frontier.census.hosts(spider, TOP_HOSTS),
         advice=frontier.advice,
         bytes_per_queued=bytes_per_queued,
@@ -117,6 +119,8 @@ def render(seen: Snapshot) -> Group:
         told = [f"{tier} {sums['requests']:,.0f} requests, cost {sums['cost']:g}" for tier, sums in seen.spent.items()]
         parts.append("Today (UTC): " + "; ".join(told) + ".")
     parts.append(f"Eligible hosts, which may be visited now: {seen.eligible_hosts}; {seen.waiting_hosts} later.")
+    if seen.dead_letters:
+        parts.append(f"Dead letters of all spiders: {seen.dead_letters:,}. `scrapy dead list` says why.")
     sizes = [(seen.bytes_per_queued, "queued"), (seen.bytes_per_seen, "seen")]
     if told := [f"{size:.1f} bytes per {kind} URL" for size, kind in sizes if size is not None]:
         parts.append(f"Redis holds {' and '.join(told)}.")

@@ -67,9 +67,10 @@ class Scripts:
         """Run lua/<name>.lua on the node of *keys*; a server that does not know it yet is given its text."""
         text, digest = self._built.get(name) or self._build(name)
         try:
-            return await self._client.evalsha(digest, len(keys), *keys, *arguments)
-        except NoScriptError:
-            return await self._client.eval(text, len(keys), *keys, *arguments)
+            try:
+                return await self._client.evalsha(digest, len(keys), *keys, *arguments)
+            except NoScriptError:
+                return await self._client.eval(text, len(keys), *keys, *arguments)
         except ResponseError as error:
             raise _explained(error) from None
 

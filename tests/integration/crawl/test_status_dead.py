@@ -72,6 +72,7 @@ def test_status_is_json_for_scripts(fleet: Fleet) -> None:
     assert (seen["tiers"], seen["spent"]) == ({}, {})
     assert [worker["name"] for worker in seen["workers"]] == ["w1"]
     assert seen["bytes_per_queued"] > 0
+    assert seen["dead_letters"] == 2
 
 
 async def test_what_is_wrong_with_the_servers_configuration_is_told_by_status_and_workers(
