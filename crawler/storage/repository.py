@@ -90,11 +90,10 @@ class Repository:
 
     async def _shorten(self, name: str, entries: Sequence[Document], heads: States) -> Results:
         """What is new or unchanged; without what another worker has written meanwhile."""
-        ways = [(entry, shortcut(entry, heads.get(entry.id))) for entry in entries]
-        taken = [(entry, operation) for entry, operation in ways if operation is not None]
+        taken = [(entry, way) for entry in entries if (way := shortcut(entry, heads.get(entry.id))) is not None]
         if not taken:
             return {}
-        written = await bulk.write(self._database[name], [operation for _, operation in taken])
+        written = await bulk.write(self._database[name], [way for _, way in taken])
         stayed = written.matched == sum(entry.id in heads for entry, _ in taken)
         done: Results = {}
         for position, (entry, _) in enumerate(taken):
