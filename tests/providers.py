@@ -6,11 +6,10 @@ import base64
 import json
 import threading
 from collections.abc import Mapping
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from tests.serving import Served
+from tests.serving import Handler, Served, Server
 
 KEY = "the-secret-of-the-account"
 
@@ -26,8 +25,7 @@ class FakeProvider(Served):
         self.jobs: dict[str, list[str]] = {}
         self.asked: dict[str, int] = {}
         self.lock = threading.Lock()
-        self._server = _Server(self)
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+        super().__init__(_Server(self))
 
     @property
     def base(self) -> str:
@@ -53,11 +51,7 @@ class FakeProvider(Served):
         return one | more
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-    request_queue_size = 64
-
+class _Server(Server):
     def __init__(self, provider: FakeProvider) -> None:
         self.provider = provider
         super().__init__(("127.0.0.1", 0), _Handler)
@@ -73,9 +67,8 @@ def _told(url: str) -> dict[str, Any]:
     return {"url": url, "page": {"status": 200, "headers": headers, "body": body}}
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Handler):
     server: _Server
-    protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
         provider, parts = self.server.provider, urlsplit(self.path)
@@ -122,6 +115,3 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Tests look at `calls`."""

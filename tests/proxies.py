@@ -7,17 +7,15 @@ import shutil
 import socket
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Sequence
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import pytest
 
 from tests.servers import free_port
-from tests.serving import Served
+from tests.serving import Handler, Served, Server
 
 START_SECONDS = 20.0
 
@@ -92,9 +90,8 @@ class BadProxy(Served):
 
     def __init__(self, status: int, delay: float = 0) -> None:
         self.asked = 0
-        self._server = _Server(("127.0.0.1", 0), _Handler)
-        self._server.proxy, self._server.status, self._server.delay = self, status, delay
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+        self.status, self.delay = status, delay
+        super().__init__(_Server(self))
 
     @property
     def name(self) -> str:
@@ -107,33 +104,23 @@ class BadProxy(Served):
         return f"http://{self.name}"
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-    proxy: BadProxy
-    status: int
-    delay: float
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that has given up is what a slow proxy is about."""
-        if not isinstance(sys.exception(), ConnectionError):
-            super().handle_error(request, client_address)
+class _Server(Server):
+    def __init__(self, proxy: BadProxy) -> None:
+        self.proxy = proxy
+        super().__init__(("127.0.0.1", 0), _Handler)
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Handler):
     server: _Server
-    protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
-        self.server.proxy.asked += 1
-        time.sleep(self.server.delay)
-        if self.server.status:
-            self.send_response(self.server.status)
+        proxy = self.server.proxy
+        proxy.asked += 1
+        time.sleep(proxy.delay)
+        if proxy.status:
+            self.send_response(proxy.status)
             self.send_header("Content-Length", "0")
             self.end_headers()
         self.close_connection = True
 
     do_CONNECT = do_POST = do_GET
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Tests look at `asked`."""

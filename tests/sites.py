@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
-from typing import Any
 
-from tests.serving import Served
+from tests.serving import Handler, Served, Server
 
 LATE = 0.1  # seconds by which a site on a busy machine may learn of a request after it was sent
 
@@ -52,10 +49,10 @@ class Site(Served):
         self.pages = dict(pages)
         self.received: list[Received] = []
         self._scheme = "https" if tls else "http"
-        self._server = _Server(self, host)
+        server = _Server(self, host)
         if tls:
-            self._server.socket = tls.wrap_socket(self._server.socket, server_side=True)
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
+            server.socket = tls.wrap_socket(server.socket, server_side=True)
+        super().__init__(server)
 
     @property
     def requested(self) -> list[str]:
@@ -80,26 +77,14 @@ class Site(Served):
             await asyncio.sleep(0.01)
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-    request_queue_size = 128
-
+class _Server(Server):
     def __init__(self, site: Site, host: str) -> None:
         self.site = site
         super().__init__((host, 0), _Handler)
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that goes away in the middle is what some tests are about."""
-        if not isinstance(sys.exception(), ConnectionError):
-            super().handle_error(request, client_address)
 
-
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Handler):
     server: _Server
-    protocol_version = "HTTP/1.1"
-    timeout = 30
-    disable_nagle_algorithm = True
 
     def do_GET(self) -> None:
         sent = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
@@ -117,6 +102,3 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     do_POST = do_GET
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Tests look at `received`."""
