@@ -65,7 +65,7 @@ class RetryPolicy:
         default = Budget(None, _shared(settings, "base_seconds"), _shared(settings, "cap_seconds"))
         _shared(settings, "times")
         return cls(
-            statuses=frozenset(int(code) for code in settings.getlist("RETRY_HTTP_CODES")),
+            statuses=_statuses(settings),
             default=default,
             budgets=MappingProxyType({kind: _budget(settings, kind, rows.get(kind, {}), default) for kind in RETRIED}),
         )
@@ -100,3 +100,11 @@ def _own(settings: Settings, where: str, key: str, row: Mapping[str, Any]) -> An
         return None
     value = read({f"{where}[{key!r}]": row[key]}, f"{where}[{key!r}]", low, high)
     return None if (settings.getpriority(shared) or 0) > (settings.getpriority("RETRY_CLASSES") or 0) else value
+
+
+def _statuses(settings: Settings) -> frozenset[int]:
+    codes = settings.getlist("RETRY_HTTP_CODES")
+    try:
+        return frozenset(int(code) for code in codes)
+    except (TypeError, ValueError):
+        raise ConfigError("RETRY_HTTP_CODES", codes, "statuses such as 503, in a list or with commas between") from None

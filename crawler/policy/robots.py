@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from protego import Protego
+from protego import Protego, RequestRate
 
 MAX_BYTES: Final = 500 * 1024  # RFC 9309 2.5: at least so much is parsed; here no more
 MAX_DELAY_SECONDS: Final = 3_600.0  # a longer one is a mistake or a wish not to be crawled: robots.txt can say that
@@ -71,10 +71,16 @@ def _encoding(body: bytes) -> tuple[str, int]:
 def wishes(lines: str, agent: str) -> Wishes:
     """The longer of Crawl-delay and Request-rate (its hours of the day are not looked at), and the sitemaps."""
     parsed = Protego.parse(lines)
-    rate = parsed.request_rate(agent)
-    delays = (parsed.crawl_delay(agent) or 0.0, rate.seconds / rate.requests if rate and rate.requests else 0.0)
+    delays = (parsed.crawl_delay(agent) or 0.0, _interval(parsed.request_rate(agent)))
     delay = max(each if math.isfinite(each) else 0.0 for each in delays)
     return Wishes(min(max(delay, 0.0), MAX_DELAY_SECONDS), tuple(parsed.sitemaps)[:MAX_SITEMAPS])
+
+
+def _interval(rate: RequestRate | None) -> float:
+    try:
+        return rate.seconds / rate.requests if rate and rate.requests else 0.0
+    except OverflowError:  # numbers of hundreds of digits
+        return math.inf
 
 
 def next_try_seconds(failing_for: float, least: float) -> float:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.settings import Settings
 
+from crawler.errors import ConfigError
 from crawler.policy.failures import FailureClass, classify
 from crawler.policy.retries import RETRIED, Budget, RetryPolicy
 from tests.unit.test_settings import base
@@ -75,3 +76,9 @@ def test_the_nearer_setting_wins(priority: str, expected: int) -> None:
     settings.set("RETRY_TIMES", 1, priority=priority)
     times = RetryPolicy.from_settings(settings).budget(FailureClass.TRANSIENT).times
     assert times == (None if expected == 1 else expected)
+
+
+@pytest.mark.parametrize("codes", ["abc", [503, None], "5xx,429"])
+def test_codes_that_are_no_numbers_are_named(codes: object) -> None:
+    with pytest.raises(ConfigError, match=r"RETRY_HTTP_CODES = .*statuses such as 503"):
+        policy(RETRY_HTTP_CODES=codes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crawler.policy import robots
@@ -56,7 +56,15 @@ def test_of_a_long_file_the_first_500_kib_count_in_whole_lines() -> None:
     assert len(robots.text(b"x" * 1_000_000)) == robots.MAX_BYTES
 
 
-@given(st.binary(max_size=2_000))
+LINES = st.builds(
+    "{}: {}\n".format,
+    st.sampled_from(["User-agent", "Allow", "Disallow", "Crawl-delay", "Request-rate", "Visit-time", "Sitemap"]),
+    st.just("*") | st.text() | st.from_regex(r"[0-9]{1,400}/[0-9]{1,400}[smhd]?", fullmatch=True),
+)
+
+
+@given(st.binary(max_size=2_000) | st.lists(LINES).map(lambda lines: "".join(lines).encode(errors="replace")))
+@example(b"User-agent: *\nRequest-rate: 1/" + b"9" * 400)
 def test_any_bytes_can_be_read(body: bytes) -> None:
     lines = robots.text(body)
     assert "\0" not in lines
