@@ -52,7 +52,7 @@ class Step:
     def __str__(self) -> str:
         action = "change its validator" if self.exists else "create it with a validator"
         left = f"; {self.invalid:,} documents break it: they stay, and may be changed" if self.invalid else ""
-        return f"{self.migration.version} {self.collection}: {action}{left}"
+        return f"version {self.migration.version}, {self.collection}: {action}{left}"
 
 
 async def current(database: Database) -> int:
