@@ -62,7 +62,7 @@ SCHEDULER_PERSIST = True
 # Seconds without any work, for this worker and the whole frontier, after which a worker ends; 0 = wait for ever.
 # scrapy-redis' name. Reader: extensions/idle.py
 MAX_IDLE_TIME_BEFORE_CLOSE = 0
-# Tracking parameters do not make a new page. Reader: Scrapy, frontier/queue.py
+# Tracking parameters do not make a new page. Reader: Scrapy, commands/push.py
 REQUEST_FINGERPRINTER_CLASS = "crawler.frontier.fingerprint.RequestFingerprinter"
 # Which queues of a spider this worker leases from: http, browser, api, or several with commas between them.
 # Reader: frontier/queue.py
@@ -141,7 +141,7 @@ RETRY_CLASSES = {
     "malformed": {},  # cut off, broken chunks: often it was the connection after all
 }
 # Scrapy's list, and 407 (the proxy's refusal), 421, 425 and Cloudflare's other words for an origin that is away.
-# Reader: Scrapy, middlewares/retry.py
+# Reader: Scrapy, policy/retries.py
 RETRY_HTTP_CODES = [407, 408, 421, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524]
 
 # --- Proxies ---------------------------------------------------------------------------------------------
@@ -292,7 +292,7 @@ STATS_CLASS = "crawler.extensions.collector.StatsCollector"
 # 5 to 75), and how many of each scheme in one worker (0 to 100,000). Reader: handlers/http.py
 CONNECTION_IDLE_SECONDS = 30
 CONNECTION_IDLE_LIMIT = 256
-# Nothing of ours reads these, and each costs time on every page. Reader: Scrapy
+# One jar for everything costs time on every page. Reader: Scrapy, middlewares/sessions.py
 COOKIES_ENABLED = False
 # Cookies of domains that ask for them (`cookies` in domains.toml) are forgotten so many seconds after their last use,
 # at the earliest after half of that, 60 to 31,536,000. Reader: middlewares/sessions.py
@@ -391,7 +391,7 @@ DOWNLOAD_HANDLERS = {
     "ftp": None,
     "s3": None,
 }
-# Bytes and seconds of one download. Scrapy: 1 GB and 180 s. Reader: Scrapy
+# Bytes and seconds of one download. Scrapy: 1 GB and 180 s. Reader: Scrapy, handlers/download.py
 DOWNLOAD_MAXSIZE = 10 * 1024 * 1024
 DOWNLOAD_WARNSIZE = 0
 # Bytes (1,024 to 16,777,216) and lines (16 to 65,536) of a response's headers. Reader: handlers/http.py
