@@ -40,6 +40,7 @@ OFF: Final = {
     "LOGSTATS_INTERVAL": 0,
     "SPOOL_DIR": "",
     "CLOSESPIDER_PAGECOUNT": 0,
+    "WARN_ON_GENERATOR_RETURN_VALUE": False,  # said by the crawl; asking for it on each page takes a fiftieth
 }
 
 
