@@ -142,7 +142,7 @@ async def test_pages_whose_file_is_gone_are_counted(shop: Shop) -> None:
     [
         ([], "name one spider"),
         (["nosuch"], "there is no spider 'nosuch'"),
-        (["products", "--workers", "0"], "--workers 1 to 64"),
+        (["products", "--workers", "0"], "--workers 0 is out of range: 1 to 64"),
         (["products", "--since", "soon"], "--since 'soon' is no time"),
     ],
 )
