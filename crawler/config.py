@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from scrapy.settings import BaseSettings
+
 from crawler.errors import ConfigError
 
 _TYPE_NAMES = {int: "a whole number", float: "a number"}
@@ -39,6 +41,14 @@ def choice(settings: Mapping[str, Any], name: str, allowed: Sequence[str]) -> st
     if value not in allowed:
         raise ConfigError(name, value, "one of " + ", ".join(allowed))
     return str(value)
+
+
+def mapping(settings: BaseSettings, name: str) -> dict[str, Any]:
+    """The setting as a dict, or as the JSON object that a command line gives."""
+    try:
+        return settings.getdict(name)
+    except (TypeError, ValueError):
+        raise ConfigError(name, "...", "a map, or one as JSON") from None  # its value may hold secrets
 
 
 def text_file(name: str, path: str | Path) -> str:

@@ -94,6 +94,8 @@ class WorkerMetrics(Collector):
             yield _gauges(
                 "frontier_tier_requests", "Requests of this spider that are not done, by tier", "tier", queued
             )
+            evicted = "Dead letters of all spiders lost for want of room (FRONTIER_DEAD_LIMIT)"
+            yield CounterMetricFamily("shoal_frontier_dead_evicted", evicted, value=counted.evicted)
             yield _gauges("frontier_hosts", "Hosts with queued requests, by whether they are due", "state", hosts)
 
     def _latency(self) -> Metric:

@@ -29,7 +29,8 @@ class FrontierStats:
     """The counters of each spider and of all; *eligible_hosts* may be visited now, *waiting_hosts* later.
 
     *tiers*: the counters by spider and tier, that is by queue.
-    *suspects*: hosts with requests that only an idle worker may lease. *now_ms*: the frontier's time.
+    *suspects*: hosts with requests that only an idle worker may lease. *evicted*: dead letters of all spiders that were
+    lost to FRONTIER_DEAD_LIMIT. *now_ms*: the frontier's time.
     """
 
     spiders: Mapping[str, SpiderStats]
@@ -38,6 +39,7 @@ class FrontierStats:
     eligible_hosts: int
     waiting_hosts: int
     suspects: int
+    evicted: int
     now_ms: int
     mark: tuple[int, ...] = field(repr=False)  # changes whenever anything was queued or leased
 
@@ -82,6 +84,7 @@ class Census:
             hosts[0],
             hosts[1],
             hosts[2],
+            evicted=sum(answer[4] for answer in answers),
             now_ms=max(answer[1] for answer in answers),
             mark=mark,
         )

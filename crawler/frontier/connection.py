@@ -77,7 +77,8 @@ def connect(settings: BaseSettings) -> Client:
     redis_cls). REDIS_CLUSTER=True gives a Cluster client. Starts or joins the bundled server when nothing is set,
     so it may block for a moment. Nothing is sent yet. Raises ConfigError, ServiceError.
     """
-    params = _DEFAULTS | {name: value for name, value in settings.getdict("REDIS_PARAMS").items() if name not in _OURS}
+    given = config.mapping(settings, "REDIS_PARAMS")
+    params = _DEFAULTS | {name: value for name, value in given.items() if name not in _OURS}
     params["retry"] = Retry(NoBackoff(), 0)  # see _twice
     is_cluster = config.boolean(settings, "REDIS_CLUSTER")
     url = params.pop("url", None) or settings.get("REDIS_URL")

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scrapy.settings import Settings
 
 from crawler import config
 from crawler.errors import ConfigError
@@ -47,3 +48,11 @@ def test_a_choice_lists_what_is_allowed() -> None:
     assert config.choice({"C": "a"}, "C", ("a", "b")) == "a"
     with pytest.raises(ConfigError, match="one of a, b"):
         config.choice({"C": "c"}, "C", ("a", "b"))
+
+
+def test_a_map_may_come_as_json_and_is_never_shown() -> None:
+    assert config.mapping(Settings({"REDIS_PARAMS": '{"password": "x"}'}), "REDIS_PARAMS") == {"password": "x"}
+    for wrong in ('{"password": "secret"', "5", 5):
+        with pytest.raises(ConfigError, match=r"REDIS_PARAMS = .* a map, or one as JSON") as error:
+            config.mapping(Settings({"REDIS_PARAMS": wrong}), "REDIS_PARAMS")
+        assert "secret" not in str(error.value)

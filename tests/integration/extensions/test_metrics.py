@@ -125,6 +125,7 @@ def test_a_worker_of_the_fleet_shows_its_leases_and_the_queue(
         found = eventually(address, lambda found: found.get(("shoal_frontier_requests", ("queued",))) == 20)
         assert found["shoal_frontier_requests", ("leased",)] == 1
         assert found["shoal_worker_leases", ()] == 1
+        assert found["shoal_frontier_dead_evicted_total", ()] == 0
         assert found["shoal_frontier_pushed_total", ()] == 21
         assert found["shoal_frontier_hosts", ("waiting",)] + found["shoal_frontier_hosts", ("eligible",)] == 1
         assert get(f"{address}/readyz") == (200, "ok\n")
