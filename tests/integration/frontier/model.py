@@ -163,7 +163,7 @@ class Model:
     def open_at(self, host: Host) -> float:
         """When a request may go out; after a silence the delay starts anew, for the clock may have jumped over it."""
         at = max(host.next, host.blocked)
-        if 0 < host.next < self.resumed:
+        if host.delay and 0 < host.next < self.resumed:
             grace = self.config.start_within_ms if host.in_flight else 0
             at = max(at, self.resumed + host.delay + grace)
         return at
