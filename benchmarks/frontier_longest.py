@@ -25,6 +25,8 @@ from benchmarks.frontier_bed import DOCUMENT, PUSHED, SPIDER, Ours, Shape
 from benchmarks.frontier_meter import Metered, fork_ms
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Handle, Message, Report
+from crawler.frontier.prefetch import MOST_LEASED
+from crawler.frontier.shards import BATCH
 
 BAR_MS: Final = 5.0
 CALLS: Final = 1_000
@@ -94,6 +96,7 @@ class Operations:
             "start": lambda: self._on_leases(lambda handles: frontier.start(handles, on_wire=True)),
             "report": lambda: self._on_leases(lambda handles: frontier.report([_answer(one) for one in handles])),
             "ack": self._ack,
+            "settle": self._settle,
             "renew": lambda: self._on_leases(frontier.renew),
             "give_back": lambda: self._on_leases(frontier.give_back),
             "nack": lambda: self._one_by_one(lambda one: frontier.nack(*one, delay_ms=1_000)),
@@ -133,19 +136,33 @@ class Operations:
 
     async def _ack(self) -> None:
         for _ in range(self._calls):
-            await self._frontier.ack(await self._ours.lease(PUSHED))
+            await self._frontier.ack(await self._leases())
             await self._push_batch()  # the queue stands
+
+    async def _settle(self) -> None:
+        """As the outbox: what starts, what was answered and what is done, of three leases one after the other."""
+        started: list[Handle] = []
+        answered: list[Handle] = []
+        for _ in range(self._calls):
+            leased = await self._ours.lease(MOST_LEASED)
+            await self._frontier.settle(leased, [_answer(one) for one in started], answered)
+            started, answered = leased, started
+        await self._frontier.settle((), [_answer(one) for one in started], [*answered, *started])
+
+    async def _leases(self) -> list[Handle]:
+        """As many as the scripts take at once, from as many leases as a worker needs for them."""
+        return [handle for _ in range(BATCH // MOST_LEASED) for handle in await self._ours.lease(MOST_LEASED)]
 
     async def _on_leases(self, call: Callable[[list[Handle]], Awaitable[object]]) -> None:
         for _ in range(self._calls):
-            handles = await self._ours.lease(PUSHED)
+            handles = await self._leases()
             await call(handles)
             await self._frontier.give_back(handles)
 
     async def _one_by_one(self, call: Callable[[Handle], Awaitable[object]]) -> None:
         left = self._calls
         while left > 0:
-            handles = await self._ours.lease(min(PUSHED, left))
+            handles = await self._ours.lease(min(MOST_LEASED, left))
             for handle in handles:
                 await call(handle)
             left -= len(handles)
@@ -178,7 +195,7 @@ class Operations:
         wanted = min(self._calls, self._ours.shape.hosts // 2)
         leased = 0
         while leased < wanted:
-            leased += len((await dying.lease([SPIDER], PUSHED, worker="dying")).leases)
+            leased += len((await dying.lease([SPIDER], MOST_LEASED, worker="dying")).leases)
         deadline = time.monotonic() + REAP_SECONDS
         while (await dying.census.stats()).total.reaped < reaped + leased:
             if time.monotonic() > deadline:

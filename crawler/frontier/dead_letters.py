@@ -8,7 +8,7 @@ from typing import Any, Final
 from crawler.frontier import keys
 from crawler.frontier.envelope import unseal
 from crawler.frontier.messages import DeadLetter
-from crawler.frontier.shards import Shards, pack, unpack
+from crawler.frontier.shards import FEW, Shards, pack, unpack
 
 _PAGE: Final = 200
 
@@ -68,7 +68,7 @@ class DeadLetters:
             numbers = [keys.split_handle((id_, 0))[1][0] for id_ in group]
             return await self._shards.run(name, shard, *numbers)
 
-        answers = await self._shards.scatter(ids, lambda id_: keys.split_handle((id_, 0))[0], run)
+        answers = await self._shards.scatter(ids, lambda id_: keys.split_handle((id_, 0))[0], run, FEW)
         return [bool(answer) for answer in answers]
 
     async def _newest(self, shard: int) -> AsyncIterator[DeadLetter]:

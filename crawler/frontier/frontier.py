@@ -23,7 +23,7 @@ from crawler.frontier.messages import Batch, Handle, Lease, Message, PushOutcome
 from crawler.frontier.pressure import Gauge, Pressure
 from crawler.frontier.robots import Robots
 from crawler.frontier.scripts import Client
-from crawler.frontier.shards import Shards, pack
+from crawler.frontier.shards import FEW, Shards, pack
 
 
 class Frontier:
@@ -204,7 +204,7 @@ class Frontier:
 
     async def give_back(self, handles: Sequence[Handle]) -> list[bool]:
         """Return leases unused, uncharged, to their place in the queue."""
-        return await self.shards.on_handles("give_back", handles)
+        return await self.shards.on_handles("give_back", handles, most=FEW)
 
     async def bury(self, lease_id: str, token: int, *, reason: str, detail: Mapping[str, Any] | None = None) -> bool:
         """Set aside as a dead letter; its fingerprint stays known until it is retried, dropped or evicted."""

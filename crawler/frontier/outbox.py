@@ -22,8 +22,7 @@ from crawler.frontier.guide import tier_of
 from crawler.frontier.messages import Handle, Message, PushOutcome, Report
 from crawler.frontier.outage import Outage
 from crawler.frontier.settlements import Bury, Ending, Move, Nack
-
-BATCH = 64  # entries per script call: long enough to share the round trip, short enough never to hold Redis up
+from crawler.frontier.shards import BATCH
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")

@@ -14,7 +14,10 @@ from crawler.frontier.envelope import handle_row
 from crawler.frontier.messages import Handle
 from crawler.frontier.scripts import Client, Scripts
 
-BATCH: Final = 64  # entries per script call: Redis does nothing else meanwhile
+# Entries per script call: enough to share the round trip, few enough never to hold Redis up; of those that go back into
+# their queues, fewer.
+BATCH: Final = 64
+FEW: Final = 16
 Entry = TypeVar("Entry")
 
 
@@ -52,17 +55,18 @@ class Shards:
         entries: Sequence[Entry],
         shard_of: Callable[[Entry], int],
         run: Callable[[int, list[Entry]], Awaitable[Any]],
+        most: int = BATCH,
     ) -> list[Any]:
-        """*run* on each shard concerned, BATCH entries at a time; one answer per entry, in the order of *entries*."""
+        """*run* on each shard concerned, at most *most* entries at a time; one answer per entry, in their order."""
         if self.count == 1:
-            return [answer for group in _groups(entries) for answer in await run(0, group)]
+            return [answer for group in _groups(entries, most) for answer in await run(0, group)]
         places: dict[int, list[int]] = {}
         for place, entry in enumerate(entries):
             places.setdefault(shard_of(entry), []).append(place)
         result: list[Any] = [None] * len(entries)
 
         async def on_shard(shard: int, mine: list[int]) -> None:
-            for group in _groups(mine):
+            for group in _groups(mine, most):
                 answers = await run(shard, [entries[place] for place in group])
                 for place, answer in zip(group, answers, strict=True):
                     result[place] = answer
@@ -70,18 +74,18 @@ class Shards:
         await asyncio.gather(*(on_shard(shard, mine) for shard, mine in places.items()))
         return result
 
-    async def on_handles(self, name: str, handles: Sequence[Handle], *arguments: str) -> list[bool]:
+    async def on_handles(self, name: str, handles: Sequence[Handle], *arguments: str, most: int = BATCH) -> list[bool]:
         """Run a script that takes handles, each on its own shard."""
 
         async def run(shard: int, group: list[Handle]) -> Any:
             return await self.run(name, shard, *arguments, *(handle_row(*keys.split_handle(one)[1]) for one in group))
 
-        answers = await self.scatter(handles, lambda handle: keys.split_handle(handle)[0], run)
+        answers = await self.scatter(handles, lambda handle: keys.split_handle(handle)[0], run, most)
         return [bool(answer) for answer in answers]
 
 
-def _groups(entries: Sequence[Entry]) -> list[list[Entry]]:
-    return [list(entries[at : at + BATCH]) for at in range(0, len(entries), BATCH)]
+def _groups(entries: Sequence[Entry], most: int) -> list[list[Entry]]:
+    return [list(entries[at : at + most]) for at in range(0, len(entries), most)]
 
 
 def pack(value: Any) -> bytes:

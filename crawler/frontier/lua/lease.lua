@@ -26,8 +26,16 @@ local function promote(stream, most)
   call('ZADD', T .. ':due:' .. stream, unpack(due))
 end
 
-local leased, rows = 0, {}
+local leased, rows, names_behind = 0, {}, {}
 local records, bodies, expiries = {}, {}, {}
+
+-- What follows the host in a record, made once for all requests of a stream and generation.
+local function after_host(base, generation)
+  local key = base .. ':' .. generation
+  local names = names_behind[key] or string.sub(names_of('', base, generation, worker), 2)
+  names_behind[key] = names
+  return names
+end
 
 local function hand_out(base, name, entry, reserved)
   local score, id, deliveries, status, _, _, generation = struct.unpack('>dI6BHhxxxxxxxxBc0Bc0', entry)
@@ -35,7 +43,7 @@ local function hand_out(base, name, entry, reserved)
   leased = leased + 1
   state.token = math.max(state.token + 1, now * 1024) -- never one given out before the server lost its last second
   local record = struct.pack(HEAD_FORMAT, state.token, score, reserved, now + START_MS, 0, deliveries, 0, status)
-    .. names_of(name, base, generation, worker)
+    .. string.char(#name) .. name .. after_host(base, generation)
   records[at + 1], records[at + 2] = id, record
   bodies[at + 1], bodies[at + 2] = id, envelope
   expiries[at + 1], expiries[at + 2] = now + LEASE_MS, id

@@ -11,11 +11,11 @@ from typing import Any, cast
 import pytest
 from scrapy import Request, Spider, signals
 from scrapy.core.scraper import Scraper, Slot
-from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider, DropItem
 from scrapy.http import Response
 from scrapy.pipelines import ItemPipelineManager
 from scrapy.signalmanager import SignalManager
+from scrapy.utils.test import get_crawler
 from twisted.python.failure import Failure
 
 from crawler.middlewares.scraping import ItemProcessor, Signals, handle_output
@@ -58,9 +58,8 @@ class Future:
 
 def scraper_of(manager: type[ItemPipelineManager], noted: list[Any], concurrent: int = 100) -> Scraper:
     """Scrapy's scraper with three pipelines, noting what they make of items, and what the engine is given."""
-    crawler = Crawler(Spider, {"CONCURRENT_ITEMS": concurrent, "TWISTED_REACTOR_ENABLED": False})
+    crawler = get_crawler(settings_dict={"CONCURRENT_ITEMS": concurrent})
     crawler.spider = Spider("test")
-    crawler._apply_settings()
     scraper = Scraper(crawler)
     scraper.itemproc = manager(Plain(), Slow(), Future(), crawler=crawler)
     scraper.slot = Slot()
