@@ -1,12 +1,14 @@
 """The longest single operation.
 
 Redis does one thing at a time, so the longest script is what everybody else waits for at most. Each operation of the
-frontier is called many times on the standing queue, with batches as large as a worker sends them. The server's own
-SLOWLOG (with a threshold of 0) tells how long each call took on the clock, and INFO before and after it how much CPU
-time its main thread used, the answer to that INFO included. On a machine with other work a call may be interrupted in
-between: that shows on the clock only. The bar is held against the CPU time. What the server does of itself is kept out
-of the way: the append-only file is not rewritten meanwhile. How long the fork of such a rewrite stops the server on
-this queue is told below the table: it depends on the memory in use, and hits whatever runs on such a server.
+frontier is called many times on the standing queue, with batches as large as a worker sends them. INFO before and after
+each call tells how long it took on the server's clock, and how much CPU time the main thread used meanwhile. The clock
+goes on when the machine does other work, the CPU time holds whatever else the server did between the two looks: a call
+took no more of the CPU than the smaller of the two, and that is held against the bar.
+
+What the server does of itself is kept out of the way: the append-only file is not rewritten meanwhile. How long the
+fork of such a rewrite stops the server on this queue is told below the table: it depends on the memory in use, and hits
+whatever runs on such a server.
 """
 
 from __future__ import annotations
@@ -30,8 +32,6 @@ from crawler.frontier.shards import BATCH
 
 BAR_MS: Final = 5.0
 CALLS: Final = 1_000
-KEPT: Final = 100_000  # entries of the SLOWLOG
-MEANWHILE: Final = {"slowlog-max-len": KEPT, "slowlog-log-slower-than": 0}
 SHORT_LEASE_MS: Final = 2_000
 SIGN_OF_LIFE_SECONDS: Final = 0.1  # a silence would put reaping off
 REAP_SECONDS: Final = 30.0
@@ -39,12 +39,13 @@ REAP_SECONDS: Final = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Longest:
-    """One operation: in ms the longest and the 99.9th percentile of CPU time, and the longest on the clock."""
+    """One operation: in ms the longest call and the 99.9th percentile, and the most of either measure."""
 
     name: str
     calls: int
     most: float
     high: float
+    cpu: float
     clock: float
 
 
@@ -58,11 +59,9 @@ class Stops:
 
 async def measure(url: str, shape: Shape, calls: int) -> Stops:
     """Each operation at least *calls* times, or for as many requests, on the frontier that stands at *url*."""
-    client = redis.Redis.from_url(url)
     ours = Ours(url, shape, client=Metered.from_url(url))
     try:
-        operations = Operations(ours, client, calls, 2 * shape.urls)
-        return Stops(await operations.all(), fork_ms(client))
+        return Stops(await Operations(ours, calls, 2 * shape.urls).all(), fork_ms(redis.Redis.from_url(url)))
     finally:
         await ours.client.aclose()
 
@@ -70,23 +69,15 @@ async def measure(url: str, shape: Shape, calls: int) -> Stops:
 class Operations:
     """Calls each operation on the queue that stands."""
 
-    def __init__(self, ours: Ours, client: redis.Redis, calls: int, first: int) -> None:
+    def __init__(self, ours: Ours, calls: int, first: int) -> None:
         self._ours = ours
         self._frontier = ours.frontier
-        self._client: Any = client
         self._calls = calls
         self._next = first
 
     async def all(self) -> list[Longest]:
-        """Measure every operation; the server's SLOWLOG is set up for it, and set back."""
-        kept = {name: self._client.config_get(name)[name] for name in MEANWHILE}
-        for name, value in MEANWHILE.items():
-            self._client.config_set(name, value)
-        try:
-            return [await self._longest(name, call) for name, call in self._named().items()]
-        finally:
-            for name, value in kept.items():
-                self._client.config_set(name, value)
+        """Measure every operation."""
+        return [await self._longest(name, call) for name, call in self._named().items()]
 
     def _named(self) -> dict[str, Callable[[], Awaitable[None]]]:
         frontier = self._frontier
@@ -115,16 +106,17 @@ class Operations:
 
     async def _longest(self, name: str, call: Callable[[], Awaitable[None]]) -> Longest:
         digest = self._frontier.shards.digest(name)
-        self._client.slowlog_reset()
         spent = self._ours.client.spent
         spent.clear()
         await call()
-        entries = self._client.slowlog_get(KEPT)
-        clock = max((entry["duration"] / 1000 for entry in entries if digest.encode() in entry["command"]), default=0)
-        times = sorted(spent[digest])
-        if not times:
+        calls = spent[digest]
+        if not calls:
             raise LookupError(f"{name} was never called")
-        return Longest(name, len(times), times[-1], times[math.ceil(0.999 * len(times)) - 1], clock)
+        times = sorted(one.own for one in calls)
+        high = times[math.ceil(0.999 * len(times)) - 1]
+        return Longest(
+            name, len(times), times[-1], high, max(one.cpu for one in calls), max(one.clock for one in calls)
+        )
 
     async def _push_batch(self) -> None:
         self._next += PUSHED
@@ -235,14 +227,16 @@ def _old(number: int) -> Message:
 def publish(stops: Stops, shape: object) -> list[str]:
     """Write the section of the document; returns the bars that were missed."""
     found = stops.operations
-    head = ("operation", "calls", "longest, CPU ms", "99.9 %, CPU ms", "longest on the clock, ms")
-    body = [[one.name, f"{one.calls:,}", f"{one.most:.2f}", f"{one.high:.2f}", f"{one.clock:.2f}"] for one in found]
+    head = ("operation", "calls", "longest, ms", "99.9 %, ms", "most CPU around it, ms", "longest on the clock, ms")
+    body = [
+        [one.name, f"{one.calls:,}", *(f"{ms:.2f}" for ms in (one.most, one.high, one.cpu, one.clock))] for one in found
+    ]
     worst = max(found, key=lambda one: one.most)
     verdict = "met" if worst.most <= BAR_MS else "not met"
     text = (
         f"## Longest operation\n\n{(__doc__ or '').strip()}\n\nStanding queue: {shape}.\n\n"
         f"{document.rows(head, body)}\n\nBar: no operation over {BAR_MS:.0f} ms: {verdict}, the longest is "
-        f"`{worst.name}` with {worst.most:.2f} ms of CPU.\n\nThe fork of a rewrite of the append-only file: "
+        f"`{worst.name}` with {worst.most:.2f} ms.\n\nThe fork of a rewrite of the append-only file: "
         f"{stops.fork_ms:.1f} ms."
     )
     document.write("longest", text, DOCUMENT)
