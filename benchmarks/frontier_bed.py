@@ -15,7 +15,7 @@ from scrapy_redis.dupefilter import RFPDupeFilter
 from scrapy_redis.queue import PriorityQueue
 
 from benchmarks.crawl import PROJECT
-from crawler.frontier import codec, fingerprint
+from crawler.frontier import codec, fingerprint, shards
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Handle, Lease, Message, Report
@@ -23,7 +23,7 @@ from crawler.frontier.messages import Handle, Lease, Message, Report
 HOME: Final = PROJECT / ".demo" / "frontier"
 DOCUMENT: Final = PROJECT / "docs" / "benchmarks-frontier.md"
 BATCH: Final = 16  # requests per lease, start, report and ack
-PUSHED: Final = 64  # requests per push, as the outbox sends them
+PUSHED: Final = shards.BATCH  # requests per push, as the outbox sends them
 PIPELINED: Final = 1_000
 SPIDER: Final = "products"
 TRIES: Final = 100

@@ -18,7 +18,7 @@ import math
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 import redis
 
@@ -142,8 +142,8 @@ class Operations:
         await self._frontier.settle((), [_answer(one) for one in started], [*answered, *started])
 
     async def _leases(self) -> list[Handle]:
-        """As many as the scripts take at once, from as many leases as a worker needs for them."""
-        return [handle for _ in range(BATCH // MOST_LEASED) for handle in await self._ours.lease(MOST_LEASED)]
+        """As many as the scripts take at once, from two leases."""
+        return await self._ours.lease(MOST_LEASED) + await self._ours.lease(BATCH - MOST_LEASED)
 
     async def _on_leases(self, call: Callable[[list[Handle]], Awaitable[object]]) -> None:
         for _ in range(self._calls):

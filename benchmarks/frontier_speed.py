@@ -2,7 +2,7 @@
 
 Leased and acknowledged are batches of 16 through the frontier's own face, each request decoded while the next batch
 is leased, as a worker's tasks do it; popped are single requests through scrapy-redis' own queue, which acknowledges
-nothing. The whole cycle is dedupe, push (64 at a time), lease, and in one call, as a worker's outbox sends them:
+nothing. The whole cycle is dedupe, push (48 at a time), lease, and in one call, as a worker's outbox sends them:
 start of a batch, report of the one before and ack of the one before that (16 each) there; dedupe, push and pop here.
 Short turns of the two alternate on one server over the same standing queue, and each turn is compared with its
 neighbour: what else the machine does weighs on both.

@@ -16,7 +16,7 @@ from crawler.frontier.scripts import Client, Scripts
 
 # Entries per script call: enough to share the round trip, few enough never to hold Redis up; of those that go back into
 # their queues, fewer.
-BATCH: Final = 64
+BATCH: Final = 48
 FEW: Final = 16
 Entry = TypeVar("Entry")
 

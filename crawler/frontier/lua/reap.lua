@@ -3,7 +3,7 @@
 -- the alarm is due: there is no leader and no timer.
 -- KEYS[1] the shard's tag. Result: 1. O(log in flight + log queue) each.
 -- include: clock state tally hosts members queue records release requeue seen dead
-local REAP_MOST, QUEUE_MOST = 8, 64
+local REAP_MOST, QUEUE_MOST = 8, 32
 
 local function reap()
   if now < state.resumed + LEASE_MS then return end
