@@ -3,9 +3,9 @@
     make bench-storage            or: python -m benchmarks.storage [--items N] [--endurance N]
 
 Both run behind Scrapy's own ItemPipelineManager in one process, on one mongod, with the same 1 KB products, event
-loop, stats collector (a worker's, as Scrapy's own costs more than what it counts) and write concern (journaled): four
-visits each, in which all products are new, unchanged, changed in price, and finally a mix of the three. CPU is that of
-this process, the MongoDB driver included, the server's not.
+loop, stats collector (a worker's, as Scrapy's own costs more than what it counts), garbage collection (as rare as in a
+worker: GC_THRESHOLD) and write concern (journaled): four visits each, in which all products are new, unchanged, changed
+in price, and finally a mix of the three. CPU is that of this process, the MongoDB driver included, the server's not.
 
 Then 200,000 more pass through ours, while its memory is watched.
 """
@@ -219,6 +219,7 @@ def main() -> int:
     parser.add_argument("--no-write", dest="write", action="store_false", help="leave docs/benchmarks-storage.md alone")
     given = parser.parse_args()
     base = _settings()
+    gc.set_threshold(base.getint("GC_THRESHOLD"))
     contenders = {OURS: base["FRONTIER_ITEM_PIPELINES"], NAIVE: {NaivePipeline: 900}}
     results: Results = {name: [] for name in contenders}
     for _ in range(ROUNDS):
