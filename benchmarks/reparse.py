@@ -3,7 +3,8 @@
 Each round crawls a static shop with one worker (64 requests in flight, no delay, the same pipelines, archiving), then
 parses what it archived again, with one worker and with two. Nothing has changed: each item is compared with what is
 stored, nothing is written again, and links are not looked for. Both are timed from a tenth of the pages on, so starting
-up is left out, and products are counted on both sides; listings and missing pages come on top.
+up is left out, and products are counted on both sides; listings and missing pages come on top. `scrapy reparse` takes a
+worker per core (up to four) unless told otherwise, and the crawl that it is compared with has one.
 """
 
 from __future__ import annotations

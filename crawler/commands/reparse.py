@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import selectors
 import subprocess
 import sys
@@ -34,6 +35,8 @@ from crawler.storage.archive.reader import Selection
 from crawler.storage.archive.store import STORE_ERRORS, Store
 
 WORKERS_MAX = 64
+WORKERS_SENSIBLE = 4
+PAGES_PER_WORKER = 500  # parsed in the time that a process takes to start
 LIMIT_MAX = 1_000_000_000
 
 
@@ -55,7 +58,9 @@ class Command(ScrapyCommand):
         parser.add_argument("--since", metavar="TIME", help="only pages fetched since: 2026-01-31, 12h, 7d")
         parser.add_argument("--host", type=host_name, default="", help="only pages of this host name")
         parser.add_argument("--limit", type=int, default=0, metavar="N", help="at most N pages, the oldest first")
-        parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes that share the work")
+        parser.add_argument(
+            "--workers", type=int, metavar="N", help="processes that share the work (default: one per core, up to 4)"
+        )
         parser.add_argument("--dry-run", action="store_true", help="show what would change, write nothing")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -64,7 +69,8 @@ class Command(ScrapyCommand):
             if len(args) != 1:
                 raise UsageError("name one spider, `scrapy list` shows them", print_help=False)
             in_range("--limit", opts.limit, 0, LIMIT_MAX)
-            in_range("--workers", opts.workers, 1, WORKERS_MAX)
+            if opts.workers is not None:
+                in_range("--workers", opts.workers, 1, WORKERS_MAX)
             assert self.settings is not None
             spider_class(self.settings, args[0])
             now = datetime.now(UTC)
@@ -74,8 +80,10 @@ class Command(ScrapyCommand):
             if not total:
                 print("0 pages match: ARCHIVE_PAGES says which are kept (docs/archive.md)")
                 return
-            jobs = [self._job(chosen, share, opts.workers, opts.dry_run) for share in range(opts.workers)]
-            report = run(jobs, min(total, opts.limit or total), self.settings["PROJECT_DIR"])
+            pages = min(total, opts.limit or total)
+            workers = opts.workers or sensible_workers(pages, len(os.sched_getaffinity(0)))
+            jobs = [self._job(chosen, share, workers, opts.dry_run) for share in range(workers)]
+            report = run(jobs, pages, self.settings["PROJECT_DIR"])
             show(console(), report, opts.dry_run)
             self.exitcode = 1 if report.failed else 0
 
@@ -110,6 +118,11 @@ class Command(ScrapyCommand):
     def _is_given(self, name: str) -> bool:
         assert self.settings is not None
         return (self.settings.getpriority(name) or 0) >= SETTINGS_PRIORITIES["cmdline"]
+
+
+def sensible_workers(pages: int, cores: int) -> int:
+    """One per core, for parsing waits for nothing; no more than the database keeps up with, and one for a few pages."""
+    return max(1, min(cores, WORKERS_SENSIBLE, pages // PAGES_PER_WORKER))
 
 
 @dataclass(slots=True)
