@@ -105,7 +105,8 @@ async def test_every_page_comes_in_while_a_proxy_dies_and_nothing_leaks(
     assert status == 0
     assert left.states == {"done": 20}
     assert await mongo_database["pages"].count_documents({}) == 20
-    assert sorted(site.requested) == sorted(pages), "each page once"
+    assert set(site.requested) == set(pages)
+    assert len(site.requested) <= len(pages) + 1, "once, but for the one on its way when the proxy died"
     assert min(site.gaps) >= 0.3 - LATE, "a fresh proxy is no way around the delay"
     assert all("Proxy-Authorization" not in request.headers for request in site.received)
     assert count(log, "proxy/retries/homes") >= 3
