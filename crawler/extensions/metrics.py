@@ -163,9 +163,11 @@ class MetricsExtension:
         self._metrics.downloaded(request)
 
     async def _stopped(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        pending = set(self._tasks)
+        while pending:  # Python 3.11's wait_for, in the client, swallows a cancellation that comes as it ends
+            for task in pending:
+                task.cancel()
+            _, pending = await asyncio.wait(pending, timeout=0.5)
         await asyncio.to_thread(self._endpoint.close)
 
     async def _beat(self) -> None:
