@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Any, Self
+from typing import Any
 
 from scrapy import Request
-from scrapy.crawler import Crawler
-from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 
 from crawler import stats as names
 from crawler.errors import MessageError
 from crawler.frontier.leases import Held
-from crawler.frontier.scheduler import Scheduler, in_use
+from crawler.frontier.member import worker_of
 from crawler.frontier.worker import Worker
+from crawler.middlewares.fleet import FleetMiddleware
 
 
-class KnownMiddleware:
+class KnownMiddleware(FleetMiddleware):
     """Asks what the scheduler would ask last, this worker's memory of what the frontier has lately confirmed.
 
     Nearly all links of a shop's page are those of its other pages too: menu, categories, footer. Near the spider,
@@ -25,24 +24,12 @@ class KnownMiddleware:
     `dont_filter` on them, belongs still nearer. Scrapy's signals do not tell of what is dropped here.
     """
 
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Off where the spider does not use the shared frontier."""
-        if not in_use(crawler.settings):
-            raise NotConfigured
-        return cls(crawler)
-
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """All but known requests; counted as the scheduler counts them."""
-        assert self._crawler.engine is not None
-        scheduler = self._crawler.engine.scheduler
-        assert isinstance(scheduler, Scheduler)
-        held = scheduler.worker.book.behind(response)
+        worker = worker_of(self._crawler)
+        held = worker.book.behind(response)
         async for output in result:
-            if held is None or not isinstance(output, Request) or not self._is_known(output, held, scheduler.worker):
+            if held is None or not isinstance(output, Request) or not self._is_known(output, held, worker):
                 yield output
 
     def _is_known(self, request: Request, parent: Held, worker: Worker) -> bool:

@@ -6,28 +6,16 @@ Nearest to the engine, so that it sees what all other spider middlewares let thr
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from typing import Any, Self
+from typing import Any
 
-from scrapy.crawler import Crawler
-from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 
 from crawler.frontier.member import worker_of
-from crawler.frontier.scheduler import in_use
+from crawler.middlewares.fleet import FleetMiddleware
 
 
-class LineageMiddleware:
+class LineageMiddleware(FleetMiddleware):
     """Children inherit their parent's crawl generation, and a page is done only if its callback came to its end."""
-
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Off where the spider does not use the shared frontier."""
-        if not in_use(crawler.settings):
-            raise NotConfigured
-        return cls(crawler)
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Pass everything on."""

@@ -85,7 +85,7 @@ def _storable(item: Any, max_bytes: int) -> dict[str, Any]:
         if len(bson.encode(values, codec_options=CODEC)) <= max_bytes:
             return values
     except (UnstorableError, BSONError, OverflowError, TypeError, RecursionError):
-        pass
+        pass  # what is wrong with it is its reason already
     return {"text": _text(item)}
 
 

@@ -25,8 +25,10 @@ def test_an_option_that_there_is_not_is_refused() -> None:
 
 
 def test_a_dash_stands_for_standard_input() -> None:
+    ran = []
     with answering(["products", "-"]):
-        pass
+        ran.append("products")
+    assert ran == ["products"]
 
 
 def test_ctrl_c_is_no_traceback(capsys: pytest.CaptureFixture[str]) -> None:
