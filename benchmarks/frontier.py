@@ -1,4 +1,4 @@
-"""`make bench-frontier`: the frontier beside scrapy-redis' classes, on one bundled Valkey of its own.
+"""`make bench-frontier`: the frontier beside scrapy-redis' classes, on bundled Valkeys of its own.
 
 A queue of URLs is put into both; measured on it are bytes per URL, requests per second, Redis CPU per request and the
 longest single operation. Writes docs/benchmarks-frontier.md.
@@ -9,7 +9,8 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -51,26 +52,52 @@ class Found:
 
 
 async def run(
-    url: str, shape: Shape, rounds: int, calls: int, console: Console, parts: Collection[str] = PARTS
+    urls: Sequence[str], shape: Shape, rounds: int, calls: int, console: Console, parts: Collection[str] = PARTS
 ) -> Found:
-    """Measure *parts* on the server at *url*, which is emptied before and after."""
-    client: Any = redis.Redis.from_url(url)
+    """Measure *parts* on two servers at *urls*, which are emptied before and after.
+
+    The longest operations have the second one to themselves: they leave the queue in another order than it was filled
+    in, and what another queue beside it costs libc's allocator is none of theirs.
+    """
+    first, second = (redis.Redis.from_url(url) for url in urls)
+    longest = None
+    if "longest" in parts:
+        with _emptied(second):
+            longest = await _longest(urls[1], shape, calls, console)
+    turns: list[Turn] = []
+    sizes: list[Size] = []
+    if {"speed", "memory"} & set(parts):
+        with _emptied(first):
+            ours, stock = Ours(urls[0], shape), Stock(first, shape)
+            await ours.frontier.open()
+            sizes = [await frontier_size.of_ours(ours, first), frontier_size.of_stock(stock)]
+            console.print(f"{shape} queued in both", highlight=False)
+            turns = await frontier_speed.measure(ours, stock, rounds) if "speed" in parts else []
+            await ours.client.aclose()
+            sizes = sizes + await frontier_size.others(urls[0], first, shape.urls) if "memory" in parts else []
+    return Found(shape, sizes, turns, longest, _server(first))
+
+
+async def _longest(url: str, shape: Shape, calls: int, console: Console) -> Stops:
+    ours = Ours(url, shape)
+    await ours.frontier.open()
+    await ours.fill(0, shape.urls)
+    await ours.client.aclose()
+    console.print(f"{shape} queued in the frontier alone", highlight=False)
+    return await frontier_longest.measure(url, shape, calls)
+
+
+@contextmanager
+def _emptied(client: Any) -> Iterator[None]:
+    """Without data before and after, and without a fork in the midst of a measurement."""
     emptied(client)
-    ours, stock = Ours(url, shape), Stock(client, shape)
     rewritten_at = client.config_get(REWRITE)[REWRITE]
-    client.config_set(REWRITE, 0)  # no fork in the midst of a measurement
+    client.config_set(REWRITE, 0)
     try:
-        await ours.frontier.open()
-        sizes = [await frontier_size.of_ours(ours, client), frontier_size.of_stock(stock)]
-        console.print(f"{shape} queued in both", highlight=False)
-        turns = await frontier_speed.measure(ours, stock, rounds) if "speed" in parts else []
-        longest = await frontier_longest.measure(url, shape, calls) if "longest" in parts else None
-        sizes = sizes + await frontier_size.others(url, client, shape.urls) if "memory" in parts else []
+        yield
     finally:
         client.config_set(REWRITE, rewritten_at)
-        await ours.client.aclose()
-    emptied(client)
-    return Found(shape, sizes, turns, longest, _server(client))
+        emptied(client)
 
 
 def _server(client: Any) -> str:
@@ -90,12 +117,15 @@ def main() -> int:
     given = parser.parse_args()
     if unknown := set(given.parts) - set(PARTS):
         parser.error(f"unknown part {', '.join(sorted(unknown))}: there are {', '.join(PARTS)}")
-    url = embedded.ensure(directory("services"), mongodb=False, preferred_ports=False).redis_url
+    urls = [
+        embedded.ensure(directory(name), mongodb=False, preferred_ports=False).redis_url
+        for name in ("services", "alone")
+    ]
     loop_factory = load_object(get_project_settings()["ASYNCIO_EVENT_LOOP"])  # a worker's
     try:
         with asyncio.Runner(loop_factory=loop_factory) as runner:
             shape = Shape.of(given.urls)
-            found = runner.run(run(url, shape, given.rounds, given.calls, Console(), given.parts))
+            found = runner.run(run(urls, shape, given.rounds, given.calls, Console(), given.parts))
     except (LookupError, TimeoutError) as error:
         sys.stderr.write(f"bench-frontier: {error}\n")
         return 1

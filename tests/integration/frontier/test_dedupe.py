@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from crawler.frontier.messages import Message, PushOutcome
+from crawler.frontier.scripts import source
 from tests.integration.frontier.making import Timed, handles, message, timed
 from tests.integration.frontier.observation import DUMP, observe
 
@@ -44,6 +46,18 @@ async def test_buckets_grow_and_stay_small_and_compact(redis_client: Any) -> Non
     assert len(buckets) == seen.counters["s", "0"]["buckets"] == 6_000 // 192 + 1
     assert {await redis_client.object("ENCODING", key) for key in buckets} == {b"intset"}
     assert max([await redis_client.scard(key) for key in buckets]) < 512
+
+
+async def test_the_bucket_of_a_long_number_is_exact(redis_client: Any) -> None:
+    found = re.search(r"local function modulo.*?\nend", source("lib/seen"), re.DOTALL)
+    assert found
+    script = f"{found[0]} local answer = {{}} for i = 1, #ARGV do answer[i] = modulo(ARGV[i], span) end return answer"
+    made = random.Random(1)
+    edges = (0, 1, 2**53, 2**53 + 1, 10**15 - 1, 10**15, 2**63 - 1)
+    numbers = [*edges, *(made.getrandbits(63) for _ in range(500))]
+    for exponent in range(23):
+        expected = [number % 2**exponent for number in numbers]
+        assert await redis_client.eval(f"local span = {2**exponent} {script}", 0, *numbers) == expected
 
 
 async def test_exact_compares_whole_fingerprints(redis_client: Any) -> None:

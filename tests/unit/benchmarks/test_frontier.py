@@ -30,7 +30,7 @@ def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 async def test_a_short_run_measures_everything_and_says_so(redis_url: str, written: Path) -> None:
-    found = await frontier.run(redis_url, SMALL, rounds=2, calls=4, console=Console(file=io.StringIO()))
+    found = await frontier.run([redis_url, redis_url], SMALL, rounds=2, calls=4, console=Console(file=io.StringIO()))
     found.publish()
 
     assert (len(found.turns), found.sizes[0].who, found.sizes[1].who) == (2, SHOAL, STOCK)

@@ -46,8 +46,10 @@ local function bucket_of(set, bits)
   return bucket < set.buckets and bucket or bucket - set.span
 end
 
--- Decimal digits modulo a power of two up to 2^22, without leaving the 53 exact bits of a Lua number.
+-- Decimal digits modulo a power of two up to 2^22, without leaving the 53 exact bits of a Lua number. 2^15 divides 10^15:
+-- up to that, the last 15 digits tell.
 local function modulo(digits, span)
+  if span <= 32768 then return tonumber(string.sub(digits, -15)) % span end
   local high = tonumber(string.sub(digits, 1, -10)) or 0
   return (high % span * 1000000000 + tonumber(string.sub(digits, -9))) % span
 end
