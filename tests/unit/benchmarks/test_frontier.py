@@ -14,6 +14,7 @@ from benchmarks import frontier, frontier_longest, frontier_size, frontier_speed
 from benchmarks.crawl import SHOAL, STOCK
 from benchmarks.frontier_bed import Ours, Shape, Stock
 from benchmarks.frontier_longest import Longest, Stops
+from benchmarks.frontier_meter import Spent
 from benchmarks.frontier_size import Size
 from benchmarks.frontier_speed import Turn
 from crawler.frontier.config import DEDUPE_MODES
@@ -39,8 +40,8 @@ async def test_a_short_run_measures_everything_and_says_so(redis_url: str, writt
     assert found.longest is not None
     assert found.longest.fork_ms > 0
     operations = found.longest.operations
-    assert {"push", "lease", "reap", "sweep", "stats"} <= {one.name for one in operations}
-    assert all(0 < one.high <= one.most <= min(one.cpu, one.clock) for one in operations)
+    assert {"push", "lease", "reap", "sweep", "stats", "loop"} <= {one.name for one in operations}
+    assert all(0 < one.median <= one.most <= one.of_all <= min(one.cpu, one.clock) for one in operations)
     assert all(one.calls > 0 for one in operations)
     text = written.read_text()  # noqa: ASYNC240
     assert "2,000 URLs on 64 hosts" in text
@@ -75,9 +76,22 @@ def test_neighbours_are_compared_and_the_bars_looked_at(written: Path) -> None:
 
 
 def test_one_operation_over_the_bar_is_named(written: Path) -> None:
-    quick, slow = Longest("push", 10, 4.9, 1.0, 7.0, 9.0), Longest("sweep", 10, 5.1, 1.0, 5.2, 5.1)
+    quick, slow = rounds("push", 4.9, 4.9, 4.9), rounds("sweep", 5.1, 1.0, 5.2)
     assert frontier_longest.publish(Stops([quick], 12.0), SMALL) == []
     assert frontier_longest.publish(Stops([quick, slow], 12.0), SMALL) == ["sweep took 5.10 ms, at most 5.0 are wanted"]
+
+
+def test_a_machine_that_stood_still_once_is_told_and_not_held_against_the_bar(written: Path) -> None:
+    loop = rounds("loop", 6.0, 7.0, 8.0)
+    assert frontier_longest.publish(Stops([rounds("push", 1.0, 9.9, 2.0), loop], 12.0), SMALL) == []
+    text = written.read_text()
+    assert "the longest is `push` with 2.00 ms. Calls over 5 ms in any round: `push` 9.90 ms." in text
+    assert "| (a loop without data) | 6 | 3.25 | 7.00 | 8.00 | 9.00 | 8.00 |" in text
+
+
+def rounds(name: str, *longest: float) -> Longest:
+    """One short call and the longest one in each round."""
+    return Longest.of(name, [[Spent(0.6, 0.5), Spent(ms + 1, ms)] for ms in longest])
 
 
 def test_bytes_are_held_against_the_bars_of_the_first_row(written: Path) -> None:
