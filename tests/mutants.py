@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,19 +95,19 @@ MUTANTS = (
 )
 
 
-def killer(server: BaseSettings, replaced: Mapping[str, str]) -> str | None:
-    """The test that fails on the faulty scripts, None when none does."""
+def killer(server: BaseSettings, replaced: Mapping[str, str]) -> tuple[str, Exception] | None:
+    """The test that fails on the faulty scripts, and how; None when none does."""
     for pace in PACES:
         for seed in range(SEEDS):
             try:
                 simulate(server, seed, pace, replaced)
-            except Exception:  # noqa: BLE001  # a script that fails is a fault found, too
-                return "wire"
+            except Exception as error:  # noqa: BLE001  # a script that fails is a fault found, too
+                return "wire", error
     machine = type("Mutant", (FrontierMachine,), {"settings": server, "replaced": replaced})
     try:
         run_state_machine_as_test(machine, settings=_QUICK)
-    except Exception:  # noqa: BLE001
-        return "model"
+    except Exception as error:  # noqa: BLE001
+        return "model", error
     return None
 
 
@@ -121,14 +122,15 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as directory:
         url = ensure(Path(directory), mongodb=False, preferred_ports=False).redis_url
         server = BaseSettings({"REDIS_URL": url, "REDIS_CLUSTER": False})
-        if test := killer(server, {}):
-            print(f"mutants: the {test} test fails without any fault: mend that first")
+        if failure := killer(server, {}):
+            print(f"mutants: the {failure[0]} test fails without any fault: mend that first")
+            traceback.print_exception(failure[1])
             return 1
         for mutant in MUTANTS:
             began = time.monotonic()
-            test = killer(server, mutant.replaced())
-            survivors += test is None
-            found = f"found by {test}" if test else "SURVIVES"
+            failure = killer(server, mutant.replaced())
+            survivors += failure is None
+            found = f"found by {failure[0]}" if failure else "SURVIVES"
             print(f"{mutant.fault:52} {found:16} {time.monotonic() - began:5.1f} s", flush=True)
     print(f"mutants: {len(MUTANTS) - survivors} of {len(MUTANTS)} faults found")
     return 1 if survivors else 0

@@ -24,7 +24,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.settings import BaseSettings
 
-from crawler import config
+from crawler import config, tasks
 from crawler.errors import ConfigError
 from crawler.extensions.endpoint import Answer, Endpoint
 from crawler.extensions.health import Health
@@ -163,11 +163,7 @@ class MetricsExtension:
         self._metrics.downloaded(request)
 
     async def _stopped(self) -> None:
-        pending = set(self._tasks)
-        while pending:  # Python 3.11's wait_for, in the client, swallows a cancellation that comes as it ends
-            for task in pending:
-                task.cancel()
-            _, pending = await asyncio.wait(pending, timeout=0.5)
+        await tasks.end(*self._tasks)
         await asyncio.to_thread(self._endpoint.close)
 
     async def _beat(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Any, Final
 
 from crawler import stats as names
@@ -12,6 +13,8 @@ from crawler import stats as names
 GAUGES: Final = frozenset(
     {names.ARCHIVE_AWAY, names.BROWSER_MEMORY, names.STORE_AWAY, names.SPOOL_BYTES, names.SPOOL_OLDEST}
 )
+_CHOSEN_BY_SITES: Final = frozenset({"outcome", "reason"})
+_STATUSES: Final = frozenset(str(status.value) for status in HTTPStatus)
 LABELS: Final = {  # of other patterns: reason, of proxy/: pool
     names.ITEMS: "result",
     names.ITEM_ISSUES: "issue",
@@ -52,7 +55,8 @@ class Family:
             for name in [name for name in stats if name.startswith(prefix)]:
                 value = name.removeprefix(prefix)
                 if "/" not in value and value != "count":  # Scrapy keeps its totals beside their parts
-                    counts[_short(value)] += stats[name]
+                    label = _short(value)
+                    counts[_bounded(label) if self.label in _CHOSEN_BY_SITES else label] += stats[name]
         return Family(self.metric, self.help, self.stats, self.label, counts)
 
 
@@ -92,3 +96,10 @@ def read(stats: Mapping[str, Any]) -> list[Family]:
 def _short(value: str) -> str:
     """`twisted.internet.error.TimeoutError` -> `TimeoutError`; anything that is not a class stays as it is."""
     return value.rpartition(".")[2] if all(part.isidentifier() for part in value.split(".")) else value
+
+
+def _bounded(value: str) -> str:
+    """A status that no standard knows as its class, `5xx`: a site chooses it, and may choose each of a thousand."""
+    status = value.partition(" ")[0]
+    unknown = status.isascii() and status.isdecimal() and status not in _STATUSES
+    return f"{status[0]}xx" if unknown else value

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
 from time import time
 
 from scrapy import Request
@@ -35,6 +36,14 @@ class TierGuide:
         self.served: frozenset[Tier] = frozenset(own)
         self.spent: frozenset[Tier] = frozenset()
         self.now_ms: Callable[[], int] = _now_ms
+
+    def keep(self, changed: Mapping[str, Learned], most: int) -> None:
+        """Note what changed; beyond *most* hosts those unchanged for longest are forgotten, as Redis forgets them."""
+        for host in changed:
+            self.hosts.pop(host, None)
+        self.hosts |= changed
+        for host in list(islice(self.hosts, max(0, len(self.hosts) - most))):
+            del self.hosts[host]
 
     def tier(self, request: Request, rule: HostRule) -> Tier:
         """Where *request* is to be queued."""

@@ -21,7 +21,7 @@ from crawler.frontier.guide import TierGuide
 from crawler.frontier.hostrules import HostRule, HostRules
 from crawler.frontier.outage import Outage
 from crawler.frontier.shards import Shards
-from crawler.frontier.tiers import Tiers
+from crawler.frontier.tiers import MOST_HOSTS, Tiers
 from crawler.policy.tiers import (
     TIERS,
     UNKNOWN,
@@ -97,7 +97,7 @@ class TierKeeper:
         self._cost = {tier: total - cost.get(tier, 0.0) for tier, total in self._cost.items()}
         changed = await self.tiers.changes()
         self._told_at = self._clock()
-        self.guide.hosts |= {host: change.known for host, change in changed.items()}
+        self.guide.keep({host: change.known for host, change in changed.items()}, MOST_HOSTS)
         served = await self.tiers.served(self._spider)
         self.guide.served = served | {*self.guide.own, *self._config.served}
         self._over_budget(self._config.budgets.spent(spent.requests, spent.cost))

@@ -16,6 +16,7 @@ from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
 
+from crawler import tasks
 from crawler.errors import ShoalError
 from crawler.frontier import endings
 from crawler.frontier.brake import Brake
@@ -113,9 +114,7 @@ class Worker:
             )
         if not self.outbox.broken:
             await self.outbox.flush()  # before its task is cancelled, so that no batch is cut off in the middle
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await tasks.end(*self._tasks)
         await self.upkeep.last()
         await self._server.aclose()
 

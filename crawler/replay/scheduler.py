@@ -17,6 +17,7 @@ from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
+from crawler import tasks
 from crawler.errors import CodecError
 from crawler.frontier import codec, endings
 from crawler.replay import counts
@@ -87,8 +88,7 @@ class ReplayScheduler(BaseScheduler):
 
     async def _close(self) -> None:
         if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+            await tasks.end(self._task)
         await self._client.close()
 
     async def _fill(self, spider: Spider) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Final, Self
 
 from pymongo.errors import CollectionInvalid, OperationFailure, PyMongoError
 
-from crawler import config
+from crawler import config, tasks
 from crawler import stats as names
 from crawler.storage.connection import Database
 from crawler.storage.outage import Stats
@@ -94,8 +94,7 @@ class AttemptsLog:
     async def close(self) -> None:
         """Write what there is, once."""
         if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+            await tasks.end(self._task)
         await self.flush()
         self._stats.inc_value(names.ATTEMPTS_LOST, sum(map(len, self._batches)))
 

@@ -14,6 +14,7 @@ from typing import Final
 from pymongo.errors import PyMongoError
 
 from crawler import stats as names
+from crawler import tasks
 from crawler.policy.backoff import full_jitter
 from crawler.storage.archive import files, records
 from crawler.storage.archive import index as catalogue
@@ -86,8 +87,7 @@ class Archive:
         if self._task is None:
             return
         await self._finisher.drain(CLOSE_SECONDS)
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
+        await tasks.end(self._task)
         if not self._finisher.idle:
             logger.warning("Archive files are left in %s: the next worker there finishes them", self._config.directory)
             self._finisher.let_go()

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from crawler import stats as names
+from crawler import tasks
 from crawler.storage.documents import Document, UnstorableError
 from crawler.storage.outage import Outage, Stats
 from crawler.storage.rejections import Rejection
@@ -80,8 +81,7 @@ class Detour:
         assert self._task is not None
         while self.taken and self._outage.since is None:  # noqa: ASYNC110 - a state of two, and asked for once
             await asyncio.sleep(POLL_SECONDS / 4)
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
+        await tasks.end(self._task)
         self._count()
         if self.taken:
             text = "Items wait in %s: the next worker on this machine stores them, or `scrapy spool replay`"

@@ -58,6 +58,15 @@ def test_statuses_and_errors_are_one_metric_by_outcome() -> None:
     assert _read(stats)["shoal_requests"].counts == {"200": 5, "DownloadTimeoutError": 2, "TimeoutError": 1}
 
 
+def test_statuses_that_sites_make_up_are_counted_by_their_class() -> None:
+    stats = {f"downloader/response_status_count/{status}": 1 for status in (200, 520, 521, 999)}
+    stats |= {"retry/reason_count/520 Unknown Status": 2, "retry/reason_count/503 Service Unavailable": 1}
+    families = _read({**stats, "proxy/requests/600": 1})
+    assert families["shoal_requests"].counts == {"200": 1, "5xx": 2, "9xx": 1}
+    assert families["shoal_retries"].counts == {"5xx": 2, "503 Service Unavailable": 1}
+    assert families["shoal_proxy_requests"].counts == {"600": 1}
+
+
 def test_totals_that_scrapy_keeps_beside_their_parts_are_left_out() -> None:
     stats = {"spider_exceptions/count": 3, "spider_exceptions/KeyError": 3, "retry/reason_count/503 Busy": 1}
     families = _read(stats)

@@ -98,3 +98,12 @@ def test_a_fleet_of_browsers_queues_for_browsers(encoder: Encoder) -> None:
     encoder.guide.served = frozenset({"browser"})
     assert stream(encoder, "http://any.example/") == "shop:browser"
     assert stream(encoder, "http://cheap.example/") == "shop"  # max_tier is the last word
+
+
+def test_hosts_unchanged_for_longest_are_forgotten_beyond_the_most_that_redis_keeps() -> None:
+    guide = TierGuide()
+    learned = Learned("browser")
+    guide.keep({"a.example": learned, "b.example": learned}, 2)
+    guide.keep({"a.example": learned}, 2)
+    guide.keep({"c.example": learned}, 2)
+    assert list(guide.hosts) == ["a.example", "c.example"]
