@@ -12,6 +12,7 @@ import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import redis
@@ -102,9 +103,10 @@ def _emptied(client: Any) -> Iterator[None]:
 
 def _server(client: Any) -> str:
     told = ", ".join(f"{name} {client.config_get(name)[name] or repr('')}" for name in SETTINGS_TOLD)
-    return (
-        f"Valkey {client.info('server')['valkey_version']}, {told}, allocator {client.info('memory')['mem_allocator']}"
-    )
+    server = client.info("server")
+    maps = Path(f"/proc/{server['process_id']}/maps").read_text()
+    allocator = "mimalloc" if "libmimalloc" in maps else client.info("memory")["mem_allocator"]
+    return f"Valkey {server['valkey_version']}, {told}, allocator {allocator}"
 
 
 def main() -> int:

@@ -12,8 +12,8 @@ each. A loop that touches no data, in the last row, shows what the machine adds 
 
 What the server does of itself is kept out of the way: the append-only file is not rewritten meanwhile. How long the
 fork of such a rewrite stops the server on this queue is told below the table: it depends on the memory in use, and hits
-whatever runs on such a server. Nothing but the frontier is on this server: the bundled one allocates with libc, which
-a second queue of a million makes slower; packaged servers have jemalloc, which is quicker and steadier.
+whatever runs on such a server. Nothing but the frontier is on this server, as in a fleet. It allocates with mimalloc;
+packaged servers have jemalloc, which is as steady, and libc's malloc, without either, is not.
 """
 
 from __future__ import annotations

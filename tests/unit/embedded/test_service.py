@@ -53,6 +53,31 @@ def test_the_run_bit_is_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     assert os.access(program, os.X_OK)
 
 
+def test_valkey_is_given_an_allocator(tmp_path: Path) -> None:
+    preload, option, program, *_ = VALKEY.command(tmp_path, 1)[1:]
+    assert Path(preload.removeprefix("LD_PRELOAD=")).is_file()
+    assert option == "MIMALLOC_ALLOW_THP=0"
+    assert program == str(VALKEY.find_program())
+    assert MONGOD.command(tmp_path, 1)[0] == str(MONGOD.find_program())
+
+
+@pytest.mark.parametrize("allocator", [("no-such-wheel", "libmimalloc.so"), ("pytest", "libmimalloc.so")])
+def test_valkey_starts_without_that_allocator(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, allocator: tuple[str, str]
+) -> None:
+    monkeypatch.setattr("crawler.embedded.service.ALLOCATOR", allocator)
+    assert VALKEY.command(tmp_path, 1)[0] == str(VALKEY.find_program())
+
+
+def test_a_library_whose_path_cannot_be_named_is_left_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    program = VALKEY.find_program()
+    library = tmp_path / "my crawler" / "libmimalloc.so"
+    monkeypatch.setattr(
+        "crawler.embedded.service._installed", lambda name, _: program if name == VALKEY.distribution else library
+    )
+    assert VALKEY.command(tmp_path, 1)[0] == str(program)
+
+
 @pytest.mark.parametrize("service", [VALKEY, MONGOD])
 def test_a_port_with_nobody_or_a_silent_listener_is_not_ready(
     service: Service, monkeypatch: pytest.MonkeyPatch
