@@ -63,6 +63,7 @@ picks = st.integers(0, 10_000)
 handles = st.lists(
     st.tuples(picks, st.booleans()), min_size=1, max_size=4
 )  # which lease; and whether its token is right
+maybe_a_host = st.sampled_from((None, None, *HOSTS))
 wishes: st.SearchStrategy[dict[str, Any]] = st.builds(
     dict,
     stream=st.sampled_from(STREAMS),
@@ -139,15 +140,36 @@ class FrontierMachine(RuleBasedStateMachine):
         self.time_passes_while_the_fleet_works(6)
         self.lease(["t"], 1, False, [])
 
-    @rule(elapsed=st.sampled_from((0, 30, 700)), latency=st.sampled_from((0, 100)))
-    def hosts_refuse_a_burst(self, elapsed: int, latency: int) -> None:
+    @rule(chosen=handles, steps=st.integers(1, 5))
+    def pages_stay_on_the_wire(self, chosen: list[tuple[int, bool]], steps: int) -> None:
+        """Renewed as long as that is allowed."""
+        batch = self.pick(chosen)
+        self.settle_handles(batch, self.frontier.start, partial(self.model.start, on_wire=False))
+        for _ in range(steps):
+            self.time_passes(80_000)
+            self.settle_handles(batch, self.frontier.renew, partial(self.model.renew, suspended=False))
+
+    def crowd(self, host: str | None) -> None:
+        """More requests of a host that takes many at once."""
+        if host:
+            wish = {"stream": "s", "host": host, "priority": 0, "dedupe": False, "generation": "0", "in_ms": 0}
+            self.push([{**wish, "fingerprint": at, "delay_ms": 0, "cap": 8} for at in range(1, 4)], forced=True)
+
+    @rule(elapsed=st.sampled_from((0, 30, 700)), latency=st.sampled_from((0, 100)), crowded=maybe_a_host)
+    def hosts_refuse_a_burst(self, elapsed: int, latency: int, crowded: str | None) -> None:
+        self.crowd(crowded)
         before = len(self.given)
         self.lease(list(STREAMS), 6, False, [])
         self.report_handles(self.given[before:], lambda handle: Report(*handle, elapsed, latency, 429))
 
-    @rule(statuses=st.lists(st.sampled_from((200, 0, 0, 500, 503)), min_size=1, max_size=4), late=st.booleans())
-    def hosts_break_down_and_recover(self, statuses: list[int], late: bool) -> None:
+    @rule(
+        statuses=st.lists(st.sampled_from((200, 0, 0, 500, 503)), min_size=1, max_size=4),
+        late=st.booleans(),
+        crowded=maybe_a_host,
+    )
+    def hosts_break_down_and_recover(self, statuses: list[int], late: bool, crowded: str | None) -> None:
         """Answer after answer from all hosts, each as soon as it may be visited; some come late."""
+        self.crowd(crowded)
         for status in statuses:
             self.time_passes(6_000)
             before = len(self.given)
@@ -329,10 +351,21 @@ class FrontierMachine(RuleBasedStateMachine):
         delay_ms=st.sampled_from((0, 0, 1_000)),
         body=st.sampled_from((None, b"new body")),
         priority=st.sampled_from((0, 3)),
+        sent=st.booleans(),
     )
-    def move(self, chosen: list[tuple[int, bool]], tier: str, delay_ms: int, body: bytes | None, priority: int) -> None:
+    def move(
+        self,
+        chosen: list[tuple[int, bool]],
+        tier: str,
+        delay_ms: int,
+        body: bytes | None,
+        priority: int,
+        sent: bool,
+    ) -> None:
         for handle in self.pick(chosen[:1]):
             number = number_of(handle[0])
+            if sent:
+                self.settle_handles([handle], self.frontier.start, partial(self.model.start, on_wire=False))
             url = self.model.urls.get(number)
             stream = (url.message.spider if url else "s") + tier
             how: dict[str, Any] = {"stream": stream, "delay_ms": delay_ms, "body": body, "priority": priority}
