@@ -121,12 +121,12 @@ local function file(stream)
   leaving, to_due, to_wait, to_park = {}, {}, {}, {}
 end
 
-local visits = 4 * limit -- hosts looked at: some that are due may turn out to be blocked or at their cap
+local visits = 4 * limit + 12 -- hosts looked at: some that are due may turn out to be blocked or at their cap
 
 local function lease_from(stream, base, most)
-  promote(stream, most)
   local progress
   repeat
+    promote(stream, most - leased) -- again, for some of those may turn out to be at their cap
     progress = false
     local names = call('ZRANGE', T .. ':due:' .. stream, 0, most - leased - 1 + excluded)
     load_hosts(names)
