@@ -126,7 +126,7 @@ local visits = 4 * limit + 12 -- hosts looked at: some that are due may turn out
 local function lease_from(stream, base, most)
   local progress
   repeat
-    promote(stream, most - leased) -- again, for some of those may turn out to be at their cap
+    promote(stream, most - leased + excluded) -- again, for some of those may turn out to be at their cap
     progress = false
     local names = call('ZRANGE', T .. ':due:' .. stream, 0, most - leased - 1 + excluded)
     load_hosts(names)

@@ -108,6 +108,15 @@ async def test_a_host_that_another_stream_keeps_busy_holds_up_nobody_in_a_batch_
     assert await world.bodies(1) == [3]
 
 
+async def test_an_excluded_host_that_waits_holds_up_nobody_in_a_batch_of_one(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    many = [message(number, host, delay_ms=1_000) for number, host in enumerate(("a.example", "b.example") * 2)]
+    await world.frontier.push(many)
+    await world.fetch(2)  # both hosts wait now
+    await world.pass_ms(2_000)
+    assert await world.bodies(1, exclude_hosts=["a.example"]) == [3]
+
+
 async def test_the_strictest_spider_sets_the_pace_while_it_has_work(redis_client: Any) -> None:
     world = await timed(redis_client)
     await world.frontier.push(
