@@ -126,19 +126,21 @@ class FrontierMachine(RuleBasedStateMachine):
             assert self.run(self.frontier.ack([("0:0", 0)])) == [False]
             self.model.tick()
 
-    @rule(limit=st.integers(1, 3))
-    def workers_die_with_what_they_sent(self, limit: int) -> None:
+    @rule(limit=st.integers(1, 3), rounds=st.integers(1, 2))
+    def workers_die_with_what_they_sent(self, limit: int, rounds: int) -> None:
         """Poison pages: each such round counts as a delivery."""
-        before = len(self.given)
+        for _ in range(rounds):
+            before = len(self.given)
+            self.lease(list(STREAMS), limit, True, [])
+            for at in range(before, len(self.given)):
+                self.settle_handles(
+                    [self.given[at]],
+                    lambda batch: self.frontier.start(batch, on_wire=True),
+                    lambda number, token: self.model.start(number, token, on_wire=True),
+                )
+            self.time_passes_while_the_fleet_works(6)
+            self.lease(["t"], 1, False, [])
         self.lease(list(STREAMS), limit, True, [])
-        for at in range(before, len(self.given)):
-            self.settle_handles(
-                [self.given[at]],
-                lambda batch: self.frontier.start(batch, on_wire=True),
-                lambda number, token: self.model.start(number, token, on_wire=True),
-            )
-        self.time_passes_while_the_fleet_works(6)
-        self.lease(["t"], 1, False, [])
 
     @rule(chosen=handles, steps=st.integers(1, 5))
     def pages_stay_on_the_wire(self, chosen: list[tuple[int, bool]], steps: int) -> None:
