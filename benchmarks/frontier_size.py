@@ -1,13 +1,14 @@
 """Bytes per URL.
 
-Queued and seen are what `scrapy status` says (`Census.sizes`): MEMORY USAGE of a sample of the keys, here beside
-MEMORY USAGE of scrapy-redis' two keys. "In all" is what used_memory grew by for each URL queued and seen: records of
-hosts, indexes and what the allocator rounds up included. In window mode a seen URL carries its time; a Bloom filter
-has its size whatever it holds, so that its seen URLs show in used_memory only.
+Queued and seen are what `scrapy status` says (`Census.sizes`): MEMORY USAGE of a sample of the keys, the mean of many
+looks, beside MEMORY USAGE of scrapy-redis' two keys. "In all" is what used_memory grew by for each URL queued and
+seen: records of hosts, indexes and what the allocator rounds up included. In window mode a seen URL carries its time; a
+Bloom filter has its size whatever it holds, so that its seen URLs show in used_memory only.
 """
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -23,6 +24,7 @@ from crawler.frontier.opening import TUNING
 QUEUED_BAR: Final = 180
 SEEN_BAR: Final = 10
 DEFAULTS: Final = {"zset-max-listpack-value": 64, "set-max-intset-entries": 512}  # Valkey's own
+LOOKS: Final = 25  # each at other keys
 OTHERS: Final = (100, 10)  # how many times smaller the other sizes of the table are
 
 
@@ -43,7 +45,8 @@ async def of_ours(ours: Ours, client: redis.Redis, settings: str = "tuned") -> S
     """Fill the frontier and measure it."""
     before = used_memory(client)
     await ours.fill(0, ours.shape.urls)
-    queued, seen = await ours.frontier.census.sizes()
+    looks = [await ours.frontier.census.sizes() for _ in range(LOOKS)]
+    queued, seen = (_mean([look[at] for look in looks]) for at in (0, 1))
     whole = (used_memory(client) - before) / ours.shape.urls
     return Size(SHOAL, ours.shape.urls, settings, ours.frontier.config.dedupe, queued, seen, whole)
 
@@ -119,6 +122,11 @@ def publish(sizes: Sequence[Size]) -> list[str]:
     )
     document.write("memory", text, DOCUMENT)
     return missed
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    told = [value for value in values if value is not None]
+    return statistics.mean(told) if told else None
 
 
 def _bytes(value: float | None) -> str:
