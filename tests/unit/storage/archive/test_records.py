@@ -74,6 +74,7 @@ def test_what_was_encoded_is_decoded(
         gzip.compress(b"WARC/1.1\r\nContent-Length: 7\r\n\r\nHTTP/1.1"),
         heading("a.warc.gz", "Shoal"),
     ],
+    ids=["empty", "no gzip", "cut", "no headers", "no answer", "another record"],  # packed bytes hold the time
 )
 def test_what_is_no_page_is_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match="not a WARC record of a page"):
