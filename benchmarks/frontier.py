@@ -10,7 +10,7 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -58,7 +58,7 @@ async def run(
     """Measure *parts* on two servers at *urls*, which are emptied before and after.
 
     The longest operations have the second one to themselves: they leave the queue in another order than it was filled
-    in, and what another queue beside it costs libc's allocator is none of theirs.
+    in, and what another queue beside it costs the allocator is none of theirs.
     """
     first, second = (redis.Redis.from_url(url) for url in urls)
     longest = None
@@ -70,20 +70,20 @@ async def run(
     if {"speed", "memory"} & set(parts):
         with _emptied(first):
             ours, stock = Ours(urls[0], shape), Stock(first, shape)
-            await ours.frontier.open()
-            sizes = [await frontier_size.of_ours(ours, first), frontier_size.of_stock(stock)]
-            console.print(f"{shape} queued in both", highlight=False)
-            turns = await frontier_speed.measure(ours, stock, rounds) if "speed" in parts else []
-            await ours.client.aclose()
+            async with aclosing(ours.client):
+                await ours.frontier.open()
+                sizes = [await frontier_size.of_ours(ours, first), frontier_size.of_stock(stock)]
+                console.print(f"{shape} queued in both", highlight=False)
+                turns = await frontier_speed.measure(ours, stock, rounds) if "speed" in parts else []
             sizes = sizes + await frontier_size.others(urls[0], first, shape.urls) if "memory" in parts else []
     return Found(shape, sizes, turns, longest, _server(first))
 
 
 async def _longest(url: str, shape: Shape, calls: int, console: Console) -> Stops:
     ours = Ours(url, shape)
-    await ours.frontier.open()
-    await ours.fill(0, shape.urls)
-    await ours.client.aclose()
+    async with aclosing(ours.client):
+        await ours.frontier.open()
+        await ours.fill(0, shape.urls)
     console.print(f"{shape} queued in the frontier alone", highlight=False)
     return await frontier_longest.measure(url, shape, calls)
 

@@ -20,6 +20,7 @@ from scrapy.exceptions import CannotResolveHostError
 from scrapy.statscollectors import StatsCollector
 
 from crawler import stats as names
+from crawler import tasks
 from crawler.errors import AddressRefusedError
 from crawler.handlers.forwarding import Head, Pass
 from crawler.handlers.resolver import Resolver
@@ -80,9 +81,7 @@ class FilterProxy:
         """Stop listening and cut what is open."""
         if self._server is not None:
             self._server.close()
-        for task in self._connections:
-            task.cancel()
-        await asyncio.gather(*self._connections, return_exceptions=True)
+        await tasks.end(*self._connections)
 
     def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.get_running_loop().create_task(self._serve(reader, writer))

@@ -16,6 +16,7 @@ from playwright.async_api import Browser, Error
 from scrapy.statscollectors import StatsCollector
 
 from crawler import stats as names
+from crawler import tasks
 from crawler.errors import BrowserError
 from crawler.handlers.chromium import BrowserConfig, Chromium
 from crawler.handlers.filter_proxy import FilterProxy
@@ -74,8 +75,7 @@ class Keeper:
     async def close(self) -> None:
         """End the browser, for good."""
         if self._watch is not None:
-            self._watch.cancel()
-            await asyncio.wait({self._watch})
+            await tasks.end(self._watch)
         await self._end()
 
     async def _fit(self) -> None:

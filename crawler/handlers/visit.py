@@ -23,6 +23,7 @@ from scrapy.statscollectors import StatsCollector
 from scrapy.utils._download_handlers import make_response
 
 from crawler import stats as names
+from crawler import tasks
 from crawler.frontier.pacing import MissedError
 from crawler.handlers.departure import Departure
 
@@ -196,7 +197,6 @@ def _frame(asked: Asked) -> Frame | None:
 
 
 async def _cancelled(task: asyncio.Task[Response]) -> None:
-    task.cancel()
-    await asyncio.wait({task})
+    await tasks.end(task)
     if not task.cancelled():
         task.exception()

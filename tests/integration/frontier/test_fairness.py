@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.integration.frontier.making import answer, handles, message, timed
+from tests.integration.frontier.making import Timed, answer, handles, message, timed
 
 STEP_MS = 60_000
 
@@ -97,11 +97,17 @@ async def test_a_worker_leases_only_its_streams_but_shares_their_hosts(redis_cli
     assert await world.bodies(streams=["s"]) == []  # t holds the one slot of the host
 
 
-async def test_a_host_that_another_stream_keeps_busy_holds_up_nobody_in_a_batch_of_one(redis_client: Any) -> None:
+async def with_two_waiting_hosts(redis_client: Any) -> Timed:
+    """Requests 2 and 3 of two hosts that have just been visited."""
     world = await timed(redis_client)
     many = [message(number, host, delay_ms=1_000) for number, host in enumerate(("a.example", "b.example") * 2)]
     await world.frontier.push(many)
-    await world.fetch(2)  # both hosts wait now
+    await world.fetch(2)
+    return world
+
+
+async def test_a_host_that_another_stream_keeps_busy_holds_up_nobody_in_a_batch_of_one(redis_client: Any) -> None:
+    world = await with_two_waiting_hosts(redis_client)
     await world.frontier.push([message(9, "a.example", "t", delay_ms=1_000)])
     await world.pass_ms(2_000)
     assert await world.bodies(1, streams=["t"]) == [9], "a.example is at its cap"
@@ -109,10 +115,7 @@ async def test_a_host_that_another_stream_keeps_busy_holds_up_nobody_in_a_batch_
 
 
 async def test_an_excluded_host_that_waits_holds_up_nobody_in_a_batch_of_one(redis_client: Any) -> None:
-    world = await timed(redis_client)
-    many = [message(number, host, delay_ms=1_000) for number, host in enumerate(("a.example", "b.example") * 2)]
-    await world.frontier.push(many)
-    await world.fetch(2)  # both hosts wait now
+    world = await with_two_waiting_hosts(redis_client)
     await world.pass_ms(2_000)
     assert await world.bodies(1, exclude_hosts=["a.example"]) == [3]
 

@@ -133,11 +133,7 @@ class FrontierMachine(RuleBasedStateMachine):
             before = len(self.given)
             self.lease(list(STREAMS), limit, True, [])
             for at in range(before, len(self.given)):
-                self.settle_handles(
-                    [self.given[at]],
-                    lambda batch: self.frontier.start(batch, on_wire=True),
-                    lambda number, token: self.model.start(number, token, on_wire=True),
-                )
+                self.send([self.given[at]], on_wire=True)
             self.time_passes_while_the_fleet_works(6)
             self.lease(["t"], 1, False, [])
         self.lease(list(STREAMS), limit, True, [])
@@ -146,7 +142,7 @@ class FrontierMachine(RuleBasedStateMachine):
     def pages_stay_on_the_wire(self, chosen: list[tuple[int, bool]], steps: int) -> None:
         """Renewed as long as that is allowed."""
         batch = self.pick(chosen)
-        self.settle_handles(batch, self.frontier.start, partial(self.model.start, on_wire=False))
+        self.send(batch)
         for _ in range(steps):
             self.time_passes(80_000)
             self.settle_handles(batch, self.frontier.renew, partial(self.model.renew, suspended=False))
@@ -253,10 +249,11 @@ class FrontierMachine(RuleBasedStateMachine):
 
     @rule(chosen=handles, on_wire=st.booleans())
     def start(self, chosen: list[tuple[int, bool]], on_wire: bool) -> None:
-        self.settle(
-            chosen,
-            lambda batch: self.frontier.start(batch, on_wire=on_wire),
-            lambda number, token: self.model.start(number, token, on_wire=on_wire),
+        self.send(self.pick(chosen), on_wire=on_wire)
+
+    def send(self, batch: list[Handle], *, on_wire: bool = False) -> None:
+        self.settle_handles(
+            batch, partial(self.frontier.start, on_wire=on_wire), partial(self.model.start, on_wire=on_wire)
         )
 
     @rule(
@@ -343,7 +340,7 @@ class FrontierMachine(RuleBasedStateMachine):
         again: dict[str, Any] = {"delay_ms": delay_ms, "body": body, "priority": priority}
         for handle in self.pick(chosen[:1]):
             if sent:
-                self.settle_handles([handle], self.frontier.start, partial(self.model.start, on_wire=False))
+                self.send([handle])
             answer = self.run(self.frontier.nack(*handle, **again))
             assert answer == self.model.nack(number_of(handle[0]), handle[1], **again)
 
@@ -367,7 +364,7 @@ class FrontierMachine(RuleBasedStateMachine):
         for handle in self.pick(chosen[:1]):
             number = number_of(handle[0])
             if sent:
-                self.settle_handles([handle], self.frontier.start, partial(self.model.start, on_wire=False))
+                self.send([handle])
             url = self.model.urls.get(number)
             stream = (url.message.spider if url else "s") + tier
             how: dict[str, Any] = {"stream": stream, "delay_ms": delay_ms, "body": body, "priority": priority}

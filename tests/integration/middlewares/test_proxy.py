@@ -57,7 +57,6 @@ async def values(client: redis.asyncio.Redis) -> bytes:
 async def watched(url: str) -> AsyncIterator[list[bytes]]:
     """What Redis held over and over, while the block runs."""
     seen: list[bytes] = []
-
     over = asyncio.Event()  # Python 3.11's wait_for, in the client, swallows a cancellation that comes as it ends
 
     async def watch() -> None:
