@@ -151,7 +151,8 @@ PROXY_POOLS: dict[str, object] = {}
 PROXY_POOLS_FILE = os.environ.get("PROXY_POOLS_FILE", "")
 # The pool of requests and domains that name none; empty: none, as Scrapy. Reader: middlewares/proxy_pools.py
 PROXY_POOL = os.environ.get("PROXY_POOL", "")
-# Seconds between two looks at the file, 0.1 to 3600. Reader: middlewares/proxy_pools.py
+# Seconds between two looks at the file, 0.1 to 3600; a change counts at the second that finds it alike. Reader:
+# middlewares/proxy_pools.py
 PROXY_RELOAD_SECONDS = 5
 # Fresh proxies tried for one request before the host is taken at its word, 0 to 20. They are no retries: RETRY_TIMES
 # counts what the host fails. Reader: middlewares/proxy_pools.py

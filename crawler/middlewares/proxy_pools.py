@@ -70,7 +70,7 @@ class PoolSource:
         """Reads the file once; raises ConfigError when it, or what domains.toml wants of it, cannot be used."""
         self._settings = settings
         self._wanted = _wanted(settings, rules)
-        self._version = self._look()
+        self._version = self._seen = self._look()
         self._pools = self._read()
 
     def __bool__(self) -> bool:
@@ -89,17 +89,29 @@ class PoolSource:
             await self.refresh()
 
     async def refresh(self) -> None:
-        """Read the file again if it is another one by now."""
-        version = await asyncio.to_thread(self._look)
-        if version == self._version:
+        """Read the file again when it is another one by now, and at rest."""
+        await asyncio.to_thread(self._refresh)
+
+    def _refresh(self) -> None:
+        """A file may be seen emptied or half written: its version counts when two looks and its reading agree."""
+        before, self._seen = self._seen, self._look()
+        if self._seen != before or self._seen == self._version:
             return
-        self._version = version
-        try:
-            self._pools = await asyncio.to_thread(self._read)
-        except ConfigError as error:
-            logger.error("The changed proxy pools are refused, the ones before stay in use: %s", error)
+        found = self._try_read()
+        if self._look() != self._seen:
+            return
+        self._version = self._seen
+        if isinstance(found, ConfigError):
+            logger.error("The changed proxy pools are refused, the ones before stay in use: %s", found)
         else:
-            logger.info("Proxy pools read again: %s", _names(self._pools))
+            self._pools = found
+            logger.info("Proxy pools read again: %s", _names(found))
+
+    def _try_read(self) -> Pools | ConfigError:
+        try:
+            return self._read()
+        except ConfigError as error:
+            return error
 
     def _look(self) -> tuple[int, int, int] | None:
         """What tells one version of the file from another; None when it cannot be seen."""

@@ -19,6 +19,7 @@ from tests.integration.handlers.test_http import certified
 from tests.proxies import BadProxy, proxy_py, tinyproxy
 from tests.servers import ScrapyRunner, free_port
 from tests.sites import LATE, Page, Site
+from tests.zygote import Forked
 
 USER, PASSWORD = "crawler-session-{session}", "tops3cret"
 PAGES = {f"/{number}": Page(f"<title>{number}</title>") for number in range(12)}
@@ -30,6 +31,7 @@ QUICK: dict[str, Any] = {
     "PROXY_QUARANTINE_MAX_SECONDS": 1,
     "RETRY_TIMES": 0,  # what a proxy fails is not charged to the request
 }
+REFUSED = "The changed proxy pools are refused, the ones before stay in use"
 LEAKS = (PASSWORD, base64.b64encode(PASSWORD.encode()).decode()[:10], "Proxy-Authorization")
 
 
@@ -184,6 +186,13 @@ async def test_while_no_proxy_works_requests_wait_and_then_go_on(
     assert f"Proxy 127.0.0.1:{port} of pool homes is good again" in log
 
 
+async def logged(worker: Forked, text: str) -> None:
+    """Return when its log has *text*; raises TimeoutError after 20 s."""
+    async with asyncio.timeout(20):
+        while text not in worker.log:  # noqa: ASYNC110 - it is another process
+            await asyncio.sleep(0.02)
+
+
 async def test_the_pools_file_may_change_while_the_crawl_runs(fleet: Fleet, tmp_path: Path) -> None:
     file = tmp_path / "pools.toml"
     with tinyproxy(tmp_path) as one, proxy_py("crawler", PASSWORD) as two, Site(PAGES) as site:
@@ -194,14 +203,14 @@ async def test_the_pools_file_may_change_while_the_crawl_runs(fleet: Fleet, tmp_
         file.write_text(f'[homes]\nproxies = ["{one.url}"]\n')
         await site.asked(3)
         file.write_text(f'[homes]\nproxies = ["http://crawler:{PASSWORD}@127.0.0.1"]\n')
-        await asyncio.sleep(0.5)
+        await logged(worker, REFUSED)
         before = len(site.requested)
         await site.asked(before + 1)
         file.write_text(f'[homes]\nproxies = ["{two.with_user("crawler", PASSWORD)}"]\n')
         status, log = await ended(worker)
         left = await fleet.left()
     assert (status, left.states) == (0, {"done": 12})
-    assert log.count("The changed proxy pools are refused, the ones before stay in use") == 1
+    assert log.count(REFUSED) == 1
     assert log.count("Proxy pools read again: one of the pools homes") == 2
     assert "proxy.py" in str([request.headers for request in site.received])
     assert PASSWORD not in log

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from scrapy.settings import Settings
 
+from crawler import config
 from crawler.errors import ConfigError
 from crawler.middlewares.proxy_pools import PoolSource, ProxyConfig
 from crawler.policy.domains import parse_rules
@@ -27,6 +28,10 @@ def settings(**changed: Any) -> Settings:
 
 def source(path: Path, **changed: Any) -> PoolSource:
     return PoolSource(ProxyConfig.from_settings(settings(PROXY_POOLS_FILE=str(path), **changed)), RULES)
+
+
+def names(pools: PoolSource) -> list[str]:
+    return [one.name for one in pools.get("homes").endpoints]
 
 
 def write(path: Path, text: str, age: int = 0) -> None:
@@ -89,7 +94,7 @@ async def test_a_changed_file_counts_and_a_broken_one_is_refused_once(
     path.unlink()
     for _ in range(3):
         await pools.refresh()
-    assert [one.name for one in pools.get("homes").endpoints] == ["b:1"], "the last good one stays"
+    assert names(pools) == ["b:1"], "the last good one stays"
     refused = [record.getMessage() for record in caplog.records if record.levelno == logging.ERROR]
     assert len(refused) == 3
     assert "pools.toml = 'at line 2'" in refused[0] or "valid TOML" in refused[0]
@@ -97,7 +102,50 @@ async def test_a_changed_file_counts_and_a_broken_one_is_refused_once(
     assert "No such file" in refused[2]
     assert "hidden" not in caplog.text
     write(path, GOOD, 9)
-    await pools.refresh()
-    assert [one.name for one in pools.get("homes").endpoints] == ["a:1"]
+    for _ in range(2):
+        await pools.refresh()
+    assert names(pools) == ["a:1"]
     with pytest.raises(ConfigError, match=r"proxy_pool = 'x' cannot be used: allowed is one of the pools homes"):
         pools.get("x")
+
+
+async def test_a_file_being_written_is_left_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Emptied, then half written, then whole, each seen once; the last also at rest."""
+    caplog.set_level(logging.INFO)
+    path = tmp_path / "pools.toml"
+    write(path, GOOD)
+    pools = source(path)
+    new = GOOD.replace("a:1", "b:1")
+    for age, text in enumerate(("", new[:20], new), 1):
+        write(path, text, age)
+        await pools.refresh()
+        assert names(pools) == ["a:1"]
+    for _ in range(3):
+        await pools.refresh()
+    assert names(pools) == ["b:1"]
+    assert [record.getMessage() for record in caplog.records] == ["Proxy pools read again: one of the pools homes"]
+
+
+async def test_a_file_emptied_while_it_is_read_is_left_alone(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "pools.toml"
+    write(path, GOOD)
+    pools = source(path)
+    write(path, GOOD.replace("a:1", "b:1"), 1)
+    await pools.refresh()
+    read = config.text_file
+
+    def emptied(name: str, file: str) -> str:
+        write(path, "", 2)
+        return read(name, file)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(config, "text_file", emptied)
+        await pools.refresh()
+    assert names(pools) == ["a:1"]
+    assert caplog.records == []
+    write(path, GOOD.replace("a:1", "c:1"), 3)
+    for _ in range(2):
+        await pools.refresh()
+    assert names(pools) == ["c:1"]
