@@ -27,6 +27,7 @@ from benchmarks import document
 from benchmarks.static_shop import HOSTS
 from benchmarks.worker import Sample, Worker
 from crawler import embedded
+from demo.arguments import whole
 from demo.children import Family
 from demo.state import free_port
 
@@ -171,8 +172,8 @@ def publish(body: list[list[str]], pages: int, rounds: int) -> None:
 def main() -> int:
     """Measure, print, write; exit status 1 when a round does not come to its end."""
     parser = argparse.ArgumentParser(prog="benchmarks.crawl", description="One worker beside stock scrapy-redis")
-    parser.add_argument("--pages", type=int, default=2400, help="products, a multiple of 8")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--pages", type=whole(HOSTS, multiple_of=HOSTS), default=2400, help="products, a multiple of 8")
+    parser.add_argument("--rounds", type=whole(1), default=3)
     parser.add_argument("--no-write", dest="write", action="store_false", help="leave docs/benchmarks.md alone")
     options = parser.parse_args()
     console = Console()

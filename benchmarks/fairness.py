@@ -13,6 +13,7 @@ from typing import Final
 from rich.console import Console
 
 from benchmarks import bed, document, fairness_crowd, fairness_latency, fairness_sick, fairness_tarpit
+from demo.arguments import add_parts, whole
 
 
 def _tarpit(rounds: int, console: Console) -> list[str]:
@@ -42,11 +43,9 @@ PARTS: Final[dict[str, Callable[[int, Console], list[str]]]] = {
 def main() -> int:
     """Exit status 1 when a bar is missed or a round does not come to its end."""
     parser = argparse.ArgumentParser(prog="benchmarks.fairness", description="What hosts cost each other")
-    parser.add_argument("parts", nargs="*", default=list(PARTS), help=f"of {', '.join(PARTS)} (default: all)")
-    parser.add_argument("--rounds", type=int, default=3)
+    add_parts(parser, PARTS)
+    parser.add_argument("--rounds", type=whole(1), default=3)
     given = parser.parse_args()
-    if unknown := set(given.parts) - set(PARTS):
-        parser.error(f"unknown part {', '.join(sorted(unknown))}: there are {', '.join(PARTS)}")
     missed: list[str] = []
     try:
         for part in given.parts:

@@ -26,9 +26,11 @@ from benchmarks.frontier_longest import Stops
 from benchmarks.frontier_size import Size
 from benchmarks.frontier_speed import Turn
 from crawler import embedded
+from demo.arguments import add_parts, whole
 
 REWRITE: Final = "auto-aof-rewrite-percentage"
 PARTS: Final = ("speed", "longest", "memory")
+SMALLEST: Final = 6_400  # URLs: a hundred for each of the hosts of a batch
 SETTINGS_TOLD: Final = ("appendonly", "appendfsync", "save", "maxmemory-policy")
 
 
@@ -112,13 +114,13 @@ def _server(client: Any) -> str:
 def main() -> int:
     """Exit status 1 when a bar is missed or a measurement does not come to its end."""
     parser = argparse.ArgumentParser(prog="benchmarks.frontier", description="The frontier beside scrapy-redis")
-    parser.add_argument("parts", nargs="*", default=list(PARTS), help=f"of {', '.join(PARTS)} (default: all)")
-    parser.add_argument("--urls", type=int, default=1_000_000, help="queued in each (default: 1,000,000)")
-    parser.add_argument("--rounds", type=int, default=21, help="pairs of turns (default: 21)")
-    parser.add_argument("--calls", type=int, default=frontier_longest.CALLS, help="of each operation (default: 1,000)")
+    add_parts(parser, PARTS)
+    parser.add_argument("--urls", type=whole(SMALLEST), default=1_000_000, help="queued in each (default: 1,000,000)")
+    parser.add_argument("--rounds", type=whole(1), default=21, help="pairs of turns (default: 21)")
+    parser.add_argument(
+        "--calls", type=whole(1), default=frontier_longest.CALLS, help="of each operation (default: 1,000)"
+    )
     given = parser.parse_args()
-    if unknown := set(given.parts) - set(PARTS):
-        parser.error(f"unknown part {', '.join(sorted(unknown))}: there are {', '.join(PARTS)}")
     urls = [
         embedded.ensure(directory(name), mongodb=False, preferred_ports=False).redis_url
         for name in ("services", "alone")

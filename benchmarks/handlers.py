@@ -30,6 +30,7 @@ from rich.console import Console
 from benchmarks import document
 from benchmarks.crawl import PROJECT
 from crawler import embedded
+from demo.arguments import whole
 from demo.children import Family
 from demo.state import free_port
 
@@ -164,8 +165,8 @@ def publish(handlers: list[list[str]], parts: list[list[str]], pages: int, round
 def main() -> int:
     """Measure, print, write; exit status 1 when a round does not come to its end."""
     parser = argparse.ArgumentParser(prog="benchmarks.handlers", description="HTTP handlers, and the middleware chain")
-    parser.add_argument("--pages", type=int, default=2000)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--pages", type=whole(1), default=2000)
+    parser.add_argument("--rounds", type=whole(1), default=3)
     parser.add_argument("--only-chain", action="store_true", help="only the middlewares; writes nothing")
     parser.add_argument("--no-write", dest="write", action="store_false", help="leave the document alone")
     options = parser.parse_args()

@@ -30,6 +30,7 @@ from benchmarks import document
 from benchmarks.crawl import COMMON, HOME, OWN, PROJECT, SHOAL, Bench, prepared
 from benchmarks.static_shop import HOSTS, PER_LISTING
 from benchmarks.worker import Worker
+from demo.arguments import whole
 
 ARCHIVE: Final = HOME / "archive"
 DATABASE: Final = "bench_reparse"
@@ -145,8 +146,8 @@ HEAD: Final = ("", "products/s", "times the crawl")
 def main() -> int:
     """Measure, print, write; exit status 1 when a round does not come to its end."""
     parser = argparse.ArgumentParser(prog="benchmarks.reparse", description="Parsing again beside crawling again")
-    parser.add_argument("--pages", type=int, default=4800, help="products, a multiple of 8")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--pages", type=whole(HOSTS, multiple_of=HOSTS), default=4800, help="products, a multiple of 8")
+    parser.add_argument("--rounds", type=whole(1), default=3)
     parser.add_argument("--no-write", dest="write", action="store_false", help="leave docs/benchmarks.md alone")
     options = parser.parse_args()
     try:

@@ -35,9 +35,10 @@ from scrapy.utils.misc import load_object
 from scrapy.utils.project import get_project_settings
 
 from benchmarks import document
-from benchmarks.storage_endurance import BAR, Endurance, stream
+from benchmarks.storage_endurance import BAR, SMALLEST, Endurance, stream
 from crawler import embedded
 from crawler.items import ProductItem
+from demo.arguments import whole
 
 ROUNDS = 3
 IN_FLIGHT = 2_000  # items that wait for storage at once: pages of a busy worker
@@ -214,8 +215,8 @@ def _met(met: bool) -> str:
 def main() -> int:
     """Measure, print, and write the page; exit status 1 when a bar is missed."""
     parser = argparse.ArgumentParser(description="storage benchmark")
-    parser.add_argument("--items", type=int, default=10_000)
-    parser.add_argument("--endurance", type=int, default=200_000, help="items over which memory is watched")
+    parser.add_argument("--items", type=whole(1), default=10_000)
+    parser.add_argument("--endurance", type=whole(SMALLEST), default=200_000, help="items over which memory is watched")
     parser.add_argument("--no-write", dest="write", action="store_false", help="leave docs/benchmarks-storage.md alone")
     given = parser.parse_args()
     base = _settings()

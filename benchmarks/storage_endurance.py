@@ -14,6 +14,7 @@ from crawler.items import ProductItem
 VISITS: Final = 4
 SAMPLES: Final = 20
 SETTLED: Final = 4  # samples until the caches are full
+SMALLEST: Final = VISITS * SAMPLES  # items: one of each product for a sample
 BAR: Final = 1.05  # times the settled memory that is still called flat
 
 _PAGE: Final = resource.getpagesize()

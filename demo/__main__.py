@@ -9,12 +9,12 @@ from pathlib import Path
 from rich.console import Console
 
 from crawler.errors import ShoalError
+from demo.arguments import seconds, whole
 from demo.catalogue import SMALLEST
 from demo.fleet import DemoError
 from demo.jobs import Job, Pages, Shops
 from demo.pages import PagesError
 from demo.run import Demo, Options
-from demo.shop import at_least
 from demo.state import FIRST_PORT
 
 PLAIN_WIDTH = 110
@@ -44,12 +44,12 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="demo", description="Crawl demo shops on loopback and check the result")
     parser.add_argument("--pages", type=Path, help="crawl this folder of saved pages instead of the shops")
     parser.add_argument(
-        "--size", type=at_least(SMALLEST), default=104, help="products in each of the five shops, 20 or more"
+        "--size", type=whole(SMALLEST), default=104, help="products in each of the five shops, 20 or more"
     )
-    parser.add_argument("--workers", type=at_least(1), default=2, help="how many workers (default %(default)s)")
+    parser.add_argument("--workers", type=whole(1), default=2, help="how many workers (default %(default)s)")
     parser.add_argument("--no-kill", dest="kill", action="store_false", help="let every worker live")
-    parser.add_argument("--port", type=int, default=FIRST_PORT, help="first port to try on the first run")
-    parser.add_argument("--limit", type=float, default=300, help="give up after so many seconds")
+    parser.add_argument("--port", type=whole(1, 65_535), default=FIRST_PORT, help="first port to try on the first run")
+    parser.add_argument("--limit", type=seconds(1), default=300, help="give up after so many seconds")
     parser.add_argument("--root", type=Path, default=Path(".demo"), help="where data, logs and state are kept")
     return parser
 

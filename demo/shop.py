@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from demo import catalogue, pages, site
+from demo.arguments import whole
 from demo.server import Serves, serve
 
 PORT = 8000
@@ -91,24 +92,13 @@ def _fail(reason: str) -> int:
     return 2
 
 
-def at_least(low: int) -> Callable[[str], int]:
-    """The type of an argument that is a whole number from *low* on."""
-
-    def number(text: str) -> int:
-        if not text.isdecimal() or int(text) < low:
-            raise argparse.ArgumentTypeError(f"{text!r} is no whole number from {low} on")
-        return int(text)
-
-    return number
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="demo.shop", description="Demo shops on 127.0.0.2 to 127.0.0.6")
-    parser.add_argument("--port", type=int, default=PORT, help="one port for all hosts (default %(default)s)")
-    parser.add_argument("--day", type=at_least(1), default=1, help="state of the shops: prices change from day to day")
+    parser.add_argument("--port", type=whole(1, 65_535), default=PORT, help="for all hosts (default %(default)s)")
+    parser.add_argument("--day", type=whole(1), default=1, help="state of the shops: prices change from day to day")
     parser.add_argument("--seed", type=int, default=7, help="another seed, other products")
     parser.add_argument(
-        "--size", type=at_least(catalogue.SMALLEST), default=104, help="products in each of the five shops, 20 or more"
+        "--size", type=whole(catalogue.SMALLEST), default=104, help="products in each of the five shops, 20 or more"
     )
     parser.add_argument("--pages", type=Path, help="serve this folder of saved pages instead")
     parser.add_argument("--urls", type=Path, default=Path("urls.txt"), help="file for the start URLs")

@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 from random import SystemRandom
 
+from demo.arguments import seconds, whole
 from tests.chaos import report
+from tests.chaos.plan import HOSTS_MOST
 from tests.chaos.result import Options
 from tests.chaos.run import ChaosError, Run
 
@@ -40,18 +42,18 @@ def main() -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="tests.chaos", description="Workers killed, frozen and replaced")
-    parser.add_argument("--seed", type=int, help="of site and blows (default: a new one, printed)")
-    parser.add_argument("--caps", type=int, nargs="+", default=[1, 4], help="requests in flight per host, a run each")
-    parser.add_argument("--delay", type=float, default=0.15, help="seconds between two requests to a host")
-    parser.add_argument("--hosts", type=int, default=40)
-    parser.add_argument("--pages", type=int, default=75, help="per host")
-    parser.add_argument("--fatal", type=int, default=2, help="pages that kill their worker (default %(default)s)")
-    parser.add_argument("--workers", type=int, default=4)
-    parser.add_argument("--kills", type=int, default=30)
-    parser.add_argument("--freezes", type=int, default=4)
-    parser.add_argument("--mongo-kills", type=int, default=10)
-    parser.add_argument("--lease", type=float, default=5, help="seconds a dead worker's requests are kept from others")
-    parser.add_argument("--limit", type=float, default=220, help="seconds after which a run is given up")
+    parser.add_argument("--seed", type=whole(0), help="of site and blows (default: a new one, printed)")
+    parser.add_argument("--caps", type=whole(1), nargs="+", default=[1, 4], help="in flight per host, a run each")
+    parser.add_argument("--delay", type=seconds(), default=0.15, help="seconds between two requests to a host")
+    parser.add_argument("--hosts", type=whole(2, HOSTS_MOST), default=40)
+    parser.add_argument("--pages", type=whole(2), default=75, help="per host")
+    parser.add_argument("--fatal", type=whole(0), default=2, help="pages that kill their worker (default %(default)s)")
+    parser.add_argument("--workers", type=whole(1), default=4)
+    parser.add_argument("--kills", type=whole(0), default=30)
+    parser.add_argument("--freezes", type=whole(0), default=4)
+    parser.add_argument("--mongo-kills", type=whole(0), default=10)
+    parser.add_argument("--lease", type=seconds(1), default=5, help="seconds a dead worker keeps its requests")
+    parser.add_argument("--limit", type=seconds(1), default=220, help="seconds after which a run is given up")
     parser.add_argument("--home", type=Path, default=Path(".demo/chaos"), help="where data and logs are kept")
     parser.add_argument("--no-write", dest="write", action="store_false", help="leave docs/chaos.md alone")
     return parser
