@@ -1,11 +1,14 @@
-"""Ends background tasks."""
+"""Ends tasks, where clients may swallow their cancellation."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Final
+from collections.abc import Coroutine
+from typing import Any, Final, TypeVar
 
 AGAIN_SECONDS: Final = 0.5
+
+T = TypeVar("T")
 
 
 async def end(*tasks: asyncio.Task[Any]) -> None:
@@ -19,3 +22,19 @@ async def end(*tasks: asyncio.Task[Any]) -> None:
         for task in pending:
             task.cancel()
         _, pending = await asyncio.wait(pending, timeout=AGAIN_SECONDS)
+
+
+def run(main: Coroutine[Any, Any, T]) -> T:
+    """`asyncio.run` whose first Ctrl-C ends *main* for certain (see `end`), and raises KeyboardInterrupt."""
+    return asyncio.run(_interruptible(main))
+
+
+async def _interruptible(main: Coroutine[Any, Any, T]) -> T:
+    task = asyncio.ensure_future(main)
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await end(task)
+        if not task.cancelled() and (error := task.exception()):
+            raise error from None
+        raise

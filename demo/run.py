@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import time
 import urllib.request
@@ -15,7 +14,7 @@ from typing import Final
 from rich.console import Console
 from scrapy.utils.project import get_project_settings
 
-from crawler import embedded
+from crawler import embedded, tasks
 from demo import report, state
 from demo.children import Family
 from demo.fleet import DemoError, Fleet
@@ -78,7 +77,7 @@ class Demo:
         logs = self._home / "logs"
         with Family(logs) as house, Family(logs) as crew:  # the crew goes first: workers finish what they fetch
             self._open_shop(house)
-            return asyncio.run(self._crawl(Fleet(crew, {**SETTINGS, **self._job.settings, **urls})))
+            return tasks.run(self._crawl(Fleet(crew, {**SETTINGS, **self._job.settings, **urls})))
 
     async def _crawl(self, fleet: Fleet) -> int:
         began = datetime.now(UTC)

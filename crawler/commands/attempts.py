@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, ClassVar
@@ -14,6 +13,7 @@ from rich.table import Table
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from crawler import tasks
 from crawler.commands.options import host_name, parse_since
 from crawler.commands.usage import answering, console
 from crawler.storage import attempts, connection
@@ -46,7 +46,7 @@ class Command(ScrapyCommand):
             if args:
                 raise UsageError("takes options only: --host, --spider, --since", print_help=False)
             since = parse_since(opts.since, datetime.now(UTC))
-            show(console(), asyncio.run(self._read(since, opts.host, opts.spider)))
+            show(console(), tasks.run(self._read(since, opts.host, opts.spider)))
 
     async def _read(self, since: datetime, host: str, spider: str) -> dict[str, list[dict[str, Any]]]:
         assert self.settings is not None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -14,6 +13,7 @@ from rich.table import Table
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from crawler import tasks
 from crawler.commands.options import host_name, in_range
 from crawler.commands.usage import answering, console, spider_class
 from crawler.frontier.frontier import Frontier
@@ -52,7 +52,7 @@ class Command(ScrapyCommand):
                 words = f"name one of {', '.join(VERBS)}; then a spider, or for `show` an id"
                 raise UsageError(words, print_help=False)
             in_range("--limit", opts.limit, 1, 1_000_000)
-            asyncio.run(self._run(args[0], args[1] if len(args) == 2 else None, opts))
+            tasks.run(self._run(args[0], args[1] if len(args) == 2 else None, opts))
 
     async def _run(self, verb: str, name: str | None, opts: argparse.Namespace) -> None:
         assert self.settings is not None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import contextlib
 import sys
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from crawler import tasks
 from crawler.commands.options import parse_since
 from crawler.commands.usage import answering
 from crawler.errors import ShoalError
@@ -59,7 +59,7 @@ class Command(ScrapyCommand):
                 raise UsageError(f"--format {opts.format!r}: allowed are jsonl and csv", print_help=False)
             since = parse_since(opts.since, datetime.now(UTC)) if opts.since is not None else None
             try:
-                asyncio.run(self._export(args[0], opts.format, opts.output, since))
+                tasks.run(self._export(args[0], opts.format, opts.output, since))
             except BrokenPipeError:  # that is `| head`, no error
                 raise
             except OSError as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
@@ -15,6 +14,7 @@ from rich.table import Table
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from crawler import tasks
 from crawler.commands.usage import answering, console
 from crawler.errors import ShoalError
 from crawler.storage import connection, reader
@@ -46,7 +46,7 @@ class Command(ScrapyCommand):
         with answering(args):
             if len(args) != 2:
                 raise UsageError("name a collection and a URL: scrapy history products https://...", print_help=False)
-            item, records = asyncio.run(self._read(*args))
+            item, records = tasks.run(self._read(*args))
             show(console(), item, records)
 
     async def _read(self, collection: str, key: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from crawler import tasks
 from crawler.commands.usage import answering
 from crawler.storage import connection, migrations
 from crawler.storage.config import StorageConfig
@@ -37,7 +37,7 @@ class Command(ScrapyCommand):
         with answering(args):
             if args:
                 raise UsageError("takes no arguments but --dry-run", print_help=False)
-            asyncio.run(self._migrate(opts.dry_run))
+            tasks.run(self._migrate(opts.dry_run))
 
     async def _migrate(self, dry_run: bool) -> None:
         assert self.settings is not None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
 
+from crawler import tasks
 from crawler.commands.options import in_range
 from crawler.commands.usage import answering, spider_class
 from crawler.errors import CodecError, MessageError
@@ -62,7 +62,7 @@ class Command(ScrapyCommand):
             assert self.settings is not None
             pusher = Pusher(spider_class(self.settings, args[0]), self.settings, opts.priority)
             try:
-                asyncio.run(pusher.push(read_lines(args[1:]), recrawl=opts.recrawl))
+                tasks.run(pusher.push(read_lines(args[1:]), recrawl=opts.recrawl))
             except BaseException:  # Ctrl-C, or Redis went away
                 if pusher.outcomes:
                     print(pusher.summary())

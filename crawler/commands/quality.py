@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -13,6 +12,7 @@ from rich.table import Table
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from crawler import tasks
 from crawler.commands.options import host_name
 from crawler.commands.usage import answering, console
 from crawler.errors import ShoalError
@@ -48,7 +48,7 @@ class Command(ScrapyCommand):
         with answering(args):
             if len(args) != 1:
                 raise UsageError("name one collection, such as products", print_help=False)
-            found, rejected = asyncio.run(self._read(args[0], opts.host))
+            found, rejected = tasks.run(self._read(args[0], opts.host))
             show(console(), args[0], found, rejected, opts.host)
 
     async def _read(self, collection: str, host: str) -> tuple[list[SpiderQuality], dict[str, int]]:

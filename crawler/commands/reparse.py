@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import os
 import selectors
@@ -23,6 +22,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
+from crawler import tasks
 from crawler.commands.options import host_name, in_range, parse_since
 from crawler.commands.usage import answering, console, spider_class
 from crawler.errors import ShoalError
@@ -76,7 +76,7 @@ class Command(ScrapyCommand):
             now = datetime.now(UTC)
             since = parse_since(opts.since, now) if opts.since is not None else None
             chosen = Selection(spider=args[0], since=since, until=now, host=opts.host, limit=opts.limit)
-            total = asyncio.run(self._count(chosen))
+            total = tasks.run(self._count(chosen))
             if not total:
                 print("0 pages match: ARCHIVE_PAGES says which are kept (docs/archive.md)")
                 return

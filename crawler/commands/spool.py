@@ -14,6 +14,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
+from crawler import tasks
 from crawler.commands.usage import answering, console
 from crawler.errors import ShoalError
 from crawler.storage import building, connection
@@ -71,7 +72,7 @@ class Command(ScrapyCommand):
             if args[0] == "list":
                 self._list(Path(config.spool_dir))
             else:
-                count = asyncio.run(self._replay(config, opts.target))
+                count = tasks.run(self._replay(config, opts.target))
                 print(f"stored {count} entries" if count else "nothing waits that is not a running worker's")
 
     def _list(self, directory: Path) -> None:

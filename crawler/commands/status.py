@@ -16,6 +16,7 @@ from rich.table import Table
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from crawler import tasks
 from crawler.commands.usage import answering, console, spider_class
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import HostState, SpiderStats, WorkerState
@@ -68,7 +69,7 @@ class Command(ScrapyCommand):
             if len(args) > 1 or (opts.json and opts.watch):
                 raise UsageError("name at most one spider, and either --json or --watch", print_help=False)
             with suppress(*([KeyboardInterrupt] if opts.watch else [])):
-                asyncio.run(self._show(args[0] if args else None, opts))
+                tasks.run(self._show(args[0] if args else None, opts))
 
     async def _show(self, spider: str | None, opts: argparse.Namespace) -> None:
         assert self.settings is not None

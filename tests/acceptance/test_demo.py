@@ -56,9 +56,8 @@ def test_two_days_of_the_demo_lose_nothing_and_duplicate_nothing(tmp_path: Path)
 @pytest.mark.slow
 @pytest.mark.timeout(240)
 def test_ctrl_c_leaves_no_process_behind_and_the_day_is_not_over(tmp_path: Path) -> None:
-    demo = subprocess.Popen(
-        command(tmp_path, "--workers", "1"), cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    long_enough = command(tmp_path, "--workers", "1", "--size", str(3 * SIZE))  # not over before Ctrl-C is pressed
+    demo = subprocess.Popen(long_enough, cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert demo.stdout is not None
     shown = []
     for line in demo.stdout:
@@ -67,9 +66,9 @@ def test_ctrl_c_leaves_no_process_behind_and_the_day_is_not_over(tmp_path: Path)
             break
     servers = re.findall(r"\w+://127[^ ;]+", "".join(shown))
     demo.send_signal(signal.SIGINT)
-    _, words = demo.communicate(timeout=90)
+    rest, words = demo.communicate(timeout=90)
 
-    assert demo.returncode == 130
+    assert demo.returncode == 130, "".join(shown) + rest
     assert words == "demo: stopped; the next run goes on with this day\n"
     (home,) = tmp_path.iterdir()
     state = State.load(home)

@@ -14,7 +14,7 @@ from typing import Any, Final
 from redis.exceptions import RedisError
 from scrapy.utils.project import get_project_settings
 
-from crawler import embedded
+from crawler import embedded, tasks
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.seeds import Seeds
 from crawler.frontier.session import session
@@ -69,7 +69,7 @@ class Run:
         servers = embedded.ensure(self._home / "services", preferred_ports=False)
         urls = {"REDIS_URL": servers.redis_url, "MONGODB_URI": servers.mongodb_uri}
         with Family(self._home / "logs") as family:
-            return asyncio.run(self._crawl(family, urls))
+            return tasks.run(self._crawl(family, urls))
 
     async def _crawl(self, family: Family, urls: Mapping[str, str]) -> Result:
         given = self._options

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 
 import pytest
 
@@ -57,3 +60,54 @@ async def test_what_the_client_swallows_is_cancelled_again() -> None:
     async with asyncio.timeout(5):
         await tasks.end(one)
     assert one.cancelled()
+
+
+async def deaf(swallows: int = 0) -> str:
+    """A Ctrl-C, that many cancellations swallowed, and an answer nobody asks for any more."""
+    signal.raise_signal(signal.SIGINT)
+    for _ in range(swallows):
+        with suppress(asyncio.CancelledError):
+            await asyncio.sleep(10)
+    await asyncio.sleep(10)
+    return "all done"
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Ctrl-C as in a program; workers of the test runner may have it off."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.timeout(8)
+@pytest.mark.parametrize("swallows", [0, 1, 2])
+def test_one_ctrl_c_ends_a_command_whatever_its_clients_swallow(swallows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tasks, "AGAIN_SECONDS", 0.01)
+    with interruptible(), pytest.raises(KeyboardInterrupt):
+        tasks.run(deaf(swallows))
+
+
+def test_what_fails_on_the_way_out_of_a_ctrl_c_is_said() -> None:
+    async def fails() -> None:
+        try:
+            await deaf()
+        finally:
+            raise ConnectionError("the server is gone")
+
+    with interruptible(), pytest.raises(ConnectionError, match="the server is gone"):
+        tasks.run(fails())
+
+
+def test_without_a_ctrl_c_it_is_asyncios_own_run() -> None:
+    async def answers() -> int:
+        return 7
+
+    async def fails() -> None:
+        raise ValueError("of its own")
+
+    assert tasks.run(answers()) == 7
+    with pytest.raises(ValueError, match="of its own"):
+        tasks.run(fails())
