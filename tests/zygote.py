@@ -49,7 +49,7 @@ class Zygote:
 
     def fork(self, arguments: Sequence[str], env: Mapping[str, str], cwd: Path, text: str = "") -> Forked:
         """Start `scrapy` with *arguments* and *text* on its standard input."""
-        ours, theirs = socket.socketpair()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)  # who reads late reads one by one
         files = [tempfile.TemporaryFile("w+") for _ in range(3)]  # noqa: SIM115 - Forked.close()
         files[0].write(text)
         files[0].seek(0)
