@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import ssl
+import struct
 import threading
 import time
+from bisect import insort
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 from tests.serving import Handler, Served, Server
 
-LATE = 0.1  # seconds by which a site on a busy machine may learn of a request after it was sent
+LATE = 0.1  # seconds by which a request may come in after it was sent, over a busy proxy say
+LAST_DATA_RECEIVED = 52  # where Linux' tcp_info has the milliseconds since the last data came in
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,7 @@ class Page:
 
 @dataclass(frozen=True)
 class Received:
-    """One request as it came in; `at` in monotonic seconds."""
+    """One request; `at` is when it came in, in monotonic seconds."""
 
     method: str
     path: str
@@ -38,7 +42,7 @@ class Received:
 
 class Site(Served):
     """Serves *pages* by path on a loopback address, over *tls* if given; other paths are 404. `received` lists what
-    was asked for."""
+    was asked for, in the order in which it came in."""
 
     def __init__(
         self,
@@ -48,6 +52,7 @@ class Site(Served):
     ) -> None:
         self.pages = dict(pages)
         self.received: list[Received] = []
+        self._noting = threading.Lock()
         self._scheme = "https" if tls else "http"
         server = _Server(self, host)
         if tls:
@@ -69,6 +74,11 @@ class Site(Served):
         host, port = self._server.server_address[:2]
         return f"{self._scheme}://{host!s}:{port}{path}"
 
+    def note(self, request: Received) -> None:
+        """Add it to what was received."""
+        with self._noting:
+            insort(self.received, request, key=lambda one: one.at)
+
     async def asked(self, number: int, seconds: float = 40) -> None:
         """Return when that many requests have come in."""
         deadline = time.monotonic() + seconds
@@ -88,7 +98,7 @@ class _Handler(Handler):
 
     def do_GET(self) -> None:
         sent = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
-        self.server.site.received.append(Received(self.command, self.path, dict(self.headers), sent, time.monotonic()))
+        self.server.site.note(Received(self.command, self.path, dict(self.headers), sent, _came(self.connection)))
         found = self.server.site.pages.get(self.path, Page("not here", 404))
         page = found if isinstance(found, Page) else found()
         if page.hold is not None:
@@ -102,3 +112,13 @@ class _Handler(Handler):
         self.wfile.write(body)
 
     do_POST = do_GET
+
+
+def _came(connection: socket.socket) -> float:
+    """When the last data came in, in monotonic seconds, however late the thread that asks had its turn."""
+    while True:
+        before = time.monotonic()
+        known = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
+        if time.monotonic() - before < 0.001:  # else it was interrupted in between
+            ago_ms: int = struct.unpack_from("I", known, LAST_DATA_RECEIVED)[0]
+            return before - ago_ms / 1000
