@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import secrets
 import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
@@ -21,6 +23,7 @@ from tests.zygote import PROJECT_DIR, Forked, Zygote
 
 COMMAND_SECONDS = 60.0
 SERVER_SECONDS = 30.0
+PORTS = range(20_000, 32_000)  # below those of outgoing connections
 
 
 def start(data_dir: Path, *, redis: bool = False, mongodb: bool = False) -> Endpoints:
@@ -46,11 +49,12 @@ def environment(data_dir: Path) -> dict[str, str]:
 
 
 def free_port() -> int:
-    """A port of the loopback address that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A port of the loopback address that nobody listens on, and that the system gives to no outgoing connection."""
+    while True:
+        port = secrets.choice(PORTS)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 class Server:

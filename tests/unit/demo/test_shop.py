@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from demo import shop
-from demo.state import free_port
 from settings import base
+from tests.servers import free_port
 
 
 @pytest.fixture
