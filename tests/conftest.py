@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import redis.asyncio
+from hypothesis import HealthCheck, settings
 from pymongo import AsyncMongoClient
 from pymongo.asynchronous.database import AsyncDatabase
 
@@ -17,6 +18,10 @@ from crawler.errors import ServiceError
 from tests import servers
 from tests.clusters import Cluster
 from tests.zygote import Zygote
+
+# A busy machine is no fault: whatever else the profile of this place says, no example has to be quick.
+settings.register_profile("unhurried", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")
 
 
 @pytest.fixture(scope="session")
