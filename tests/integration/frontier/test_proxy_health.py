@@ -9,10 +9,9 @@ import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from crawler import stats as names
-from crawler.frontier.config import FrontierConfig
-from crawler.frontier.frontier import Frontier
 from crawler.frontier.proxy_health import VIEW_SECONDS, ProxyHealth
 from crawler.policy.proxy_health import HealthPolicy, State
+from tests.integration.frontier.making import Timed, timed
 from tests.unit.frontier.fakes import Stats
 
 POLICY = HealthPolicy(failures=2, quarantine_ms=200, quarantine_max_ms=1_000, trial_ms=300)
@@ -27,24 +26,24 @@ class Clock:
 
 
 class Fleet:
-    """Two workers' views of one pool."""
+    """Two workers' views of one pool; time stands still until `later`."""
 
-    def __init__(self, client: Any) -> None:
-        self.client = client
+    def __init__(self, world: Timed) -> None:
+        self.world = world
+        self.client, self.frontier = world.client, world.frontier
         self.clock = Clock()
         self.stats = Stats()
-        self.frontier = Frontier(client, FrontierConfig(key="test"))
         made: Any = ProxyHealth
         self.one, self.two = (made(self.frontier.shards, POLICY, self.stats, self.clock) for _ in range(2))
 
     async def later(self, seconds: float) -> None:
         self.clock.now += seconds
-        await asyncio.sleep(seconds)
+        await self.world.pass_ms(round(seconds * 1000))
 
 
 @pytest.fixture
-def fleet(redis_client: Any) -> Fleet:
-    return Fleet(redis_client)
+async def fleet(redis_client: Any) -> Fleet:
+    return Fleet(await timed(redis_client))
 
 
 async def test_what_one_worker_sees_fail_all_leave_alone(fleet: Fleet) -> None:
