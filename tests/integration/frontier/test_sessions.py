@@ -67,7 +67,7 @@ async def test_a_jar_is_forgotten_after_its_last_use(frontier: Frontier, redis_c
     await worker.merge(HOST, "", setting(a="1"))
     key = frontier.shards.key(frontier.shards.of_host(HOST), f"cookies:{HOST}/")
     assert 0 < await redis_client.pttl(key) <= TTL_MS
-    await redis_client.pexpire(key, 1_000)
+    await redis_client.pexpire(key, 20_000)
     await worker.load(HOST, "")
     assert await redis_client.pttl(key) > 50_000
 
