@@ -86,24 +86,30 @@ async def test_a_connection_that_may_hold_more_than_an_answer_is_not_used_again(
 
 
 async def test_what_comes_between_two_requests_closes_the_connection() -> None:
+    answered = asyncio.Event()
+
     async def talkative(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(OK)
-        await asyncio.sleep(0.05)
+        await answered.wait()
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil")
         await reader.read()
 
     async with RawServer(talkative, OK) as server, Client() as client:
         await client.get(server.url())
-        await asyncio.sleep(0.1)
+        answered.set()
+        await server.closed()
         assert (await client.get(server.url())).body == b"ok"
         assert server.connections == 2
 
 
 async def test_idle_connections_are_closed_after_their_time_and_beyond_their_number() -> None:
-    async with RawServer(OK) as server, Client(CONNECTION_IDLE_SECONDS=0.1, CONNECTION_IDLE_LIMIT=2) as client:
+    async with RawServer(OK) as server, Client(CONNECTION_IDLE_SECONDS=60, CONNECTION_IDLE_LIMIT=2) as client:
         await asyncio.gather(*(client.get(server.url()) for _ in range(5)))
-        await asyncio.sleep(0.03)
-        assert server.open == 2
+        await server.closed(but=2)
+        await client.get(server.url())
+        assert (server.open, server.connections) == (2, 5)
+    async with RawServer(OK) as server, Client(CONNECTION_IDLE_SECONDS=0.1) as client:
+        await client.get(server.url())
         await server.closed()
         assert (await client.get(server.url())).body == b"ok"
 
