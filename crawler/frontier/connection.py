@@ -68,6 +68,11 @@ async def _once(call: Callable[..., Awaitable[Any]], *args: Any, **options: Any)
         if "the handler is closed" not in str(error):
             raise
         raise RedisConnectionError("the connection was closed") from error  # uvloop's way of saying so
+    except AttributeError as error:
+        if error.obj is not None or error.name is None:  # something else than None.writelines
+            raise
+        # A Cluster client closes every connection at once, those included on which other tasks are about to write.
+        raise RedisConnectionError("the connection was closed") from error
 
 
 def connect(settings: BaseSettings) -> Client:

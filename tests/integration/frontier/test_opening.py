@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from redis.asyncio import Redis
+from redis.asyncio.connection import AbstractConnection
 from scrapy.settings import BaseSettings
 
 from crawler.errors import ConfigError, ServiceError
@@ -178,6 +179,30 @@ async def test_a_connection_that_closes_in_its_handshake_is_lost_like_others(mon
     calls = iter((RuntimeError("another fault"),))
     with pytest.raises(RuntimeError, match="another fault"):
         await client.ping()
+
+
+async def test_a_connection_that_another_task_closes_before_the_command_is_written_is_lost_like_others(
+    redis_settings: BaseSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A Cluster client closes all of its connections when one node fails it."""
+    client: Any = connection.connect(redis_settings)
+    await client.set("key", "value")
+    send = AbstractConnection._send_packed_command
+    closed: list[AbstractConnection] = []
+
+    async def closed_meanwhile(self: AbstractConnection, command: Any) -> None:
+        if not closed:
+            closed.append(self)
+            await self.disconnect()
+        await send(self, command)
+
+    monkeypatch.setattr(AbstractConnection, "_send_packed_command", closed_meanwhile)
+    assert await client.get("key") == b"value"
+    assert closed
+    monkeypatch.setattr(AbstractConnection, "_send_packed_command", lambda *_: "".no_such_thing)  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match="no_such_thing"):
+        await client.get("key")
+    await client.aclose()
 
 
 def test_unknown_params_and_ports_out_of_range_are_refused() -> None:
