@@ -183,6 +183,14 @@ async def ended(worker: Forked, seconds: float = 60) -> tuple[int, str]:
     return worker.wait(), log
 
 
+async def said(worker: Forked, words: str, seconds: float = 40) -> None:
+    """Return when *words* are in the log of *worker*."""
+    deadline = time.monotonic() + seconds
+    while words not in worker.log:
+        assert time.monotonic() < deadline, worker.log
+        await asyncio.sleep(0.02)
+
+
 def count(log: str, stat: str) -> int:
     """A number of the stats at the end of *log*, 0 when it is not there."""
     found = re.search(rf"'{re.escape(stat)}': (\d+)", log)

@@ -89,7 +89,8 @@ class BesideSpider(FrontierSpider):
 
 
 class PausingSpider(FrontierSpider):
-    """Pauses the engine at its first page as soon as others wait, notes what it holds a moment later, and goes on."""
+    """Pauses the engine at its first page as soon as others wait, notes what it still holds once it had time to give
+    that back, and goes on."""
 
     name = "pausing"
     paused = False
@@ -104,8 +105,11 @@ class PausingSpider(FrontierSpider):
             while not len(worker.queue):  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
             engine.pause()
-            await asyncio.sleep(0.5)
-            counters = (await worker.frontier.census.stats(self.name)).total
-            self.crawler.stats.set_value("test/buffered_in_the_pause", counters.leased - len(worker.book))
+            for _ in range(100):
+                await asyncio.sleep(0.1)
+                counters = (await worker.frontier.census.stats(self.name)).total
+                self.crawler.stats.set_value("test/buffered_in_the_pause", counters.leased - len(worker.book))
+                if counters.leased == len(worker.book):
+                    break
             engine.unpause()
         yield {"url": response.url}

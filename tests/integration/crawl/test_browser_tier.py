@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from pymongo.asynchronous.database import AsyncDatabase
 
-from tests.crawling import Fleet, count, ended
+from tests.crawling import Fleet, count, ended, said
 from tests.integration.handlers.browsing import executable
 from tests.sites import LATE, Page, Site
 
@@ -45,17 +45,26 @@ def descendants(pid: int) -> Iterator[int]:
 
 def browsers(pid: int) -> list[int]:
     """The main processes of Chromium below *pid*."""
-    commands = {one: Path(f"/proc/{one}/cmdline").read_bytes() for one in descendants(pid)}
-    return [one for one, command in commands.items() if b"--headless" in command and b"--type=" not in command]
+    return [one for one in descendants(pid) if b"--headless" in (command := words(one)) and b"--type=" not in command]
+
+
+def words(pid: int) -> bytes:
+    """The command line of *pid*, nothing when it has just ended."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
 
 
 async def test_a_killed_browser_loses_no_page(fleet: Fleet, mongo_database: AsyncDatabase[dict[str, Any]]) -> None:
-    with Site({f"/{number}": Page(PAGE) for number in range(6)}) as site:
+    hold = threading.Event()  # or all would be over by the time somebody kills it
+    with Site({f"/{number}": Page(PAGE, hold=hold if number > 1 else None) for number in range(6)}) as site:
         await fleet.push(*map(site.url, site.pages), stream="walk:browser", cap=2)
         worker = fleet.start(**BROWSER | {"DOWNLOAD_TIMEOUT": 15})  # what a page costs at most that dies unnoticed
         await site.asked(3)
         (chromium,) = browsers(worker.pid)
         os.kill(chromium, signal.SIGKILL)
+        hold.set()
         status, log = await ended(worker)
 
     assert status == 0, log
@@ -107,6 +116,7 @@ async def test_a_worker_told_to_end_finishes_the_pages_that_are_open(fleet: Flee
         worker = fleet.start(**BROWSER)
         await site.asked(1)
         worker.send_signal(signal.SIGTERM)
+        await said(worker, "Received SIGTERM, shutting down gracefully")
         await asyncio.sleep(0.5)
         hold.set()
         status, log = await ended(worker)

@@ -11,7 +11,7 @@ import pytest
 from pymongo.asynchronous.database import AsyncDatabase
 
 from tests.clusters import Cluster
-from tests.crawling import SHORT_LEASE, Fleet, ended
+from tests.crawling import SHORT_LEASE, Fleet, ended, said
 from tests.sites import Page, Site
 
 HOSTS = [f"127.0.0.{number}" for number in range(1, 7)]
@@ -39,9 +39,10 @@ async def test_workers_wait_for_a_cluster_that_is_away_and_lose_nothing(
         sites = [stack.enter_context(Site(PAGES, host)) for host in HOSTS]
         scrapy(spread, "push", "walk", *(site.url(path) for site in sites for path in PAGES))
         workers = [spread.start(DOWNLOAD_DELAY=0.3, **SHORT_LEASE) for _ in range(2)]
+        await asyncio.gather(*(said(worker, "Spider opened") for worker in workers))
         await sites[0].asked(3)
         cluster.kill()
-        await asyncio.sleep(1)
+        await asyncio.gather(*(said(worker, "Redis does not answer") for worker in workers))
         cluster.start()
         results = [await ended(worker) for worker in workers]
         counters = json.loads(scrapy(spread, "status", "walk", "--json"))["spiders"]["walk"]

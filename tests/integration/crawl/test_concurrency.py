@@ -12,20 +12,26 @@ from tests.sites import Page, Site
 
 PAGES = 48
 ANSWER_SECONDS = 0.06
+FILL_SECONDS = 10  # for a worker to have as many at once as it may
 
 
 class Counting:
-    """Pages that take a while, and how many of them were asked for at once."""
+    """Pages that take a while, and how many of them were asked for at once; the first ones wait for *cap* of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, cap: int) -> None:
         self.most = 0
+        self._cap = cap
         self._now = 0
         self._lock = threading.Lock()
+        self._full = threading.Event()
 
     def __call__(self) -> Page:
         with self._lock:
             self._now += 1
             self.most = max(self.most, self._now)
+            if self._now >= self._cap:
+                self._full.set()
+        self._full.wait(FILL_SECONDS)
         time.sleep(ANSWER_SECONDS)
         with self._lock:
             self._now -= 1
@@ -34,7 +40,7 @@ class Counting:
 
 @pytest.mark.parametrize("cap", [1, 2, 8])
 async def test_a_host_never_has_more_than_its_cap_and_gets_that_many(fleet: Fleet, cap: int) -> None:
-    counting = Counting()
+    counting = Counting(cap)
     with Site({f"/{number}": counting for number in range(PAGES)}) as site:
         await fleet.push(*map(site.url, site.pages), cap=cap)
         workers = [fleet.start(CONCURRENT_REQUESTS=16, CONCURRENT_REQUESTS_PER_DOMAIN=cap) for _ in range(2)]

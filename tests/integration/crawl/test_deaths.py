@@ -12,17 +12,20 @@ from typing import Any
 from pymongo.asynchronous.database import AsyncDatabase
 
 from crawler.embedded.service import VALKEY
-from tests.crawling import SHORT_LEASE, Fleet, count, ended
+from tests.crawling import SHORT_LEASE, Fleet, count, ended, said
 from tests.servers import Server
 from tests.sites import Page, Site
 
 Database = AsyncDatabase[dict[str, Any]]
 
 
-def linked_pages(number: int) -> Mapping[str, Page]:
-    """A tree in which each page links to two more."""
+def linked_pages(number: int, hold: threading.Event, held: int) -> Mapping[str, Page]:
+    """A tree in which each page links to two more; those from *held* on wait for *hold*."""
     links = "<title>{0}</title><a href=/{1}>.</a><a href=/{2}>.</a>"
-    return {f"/{each}": Page(links.format(each, 2 * each + 1, 2 * each + 2)) for each in range(number)}
+    return {
+        f"/{each}": Page(links.format(each, 2 * each + 1, 2 * each + 2), hold=hold if each >= held else None)
+        for each in range(number)
+    }
 
 
 async def stored(database: Database) -> list[str]:
@@ -30,14 +33,16 @@ async def stored(database: Database) -> list[str]:
 
 
 async def test_killed_worker_loses_nothing_and_two_others_finish(fleet: Fleet, mongo_database: Database) -> None:
-    with Site(linked_pages(63)) as site:
+    hold = threading.Event()
+    with Site(linked_pages(63, hold, held=7)) as site:
         await fleet.push(site.url("/0"))
         slow = SHORT_LEASE | {"DOWNLOAD_DELAY": 0.03}
         killed = fleet.start(**slow)
-        await site.asked(10)
+        await site.asked(8)
         others = [fleet.start(**slow), fleet.start(**slow)]
-        await site.asked(15)
+        await fleet.workers(3)
         killed.kill()
+        hold.set()
         results = [await ended(other) for other in others]
         left = await fleet.left()
     assert [status for status, _ in results] == [0, 0]
@@ -96,15 +101,17 @@ async def test_page_that_kills_its_worker_ends_as_dead_letter_and_no_other_is_lo
 async def test_worker_waits_for_a_redis_that_is_away_and_loses_nothing(
     fleet: Fleet, mongo_database: Database, tmp_path: Path
 ) -> None:
-    server = Server(VALKEY, tmp_path)
+    server, hold = Server(VALKEY, tmp_path), threading.Event()
     fleet.redis_url = fleet.runner.env["REDIS_URL"] = server.url
     try:
-        with Site(linked_pages(31)) as site:
+        with Site(linked_pages(31, hold, held=7)) as site:
             await fleet.push(site.url("/0"))
             worker = fleet.start(DOWNLOAD_DELAY=0.02)
-            await site.asked(8)
+            await site.asked(8)  # one of those that are held at least
             await asyncio.sleep(1.1)  # appendfsync everysec: what Redis confirmed is on disk by then
             server.kill()
+            hold.set()
+            await said(worker, "Redis does not answer")
             await asyncio.sleep(5)
             server.start()
             status, log = await ended(worker)

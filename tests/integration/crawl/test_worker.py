@@ -9,7 +9,7 @@ from typing import Any
 
 from pymongo.asynchronous.database import AsyncDatabase
 
-from tests.crawling import Fleet, count, ended
+from tests.crawling import Fleet, count, ended, said
 from tests.sites import Page, Site
 
 
@@ -27,7 +27,7 @@ async def test_sigterm_gives_back_what_was_not_started_and_finishes_the_rest(
         await site.asked(4)
         await fleet.until(lambda now: now.counters.leased > 4)
         worker.send_signal(signal.SIGTERM)
-        await fleet.until(lambda now: now.states == {"queued": 8, "leased": 4}, seconds=5)
+        await fleet.until(lambda now: now.states == {"queued": 8, "leased": 4}, seconds=20)  # a lease is longer
         hold.set()
         status, log = await ended(worker)
         left = await fleet.left()
@@ -46,10 +46,11 @@ async def test_a_second_signal_quits_at_once(fleet: Fleet) -> None:
         worker = fleet.start()
         await site.asked(4)
         worker.send_signal(signal.SIGINT)
+        await said(worker, "Received SIGINT, shutting down gracefully")  # two at once would be one
         await asyncio.sleep(0.5)
         assert worker.poll() is None
         worker.send_signal(signal.SIGINT)
-        await ended(worker, seconds=5)
+        await ended(worker, seconds=20)  # the pages are held for longer
         left = await fleet.left()
         hold.set()
     assert left.states == {"leased": 4}  # they come back when their leases expire
@@ -74,9 +75,12 @@ async def test_idle_worker_waits_while_others_hold_work_and_says_so_once(fleet: 
     hold = threading.Event()
     with Site(held_pages(1, hold)) as site:
         await fleet.push(site.url("/0"))
-        busy = fleet.start()
+        patient: dict[str, Any] = {
+            "MAX_IDLE_TIME_BEFORE_CLOSE": 2
+        }  # time to say so, even for one that had no turn for a second
+        busy = fleet.start(**patient)
         await site.asked(1)
-        idle = fleet.start()
+        idle = fleet.start(**patient)
         await fleet.workers(2)
         await asyncio.sleep(2.5)
         assert (busy.poll(), idle.poll()) == (None, None)
@@ -98,6 +102,7 @@ async def test_what_pages_lead_to_while_a_worker_drains_is_kept(fleet: Fleet) ->
         worker = fleet.start()
         await site.asked(2)
         worker.send_signal(signal.SIGTERM)
+        await said(worker, "Received SIGTERM, shutting down gracefully")
         await asyncio.sleep(0.3)
         hold.set()
         status, log = await ended(worker)
