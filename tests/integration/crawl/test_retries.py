@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -35,9 +36,9 @@ async def contents(redis_client: Redis, key: bytes) -> str:
 
 
 async def test_a_retry_waits_in_the_frontier_for_any_worker(fleet: Fleet) -> None:
-    with Site({"/": failing(500)}) as site:
+    with Site({"/": failing(500, Retry_After="10")}) as site:
         await fleet.push(site.url("/"))
-        first = fleet.start(RETRY_BASE_SECONDS=20, RETRY_CAP_SECONDS=20)
+        first = fleet.start()
         await fleet.until(lambda now: now.counters.delayed == 1)
         first.send_signal(signal.SIGTERM)
         status, log = await ended(first)
@@ -71,11 +72,15 @@ async def test_retry_after_counts_for_every_answer_that_is_tried_again(fleet: Fl
 
 
 async def test_the_sick_are_left_alone_and_the_healthy_do_not_wait_for_them(fleet: Fleet) -> None:
-    refusal = Page("too many", 429, {"Retry-After": "1"})
+    def refusing() -> Callable[[], Page]:
+        """Long at first: the healthy have that time to be done, however busy the machine."""
+        waits = iter(["3", "3"])
+        return lambda: Page("too many", 429, {"Retry-After": next(waits, "1")})
+
     pages = {f"/{number}": Page() for number in range(30)}
     with (
-        Site({"/a": refusal, "/b": refusal}, "127.0.0.2") as sick,
-        Site({"/a": refusal, "/b": refusal}, "127.0.0.3") as ill,
+        Site(dict.fromkeys(("/a", "/b"), refusing()), "127.0.0.2") as sick,
+        Site(dict.fromkeys(("/a", "/b"), refusing()), "127.0.0.3") as ill,
         Site(pages, "127.0.0.4") as well,
     ):
         await fleet.push(*(site.url(path) for site in (sick, ill) for path in site.pages), *map(well.url, pages))
