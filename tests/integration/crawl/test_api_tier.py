@@ -82,13 +82,14 @@ async def test_another_worker_asks_after_the_job_of_a_dead_one(
 
 
 async def test_a_job_that_its_provider_forgot_is_paid_again(fleet: Fleet) -> None:
-    with FakeProvider(polls=1) as provider:
+    with FakeProvider(polls=10_000) as provider:
         await push(fleet, URLS[:1])
         worker = fleet.start(**api(provider, "job"))
         while not provider.asked:  # noqa: ASYNC110 - it is another process
             await asyncio.sleep(0.02)
         with provider.lock:
             provider.jobs["job-gone"] = provider.jobs.pop("job-1")
+            provider.polls = 0
         status, log = await ended(worker)
 
     assert status == 0, log

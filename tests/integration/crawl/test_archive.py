@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -73,11 +74,13 @@ async def test_every_confirmed_page_of_killed_workers_is_parsed_again(
 ) -> None:
     directory = tmp_path / "archive"
     archiving = SHORT_LEASE | {"ARCHIVE_PAGES": "all", "ARCHIVE_DIR": str(directory), "DOWNLOAD_DELAY": 0.01}
-    with Site({f"/{n}": Page(BODY.format(n)) for n in range(120)}) as site:
+    hold = threading.Event()  # the last pages: nobody is done before he is killed
+    with Site({f"/{n}": Page(BODY.format(n), hold=hold if n >= 100 else None) for n in range(120)}) as site:
         await fleet.push(*map(site.url, site.pages))
-        for asked in (30, 70):
+        for asked, done in ((30, 1), (70, 11)):
             worker = fleet.start(**archiving)
             await site.asked(asked)
+            await fleet.until(lambda now, least=done: now.counters.done >= least)  # type: ignore[misc]
             worker.kill()
             await ended(worker)
         done = (await fleet.left()).counters.done
@@ -99,6 +102,7 @@ async def test_every_confirmed_page_of_killed_workers_is_parsed_again(
         assert set(known) <= set(again)
         assert not list(directory.glob("*.open"))
         checked(directory)
+        hold.set()
     assert f"{len(again)} new" in reparse.stdout
 
 

@@ -163,7 +163,7 @@ async def test_killed_worker_loses_no_start_url(fleet: Fleet) -> None:
             "CONCURRENT_REQUESTS": 32,
             "CONCURRENT_REQUESTS_PER_DOMAIN": 32,
         }
-        worker = fleet.start(**quick)
+        worker = fleet.start(**quick | {"MAX_IDLE_TIME_BEFORE_CLOSE": 60})  # nothing is there yet
         await fleet.workers(1)
         client.lpush(key, *map(site.url, site.pages))
         await site.asked(1)

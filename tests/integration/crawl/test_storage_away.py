@@ -12,11 +12,11 @@ import pytest
 from pymongo import MongoClient
 
 from crawler.embedded.service import MONGOD
-from tests.crawling import SHORT_LEASE, Fleet, count, ended
+from tests.crawling import SHORT_LEASE, Fleet, count, ended, said
 from tests.servers import Server
 from tests.sites import Page, Site
 
-PAGES = 24
+PAGES = 40
 PATIENT: dict[str, Any] = {"MAX_IDLE_TIME_BEFORE_CLOSE": 60}  # it is idle before MongoDB is back
 
 
@@ -68,10 +68,12 @@ async def test_without_a_spool_nothing_is_leased_and_leases_outlive_the_outage(f
     with site() as pages:
         await fleet.push(pages.url("/"))
         away: dict[str, Any] = {"SPOOL_DIR": "", "STORAGE_CONNECT_SECONDS": 0.3, "FRONTIER_HARD_CAP_SECONDS": 2}
+        away["STORAGE_RETRY_MAX_SECONDS"] = 0.5  # who still waits when MongoDB is back does so within the cap
         worker = fleet.start(DOWNLOAD_DELAY=0.1, **away, **SHORT_LEASE)
         await pages.asked(6)
         mongod.kill()
-        await asyncio.sleep(2)
+        await said(worker, "Nothing new is leased")
+        await asyncio.sleep(1)
         asked = len(pages.requested)
         await asyncio.sleep(3)
         assert len(pages.requested) == asked < PAGES
