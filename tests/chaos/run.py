@@ -177,13 +177,13 @@ class Run:
 
     async def _strike(self, fleet: Fleet, frontier: Frontier, event: trouble.Event) -> bool:
         if event.kind == "restart":
-            trouble.kill_server(self._home / "services", "redis")
-            self._result.restarts += 1
-            return True
+            killed = trouble.kill_server(self._home / "services", "redis")
+            self._result.restarts += killed
+            return killed
         if event.kind == "mongo":
-            trouble.kill_server(self._home / "services", "mongodb")
-            self._result.mongo_kills += 1
-            return True
+            killed = trouble.kill_server(self._home / "services", "mongodb")
+            self._result.mongo_kills += killed
+            return killed
         pids = {int(worker.name.rsplit("-", 2)[1]) for worker in await frontier.census.workers()}
         victim = fleet.victim(pids)
         if victim is None:

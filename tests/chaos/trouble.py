@@ -102,9 +102,10 @@ class Fleet:
         self._frozen.remove(victim)
 
 
-def kill_server(services: Path, name: str) -> None:
-    """End a bundled server with -9: its supervisor starts it again on what its journal holds."""
+def kill_server(services: Path, name: str) -> bool:
+    """End a bundled server with -9: its supervisor starts it again on what its journal holds. False while it does."""
     said = record.read(services / name)
-    assert said is not None
-    assert said.server is not None
+    if said is None or said.state != "ready" or said.server is None or not said.server.alive:
+        return False
     os.kill(said.server.pid, signal.SIGKILL)
+    return True
