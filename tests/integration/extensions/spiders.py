@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
+import urllib.request
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
@@ -32,7 +32,7 @@ class VisitSpider(Spider):
     def parse(self, response: Response) -> Iterator[Any]:
         logger.info("parsing a page")
         if "stick" in response.url:
-            time.sleep(4)  # what a callback must never do
+            urllib.request.urlopen(response.urljoin("/release")).close()  # what a callback must never do
         if "break" in response.url:
             raise ValueError("the page is not as expected")
         if "drop" in response.url:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-import time
+import re
+import threading
 from typing import Any
 
-from tests.integration.extensions.visiting import crawl
+from tests.integration.extensions.visiting import arguments, crawl, logged
 from tests.servers import ScrapyRunner
 from tests.sites import Page, Site
 
@@ -51,9 +52,14 @@ def test_a_traceback_is_inside_its_line_and_an_errback_names_its_request(scrapy_
 
 
 def test_what_a_page_leaves_behind_does_not_speak_in_its_name(scrapy_run: ScrapyRunner) -> None:
-    with Site({"/drop": Page(), "/late": lambda: _after(0.6)}) as site:
-        lines = _lines(scrapy_run, site, ["/drop", "/late"])
-    late = next(line for line in lines if line["message"] == "long after the page")
+    said = threading.Event()
+    with Site({"/drop": Page(), "/late": Page(hold=said)}) as site:
+        urls = [site.url("/drop"), site.url("/late")]
+        process = scrapy_run.fork(*arguments(urls, DEBUG, "LOG_JSON=True", PIPELINE))
+        logged(process, re.compile("long after the page"))
+        said.set()
+        _, log = process.communicate(60)
+    late = next(line for line in map(json.loads, log.splitlines()) if line["message"] == "long after the page")
     assert "request_id" not in late
 
 
@@ -69,8 +75,3 @@ def test_text_carries_the_id_too_and_no_line_shows_a_password(scrapy_run: Scrapy
     ids = {line.split("[")[2].split("]")[0] for line in lines if line.endswith(("parsing a page", "storing an item"))}
     assert len(ids) == 1
     assert len(ids.pop()) == 8
-
-
-def _after(seconds: float) -> Page:
-    time.sleep(seconds)
-    return Page()

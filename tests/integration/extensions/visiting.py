@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.servers import ScrapyRunner
+from tests.zygote import Forked
 
 SPIDERS = "tests.integration.extensions.spiders"
 ADDRESS = re.compile(r"Metrics and probes: (http://127\.0\.0\.1:\d+)/metrics")
@@ -41,11 +42,15 @@ def crawl(runner: ScrapyRunner, urls: Sequence[str], *settings: str) -> subproce
 
 def start(runner: ScrapyRunner, urls: Sequence[str], *settings: str, spider: str = "visit") -> str:
     """Start crawling; returns the address of the metrics as soon as it is served."""
-    process = runner.fork(*arguments(urls, *settings, spider=spider))
-    while (found := ADDRESS.search(process.log)) is None:
+    return logged(runner.fork(*arguments(urls, *settings, spider=spider)), ADDRESS)[1]
+
+
+def logged(process: Forked, words: re.Pattern[str]) -> re.Match[str]:
+    """Where *words* are in its log, as soon as they are."""
+    while (found := words.search(process.log)) is None:
         assert process.poll() is None, process.log
         time.sleep(0.02)
-    return found[1]
+    return found
 
 
 def get(url: str) -> tuple[int, str]:
