@@ -8,6 +8,7 @@ import signal
 import threading
 import time
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -61,7 +62,10 @@ async def test_the_body_is_what_scripts_made_of_the_page(handler: BrowserDownloa
     assert request.meta.keys() == {"download_latency"}
 
 
-async def test_a_page_that_scripts_fill_later_is_waited_for(handler: BrowserDownloadHandler) -> None:
+async def test_a_page_that_scripts_fill_later_is_waited_for(
+    handler: BrowserDownloadHandler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(handler, "_browser", replace(handler._browser, settle_seconds=20))
     shell = "<body><script>fetch('/data').then(r => r.text()).then(t => document.body.append(t))</script>"
     with Site({"/": Page(shell), "/data": Page("price 9.99", headers={"Content-Type": "text/plain"})}) as site:
         assert "price 9.99" in await text(handler, Request(site.url("/")))
@@ -266,13 +270,14 @@ async def test_a_killed_browser_is_replaced(handler: BrowserDownloadHandler) -> 
 
 
 async def test_a_frozen_browser_is_found_and_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chromium, "END_SECONDS", 0.5)
     async with opened(BROWSER_CHECK_SECONDS=0.2) as watched:
         with Site({"/": Page("fine")}) as site:
             await watched.download_request(Request(site.url("/")))
+            monkeypatch.setattr(chromium, "END_SECONDS", 0.5)
             os.kill(watched._keeper._chromium._pid or 0, signal.SIGSTOP)
             with pytest.raises(BrowserError):
                 await watched.download_request(Request(site.url("/")))
+            monkeypatch.undo()  # the next one is not frozen, however busy the machine
             assert "fine" in await text(watched, Request(site.url("/")))
 
         assert watched.stats.get_value(names.BROWSER_RESTARTS.format("hung")) == 1

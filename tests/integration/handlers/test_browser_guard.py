@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
-from collections.abc import AsyncIterator, Iterator
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
 from ipaddress import ip_address
 
 import pytest
@@ -40,7 +42,7 @@ WAYS = {
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def handler() -> AsyncIterator[BrowserDownloadHandler]:
-    async with opened() as one:
+    async with opened(BROWSER_SETTLE_SECONDS=20) as one:
         yield one
 
 
@@ -59,26 +61,37 @@ def every_way_to(site: Site) -> str:
     return "".join(way.replace("{}", site.url(f"/{name}")) for name, way in WAYS.items())
 
 
-async def visit(handler: BrowserDownloadHandler, body: str, **pages: Page) -> Site:
-    """Load a page with *body*; the site knows what was asked of it."""
-    with Site({"/": Page(f"<body>{body}")} | {f"/{name}": page for name, page in pages.items()}) as site:
-        await handler.download_request(Request(site.url("/")))
+async def visit(
+    handler: BrowserDownloadHandler, body: str, until: Callable[[], bool] = lambda: True, **pages: Page
+) -> Site:
+    """Load a page with *body*, which is settled at the earliest when *until* is fulfilled; the site knows what was
+    asked of it."""
+    over = threading.Event()
+    waiting = {"/": Page(f"<body>{body}<script>fetch('/over')</script>"), "/over": Page(hold=over)}
+    with Site(waiting | {f"/{name}": page for name, page in pages.items()}) as site:
+        loading = asyncio.ensure_future(handler.download_request(Request(site.url("/"))))
+        while not (until() or loading.done()):  # noqa: ASYNC110 - it is another process
+            await asyncio.sleep(0.02)
+        over.set()
+        await loading
+    site.received = [request for request in site.received if request.path != "/over"]
     return site
 
 
 async def test_no_way_of_a_page_leads_to_a_forbidden_address(handler: BrowserDownloadHandler, canary: Site) -> None:
     before = refused(handler)
-    await visit(handler, every_way_to(canary))
+    await visit(handler, every_way_to(canary), lambda: refused(handler) - before >= len(WAYS))
 
     assert not canary.received
     assert refused(handler) - before >= len(WAYS)
 
 
 async def test_every_one_of_these_ways_leads_to_an_allowed_one(handler: BrowserDownloadHandler) -> None:
+    ways = {f"/{name}" for name in WAYS}
     with Site({}) as other:
-        await visit(handler, every_way_to(other))
+        await visit(handler, every_way_to(other), lambda: ways <= set(other.requested))
 
-    assert {f"/{name}" for name in WAYS} - set(other.requested) == set()
+    assert ways - set(other.requested) == set()
 
 
 @pytest.mark.parametrize("spelling", ["2130706434", "0x7f.2", "[::ffff:127.0.0.2]", "127.2", "127.0.0.2."])
@@ -87,7 +100,8 @@ async def test_no_spelling_of_an_address_helps(handler: BrowserDownloadHandler, 
         listening.settimeout(0.1)
         before, port = refused(handler), listening.getsockname()[1]
         url = f"http://{spelling}:{port}/"
-        site = await visit(handler, f"<script>fetch('{url}', {{mode: 'no-cors'}})</script>")
+        script = f"<script>fetch('{url}', {{mode: 'no-cors'}})</script>"
+        site = await visit(handler, script, lambda: refused(handler) > before)
 
         with pytest.raises(TimeoutError):
             listening.accept()
@@ -98,7 +112,8 @@ async def test_no_spelling_of_an_address_helps(handler: BrowserDownloadHandler, 
 async def test_a_redirect_of_a_resource_does_not_help(handler: BrowserDownloadHandler, canary: Site) -> None:
     before = refused(handler)
     away = Page("", 302, {"Location": canary.url("/redirected")})
-    site = await visit(handler, "<script src=/away></script><iframe src=/away></iframe>", away=away)
+    body = "<script src=/away></script><iframe src=/away></iframe>"
+    site = await visit(handler, body, lambda: refused(handler) >= before + 2, away=away)
 
     assert site.requested.count("/away") == 2
     assert not canary.received
@@ -111,12 +126,12 @@ async def test_a_name_that_changes_its_address_does_not_help() -> None:
     async def lookup(host: str) -> list[Address]:
         return [answers.pop(0)]
 
-    async with opened(DNSCACHE_ENABLED=False) as uncached:
+    async with opened(DNSCACHE_ENABLED=False, BROWSER_SETTLE_SECONDS=20) as uncached:
         uncached._resolver._lookup = lookup
         with Site({}, host="0.0.0.0") as everywhere:
             url = f"http://rebind.test:{everywhere.url().rpartition(':')[2]}"
             one_after_the_other = f"fetch('{url}first', {{mode: 'no-cors'}}).finally(() => fetch('{url}second'))"
-            await visit(uncached, f"<script>{one_after_the_other}</script>")
+            await visit(uncached, f"<script>{one_after_the_other}</script>", lambda: not answers)
 
     assert everywhere.requested == ["/first"]
     assert not answers
