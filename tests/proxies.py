@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -26,7 +27,8 @@ class RealProxy:
     def __init__(self, port: int, command: Sequence[str]) -> None:
         self.url = f"http://127.0.0.1:{port}"
         self.name = f"127.0.0.1:{port}"
-        self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        quiet = subprocess.DEVNULL
+        self._process = subprocess.Popen(command, stdout=quiet, stderr=quiet, start_new_session=True)
         deadline = time.monotonic() + START_SECONDS
         while not self._listens(port):
             assert self._process.poll() is None, f"{command[0]} ended at its start"
@@ -38,9 +40,10 @@ class RealProxy:
         return self.url.replace("://", f"://{user}:{password}@")
 
     def kill(self) -> None:
-        """kill -9, by its id."""
-        self._process.kill()
-        self._process.wait()
+        """kill -9, by its id, with the processes that it has started."""
+        if self._process.returncode is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
 
     def __enter__(self) -> Self:
         return self
