@@ -27,7 +27,7 @@ from tests.zygote import PROJECT_DIR
 
 # PyMongo forgets the socket of a connection attempt that `close` interrupts; it goes with the garbage.
 pytestmark = pytest.mark.filterwarnings("ignore:Exception ignored in. <socket:pytest.PytestUnraisableExceptionWarning")
-SECONDS = {"STORAGE_CONNECT_SECONDS": 0.5, "STORAGE_REPLY_SECONDS": 1}
+SECONDS = {"STORAGE_CONNECT_SECONDS": 2, "STORAGE_REPLY_SECONDS": 20}
 Build = Callable[..., Writer]
 
 
@@ -226,7 +226,7 @@ async def test_a_worker_told_to_stop_in_an_outage_leaves_its_items_in_the_spool(
     await writer.open()
     mongod.kill()
     assert await writer.store(seen(1)) is StoreResult.SPOOLED
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         await writer.close()
     assert "`scrapy spool replay`" in caplog.text
     assert usage(building.spool_directory(settings, config(settings))).files == 1
