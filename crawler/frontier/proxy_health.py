@@ -62,10 +62,10 @@ class ProxyHealth:
         return {name: state for name, state in states.items() if state in {State.QUARANTINED, State.DUE}}
 
     def wait_ms(self, pool: str, proxies: Collection[str]) -> int:
-        """How long until the first of *proxies* is due for a trial; 0 when that is now, or none is set aside."""
+        """When to ask for *proxies* again; 0 when one is due for a trial, or none is set aside."""
         view = self._view(pool)
-        ends = [view.proxies[name].until_ms for name in proxies if name in view.proxies]
-        return max(0, min(ends, default=0) - self._now_ms(view))
+        aside = [view.proxies[name] for name in proxies if name in view.proxies]
+        return min((self._policy.wait_ms(health, self._now_ms(view)) for health in aside), default=0)
 
     async def claim(self, pool: str, proxy: str) -> bool:
         """Begin the trial of *proxy*. False: another request of the fleet has it."""

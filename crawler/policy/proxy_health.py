@@ -26,19 +26,20 @@ class Health:
     failures: int = 0  # since the last success
     level: int = 0  # quarantines, each soon after the one before
     until_ms: int = 0  # end of the last quarantine, or by when its trial has an outcome
+    trial: bool = False  # one request is on its way to tell
     host: str = ""  # the host of the last failure that may have been that host's
 
     def encode(self) -> str:
         """As Redis keeps it; "" for a proxy of which there is nothing to remember."""
-        return f"{self.failures} {self.level} {self.until_ms} {self.host}" if self != Health() else ""
+        return f"{self.failures} {self.level} {self.until_ms} {self.trial:d} {self.host}" if self != Health() else ""
 
     @classmethod
     def decode(cls, text: str) -> Health:
         """The inverse of `encode`; raises ValueError on anything else."""
         if not text:
             return cls()
-        failures, level, until_ms, host = text.split(" ", 3)
-        return cls(int(failures), int(level), int(until_ms), host)
+        failures, level, until_ms, trial, host = text.split(" ", 4)
+        return cls(int(failures), int(level), int(until_ms), trial == "1", host)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class HealthPolicy:
 
     def succeeded(self, health: Health) -> Health:
         """After an answer. The level is remembered: a proxy that comes and goes is left alone for longer each time."""
-        return replace(health, failures=0, host="") if health.level else Health()
+        return replace(health, failures=0, trial=False, host="") if health.level else Health()
 
     def failed(self, health: Health, now_ms: int, host: str = "", *, trial: bool = False) -> Health:
         """After a failure: a proxy's own, or with *host* one that may be that host's. What was on its way when a
@@ -70,13 +71,18 @@ class HealthPolicy:
             return replace(health, failures=health.failures + 1, host=host)
         soon = now_ms - health.until_ms <= self.duration_ms(health.level)
         level = min(health.level + 1, 32) if soon else 1
-        return Health(self.failures, level, now_ms + self.duration_ms(level), host)
+        return Health(self.failures, level, now_ms + self.duration_ms(level), host=host)
 
     def claimed(self, health: Health, now_ms: int) -> Health:
         """With a trial begun; unchanged when none is due."""
         if self.state(health, now_ms) is not State.DUE:
             return health
-        return replace(health, until_ms=now_ms + self.trial_ms)
+        return replace(health, until_ms=now_ms + self.trial_ms, trial=True)
+
+    def wait_ms(self, health: Health, now_ms: int) -> int:
+        """When to ask for the proxy again: most trials are over long before they have to be."""
+        left = max(0, health.until_ms - now_ms)
+        return min(left, self.quarantine_ms // 4) if health.trial else left
 
     def duration_ms(self, level: int) -> int:
         """How long the quarantine of that level lasts."""

@@ -67,6 +67,7 @@ async def test_one_request_of_the_fleet_is_the_trial(fleet: Fleet) -> None:
         *(worker.claim("homes", "p:1") for worker in (fleet.one, fleet.two) for _ in range(5))
     )
     assert sum(claims) == 1
+    assert 0 < fleet.two.wait_ms("homes", ["p:1"]) <= 50, "not for as long as the trial may take at most"
     assert await fleet.one.failed("homes", "p:1") is None, "another request's failure is no outcome of the trial"
     assert await fleet.one.failed("homes", "p:1", trial=True) == 400
     await fleet.later(0.45)
@@ -80,7 +81,7 @@ async def test_one_request_of_the_fleet_is_the_trial(fleet: Fleet) -> None:
 async def test_a_good_proxy_leaves_nothing_behind_and_the_rest_is_forgotten_in_time(fleet: Fleet) -> None:
     await fleet.one.failed("homes", "p:1", "a.example")
     key = fleet.frontier.shards.key(0, "proxies:homes")
-    assert await fleet.client.hgetall(key) == {b"p:1": b"1 0 0 a.example"}
+    assert await fleet.client.hgetall(key) == {b"p:1": b"1 0 0 0 a.example"}
     assert 86_000_000 < await fleet.client.pttl(key) <= 86_400_000
     await fleet.two.sick("homes")
     assert not await fleet.two.succeeded("homes", "p:1"), "it was suspect only"

@@ -174,8 +174,7 @@ async def test_while_no_proxy_works_requests_wait_and_then_go_on(
     port = free_port()
     with Site(PAGES) as site:
         await fleet.push(*map(site.url, PAGES), cap=2)
-        quick = QUICK | {"DOWNLOAD_TIMEOUT": 3}  # as long as others may wait for the outcome of a trial
-        worker = fleet.start(**quick, PROXY_POOLS=pools(f"http://127.0.0.1:{port}"))
+        worker = fleet.start(**QUICK, PROXY_POOLS=pools(f"http://127.0.0.1:{port}"))
         await fleet.until(lambda now: now.counters.delayed >= 2)
         assert site.requested == []
         with tinyproxy(tmp_path, port=port):

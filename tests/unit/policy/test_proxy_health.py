@@ -39,6 +39,15 @@ def test_only_one_request_is_on_trial_until_its_time_is_over() -> None:
     assert POLICY.claimed(trial, 1_500) != trial, "its worker died"
 
 
+def test_the_outcome_of_a_trial_is_looked_for_soon() -> None:
+    health = failed(Health(), 0, times=3)
+    assert POLICY.wait_ms(health, 100) == 900
+    trial = POLICY.claimed(health, 1_000)
+    assert (POLICY.wait_ms(trial, 1_000), POLICY.wait_ms(trial, 1_400), POLICY.wait_ms(trial, 9_999)) == (250, 100, 0)
+    assert POLICY.wait_ms(POLICY.failed(trial, 1_010, trial=True), 1_010) == 2_000
+    assert not POLICY.succeeded(trial).trial
+
+
 def test_quarantines_grow_up_to_their_limit() -> None:
     health, now, lengths = failed(Health(), 0, times=3), 0, []
     for _ in range(6):
