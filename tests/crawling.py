@@ -183,10 +183,10 @@ async def ended(worker: Forked, seconds: float = 60) -> tuple[int, str]:
     return worker.wait(), log
 
 
-async def said(worker: Forked, words: str, seconds: float = 40) -> None:
-    """Return when *words* are in the log of *worker*."""
+async def said(worker: Forked, words: str, times: int = 1, seconds: float = 40) -> None:
+    """Return when the log of *worker* has *words* that often."""
     deadline = time.monotonic() + seconds
-    while words not in worker.log:
+    while worker.log.count(words) < times:
         assert time.monotonic() < deadline, worker.log
         await asyncio.sleep(0.02)
 

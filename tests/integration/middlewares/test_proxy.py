@@ -15,12 +15,11 @@ import redis.asyncio
 import redis.exceptions
 from pymongo.asynchronous.database import AsyncDatabase
 
-from tests.crawling import Fleet, count, ended
+from tests.crawling import Fleet, count, ended, said
 from tests.integration.handlers.test_http import certified
 from tests.proxies import BadProxy, proxy_py, tinyproxy
 from tests.servers import ScrapyRunner, free_port
 from tests.sites import LATE, Page, Site
-from tests.zygote import Forked
 
 USER, PASSWORD = "crawler-session-{session}", "tops3cret"
 PAGES = {f"/{number}": Page(f"<title>{number}</title>") for number in range(12)}
@@ -184,16 +183,9 @@ async def test_while_no_proxy_works_requests_wait_and_then_go_on(
     assert left.states == {"done": 12}
     assert await mongo_database["pages"].count_documents({}) == 12
     assert count(log, "proxy/postponed/homes") >= 2
-    said = log.count("No proxy of pool homes can be used")
-    assert 1 <= said <= 2 * count(log, "proxy/quarantined/homes"), "once for all requests, and once for each trial"
+    lines = log.count("No proxy of pool homes can be used")
+    assert 1 <= lines <= 2 * count(log, "proxy/quarantined/homes"), "once for all requests, and once for each trial"
     assert f"Proxy 127.0.0.1:{port} of pool homes is good again" in log
-
-
-async def logged(worker: Forked, text: str, times: int = 1) -> None:
-    """Return when its log has *text* so many times; raises TimeoutError after 20 s."""
-    async with asyncio.timeout(20):
-        while worker.log.count(text) < times:  # noqa: ASYNC110 - it is another process
-            await asyncio.sleep(0.02)
 
 
 async def test_the_pools_file_may_change_while_the_crawl_runs(fleet: Fleet, tmp_path: Path) -> None:
@@ -213,11 +205,11 @@ async def test_the_pools_file_may_change_while_the_crawl_runs(fleet: Fleet, tmp_
         file.write_text(f'[homes]\nproxies = ["{one.url}"]\n')
         await site.asked(4)
         file.write_text(f'[homes]\nproxies = ["http://crawler:{PASSWORD}@127.0.0.1"]\n')
-        await logged(worker, REFUSED)
+        await said(worker, REFUSED)
         refused.set()
         await site.asked(7)
         file.write_text(f'[homes]\nproxies = ["{two.with_user("crawler", PASSWORD)}"]\n')
-        await logged(worker, READ_AGAIN, times=2)
+        await said(worker, READ_AGAIN, times=2)
         changed.set()
         status, log = await ended(worker)
         left = await fleet.left()
