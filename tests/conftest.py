@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import uuid
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -65,6 +66,14 @@ async def mongo_database(mongodb_uri: str) -> AsyncIterator[AsyncDatabase[dict[s
         database = client[f"test_{uuid.uuid4().hex}"]
         yield database
         await client.drop_database(database.name)
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Ctrl-C as in a terminal: tests in a background job ignore it, and so would what they start."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture

@@ -55,6 +55,7 @@ def test_two_days_of_the_demo_lose_nothing_and_duplicate_nothing(tmp_path: Path)
 
 @pytest.mark.slow
 @pytest.mark.timeout(240)
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_leaves_no_process_behind_and_the_day_is_not_over(tmp_path: Path) -> None:
     long_enough = command(tmp_path, "--workers", "1", "--size", str(3 * SIZE))  # not over before Ctrl-C is pressed
     demo = subprocess.Popen(long_enough, cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 
 import pytest
 
@@ -72,24 +71,16 @@ async def deaf(swallows: int = 0) -> str:
     return "all done"
 
 
-@contextmanager
-def interruptible() -> Iterator[None]:
-    """Ctrl-C as in a program; workers of the test runner may have it off."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
 @pytest.mark.timeout(8)
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("swallows", [0, 1, 2])
 def test_one_ctrl_c_ends_a_command_whatever_its_clients_swallow(swallows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tasks, "AGAIN_SECONDS", 0.01)
-    with interruptible(), pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt):
         tasks.run(deaf(swallows))
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_what_fails_on_the_way_out_of_a_ctrl_c_is_said() -> None:
     async def fails() -> None:
         try:
@@ -97,7 +88,7 @@ def test_what_fails_on_the_way_out_of_a_ctrl_c_is_said() -> None:
         finally:
             raise ConnectionError("the server is gone")
 
-    with interruptible(), pytest.raises(ConnectionError, match="the server is gone"):
+    with pytest.raises(ConnectionError, match="the server is gone"):
         tasks.run(fails())
 
 
