@@ -1,7 +1,7 @@
 """Everything this worker tells the frontier, in batches and in the one order that loses nothing.
 
-A flush sends starts and reports (they free hosts), then new requests, then the endings of the pages they came
-from: a page is acknowledged only after its children are stored. What a flush could not send stays in front.
+A flush sends starts and reports (they free hosts) and new requests side by side, then the endings of the pages they
+came from: a page is acknowledged only after its children are stored. What a flush could not send stays in front.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -41,12 +42,15 @@ class Outbox:
         outage: Outage,
         flush_seconds: float,
         confirmed: Callable[[Message], None],
+        wake: Callable[[], None],
     ) -> None:
+        """*confirmed* is told of each request that is stored; *wake* when there may be more to lease than before."""
         self._frontier = frontier
         self._stats = stats
         self._outage = outage
         self._flush_seconds = flush_seconds
         self._confirmed = confirmed
+        self._wake = wake
         self._starts: deque[Start] = deque()
         self._suspects: deque[Start] = deque()  # charged before they are sent
         self._reports: deque[Report] = deque()
@@ -134,9 +138,7 @@ class Outbox:
         try:
             await _drain(self._suspects, len(self._suspects), self._send_suspects)
             if self._pushes or self._offers:
-                await self._settle(0)
-                await _drain(self._pushes, len(self._pushes), self._send_pushes)
-                await _drain(self._offers, len(self._offers), self._send_offers)
+                await _both(self._settle(0), self._send_new())
             await self._settle(endings)
             await _drain(self._given_back, len(self._given_back), self._send_given_back)
         except (RedisError, OSError) as error:
@@ -144,6 +146,10 @@ class Outbox:
             return False
         self._outage.over()
         return True
+
+    async def _send_new(self) -> None:
+        await _drain(self._pushes, len(self._pushes), partial(self._send_messages, forced=True))
+        await _drain(self._offers, len(self._offers), partial(self._send_messages, forced=False))
 
     async def _send_suspects(self, batch: Sequence[Start]) -> None:
         _answer(batch, await self._frontier.start([handle for handle, _ in batch]))
@@ -160,6 +166,8 @@ class Outbox:
                 _drop(self._starts, len(starts))
                 self._reported(reports, answers[1])
                 _drop(self._reports, len(reports))
+                if reports:
+                    self._wake()
                 if acks:
                     self._stats.inc_value(names.ACKED, sum(answers[2]))
                     self._count_stale(answers[2])
@@ -181,13 +189,10 @@ class Outbox:
                 self._stats.inc_value(names.BREAKER_CLOSED)
                 logger.info("%s works again", report.host)
 
-    async def _send_pushes(self, batch: Sequence[Message]) -> None:
-        for message, outcome in zip(batch, await self._frontier.push(batch, forced=True), strict=True):
+    async def _send_messages(self, batch: Sequence[Message], *, forced: bool) -> None:
+        for message, outcome in zip(batch, await self._frontier.push(batch, forced=forced), strict=True):
             self._pushed(message, outcome)
-
-    async def _send_offers(self, batch: Sequence[Message]) -> None:
-        for message, outcome in zip(batch, await self._frontier.push(batch), strict=True):
-            self._pushed(message, outcome)
+        self._wake()
 
     def _pushed(self, message: Message, outcome: PushOutcome) -> None:
         match outcome:
@@ -237,6 +242,13 @@ class Outbox:
     def _count_stale(self, answers: Sequence[int]) -> None:
         if stale := sum(not answer for answer in answers):
             self._stats.inc_value(names.STALE, stale)
+
+
+async def _both(one: Awaitable[None], other: Awaitable[None]) -> None:
+    """Side by side, each to its end; then raises what failed."""
+    for result in await asyncio.gather(one, other, return_exceptions=True):
+        if result is not None:
+            raise result
 
 
 async def _drain(queue: deque[T], count: int, send: Callable[[Sequence[T]], Awaitable[None]]) -> None:

@@ -57,7 +57,7 @@ class Worker:
         self.dupefilter = FrontierDupeFilter.from_spider(crawler.spider)
         steady = STEADY_SECONDS if isinstance(frontier.client, RedisCluster) else 0.0
         self.outage = Outage(crawler.stats, random.uniform, self.dupefilter.clear, steady_seconds=steady)
-        self.outbox = Outbox(frontier, crawler.stats, self.outage, FLUSH_SECONDS, self._confirmed)
+        self.outbox = Outbox(frontier, crawler.stats, self.outage, FLUSH_SECONDS, self._confirmed, self._wake)
         self.settler = Settler(crawler, self.book, self.outbox, frontier.config.max_deliveries)
         self.pacer = Pacer(frontier, self.book, self.outbox, queue.encoder.rules, self.outage, self.name)
         self.brake = Brake()
@@ -117,6 +117,9 @@ class Worker:
         await tasks.end(*self._tasks)
         await self.upkeep.last()
         await self._server.aclose()
+
+    def _wake(self) -> None:
+        self.prefetcher.wake()
 
     def _confirmed(self, message: Message) -> None:
         if message.dedupe:

@@ -28,7 +28,9 @@ class Desk:
         self.outage = Outage()
         self.confirmed: list[Message] = []
         made: Any = Outbox
-        self.outbox: Outbox = made(frontier, self.stats, self.outage, 0.0, self.confirmed.append)
+        self.woken: list[str] = []  # what had been told last, each time that there may be more to lease
+        confirmed, wake = self.confirmed.append, lambda: self.woken.append(frontier.names[-1])
+        self.outbox: Outbox = made(frontier, self.stats, self.outage, 0.0, confirmed, wake)
 
 
 @pytest.fixture
@@ -66,6 +68,61 @@ async def test_what_arrives_during_a_flush_waits_for_the_children_that_arrived_w
     assert desk.frontier.told[1:] == [("forced push", [b"1", b"2"]), ("ack", [PARENT])]
     await desk.outbox.flush()
     assert desk.frontier.told[-1] == ("ack", [("0:2", 2)])
+
+
+async def test_hosts_are_freed_while_children_are_stored_and_their_page_ends_after_both() -> None:
+    """A far Redis costs one round trip for the two."""
+    stored, freed, frontier = asyncio.Event(), asyncio.Event(), Frontier()
+    report, push = frontier.report, frontier.push
+
+    async def slow_report(reports: Any) -> Any:
+        freed.set()
+        await stored.wait()
+        return await report(reports)
+
+    async def slow_push(messages: Any, *, forced: bool) -> Any:
+        stored.set()
+        await freed.wait()
+        return await push(messages, forced=forced)
+
+    frontier.report, frontier.push = slow_report, slow_push  # type: ignore[assignment, method-assign]
+    outbox = Desk(frontier).outbox
+    outbox.report(Report(*PARENT, 1, 1, 200))
+    outbox.push(message(1))
+    outbox.end(PARENT)
+    async with asyncio.timeout(5):
+        await outbox.flush()
+    assert sorted(frontier.names[:2]) == ["forced push", "report"]
+    assert frontier.names[2:] == ["ack"]
+
+
+async def test_one_that_fails_lets_the_other_end_before_both_are_tried_again(desk: Desk) -> None:
+    fails = iter([True])
+
+    def fail(name: str) -> None:
+        if name == "report" and next(fails, False):
+            raise RedisConnectionError
+
+    desk.frontier.before = fail
+    desk.outbox.report(Report(*PARENT, 1, 1, 200))
+    desk.outbox.push(message(1))
+    desk.outbox.end(PARENT)
+    await desk.outbox.flush()
+    assert (desk.frontier.names, desk.outage.waited) == (["forced push", "report", "ack"], 1)
+
+
+async def test_leasing_is_tried_again_as_soon_as_there_may_be_more(desk: Desk) -> None:
+    desk.outbox.push(message(1))
+    desk.outbox.offer(message(2))
+    await desk.outbox.flush()
+    desk.outbox.report(Report(*PARENT, 1, 1, 200))
+    await desk.outbox.flush()
+    assert desk.woken == ["forced push", "push", "report"]
+    started = desk.outbox.start(PARENT, on_wire=True)
+    desk.outbox.end(PARENT)
+    await desk.outbox.flush()
+    assert await started
+    assert len(desk.woken) == 3, "neither frees a host"
 
 
 async def test_a_move_is_an_ending_like_any_other(desk: Desk) -> None:

@@ -37,7 +37,7 @@ class Site:
         self.buffer: deque[Held] = deque()
         self.book = LeaseBook(self.buffer)
         made: Any = Outbox
-        self.outbox: Outbox = made(self.frontier, Stats(), Outage(), 0.0, lambda message: None)
+        self.outbox: Outbox = made(self.frontier, Stats(), Outage(), 0.0, lambda message: None, lambda: None)
         made = Pacer
         around = (self.frontier, self.book, self.outbox, Rules(), Outage(), "w", self.clock)
         self.pacer: Pacer = made(*around)
