@@ -64,15 +64,18 @@ async def _twice(call: Callable[..., Awaitable[Any]], *args: Any, **options: Any
 async def _once(call: Callable[..., Awaitable[Any]], *args: Any, **options: Any) -> Any:
     try:
         return await call(*args, **options)
-    except RuntimeError as error:
-        if "the handler is closed" not in str(error):
+    except (RuntimeError, AttributeError) as error:
+        if not _was_closed(error):
             raise
-        raise RedisConnectionError("the connection was closed") from error  # uvloop's way of saying so
-    except AttributeError as error:
-        if error.obj is not None or error.name is None:  # something else than None.writelines
-            raise
-        # A Cluster client closes every connection at once, those included on which other tasks are about to write.
         raise RedisConnectionError("the connection was closed") from error
+
+
+def _was_closed(error: RuntimeError | AttributeError) -> bool:
+    """Whether it is uvloop's way of saying so, or redis-py's None in place of a stream: a Cluster client closes every
+    connection at once, those included on which other tasks are about to write."""
+    if isinstance(error, AttributeError):
+        return error.obj is None and error.name is not None
+    return "the handler is closed" in str(error)
 
 
 def connect(settings: BaseSettings) -> Client:

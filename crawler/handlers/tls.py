@@ -7,6 +7,7 @@ and one tunnel may run in another.
 from __future__ import annotations
 
 import ssl
+from contextlib import suppress
 from typing import Final
 
 _READ_BYTES: Final = 65_536
@@ -35,12 +36,10 @@ class TLS:
         """Take what came, return what it says; raises ssl.SSLError."""
         self._incoming.write(data)
         parts: list[bytes] = []
-        try:
+        with suppress(ssl.SSLWantReadError):  # that was all for now
             while part := self.session.read(_READ_BYTES):
                 parts.append(part)
             self.is_closed = True
-        except ssl.SSLWantReadError:  # that was all for now
-            pass
         return b"".join(parts)
 
     def encrypt(self, data: bytes) -> bytes:

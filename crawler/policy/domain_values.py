@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -157,12 +158,10 @@ def _located(raw: Any) -> FieldRule:
 
 
 def _selector(raw: Any) -> str:
-    try:
+    with suppress(SelectolaxError):  # refused below, as what is no text
         if isinstance(raw, str) and raw.strip():
             _EMPTY.css_first(raw)
             return raw
-    except SelectolaxError:  # refused below, as what is no text
-        pass
     raise BadValueError(raw, "a CSS selector such as h1.name (for a field also img::attr(src))")
 
 

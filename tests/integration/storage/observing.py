@@ -1,8 +1,10 @@
-"""Observations of one product, and a stats collector that remembers."""
+"""Observations of one product, a stats collector that remembers, and waiting for what it says."""
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -46,3 +48,10 @@ def seen(seconds: float, price: str | None = "10.00", url: str = URL, **fields: 
     """The product as it was at that second."""
     values: dict[str, Any] = {"title": "Knife", "currency": "EUR", "price": price and Decimal(price)}
     return ProductItem(url=url, fetched_at=at(seconds), **(values | fields))
+
+
+async def until(condition: Callable[[], object]) -> None:
+    """Raises TimeoutError after 20 s."""
+    async with asyncio.timeout(20):
+        while not condition():  # noqa: ASYNC110 - it is what a file system or a log says
+            await asyncio.sleep(0.02)

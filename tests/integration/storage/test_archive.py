@@ -23,7 +23,7 @@ from crawler.storage.archive.reader import Reader, Selection, Stored
 from crawler.storage.archive.records import Page
 from crawler.storage.archive.store import Store
 from crawler.storage.connection import Database
-from tests.integration.storage.observing import RecordedStats, at
+from tests.integration.storage.observing import RecordedStats, at, until
 
 Open = Callable[..., Any]
 
@@ -207,9 +207,7 @@ async def test_pages_wait_while_too_much_waits_for_upload(
     (config.directory / "someone-elses.warc.gz.open").write_bytes(b"x" * 200)
     archive = Archive(config, Index(database), Store(config), stats)
     waiting = asyncio.create_task(archive.add(page(1)))
-    async with asyncio.timeout(20):
-        while not stats.values["archive/away"]:  # noqa: ASYNC110 - only a log line tells
-            await asyncio.sleep(0.02)
+    await until(lambda: stats.values["archive/away"])
     assert not waiting.done()
     (config.directory / "someone-elses.warc.gz.open").unlink()
     assert await asyncio.wait_for(waiting, 20)

@@ -18,7 +18,7 @@ from crawler.errors import ServiceError
 from crawler.storage import connection
 from crawler.storage.repository import StoreResult
 from crawler.storage.writer import Writer
-from tests.integration.storage.observing import URL, RecordedStats, a_writer, at, seen
+from tests.integration.storage.observing import URL, RecordedStats, a_writer, at, seen, until
 from tests.servers import Server
 
 
@@ -87,9 +87,7 @@ async def test_killed_server_loses_nothing_that_was_confirmed(
         if n == 150:
             await tasks[0]
             mongod.kill()
-    async with asyncio.timeout(20):
-        while not stats.values["storage/outages"]:  # noqa: ASYNC110 - only a log line tells
-            await asyncio.sleep(0.02)
+    await until(lambda: stats.values["storage/outages"])
     await asyncio.sleep(0.5)
     early = set(confirmed)
     assert 0 < len(early) < len(urls)

@@ -21,7 +21,7 @@ from crawler.storage.config import StorageConfig
 from crawler.storage.repository import StoreResult
 from crawler.storage.spool.claims import Claim, usage
 from crawler.storage.writer import Writer
-from tests.integration.storage.observing import URL, RecordedStats, at, seen
+from tests.integration.storage.observing import URL, RecordedStats, at, seen, until
 from tests.servers import ScrapyRunner, Server
 from tests.zygote import PROJECT_DIR
 
@@ -82,13 +82,6 @@ async def replayed(settings: dict[str, Any]) -> None:
     """Return when nothing waits any more."""
     directory = building.spool_directory(settings, config(settings))
     await until(lambda: not usage(directory).files)
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    """Raises TimeoutError after 20 s."""
-    async with asyncio.timeout(20):
-        while not condition():  # noqa: ASYNC110 - it is what a file system or a log says
-            await asyncio.sleep(0.02)
 
 
 async def test_an_outage_costs_time_and_no_items(
