@@ -5,6 +5,7 @@ A fault that survives is a hole in the tests (or no fault): it is named, and the
 
 from __future__ import annotations
 
+import argparse
 import sys
 import tempfile
 import time
@@ -118,6 +119,7 @@ _QUICK = settings(
 
 def main() -> int:
     """Print one line per fault; 1 when one survives."""
+    argparse.ArgumentParser(prog="tests.mutants", description=__doc__).parse_args()  # takes none, and says so
     survivors = 0
     with tempfile.TemporaryDirectory() as directory:
         url = ensure(Path(directory), mongodb=False, preferred_ports=False).redis_url
