@@ -26,10 +26,16 @@ UNSTORED_META: Final = frozenset(
         *("download_slot", "download_latency", "_auth_proxy", "_scheme_proxy", "request_id"),
     }
 )
+# What the machinery counts from try to try: it goes on where a request is put back as it was queued.
+_COUNTED_META: Final = (
+    *("retry_times", "unfinished_times", "min_tier", "proxy_retries", "proxy_tried", "proxy_doubted"),
+    *("redirect_times", "redirect_ttl", "redirect_urls", "redirect_reasons"),
+)
 UNSTORED_HEADERS: Final = frozenset({b"Proxy-Authorization"})
 
 _CLASSES: Final[dict[str, type[Request]]] = {"f": FormRequest, "j": JsonRequest}
 _NAMES: Final = {cls: name for name, cls in _CLASSES.items()}
+_INT_MAX: Final = 1 << 63
 _VERBATIM: Final = {"verbatim_url": True}  # a stored URL is escaped: doing that again took half of the time
 _FIELDS: Final = {"c": "cookies", "k": "cb_kwargs", "g": "flags"}
 
@@ -56,11 +62,27 @@ def encode(request: Request, spider: Spider | type[Spider]) -> bytes:
     return _pack(state, request)
 
 
+def restored(body: bytes, request: Request) -> bytes:
+    """*body*, what `encode` wrote of *request* when it was queued, with the counts and the priority that it has now.
+
+    For a request that cannot be encoded any more: a middleware or a callback has put an object into its meta since.
+    Raises CodecError where *body* is not what `encode` writes.
+    """
+    state = _unpacked(body)
+    counts = {key: request.meta[key] for key in _COUNTED_META if _is_plain(request.meta.get(key))}
+    if meta := state.get("d", {}) | counts:
+        state["d"] = meta
+    if _is_plain(request.priority):
+        state["p"] = request.priority
+    packed: bytes = msgpack.packb(state, datetime=True)
+    return packed
+
+
 def decode(body: bytes, spider: Spider) -> Request:
     """The Request written by `encode`; raises CodecError on anything else."""
     try:
-        state = msgpack.unpackb(body, timestamp=3, strict_map_key=False)
-        request = _CLASSES.get(state.get("t"), Request)(
+        state = _unpacked(body)
+        request = _CLASSES.get(state.get("t", ""), Request)(
             url=state["u"],
             method=state.get("m", "GET"),
             headers=state.get("h"),
@@ -78,8 +100,26 @@ def decode(body: bytes, spider: Spider) -> Request:
     except CodecError:
         raise
     except Exception as error:
-        raise CodecError(f"not a queued request ({type(error).__name__}: {error}): {body[:80]!r}") from error
+        raise _unreadable(body, error) from error
     return request
+
+
+def _unpacked(body: bytes) -> dict[str, Any]:
+    try:
+        return dict(msgpack.unpackb(body, timestamp=3, strict_map_key=False))
+    except Exception as error:
+        raise _unreadable(body, error) from error
+
+
+def _unreadable(body: bytes, error: Exception) -> CodecError:
+    return CodecError(f"not a queued request ({type(error).__name__}: {error}): {body[:80]!r}")
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether *value* is of the kinds that counts are of: numbers, texts and lists of texts."""
+    if isinstance(value, (list, tuple)):
+        return all(isinstance(each, str) for each in value)
+    return isinstance(value, str) or (isinstance(value, int) and abs(value) < _INT_MAX)
 
 
 def _stored_meta(request: Request) -> dict[str, Any]:

@@ -244,6 +244,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
             self._ready.append(request)
             return True
         held.evidence.replaced = True
+        request = self.worker.settler.storable(request, held)
         request.meta.pop(MIN_TIER, None)  # what one host needs says nothing of another
         return self._push(request, held, dedupe=not (request.dont_filter or _closes_chain(request)))
 

@@ -108,29 +108,40 @@ class Settler:
         return round(self._policy.default.wait_seconds(attempt, self._uniform) * 1000)
 
     def again(self, request: Request, held: Held, reason: str, delay_ms: int) -> bool:
-        """Put *request* back as it is now, to be tried after *delay_ms*; a dead letter when it cannot be stored."""
-        if (body := self._encoded(request, held)) is None:
-            return False
-        self._outbox.end(Nack(held.handle, delay_ms, reason, body, request.priority))
+        """Put *request* back as it is, to be tried after *delay_ms*; as it was queued where that cannot be stored."""
+        self._outbox.end(Nack(held.handle, delay_ms, reason, self._encoded(request, held), request.priority))
         return True
 
     def move(self, request: Request, held: Held, tier: Tier) -> bool:
-        """Put *request* as it is now into the queue of *tier*; a dead letter when it cannot be stored."""
-        if (body := self._encoded(request, held)) is None:
-            return False
+        """Put *request* as it is now into the queue of *tier*, or as it was queued where that cannot be stored."""
         assert self._crawler.spider is not None
         stream = stream_of(self._crawler.spider.name, tier)
-        self._outbox.end(Move(held.handle, stream, body=body, priority=request.priority))
+        self._outbox.end(Move(held.handle, stream, body=self._encoded(request, held), priority=request.priority))
         return True
 
-    def _encoded(self, request: Request, held: Held) -> bytes | None:
+    def storable(self, request: Request, held: Held) -> Request:
+        """*request* for the queue; where it cannot be stored, with the meta and cb_kwargs that it was leased with."""
+        assert self._crawler.spider is not None
+        try:
+            codec.encode(request, self._crawler.spider)
+        except CodecError as error:
+            self._say_unstored(request, error)
+            stored = codec.decode(codec.restored(held.lease.body, request), self._crawler.spider)
+            fields = ("url", "method", "headers", "body", "dont_filter")
+            request = stored.replace(**{name: getattr(request, name) for name in fields})
+        return request
+
+    def _encoded(self, request: Request, held: Held) -> bytes:
         assert self._crawler.spider is not None
         try:
             return codec.encode(request, self._crawler.spider)
         except CodecError as error:
-            logger.error("%s is kept as a dead letter: %s", request, error)
-            self._outbox.end(Bury(held.handle, "unserialisable", {"url": request.url, "error": str(error)}))
-            return None
+            self._say_unstored(request, error)
+            return codec.restored(held.lease.body, request)
+
+    def _say_unstored(self, request: Request, error: CodecError) -> None:
+        self._crawler.stats.inc_value(names.RESTORED)
+        logger.warning("%s goes back as it was queued, without what was added to it since: %s", request, error)
 
     def ended(self, request: Request) -> bool:
         """*request* left the engine: settle its lease, unless the lease moved on with a follow-up.

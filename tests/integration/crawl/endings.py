@@ -90,7 +90,35 @@ class Unavailable(Ending):
 
     name = "unavailable"
     path = "/unavailable"
-    custom_settings = {"RETRY_TIMES": 1, "FRONTIER_BACKOFF_SECONDS": 0.1}
+    custom_settings: dict[str, Any] = {"RETRY_TIMES": 1, "FRONTIER_BACKOFF_SECONDS": 0.1}
+
+
+class ObjectInMeta(Unavailable):
+    """503 to the last retry, and a middleware has put into meta what nobody can store."""
+
+    name = "object_in_meta"
+    custom_settings: dict[str, Any] = Unavailable.custom_settings | {
+        "DOWNLOADER_MIDDLEWARES": {f"{HERE}.MarkingMiddleware": 1}
+    }
+
+
+class ObjectFromCallback(Ending):
+    """The item fails the first time, and the callback has put into meta what nobody can store."""
+
+    name = "object_from_callback"
+    custom_settings = {"ITEM_PIPELINES": {f"{HERE}.OnceFailingPipeline": 1}}
+
+    def parse(self, response: Response) -> Any:
+        response.meta["lock"] = object()
+        yield {"url": response.url}
+
+
+class ObjectRedirected(Ending):
+    """A redirect to another host of a request whose meta nobody can store."""
+
+    name = "object_redirected"
+    path = "/elsewhere"
+    custom_settings = {"DOWNLOADER_MIDDLEWARES": {f"{HERE}.MarkingMiddleware": 1}}
 
 
 class Redirected(Ending):
@@ -352,6 +380,13 @@ class RefusingMiddleware:
 
     def process_request(self, request: Request) -> None:
         raise IgnoreRequest("not today")
+
+
+class MarkingMiddleware:
+    """Puts an object into the meta of every request."""
+
+    def process_request(self, request: Request) -> None:
+        request.meta["lock"] = object()
 
 
 class ReplacingMiddleware:

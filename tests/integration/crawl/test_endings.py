@@ -72,6 +72,9 @@ ENDS: dict[str, tuple[dict[str, int], list[str]]] = {
     "raises_midway": ({"done": 1, "dead": 1}, ["spider_error"]),  # done: its child
     "not_found": ({"done": 1}, []),
     "unavailable": ({"dead": 1}, ["http_503"]),
+    "object_in_meta": ({"dead": 1}, ["http_503"]),
+    "object_from_callback": ({"done": 1}, []),
+    "object_redirected": ({"done": 2}, []),
     "redirected": ({"done": 1}, []),
     "cookie_wall": ({"done": 1}, []),
     "redirected_elsewhere": ({"done": 2}, []),
@@ -155,6 +158,15 @@ def test_retries_wait_in_the_frontier(ended: dict[str, Ended]) -> None:
     for name in ("unavailable", "refused"):
         assert ended[name].count("frontier/retried") == ended[name].count("frontier/nacked") == 1
         assert ended[name].left.letters[0].detail["attempts"] == 2
+
+
+def test_an_object_in_meta_costs_no_retry_and_hides_no_reason(ended: dict[str, Ended]) -> None:
+    refused = ended["object_in_meta"]
+    assert refused.count("frontier/nacked") == refused.count("frontier/restored") == 1
+    assert (refused.left.letters[0].detail["attempts"], refused.left.letters[0].detail["status"]) == (2, 503)
+    assert ended["object_from_callback"].count("item_scraped_count") == 1
+    assert ended["object_redirected"].count("frontier/restored") == 1
+    assert ended["object_redirected"].count("item_scraped_count") == 1
 
 
 def test_a_dead_letter_says_what_failed_how_often_and_what_came_last(ended: dict[str, Ended]) -> None:

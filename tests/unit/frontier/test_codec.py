@@ -161,3 +161,19 @@ def test_a_proxy_with_credentials_is_refused_rather_than_lost() -> None:
 )
 def test_only_a_proxy_of_the_requests_own_is_stored(meta: dict[str, Any], stored: dict[str, Any]) -> None:
     assert codec.decode(codec.encode(Request("https://a.example/", meta=meta), SPIDER), SPIDER).meta == stored
+
+
+def test_what_can_no_longer_be_stored_goes_back_as_it_was_with_its_counts() -> None:
+    queued = Request("https://shop.example/a", SPIDER.parse_item, meta={"page": 2, "retry_times": 1}, priority=3)
+    body = codec.encode(queued, SPIDER)
+    now = Request("https://shop.example/b", meta={"page": object(), "lock": object(), "retry_times": 2}, priority=-7)
+    again = codec.decode(codec.restored(body, now), SPIDER)
+    assert (again.url, again.callback) == (queued.url, SPIDER.parse_item)
+    assert (again.meta, again.priority) == ({"page": 2, "retry_times": 2}, -7)
+
+
+@pytest.mark.parametrize("count", [object(), 1 << 80, {}, [object()], None])
+def test_counts_of_another_kind_are_not_taken_over(count: Any) -> None:
+    body = codec.encode(Request("https://shop.example/", meta={"retry_times": 1}), SPIDER)
+    now = Request("https://shop.example/", meta={"retry_times": count})
+    assert codec.decode(codec.restored(body, now), SPIDER).meta == {"retry_times": 1}
