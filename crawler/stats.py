@@ -75,6 +75,7 @@ SPOOLED: Final = "storage/spool/entries"  # put on local disk while MongoDB was 
 REPLAYED: Final = "storage/spool/replayed"
 SPOOL_BYTES: Final = "storage/spool/bytes"
 SPOOL_OLDEST: Final = "storage/spool/oldest_timestamp_seconds"  # when its oldest file was last written; 0 = empty
+SPOOL_DAMAGED: Final = "storage/spool/damaged_files"  # set aside, because not all of them could be stored
 CHANGES: Final = "storage/changes"  # records added to a change history
 
 # browser

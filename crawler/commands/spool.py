@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar
@@ -45,7 +46,7 @@ class Command(ScrapyCommand):
     default_settings: ClassVar[dict[str, Any]] = {"LOG_LEVEL": "WARNING"}
 
     def syntax(self) -> str:
-        return "list|replay [--target NAME]"
+        return "list|replay [--target NAME] [--damaged]"
 
     def short_desc(self) -> str:
         return "Show or store the items that wait on disk for MongoDB"
@@ -53,27 +54,36 @@ class Command(ScrapyCommand):
     def long_desc(self) -> str:
         return (
             "Show what waits in SPOOL_DIR because MongoDB was away, or store it now. Workers do that by themselves; "
-            "what a running worker has written is left to it."
+            "what a running worker has written is left to it. Of a damaged file all that can be read is stored; the "
+            "file is kept as *.damaged, and the exit status is 1."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.add_argument("--target", default="", help="replay: what waits for this database, as `list` names it")
+        parser.add_argument(
+            "--damaged",
+            action="store_true",
+            help="replay: files set aside as damaged once more, such as those that only a newer release could decode",
+        )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Exit status 2 with one line when MongoDB does not serve or there is no such target."""
+        """Exit status 2 with one line when MongoDB does not serve or the target is unknown, 1 for damaged files."""
         with answering(args):
             if len(args) != 1 or args[0] not in VERBS:
                 raise UsageError(f"expected one of {', '.join(VERBS)}, got: {' '.join(args) or 'nothing'}")
-            if opts.target and args[0] == "list":
-                raise UsageError("--target is for replay", print_help=False)
+            if (opts.target or opts.damaged) and args[0] == "list":
+                raise UsageError("--target and --damaged are for replay", print_help=False)
             assert self.settings is not None
             config = _config(self.settings)
             if args[0] == "list":
                 self._list(Path(config.spool_dir))
             else:
-                count = tasks.run(self._replay(config, opts.target))
+                count, damaged = tasks.run(self._replay(config, opts.target, again=opts.damaged))
                 print(f"stored {count} entries" if count else "nothing waits that is not a running worker's")
+                if damaged:
+                    print(f"{damaged} files are damaged and kept: the lines above name them", file=sys.stderr)
+                self.exitcode = 1 if damaged else 0
 
     def _list(self, directory: Path) -> None:
         table = Table("target", "files", "bytes", "oldest (UTC)", "damaged files")
@@ -84,7 +94,8 @@ class Command(ScrapyCommand):
                 table.add_row(escape(name), str(found.files), f"{found.size:,}", oldest, str(damaged))
         console().print(table if table.row_count else f"nothing waits in {directory}")
 
-    async def _replay(self, config: StorageConfig, target: str) -> int:
+    async def _replay(self, config: StorageConfig, target: str, *, again: bool) -> tuple[int, int]:
+        """How many entries were stored, and how many files are not whole."""
         assert self.settings is not None
         if target and target not in await asyncio.to_thread(_targets, Path(config.spool_dir)):
             raise ShoalError(
@@ -98,7 +109,11 @@ class Command(ScrapyCommand):
             spool = building.spool(directory, config)
             try:
                 outage = Outage(stats, connection.where(self.settings), config.retry_max_seconds)
-                return await Detour(spool, repository, outage, stats, config.batch_size).replay()
+                detour = Detour(spool, repository, outage, stats, config.batch_size)
+                count = await detour.replay()
+                damaged = await asyncio.to_thread(lambda: sorted(directory.glob(f"*{DAMAGED}"))) if again else []
+                count += sum([await detour.again(path) for path in damaged])
+                return count, detour.damaged
             finally:
                 spool.close()
 

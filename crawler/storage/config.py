@@ -9,6 +9,7 @@ from typing import Any, Final, Self
 from crawler import config
 from crawler.errors import ConfigError
 from crawler.items import PageItem, ProductItem
+from crawler.storage.documents import is_collection
 
 LINKABLE: Final = frozenset({ProductItem.collection, PageItem.collection})  # the rest cannot be recognised
 
@@ -57,11 +58,7 @@ def _linked(settings: Mapping[str, Any]) -> frozenset[str]:
 
 def _history(settings: Mapping[str, Any]) -> dict[str, str]:
     value = settings.get("CHANGE_HISTORY")
-    if isinstance(value, Mapping) and all(map(_is_name, [*value, *value.values()])):
+    if isinstance(value, Mapping) and all(map(is_collection, [*value, *value.values()])):
         return dict(value)
     allowed = "a dict of collection names, items to their changes, like {'products': 'product_changes'}"
     raise ConfigError("CHANGE_HISTORY", value, allowed)
-
-
-def _is_name(name: object) -> bool:
-    return isinstance(name, str) and name != "" and "$" not in name and not name.startswith("system.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import decimal
 import math
 import operator
+import re
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import fields
@@ -32,6 +33,7 @@ BOOKKEEPING: Final = frozenset(
 )
 # What says how an item came about. It changes with each fetch, so it is no part of the content.
 PROVENANCE: Final = frozenset({"url", "key", "fetched_at", "source", "issues", "found_in"})
+_COLLECTION: Final = re.compile(r"(?!system\.)[^$\0.](?:[^$\0]{0,118}[^$\0.])?")
 _IMMUTABLE: Final = frozenset({types.NoneType, bool, int, float, str, bytes, Decimal, datetime})
 _HARMLESS: Final = frozenset({types.NoneType, bool, bytes, datetime})
 
@@ -121,6 +123,11 @@ def content_hash(item: Item) -> str:
     return digest
 
 
+def is_collection(name: object) -> bool:
+    """Whether MongoDB takes *name* for a collection of ours; every write to another would fail, over and over."""
+    return isinstance(name, str) and name.isprintable() and _COLLECTION.fullmatch(name) is not None
+
+
 def check(value: Any, where: str, depth: int = 0) -> None:
     """Raise UnstorableError unless MongoDB gives *value* back as it is; *where* names it for people."""
     match value:
@@ -186,8 +193,9 @@ def _layout(kind: Any) -> _Layout:
     names = tuple(each.name for each in fields(kind))
     if taken := BOOKKEEPING.intersection(names):
         raise UnstorableError("reserved_field", f"{kind.__name__}.{min(taken)}: this name is the writer's own")
-    if not isinstance(getattr(kind, "collection", None), str):
-        raise UnstorableError("missing_collection", f"{kind.__name__}: the class names no collection")
+    if not is_collection(name := getattr(kind, "collection", None)):
+        text = f"{kind.__name__}: its `collection` is {name!r:.80}, not the name of a collection"
+        raise UnstorableError("missing_collection", text)
     said = tuple(name for name in names if name not in PROVENANCE)
     return _Layout(names, _reader(names), said, _reader(said))
 

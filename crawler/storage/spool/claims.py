@@ -38,8 +38,10 @@ class Claim:
     @classmethod
     def abandoned(cls, directory: Path) -> Iterator[Self]:
         """Take what processes that have ended left behind, oldest first."""
-        for path in sorted(directory.glob(f"*{_LOCK}")):
-            if (claim := cls._take(directory, path.stem)) is not None:
+        owners = {path.stem for path in directory.glob(f"*{_LOCK}")}
+        owners |= {path.stem.rpartition("-")[0] for path in directory.glob(f"*-*{SUFFIX}")}  # such as from a backup
+        for owner in sorted(owners):
+            if (claim := cls._take(directory, owner)) is not None:
                 if claim.files():
                     yield claim
                 else:

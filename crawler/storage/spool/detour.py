@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -16,11 +17,13 @@ from crawler.storage.documents import Document, UnstorableError
 from crawler.storage.outage import Outage, Stats
 from crawler.storage.rejections import Rejection
 from crawler.storage.repository import Repository
-from crawler.storage.spool.claims import usage
+from crawler.storage.spool.claims import DAMAGED, usage
 from crawler.storage.spool.entries import Entry
-from crawler.storage.spool.spool import Spool, SpoolFullError, batches
+from crawler.storage.spool.reading import SpoolFile
+from crawler.storage.spool.spool import Spool, SpoolFullError
 
 POLL_SECONDS: Final = 0.2
+CLOSE_SECONDS: Final = 20.0  # to store what waits when a worker ends; then the next worker does it
 ADOPT_LOOKS: Final = 50  # so often between two looks for dead workers' files
 
 logger = logging.getLogger(__name__)
@@ -40,6 +43,7 @@ class Detour:
         self._stats = stats
         self._batch_size = batch_size
         self._full = False
+        self.damaged = 0  # files of which not all could be stored
         self._task: asyncio.Task[None] | None = None
         self.changed: Callable[[], None] = lambda: None  # called when the spool has grown or shrunk
 
@@ -77,10 +81,12 @@ class Detour:
         return True
 
     async def close(self) -> None:
-        """Store what waits while MongoDB serves; leave the rest to the next worker, and say so."""
+        """Store what waits while MongoDB serves, for CLOSE_SECONDS; leave the rest to the next worker, and say so."""
         assert self._task is not None
-        while self.taken and self._outage.since is None:  # noqa: ASYNC110 - a state of two, and asked for once
-            await asyncio.sleep(POLL_SECONDS / 4)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(CLOSE_SECONDS):
+                while self.taken and self._outage.since is None:  # noqa: ASYNC110 - a state of two, asked for once
+                    await asyncio.sleep(POLL_SECONDS / 4)
         await tasks.end(self._task)
         self._count()
         if self.taken:
@@ -96,31 +102,57 @@ class Detour:
                     self._spool.adopt()
                 await self.replay()
             except Exception:
-                logger.exception("A spool file could not be replayed; it stays, and is tried again")
+                logger.exception("The spool in %s cannot be looked through; it is tried again", self._spool.directory)
                 await self._outage.pause(10)
             await asyncio.sleep(POLL_SECONDS)
 
     async def replay(self) -> int:
-        """Store all that waits now; how many entries that were."""
+        """Store all that waits now; how many entries that were. A file that is not all stored is set aside."""
         total = 0
         while (path := await self._spool.oldest()) is not None:
-            total += await self._replay(path)
-            await asyncio.to_thread(path.unlink)
+            file = SpoolFile(path)
+            total += await self._replay(file)
+            await self._spool.done_with(path, keep=bool(file.damage))
             self._count()
         if total:
             logger.warning("Stored %d entries of the spool", total)
         return total
 
-    async def _replay(self, path: Path) -> int:
-        stored = 0
-        reader = batches(path, self._batch_size)
-        while batch := await asyncio.to_thread(next, reader, None):
-            await self._store(batch)
-            self._stats.inc_value(names.REPLAYED, len(batch))
-            stored += len(batch)
+    async def again(self, path: Path) -> int:
+        """Store what can be stored now of a file that was set aside; it goes when that is all. How many entries."""
+        file = SpoolFile(path)
+        stored = await self._replay(file)
+        if not file.damage:
+            await asyncio.to_thread(path.unlink, missing_ok=True)
         return stored
 
-    async def _store(self, batch: Sequence[Entry]) -> None:
+    async def _replay(self, file: SpoolFile) -> int:
+        """Store each entry of *file* that can be, and note the others as its damage; how many were stored."""
+        stored = 0
+        reader = file.batches(self._batch_size)
+        while batch := await asyncio.to_thread(next, reader, None):
+            done = await self._store(batch, file)
+            self._stats.inc_value(names.REPLAYED, done)
+            stored += done
+        if file.damage:
+            self.damaged += 1
+            self._stats.inc_value(names.SPOOL_DAMAGED)
+            text = "%s is damaged: %s. All else in it is stored, and the file is kept as %s"
+            logger.error(text, file.path, file.describe(), file.path.with_suffix(DAMAGED).name)
+        return stored
+
+    async def _store(self, batch: Sequence[Entry], file: SpoolFile) -> int:
+        """How many were stored: one at a time where something is wrong with one of them."""
+        try:
+            await self._write(batch)
+        except Exception as error:  # noqa: BLE001 - it is the file's damage, which is said and kept
+            if len(batch) > 1:
+                return sum([await self._store([entry], file) for entry in batch])
+            file.damage.append(f"{batch[0].id:.200} cannot be stored: {type(error).__name__} {error!s:.200}")
+            return 0
+        return len(batch)
+
+    async def _write(self, batch: Sequence[Entry]) -> None:
         for name in dict.fromkeys(entry.collection for entry in batch if isinstance(entry, Document)):
             documents = [entry for entry in batch if isinstance(entry, Document) and entry.collection == name]
             results = await self._outage.insist(partial(self._repository.store, name, documents))
@@ -130,7 +162,9 @@ class Detour:
 
     async def _reject(self, rejections: Sequence[Rejection]) -> None:
         if rejections:
-            await self._outage.insist(partial(self._repository.reject, rejections))
+            results = await self._outage.insist(partial(self._repository.reject, rejections))
+            if refused := [why for why in results if why is not None]:
+                raise refused[0]
 
     def _count(self) -> None:
         found = usage(self._spool.directory)

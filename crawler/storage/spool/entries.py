@@ -2,19 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, TypeVar
 
 import bson
 from bson.codec_options import CodecOptions
+from bson.errors import BSONError
 from bson.raw_bson import RawBSONDocument
 
-from crawler.storage.documents import Document
+from crawler.storage.documents import Document, is_collection
 from crawler.storage.rejections import Rejection
 
 Entry = Document | Rejection
+T = TypeVar("T", Document, Rejection)
 
 _RAW: Final[CodecOptions[RawBSONDocument]] = CodecOptions(document_class=RawBSONDocument, tz_aware=True)
+_DOCUMENT: Final = {
+    "collection": str,
+    "id": str,
+    "content_hash": str,
+    "fetched_at": datetime,
+    "body": RawBSONDocument,
+    "distinctive": bool,
+}
+_REJECTION: Final = {"id": str, "body": RawBSONDocument}
+
+
+class UnreadableError(Exception):
+    """Bytes that are safe and sound, and no entry that this release knows."""
 
 
 def pack(entries: Sequence[Entry]) -> bytes:
@@ -22,13 +38,35 @@ def pack(entries: Sequence[Entry]) -> bytes:
     return b"".join(bson.encode(_row(entry)) for entry in entries)
 
 
-def unpack(payload: bytes) -> Iterator[Entry]:
-    """What was packed; raises BSONError for anything else."""
-    for row in bson.decode_all(payload, _RAW):
-        if "collection" in row:
-            yield Document(**row)
-        else:
-            yield Rejection(row["id"], row["body"])
+def unpack(payload: bytes) -> Iterator[Entry | UnreadableError]:
+    """What was packed, and an error in the place of each entry that is none."""
+    rows = bson.decode_iter(payload, _RAW)
+    while True:
+        try:
+            row = next(rows, None)
+            if row is None:
+                return
+            yield _made(Document, _DOCUMENT, row) if "collection" in row else _made(Rejection, _REJECTION, row)
+        except UnreadableError as error:
+            yield error
+        except (BSONError, ValueError) as error:  # what follows it in this payload cannot be found
+            yield UnreadableError(f"no BSON: {error!s:.100}")
+            return
+
+
+def _made(kind: type[T], form: Mapping[str, type], row: Mapping[str, Any]) -> T:
+    values = dict(row)
+    if unknown := sorted(values.keys() - form.keys()):
+        raise UnreadableError(f"field {unknown[0]!r:.80} of another release")
+    for name, value in values.items():
+        if not isinstance(value, form[name]):
+            raise UnreadableError(f"field {name!r} is a {type(value).__name__}")
+    if not is_collection(name := values.get("collection", "none")):
+        raise UnreadableError(f"{name!r:.80} is no name of a collection")
+    try:
+        return kind(**values)
+    except TypeError as error:  # a field is missing
+        raise UnreadableError(str(error).partition(" ")[2]) from None
 
 
 def _row(entry: Entry) -> dict[str, Any]:

@@ -1,66 +1,139 @@
-"""The format of a spool file: a head, then frames of length, checksum and payload.
+"""The format of a spool file: a head, then frames, each of them found and checked without its neighbours.
 
 One frame is one append, and an append is confirmed only when it is on the disk. So whatever a crash leaves unfinished
-is the last frame, and nobody was told that it is safe.
+is the last frame, and nobody was told that it is safe. Anything else that cannot be read was safe once: the disk, or a
+person, has altered it.
+
+    file   = "shoal spool 2\\n" frame*
+    frame  = magic, length of the payload, CRC-32 of that length, CRC-32 of length and payload, payload
+
+Files of the form before ("shoal spool 1\\n": length, CRC-32 of the payload, payload) are read too.
 """
 
 from __future__ import annotations
 
+import re
 import struct
 import zlib
 from collections.abc import Iterator
-from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final, NamedTuple
 
-HEAD: Final = b"shoal spool 1\n"
-_LENGTH_AND_CHECKSUM: Final = struct.Struct(">II")
+HEAD: Final = b"shoal spool 2\n"
+_HEAD_1: Final = b"shoal spool 1\n"
+_MAGIC: Final = b"\xffsp\xfe"  # in no UTF-8: no text in an item looks like a frame
+_FRAME: Final = struct.Struct(">4sIII")
+_LENGTH: Final = struct.Struct(">I")
+_FRAME_1: Final = struct.Struct(">II")
+# How an entry begins, behind the four bytes of its length: what holds none of these holds no item.
+_ENTRY: Final = re.compile(rb"\x02(?:collection|id)\x00")
 
 
-class BrokenFileError(Exception):
-    """The file holds no whole frame from *offset* on.
+class Gap(NamedTuple):
+    """Bytes that are no frame. *torn*: an unfinished last append, or nothing of ours; no item was safe in it."""
 
-    *torn*: only its last append is unfinished, which nobody relies on; otherwise the disk has altered what was safe.
-    """
-
-    def __init__(self, path: Path, offset: int, *, torn: bool) -> None:
-        what = "an unfinished append" if torn else "damaged data"
-        super().__init__(f"{path}: {what} from byte {offset} on")
-        self.torn = torn
+    offset: int
+    length: int
+    torn: bool
 
 
 def frame(payload: bytes) -> bytes:
-    """*payload* as it is appended."""
-    return _LENGTH_AND_CHECKSUM.pack(len(payload), zlib.crc32(payload)) + payload
+    """*payload* as it is appended; at most 4 GiB."""
+    length = _LENGTH.pack(len(payload))
+    return _FRAME.pack(_MAGIC, len(payload), zlib.crc32(length), zlib.crc32(payload, zlib.crc32(length))) + payload
 
 
-def read(path: Path) -> Iterator[bytes]:
-    """The payloads of a file; raises BrokenFileError after the last whole one where more follows."""
-    size = path.stat().st_size
-    with path.open("rb") as file:
-        head = file.read(len(HEAD))
-        if head != HEAD:
-            raise BrokenFileError(path, 0, torn=HEAD.startswith(head))
-        while (offset := file.tell()) < size:
-            payload = _next(file)
-            if payload is None:
-                raise BrokenFileError(path, offset, torn=_is_last(file, offset, size))
-            yield payload
+def read(data: bytes) -> Iterator[bytes | Gap]:
+    """The payloads of a whole file in their order, and what is between and behind them where that is no frame."""
+    forms = _FirstFrames(data), _Frames(data)  # the head is no surer than the rest: the first that finds a frame
+    likely, other = forms if data.startswith(_HEAD_1) else forms[::-1]
+    form = other if likely.following(0) == len(data) != other.following(0) else likely
+    position = len(HEAD) if data.startswith((HEAD, _HEAD_1)) else 0
+    if not data:
+        yield Gap(0, 0, torn=True)
+    while position < len(data):
+        if (end := form.end(position)) is not None:
+            yield data[position + form.head : end]
+        else:
+            end = form.following(position)
+            torn = end == len(data) and (form.is_torn(position) if position else HEAD.startswith(data))
+            yield Gap(position, end - position, torn)
+        position = end
 
 
-def _next(file: BinaryIO) -> bytes | None:
-    head = file.read(_LENGTH_AND_CHECKSUM.size)
-    if len(head) < _LENGTH_AND_CHECKSUM.size:
-        return None
-    length, checksum = _LENGTH_AND_CHECKSUM.unpack(head)
-    payload = file.read(length)
-    return payload if len(payload) == length and zlib.crc32(payload) == checksum else None
+class _Frames:
+    head: Final = _FRAME.size
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+
+    def end(self, position: int) -> int | None:
+        """Where the whole frame at *position* ends; None where there is none."""
+        end = self._claimed(position)
+        if end is None or end > len(self._data):
+            return None
+        _, length, _, checksum = _FRAME.unpack_from(self._data, position)
+        body = memoryview(self._data)[position + self.head : end]
+        return end if zlib.crc32(body, zlib.crc32(_LENGTH.pack(length))) == checksum else None
+
+    def following(self, position: int) -> int:
+        """Where the next whole frame begins behind the broken one at *position*; the end of the file without one.
+
+        A broken frame whose head is whole says so itself: bytes within its payload are no frame, whatever they say.
+        """
+        claimed = self._claimed(position)
+        if claimed is not None and (claimed == len(self._data) or self.end(claimed) is not None):
+            return claimed
+        found = position if claimed is None else position + 1
+        while (found := self._data.find(_MAGIC, found)) >= 0:
+            if self.end(found) is not None:
+                return found
+            found += 1
+        return len(self._data)
+
+    def is_torn(self, position: int) -> bool:
+        claimed = self._claimed(position)
+        if claimed is not None:
+            return claimed > len(self._data)
+        return _ENTRY.search(self._data, position) is None
+
+    def _claimed(self, position: int) -> int | None:
+        """Where the frame at *position* ends by what its head says; None without a whole head."""
+        if position + self.head > len(self._data):
+            return None
+        magic, length, of_length, _ = _FRAME.unpack_from(self._data, position)
+        whole = magic == _MAGIC and zlib.crc32(_LENGTH.pack(length)) == of_length
+        return position + self.head + length if whole else None
 
 
-def _is_last(file: BinaryIO, offset: int, size: int) -> bool:
-    """Whether the frame at *offset* is the last: a crash may leave its length right and its bytes not."""
-    file.seek(offset)
-    head = file.read(_LENGTH_AND_CHECKSUM.size)
-    if len(head) < _LENGTH_AND_CHECKSUM.size:
+class _FirstFrames:
+    head: Final = _FRAME_1.size
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+
+    def end(self, position: int) -> int | None:
+        """As `_Frames.end`; zeros would pass for a frame of nothing, which nobody wrote."""
+        if position + self.head > len(self._data):
+            return None
+        length, checksum = _FRAME_1.unpack_from(self._data, position)
+        end = position + self.head + int(length)
+        if not length or end > len(self._data):
+            return None
+        return end if zlib.crc32(memoryview(self._data)[position + self.head : end]) == checksum else None
+
+    def following(self, position: int) -> int:
+        """As `_Frames.following`."""
+        before = self.head + _LENGTH.size  # the frame's head, and the length of its first entry
+        for entry in _ENTRY.finditer(self._data, position + before):
+            if self.end(found := entry.start() - before) is not None:
+                return found
+        return len(self._data)
+
+    def is_torn(self, position: int) -> bool:
+        if position + self.head > len(self._data):
+            return True
+        length, checksum = _FRAME_1.unpack_from(self._data, position)
+        rest = memoryview(self._data)[position + self.head :]
+        if length <= len(rest) or zlib.crc32(rest) == checksum:  # the same: the length alone is altered
+            return length != len(rest) and _ENTRY.search(self._data, position) is None
         return True
-    length: int = _LENGTH_AND_CHECKSUM.unpack(head)[0]
-    return length == 0 or offset + len(head) + length >= size

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from crawler.storage.spool import entries, frames
+from crawler.storage.spool import entries
 from crawler.storage.spool.appending import Appender
 from crawler.storage.spool.claims import DAMAGED, Claim, usage
 from crawler.storage.spool.entries import Entry
@@ -38,6 +37,7 @@ class Spool:
         self._appender: Appender | None = None
         self._number = 0
         self._lock = asyncio.Lock()
+        self._stuck: set[Path] = set()  # stored, and still there: the disk does not let go of them
         self.adopt()
 
     def adopt(self) -> None:
@@ -47,7 +47,7 @@ class Spool:
     @property
     def waiting(self) -> bool:
         """Whether something is in the spool that this worker will store."""
-        return any(claim.files() for claim in self._claims)
+        return any(self._files(claim) for claim in self._claims)
 
     @property
     def size(self) -> int:
@@ -80,7 +80,7 @@ class Spool:
     async def oldest(self) -> Path | None:
         """The next file to replay, complete by now; None when the spool is empty."""
         for claim in list(self._claims):
-            if files := claim.files():
+            if files := self._files(claim):
                 async with self._lock:
                     if self._appender is not None and self._appender.path == files[0]:
                         self._seal()
@@ -90,6 +90,17 @@ class Spool:
                 claim.release()
         return None
 
+    async def done_with(self, path: Path, *, keep: bool) -> None:
+        """Delete *path*, all of which is stored; *keep*: not all, so it is set aside as `*.damaged`."""
+        try:
+            await asyncio.to_thread(_set_aside if keep else _delete, path)
+        except OSError as error:
+            self._stuck.add(path)
+            logger.error("%s is stored but cannot be put away (%s): it is left alone", path, error.strerror)
+
+    def _files(self, claim: Claim) -> list[Path]:
+        return [path for path in claim.files() if path not in self._stuck]
+
     def close(self) -> None:
         """Let go of the files; what is in them waits for the next worker."""
         self._seal()
@@ -97,31 +108,9 @@ class Spool:
             claim.release()
 
 
-def batches(path: Path, size: int) -> Iterator[list[Entry]]:
-    """The entries of a file in their order, at most *size* at a time, none of them twice in one batch.
-
-    What cannot be read is said in one line. Not for the event loop.
-    """
-    batch: dict[tuple[str, str], Entry] = {}
-    for entry in _entries(path):
-        key = (getattr(entry, "collection", ""), entry.id)
-        if key in batch or len(batch) == size:
-            yield list(batch.values())
-            batch = {}
-        batch[key] = entry
-    if batch:
-        yield list(batch.values())
+def _delete(path: Path) -> None:
+    path.unlink(missing_ok=True)
 
 
-def _entries(path: Path) -> Iterator[Entry]:
-    try:
-        for payload in frames.read(path):
-            yield from entries.unpack(payload)
-    except frames.BrokenFileError as error:
-        if error.torn:
-            logger.warning("%s, dropped: its page was never confirmed and is fetched again", error)
-            return
-        kept = path.with_suffix(DAMAGED)
-        if not kept.exists():  # it was replayed before, by a worker that died over it
-            os.link(path, kept)
-        logger.error("%s: what is before it is stored, the file is kept as %s", error, kept)
+def _set_aside(path: Path) -> None:
+    path.rename(path.with_suffix(DAMAGED))

@@ -8,18 +8,24 @@ import logging
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import bson
 import pytest
 
 from crawler.embedded.service import MONGOD
 from crawler.errors import ConfigError
+from crawler.items import ProductItem
 from crawler.storage import building, connection
 from crawler.storage.config import StorageConfig
-from crawler.storage.repository import StoreResult
+from crawler.storage.documents import Document, document
+from crawler.storage.repository import Repository, StoreResult
+from crawler.storage.spool import detour
 from crawler.storage.spool.claims import Claim, usage
+from crawler.storage.spool.entries import pack
+from crawler.storage.spool.frames import HEAD, frame
 from crawler.storage.writer import Writer
 from tests.integration.storage.observing import URL, RecordedStats, at, seen, until
 from tests.servers import ScrapyRunner, Server
@@ -253,6 +259,119 @@ def test_the_command_shows_and_stores_what_waits(
     assert (Path(settings["SPOOL_DIR"]) / "../of-others.lock").exists()
     assert "expected one of list, replay" in scrapy_run.run("spool", *options).stderr
     assert "SPOOL_DIR is empty" in scrapy_run.run("spool", "list", *options, "-s", "SPOOL_DIR=").stderr
+
+
+def leave(settings: dict[str, Any], *parts: Sequence[ProductItem] | bytes, owner: str = "0-1") -> Path:
+    """The file of a worker that is gone: appends of items, and bytes as they are."""
+    directory = building.spool_directory(settings, config(settings))
+    directory.mkdir(parents=True, exist_ok=True)
+    path = directory / f"{owner}-000001.spool"
+    packed = [
+        part if isinstance(part, bytes) else frame(pack([document(i, at(1), 2**20) for i in part])) for part in parts
+    ]
+    path.write_bytes(HEAD + b"".join(packed))
+    return path
+
+
+async def test_a_damaged_file_costs_its_damaged_entries_alone(
+    build: Build, settings: dict[str, Any], stats: RecordedStats, caplog: pytest.LogCaptureFixture
+) -> None:
+    items = [[seen(1, url=f"{URL}{n}")] for n in range(200)]
+    path = leave(settings, *items)
+    whole = path.read_bytes()
+    at_byte = len(HEAD) + 160 * ((len(whole) - len(HEAD)) // 200)
+    path.write_bytes(whole[: len(HEAD)] + bytes(16) + whole[len(HEAD) + 16 : at_byte] + b"?" + whole[at_byte + 1 :])
+    unknown = bson.encode(document(seen(1, url=URL), at(1), 2**20)._asdict() | {"flavour": 1})
+    later = leave(settings, frame(unknown), frame(b"no map"), [seen(1, url=f"{URL}behind")], owner="1-1")
+    writer = build()
+    await writer.open()
+    await replayed(settings)
+    async with asyncio.timeout(20):
+        await writer.close()
+    stored = set(await products(settings))
+    assert len(stored) == 199
+    assert f"{URL}behind" in stored
+    assert stats.values["storage/spool/damaged_files"] == 2
+    assert sorted(path.parent.iterdir()) == [path.with_suffix(".damaged"), later.with_suffix(".damaged")]
+    assert f"{path} is damaged: damaged data from byte 14 on" in caplog.text
+    assert (
+        f"{later} is damaged: an entry of part 1 cannot be decoded: field 'flavour' of another release" in caplog.text
+    )
+
+
+async def test_an_entry_that_cannot_be_stored_stands_in_nobodys_way(
+    build: Build, settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = leave(settings, [seen(1, url=f"{URL}{n}") for n in range(5)])
+    store = Repository.store
+
+    async def picky(self: Repository, name: str, entries: Sequence[Document]) -> list[Any]:
+        if any(entry.id == f"{URL}3" for entry in entries):
+            raise RuntimeError("not this one")
+        return await store(self, name, entries)
+
+    monkeypatch.setattr(Repository, "store", picky)
+    writer = build()
+    await writer.open()
+    await replayed(settings)
+    await writer.close()
+    assert set(await products(settings)) == {f"{URL}{n}" for n in (0, 1, 2, 4)}
+    assert path.with_suffix(".damaged").exists()
+
+
+async def test_a_file_that_the_disk_does_not_let_go_of_is_stored_once_and_left(
+    build: Build, settings: dict[str, Any], stats: RecordedStats, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leave(settings, [seen(1)])
+    leave(settings, [seen(1, url=f"{URL}behind")], owner="1-1")
+
+    def refuse(path: Path, missing_ok: bool = False) -> None:
+        if path.suffix == ".spool":
+            raise PermissionError(1, "no")
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    writer = build()
+    await writer.open()
+    await until(lambda: stats.values["storage/spool/replayed"] == 2)
+    async with asyncio.timeout(20):
+        await writer.close()
+    assert set(await products(settings)) == {URL, f"{URL}behind"}
+    assert stats.values["storage/spool/replayed"] == 2
+
+
+async def test_closing_is_bounded(
+    build: Build, settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def never(self: Repository, name: str, entries: Sequence[Document]) -> list[Any]:
+        await asyncio.sleep(3_600)
+        return []
+
+    monkeypatch.setattr(Repository, "store", never)
+    monkeypatch.setattr(detour, "CLOSE_SECONDS", 0.2)
+    path = leave(settings, [seen(1)])
+    writer = build()
+    await writer.open()
+    async with asyncio.timeout(20):
+        await writer.close()
+    assert path.exists()
+    assert "the next worker on this machine stores them" in caplog.text
+
+
+def test_the_command_stores_the_rest_of_a_damaged_file(settings: dict[str, Any], scrapy_run: ScrapyRunner) -> None:
+    options = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
+    path = leave(settings, [seen(1)], b"damaged data \x02id\0", [seen(1, url=f"{URL}behind")])
+    done = scrapy_run.run("spool", "replay", *options)
+    assert (done.returncode, done.stdout) == (1, "stored 2 entries\n")
+    assert f"{path.stem}.spool is damaged: damaged data from byte" in done.stderr.replace("\n", "")
+    assert set(asyncio.run(products(settings))) == {URL, f"{URL}behind"}
+    assert "1" in scrapy_run.run("spool", "list", *options).stdout.splitlines()[-2].split()
+    assert scrapy_run.run("spool", "replay", *options).returncode == 0
+    again = scrapy_run.run("spool", "replay", "--damaged", *options)
+    assert (again.returncode, again.stdout) == (1, "stored 2 entries\n")
+    kept = path.with_suffix(".damaged")
+    kept.write_bytes(HEAD + frame(pack([document(seen(1, url=f"{URL}known by now"), at(1), 2**20)])))
+    again = scrapy_run.run("spool", "replay", "--damaged", *options)
+    assert (again.returncode, again.stdout, kept.exists()) == (0, "stored 1 entries\n", False)
 
 
 def config(settings: dict[str, Any]) -> StorageConfig:

@@ -1,0 +1,69 @@
+"""One spool file read back: every entry that can be, and a list of what cannot."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from crawler.storage.spool import entries, frames
+from crawler.storage.spool.entries import Entry, UnreadableError
+
+NAMED: Final = 5  # of the damages of one file, in its log line
+
+logger = logging.getLogger(__name__)
+
+
+class SpoolFile:
+    """The entries of a file, and in `damage` what was not read or not stored of it: then the file is kept."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.damage: list[str] = []
+
+    def batches(self, size: int) -> Iterator[list[Entry]]:
+        """The entries in their order, at most *size* at a time, none of them twice in one batch.
+
+        Not for the event loop; holds the file in memory, which is some 16 MB.
+        """
+        batch: dict[tuple[str, str], Entry] = {}
+        for entry in self._entries():
+            key = (getattr(entry, "collection", ""), entry.id)
+            if key in batch or len(batch) == size:
+                yield list(batch.values())
+                batch = {}
+            batch[key] = entry
+        if batch:
+            yield list(batch.values())
+
+    def describe(self) -> str:
+        """The damage in words."""
+        more = f" and {len(self.damage) - NAMED} more" if len(self.damage) > NAMED else ""
+        return "; ".join(self.damage[:NAMED]) + more
+
+    def _entries(self) -> Iterator[Entry]:
+        for number, part in enumerate(frames.read(self._bytes()), 1):
+            if not isinstance(part, frames.Gap):
+                yield from self._unpacked(number, part)
+            elif not part.torn:
+                self.damage.append(f"damaged data from byte {part.offset} on, {part.length} bytes")
+            else:
+                text = "%s: an unfinished append from byte %d on, dropped: its page was never confirmed"
+                logger.warning(text, self.path, part.offset)
+
+    def _unpacked(self, number: int, payload: bytes) -> Iterator[Entry]:
+        for entry in entries.unpack(payload):
+            if isinstance(entry, UnreadableError):
+                self.damage.append(f"an entry of part {number} cannot be decoded: {entry}")
+            else:
+                yield entry
+
+    def _bytes(self) -> bytes:
+        try:
+            return self.path.read_bytes()
+        except FileNotFoundError:  # somebody has taken it away
+            return frames.HEAD
+        except OSError as error:
+            self.damage.append(f"cannot be read: {error.strerror}")
+            return frames.HEAD
