@@ -31,6 +31,7 @@ _COUNTED_META: Final = (
     *("retry_times", "unfinished_times", "min_tier", "proxy_retries", "proxy_tried", "proxy_doubted"),
     *("redirect_times", "redirect_ttl", "redirect_urls", "redirect_reasons"),
 )
+MAX_SHOWN: Final = 200  # characters of a value in an error
 UNSTORED_HEADERS: Final = frozenset({b"Proxy-Authorization"})
 
 _CLASSES: Final[dict[str, type[Request]]] = {"f": FormRequest, "j": JsonRequest}
@@ -40,8 +41,31 @@ _VERBATIM: Final = {"verbatim_url": True}  # a stored URL is escaped: doing that
 _FIELDS: Final = {"c": "cookies", "k": "cb_kwargs", "g": "flags"}
 
 
+def shown(value: object) -> str:
+    """*value* in few characters, also where its own repr fails."""
+    try:
+        text = str(value) if isinstance(value, Request) else repr(value)
+    except Exception as error:  # noqa: BLE001 - a spider's own class
+        text = f"<{type(value).__name__} whose repr raises {type(error).__name__}>"
+    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 3]}..."
+
+
+def refused(request: Request, key: str, value: object, allowed: str) -> CodecError:
+    """The error for a *value* of *request* that cannot be queued."""
+    return CodecError(f"{shown(request)} cannot be queued: {key} = {shown(value)}, allowed is {allowed}")
+
+
 def encode(request: Request, spider: Spider | type[Spider]) -> bytes:
-    """*request* as bytes; raises CodecError when it holds something that cannot be stored."""
+    """*request* as bytes; raises CodecError when it holds something that cannot be stored, whatever that is."""
+    try:
+        return _encode(request, spider)
+    except CodecError:
+        raise
+    except Exception as error:
+        raise CodecError(f"{shown(request)} cannot be queued ({type(error).__name__}: {error})") from error
+
+
+def _encode(request: Request, spider: Spider | type[Spider]) -> bytes:
     state: dict[str, Any] = {"u": request.url}
     if request.method != "GET":
         state["m"] = request.method
@@ -154,13 +178,35 @@ def _pack(state: dict[str, Any], request: Request) -> bytes:
     try:
         body: bytes = msgpack.packb(state, datetime=True)
     except (TypeError, ValueError, OverflowError) as error:
+        key, value = _culprit(state)
         raise CodecError(
-            f"{request} cannot be queued ({error}): meta, cb_kwargs and cookies may hold text, numbers, "
-            "bytes, lists, maps and aware datetimes"
+            f"{shown(request)} cannot be queued: {key} = {shown(value)} ({error}): meta, cb_kwargs and cookies may "
+            "hold text, numbers, bytes, lists, maps and aware datetimes"
         ) from error
     if len(body) > MAX_BYTES:
         raise CodecError(f"{request} is {len(body)} bytes, at most {MAX_BYTES} can be queued")
     return body
+
+
+def _culprit(state: dict[str, Any]) -> tuple[str, object]:
+    """The key and value because of which *state* cannot be packed."""
+    for key, value in state.items():
+        field = _FIELDS.get(key, "meta" if key == "d" else key)
+        entries = value.items() if isinstance(value, dict) else ()
+        for name, entry in entries:
+            if not _packs({name: entry}):
+                return f"{field}[{shown(name)}]", entry
+        if not _packs(value):
+            return field, value
+    return "the whole", state
+
+
+def _packs(value: object) -> bool:
+    try:
+        msgpack.packb(value, datetime=True)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
 
 
 def _name(spider: Spider | type[Spider], callback: Callable[..., Any] | str, request: Request) -> str:

@@ -15,6 +15,7 @@ MAX_NAME: Final = 255  # bytes; a DNS name has at most 253
 MAX_DIGEST: Final = 64
 MAX_CAP: Final = 1_000  # of requests in flight, and of a burst
 MAX_DELAY_MS: Final = 86_400_000
+MAX_MOMENT_MS: Final = 1e14  # Unix ms
 MAX_FINGERPRINT: Final = (1 << 63) - 1
 
 Handle = tuple[str, int]  # a lease's id ("<shard>:<number>") and the token of this very lease
@@ -49,6 +50,8 @@ class Message:
             raise MessageError(f"host of {len(self.host)} characters, 1 to {MAX_NAME} are allowed: {self.host[:80]!r}")
         if not 0 <= self.fingerprint <= MAX_FINGERPRINT or len(self.digest) > MAX_DIGEST:
             raise MessageError(f"fingerprint {self.fingerprint} must be of 63 bits, its digest of {MAX_DIGEST} bytes")
+        if not isinstance(self.priority, int) or not 0 <= self.not_before_ms < MAX_MOMENT_MS:
+            raise MessageError(f"priority {self.priority!r} and not before {self.not_before_ms!r} must be numbers")
         if not self.generation.isdecimal():
             raise MessageError(f"generation {self.generation!r} must be a number")
         if not (1 <= self.cap <= MAX_CAP and 1 <= self.burst <= MAX_CAP and 0 <= self.delay_ms <= MAX_DELAY_MS):

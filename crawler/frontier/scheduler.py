@@ -18,7 +18,7 @@ from twisted.internet.defer import Deferred
 
 from crawler import stats as names
 from crawler.errors import CodecError, ConfigError, MessageError
-from crawler.frontier import connection
+from crawler.frontier import codec, connection
 from crawler.frontier.dupefilter import FrontierDupeFilter
 from crawler.frontier.guide import stream_of
 from crawler.frontier.leases import Held
@@ -166,9 +166,15 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
     def enqueue_request(self, request: Request) -> bool:
         """Queue *request*; False when it is known already or cannot be stored (the page it is from then fails)."""
         book = self.worker.book
-        if (chain := book.follow_up(request)) is not None:
-            return self._continue(request, *chain)
-        return self._push(request, book.parent(request), dedupe=not request.dont_filter)
+        chain, parent = book.follow_up(request), book.parent(request)
+        try:
+            if chain is not None:
+                return self._continue(request, *chain)
+            return self._push(request, parent, dedupe=not request.dont_filter)
+        except Exception as error:  # noqa: BLE001 - or a page loses its later links, and start() its later requests
+            reason = CodecError(f"{codec.shown(request)} cannot be queued ({type(error).__name__}: {error})")
+            self._refuse(request, reason, chain, parent)
+            return False
 
     def _open_lease(self, held: Held) -> Request | None:
         if monotonic() > held.start_by:
@@ -247,6 +253,16 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         request = self.worker.settler.storable(request, held)
         request.meta.pop(MIN_TIER, None)  # what one host needs says nothing of another
         return self._push(request, held, dedupe=not (request.dont_filter or _closes_chain(request)))
+
+    def _refuse(
+        self, request: Request, error: CodecError, chain: tuple[Held, Request] | None, parent: Held | None
+    ) -> None:
+        self._unserialisable(error, parent)
+        if chain is not None:
+            held, source = chain
+            self.worker.book.release(source)
+            detail: dict[str, str | int] = {"url": request.url, "error": str(error)}
+            self.worker.outbox.end(Bury(held.handle, "unserialisable", detail))
 
     def _unserialisable(self, error: CodecError, parent: Held | None) -> None:
         self._count(names.UNSERIALISABLE)

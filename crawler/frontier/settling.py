@@ -163,7 +163,7 @@ class Settler:
         match settlement.verdict:
             case Verdict.ACK:
                 self._outbox.end(held.handle)
-            case Verdict.NACK if (attempts := request.meta.get(UNFINISHED_TIMES, 0) + 1) < self._max_attempts:
+            case Verdict.NACK if (attempts := _unfinished_times(request) + 1) < self._max_attempts:
                 request.meta[UNFINISHED_TIMES] = attempts
                 delay_ms = self.retry_delay_ms(attempts)
                 logger.warning("%s is tried again in %d ms: %s", request, delay_ms, _words(settlement))
@@ -206,6 +206,11 @@ class Settler:
         if isinstance(response, Response):
             return self._book.behind(response)
         return self._book.of(getattr(response, "request", None))
+
+
+def _unfinished_times(request: Request) -> int:
+    times = request.meta.get(UNFINISHED_TIMES, 0)
+    return times if isinstance(times, int) else 0  # a spider may use the name for something else
 
 
 def _words(settlement: Settlement) -> str:

@@ -9,7 +9,7 @@ from scrapy import Request
 from scrapy.http import Response
 
 from crawler import stats as names
-from crawler.errors import MessageError
+from crawler.errors import CodecError, MessageError
 from crawler.frontier.leases import Held
 from crawler.frontier.member import worker_of
 from crawler.frontier.worker import Worker
@@ -37,7 +37,7 @@ class KnownMiddleware(FleetMiddleware):
             return False
         try:
             place = worker.queue.encoder.place(request)
-        except MessageError:  # the scheduler says so
+        except (CodecError, MessageError):  # the scheduler says so
             return False
         if not worker.dupefilter.confirmed((place.stream, parent.lease.generation, place.fingerprint)):
             return False
