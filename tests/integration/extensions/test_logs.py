@@ -75,3 +75,17 @@ def test_text_carries_the_id_too_and_no_line_shows_a_password(scrapy_run: Scrapy
     ids = {line.split("[")[2].split("]")[0] for line in lines if line.endswith(("parsing a page", "storing an item"))}
     assert len(ids) == 1
     assert len(ids.pop()) == 8
+
+
+def test_a_line_of_every_period_comes_once_per_period(scrapy_run: ScrapyRunner) -> None:
+    """On uvloop's own timers it came several times at the end of most periods."""
+    hold = threading.Event()
+    with Site({"/": Page(hold=hold)}) as site:
+        process = scrapy_run.fork(*arguments([site.url()], "LOGSTATS_INTERVAL=0.0072"))
+        logged(process, re.compile("Crawled 0 pages"))
+        threading.Timer(1, hold.set).start()
+        log = process.communicate(60)[1]
+    elapsed = re.search(r"'elapsed_time_seconds': ([0-9.]+)", log)
+    assert elapsed is not None
+    lines = len(re.findall(r"Crawled \d+ pages", log))
+    assert 2 <= lines <= float(elapsed[1]) / 0.0072 + 2  # one at once, one for what the stats do not count of the end
