@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from crawler.frontier import keys
 from crawler.frontier.guide import tier_of
 from crawler.frontier.messages import HostState, SpiderStats, WorkerState
 from crawler.frontier.robots import Robots
@@ -118,7 +119,7 @@ class Census:
             for stream, *_ in answer[6]:
                 names = await self._hosts(shard, stream.decode(), SAMPLED)
                 queues += [
-                    self._shards.key(shard, f"{kind}:{stream.decode()}:{name}")
+                    self._shards.key(shard, f"{kind}:{keys.place(stream.decode(), name)}")
                     for name in names
                     for kind in ("q", "early")
                 ]
@@ -174,14 +175,14 @@ class Census:
         names = await self._hosts(shard, lane, HOSTS_EXAMINED)
         async with self._shards.client.pipeline(transaction=False) as pipe:
             for name in names:
-                pipe.llen(self._shards.key(shard, f"q:{lane}:{name}"))
-                pipe.zcard(self._shards.key(shard, f"early:{lane}:{name}"))
+                pipe.llen(self._shards.key(shard, f"q:{keys.place(lane, name)}"))
+                pipe.zcard(self._shards.key(shard, f"early:{keys.place(lane, name)}"))
             counts = await pipe.execute()
         return {name: listed + early for name, listed, early in zip(names, counts[::2], counts[1::2], strict=True)}
 
-    async def _bytes_per_member(self, keys: Sequence[str]) -> float | None:
+    async def _bytes_per_member(self, chosen: Sequence[str]) -> float | None:
         size = members = 0
-        for key in keys:
+        for key in chosen:
             kind = (await self._shards.client.type(key)).decode()
             if kind in _COUNTED:
                 size += await self._shards.client.memory_usage(key, samples=0) or 0

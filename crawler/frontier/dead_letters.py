@@ -101,4 +101,5 @@ def _letter(id_: str, raw: bytes) -> DeadLetter:
         fingerprint=envelope.fingerprint,
         generation=envelope.generation,
         detail=detail,
+        nacked=row.get(b"nacked", b"").decode(errors="replace"),
     )

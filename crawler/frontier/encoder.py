@@ -11,7 +11,7 @@ from scrapy.settings import BaseSettings
 from scrapy.utils.request import RequestFingerprinterProtocol
 
 from crawler import urls
-from crawler.errors import CodecError, MessageError
+from crawler.errors import CodecError, ConfigError, MessageError
 from crawler.frontier import codec, fingerprint
 from crawler.frontier.guide import TierGuide, stream_of
 from crawler.frontier.hostrules import HostRule, HostRules
@@ -44,6 +44,10 @@ class Encoder:
         fingerprinter: RequestFingerprinterProtocol,
         guide: TierGuide,
     ) -> None:
+        """Raises ConfigError for a spider or a setting that cannot work."""
+        if not spider.name or set(":!\n") & set(spider.name):
+            allowed = "a name without ':', '!' and line breaks: they part it from the tier in the names of its queues"
+            raise ConfigError("name of the spider", spider.name, allowed)
         self.spider = spider
         self.rules = HostRules.from_settings(settings)
         self.guide = guide

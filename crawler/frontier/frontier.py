@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from redis.exceptions import OutOfMemoryError, RedisError
 
@@ -19,11 +19,13 @@ from crawler.frontier.config import SUSPECT_DELIVERIES, FrontierConfig
 from crawler.frontier.dead_letters import DeadLetters
 from crawler.frontier.envelope import clamped, handle_row, push_row, read_lease, report_row
 from crawler.frontier.generations import Generations
-from crawler.frontier.messages import Batch, Handle, Lease, Message, PushOutcome, Report, Take
+from crawler.frontier.messages import MAX_NAME, Batch, Handle, Lease, Message, PushOutcome, Report, Take
 from crawler.frontier.pressure import Gauge, Pressure
 from crawler.frontier.robots import Robots
 from crawler.frontier.scripts import Client
 from crawler.frontier.shards import FEW, Shards, pack
+
+LEASE_MOST: Final = 500  # in one call, which holds Redis up
 
 
 class Frontier:
@@ -89,7 +91,8 @@ class Frontier:
         suspects_ok: bool = False,
         exclude_hosts: Collection[str] = (),
     ) -> Batch:
-        """Up to *limit* requests whose hosts may be visited now; a suspect comes alone and only with *suspects_ok*."""
+        """Up to *limit* requests, LEASE_MOST of a shard, whose hosts may be visited now; a suspect comes alone and only
+        with *suspects_ok*."""
         if await self.gauge.memory_full():
             limit = max(1, limit // 4)
         first = int(self._rng() * self.shards.count)
@@ -99,9 +102,9 @@ class Frontier:
         lost_data = False
         for offset in range(self.shards.count):
             shard = (first + offset) % self.shards.count
-            wishes = (limit - len(leases), worker, _flag(suspects_ok and not leases))
+            wishes = (min(limit - len(leases), LEASE_MOST), worker, _flag(suspects_ok and not leases))
             try:
-                born, now, wait, backlog, waiting, *flat = await self._lease(shard, wishes, streams, exclude_hosts)
+                born, now, wait, backlog, waiting, flat = await self._lease(shard, wishes, streams, exclude_hosts)
             except (RedisError, OSError):
                 if not leases:
                     raise
@@ -181,10 +184,11 @@ class Frontier:
         reason: str = "",
     ) -> bool:
         """Try again after *delay_ms*, uncharged, under the same id; a *body* given replaces the old one, and *priority*
-        then the old priority."""
+        then the old priority. The last *reason* given stays with it, and is told by its dead letter should it come to
+        that."""
         shard, (number, _) = keys.split_handle((lease_id, token))
         changed: tuple[Any, ...] = () if body is None else (clamped(priority), body)
-        return bool(await self.shards.run("nack", shard, number, token, max(0, delay_ms), *changed))
+        return bool(await self.shards.run("nack", shard, number, token, max(0, delay_ms), reason[:MAX_NAME], *changed))
 
     async def move(
         self,

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+from typing import Final
+
 from crawler.frontier.shards import Shards
+
+PAUSE_SECONDS: Final = 0.005
 
 
 class Generations:
@@ -21,8 +26,15 @@ class Generations:
         """Start a new generation: every URL of *spider* may be crawled once more."""
         return str(await self._shards.client.hincrby(self._key, spider, 1))
 
+    async def tidy(self) -> None:
+        """Forget all that may be forgotten, in slices with a pause after each: Redis serves others in between."""
+        left = 1
+        while left:
+            left = await self.sweep()
+            await asyncio.sleep(PAUSE_SECONDS)
+
     async def sweep(self) -> int:
-        """Take one small step in forgetting finished generations; returns how many buckets are left to drop.
+        """Take one small step in forgetting idle hosts and finished generations; returns how much is left, 0: nothing.
 
         A generation is finished when a newer one is open and nothing of it is queued, leased or delayed. It goes
         FRONTIER_RETENTION_SECONDS after its last push or ack. The current one stays. Any worker may call this.

@@ -12,6 +12,11 @@ def tag(key: str, shard: int) -> str:
     return f"{{{key}:{shard}}}"
 
 
+def place(lane: str, host: str) -> str:
+    """What the queue of *host* on a lane is called: the twin of place_of in lua/lib/hosts.lua."""
+    return f"{lane}::{host}" if ":" in host else f"{lane}:{host}"
+
+
 def shard_of(host: str, shards: int) -> int:
     """A host lives on one shard for ever: FRONTIER_SHARDS must never change while there is data."""
     return crc32(host.encode()) % shards

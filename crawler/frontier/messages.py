@@ -206,7 +206,7 @@ class WorkerState:
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """A request set aside, with why; *at_ms* is the frontier's time."""
+    """A request set aside, with why; *at_ms* is the frontier's time. *nacked*: why it was last tried again before."""
 
     id: str
     spider: str
@@ -220,3 +220,4 @@ class DeadLetter:
     fingerprint: int
     generation: str
     detail: Mapping[str, Any] = field(default_factory=dict)
+    nacked: str = ""

@@ -17,6 +17,7 @@ from redis.exceptions import (
 )
 
 from crawler.errors import ServiceError
+from crawler.frontier import layout
 from crawler.frontier.shards import Shards
 
 # What is queued before less urgent requests of its host stays compact, and so do big buckets of fingerprints.
@@ -31,6 +32,7 @@ async def prepare(shards: Shards) -> tuple[str, ...]:
     try:
         await _loaded(shards.client)
         await shards.run_all("stats")
+        await layout.check(shards)
         return await _advice(shards.client)
     except (RedisError, OSError) as error:
         raise ServiceError(_explained(shards.client, error)) from None

@@ -227,6 +227,8 @@ class Outbox:
             *nack.handle, delay_ms=nack.delay_ms, body=nack.body, priority=nack.priority, reason=nack.reason
         )
         self._stats.inc_value(names.NACKED, int(ours))
+        self._stats.inc_value(names.NACKED_FOR.format(nack.reason), int(ours))
+        logger.debug("%s is put back for %d ms: %s", nack.handle[0], nack.delay_ms, nack.reason)
         self._count_stale([ours])
 
     async def _move(self, move: Move) -> None:

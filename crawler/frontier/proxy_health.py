@@ -104,7 +104,7 @@ class ProxyHealth:
     async def _ask(self, pool: str, view: _View, *change: str) -> bool:
         """Read the pool, and make a change; False when the record is another one by now."""
         try:
-            now, made, *flat = await self._shards.run("proxy_health", 0, pool, MEMORY_MS, *change)
+            now, made, flat = await self._shards.run("proxy_health", 0, pool, MEMORY_MS, *change)
         except (RedisError, OSError) as error:
             self._stats.inc_value(names.REDIS_ERRORS)
             logger.debug("The health of pool %s is not shared now: %s", pool, error)

@@ -42,7 +42,7 @@ class Sessions:
         wishes += [*changes.removed, *(part for pair in changes.changed.items() for part in pair)]
         while True:
             try:
-                refused, *found = await self._shards.run("cookies", self._shards.of_host(host), *wishes)
+                refused, found = await self._shards.run("cookies", self._shards.of_host(host), *wishes)
                 break
             except (RedisError, OSError) as error:
                 await self._outage.wait(error)

@@ -27,12 +27,17 @@ class Shards:
     def __init__(self, client: Client, config: FrontierConfig, replaced: Mapping[str, str] | None = None) -> None:
         self.client: Any = client  # typed by redis-py as all that any protocol version may answer
         self.count = config.shards
+        self._key = config.key
         self._tags = [keys.tag(config.key, shard) for shard in range(config.shards)]
         self._scripts = Scripts(client, config.constants(), replaced)
 
     def key(self, shard: int, name: str) -> str:
         """A key of *shard*, for reading."""
         return f"{self._tags[shard]}:{name}"
+
+    def tag(self, shard: int) -> str:
+        """What the keys of a shard begin with, also of one that this frontier does not have."""
+        return keys.tag(self._key, shard)
 
     def of_host(self, host: str) -> int:
         """The shard that *host* lives on."""

@@ -102,6 +102,7 @@ class Upkeep:
             self._every(self._plan.heartbeat, self._heartbeat),
             self._every(self._plan.tiers, self._worker.tiers.refresh),
             self._every(self._plan.tidy, self._tidy),
+            self._every(self._plan.tidy, self._worker.frontier.generations.tidy),
             self._every(self._plan.idle, self._watch_idle),
         )
 
@@ -111,7 +112,7 @@ class Upkeep:
             try:
                 await duty()
                 if self._worker.outage.on:
-                    await self._worker.frontier.client.ping()  # the duty may have had nothing to ask
+                    await self._heartbeat()  # a write: a server that serves no more than reads is not back
             except (RedisError, OSError) as error:
                 self._empty_since = None  # unknown counts as pending
                 await self._worker.outage.wait(error)
@@ -145,7 +146,6 @@ class Upkeep:
     async def _tidy(self) -> None:
         assert self._crawler.spider is not None
         self._worker.generation = await self._worker.frontier.generations.current(self._crawler.spider.name)
-        await self._worker.frontier.generations.sweep()
         self._worker.outbox.offer_again()
 
     async def _watch_idle(self) -> None:

@@ -10,6 +10,7 @@ local result = {}
 load_hosts_of(records, 0)
 for i, r in ipairs(records) do result[i] = ack(r, ids[i]) end
 save_records()
+save_acks()
 if DEDUPE == 'window' then save_seen() end
 save_hosts()
 save_tallies()

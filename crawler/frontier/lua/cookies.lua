@@ -2,7 +2,7 @@
 -- cookies: merge what one response changed into a session's jar, cookie by cookie, and read the jar.
 -- KEYS[1] the tag of the host's shard. ARGV[1] jar, ARGV[2] ms after its last use when it is forgotten, ARGV[3] the most
 -- cookies it holds, ARGV[4] how many are removed; then their names, then name, record, name, record...
--- T:cookies:<jar> HASH name -> record. Result: {cookies for which there was no room, name, record...}. O(cookies).
+-- T:cookies:<jar> HASH name -> record. Result: {cookies for which there was no room, {name, record...}}. O(cookies).
 local T, call = KEYS[1], redis.call
 local key, ttl, most, removed = T .. ':cookies:' .. ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local refused = 0
@@ -15,4 +15,4 @@ for i = 5 + removed, #ARGV, 2 do
   end
 end
 if call('PTTL', key) < ttl / 2 then call('PEXPIRE', key, ttl) end -- not each time: each is a write to the AOF
-return {refused, unpack(call('HGETALL', key))}
+return {refused, call('HGETALL', key)}

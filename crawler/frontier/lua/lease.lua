@@ -3,7 +3,7 @@
 -- KEYS[1] the shard's tag. ARGV[1] how many, ARGV[2] worker, ARGV[3] '1' when a suspect may be given (alone), ARGV[4] '1'
 -- when reap has just run, ARGV[5] number of streams, then these streams, then hosts to pass over.
 -- Result: {} when reap is to run first; else {born, now, ms until more may be due or -1, backlog, suspects waiting, then
--- per request: id, record, envelope}. O(log hosts) per request leased.
+-- {per request: id, record, envelope}}. O(log hosts) per request leased.
 -- include: clock state tally hosts members records
 if ARGV[4] ~= '1' and state.alarm > 0 and state.alarm <= now then return {} end
 local limit, worker = tonumber(ARGV[1]), ARGV[2]
@@ -25,6 +25,8 @@ local function promote(stream, most)
   call('ZREM', wait, unpack(names))
   call('ZADD', T .. ':due:' .. stream, unpack(due))
 end
+
+local REACH = 1000 -- hosts read at once
 
 local leased, rows, names_behind = 0, {}, {}
 local records, bodies, expiries = {}, {}, {}
@@ -88,7 +90,7 @@ local function visit(stream, base, name, most)
   local at = ready_at(h)
   if at <= now then
     local room = h[DELAY] > 0 and 1 or math.min(most, width(h) - h[INFLIGHT])
-    local heads, taken = take_off(stream .. ':' .. name, room)
+    local heads, taken = take_off(place_of(stream, name), room)
     if h[DELAY] > 0 then reserve(h) end
     for i = 1, taken do hand_out(base, name, heads[i], h[NEXT]) end
     h[INFLIGHT] = h[INFLIGHT] + taken
@@ -126,9 +128,10 @@ local visits = 4 * limit + 12 -- hosts looked at: some that are due may turn out
 local function lease_from(stream, base, most)
   local progress
   repeat
-    promote(stream, most - leased + excluded) -- again, for some of those may turn out to be at their cap
+    local reach = math.min(most - leased + excluded, REACH)
+    promote(stream, reach) -- again, for some of those may turn out to be at their cap
     progress = false
-    local names = call('ZRANGE', T .. ':due:' .. stream, 0, most - leased - 1 + excluded)
+    local names = call('ZRANGE', T .. ':due:' .. stream, 0, reach - 1)
     load_hosts(names)
     local share = math.max(1, math.floor((most - leased) / #names))
     for _, name in ipairs(names) do
@@ -177,4 +180,4 @@ local wait = leased < limit and visits > 0 and next_due() or 0
 save_hosts()
 save_tallies()
 save_state()
-return {state.born, now, wait, state.backlog, suspects, unpack(rows)}
+return {state.born, now, wait, state.backlog, suspects, rows}

@@ -1,6 +1,7 @@
 #!lua flags=allow-oom
 -- nack: try a request again later, under the same id, uncharged: a retry is no crash.
--- KEYS[1] the shard's tag. ARGV[1] id, ARGV[2] token, ARGV[3] delay ms; where they change: ARGV[4] priority, ARGV[5] body.
+-- KEYS[1] the shard's tag. ARGV[1] id, ARGV[2] token, ARGV[3] delay ms, ARGV[4] why ('' keeps the last reason); where
+-- they change: ARGV[5] priority, ARGV[6] body. T:why HASH id -> why it was last put back, until it is done or dead.
 -- Result: 1, or 0 when the token is stale. O(log delayed + log queue).
 -- include: clock state tally hosts members queue records release requeue
 local id, r = held()
@@ -9,7 +10,8 @@ if not r then return 0 end
 -- What was put off without having been sent keeps its host's pace: a queue that nobody may fetch is not run through.
 release(r, (r[STARTED] > 0 or tonumber(ARGV[3]) > 0) and now or nil)
 local envelope = call('HGET', T .. ':body', id)
-if ARGV[5] then envelope = changed(envelope, ARGV[4], ARGV[5]) end
+if ARGV[6] then envelope = changed(envelope, ARGV[5], ARGV[6]) end
+if ARGV[4] ~= '' then call('HSET', T .. ':why', id, ARGV[4]) end
 local deliveries, delay, t = uncharged(r), tonumber(ARGV[3]), tally(r[STREAM], r[GENERATION])
 t.nacked = t.nacked + 1
 if delay > 0 then

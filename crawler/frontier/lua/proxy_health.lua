@@ -3,7 +3,7 @@
 -- KEYS[1] the tag of shard 0. ARGV[1] pool, ARGV[2] ms after the last change when all is forgotten; then, to change one,
 -- ARGV[3] proxy, ARGV[4] its record as read ('' for none), ARGV[5] its new record ('' to forget it).
 -- T:proxies:<pool> HASH proxy -> record; a proxy that is not in it is good.
--- Result: {now, 1 if the change was made, proxy, record, proxy, record...}. O(proxies that are not good).
+-- Result: {now, 1 if the change was made, {proxy, record, proxy, record...}}. O(proxies that are not good).
 -- include: clock state
 local key, made = T .. ':proxies:' .. ARGV[1], 0
 if ARGV[3] and (call('HGET', key, ARGV[3]) or '') == ARGV[4] then
@@ -12,4 +12,4 @@ if ARGV[3] and (call('HGET', key, ARGV[3]) or '') == ARGV[4] then
   call('PEXPIRE', key, ARGV[2])
 end
 save_state()
-return {now, made, unpack(call('HGETALL', key))}
+return {now, made, call('HGETALL', key)}

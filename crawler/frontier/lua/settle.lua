@@ -19,6 +19,7 @@ for i, r in ipairs(records) do
   end
 end
 save_records()
+save_acks()
 if DEDUPE == 'window' then save_seen() end
 save_hosts()
 save_tallies()

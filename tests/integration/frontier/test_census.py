@@ -95,3 +95,16 @@ async def test_bytes_per_url_are_measured_on_a_sample(redis_client: Any) -> None
     assert per_seen is not None
     assert 100 < per_queued < 250
     assert 8 < per_seen < 13
+
+
+async def test_hosts_are_forgotten_as_fast_as_new_ones_come(redis_client: Any) -> None:
+    """A tidy worker takes slice after slice until nothing is overdue."""
+    world = await timed(redis_client, quiet_ms=60_000)
+    hosts = world.frontier.shards.key(0, "hosts")
+    await world.frontier.push([message(number, f"{number}.example") for number in range(3_000)])
+    while await world.fetch(1_000):
+        pass
+    assert await redis_client.hlen(hosts) == 3_000
+    await world.pass_ms(60_000)
+    await world.frontier.generations.tidy()
+    assert (await redis_client.hlen(hosts), await redis_client.zcard(world.frontier.shards.key(0, "idle"))) == (0, 0)

@@ -107,3 +107,18 @@ async def test_a_bad_seed_is_kept_as_it_came(redis_client: Any) -> None:
     assert await world.frontier.dead.retry([letter.id]) == [False], "it is no request"
     assert await world.frontier.dead.drop([letter.id]) == [True]
     assert (await world.frontier.census.stats()).total.accepted == 0
+
+
+async def test_a_letter_tells_why_its_request_was_last_put_back(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    await world.frontier.push([message(1), message(2, "b.example")])
+    for reason in ("http_503", "timeout", ""):
+        for lease in await world.lease():
+            assert await world.frontier.nack(lease.id, lease.token, delay_ms=0, reason=reason)
+    first, second = await world.lease()
+    assert await redis_client.hvals(world.frontier.shards.key(0, "why")) == [b"timeout"] * 2
+    await world.frontier.bury(first.id, first.token, reason="test")
+    [letter] = await world.frontier.dead.find("s")
+    assert letter.nacked == "timeout"
+    await world.frontier.ack(handles([second]))
+    assert not await redis_client.exists(world.frontier.shards.key(0, "why")), "nothing is left of what has ended"

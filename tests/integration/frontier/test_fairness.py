@@ -159,3 +159,11 @@ async def test_a_suspect_is_leased_alone_and_only_to_an_idle_worker(redis_client
     assert [(int(lease.body), lease.deliveries) for lease in alone] == [(1, 2)]
     await world.frontier.report([answer(handles(alone)[0])])
     assert await world.frontier.ack(handles(alone)) == [True]
+
+
+async def test_thousands_may_be_asked_for_and_thousands_of_hosts_be_passed_over(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    names = [f"{number}.example" for number in range(9_000)]
+    await world.frontier.push([message(number, name, delay_ms=10) for number, name in enumerate(names)])
+    assert len(await world.lease(9_000)) == 500
+    await world.lease(10, exclude_hosts=names[:8_500])

@@ -98,3 +98,17 @@ async def test_while_redis_is_away_a_worker_goes_by_what_it_saw(fleet: Fleet, mo
     assert [await fleet.one.failed("homes", "p:1") for _ in range(2)] == [0, 200]
     assert await fleet.one.sick("homes") == {"p:1": State.QUARANTINED}
     assert fleet.stats.counts[names.REDIS_ERRORS] == 2
+
+
+async def test_a_pool_of_thousands_of_quarantined_proxies_can_be_read(fleet: Fleet) -> None:
+    record = (await _record_of_one(fleet)).decode()
+    key = fleet.frontier.shards.key(0, "proxies:homes")
+    await fleet.client.hset(key, mapping={f"p:{number}": record for number in range(10_000)})
+    fleet.clock.now += VIEW_SECONDS + 0.01
+    assert len(await fleet.one.sick("homes")) == 10_000
+
+
+async def _record_of_one(fleet: Fleet) -> bytes:
+    for _ in range(POLICY.failures):
+        await fleet.one.failed("homes", "p:1")
+    return bytes(await fleet.client.hget(fleet.frontier.shards.key(0, "proxies:homes"), "p:1"))

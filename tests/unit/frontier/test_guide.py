@@ -9,6 +9,7 @@ from scrapy import Request, Spider
 from scrapy.settings import Settings
 from scrapy.utils.request import RequestFingerprinter
 
+from crawler.errors import ConfigError
 from crawler.frontier.encoder import Encoder
 from crawler.frontier.guide import TierGuide, stream_of, tier_of
 from crawler.policy.tiers import TIERS, Learned
@@ -35,6 +36,14 @@ def encoder(tmp_path: Any) -> Encoder:
 
 def stream(encoder: Encoder, url: str, **meta: Any) -> str:
     return encoder.message(Request(url, meta=meta), generation="0", dedupe=True).stream
+
+
+@pytest.mark.parametrize("name", ["a:b", "a!", "a\nb", ""])
+def test_a_spider_whose_name_parts_a_queues_name_is_refused_by_name(encoder: Encoder, name: str) -> None:
+    spider = Spider("shop")
+    spider.name = name
+    with pytest.raises(ConfigError, match=r"name of the spider = .* allowed is a name without ':'"):
+        Encoder(spider, Settings(), RequestFingerprinter(), TierGuide(["http"]))
 
 
 def test_streams_and_tiers_are_inverse() -> None:

@@ -220,6 +220,7 @@ async def test_every_ending_is_told_and_counted(desk: Desk) -> None:
     assert desk.stats.counts == {
         names.ACKED: 1,
         names.NACKED: 1,
+        names.NACKED_FOR.format("retry"): 1,
         names.BURIED.format("http_503"): 1,
         names.GIVEN_BACK: 1,
     }

@@ -1,3 +1,5 @@
+local acked = {}
+
 -- Ends a lease whose request is done; 0 where the token is stale (or of a slot alone).
 local function ack(r, id)
   if not r or not r[TOKEN] or r[STREAM] == '' then return 0 end
@@ -6,5 +8,10 @@ local function ack(r, id)
   t.leased, t.done = t.leased - 1, t.done + 1
   if DEDUPE == 'window' then leave(seen_set(r[STREAM], r[GENERATION]), call('HGET', T .. ':body', id), now) end
   end_lease(id, r)
+  acked[#acked + 1] = id
   return 1
+end
+
+local function save_acks()
+  if #acked > 0 then call('HDEL', T .. ':why', unpack(acked)) end -- see nack
 end

@@ -31,7 +31,9 @@ local function keep_letter(id, r, envelope, reason, detail)
   call('HSET', T .. ':dead', id, cmsgpack.pack({
     stream = r[STREAM], host = r[HOST], generation = r[GENERATION], envelope = envelope,
     deliveries = r[DELIVERIES], status = r[STATUS], worker = worker_of(r), at = now, reason = reason, detail = detail,
+    nacked = call('HGET', T .. ':why', id) or '',
   }))
+  call('HDEL', T .. ':why', id)
   call('ZADD', T .. ':dead:at', now, id)
   if r[HOST] ~= '' then call('HINCRBY', T .. ':dead:fp', dead_name(r[STREAM], envelope), 1) end
   if call('ZCARD', T .. ':dead:at') > DEAD_LIMIT then

@@ -16,6 +16,7 @@ local RAW, NEXT, DELAY, FLOOR, CRAWL, BLOCKED, HOLD, HURT, TRIPPED, PRIOR = 1, 2
 local CAP, WIDTH, INFLIGHT, LATENCY, OK, BAD, STREAK, TRIPS, BURST = 11, 12, 13, 14, 15, 16, 17, 18, 19
 local LEAD, STREAMS = 20, 21
 local HOST_FORMAT = '<dddddddddHHHI4HHhBHh'
+local ARGUMENTS = 4000 -- of one call: Lua's stack has room for 8,000
 local hosts, unsettled = {}, {}
 
 -- Reads many at once: a call per host would cost more than all that is done with it.
@@ -43,6 +44,19 @@ end
 local function host(name)
   if not hosts[name] then load_hosts({name}) end
   return hosts[name]
+end
+
+-- What the queue of a host on a stream is called. A tier's name holds no ':', a host's may: '::' keeps the host 'api:x'
+-- apart from the tier 'api' of the host 'x'. Releases before this one did not: what they queued is taken along.
+local function place_of(stream, name)
+  if not string.find(name, ':', 1, true) then return stream .. ':' .. name end
+  local place, old = stream .. '::' .. name, stream .. ':' .. name
+  if not string.find(name, '^browser!?:') and not string.find(name, '^api!?:') then -- else nobody knows whose it was
+    for _, kind in ipairs({':q:', ':early:'}) do
+      if call('EXISTS', T .. kind .. old) == 1 then call('RENAMENX', T .. kind .. old, T .. kind .. place) end
+    end
+  end
+  return place
 end
 
 local function has_stream(h, stream)
@@ -166,6 +180,14 @@ local function save_hosts()
     if raw ~= h[RAW] and not is_blank(h) then
       changed[#changed + 1], changed[#changed + 2] = name, raw
       if is_idle(h) then idle[#idle + 1], idle[#idle + 2] = forget_at(h), name end
+    end
+    if #changed >= ARGUMENTS then
+      call('HSET', T .. ':hosts', unpack(changed))
+      changed = {}
+    end
+    if #idle >= ARGUMENTS then
+      call('ZADD', T .. ':idle', unpack(idle))
+      idle = {}
     end
   end
   if #changed > 0 then call('HSET', T .. ':hosts', unpack(changed)) end

@@ -1,8 +1,8 @@
 -- Queued requests. A host with work on a stream is in exactly one of three sets of that stream:
 -- T:due:<stream> ZSET host -> ms due - priority*STEP_MS    T:wait:<stream> ZSET host -> ms when it may be looked at again
 -- T:park:<stream> SET of the hosts at their cap: what frees a slot files them again
--- T:q:<stream>:<host> LIST of entries in the order of their scores (ms queued - priority*STEP_MS) and ids: urgent first,
--- yet age outweighs any priority in time. T:early:<stream>:<host> ZSET entry -> score takes those that belong before the
+-- T:q:<place> LIST of entries in the order of their scores (ms queued - priority*STEP_MS) and ids: urgent first,
+-- yet age outweighs any priority in time. T:early:<place> ZSET entry -> score takes those that belong before the
 -- end of the list; state.early counts them. Both ends of a list are reached at once, a place in a ZSET is searched for:
 -- one request of low priority at the end of a list sends what follows it there, until time has caught up with it.
 -- A request that may have killed its worker twice waits on the suspects' stream, '<stream>!'.
@@ -22,7 +22,7 @@ local function file_new(stream, name, h, priority)
 end
 
 local function write_run(stream, name)
-  local place = stream .. ':' .. name
+  local place = place_of(stream, name)
   local last, last_id = -math.huge, 0
   local tail = call('LINDEX', T .. ':q:' .. place, -1)
   if tail then last, last_id = struct.unpack('>dI6', tail) end

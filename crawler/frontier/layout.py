@@ -1,0 +1,56 @@
+"""How many shards the data was written with: a host that moved to another shard would be visited by two at once."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from redis.exceptions import NoPermissionError, OutOfMemoryError, ReadOnlyError
+
+from crawler.errors import ConfigError
+from crawler.frontier.shards import Shards
+
+SAMPLED: Final = 16  # hosts of a shard, where the number is not on record
+
+
+async def check(shards: Shards) -> None:
+    """Raises ConfigError when FRONTIER_SHARDS is not the number with which the data in Redis was written.
+
+    The number is on record in shard 0, from the first opening on. Data without a record (of an older release) is judged
+    by a few hosts of each shard: whether they belong there. Where nothing was ever pushed the number may change.
+    """
+    key = shards.key(0, "shards")
+    found = await shards.client.get(key)
+    if found == b"%d" % shards.count:
+        return
+    if found is not None and found.isdigit() and await _any_work(shards, max(int(found), shards.count)):
+        raise _refused(shards, f"{int(found)}, the number that its data was written with")
+    if found is None and await _misplaced(shards):
+        raise _refused(shards, "the number that its data was written with")
+    try:
+        await shards.client.set(key, shards.count)
+    except (NoPermissionError, OutOfMemoryError, ReadOnlyError):
+        return  # whoever may write notes it
+
+
+async def _any_work(shards: Shards, count: int) -> bool:
+    """Whether anything was ever pushed to one of the first *count* shards, those of this frontier or not."""
+    names = (shards.tag(shard) + ":gens" for shard in range(count))
+    return any(await asyncio.gather(*(shards.client.exists(name) for name in names)))
+
+
+async def _misplaced(shards: Shards) -> bool:
+    if await shards.client.exists(shards.tag(shards.count) + ":gens"):
+        return True  # there was one more
+    samples = await asyncio.gather(
+        *(shards.client.hrandfield(shards.key(shard, "hosts"), SAMPLED) for shard in range(shards.count))
+    )
+    return any(shards.of_host(name.decode()) != shard for shard, names in enumerate(samples) for name in names or ())
+
+
+def _refused(shards: Shards, right: str) -> ConfigError:
+    allowed = (
+        f"{right}: with another one, known URLs would be crawled again and hosts be visited by two at once. "
+        "To use another number, take another FRONTIER_KEY, or let this crawl finish and delete the keys of this one"
+    )
+    return ConfigError("FRONTIER_SHARDS", shards.count, allowed)
