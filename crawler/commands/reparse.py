@@ -64,7 +64,7 @@ class Command(ScrapyCommand):
         parser.add_argument("--dry-run", action="store_true", help="show what would change, write nothing")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Exit status 2 when it cannot be done, 1 when a worker failed."""
+        """Exit status 2 when it cannot be done, 1 when a worker failed or pages could not be read."""
         with answering(args):
             if len(args) != 1:
                 raise UsageError("name one spider, `scrapy list` shows them", print_help=False)
@@ -76,7 +76,10 @@ class Command(ScrapyCommand):
             now = datetime.now(UTC)
             since = parse_since(opts.since, now) if opts.since is not None else None
             chosen = Selection(spider=args[0], since=since, until=now, host=opts.host, limit=opts.limit)
-            total = tasks.run(self._count(chosen))
+            total, damaged = tasks.run(self._count(chosen))
+            self.exitcode = 1 if damaged else 0
+            for line in damaged:
+                print(line, file=sys.stderr)
             if not total:
                 print("0 pages match: ARCHIVE_PAGES says which are kept (docs/archive.md)")
                 return
@@ -85,20 +88,21 @@ class Command(ScrapyCommand):
             jobs = [self._job(chosen, share, workers, opts.dry_run) for share in range(workers)]
             report = run(jobs, pages, self.settings["PROJECT_DIR"])
             show(console(), report, opts.dry_run)
-            self.exitcode = 1 if report.failed else 0
+            if report.failed or report.unread:
+                self.exitcode = 1
 
-    async def _count(self, chosen: Selection) -> int:
-        """How many pages there are, after what killed workers left on this disk is indexed."""
+    async def _count(self, chosen: Selection) -> tuple[int, list[str]]:
+        """How many pages there are, after what killed workers left on this disk is indexed; what in that is damaged."""
         assert self.settings is not None
         config = ArchiveConfig.from_settings(self.settings)
         store = Store(config)
         async with connection.session(self.settings) as database:
             index = Index(database)
             try:
-                await finish_left(config, index, store)
+                damaged = await finish_left(config, index, store)
             except STORE_ERRORS as error:
                 raise ShoalError(f"the archive at {store.where} failed: {error!s:.300}") from error
-            return await index.count(chosen.query())
+            return await index.count(chosen.query()), damaged
 
     def _job(self, chosen: Selection, share: int, shares: int, dry_run: bool) -> dict[str, Any]:
         assert self.settings is not None
@@ -133,6 +137,11 @@ class Report:
     examples: dict[str, list[dict[str, str]]] = field(default_factory=dict)
     failed: int = 0
     seconds: float = 0.0
+
+    @property
+    def unread(self) -> int:
+        """Pages that the index names and the archive does not give."""
+        return self.stats[counts.MISSING] + self.stats[counts.DAMAGED]
 
     def add(self, found: Mapping[str, Any]) -> None:
         """One worker's report."""
@@ -196,7 +205,8 @@ def show(console: Console, report: Report, dry_run: bool) -> None:
 _NOTES = {
     "spider_exceptions/count": "pages whose callback raised",
     "items/rejected": "items rejected",
-    counts.MISSING: "pages are gone from the archive",
+    counts.MISSING: "pages are gone from the archive: see the lines above",
+    counts.DAMAGED: "pages are damaged in the archive: see the lines above",
     counts.DISCARDED: "new requests discarded",
     counts.REFUSED: "downloads refused that callbacks wanted",
     counts.DEFAULTED: "pages went to the default callback: theirs is not there any more",

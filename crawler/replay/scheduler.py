@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final, Self
 from weakref import WeakKeyDictionary
@@ -25,7 +26,7 @@ from crawler.spiders.base import FrontierSpider
 from crawler.storage import connection
 from crawler.storage.archive.config import ArchiveConfig
 from crawler.storage.archive.index import Entry, Index
-from crawler.storage.archive.reader import Reader, Selection
+from crawler.storage.archive.reader import Reader, Selection, Stored
 from crawler.storage.archive.records import Page
 from crawler.storage.archive.store import Store
 
@@ -99,17 +100,24 @@ class ReplayScheduler(BaseScheduler):
                 while self._bytes > self._most_bytes or self._crawler.engine.needs_backout():
                     self._room.clear()
                     await self._room.wait()
-                if stored.page is None:
-                    self._count(counts.MISSING)
-                    logger.warning("The archive file %s is gone: %s", stored.entry["file"], stored.entry["url"])
-                    continue
-                self._put(stored.entry, stored.page, spider)
+                self._take(stored, spider)
         except Exception:  # the crawl would wait for pages for ever
             logger.exception("The archive cannot be read")
             self._closing = asyncio.ensure_future(self._crawler.engine.close_spider_async(reason=FAILED))
         finally:
             self._reading = False
             self._wake()
+
+    def _take(self, stored: Stored, spider: Spider) -> None:
+        """Parse the page; one that cannot be is named and counted, and the others go on."""
+        try:
+            if stored.page is not None:
+                self._put(stored.entry, stored.page, spider)
+                return
+        except Exception as error:  # noqa: BLE001 - said below
+            stored = replace(stored, reason=f"{type(error).__name__}: {error!s:.200}")
+        self._count(counts.DAMAGED if stored.reason else counts.MISSING)
+        logger.error("An archived page is not parsed: %s", stored)
 
     def _put(self, entry: Entry, page: Page, spider: Spider) -> None:
         request = self._request(page, spider)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Final
@@ -20,6 +20,7 @@ from crawler.storage.archive import index as catalogue
 from crawler.storage.archive.config import ArchiveConfig
 from crawler.storage.archive.files import OpenFile
 from crawler.storage.archive.index import Index
+from crawler.storage.archive.members import Damage
 from crawler.storage.archive.records import Place, Record
 from crawler.storage.archive.store import STORE_ERRORS, Store
 from crawler.storage.outage import Stats
@@ -51,6 +52,7 @@ class Finisher:
         self._ensured = False
         self._pruned_at: datetime | None = None
         self._failing = False
+        self.damage: list[str] = []  # in files of dead workers, in words
 
     @property
     def idle(self) -> bool:
@@ -149,9 +151,15 @@ class Finisher:
     async def _list(self, file: OpenFile) -> None:
         """Read the entries of *file* from it, in pieces."""
         with file.path.open("rb") as stream:
-            found = records.read(stream)
-            while batch := await asyncio.to_thread(_entries, file.name, found):
-                await self._index.write(batch)
+            found = records.scan(stream)
+            while batch := await asyncio.to_thread(lambda: list(islice(found, BATCH))):
+                await self._index.write([_added(file.name, one) for one in batch if not isinstance(one, Damage)])
+                for offset, length in (one for one in batch if isinstance(one, Damage)):
+                    words = (
+                        f"Archive file {file.name} is damaged from byte {offset} on, {length} bytes; the rest is kept"
+                    )
+                    logger.error(words)
+                    self.damage.append(words)
 
     async def _prune(self) -> None:
         """Delete what is too old, then what is too much, the files that were used longest ago first."""
@@ -180,8 +188,8 @@ class Finisher:
             logger.error(words, type(error).__name__, self._store.where, error)
 
 
-async def finish_left(config: ArchiveConfig, index: Index, store: Store) -> int:
-    """Finish what workers that are gone have left on this disk; how many files.
+async def finish_left(config: ArchiveConfig, index: Index, store: Store) -> list[str]:
+    """Finish what workers that are gone have left on this disk; what in that is damaged, in words.
 
     Raises PyMongo's errors and STORE_ERRORS.
     """
@@ -193,7 +201,7 @@ async def finish_left(config: ArchiveConfig, index: Index, store: Store) -> int:
         await finisher.step()
     finally:
         finisher.let_go()
-    return len(found)
+    return finisher.damage
 
 
 class _NoStats:
@@ -202,5 +210,6 @@ class _NoStats:
     def set_value(self, key: str, value: float) -> None: ...
 
 
-def _entries(name: str, found: Iterator[tuple[Record, tuple[int, int]]]) -> list[UpdateOne]:
-    return [catalogue.added(catalogue.entry(record, Place(name, *span))) for record, span in islice(found, BATCH)]
+def _added(name: str, found: tuple[Record, tuple[int, int]]) -> UpdateOne:
+    record, span = found
+    return catalogue.added(catalogue.entry(record, Place(name, *span)))

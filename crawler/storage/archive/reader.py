@@ -12,10 +12,12 @@ from typing import Any, Final
 
 from crawler.storage.archive import records
 from crawler.storage.archive.index import Entry, Index, place
-from crawler.storage.archive.records import Page, Place
+from crawler.storage.archive.records import Page, Place, Record
 from crawler.storage.archive.store import GoneError, Store
 
 BATCH: Final = 64  # pages read at once
+
+Parts = dict[Place, bytes | Exception]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,15 +43,23 @@ class Selection:
 
     def takes(self, entry: Entry) -> bool:
         """Whether the page belongs to this share."""
-        return zlib.crc32(entry["url"].encode()) % self.shares == self.share
+        return zlib.crc32(str(entry.get("url")).encode()) % self.shares == self.share
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """An archived page; None where its file is gone. Its time is when it was last fetched with this content."""
+    """An archived page. Its time is when it was last fetched with this content.
+
+    None where its file is gone, or where the record cannot be read: then *reason* says why.
+    """
 
     entry: Entry
     page: Page | None
+    reason: str = ""
+
+    def __str__(self) -> str:
+        place = f"{self.entry.get('file')}, byte {self.entry.get('offset')}"
+        return f"{self.entry.get('url')} ({self.reason or 'the file is gone'}; {place})"
 
 
 class Reader:
@@ -78,16 +88,15 @@ class Reader:
             yield stored
 
     async def _read(self, entries: Sequence[Entry]) -> list[Stored]:
-        wanted = {place(one) for one in entries} | {place(one["original"]) for one in entries if "original" in one}
-        found = await self._bytes(wanted)
+        found = await self._parts({one for entry in entries for one in _places(entry)})
         return await asyncio.to_thread(lambda: [_stored(entry, found) for entry in entries])
 
-    async def _bytes(self, wanted: set[Place]) -> dict[Place, bytes]:
+    async def _parts(self, wanted: set[Place]) -> Parts:
         """The records, file by file; those of a file that is gone are left out."""
         by_file: dict[str, list[Place]] = defaultdict(list)
         for one in sorted(wanted, key=lambda one: (one.file, one.offset)):
             by_file[one.file].append(one)
-        found: dict[Place, bytes] = {}
+        found: Parts = {}
         for file, places in by_file.items():
             try:
                 parts = await self._store.read(file, [(one.offset, one.length) for one in places])
@@ -97,10 +106,41 @@ class Reader:
         return found
 
 
-def _stored(entry: Entry, found: dict[Place, bytes]) -> Stored:
-    own, original = found.get(place(entry)), entry.get("original")
-    body = found.get(place(original)) if original else own
-    if own is None or body is None:
-        return Stored(entry, None)
-    page = replace(records.decode(own).page, fetched_at=entry.get("seen_at") or entry["at"])
-    return Stored(entry, replace(page, body=records.decode(body).page.body) if original else page)
+def _places(entry: Entry) -> list[Place]:
+    """Of its record, and of the one that it stands for; none when the index does not name them."""
+    try:
+        found = [place(entry), *([place(entry["original"])] if "original" in entry else [])]
+    except (LookupError, TypeError):
+        return []
+    return found if all(map(_is_place, found)) else []
+
+
+def _is_place(one: Place) -> bool:
+    named = isinstance(one.file, str) and "/" not in one.file
+    return named and all(isinstance(number, int) for number in (one.offset, one.length))
+
+
+def _stored(entry: Entry, found: Parts) -> Stored:
+    if not (places := _places(entry)):
+        return Stored(entry, None, "the index names no place")
+    try:
+        if not all(one in found for one in places):
+            return Stored(entry, None)
+        return Stored(entry, _page(entry, [_record(found[one]) for one in places]))
+    except Exception as error:  # noqa: BLE001 - whatever is wrong with a record is said, and the others are read
+        return Stored(entry, None, f"{error!s:.200}" or type(error).__name__)
+
+
+def _record(part: bytes | Exception) -> Record:
+    if isinstance(part, Exception):
+        raise part
+    return records.decode(part)
+
+
+def _page(entry: Entry, found: Sequence[Record]) -> Page:
+    own, body = found[0], found[-1].page.body
+    if own.id != entry["_id"]:
+        raise ValueError("another record is there")
+    if records.digest(body) != own.digest:
+        raise ValueError("its body is another")
+    return replace(own.page, body=body, fetched_at=entry.get("seen_at") or entry["at"])

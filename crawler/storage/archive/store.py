@@ -19,6 +19,7 @@ from crawler.storage.archive.files import OpenFile
 
 STORE_ERRORS: Final = (BaseError, OSError)
 LOCAL: Final = "local"
+Span = tuple[int, int]
 
 
 class GoneError(Exception):
@@ -47,19 +48,25 @@ class Store:
             await obstore.put_async(self._remote, file.name, file.path)
             await asyncio.to_thread(file.remove)
 
-    async def read(self, name: str, spans: Sequence[tuple[int, int]]) -> list[bytes]:
-        """The bytes of each (offset, length); raises GoneError, or STORE_ERRORS."""
+    async def read(self, name: str, spans: Sequence[Span]) -> list[bytes | Exception]:
+        """The bytes of each (offset, length), an error in the place of what this file does not have.
+
+        Raises GoneError, or STORE_ERRORS when the object store does not serve.
+        """
         found = await asyncio.to_thread(_read_local, self._directory, name, spans)
         if found is not None:
             return found
         if self._remote is None:
             raise GoneError(f"{name} is not in {self._directory}")
-        starts, lengths = [offset for offset, _ in spans], [length for _, length in spans]
         try:
-            parts = await obstore.get_ranges_async(self._remote, name, starts=starts, lengths=lengths)
+            size: int = (await obstore.head_async(self._remote, name))["size"]
+            within = [span for span in spans if is_within(span, size)]
+            starts, lengths = [offset for offset, _ in within], [length for _, length in within]
+            parts = await obstore.get_ranges_async(self._remote, name, starts=starts, lengths=lengths) if within else []
         except FileNotFoundError:
             raise GoneError(f"{name} is not in {self.where}") from None
-        return [bytes(part) for part in parts]
+        read = {span: bytes(part) for span, part in zip(within, parts, strict=True)}
+        return [read.get(span, _outside(span)) for span in spans]
 
     async def delete(self, name: str) -> None:
         """Remove a finished file; one that is not there is no error."""
@@ -72,18 +79,34 @@ class Store:
             return
 
 
-def _read_local(directory: Path, name: str, spans: Sequence[tuple[int, int]]) -> list[bytes] | None:
+def is_within(span: Span, size: int) -> bool:
+    """Whether a file of *size* bytes has these."""
+    offset, length = span
+    return offset >= 0 and 0 < length <= size - offset
+
+
+def _outside(span: Span) -> Exception:
+    return ValueError(f"the file has no {span[1]} bytes from byte {span[0]} on")
+
+
+def _read_local(directory: Path, name: str, spans: Sequence[Span]) -> list[bytes | Exception] | None:
     for _ in range(2):  # its name changes while it is being finished
         path = files.find(directory, name)
         if path is None:
             return None
         try:
             with path.open("rb") as stream:
-                return [_part(stream.fileno(), offset, length) for offset, length in spans]
+                size = os.fstat(stream.fileno()).st_size
+                return [_part(stream.fileno(), span, size) for span in spans]
         except FileNotFoundError:
             continue
+        except OSError as error:  # this file cannot be read; others can
+            return [error] * len(spans)
     return None
 
 
-def _part(handle: int, offset: int, length: int) -> bytes:
-    return os.pread(handle, length, offset)
+def _part(handle: int, span: Span, size: int) -> bytes | Exception:
+    try:
+        return os.pread(handle, span[1], span[0]) if is_within(span, size) else _outside(span)
+    except OSError as error:
+        return error

@@ -52,11 +52,12 @@ class Shop:
     def change_rules(self, text: str) -> None:
         self._rules.write_text(text)
 
-    def reparse(self, *args: str, **settings: Any) -> str:
+    def reparse(self, *args: str, status: int = 0, **settings: Any) -> str:
         asked = len(self.site.received)
         done = self._fleet.runner.run("reparse", "products", *args, *self.options(**settings))
-        assert done.returncode == 0, done.stderr
+        assert done.returncode == status, done.stderr
         assert len(self.site.received) == asked
+        self.said = done.stderr
         return " ".join(done.stdout.split())
 
 
@@ -132,9 +133,56 @@ async def test_pages_whose_file_is_gone_are_counted(shop: Shop) -> None:
         await shop.crawl()
         for path in (shop.directory / "archive").iterdir():
             path.unlink()
-        shown = shop.reparse()
+        shown = shop.reparse(status=1)
     assert "0 pages parsed again" in shown
     assert "11 pages are gone from the archive" in shown
+
+
+async def test_pages_that_cannot_be_read_are_named_and_the_others_are_parsed(
+    shop: Shop, mongo_database: Database
+) -> None:
+    with shop.site:
+        await shop.crawl()
+        (path,) = (shop.directory / "archive").iterdir()
+        places = {one["url"]: one async for one in mongo_database["archive"].find()}
+        flipped, moved, swapped, unplaced = (places[shop.site.url(f"/p/{n}")] for n in range(4))
+        content = bytearray(path.read_bytes())
+        content[flipped["offset"] + flipped["length"] // 2] ^= 1
+        path.write_bytes(content)
+        for one, wrong in (
+            (moved, {"$inc": {"offset": 7}}),
+            (swapped, {"$set": {"offset": places[shop.site.url("/p/9")]["offset"]}}),
+            (unplaced, {"$unset": {"length": 1}}),
+        ):
+            await mongo_database["archive"].update_one({"_id": one["_id"]}, wrong)
+        shop.change_rules(RULE)
+        shown = shop.reparse(status=1)
+    assert "7 pages parsed again" in shown
+    assert "4 pages are damaged in the archive" in shown
+    assert shop.said.count("An archived page is not parsed") == 4
+    assert all(one["url"] in shop.said for one in (flipped, moved, swapped, unplaced))
+    assert sorted(brand or "" for brand in await brands(mongo_database)) == [""] * 4 + ["Acme"] * 6
+
+
+async def test_what_a_killed_worker_left_damaged_is_named_and_the_others_are_parsed(
+    shop: Shop, mongo_database: Database
+) -> None:
+    """Its pages are listed from the file: the index of it may be gone with the worker."""
+    with shop.site:
+        await shop.crawl()
+        (path,) = (shop.directory / "archive").iterdir()
+        one = await mongo_database["archive"].find_one({"url": shop.site.url("/p/3")})
+        assert one is not None
+        for name in ("archive", "archive_files"):
+            await mongo_database[name].drop()
+        content = bytearray(path.read_bytes())
+        content[one["offset"] + 20] ^= 1
+        path.with_name(f"{path.name}.open").write_bytes(content)
+        path.unlink()
+        shown = shop.reparse(status=1)
+    assert "10 pages parsed again" in shown
+    assert f"{path.name} is damaged from byte {one['offset']} on, {one['length']} bytes" in shop.said
+    assert path.read_bytes() == content
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
 
@@ -11,6 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
+from crawler.storage.archive import members
+from crawler.storage.archive.members import Damage
 from crawler.storage.archive.records import (
     Original,
     Page,
@@ -22,6 +25,7 @@ from crawler.storage.archive.records import (
     heading,
     new_id,
     read,
+    scan,
     whole_length,
 )
 
@@ -51,7 +55,7 @@ def test_what_was_encoded_is_decoded(
 ) -> None:
     made = record(body, headers=headers, status=status, request=how, fetched_at=at, worker="w-1", request_id="0:7")
     found = decode(encode(made))
-    assert [found] == [one for one, _ in read(BytesIO(encode(made)))]  # by warcio
+    assert [found] == [one for one, _ in read(BytesIO(encode(made)))]
     assert (found.id, found.digest) == (made.id, made.digest)
     assert found.page == page(
         body,
@@ -120,3 +124,65 @@ def test_a_file_cut_anywhere_keeps_its_whole_records(data: st.DataObject) -> Non
     assert whole_length(BytesIO(torn[:whole] + b"\0" * 100)) == whole
     spans = [span for _, span in read(BytesIO(torn[:whole]))]
     assert spans == [(end, len(part)) for end, part in zip(ends, PARTS[1:], strict=False) if end + len(part) <= cut]
+
+
+def flip(whole: bytes, at: int) -> bytes:
+    return whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :]
+
+
+def zero(whole: bytes, at: int) -> bytes:
+    return whole[:at] + bytes(min(40, len(whole) - at)) + whole[at + 40 :]
+
+
+def insert(whole: bytes, at: int) -> bytes:
+    return whole[:at] + b"\x1f\x8b\x08?" + whole[at:]
+
+
+def remove(whole: bytes, at: int) -> bytes:
+    return whole[:at] + whole[at + 40 :]
+
+
+@given(st.sampled_from([flip, zero, insert, remove]), st.data())
+def test_whatever_is_done_to_some_bytes_the_other_records_are_read(
+    damage: Callable[..., bytes], data: st.DataObject
+) -> None:
+    whole = b"".join(PARTS)
+    ends = [sum(map(len, PARTS[: n + 1])) for n in range(len(PARTS))]
+    at = data.draw(st.integers(0, len(whole) - 1))
+    hit = at + {flip: 1, zero: 40, insert: 0, remove: 40}[damage]
+    changed = damage(whole, at)
+    safe = {
+        decode(part).id for end, part in zip(ends[1:], PARTS[1:], strict=True) if end <= at or end - len(part) >= hit
+    }
+    found = {record.id for record, _ in read(BytesIO(changed))}
+    assert found >= safe
+    for record, (offset, length) in read(BytesIO(changed)):
+        assert decode(changed[offset : offset + length]) == record
+    if len(found) < len(PARTS) - 1 and damage is not remove:
+        assert any(isinstance(one, Damage) for one in scan(BytesIO(changed)))
+    torn_at = max((offset + length for _, (offset, length) in read(BytesIO(changed))), default=0)
+    assert whole_length(BytesIO(changed)) >= torn_at
+
+
+def test_a_record_with_a_bad_header_is_named_and_the_others_are_read() -> None:
+    plain = gzip.decompress(PARTS[1])
+    for bad in (
+        plain.replace(b"WARC-Date: 2026", b"WARC-Date: when"),
+        plain.replace(b"WARC-Record-ID: <urn", b"WARC-Record-ID: <???"),
+        plain.replace(b"WARC-Target-URI", b"WARC-Elsewhere"),
+        plain.replace(b"HTTP/1.1 200", b"HTTP/1.1 ???"),
+        plain.replace(b"Content-Length: ", b"Content-Length: many ", 1),
+        b"WARC/1.1\r\n\xff: \r\n\r\n",
+        b"",
+    ):
+        member = gzip.compress(bad)
+        damage, (record, _) = scan(BytesIO(member + PARTS[2]))
+        assert damage == Damage(0, len(member))
+        assert isinstance(record, Record)
+        assert record.id == decode(PARTS[2]).id
+
+
+def test_bits_that_stand_for_gigabytes_are_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(members, "_CONTENT_MAX", 100_000)
+    bomb = gzip.compress(bytes(10_000_000))
+    assert [type(one) for one in scan(BytesIO(bomb + PARTS[1]))] == [Damage, tuple]
