@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
+from weakref import WeakSet
 
 from redis.asyncio import Redis
 from redis.asyncio.cluster import RedisCluster
@@ -25,20 +26,39 @@ _DEFAULTS: Final[dict[str, Any]] = {
 _OURS: Final = ("decode_responses", "encoding", "encoding_errors", "redis_cls", "retry_on_timeout")
 
 
+class Drops:
+    """Says that a connection was lost. An idle one is made anew by redis-py without a word, when it is used next."""
+
+    def __init__(self) -> None:
+        self.on_drop: Callable[[], None] = lambda: None
+        self._known: WeakSet[Any] = WeakSet()
+
+    async def greet(self, connection: Any) -> None:
+        """Called by redis-py on each connection made, in place of its own greeting."""
+        await connection.on_connect()
+        if connection in self._known:
+            self.on_drop()
+        self._known.add(connection)
+
+
 class ReconnectingRedis(Redis):
     """A client of one server, with a second try; see `_twice`."""
 
+    drops: Drops
+
     async def execute_command(self, *args: Any, **options: Any) -> Any:
         """As redis-py's, but for the second try."""
-        return await _twice(super().execute_command, *args, **options)
+        return await _twice(super().execute_command, self.drops, *args, **options)
 
 
 class ReconnectingCluster(RedisCluster):
     """A client of a Cluster; before its second try it looks anew for who has which slots."""
 
+    drops: Drops
+
     async def execute_command(self, *args: Any, **options: Any) -> Any:
         """As redis-py's, but for the second try."""
-        return await _twice(super().execute_command, *args, **options)
+        return await _twice(super().execute_command, self.drops, *args, **options)
 
     async def initialize(self, *args: Any, **options: Any) -> Any:
         """As redis-py's, but raises what the nodes answered: its own RedisClusterException is no RedisError."""
@@ -49,7 +69,7 @@ class ReconnectingCluster(RedisCluster):
         raise reason
 
 
-async def _twice(call: Callable[..., Awaitable[Any]], *args: Any, **options: Any) -> Any:
+async def _twice(call: Callable[..., Awaitable[Any]], drops: Drops, *args: Any, **options: Any) -> Any:
     """Send a command once more when the connection had dropped, and leave outages to the caller.
 
     redis-py's own retries nest (command, connection, handshake): with any of them a server that accepts and never
@@ -58,6 +78,7 @@ async def _twice(call: Callable[..., Awaitable[Any]], *args: Any, **options: Any
     try:
         return await _once(call, *args, **options)
     except RedisConnectionError:
+        drops.on_drop()
         return await _once(call, *args, **options)
 
 
@@ -95,10 +116,25 @@ def connect(settings: BaseSettings) -> Client:
         if "host" not in params and "unix_socket_path" not in params:
             url = embedded.ensure(settings.get("EMBEDDED_DATA_DIR"), mongodb=False).redis_url
     try:
-        cls: Any = ReconnectingCluster if is_cluster else ReconnectingRedis
-        return cls.from_url(url, **params) if url else cls(**params)  # type: ignore[no-any-return]
+        return _client(url, params, is_cluster=is_cluster)
     except (ValueError, TypeError, RedisError) as error:
         raise _refused(url, error) from None
+
+
+def _client(url: str | None, params: dict[str, Any], *, is_cluster: bool) -> Client:
+    drops = Drops()
+    cls: Any = ReconnectingCluster if is_cluster else ReconnectingRedis
+    if not is_cluster:
+        params["redis_connect_func"] = drops.greet
+    client = cls.from_url(url, **params) if url else cls(**params)
+    client.drops = drops
+    return client  # type: ignore[no-any-return]
+
+
+def on_drop(client: Client, listener: Callable[[], None]) -> None:
+    """Have *listener* called whenever *client* lost a connection: what the server knew may be gone."""
+    if isinstance(client, ReconnectingRedis | ReconnectingCluster):
+        client.drops.on_drop = listener
 
 
 def _reason(error: BaseException) -> Exception:

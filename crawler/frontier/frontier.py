@@ -54,6 +54,7 @@ class Frontier:
         self.advice: tuple[str, ...] = ()  # what an operator could do better, once it is open
         self._rng = rng
         self._born: dict[int, int] = {}
+        self.on_other_data: Callable[[], None] = lambda: None  # told before the leases that show it are handed on
 
     async def open(self) -> None:
         """Check that the server can be used and set it up; raises ServiceError saying what to do."""
@@ -112,7 +113,9 @@ class Frontier:
             rows = zip(flat[::3], flat[1::3], flat[2::3], strict=True)
             leases += [read_lease(shard, now, *row, self.config.start_within_ms) for row in rows]
             queued, suspects = queued + backlog, suspects + waiting
-            lost_data = lost_data or self._born.setdefault(shard, born) != born
+            if self._born.setdefault(shard, born) != born:
+                lost_data = True
+                self.on_other_data()
             self._born[shard] = born
             waits += [wait] if wait >= 0 else []
             if len(leases) >= limit or any(lease.deliveries >= SUSPECT_DELIVERIES for lease in leases):

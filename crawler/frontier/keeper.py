@@ -82,14 +82,24 @@ class TierKeeper:
         self._good: Counter[tuple[str, Tier, Tier]] = Counter()  # host, tier, and the rules' own tier
         self._requests: Counter[Tier] = Counter()
         self._cost: dict[Tier, float] = {}
+        self._forget = False
         guide.now_ms = self.now_ms
 
     def now_ms(self) -> int:
         """The frontier's time, as of the last refresh."""
         return self.tiers.now_ms + round((self._clock() - self._told_at) * 1000)
 
+    def forget(self) -> None:
+        """Redis may know less than it did: believe nothing of it, and ask for all hosts at the next refresh."""
+        self.guide.hosts.clear()
+        self._forget = True  # one that is under way notes what it read before
+
     async def refresh(self) -> None:
         """Tell and be told. Errors of Redis pass through, and lose no count of what was spent."""
+        if self._forget:
+            self._forget = False
+            self.guide.hosts.clear()
+            self.tiers.forget()
         await self._tell_good()
         requests, cost = self._requests.copy(), dict(self._cost)
         spent = await self.tiers.spend(requests, cost)

@@ -62,11 +62,11 @@ async def _advice(client: Any) -> tuple[str, ...]:
     return tuple(advice)
 
 
-async def infos(client: Any, section: str) -> list[dict[str, Any]]:
+async def infos(client: Any, *sections: str) -> list[dict[str, Any]]:
     """INFO of the server, or of each node of a Cluster."""
     if isinstance(client, RedisCluster):
-        return list((await client.info(section, target_nodes=RedisCluster.PRIMARIES)).values())
-    return [await client.info(section)]
+        return list((await client.info(*sections, target_nodes=RedisCluster.PRIMARIES)).values())
+    return [await client.info(*sections)]
 
 
 async def _tuned(client: Any) -> str:

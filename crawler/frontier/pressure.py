@@ -36,6 +36,8 @@ class Gauge:
         self._clock = clock
         self._read_at = float("-inf")
         self._memory = 0.0
+        self._servers: list[str] = []
+        self.on_other_server: Callable[[], None] = lambda: None  # a restart, or a failover
 
     async def memory_full(self) -> bool:
         """Whether memory is beyond FRONTIER_MEMORY_LIMIT."""
@@ -57,9 +59,15 @@ class Gauge:
     async def _share(self) -> float:
         if self._clock() - self._read_at >= REFRESH_SECONDS:
             self._read_at = self._clock()
-            servers = await infos(self._client, "memory")
+            servers = await infos(self._client, "memory", "server")
             self._memory = max(_used(server) for server in servers)
+            self._look_who_answers(sorted(str(server.get("run_id", "")) for server in servers))
         return self._memory
+
+    def _look_who_answers(self, servers: list[str]) -> None:
+        known, self._servers = self._servers, servers
+        if known and known != servers:
+            self.on_other_server()
 
 
 def _used(server: dict[str, Any]) -> float:

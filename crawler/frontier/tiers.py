@@ -39,6 +39,10 @@ class Tiers:
         self._seen = ["0"] * shards.count  # the last change known, by shard
         self.now_ms = 0  # the frontier's time at the last call of `changes`
 
+    def forget(self) -> None:
+        """The next call of `changes` tells all hosts again."""
+        self._seen = ["0"] * len(self._seen)
+
     async def changes(self) -> dict[str, Change]:
         """The hosts whose tier changed since the last call, all at the first."""
         found: dict[str, Change] = {}

@@ -70,10 +70,15 @@ class Upkeep:
         self._full = ""
         self._outbox_shown = 0  # at the last sign of life
         self._reading = asyncio.Lock()
+        self._forget = False
 
     def finished_for(self) -> float:
         """Seconds for which neither this worker nor the frontier has had any work for this spider; 0 while it has."""
         return 0.0 if self._empty_since is None else self._clock() - self._empty_since
+
+    def forget(self) -> None:
+        """Redis may have another generation than it had: ask before the next start URL."""
+        self._forget = True
 
     async def first(self) -> None:
         """Before the first lease."""
@@ -144,9 +149,13 @@ class Upkeep:
         )
 
     async def _tidy(self) -> None:
-        assert self._crawler.spider is not None
-        self._worker.generation = await self._worker.frontier.generations.current(self._crawler.spider.name)
+        await self._know_generation()
         self._worker.outbox.offer_again()
+
+    async def _know_generation(self) -> None:
+        assert self._crawler.spider is not None
+        self._forget = False
+        self._worker.generation = await self._worker.frontier.generations.current(self._crawler.spider.name)
 
     async def _watch_idle(self) -> None:
         """Ask for the whole frontier only when this worker has nothing itself."""
@@ -173,6 +182,8 @@ class Upkeep:
         assert self._crawler.engine is not None
         if endings.is_closing(self._crawler.engine) or self._crawler.engine.paused:
             return 0
+        if self._forget:
+            await self._know_generation()
         self._say_full((await self._worker.frontier.pressure()).paused)
         if self._full or not (seeds := await self._seeds.lease(SEEDS_AT_ONCE)):
             return 0

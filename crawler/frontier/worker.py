@@ -18,7 +18,7 @@ from scrapy.utils.misc import load_object
 
 from crawler import tasks
 from crawler.errors import ShoalError
-from crawler.frontier import endings
+from crawler.frontier import connection, endings
 from crawler.frontier.brake import Brake
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.dupefilter import FrontierDupeFilter
@@ -26,6 +26,7 @@ from crawler.frontier.frontier import Frontier
 from crawler.frontier.hostrules import HostRules
 from crawler.frontier.keeper import TierConfig, TierKeeper
 from crawler.frontier.leases import LeaseBook
+from crawler.frontier.losses import Losses
 from crawler.frontier.messages import Message
 from crawler.frontier.opening import address
 from crawler.frontier.outage import STEADY_SECONDS, Outage
@@ -56,7 +57,8 @@ class Worker:
         assert crawler.spider is not None
         self.dupefilter = FrontierDupeFilter.from_spider(crawler.spider)
         steady = STEADY_SECONDS if isinstance(frontier.client, RedisCluster) else 0.0
-        self.outage = Outage(crawler.stats, random.uniform, self.dupefilter.clear, steady_seconds=steady)
+        self.losses = Losses()
+        self.outage = Outage(crawler.stats, random.uniform, self.losses.forget, steady_seconds=steady)
         self.outbox = Outbox(frontier, crawler.stats, self.outage, FLUSH_SECONDS, self._confirmed, self._wake)
         self.settler = Settler(crawler, self.book, self.outbox, frontier.config.max_deliveries)
         self.pacer = Pacer(frontier, self.book, self.outbox, queue.encoder.rules, self.outage, self.name)
@@ -74,6 +76,7 @@ class Worker:
             self.outage,
         )
         self.upkeep = Upkeep(crawler, self, UpkeepConfig.from_settings(crawler.settings))
+        self._listen()
         self._crawler = crawler
         self._server = server
         self._tasks: list[asyncio.Task[None]] = []
@@ -93,6 +96,12 @@ class Worker:
         endings.on_request_end(crawler.engine, worker.settler.ended)
         crawler.signals.connect(worker._start, signals.spider_opened)  # not before the pipelines are ready, too
         return worker
+
+    def _listen(self) -> None:
+        for forget in (self.dupefilter.clear, self.tiers.forget, self.upkeep.forget):
+            self.losses.listen(forget)
+        self.frontier.on_other_data = self.frontier.gauge.on_other_server = self.losses.forget
+        connection.on_drop(self.frontier.client, self.losses.forget)
 
     def _start(self) -> None:
         self._spawn(self.outbox.run())

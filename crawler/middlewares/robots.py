@@ -79,7 +79,14 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Any:
         """Scrapy's own where the spider does not use the shared frontier; NotConfigured without ROBOTSTXT_OBEY."""
-        return cls(crawler) if in_use(crawler.settings) else ScrapyRobotsTxtMiddleware.from_crawler(crawler)
+        if not in_use(crawler.settings):
+            return ScrapyRobotsTxtMiddleware.from_crawler(crawler)
+        middleware = cls(crawler)
+        crawler.signals.connect(middleware._opened, signals.spider_opened)
+        return middleware
+
+    def _opened(self) -> None:
+        self._worker.losses.listen(self._known.clear)  # with a file its host's Crawl-delay is gone
 
     async def robot_parser(self, request: Request) -> RobotParser | None:
         """The rules for *request*, None when there are none; raises TooLateError when it has to wait for them."""

@@ -70,6 +70,12 @@ class SessionsMiddleware(CookiesMiddleware):
     def _opened(self) -> None:
         worker = worker_of(self.crawler)
         self._sessions = Sessions(worker.frontier.shards, worker.outage, self._ttl_ms)
+        worker.losses.listen(self._forget)
+
+    def _forget(self) -> None:
+        """Redis may have none of a visit's cookies any more: all of them are stored with the next that is set."""
+        for visit in list(self._visits.values()):
+            visit.known = {}
 
     async def process_request(self, request: Request) -> None:  # type: ignore[override]
         """Send the session's cookies, and those of the request, which join it."""

@@ -32,6 +32,7 @@ class Fleet:
         self.requests: dict[Tier, int] = {}
         self.cost: dict[Tier, float] = {}
         self.serving: frozenset[Tier] = frozenset({"http", "browser"})
+        self.forgotten = 0
         self.away = 0  # calls that fail yet
 
     async def learn(self, host: str, lesson: Callable[[Learned], Learned]) -> Learned:
@@ -42,6 +43,9 @@ class Fleet:
 
     async def changes(self) -> dict[str, Change]:
         return {host: Change(known, b"") for host, known in self.known.items()}
+
+    def forget(self) -> None:
+        self.forgotten += 1
 
     async def served(self, spider: str) -> frozenset[Tier]:
         return self.serving
@@ -77,6 +81,18 @@ async def test_the_guide_knows_what_the_fleet_knows() -> None:
     assert desk.guide.hosts == desk.fleet.known
     assert desk.guide.served == {"http", "browser", "api"}  # its own, the fleet's, and those that are to come
     assert desk.guide.now_ms() == 1_000
+
+
+async def test_what_was_known_before_a_loss_is_forgotten_and_all_is_asked_for_again() -> None:
+    desk = Desk()
+    desk.fleet.known[HOST] = Learned("browser", until_ms=10**15)
+    await desk.keeper.refresh()
+    del desk.fleet.known[HOST]
+    desk.keeper.forget()
+    assert desk.guide.hosts == {}
+    desk.guide.hosts[HOST] = Learned("browser")  # a refresh that was under way notes what it had read before
+    await desk.keeper.refresh()
+    assert (desk.guide.hosts, desk.fleet.forgotten) == ({}, 1)
 
 
 async def test_a_host_that_fails_often_enough_is_lifted_and_that_is_said_once(caplog: pytest.LogCaptureFixture) -> None:

@@ -10,10 +10,12 @@ from scrapy import Request
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware as ScrapyRobotsTxtMiddleware
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.settings import Settings
+from scrapy.signalmanager import SignalManager
 
 from crawler.errors import ConfigError
 from crawler.frontier.hostrules import HostRule
 from crawler.frontier.leases import LeaseBook
+from crawler.frontier.losses import Losses
 from crawler.frontier.pacing import TooLateError
 from crawler.frontier.robots import Known
 from crawler.middlewares.robots import RobotsTxtMiddleware
@@ -25,7 +27,7 @@ FLEET = {"SCHEDULER": "crawler.frontier.scheduler.Scheduler"}
 
 
 def crawler(**changed: object) -> Any:
-    return SimpleNamespace(settings=Settings(project(**changed)), stats=None, spider=None)
+    return SimpleNamespace(settings=Settings(project(**changed)), stats=None, spider=None, signals=SignalManager())
 
 
 def project(**changed: object) -> dict[str, Any]:
@@ -82,8 +84,10 @@ class Site:
         outage = Outage()
         outage.insist = lambda call: call()  # type: ignore[attr-defined]
         rules = SimpleNamespace(of=lambda request: HostRule("a.example", 0, 1))
+        self.losses = Losses()
         worker = SimpleNamespace(
             name="w",
+            losses=self.losses,
             book=self.book,
             outage=outage,
             frontier=SimpleNamespace(robots=SimpleNamespace(claim=self._claim)),
@@ -121,6 +125,16 @@ async def test_a_known_file_is_parsed_once_and_looked_for_again_after_a_while(mo
     site.clock.now += 301
     await site.middleware.process_request(Request(URL))
     assert site.asked == 2
+
+
+async def test_a_file_is_forgotten_when_redis_may_have_lost_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With it Redis lost the host's Crawl-delay, which is told again with the file."""
+    site = Site(monkeypatch, RULES)
+    site.middleware._opened()
+    for asked in (1, 2):
+        await site.middleware.robot_parser(Request(URL))
+        assert site.asked == asked
+        site.losses.forget()
 
 
 async def test_whoever_asks_the_file_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,13 +6,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from scrapy import Request
 from scrapy.downloadermiddlewares.cookies import CookiesMiddleware
 from scrapy.exceptions import NotConfigured
+from scrapy.http.cookies import CookieJar
 from scrapy.signalmanager import SignalManager
 from scrapy.utils.test import get_crawler
 
 from crawler.errors import ConfigError
-from crawler.middlewares.sessions import SessionsMiddleware
+from crawler.middlewares.sessions import SessionsMiddleware, Visit
 from tests.unit.middlewares.test_proxy_pools import settings
 
 
@@ -39,3 +41,13 @@ def test_it_is_off_where_nothing_asks_for_cookies() -> None:
 def test_a_value_out_of_range_is_refused_by_name(value: int) -> None:
     with pytest.raises(ConfigError, match=r"SESSION_SECONDS = .* 60 to 31536000"):
         built(SESSION_SECONDS=value)
+
+
+def test_what_a_visit_believes_of_redis_is_forgotten_when_that_lost_data() -> None:
+    """The next cookie that is set has all of them stored again."""
+    middleware = built(COOKIES_ENABLED=True)
+    assert isinstance(middleware, SessionsMiddleware)
+    visit, request = Visit("a.example", "", {"one": "record"}, CookieJar()), Request("http://a.example/")
+    middleware._visits[request] = visit
+    middleware._forget()
+    assert visit.known == {}

@@ -1,0 +1,45 @@
+"""Redis loses what it held, and the same URLs are pushed again: nothing is dropped for having been known before."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import redis.asyncio
+
+from tests.crawling import Fleet
+from tests.sites import Page, Site
+
+LINKS = [f"/{number}" for number in range(10)]
+PATIENT: dict[str, Any] = {"MAX_IDLE_TIME_BEFORE_CLOSE": 60, "ITEM_PIPELINES": {}}
+
+
+def pages() -> dict[str, Page]:
+    home = Page("".join(f"<a href={path}>.</a>" for path in LINKS))
+    robots = Page("User-agent: *\nDisallow: /private\n", headers={"Content-Type": "text/plain"})
+    return {"/": home, "/robots.txt": robots} | {path: Page() for path in LINKS}
+
+
+async def test_what_is_pushed_again_after_a_loss_is_crawled_again(fleet: Fleet) -> None:
+    """First only what is known is gone, as after a restart on an older state, and connections dropped; then all."""
+    with Site(pages()) as site:
+        worker = fleet.start(ROBOTSTXT_OBEY=True, **PATIENT)
+        await fleet.workers(1)
+        await fleet.push(site.url("/"))
+        await fleet.until(lambda now: now.counters.done == 11)
+        await lose(fleet, ":seen:*", drop=True)
+        await fleet.push(site.url("/"))
+        await fleet.until(lambda now: now.counters.done == 22)
+        await lose(fleet, "*", drop=False)
+        await fleet.push(site.url("/"))
+        await fleet.until(lambda now: now.counters.done == 11)
+        worker.kill()
+    assert sorted(site.requested) == sorted(["/", *LINKS] * 3 + ["/robots.txt"] * 2)
+    assert worker.log.count("Redis has lost its data") == 1
+
+
+async def lose(fleet: Fleet, lost: str, *, drop: bool) -> None:
+    async with redis.asyncio.from_url(fleet.redis_url) as client:
+        names: list[Any] = [name async for name in client.scan_iter(f"{{{fleet.key}:0}}{lost}", count=1000)]
+        await client.delete(*names)
+        if drop:
+            await client.client_kill_filter(_type="normal", skipme=True)

@@ -1,0 +1,72 @@
+"""How a worker learns that Redis may have lost data."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scrapy.settings import BaseSettings
+
+from crawler.embedded.service import VALKEY
+from crawler.frontier import connection
+from crawler.frontier.config import FrontierConfig
+from crawler.frontier.frontier import Frontier
+from tests.integration.frontier.harness import everywhere
+from tests.integration.frontier.making import message, timed
+from tests.servers import Server
+from tests.unit.frontier.fakes import Clock
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    """A Valkey of this test's own."""
+    made = Server(VALKEY, tmp_path)
+    yield made
+    made.kill()
+
+
+async def test_another_birth_mark_is_told_before_its_leases_are_handed_on(redis_client: Any) -> None:
+    world, told = await timed(redis_client), []
+    world.frontier.on_other_data = lambda: told.append(True)
+    await world.lease()
+    assert not told
+    await redis_client.flushall(**everywhere(redis_client))
+    await world.be_silent(5)
+    await world.frontier.push([message(1)])
+    assert await world.lease()
+    assert told == [True]
+
+
+@pytest.mark.one_server
+async def test_an_idle_connection_that_was_made_anew_is_told(redis_client: Any, redis_settings: BaseSettings) -> None:
+    client, told = connection.connect(redis_settings), []
+    connection.on_drop(client, lambda: told.append(True))
+    await asyncio.gather(*(client.ping() for _ in range(5)))  # more connections are not connections lost
+    assert not told
+    await redis_client.client_kill_filter(_type="normal", skipme=True)
+    await asyncio.sleep(0.05)
+    await client.ping()
+    assert told
+    await client.aclose()
+
+
+async def test_a_server_that_was_started_again_is_told_whoever_asks(server: Server) -> None:
+    """As behind a proxy that keeps its own connections."""
+    clock, told = Clock(), []
+    first: Any = connection.connect(BaseSettings({"REDIS_URL": server.url, "REDIS_CLUSTER": False}))
+    frontier = Frontier(first, FrontierConfig())
+    frontier.gauge._clock = clock
+    frontier.gauge.on_other_server = lambda: told.append(True)
+    for _ in range(2):
+        clock.now += 10
+        await frontier.gauge.memory_full()
+    server.kill()
+    server.start()
+    assert not told
+    clock.now += 10
+    await frontier.gauge.memory_full()
+    assert told == [True]
+    await first.aclose()
