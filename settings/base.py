@@ -52,23 +52,23 @@ FRONTIER_BREAKER_SECONDS = 30  # until one request tries whether it works again;
 FRONTIER_BREAKER_MAX_SECONDS = 1_800  # up to this
 FRONTIER_HOST_MEMORY_SECONDS = 3_600  # an idle host's pace is remembered for this long
 
-# Longest wait before Redis is asked again for due work, in seconds (0.01 to 60). Reader: frontier/prefetch.py
+# Longest wait before Redis is asked again for due work, in seconds (0.01 to 60). Reader: worker/prefetch.py
 FRONTIER_POLL_SECONDS = 0.5
 # A fetch unanswered for longer makes its host slow; slow hosts together hold at most half of a worker's slots.
-# Seconds, 0.1 to 3600. Reader: frontier/prefetch.py
+# Seconds, 0.1 to 3600. Reader: worker/prefetch.py
 FRONTIER_SLOW_HOST_SECONDS = 10
-# scrapy-redis would delete the queue when a worker closes; here that is refused. Reader: frontier/scheduler.py
+# scrapy-redis would delete the queue when a worker closes; here that is refused. Reader: worker/scheduler.py
 SCHEDULER_PERSIST = True
 # Seconds without any work, for this worker and the whole frontier, after which a worker ends; 0 = wait for ever.
 # scrapy-redis' name. Reader: extensions/idle.py
 MAX_IDLE_TIME_BEFORE_CLOSE = 0
 # Tracking parameters do not make a new page. Reader: Scrapy, commands/push.py
-REQUEST_FINGERPRINTER_CLASS = "crawler.frontier.fingerprint.RequestFingerprinter"
+REQUEST_FINGERPRINTER_CLASS = "crawler.routing.fingerprint.RequestFingerprinter"
 # Which queues of a spider this worker leases from: http, browser, api, or several with commas between them.
-# Reader: frontier/queue.py
+# Reader: worker/lease_queue.py
 TIER = os.environ.get("TIER", "http")
 # Tiers that count as served although none of their workers is alive: pools that start when work is queued for them.
-# Reader: frontier/keeper.py
+# Reader: worker/tier_tracker.py
 TIERS_SERVED = os.environ.get("TIERS_SERVED", "")
 # How many pages of a host have to fail at its tier (1 to 500: block pages, empty app shells), and which share of its
 # pages there (0 to 1), before the whole host steps up; a page that failed steps up at once. Reader: policy/tiers.py
@@ -81,50 +81,51 @@ TIER_TERM_SECONDS = 6 * 3_600
 TIER_TERM_MAX_SECONDS = 7 * 86_400
 TIER_TRIAL_PAGES = 3
 # Most requests, and most cost, of browser and api on one day (UTC), over the whole fleet; what is not named has no
-# limit. Cost is what the tier's fetcher reports: the tokens of a scraping API. Reader: frontier/keeper.py
+# limit. Cost is what the tier's fetcher reports: the tokens of a scraping API. Reader: worker/tier_tracker.py
 TIER_DAILY_REQUESTS: dict[str, float] = {}
 TIER_DAILY_COST: dict[str, float] = {}
 # Seconds between two looks at what the fleet knows of tiers, 0.05 to 300: a budget is overrun by what is fetched
-# meanwhile. Reader: frontier/upkeep.py
+# meanwhile. Reader: worker/maintenance.py
 TIER_REFRESH_SECONDS = 5
 
 # What turns a spider of ours into a member of the fleet, under `scrapy crawl` only; `custom_settings` and `-s`
 # win over it. FRONTIER_ENABLED=False crawls alone, on Scrapy's own scheduler, storing nothing.
 # Reader: spiders/base.py
 FRONTIER_SPIDER_SETTINGS: dict[str, object] = {
-    "SCHEDULER": "crawler.frontier.scheduler.Scheduler",
-    "SCHEDULER_QUEUE_CLASS": "crawler.frontier.queue.FrontierQueue",
-    "DUPEFILTER_CLASS": "crawler.frontier.dupefilter.FrontierDupeFilter",
-    "DOWNLOADER": "crawler.handlers.downloader.Downloader",
-    "ITEM_PROCESSOR": "crawler.middlewares.scraping.ItemProcessor",
+    "SCHEDULER": "crawler.worker.scheduler.Scheduler",
+    "SCHEDULER_QUEUE_CLASS": "crawler.worker.lease_queue.FrontierQueue",
+    "DUPEFILTER_CLASS": "crawler.worker.dupefilter.FrontierDupeFilter",
+    "DOWNLOADER": "crawler.engine.downloader.Downloader",
+    "ITEM_PROCESSOR": "crawler.engine.item_processor.ItemProcessor",
 }
 
 # --- Politeness ------------------------------------------------------------------------------------------
 # Who we are; name a contact before you crawl in earnest. Reader: Scrapy
 USER_AGENT = os.environ.get("USER_AGENT", "shoal/0.1 (Scrapy; set USER_AGENT to name a contact)")
-# Scrapy's default is False. Reader: Scrapy, middlewares/robots.py
+# Scrapy's default is False. Reader: Scrapy, middlewares/downloader/robots.py
 ROBOTSTXT_OBEY = True
 ROBOTSTXT_USER_AGENT = os.environ.get("ROBOTSTXT_USER_AGENT", "shoal")
 # One fetch of a robots.txt serves the whole fleet for this long; 1 to 86,400 seconds, RFC 9309 allows a day. Each
-# worker keeps that many of them parsed (one of 50 rules takes 30 KB), 1 to 1,000,000. Reader: middlewares/robots.py
+# worker keeps that many of them parsed (one of 50 rules takes 30 KB), 1 to 1,000,000. Reader:
+# middlewares/downloader/robots.py
 ROBOTSTXT_TTL_SECONDS = 86_400
 ROBOTSTXT_CACHE_SIZE = 1_000
 # A robots.txt that does not come within so many seconds (1 to 600), or with a 5xx, cannot be reached: its pages wait,
 # and it is asked for again after so many seconds (0.1 to 3600), later after as long as it has been failing, at most
 # an hour. After so many days (1 to 3650) of that everything is allowed, as RFC 9309 has it.
-# Reader: middlewares/robots.py
+# Reader: middlewares/downloader/robots.py
 ROBOTSTXT_TIMEOUT_SECONDS = 20
 ROBOTSTXT_RETRY_SECONDS = 60
 ROBOTSTXT_UNREACHABLE_DAYS = 30
 # Seconds between two requests to one host, over the whole fleet (0 to 86,400), and how many may be in flight
-# (1 to 1000). Scrapy: 0 and 8, per process. Reader: frontier/hostrules.py
+# (1 to 1000). Scrapy: 0 and 8, per process. Reader: routing/host_rules.py
 DOWNLOAD_DELAY = os.environ.get("DOWNLOAD_DELAY", "1")
 CONCURRENT_REQUESTS_PER_DOMAIN = os.environ.get("CONCURRENT_REQUESTS_PER_DOMAIN", "1")
 # What is one host: its "hostname", or the registrable "domain" (shop.example.co.uk -> example.co.uk).
-# Reader: frontier/hostrules.py
+# Reader: routing/host_rules.py
 POLITENESS_GROUP = "hostname"
 # A host that was left alone may get that many requests before each waits for DOWNLOAD_DELAY again (1 to 1000): a
-# token bucket. No bursts where robots.txt names a delay or the host has pushed back. Reader: frontier/hostrules.py
+# token bucket. No bursts where robots.txt names a delay or the host has pushed back. Reader: routing/host_rules.py
 POLITENESS_BURST = 1
 # First wait before a retry and the longest one, in seconds (0 to 3600, 0 to 86,400): the retry waits in the
 # frontier for a random part of base * 2^n. Scrapy retries at once. Reader: policy/retries.py
@@ -146,19 +147,19 @@ RETRY_HTTP_CODES = [407, 408, 421, 425, 429, 500, 502, 503, 504, 520, 521, 522, 
 
 # --- Proxies ---------------------------------------------------------------------------------------------
 # Pools of proxies: here, or in a TOML file that may change while the crawl runs (docs/proxies.md); names must differ.
-# They hold passwords: keep the file out of the repository. Reader: middlewares/proxy_pools.py
+# They hold passwords: keep the file out of the repository. Reader: proxies/pools.py
 PROXY_POOLS: dict[str, object] = {}
 PROXY_POOLS_FILE = os.environ.get("PROXY_POOLS_FILE", "")
-# The pool of requests and domains that name none; empty: none, as Scrapy. Reader: middlewares/proxy_pools.py
+# The pool of requests and domains that name none; empty: none, as Scrapy. Reader: proxies/pools.py
 PROXY_POOL = os.environ.get("PROXY_POOL", "")
 # Seconds between two looks at the file, 0.1 to 3600; a change counts at the second that finds it alike. Reader:
-# middlewares/proxy_pools.py
+# proxies/pools.py
 PROXY_RELOAD_SECONDS = 5
 # Fresh proxies tried for one request before the host is taken at its word, 0 to 20. They are no retries: RETRY_TIMES
-# counts what the host fails. Reader: middlewares/proxy_pools.py
+# counts what the host fails. Reader: proxies/pools.py
 PROXY_RETRY_TIMES = 3
 # Failures in a row (1 to 100) after which the fleet leaves a proxy alone, for how long at first, and for how long at
-# most (0.1 to 86,400 seconds each; twice as long each time it happens again). Reader: middlewares/proxy_pools.py
+# most (0.1 to 86,400 seconds each; twice as long each time it happens again). Reader: proxies/pools.py
 PROXY_FAILURES = 3
 PROXY_QUARANTINE_SECONDS = 30
 PROXY_QUARANTINE_MAX_SECONDS = 3_600
@@ -227,7 +228,7 @@ CHANGE_HISTORY = {"products": "product_changes"}
 REJECTED_ITEMS_DAYS = 30
 
 # On a recrawl a page is asked whether it has changed, with what it said of its version (ETag, Last-Modified); that is
-# forgotten so many days after the page was last seen. 1 to 3650. Reader: middlewares/conditional.py
+# forgotten so many days after the page was last seen. 1 to 3650. Reader: middlewares/conditional/downloader.py
 CONDITIONAL_REQUESTS = True
 CONDITIONAL_DAYS = 90
 
@@ -279,7 +280,7 @@ EXTENSIONS = {
 
 # --- Speed -----------------------------------------------------------------------------------------------
 # Requests in flight in one worker (1 to 10,000), and names looked up at once. Scrapy: 16.
-# Readers: Scrapy, frontier/prefetch.py, handlers/resolver.py
+# Readers: Scrapy, worker/prefetch.py, handlers/resolver.py
 CONCURRENT_REQUESTS = os.environ.get("CONCURRENT_REQUESTS", "32")
 # Per response; Scrapy's 100 starts 101 tasks for one item, where its own ITEM_PROCESSOR is in use. Reader: Scrapy
 CONCURRENT_ITEMS = 4
@@ -289,44 +290,49 @@ ASYNCIO_EVENT_LOOP = "crawler.eventloop.Loop"
 # 1 to 1,000,000, 0 = leave the collector as it is. Python: 700, and nothing aside. Reader: extensions/garbage.py
 GC_THRESHOLD = 5_000
 # Scrapy's checks each call for a deprecated argument, at twenty times the price of counting. Reader: Scrapy
-STATS_CLASS = "crawler.extensions.collector.StatsCollector"
+STATS_CLASS = "crawler.engine.stats_collector.StatsCollector"
 # Connections kept for the next request to their host: for how many seconds (0.1 to 3600; servers close theirs after
-# 5 to 75), and how many of each scheme in one worker (0 to 100,000). Reader: handlers/http.py
+# 5 to 75), and how many of each scheme in one worker (0 to 100,000). Reader: handlers/http/handler.py
 CONNECTION_IDLE_SECONDS = 30
 CONNECTION_IDLE_LIMIT = 256
-# One jar for everything costs time on every page. Reader: Scrapy, middlewares/sessions.py
+# One jar for everything costs time on every page. Reader: Scrapy, middlewares/downloader/cookies.py
 COOKIES_ENABLED = False
 # Cookies of domains that ask for them (`cookies` in domains.toml) are forgotten so many seconds after their last use,
-# at the earliest after half of that, 60 to 31,536,000. Reader: middlewares/sessions.py
+# at the earliest after half of that, 60 to 31,536,000. Reader: middlewares/downloader/cookies.py
 SESSION_SECONDS = 86_400
 DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware": None,
-    "crawler.middlewares.httpauth.HttpAuthMiddleware": 710,  # nearer to the wire than what retries or redirects
+    # nearer to the wire than what retries or redirects
+    "crawler.middlewares.downloader.httpauth.HttpAuthMiddleware": 710,
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
-    "crawler.middlewares.robots.RobotsTxtMiddleware": 100,
-    "crawler.middlewares.conditional.ConditionalMiddleware": 150,  # this far out: all others see the 304 first
+    "crawler.middlewares.downloader.robots.RobotsTxtMiddleware": 100,
+    # this far out: all others see the 304 first
+    "crawler.middlewares.conditional.downloader.ConditionalMiddleware": 150,
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,  # ours gives Scrapy's outside the fleet
-    "crawler.middlewares.retry.RetryMiddleware": 550,
-    "crawler.middlewares.tiers.TiersMiddleware": 570,  # a page that steps up is not retried where it failed
-    "crawler.middlewares.blocks.BlocksMiddleware": 585,  # right after decompression
+    "crawler.middlewares.downloader.retry.RetryMiddleware": 550,
+    "crawler.middlewares.downloader.tiers.TiersMiddleware": 570,  # a page that steps up is not retried where it failed
+    "crawler.middlewares.downloader.blocks.BlocksMiddleware": 585,  # right after decompression
     "scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware": None,
     "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware": None,
-    "crawler.middlewares.metarefresh.MetaRefreshMiddleware": 580,
+    "crawler.middlewares.downloader.metarefresh.MetaRefreshMiddleware": 580,
     "scrapy.downloadermiddlewares.stats.DownloaderStats": None,
-    "crawler.middlewares.traffic.DownloaderStats": 850,
-    "crawler.middlewares.headers.HeadersMiddleware": 460,  # after the default headers, before USER_AGENT
+    "crawler.middlewares.downloader.stats.DownloaderStats": 850,
+    "crawler.middlewares.downloader.headers.HeadersMiddleware": 460,  # after the default headers, before USER_AGENT
     "scrapy.downloadermiddlewares.cookies.CookiesMiddleware": None,
-    "crawler.middlewares.sessions.SessionsMiddleware": 700,  # Scrapy's own outside the fleet
-    "crawler.middlewares.attempts.AttemptsMiddleware": 880,  # nearest to the wire
-    "crawler.middlewares.proxy.ProxyMiddleware": 750,  # Scrapy's own outside the fleet
+    "crawler.middlewares.downloader.cookies.SessionsMiddleware": 700,  # Scrapy's own outside the fleet
+    "crawler.middlewares.downloader.attempts.AttemptsMiddleware": 880,  # nearest to the wire
+    "crawler.middlewares.downloader.proxy.ProxyMiddleware": 750,  # Scrapy's own outside the fleet
 }
 SPIDER_MIDDLEWARES = {
-    "crawler.middlewares.remembering.RememberMiddleware": 950,  # nearest to the spider: sees what it yields, as it does
-    "crawler.middlewares.known.KnownMiddleware": 940,  # right after: what it drops need not be looked at by the others
+    # nearest to the spider: sees what it yields, as it does
+    "crawler.middlewares.conditional.spider.VersionMiddleware": 950,
+    # right after: what it drops need not be looked at by the others
+    "crawler.middlewares.spider.known_links.KnownLinksMiddleware": 940,
     "crawler.extensions.logs.RequestIdMiddleware": 5,  # first: what the others log carries the id
-    "crawler.middlewares.provenance.ProvenanceMiddleware": 20,
-    "crawler.middlewares.archive.ArchiveMiddleware": 15,  # sees what others made of an exception
-    "crawler.middlewares.lineage.LineageMiddleware": 10,  # nearest to the engine: sees what the others let through
+    "crawler.middlewares.spider.provenance.ProvenanceMiddleware": 20,
+    "crawler.middlewares.spider.archive.ArchiveMiddleware": 15,  # sees what others made of an exception
+    # nearest to the engine: sees what the others let through
+    "crawler.middlewares.spider.lineage.LineageMiddleware": 10,
 }
 
 # --- Tiers beyond http -----------------------------------------------------------------------------------
@@ -340,16 +346,17 @@ TIER_HANDLERS = {
 # Scraping APIs by name, the first that is up is used: what is called and where its answers hold the page. A map, or
 # one as JSON; docs/browser.md describes the keys. Reader: policy/providers.py
 API_PROVIDERS = os.environ.get("API_PROVIDERS", "")
-# Their secrets: API_KEY_ACME in the environment is the {key} of provider "acme". Reader: handlers/api.py
+# Their secrets: API_KEY_ACME in the environment is the {key} of provider "acme". Reader: handlers/api/handler.py
 API_KEYS = {name[8:]: value for name, value in os.environ.items() if name.startswith("API_KEY_")}
 
 # --- Browser tier -----------------------------------------------------------------------------------------
-# Used by workers whose TIER has `browser` (docs/browser.md). Reader: handlers/chromium.py, unless said otherwise.
+# Used by workers whose TIER has `browser` (docs/browser.md). Reader: handlers/browser/chromium.py, unless said
+# otherwise.
 
 # The Chromium to start, a path or a name; empty looks for chromium, chromium-headless-shell, then Playwright's own.
 BROWSER_EXECUTABLE = os.environ.get("BROWSER_EXECUTABLE", "")
 # Pages open at once in one worker, 1 to 64; a worker of the browser tier alone holds no more requests than it can
-# load. Readers: handlers/chromium.py, frontier/prefetch.py
+# load. Readers: handlers/browser/chromium.py, worker/prefetch.py
 BROWSER_CONCURRENCY = os.environ.get("BROWSER_CONCURRENCY", "4")
 # Longest wait, after the document is there, for the network to be quiet for half a second: scripts fill the page.
 # Seconds, 0 to 60; 0 = do not wait.
@@ -380,7 +387,7 @@ GUARD_ALLOWED_NETWORKS = os.environ.get("SHOAL_ALLOWED_NETWORKS", "")
 # system's resolver tells no time to live. Reader: handlers/resolver.py
 DNSCACHE_SECONDS = 300
 # Behind a proxy it is the proxy that resolves. True: our resolver is asked first, and a name that it knows to be
-# inside is refused; False where workers can resolve nothing themselves. Reader: handlers/http.py
+# inside is refused; False where workers can resolve nothing themselves. Reader: handlers/http/handler.py
 GUARD_RESOLVE_PROXIED = True
 # Scrapy's default is False, for the sake of broken sites. Reader: Scrapy
 DOWNLOAD_VERIFY_CERTIFICATES = True
@@ -393,10 +400,10 @@ DOWNLOAD_HANDLERS = {
     "ftp": None,
     "s3": None,
 }
-# Bytes and seconds of one download. Scrapy: 1 GB and 180 s. Reader: Scrapy, handlers/download.py
+# Bytes and seconds of one download. Scrapy: 1 GB and 180 s. Reader: Scrapy, handlers/http/download.py
 DOWNLOAD_MAXSIZE = 10 * 1024 * 1024
 DOWNLOAD_WARNSIZE = 0
-# Bytes (1,024 to 16,777,216) and lines (16 to 65,536) of a response's headers. Reader: handlers/http.py
+# Bytes (1,024 to 16,777,216) and lines (16 to 65,536) of a response's headers. Reader: handlers/http/handler.py
 DOWNLOAD_HEADERS_MAXSIZE = 64 * 1024
 DOWNLOAD_HEADERS_MAXCOUNT = 256
 DOWNLOAD_TIMEOUT = 60

@@ -18,10 +18,10 @@ from zlib import crc32
 import redis.asyncio
 from scrapy import Request
 
-from crawler.frontier import codec
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import DeadLetter, Message, PushOutcome, SpiderStats
+from crawler.routing import codec
 from tests.integration.crawl.spiders import WalkSpider
 from tests.servers import ScrapyRunner
 from tests.zygote import PROJECT_DIR, Forked

@@ -130,7 +130,7 @@ def sensible_workers(pages: int, cores: int) -> int:
 
 
 @dataclass(slots=True)
-class Report:
+class ReparseReport:
     """What all workers found."""
 
     stats: Counter[str] = field(default_factory=Counter)
@@ -155,9 +155,9 @@ class Report:
         return {name.removeprefix(prefix): n for name, n in self.stats.most_common() if name.startswith(prefix)}
 
 
-def run(jobs: Sequence[Mapping[str, Any]], total: int, directory: str) -> Report:
+def run(jobs: Sequence[Mapping[str, Any]], total: int, directory: str) -> ReparseReport:
     """Run all jobs side by side, with a progress bar on a terminal; returns when the last has ended."""
-    report = Report()
+    report = ReparseReport()
     began = datetime.now(UTC)
     workers = [_start(job, directory) for job in jobs]
     done = [0] * len(workers)
@@ -180,7 +180,7 @@ def run(jobs: Sequence[Mapping[str, Any]], total: int, directory: str) -> Report
     return report
 
 
-def show(console: Console, report: Report, dry_run: bool) -> None:
+def show(console: Console, report: ReparseReport, dry_run: bool) -> None:
     """Print the summary."""
     pages = report.stats[counts.PAGES]
     if fields := report.of(counts.FIELDS):

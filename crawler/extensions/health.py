@@ -7,13 +7,13 @@ from time import monotonic
 
 from scrapy.crawler import Crawler
 
+from crawler import scrapy_hooks
 from crawler import stats as names
-from crawler.frontier import endings
-from crawler.frontier.scheduler import Scheduler
-from crawler.frontier.worker import Worker
+from crawler.worker.scheduler import Scheduler
+from crawler.worker.worker import Worker
 
 
-class Health:
+class WorkerHealth:
     """What the probes of one worker read, from any thread.
 
     Alive: the event loop came round within *max_lag_seconds*; a server that is away must not get workers killed.
@@ -51,7 +51,7 @@ class Health:
         if not self._opened:
             return "starting"
         engine = self._crawler.engine
-        if endings.is_closing(engine):
+        if scrapy_hooks.is_closing(engine):
             return "closing: it finishes what it has started"
         if engine.paused:
             return "paused"

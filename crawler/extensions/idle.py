@@ -12,9 +12,9 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider, NotConfigured
 
 from crawler import config
-from crawler.frontier import opening
-from crawler.frontier.member import worker_of
-from crawler.frontier.scheduler import in_use
+from crawler.frontier.server import server_check
+from crawler.worker.access import worker_of
+from crawler.worker.scheduler import in_use
 
 logger = logging.getLogger(__name__)
 
@@ -53,7 +53,7 @@ class IdleExtension:
                 {
                     "spider": spider.name,
                     "key": getattr(spider, "redis_key", ""),
-                    "redis": opening.address(worker.frontier.client),
+                    "redis": server_check.address(worker.frontier.client),
                 },
             )
         raise DontCloseSpider

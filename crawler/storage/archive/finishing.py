@@ -21,7 +21,7 @@ from crawler.storage.archive.config import ArchiveConfig
 from crawler.storage.archive.files import OpenFile
 from crawler.storage.archive.index import Index
 from crawler.storage.archive.members import Damage
-from crawler.storage.archive.records import Place, Record
+from crawler.storage.archive.records import RecordPlace, WarcRecord
 from crawler.storage.archive.store import STORE_ERRORS, Store
 from crawler.storage.outage import Stats
 
@@ -210,6 +210,6 @@ class _NoStats:
     def set_value(self, key: str, value: float) -> None: ...
 
 
-def _added(name: str, found: tuple[Record, tuple[int, int]]) -> UpdateOne:
+def _added(name: str, found: tuple[WarcRecord, tuple[int, int]]) -> UpdateOne:
     record, span = found
-    return catalogue.added(catalogue.entry(record, Place(name, *span)))
+    return catalogue.added(catalogue.entry(record, RecordPlace(name, *span)))

@@ -10,9 +10,9 @@ from typing import Any
 from scrapy import Request
 from scrapy.http import Response, TextResponse
 
-from crawler.frontier.scheduler import Scheduler
 from crawler.items import PageItem
 from crawler.spiders.base import FrontierSpider
+from crawler.worker.scheduler import Scheduler
 
 
 class WalkSpider(FrontierSpider):

@@ -14,7 +14,7 @@ from scrapy.http import Response
 from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 
-from crawler.handlers.http import HttpDownloadHandler
+from crawler.handlers.http.handler import HttpDownloadHandler
 
 Act = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"

@@ -26,8 +26,9 @@ from scrapy.http import HtmlResponse, Response
 
 from crawler import stats as names
 from crawler.errors import AddressRefusedError
-from crawler.frontier.pacing import MissedError
-from crawler.handlers.departure import DEPARTURE, Departure
+from crawler.handlers.wire_turn import WireTurn
+from crawler.meta import WIRE_TURN
+from crawler.worker.pacing import MissedError
 from tests.integration.handlers.rawserver import OK, Client, RawServer, silent
 from tests.integration.handlers.test_http import certified
 
@@ -343,12 +344,12 @@ async def test_signals_say_what_came() -> None:
 
 async def test_a_request_that_may_not_leave_leaves_its_connection_for_the_next() -> None:
     calls: list[str] = []
-    late = Departure(lambda: False, lambda: calls.append("sent"))
-    in_time = Departure(lambda: True, lambda: calls.append("sent"))
+    late = WireTurn(lambda: False, lambda: calls.append("sent"))
+    in_time = WireTurn(lambda: True, lambda: calls.append("sent"))
     async with RawServer(OK) as server, Client() as client:
         with pytest.raises(MissedError):
-            await client.get(server.url("/late"), {DEPARTURE: late})
-        await client.get(server.url("/in-time"), {DEPARTURE: in_time})
+            await client.get(server.url("/late"), {WIRE_TURN: late})
+        await client.get(server.url("/in-time"), {WIRE_TURN: in_time})
         assert calls == ["sent"]
         assert [head.split()[1] for head in server.received] == [b"/in-time"]
         assert server.connections == 1

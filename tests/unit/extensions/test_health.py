@@ -9,7 +9,7 @@ import pytest
 from scrapy.crawler import Crawler
 
 from crawler import stats as names
-from crawler.extensions.health import Health
+from crawler.extensions.health import WorkerHealth
 
 
 class Clock:
@@ -21,13 +21,13 @@ class Clock:
         return self.now
 
 
-def _health(clock: Clock, stats: dict[str, Any] | None = None, **engine: Any) -> Health:
+def _health(clock: Clock, stats: dict[str, Any] | None = None, **engine: Any) -> WorkerHealth:
     slot = SimpleNamespace(closing=engine.pop("closing", None))
     crawler = SimpleNamespace(
         engine=SimpleNamespace(**{"paused": False, "scheduler": object(), "_slot": slot} | engine),
         stats=SimpleNamespace(get_value=(stats or {}).get),
     )
-    return Health(cast("Crawler", crawler), max_lag_seconds=30, clock=clock)
+    return WorkerHealth(cast("Crawler", crawler), max_lag_seconds=30, clock=clock)
 
 
 def test_a_loop_that_comes_round_in_time_is_alive() -> None:

@@ -13,12 +13,12 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http import HtmlResponse, Response
 from scrapy.utils.test import get_crawler
 
-from crawler.frontier.leases import LeaseBook
-from crawler.frontier.scheduler import Scheduler
-from crawler.frontier.settling import BLOCK, TIER_STAYS
-from crawler.middlewares.blocks import BlocksMiddleware
-from crawler.middlewares.tiers import TiersMiddleware
+from crawler.meta import BLOCK, TIER_STAYS
+from crawler.middlewares.downloader.blocks import BlocksMiddleware
+from crawler.middlewares.downloader.tiers import TiersMiddleware
 from crawler.policy.domains import Rules, parse_rules
+from crawler.worker.lease_book import LeaseBook
+from crawler.worker.scheduler import Scheduler
 from tests.unit.frontier.fakes import held
 from tests.unit.policy.block_pages import page
 from tests.unit.test_settings import base
@@ -27,7 +27,7 @@ URL = "http://a.example/p/1"
 CHALLENGE = page("Just a moment...", "<script>window._cf_chl_opt={}</script>")
 SHELL = page("Shop", '<div id="root"></div><script src="/app.js"></script>')
 GOOD = page("A lamp", "<p>Of brushed steel.</p>")
-FLEET = {"SCHEDULER": "crawler.frontier.scheduler.Scheduler"}
+FLEET = {"SCHEDULER": "crawler.worker.scheduler.Scheduler"}
 
 
 class Crawl:
