@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from benchmarks import extraction, extraction_cost, scoring
+from benchmarks import extraction, extraction_cost
 from crawler.extraction import extract_product
+from demo import scoring
 from tests.unit.extraction.shop import URL, json_ld, page
 
 
