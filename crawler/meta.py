@@ -28,6 +28,7 @@ PROXY_POOL: Final = "proxy_pool"
 COUNTRY: Final = "country"
 SESSION: Final = "session"
 API_PROVIDER: Final = "api_provider"
+ALLOW_BLOCKED: Final = "allow_blocked"
 # What the fleet notes on it, for one attempt or from its first failure to its answer.
 REQUEST_ID: Final = "request_id"
 TIER: Final = "tier"
@@ -55,10 +56,11 @@ TABLE: Final = (
     Key(COUNTRY, "spider: where its proxy should be", external=True),
     Key(SESSION, "spider: which of a domain's cookie jars and proxies it uses", external=True),
     Key(API_PROVIDER, "spider: which scraping API is asked", external=True),
+    Key(ALLOW_BLOCKED, "spider: it takes what comes, block pages and empty shells too", external=True),
     Key(REQUEST_ID, "scheduler: the lease's id, in log lines and on items", stored=False),
     Key(TIER, "scheduler: the tier that it was leased for", stored=False),
     Key(TIER_STAYS, "tiers middleware: why a page that failed is not tried in a higher tier", stored=False),
-    Key(BLOCK, "blocks and tiers middlewares: whose denial the answer is", stored=False),
+    Key(BLOCK, "blocks and tiers middlewares: whose denial the answer is, or what else makes it no page", stored=False),
     Key(RETRY_WAIT_MS, "retry middleware: how long the retry waits in the frontier", stored=False),
     Key(UNFINISHED_TIMES, "settler: how often it ended without having succeeded"),
     Key(CONDITIONAL, "conditional middleware: the conditions in the headers are ours"),

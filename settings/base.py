@@ -241,8 +241,9 @@ ATTEMPTS_PER_SECOND = 100
 
 # --- Archive of raw pages --------------------------------------------------------------------------------
 # Which pages are kept as WARC records, to be parsed again without a request: "all", "changed" (not the same as the
-# URL's last one), "failed" (parses only), "none". Reader: storage/archive/config.py, as of all below
-ARCHIVE_PAGES = os.environ.get("ARCHIVE_PAGES", "none")
+# URL's last one), "failed" (what ends as a dead letter because of its page: a callback that raised, a rejected item, a
+# block page, an empty shell), "none". Reader: storage/archive/config.py, as of all below
+ARCHIVE_PAGES = os.environ.get("ARCHIVE_PAGES", "failed")
 # Where files are written; finished ones stay there, or go to ARCHIVE_URI (s3://bucket/prefix, gs://bucket/prefix,
 # az://account/container). Options are obstore's (endpoint ...); credentials come from the environment, as always.
 ARCHIVE_DIR = os.environ.get("ARCHIVE_DIR", str(PROJECT_DIR / ".scrapy" / "archive"))
@@ -252,9 +253,10 @@ ARCHIVE_OPTIONS: dict[str, object] = {}
 ARCHIVE_FILE_MB = 256
 ARCHIVE_FILE_SECONDS = 3_600
 # Finished files are deleted when unused for so many days (0 to 36,500), and the longest unused ones when there is
-# more than this in GiB (0 to 1,000,000); 0 = no bound
+# more than this in GiB (0 to 1,000,000), of files that hold only failures already beyond the second; 0 = no bound
 ARCHIVE_KEEP_DAYS = 0
 ARCHIVE_KEEP_GB = 100
+ARCHIVE_FAILED_GB = 1
 # Files waiting for upload, in GiB (0.001 to 1,000,000); beyond it pages wait and are not confirmed
 ARCHIVE_PENDING_GB = 4
 
@@ -329,6 +331,7 @@ SPIDER_MIDDLEWARES = {
     # right after: what it drops need not be looked at by the others
     "crawler.middlewares.spider.known_links.KnownLinksMiddleware": 940,
     "crawler.extensions.logs.RequestIdMiddleware": 5,  # first: what the others log carries the id
+    "crawler.middlewares.spider.gate.GateMiddleware": 60,  # behind HttpErrorMiddleware: keeps back what is no page
     "crawler.middlewares.spider.provenance.ProvenanceMiddleware": 20,
     "crawler.middlewares.spider.archive.ArchiveMiddleware": 15,  # sees what others made of an exception
     # nearest to the engine: sees what the others let through

@@ -139,6 +139,7 @@ class Fleet:
         delay_ms: int = 0,
         burst: int = 1,
         meta: Mapping[str, Any] | None = None,
+        dedupe: bool = True,
     ) -> None:
         """Queue *urls*, as of that many hosts in turn where *hosts* is given."""
         messages = [
@@ -151,6 +152,7 @@ class Fleet:
                 cap=cap,
                 delay_ms=delay_ms,
                 burst=burst,
+                dedupe=dedupe,
             )
             for place, url in enumerate(urls)
         ]

@@ -205,6 +205,7 @@ def show(console: Console, report: ReparseReport, dry_run: bool) -> None:
 _NOTES = {
     "spider_exceptions/count": "pages whose callback raised",
     "items/rejected": "items rejected",
+    counts.BLOCKED: "block pages and empty shells not parsed",
     counts.MISSING: "pages are gone from the archive: see the lines above",
     counts.DAMAGED: "pages are damaged in the archive: see the lines above",
     counts.DISCARDED: "new requests discarded",

@@ -20,7 +20,7 @@ from crawler import config
 from crawler import stats as names
 from crawler.errors import AddressRefusedError
 from crawler.frontier.state.robots import LOCK_MS, CachedRobots, FetchTask
-from crawler.meta import ROBOTSTXT_RECEIVED
+from crawler.meta import ALLOW_BLOCKED, ROBOTSTXT_RECEIVED
 from crawler.policy import robots
 from crawler.policy.robots import RobotsVerdict
 from crawler.worker.worker import Worker
@@ -149,6 +149,7 @@ class RobotsFetcher:
     async def _download(self, origin: str) -> Response:
         meta = {
             "dont_obey_robotstxt": True,
+            ALLOW_BLOCKED: True,  # its status says what it means
             "dont_retry": True,  # it is asked for again when its time has come, not at once
             "redirect_ttl": REDIRECTS,
             "download_timeout": self._plan.timeout,

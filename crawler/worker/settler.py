@@ -82,10 +82,17 @@ class Settler:
         seen.status = response.status
         seen.failure = self._policy.failure(response.status, blocked=BLOCK in request.meta)
         seen.block = "; ".join(str(request.meta[key]) for key in (BLOCK, TIER_STAYS) if key in request.meta)
-        if seen.failure in RETRIED and request.meta.get("dont_retry"):
+        blocked = seen.failure is FailureClass.BLOCKED
+        if seen.failure in RETRIED and request.meta.get("dont_retry") and not blocked:
             seen.failure = None  # the spider takes it as it is
         elif seen.failure in RETRIED:
             seen.excerpt = excerpt(response.body)
+
+    def refused(self, response: Response, why: str) -> None:
+        """*response* turned out to be no page, right before its callback."""
+        if (held := self._book.behind(response)) is not None:
+            held.evidence.failure, held.evidence.block = FailureClass.BLOCKED, why
+            held.evidence.excerpt = excerpt(response.body)
 
     def failed(self, request: Request, error: Exception) -> None:
         """The download chain ended without an answer."""
@@ -216,7 +223,8 @@ def _words(settlement: Settlement) -> str:
 
 def _detail(request: Request, held: Held, settlement: Settlement) -> dict[str, str | int]:
     seen = held.evidence
-    return {
+    kept = {"page": seen.page} if seen.page else {}
+    return kept | {
         "url": request.url,
         "error": settlement.detail[:2_000],
         "class": seen.failure or "",

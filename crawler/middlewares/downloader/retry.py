@@ -15,10 +15,12 @@ from scrapy.settings import BaseSettings
 from scrapy.utils.response import response_status_message
 
 from crawler import stats as names
+from crawler.errors import BlockedError
 from crawler.meta import BLOCK, RETRY_WAIT_MS
 from crawler.policy.backoff import retry_after
 from crawler.policy.failures import FailureClass, classify
 from crawler.policy.retries import RetryPolicy
+from crawler.worker.access import worker_of
 from crawler.worker.scheduler import in_use
 
 
@@ -45,13 +47,25 @@ class RetryMiddleware(ScrapyRetryMiddleware):
     def process_response(  # type: ignore[override]  # nobody passes the spider any more
         self, request: Request, response: Response
     ) -> Request | Response:
-        """A retry of *request*, or *response* where it is good, final, or the last."""
+        """A retry of *request*, or *response* where it is good, final, or the last; a block page that nobody keeps from
+        the one who asked for it beside the queue raises BlockedError."""
         vendor = request.meta.get(BLOCK)
-        if request.meta.get("dont_retry") or (vendor is None and response.status not in self.retry_http_codes):
+        if vendor is None and response.status not in self.retry_http_codes:
             return response
+        again = None if request.meta.get("dont_retry") else self._again(request, response, vendor)
+        if again is None and vendor is not None and self._is_beside(request):
+            raise BlockedError(response, vendor)
+        return again or response
+
+    def _again(self, request: Request, response: Response, vendor: str | None) -> Request | None:
         kind = self._policy.failure(response.status, blocked=vendor is not None)
         reason = response_status_message(response.status) if vendor is None else f"blocked by {vendor}"
-        return self._later(request, kind, reason, asked_seconds(response)) or response
+        return self._later(request, kind, reason, asked_seconds(response))
+
+    def _is_beside(self, request: Request) -> bool:
+        """Whether a callback or a pipeline downloads it itself: no spider middleware will see the answer."""
+        held = worker_of(self.crawler).book.of(request)
+        return held is None or held.downloads > 1
 
     def process_exception(  # type: ignore[override]
         self, request: Request, exception: Exception

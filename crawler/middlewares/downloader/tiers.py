@@ -13,16 +13,14 @@ from scrapy.http import Response, TextResponse
 from crawler import stats as names
 from crawler.extraction import Document, extract_product
 from crawler.extraction.rules import missing_required
-from crawler.meta import BLOCK, MIN_TIER, TIER_STAYS
+from crawler.meta import ALLOW_BLOCKED, BLOCK, MIN_TIER, TIER_STAYS
 from crawler.policy.domains import Rules, load_rules
-from crawler.policy.shells import is_shell
 from crawler.policy.tiers import TIERS, Tier
 from crawler.worker.access import worker_of
 from crawler.worker.scheduler import in_use
 from crawler.worker.worker import Worker
 
-SHELL = "javascript"  # what `meta["block"]` says of an empty app shell
-INCOMPLETE = "incomplete"  # and of a page without what its domain's rules require
+INCOMPLETE = "incomplete"  # what `meta["block"]` says of a page without what its domain's rules require
 
 logger = logging.getLogger(__name__)
 
@@ -31,7 +29,8 @@ class TiersMiddleware:
     """Stands between block detection and retries: a page that may step up is not retried where it failed.
 
     A page that may not (nobody serves a higher tier, max_tier, a spent budget) counts as blocked: it is retried as
-    such, and kept as a dead letter that says why it stayed. `dont_retry` leaves a request where it is.
+    such, and kept as a dead letter that says why it stayed. `dont_retry` leaves a request where it is, and
+    `meta["allow_blocked"]` lets it pass unjudged.
     """
 
     def __init__(self, crawler: Crawler, rules: Rules) -> None:
@@ -53,16 +52,17 @@ class TiersMiddleware:
     async def process_response(self, request: Request, response: Response) -> Request | Response:
         """*response*, or *request* for the queue of a higher tier."""
         at = request.meta.get("tier")
-        if at is None or (held := self._worker.book.of(request)) is None:
+        if at is None or request.meta.get(ALLOW_BLOCKED) or (held := self._worker.book.of(request)) is None:
             return response
         if not (why := self._failing(request, response, at)):
             self._worker.tiers.good(held.lease.host, request, at)
             return response
+        request.meta[BLOCK] = why
         if request.meta.get("dont_retry"):
             return response
         to, stays = await self._worker.tiers.failed(request, at)
         if to is None:
-            request.meta.update({BLOCK: why, TIER_STAYS: stays})
+            request.meta[TIER_STAYS] = stays
             self._crawler.stats.inc_value(names.TIER_REFUSED)
             logger.info("%s stays in %s, because %s (%s)", request, at, stays, why)
             return response
@@ -75,8 +75,6 @@ class TiersMiddleware:
             return str(block)
         if at != TIERS[0] or response.status != 200 or not isinstance(response, TextResponse):
             return ""
-        if is_shell(response.body):
-            return SHELL
         return INCOMPLETE if self._lacks(response) else ""
 
     def _lacks(self, response: TextResponse) -> bool:

@@ -20,6 +20,7 @@ from scrapy.http import Response
 from crawler import stats as names
 from crawler.errors import CodecError
 from crawler.middlewares.spider.provenance import fetched_at
+from crawler.policy.failures import FailureClass
 from crawler.routing import codec
 from crawler.storage import connection
 from crawler.storage.archive import files
@@ -29,10 +30,12 @@ from crawler.storage.archive.index import Index
 from crawler.storage.archive.records import Page
 from crawler.storage.archive.store import Store
 from crawler.worker.access import worker_if_any
+from crawler.worker.lease_book import Held
 
 
 class ArchiveMiddleware:
-    """Applies ARCHIVE_PAGES; a failed parse (a callback that raises, an item that is rejected) is always kept."""
+    """Applies ARCHIVE_PAGES; a failed parse (a callback that raises, an item that is rejected) and what was no page
+    (blocked, an empty shell) are always kept, and the dead letter says as what."""
 
     def __init__(self, crawler: Crawler, config: ArchiveConfig, client: connection.Client) -> None:
         assert crawler.stats is not None
@@ -42,7 +45,7 @@ class ArchiveMiddleware:
         index = Index(connection.database(client, crawler.settings))
         self._archive = Archive(config, index, Store(config), crawler.stats)
         self._written: WeakKeyDictionary[Response, asyncio.Task[str]] = WeakKeyDictionary()
-        self._failures: WeakKeyDictionary[Response, asyncio.Task[None]] = WeakKeyDictionary()
+        self._failures: WeakKeyDictionary[Response, asyncio.Task[str]] = WeakKeyDictionary()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -61,6 +64,9 @@ class ArchiveMiddleware:
         """Pass everything on; ends when the page is synced, which began when the output did."""
         if self._config.keep is not Keep.FAILED and response.status != 304:  # that one is archived already
             self._written[response] = asyncio.create_task(self._archive.add(self._page(response)))
+        held = self._held(response)
+        if held is not None and held.evidence.failure is FailureClass.BLOCKED:
+            await self._failed(response, f"blocked: {held.evidence.block}")
         async for output in result:
             yield output
         if (written := self._written.get(response)) is not None:
@@ -83,14 +89,20 @@ class ArchiveMiddleware:
     async def _failed(self, response: Response, reason: str) -> None:
         if response not in self._failures:
             self._failures[response] = asyncio.create_task(self._keep(response, reason))
-        await self._failures[response]
+        record_id = await self._failures[response]
+        if (held := self._held(response)) is not None:
+            held.evidence.page = record_id
 
-    async def _keep(self, response: Response, reason: str) -> None:
+    async def _keep(self, response: Response, reason: str) -> str:
         written = self._written.get(response)
         if written is not None and (record_id := await written):
             self._archive.fail(record_id, reason)
-        else:
-            await self._archive.add(self._page(response), reason)
+            return record_id
+        return await self._archive.add(self._page(response), reason)
+
+    def _held(self, response: Response) -> Held | None:
+        worker = worker_if_any(self._crawler)
+        return worker.book.behind(response) if worker is not None else None
 
     async def _opened(self) -> None:
         await self._archive.open()
@@ -102,7 +114,7 @@ class ArchiveMiddleware:
     def _page(self, response: Response) -> Page:
         assert self._crawler.spider is not None
         worker = worker_if_any(self._crawler)
-        held = worker.book.behind(response) if worker is not None else None
+        held = self._held(response)
         headers = response.headers.items()
         return Page(
             url=response.url,
@@ -113,7 +125,7 @@ class ArchiveMiddleware:
             ip=str(response.ip_address or ""),
             spider=self._crawler.spider.name,
             worker=worker.name if worker is not None else "",
-            tier=self._crawler.settings["TIER"],
+            tier=str(response.meta.get("tier", self._crawler.settings["TIER"])),
             generation=held.lease.generation if held is not None else "",
             request_id=str(response.meta.get("request_id", "")),
             request=self._how(response.request, self._crawler.spider),

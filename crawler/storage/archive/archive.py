@@ -60,6 +60,7 @@ class Archive:
         self._batcher: Batcher[Submitted, str] = Batcher(self._flush, BATCH, BATCH_SECONDS)
         self._writing = asyncio.Lock()
         self._file: OpenFile | None = None
+        self._prefix = files.FAILURES if config.keep is Keep.FAILED else "shoal-"
         self._opened_at = 0.0
         self._own: dict[str, Original] = {}  # by digest, in the file that is being written
         self._no_lookups_until = 0.0
@@ -124,7 +125,10 @@ class Archive:
             changed = self._config.keep is Keep.CHANGED
             latest = await self._index.latest([one.page.url for one in entries]) if changed else {}
             if others := [digest for digest in digests if digest not in known]:
-                known |= (found := await self._index.originals(others, since))
+                found = await self._index.originals(others, since)
+                if self._prefix != files.FAILURES:  # they are deleted sooner
+                    found = {digest: one for digest, one in found.items() if not files.only_failures(one.place.file)}
+                known |= found
                 if found:
                     used = {original.place.file for original in found.values()}
                     await self._index.files_used(list(used), datetime.now(UTC))
@@ -159,7 +163,7 @@ class Archive:
     def _write(self, chosen: Sequence[WarcRecord]) -> list[RecordPlace]:
         data = [records.encode(record) for record in chosen]
         if self._file is None:
-            self._file = OpenFile.create(self._config.directory)
+            self._file = OpenFile.create(self._config.directory, self._prefix)
             self._opened_at = time.monotonic()
         offsets = self._file.append(data)
         name = self._file.name
@@ -180,7 +184,7 @@ class Archive:
             self._own[record.digest] = Original(place, record.page.url, record.page.fetched_at)
         file = self._file
         old = time.monotonic() - self._opened_at >= self._config.file_seconds
-        if file is not None and (file.size >= self._config.file_bytes or old):
+        if file is not None and (file.size >= self._config.most_bytes or old):
             self._roll()
 
     def _roll(self) -> None:

@@ -115,7 +115,8 @@ async def test_a_page_that_may_not_move_says_why() -> None:
     [
         ("http", GOOD, 200, ["good at http"]),
         ("http", SHELL, 200, ["failed at http"]),
-        ("browser", SHELL, 200, ["good at browser"]),  # rendered: there is no more to it
+        ("browser", SHELL, 200, ["failed at browser"]),  # its scripts have run, and nothing came
+        ("browser", GOOD, 200, ["good at browser"]),
         ("http", SHELL, 404, ["good at http"]),
         ("browser", CHALLENGE, 200, ["back off", "failed at browser"]),
     ],
@@ -140,6 +141,30 @@ async def test_a_request_without_a_lease_is_only_marked() -> None:
     assert isinstance(response, Response)
     assert request.meta[BLOCK] == "cloudflare"
     assert crawl.told == ["back off"]
+
+
+@pytest.mark.parametrize("body", [CHALLENGE, SHELL])
+async def test_a_spider_that_allows_it_gets_what_comes(body: str) -> None:
+    crawl = Crawl()
+    request = crawl.leased(allow_blocked=True)
+    assert isinstance(await crawl.answer(request, body), Response)
+    assert BLOCK not in request.meta
+    assert "failed at http" not in crawl.told
+
+
+async def test_what_an_earlier_answer_was_says_nothing_of_this_one() -> None:
+    crawl = Crawl()
+    request = crawl.leased(block="cloudflare")
+    await crawl.answer(request, GOOD)
+    assert BLOCK not in request.meta
+
+
+@pytest.mark.parametrize("body", [CHALLENGE, SHELL])
+async def test_dont_retry_leaves_the_mark(body: str) -> None:
+    crawl = Crawl()
+    request = crawl.leased(dont_retry=True)
+    await crawl.answer(request, body)
+    assert request.meta[BLOCK] in {"cloudflare", "javascript"}
 
 
 async def test_dont_retry_leaves_a_request_where_it_is() -> None:

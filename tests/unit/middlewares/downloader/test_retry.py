@@ -28,7 +28,7 @@ from scrapy.settings.default_settings import RETRY_EXCEPTIONS
 from scrapy.utils.test import get_crawler
 from twisted.internet.error import ConnectError, ConnectionDone, ConnectionLost, TCPTimedOutError
 
-from crawler.errors import ConfigError
+from crawler.errors import BlockedError, ConfigError
 from crawler.middlewares.downloader.retry import RetryMiddleware
 from tests.unit.test_settings import base
 
@@ -45,6 +45,7 @@ class Chain:
         made = RetryMiddleware.from_crawler(self.crawler)
         assert isinstance(made, RetryMiddleware)
         made._uniform = lambda low, high: high
+        made._is_beside = lambda request: bool(request.meta.get("beside"))  # type: ignore[method-assign]
         self.middleware = made
 
     def answer(self, request: Request, status: int = 503, **headers: str) -> Request | Response:
@@ -249,6 +250,17 @@ def test_a_denial_is_a_failure_whatever_its_status() -> None:
         assert isinstance(chain.answer(again, status), Response)
     assert chain.stat("retry/reason_count/blocked by examplewall") == 2
     assert chain.stat("retry/classes/blocked") == 2
+
+
+def test_who_asks_for_a_page_beside_the_queue_is_not_given_a_denial() -> None:
+    chain = Chain(RETRY_CLASSES={"blocked": {"times": 1}})
+    again = chain.answer(Request(URL, meta={"block": "examplewall", "beside": True}), 200)
+    assert isinstance(again, Request)
+    again.meta["block"] = "examplewall"
+    with pytest.raises(BlockedError, match="examplewall"):
+        chain.answer(again, 200)
+    with pytest.raises(BlockedError, match="examplewall"):
+        chain.answer(Request(URL, meta={"block": "examplewall", "beside": True, "dont_retry": True}), 200)
 
 
 # --- settings -------------------------------------------------------------------------------------------------
