@@ -11,6 +11,7 @@ import random
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
+from redis.asyncio.cluster import RedisCluster
 from redis.exceptions import OutOfMemoryError, RedisError
 
 from crawler.frontier.config import SUSPECT_DELIVERIES, FrontierConfig
@@ -55,6 +56,11 @@ class Frontier:
         self._rng = rng
         self._born: dict[int, int] = {}
         self.on_other_data: Callable[[], None] = lambda: None  # told before the leases that show it are handed on
+
+    @property
+    def on_cluster(self) -> bool:
+        """Whether the shards are spread over the nodes of a Cluster, which come and go one by one."""
+        return isinstance(self.client, RedisCluster)
 
     async def open(self) -> None:
         """Check that the server can be used and set it up; raises ServiceError saying what to do."""

@@ -7,10 +7,10 @@ from collections import OrderedDict
 from collections.abc import Callable
 from time import monotonic
 
-from redis.asyncio import Redis
 from scrapy import Request, Spider
 from scrapy_redis.dupefilter import RFPDupeFilter
 
+from crawler.frontier.server.scripts import Client
 from crawler.routing import fingerprint
 
 logger = logging.getLogger(__name__)
@@ -29,7 +29,7 @@ class FrontierDupeFilter(RFPDupeFilter):  # type: ignore[misc]
 
     def __init__(
         self,
-        server: Redis | None,
+        server: Client | None,
         key: str,
         debug: bool = False,
         *,

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from redis.exceptions import RedisError
 from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
@@ -20,6 +19,7 @@ from crawler import config, scrapy_hooks
 from crawler import stats as names
 from crawler.errors import ShoalError
 from crawler.frontier.messages import Message, PushOutcome
+from crawler.frontier.server.outage import UNAVAILABLE
 from crawler.frontier.state.seeds import Seed, Seeds
 from crawler.frontier.streams import stream_of
 
@@ -95,7 +95,7 @@ class Maintenance:
         try:
             await self._worker.tiers.refresh()
             await self._worker.frontier.census.leave(self._worker.name)
-        except (RedisError, OSError) as error:
+        except UNAVAILABLE as error:
             logger.warning("Could not sign off (%s): the sign of life expires by itself", error)
 
     async def run(self) -> None:
@@ -117,7 +117,7 @@ class Maintenance:
                 await duty()
                 if self._worker.outage.on:
                     await self._heartbeat()  # a write: a server that serves no more than reads is not back
-            except (RedisError, OSError) as error:
+            except UNAVAILABLE as error:
                 self._empty_since = None  # unknown counts as pending
                 await self._worker.outage.wait(error)
             else:

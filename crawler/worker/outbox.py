@@ -14,13 +14,12 @@ from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
 
-from redis.exceptions import RedisError
 from scrapy.statscollectors import StatsCollector
 
 from crawler import stats as names
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Handle, Message, PushOutcome, Report
-from crawler.frontier.server.outage import Outage
+from crawler.frontier.server.outage import UNAVAILABLE, Outage
 from crawler.frontier.server.shards import BATCH
 from crawler.frontier.streams import tier_of
 from crawler.worker.lease_endings import Bury, Ending, Move, Nack
@@ -141,7 +140,7 @@ class Outbox:
                 await _both(self._settle(0), self._send_new())
             await self._settle(endings)
             await _drain(self._given_back, len(self._given_back), self._send_given_back)
-        except (RedisError, OSError) as error:
+        except UNAVAILABLE as error:
             await self._outage.wait(error)
             return False
         self._outage.over()

@@ -13,14 +13,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from time import monotonic
 
-from redis.exceptions import RedisError
 from scrapy import Request
 from scrapy.http import Response
 
 from crawler.frontier.config import SUSPECT_DELIVERIES
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Handle, Report
-from crawler.frontier.server.outage import Outage
+from crawler.frontier.server.outage import UNAVAILABLE, Outage
 from crawler.policy.backoff import retry_after
 from crawler.routing.host_rules import HostRules
 from crawler.worker.lease_book import Held, LeaseBook
@@ -189,7 +188,7 @@ class Pacer:
         while True:
             try:
                 await self._frontier.back_off(self._rules.of(request).group, elapsed_ms)
-            except (RedisError, OSError) as error:
+            except UNAVAILABLE as error:
                 await self._outage.wait(error)
             else:
                 return
@@ -227,7 +226,7 @@ class Pacer:
                     worker=self._worker,
                     lease=handle,
                 )
-            except (RedisError, OSError) as error:
+            except UNAVAILABLE as error:
                 await self._outage.wait(error)
                 continue
             start_by = asked_at + take.start_within_ms / 1000

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from time import monotonic
 
-from redis.exceptions import RedisError
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 
@@ -19,7 +18,7 @@ from crawler import stats as names
 from crawler.frontier.config import SUSPECT_DELIVERIES
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Batch, Lease
-from crawler.frontier.server.outage import Outage
+from crawler.frontier.server.outage import UNAVAILABLE, Outage
 from crawler.worker.lease_book import Held, LeaseBook
 from crawler.worker.lease_pause import LeasePause
 from crawler.worker.lease_queue import FrontierQueue, served_tiers
@@ -133,7 +132,7 @@ class Prefetcher:
         idle = self._idle
         try:
             batch = await self._lease(room, suspects_ok=idle)
-        except (RedisError, OSError) as error:
+        except UNAVAILABLE as error:
             await self._outage.wait(error)
             return 0.0
         self._outage.over()

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Self
 
-from redis.exceptions import RedisError
 from scrapy import Request
 from scrapy.settings import BaseSettings
 from scrapy.statscollectors import StatsCollector
@@ -17,7 +16,7 @@ from scrapy.statscollectors import StatsCollector
 from crawler import config
 from crawler import stats as names
 from crawler.errors import ConfigError
-from crawler.frontier.server.outage import Outage
+from crawler.frontier.server.outage import UNAVAILABLE, Outage
 from crawler.frontier.server.shards import Shards
 from crawler.frontier.state.tiers import MOST_HOSTS, Tiers
 from crawler.policy.tiers import (
@@ -144,7 +143,7 @@ class TierTracker:
         while True:
             try:
                 after = await self.tiers.learn(rule.group, lesson)
-            except (RedisError, OSError) as error:
+            except UNAVAILABLE as error:
                 await self._outage.wait(error)
             else:
                 if after.until_ms != before.until_ms:

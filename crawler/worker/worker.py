@@ -10,7 +10,6 @@ import socket
 from collections.abc import Coroutine
 from typing import Any, Self
 
-from redis.asyncio.cluster import RedisCluster
 from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
@@ -56,7 +55,7 @@ class Worker:
         self.book = LeaseBook(queue.buffer)
         assert crawler.spider is not None
         self.dupefilter = FrontierDupeFilter.from_spider(crawler.spider)
-        steady = STEADY_SECONDS if isinstance(frontier.client, RedisCluster) else 0.0
+        steady = STEADY_SECONDS if frontier.on_cluster else 0.0
         self.losses = Losses()
         self.outage = Outage(crawler.stats, random.uniform, self.losses.forget, steady_seconds=steady)
         self.outbox = Outbox(frontier, crawler.stats, self.outage, FLUSH_SECONDS, self._confirmed, self._wake)

@@ -27,6 +27,9 @@ from crawler.policy.backoff import full_jitter
 _PASSING: Final = (ReadOnlyError, OutOfMemoryError, ClusterError, TryAgainError, AskError)
 _PASSING_CODES: Final = ("MISCONF", "NOREPLICAS", "BUSY", "LOADING")
 
+# What a call of the frontier raises when Redis is away, or refuses: for whoever uses the frontier and knows no Redis.
+UNAVAILABLE: Final = (RedisError, OSError)
+
 LONGEST_WAIT: Final = 5.0  # seconds, between two tries
 STEADY_SECONDS: Final = LONGEST_WAIT + 1  # a Cluster of which one node is still away fails again before that
 
@@ -68,7 +71,7 @@ class Outage:
         while True:
             try:
                 return await call()
-            except (RedisError, OSError) as error:
+            except UNAVAILABLE as error:
                 await self.wait(error)
 
     async def wait(self, error: Exception) -> None:
