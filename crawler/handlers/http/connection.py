@@ -7,11 +7,13 @@ import ssl
 from collections.abc import Callable
 from functools import cached_property
 from ipaddress import IPv4Address, IPv6Address, ip_address
-from typing import cast
+from typing import Final, cast
 
 from crawler.handlers.http.errors import BadResponseError, IncompleteError
 from crawler.handlers.http.receiver import Receiver
 from crawler.handlers.http.tls import TLS
+
+UNASKED_BYTES: Final = 262_144  # of handshakes and tickets; a chain of certificates takes some 10 KB
 
 
 class Connection(asyncio.Protocol):
@@ -28,6 +30,7 @@ class Connection(asyncio.Protocol):
         self._layers: list[TLS] = []  # outermost first
         self._receiver: Receiver | None = None
         self._waiting: asyncio.Future[None] | None = None
+        self._unasked = 0
 
     @property
     def is_open(self) -> bool:
@@ -81,6 +84,7 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         try:
+            self._count(len(data))
             plain = self._decrypted(data)
             if plain:
                 self._received(plain)
@@ -105,6 +109,15 @@ class Connection(asyncio.Protocol):
             self._settle(error)
         else:
             self._settle(None)
+
+    def _count(self, size: int) -> None:
+        """Before anything is made of them: TLS has records that say nothing."""
+        if self._receiver is not None:
+            self._receiver.arrived(size)
+            return
+        self._unasked += size
+        if self._unasked > UNASKED_BYTES:
+            raise BadResponseError(f"more than {UNASKED_BYTES} bytes while nothing was asked for")
 
     def _received(self, data: bytes) -> None:
         if self._receiver is None:

@@ -17,7 +17,7 @@ from scrapy.exceptions import (
 )
 
 from crawler.errors import ProxyError
-from crawler.handlers.http.connection import Connection
+from crawler.handlers.http.connection import UNASKED_BYTES, Connection
 from crawler.handlers.http.head import ResponseHead
 from crawler.handlers.http.receiver import HeadLimits, Receiver
 from crawler.handlers.resolver import Resolver
@@ -101,6 +101,10 @@ class _Answer:
     def head_received(self, head: ResponseHead, size: int | None) -> None:
         if not 200 <= head.status < 300:
             raise DownloadFailedError(f"answered CONNECT with status {head.status}")
+
+    def wire_received(self, size: int) -> None:
+        if size > UNASKED_BYTES:
+            raise DownloadFailedError(f"answered CONNECT with more than {UNASKED_BYTES} bytes")
 
     def data_received(self, data: bytes) -> None:
         """There is none."""

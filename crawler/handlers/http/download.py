@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+import math
 from dataclasses import dataclass
 from time import monotonic
-from typing import Self
+from typing import Final, Self
 
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
@@ -20,7 +21,8 @@ from crawler.handlers.http.head import ResponseHead
 
 logger = logging.getLogger(__name__)
 
-_MANY: int = 1 << 50
+FRAMING_BYTES: Final = 65_536  # besides a body, and a sixteenth of its limit
+_MANY: Final = 1 << 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,11 @@ class DownloadLimits:
             config.integer(settings, "DOWNLOAD_MAXSIZE", 0, _MANY),
             config.integer(settings, "DOWNLOAD_WARNSIZE", 0, _MANY),
         )
+
+    @property
+    def wire(self) -> float:
+        """Bytes that a response may take on the wire: body, chunk sizes and extensions, trailers, TLS records."""
+        return self.maxsize + self.maxsize // 16 + FRAMING_BYTES if self.maxsize else math.inf
 
     def of(self, request: Request) -> DownloadLimits:
         """What holds for *request*."""
@@ -57,9 +64,14 @@ class Download:
         self.request = request
         self._began = monotonic()
         self._maxsize, self._warnsize = limits.maxsize, limits.warnsize
+        self._most = limits.wire
         self._head: ResponseHead | None = None
         self._parts: list[bytes] = []
         self._size = 0
+
+    def wire_received(self, size: int) -> None:
+        if size > self._most:
+            self._measure(size, expected=False)
 
     def head_received(self, head: ResponseHead, size: int | None) -> None:
         self._head = head

@@ -23,6 +23,9 @@ class HeadLimits:
 class Listener(Protocol):
     """Hears of a response while it comes in; what it raises ends the exchange."""
 
+    def wire_received(self, size: int) -> None:
+        """So many bytes came so far besides those that heads may take: body, chunk extensions, trailers, TLS records."""
+
     def head_received(self, head: ResponseHead, size: int | None) -> None:
         """The final head is there; *size* is what the body should have, None if unknown."""
 
@@ -42,8 +45,14 @@ class Receiver:
         self._listener = listener
         self._pending = b""
         self._spent = 0  # bytes of interim heads
+        self._wire = 0
         self._body: Body | None = None
         self._keeps_alive = False
+
+    def arrived(self, size: int) -> None:
+        """So many more bytes came over the wire; what they say is fed afterwards, if they say anything."""
+        self._wire += size
+        self._listener.wire_received(max(0, self._wire - self._limits.max_bytes))
 
     def feed(self, data: bytes) -> bool:
         """Take what came; True once the response is complete."""

@@ -26,6 +26,7 @@ from scrapy.http import HtmlResponse, Response
 
 from crawler import stats as names
 from crawler.errors import AddressRefusedError
+from crawler.handlers.http.connection import UNASKED_BYTES
 from crawler.handlers.wire_turn import WireTurn
 from crawler.meta import WIRE_TURN
 from crawler.worker.pacing import MissedError
@@ -225,6 +226,61 @@ async def test_endless_headers_end() -> None:
 
     with pytest.raises(DownloadFailedError, match="DOWNLOAD_HEADERS_MAXSIZE"):
         await fetch(endless)
+
+
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+LINE = b"x" * 998 + b"\r\n"
+ENDLESS = {
+    "a chunk's extension": (CHUNKED + b"5;x=", b"y" * 1_000),
+    "extensions of chunks": (CHUNKED, b"1;" + b"y" * 1_000 + b"\r\nx\r\n"),
+    "a chunk's size": (CHUNKED, b"0" * 1_000),
+    "a trailer": (CHUNKED + b"1\r\nx\r\n0\r\nX: ", b"y" * 1_000),
+    "trailers": (CHUNKED + b"1\r\nx\r\n0\r\n", b"X: " + LINE),
+    "chunks": (CHUNKED, b"3e8\r\n" + b"y" * 1_000 + b"\r\n"),
+    "interim responses": (b"", b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"),
+    "empty lines": (b"", b"\r\n" * 500),
+    "a status line": (b"HTTP/1.1 200 ", b"y" * 1_000),
+    "a header": (b"HTTP/1.1 200 OK\r\nX: ", b"y" * 1_000),
+    "a folded header": (b"HTTP/1.1 200 OK\r\nX: y\r\n", b" " + LINE),
+    "a body": (b"HTTP/1.1 200 OK\r\n\r\n", b"y" * 1_000),
+}
+
+
+@pytest.mark.parametrize("tls", [False, True], ids=["plain", "tls"])
+@pytest.mark.parametrize(("begin", "piece"), ENDLESS.values(), ids=ENDLESS.keys())
+async def test_all_bytes_of_a_response_count(begin: bytes, piece: bytes, tls: bool, tmp_path: Path) -> None:
+    """100,000 are allowed, and a bounded number around them; a server that goes on and on is cut off there."""
+    written = 0
+
+    async def endless(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal written
+        writer.write(begin)
+        while written < 50_000_000:
+            writer.write(piece * 20)
+            await writer.drain()
+            written += 20 * len(piece)
+
+    context = certified(tmp_path) if tls else None
+    async with RawServer(endless, tls=context) as server, Client(DOWNLOAD_MAXSIZE=100_000) as client:
+        with pytest.raises((DownloadCancelledError, DownloadFailedError, ResponseDataLossError)):
+            await client.get(server.url())
+        await server.closed()
+    assert written < 20_000_000, "what the sockets hold, and no more"
+
+
+async def test_chunks_of_one_byte_are_a_body_like_any_other() -> None:
+    answer = CHUNKED + b"1;a=b\r\nx\r\n" * 5_000 + b"0\r\n\r\n"
+    assert (await fetch(answer, DOWNLOAD_MAXSIZE=5_000)).body == b"x" * 5_000
+
+
+async def test_a_connection_that_nobody_uses_may_not_go_on_talking(tmp_path: Path) -> None:
+    """TLS has records that say nothing to whoever reads: tickets for sessions to come."""
+    async with RawServer(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", tls=certified(tmp_path)) as server:
+        async with Client() as client:
+            await client.get(server.url())
+            (connection,) = client.handler._pool._since
+            connection.data_received(b"\x17\x03\x03\xff\xff" + b"x" * UNASKED_BYTES)
+            await server.closed()
 
 
 async def test_time_runs_out_wherever_the_server_stops() -> None:

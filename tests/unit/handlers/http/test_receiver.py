@@ -24,6 +24,10 @@ class Heard:
         self.head: ResponseHead | None = None
         self.size: int | None = -1
         self.pieces: list[bytes] = []
+        self.wire = 0
+
+    def wire_received(self, size: int) -> None:
+        self.wire = size
 
     def head_received(self, head: ResponseHead, size: int | None) -> None:
         assert self.head is None
