@@ -313,6 +313,7 @@ DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.retry.RetryMiddleware": None,  # ours gives Scrapy's outside the fleet
     "crawler.middlewares.downloader.retry.RetryMiddleware": 550,
     "crawler.middlewares.downloader.tiers.TiersMiddleware": 570,  # a page that steps up is not retried where it failed
+    "crawler.middlewares.charsets.CharsetMiddleware": 588,  # before anything reads the text
     "crawler.middlewares.downloader.blocks.BlocksMiddleware": 585,  # right after decompression
     "scrapy.downloadermiddlewares.httpproxy.HttpProxyMiddleware": None,
     "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware": None,

@@ -20,6 +20,7 @@ from twisted.python.failure import Failure
 
 from crawler import scrapy_hooks, tasks
 from crawler.errors import CodecError
+from crawler.middlewares.charsets import corrected
 from crawler.replay import counts
 from crawler.routing import codec
 from crawler.spiders.base import FrontierSpider
@@ -182,4 +183,4 @@ def _response(page: Page, request: Request) -> Response:
     for name, value in page.headers:
         headers.appendlist(name, value)
     kind = responsetypes.from_args(headers=headers, url=page.url, body=page.body)
-    return kind(page.url, status=page.status, headers=headers, body=page.body, request=request)
+    return corrected(kind(page.url, status=page.status, headers=headers, body=page.body, request=request))

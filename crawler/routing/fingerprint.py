@@ -5,12 +5,12 @@ It departs from Scrapy's own fingerprinter in one thing: tracking parameters do 
 
 from __future__ import annotations
 
-from functools import lru_cache
 from hashlib import sha1
 from typing import Final
 
 from scrapy import Request
 
+from crawler.caches import remembered
 from crawler.urls import canonicalize
 
 MASK: Final = (1 << 63) - 1  # the signed 64-bit integers of Redis' intsets, positive half
@@ -21,12 +21,12 @@ class RequestFingerprinter:
 
     def fingerprint(self, request: Request) -> bytes:
         """SHA-1 over method, canonical URL and body."""
-        head = _head(request.method, request.url)
+        head = _head(request.url, request.method)
         return sha1(head + request.body, usedforsecurity=False).digest()
 
 
-@lru_cache(maxsize=16_384)  # the links of a site come again on each of its pages
-def _head(method: str, url: str) -> bytes:
+@remembered(16_384)  # the links of a site come again on each of its pages
+def _head(url: str, method: str) -> bytes:
     return b"\n".join((method.encode(), canonicalize(url).encode("utf-8", "surrogatepass"), b""))
 
 

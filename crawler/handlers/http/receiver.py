@@ -24,7 +24,7 @@ class Listener(Protocol):
     """Hears of a response while it comes in; what it raises ends the exchange."""
 
     def wire_received(self, size: int) -> None:
-        """So many bytes came so far besides those that heads may take: body, chunk extensions, trailers, TLS records."""
+        """So many bytes came besides those that heads may take: body, chunk extensions, trailers, records of TLS."""
 
     def head_received(self, head: ResponseHead, size: int | None) -> None:
         """The final head is there; *size* is what the body should have, None if unknown."""

@@ -12,6 +12,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Response, TextResponse
 
+from crawler import caches
 from crawler import stats as names
 from crawler.meta import ALLOW_BLOCKED, BLOCK
 from crawler.policy.blocks import Block, detect
@@ -63,9 +64,10 @@ class BlocksMiddleware:
         await worker_of(self._crawler).pacer.back_off(request)
 
     def _log_once(self, host: str, vendor: str, words: str) -> None:
-        if (host, vendor) in self._logged:
+        told = caches.key(host), vendor
+        if told in self._logged:
             return
-        self._logged[host, vendor] = None
+        self._logged[told] = None
         if len(self._logged) > MOST_LOGGED:
             self._logged.popitem(last=False)
         logger.warning("%s blocks us by %s (%s); said once for each host and vendor", host, vendor, words)

@@ -275,12 +275,11 @@ async def test_chunks_of_one_byte_are_a_body_like_any_other() -> None:
 
 async def test_a_connection_that_nobody_uses_may_not_go_on_talking(tmp_path: Path) -> None:
     """TLS has records that say nothing to whoever reads: tickets for sessions to come."""
-    async with RawServer(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", tls=certified(tmp_path)) as server:
-        async with Client() as client:
-            await client.get(server.url())
-            (connection,) = client.handler._pool._since
-            connection.data_received(b"\x17\x03\x03\xff\xff" + b"x" * UNASKED_BYTES)
-            await server.closed()
+    async with RawServer(OK, tls=certified(tmp_path)) as server, Client() as client:
+        await client.get(server.url())
+        (connection,) = client.handler._pool._since
+        connection.data_received(b"\x17\x03\x03\xff\xff" + b"x" * UNASKED_BYTES)
+        await server.closed()
 
 
 async def test_time_runs_out_wherever_the_server_stops() -> None:
