@@ -27,7 +27,7 @@ def remembered(entries: int, longest: int = LONGEST) -> Callable[[Callable[P, R]
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             text: str = args[0]  # type: ignore[assignment]
             short = len(text) <= longest if text.isascii() else 4 * len(text) <= longest
-            return (cached if short else function)(*args, **kwargs)
+            return cached(*args, **kwargs) if short else function(*args, **kwargs)  # type: ignore[arg-type]
 
         return call
 
