@@ -31,7 +31,7 @@ FRONTIER_KEY = "shoal"  # first part of every key: two fleets on one server need
 FRONTIER_SHARDS = 1  # fixed while there is data; more spread the load over the nodes of a Cluster
 FRONTIER_LEASE_SECONDS = 120  # a silent worker's requests go back after this; renewed every quarter of it
 FRONTIER_START_WITHIN_SECONDS = 20  # from lease to wire start; later the request is given back, uncharged
-FRONTIER_HARD_CAP_SECONDS = 900  # from wire start to ack; renewed no longer after that
+FRONTIER_HARD_CAP_SECONDS = 900  # from wire start to ack, renewed no longer after that; a callback may block so long
 FRONTIER_MAX_DELIVERIES = 5  # wire starts without an end; then a dead letter
 FRONTIER_PRIORITY_STEP_SECONDS = 60  # one step of priority is worth this much waiting
 FRONTIER_QUEUE_LIMIT = 50_000_000  # queued and delayed requests; beyond it new pushes are refused
@@ -272,7 +272,7 @@ METRICS_PORT = os.environ.get("METRICS_PORT", "0")
 # Seconds between two counts of the whole queue for the metrics, 0.1 to 3600. Reader: extensions/metrics.py
 METRICS_QUEUE_SECONDS = 15
 # Seconds for which the event loop may be stuck until /healthz asks for a restart, 1 to 3600: parsing one huge page
-# takes seconds. Reader: extensions/metrics.py
+# takes seconds. While a callback holds it up, FRONTIER_HARD_CAP_SECONDS if that is more. Reader: extensions/metrics.py
 HEALTH_MAX_LAG_SECONDS = 60
 EXTENSIONS = {
     "crawler.extensions.metrics.MetricsExtension": 0,

@@ -45,6 +45,7 @@ class MetricsConfig:
     port: int  # 0 = of the system's choice, -1 = off
     queue_seconds: float
     max_lag_seconds: float
+    callback_seconds: float  # the same while a callback runs
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> MetricsConfig:
@@ -54,6 +55,7 @@ class MetricsConfig:
             port=config.integer(settings, "METRICS_PORT", -1, 65_535),
             queue_seconds=config.number(settings, "METRICS_QUEUE_SECONDS", 0.1, 3_600),
             max_lag_seconds=config.number(settings, "HEALTH_MAX_LAG_SECONDS", 1, 3_600),
+            callback_seconds=config.number(settings, "FRONTIER_HARD_CAP_SECONDS", 1, 86_400),
         )
 
 
@@ -125,7 +127,7 @@ class MetricsExtension:
     def __init__(self, crawler: Crawler, settings: MetricsConfig) -> None:
         self._crawler = crawler
         self._config = settings
-        self._health = WorkerHealth(crawler, settings.max_lag_seconds)
+        self._health = WorkerHealth(crawler, settings.max_lag_seconds, settings.callback_seconds)
         self._metrics = WorkerMetrics(crawler, self._health)
         self._tasks: list[asyncio.Task[None]] = []
         self._registry = CollectorRegistry()

@@ -6,7 +6,7 @@ Keyed by the Request object itself and never by its meta, which redirects and `f
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 from scrapy import Request
 from scrapy.http import Response
 
+from crawler.frontier.buffer import Buffer
 from crawler.frontier.messages import Handle, Lease
 from crawler.policy.outcome import Evidence
 
@@ -49,9 +50,9 @@ class Held:
 class LeaseBook:
     """Finds the lease of a request, of its follow-ups and of its children."""
 
-    def __init__(self, buffered: deque[Held] | None = None) -> None:
+    def __init__(self, buffered: Buffer | None = None) -> None:
         self._held: dict[Request, Held] = {}
-        self._buffered: deque[Held] = deque() if buffered is None else buffered  # leased, and not in work yet
+        self._buffered = Buffer() if buffered is None else buffered  # leased, and not in work yet
         self._pages: WeakKeyDictionary[Response, Held] = WeakKeyDictionary()
         # weak: a follow-up that a component drops on its way to the scheduler leaves nothing behind
         self._follow_ups: WeakKeyDictionary[Request, tuple[Held, Request]] = WeakKeyDictionary()
@@ -86,10 +87,7 @@ class LeaseBook:
 
     def withdraw(self, host: str) -> list[Held]:
         """Take the leases of *host* that are not in work out of the buffer: somebody needs their slot."""
-        found = [held for held in self._buffered if held.lease.host == host]
-        for held in found:
-            self._buffered.remove(held)
-        return found
+        return self._buffered.withdraw(lambda held: held.lease.host == host)
 
     def release(self, request: Request) -> Held | None:
         """Forget *request*, because it ended or its lease moved on."""

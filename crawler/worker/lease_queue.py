@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import deque
-
 from scrapy import Request, Spider
 from scrapy.settings import BaseSettings
 from scrapy_redis.queue import Base
 
 from crawler.errors import ConfigError
+from crawler.frontier.buffer import Buffer
 from crawler.frontier.messages import Lease
 from crawler.frontier.server.scripts import Client
 from crawler.frontier.streams import stream_of, tier_of
@@ -34,7 +33,7 @@ class FrontierQueue(Base):  # type: ignore[misc]
         self.server = server
         self.spider = spider
         self.key = key % {"spider": spider.name}
-        self.buffer: deque[Held] = deque()
+        self.buffer = Buffer()
         fingerprinter = spider.crawler.request_fingerprinter
         assert fingerprinter is not None
         settings = spider.crawler.settings
@@ -51,7 +50,7 @@ class FrontierQueue(Base):  # type: ignore[misc]
 
     def pop(self, timeout: int = 0) -> Held | None:
         """The next lease of the buffer; never waits, whatever *timeout* says."""
-        return self.buffer.popleft() if self.buffer else None
+        return self.buffer.pop()
 
     def request(self, lease: Lease) -> Request:
         """The request of *lease*, its tier in meta; raises CodecError when this worker cannot read it."""

@@ -125,11 +125,11 @@ class Maintenance:
 
     async def _renew(self) -> None:
         held = [*self._worker.book.all(), *self._worker.queue.buffer]
-        if not held:
+        handles = [*(one.handle for one in held), *self._worker.outbox.ending()]
+        if not handles:
             return
-        suspended = bool(self._worker.brake.reason)
-        answers = await self._worker.frontier.renew([one.handle for one in held], suspended=suspended)
-        for one, ours in zip(held, answers, strict=True):
+        answers = await self._worker.frontier.renew(handles, suspended=bool(self._worker.brake.reason))
+        for one, ours in zip(held, answers, strict=False):  # of what only waits to be told, nobody asks
             one.lost = one.lost or not ours
 
     async def _heartbeat(self) -> None:

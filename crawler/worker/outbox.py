@@ -77,6 +77,10 @@ class Outbox:
         self._offers.append(message)
         self._filled.set()
 
+    def ending(self) -> list[Handle]:
+        """The leases whose end waits here to be told, for any thread."""
+        return [one if isinstance(one, tuple) else one.handle for one in list(self._endings)]
+
     def offer_again(self) -> None:
         """Try once more what the frontier refused for being full."""
         refused, self._refused = self._refused, []

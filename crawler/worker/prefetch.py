@@ -107,8 +107,9 @@ class Prefetcher:
 
     def _drop_late(self) -> None:
         """Give back what can no longer start in time: an engine that is busy for that long does not ask for it."""
-        while self._queue.buffer and self._queue.buffer[0].start_by < self._clock():
-            self._outbox.give_back(self._queue.buffer.popleft().handle)
+        now = self._clock()
+        for held in self._queue.buffer.withdraw(lambda held: held.start_by < now):
+            self._outbox.give_back(held.handle)
 
     def _room(self) -> int:
         buffered = len(self._queue)

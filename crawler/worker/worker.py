@@ -8,6 +8,7 @@ import os
 import random
 import socket
 from collections.abc import Coroutine
+from functools import partial
 from typing import Any, Self
 
 from scrapy import signals
@@ -16,7 +17,10 @@ from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
 
 from crawler import scrapy_hooks, tasks
+from crawler import stats as names
 from crawler.errors import ShoalError
+from crawler.frontier import blocking
+from crawler.frontier.blocking import BlockingScripts
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.losses import Losses
@@ -25,6 +29,7 @@ from crawler.frontier.server import connection
 from crawler.frontier.server.outage import STEADY_SECONDS, Outage
 from crawler.frontier.server.scripts import Client
 from crawler.frontier.server.server_check import address
+from crawler.frontier.standstill import InHand, Standstill
 from crawler.policy.retries import RetryPolicy
 from crawler.routing.host_rules import HostRules
 from crawler.worker.dupefilter import FrontierDupeFilter
@@ -75,6 +80,8 @@ class Worker:
             self.outage,
         )
         self.upkeep = Maintenance(crawler, self, MaintenanceConfig.from_settings(crawler.settings))
+        scripts = BlockingScripts(frontier.shards, partial(blocking.connect, crawler.settings))
+        self.standstill = Standstill(frontier.config, scripts, queue.buffer, self._in_hand, self._stood_still)
         self._listen()
         self._crawler = crawler
         self._server = server
@@ -103,6 +110,8 @@ class Worker:
         connection.on_drop(self.frontier.client, self.losses.forget)
 
     def _start(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._spawn(self.standstill.run())
         self._spawn(self.outbox.run())
         self._leasing = self._spawn(self.prefetcher.run())
         self._spawn(self.upkeep.run())
@@ -125,6 +134,12 @@ class Worker:
         await tasks.end(*self._tasks)
         await self.upkeep.last()
         await self._server.aclose()
+
+    def _in_hand(self) -> InHand:
+        return InHand(self.book.all(), self.outbox.ending(), suspended=bool(self.brake.reason))
+
+    def _stood_still(self) -> None:
+        self._loop.call_soon_threadsafe(self._crawler.stats.inc_value, names.STANDSTILLS)
 
     def _wake(self) -> None:
         self.prefetcher.wake()

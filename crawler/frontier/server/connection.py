@@ -106,19 +106,24 @@ def connect(settings: BaseSettings) -> Client:
     redis_cls). REDIS_CLUSTER=True gives a Cluster client. Starts or joins the bundled server when nothing is set,
     so it may block for a moment. Nothing is sent yet. Raises ConfigError, ServiceError.
     """
+    url, params = arguments(settings)
+    params["retry"] = Retry(NoBackoff(), 0)  # see _twice
+    try:
+        return _client(url, params, is_cluster=config.boolean(settings, "REDIS_CLUSTER"))
+    except (ValueError, TypeError, RedisError) as error:
+        raise _refused(url, error) from None
+
+
+def arguments(settings: BaseSettings) -> tuple[str | None, dict[str, Any]]:
+    """The URL, if the server is named by one, and what else a client takes; starts the server as `connect` does."""
     given = config.mapping(settings, "REDIS_PARAMS")
     params = _DEFAULTS | {name: value for name, value in given.items() if name not in _OURS}
-    params["retry"] = Retry(NoBackoff(), 0)  # see _twice
-    is_cluster = config.boolean(settings, "REDIS_CLUSTER")
     url = params.pop("url", None) or settings.get("REDIS_URL")
     if not url:
         params = _address(settings) | params
         if "host" not in params and "unix_socket_path" not in params:
             url = embedded.ensure(settings.get("EMBEDDED_DATA_DIR"), mongodb=False).redis_url
-    try:
-        return _client(url, params, is_cluster=is_cluster)
-    except (ValueError, TypeError, RedisError) as error:
-        raise _refused(url, error) from None
+    return url, params
 
 
 def _client(url: str | None, params: dict[str, Any], *, is_cluster: bool) -> Client:

@@ -43,8 +43,16 @@ class Shards:
         """The shard that *host* lives on."""
         return keys.shard_of(host, self.count)
 
+    def tag(self, shard: int) -> str:
+        """The prefix of all keys of *shard*, and the one key that a script is given."""
+        return self._tags[shard]
+
+    def text(self, name: str) -> str:
+        """The whole script as the server gets it."""
+        return self._scripts.text(name)
+
     def digest(self, name: str) -> str:
-        """The SHA-1 by which a server's own statistics name a script."""
+        """The SHA-1 by which the server knows a script, and its own statistics name it."""
         return self._scripts.digest(name)
 
     async def run(self, name: str, shard: int, *arguments: bytes | str | float) -> Any:
@@ -64,14 +72,14 @@ class Shards:
     ) -> list[Any]:
         """*run* on each shard concerned, at most *most* entries at a time; one answer per entry, in their order."""
         if self.count == 1:
-            return [answer for group in _groups(entries, most) for answer in await run(0, group)]
+            return [answer for group in groups(entries, most) for answer in await run(0, group)]
         places: dict[int, list[int]] = {}
         for place, entry in enumerate(entries):
             places.setdefault(shard_of(entry), []).append(place)
         result: list[Any] = [None] * len(entries)
 
         async def on_shard(shard: int, mine: list[int]) -> None:
-            for group in _groups(mine, most):
+            for group in groups(mine, most):
                 answers = await run(shard, [entries[place] for place in group])
                 for place, answer in zip(group, answers, strict=True):
                     result[place] = answer
@@ -89,7 +97,8 @@ class Shards:
         return [bool(answer) for answer in answers]
 
 
-def _groups(entries: Sequence[Entry], most: int) -> list[list[Entry]]:
+def groups(entries: Sequence[Entry], most: int) -> list[list[Entry]]:
+    """*entries* in their order, at most *most* in each list."""
     return [list(entries[at : at + most]) for at in range(0, len(entries), most)]
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from typing import Any
 
 import pytest
 from scrapy import Request
 from scrapy.http import Response
 
+from crawler.frontier.buffer import Buffer
 from crawler.frontier.messages import Take
 from crawler.routing.host_rules import HostRule
 from crawler.worker.lease_book import Held, LeaseBook
@@ -34,7 +34,7 @@ class Site:
     def __init__(self) -> None:
         self.clock = Clock()
         self.frontier = Frontier()
-        self.buffer: deque[Held] = deque()
+        self.buffer = Buffer()
         self.book = LeaseBook(self.buffer)
         made: Any = Outbox
         self.outbox: Outbox = made(self.frontier, Stats(), Outage(), 0.0, lambda message: None, lambda: None)
@@ -150,7 +150,8 @@ async def test_a_page_lends_its_turn_to_one_at_a_time_and_goes_itself_only_then(
 async def test_what_is_only_buffered_gives_its_slot_to_who_waits_beside_the_queue(site: Site) -> None:
     """All downloads of the worker may wait for a robots.txt, which waits for a slot that a buffered page holds."""
     there, other = held(1), held(2, "b.example")
-    site.buffer += [there, other]
+    site.buffer.append(there)
+    site.buffer.append(other)
     site.frontier.takes = [REFUSED, GRANTED]
     assert not (await site.pacer.turn(ROBOTS)).keep
     await site.outbox.flush()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections.abc import Iterable
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,6 +10,7 @@ import pytest
 from scrapy import Request
 from scrapy.settings import Settings
 
+from crawler.frontier.buffer import Buffer
 from crawler.frontier.messages import Batch
 from crawler.worker.lease_book import Held, LeaseBook
 from crawler.worker.lease_pause import LeasePause
@@ -43,6 +44,10 @@ class Bench:
     def _wake(self) -> None:
         self.woken += 1
 
+    def fill(self, leases: Iterable[Held]) -> None:
+        for one in leases:
+            self.queue.buffer.append(one)
+
     def work(self, *leases: Held) -> None:
         for one in leases:
             self.book.hold(Request("http://a.example/"), one)
@@ -50,13 +55,13 @@ class Bench:
 
 class _Queue:
     def __init__(self) -> None:
-        self.buffer: deque[Held] = deque()
+        self.buffer = Buffer()
 
     def __len__(self) -> int:
         return len(self.buffer)
 
     def pop(self) -> Held | None:
-        return self.buffer.popleft() if self.buffer else None
+        return self.buffer.pop()
 
     def streams(self) -> list[str]:
         return ["s", "s:browser"]
@@ -73,7 +78,7 @@ def bench() -> Bench:
 )
 def test_a_worker_holds_at_most_twice_its_slots(bench: Bench, buffered: int, in_work: int, room: int) -> None:
     """And asks again only once half of the buffer is used: a call for each request would cost a round trip each."""
-    bench.queue.buffer.extend(held(number) for number in range(buffered))
+    bench.fill(held(number) for number in range(buffered))
     bench.work(*(held(number) for number in range(in_work)))
     assert bench.prefetcher._room() == room
 
@@ -141,7 +146,7 @@ async def test_it_waits_for_what_is_due_but_never_long(bench: Bench, next_due_ms
 
 
 def test_what_was_not_started_goes_back(bench: Bench) -> None:
-    bench.queue.buffer.extend([held(1), held(2)])
+    bench.fill([held(1), held(2)])
     bench.prefetcher.give_back()
     assert bench.given_back == [("0:1", 1), ("0:2", 2)]
     assert len(bench.queue) == 0
@@ -149,7 +154,7 @@ def test_what_was_not_started_goes_back(bench: Bench) -> None:
 
 async def test_what_can_no_longer_start_goes_back(bench: Bench) -> None:
     """An engine whose downloads all wait for something asks for nothing, and would hold such a host's slot for ever."""
-    bench.queue.buffer.extend([held(1), held(2)])
+    bench.fill([held(1), held(2)])
     bench.clock.now += 10
     bench.prefetcher._drop_late()
     assert len(bench.queue.buffer) == 2
