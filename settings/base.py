@@ -287,7 +287,7 @@ CONCURRENT_REQUESTS = os.environ.get("CONCURRENT_REQUESTS", "32")
 # Per response; Scrapy's 100 starts 101 tasks for one item, where its own ITEM_PROCESSOR is in use. Reader: Scrapy
 CONCURRENT_ITEMS = 4
 # uvloop, whose timers would fire up to 1.5 ms early and make periodic work run dozens of times. Reader: Scrapy
-ASYNCIO_EVENT_LOOP = "crawler.eventloop.Loop"
+ASYNCIO_EVENT_LOOP = "crawler.engine.event_loop.Loop"
 # New objects between two looks of Python's garbage collector, once what the program itself consists of is set aside;
 # 1 to 1,000,000, 0 = leave the collector as it is. Python: 700, and nothing aside. Reader: extensions/garbage.py
 GC_THRESHOLD = 5_000

@@ -10,7 +10,7 @@ from scrapy.crawler import Crawler
 
 from crawler import scrapy_hooks
 from crawler import stats as names
-from crawler.frontier import standstill
+from crawler.worker import standstill
 from crawler.worker.scheduler import Scheduler
 from crawler.worker.worker import Worker
 

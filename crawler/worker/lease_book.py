@@ -15,9 +15,9 @@ from weakref import WeakKeyDictionary
 from scrapy import Request
 from scrapy.http import Response
 
-from crawler.frontier.buffer import Buffer
 from crawler.frontier.messages import Handle, Lease
 from crawler.policy.outcome import Evidence
+from crawler.worker.lease_buffer import Buffer
 
 
 @dataclass(slots=True, eq=False)

@@ -7,7 +7,6 @@ from scrapy.settings import BaseSettings
 from scrapy_redis.queue import Base
 
 from crawler.errors import ConfigError
-from crawler.frontier.buffer import Buffer
 from crawler.frontier.messages import Lease
 from crawler.frontier.server.scripts import Client
 from crawler.frontier.streams import stream_of, tier_of
@@ -16,6 +15,7 @@ from crawler.routing import codec
 from crawler.routing.encoder import Encoder
 from crawler.routing.tier_routing import TierRouting
 from crawler.worker.lease_book import Held
+from crawler.worker.lease_buffer import Buffer
 
 
 class FrontierQueue(Base):  # type: ignore[misc]

@@ -19,17 +19,15 @@ from scrapy.utils.misc import load_object
 from crawler import scrapy_hooks, tasks
 from crawler import stats as names
 from crawler.errors import ShoalError
-from crawler.frontier import blocking
-from crawler.frontier.blocking import BlockingScripts
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.losses import Losses
 from crawler.frontier.messages import Message
-from crawler.frontier.server import connection
+from crawler.frontier.server import blocking, connection
+from crawler.frontier.server.blocking import BlockingScripts
 from crawler.frontier.server.outage import STEADY_SECONDS, Outage
 from crawler.frontier.server.scripts import Client
 from crawler.frontier.server.server_check import address
-from crawler.frontier.standstill import InHand, Standstill
 from crawler.policy.retries import RetryPolicy
 from crawler.routing.host_rules import HostRules
 from crawler.worker.dupefilter import FrontierDupeFilter
@@ -41,6 +39,7 @@ from crawler.worker.outbox import Outbox
 from crawler.worker.pacing import Pacer
 from crawler.worker.prefetch import PrefetchConfig, Prefetcher
 from crawler.worker.settler import Settler
+from crawler.worker.standstill import InHand, Standstill
 from crawler.worker.tier_tracker import TierConfig, TierTracker
 
 logger = logging.getLogger(__name__)

@@ -43,10 +43,6 @@ class Shards:
         """The shard that *host* lives on."""
         return keys.shard_of(host, self.count)
 
-    def tag(self, shard: int) -> str:
-        """The prefix of all keys of *shard*, and the one key that a script is given."""
-        return self._tags[shard]
-
     def text(self, name: str) -> str:
         """The whole script as the server gets it."""
         return self._scripts.text(name)

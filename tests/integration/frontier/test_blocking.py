@@ -8,8 +8,8 @@ from typing import Any
 
 from scrapy.settings import BaseSettings
 
-from crawler.frontier import blocking
-from crawler.frontier.blocking import BlockingScripts
+from crawler.frontier.server import blocking
+from crawler.frontier.server.blocking import BlockingScripts
 from tests.integration.frontier.making import handles, message, timed
 
 

@@ -9,10 +9,10 @@ import pytest
 from scrapy import Request
 from scrapy.http import Response
 
-from crawler.frontier.buffer import Buffer
 from crawler.frontier.messages import Take
 from crawler.routing.host_rules import HostRule
 from crawler.worker.lease_book import Held, LeaseBook
+from crawler.worker.lease_buffer import Buffer
 from crawler.worker.outbox import Outbox
 from crawler.worker.pacing import Pacer, TooLateError
 from tests.unit.frontier.fakes import Clock, Frontier, Outage, Stats, held

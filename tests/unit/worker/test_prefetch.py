@@ -10,9 +10,9 @@ import pytest
 from scrapy import Request
 from scrapy.settings import Settings
 
-from crawler.frontier.buffer import Buffer
 from crawler.frontier.messages import Batch
 from crawler.worker.lease_book import Held, LeaseBook
+from crawler.worker.lease_buffer import Buffer
 from crawler.worker.lease_pause import LeasePause
 from crawler.worker.prefetch import Prefetcher
 from tests.unit.frontier.fakes import Clock, Frontier, Outage, held, lease

@@ -15,18 +15,17 @@ from time import monotonic
 from types import CodeType, FrameType
 from typing import Final
 
-from redis.exceptions import RedisError
-
-from crawler.frontier.blocking import BlockingScripts
-from crawler.frontier.buffer import Buffer
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.messages import Handle
+from crawler.frontier.server.blocking import BlockingScripts
+from crawler.frontier.server.outage import UNAVAILABLE
 from crawler.worker.lease_book import Held
+from crawler.worker.lease_buffer import Buffer
 
 WARN_SECONDS: Final = 1.0  # a loop that stands still for less is only busy
 # Under these runs what a page asks for.
 SCRAPERS: Final = frozenset({"scrapy.core.scraper", "scrapy.core.spidermw", "crawler.engine.item_processor"})
-_AROUND: Final = ("scrapy.", "twisted.", "asyncio.", "contextlib", "crawler.middlewares.", "crawler.frontier.")
+_AROUND: Final = ("scrapy.", "twisted.", "asyncio.", "contextlib", "crawler.middlewares.", "crawler.worker.")
 
 logger = logging.getLogger(__name__)
 
@@ -104,7 +103,7 @@ class Standstill:
             if still >= self._renew_seconds and (self._renewed is None or now - self._renewed >= self._renew_seconds):
                 self._renew(sent_only=still >= self._start_within)
                 self._renewed = now
-        except (RedisError, OSError) as error:
+        except UNAVAILABLE as error:
             logger.warning("Leases could not be renewed while the event loop stands still: %s", error)
         self._looked = self._clock()
 
@@ -122,7 +121,7 @@ class Standstill:
             return
         try:
             self._scripts.on_handles("give_back", [held.handle for held in late])
-        except (RedisError, OSError):
+        except UNAVAILABLE:
             for held in late:
                 self._buffer.append(held)
             raise

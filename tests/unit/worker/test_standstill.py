@@ -11,12 +11,12 @@ from typing import Any, cast
 import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 
-from crawler.frontier.blocking import BlockingScripts
-from crawler.frontier.buffer import Buffer
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.messages import Handle
-from crawler.frontier.standstill import InHand, Standstill, running
+from crawler.frontier.server.blocking import BlockingScripts
 from crawler.worker.lease_book import Held
+from crawler.worker.lease_buffer import Buffer
+from crawler.worker.standstill import InHand, Standstill, running
 from tests.unit.frontier.fakes import Clock, held
 
 CONFIG = FrontierConfig(lease_ms=120_000, start_within_ms=20_000)
