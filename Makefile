@@ -60,7 +60,7 @@ bench-storage: $(STAMP)  ## The item pipelines beside one update_one per item; m
 bench-reparse: $(STAMP)  ## Pages parsed again from the archive, beside crawling them again; writes docs/benchmarks.md
 	@$(BIN)/python -m benchmarks.reparse $(ARGS)
 
-docs: $(STAMP)  ## Write docs/settings.md from settings/base.py
+docs: $(STAMP)  ## Write docs/settings.md from crawler/defaults.py
 	@$(BIN)/python docs/settings_table.py
 
 bench-handlers: $(STAMP)  ## HTTP handlers side by side, and what each middleware costs; writes docs/benchmarks-handlers.md

@@ -25,10 +25,10 @@ from benchmarks.crawl import DIRECTORIES, PROJECT, SHOAL
 from benchmarks.visits import VisitsSpider
 from benchmarks.worker import Worker
 from crawler import embedded
+from crawler.frontier import codec
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Message
-from crawler.routing import codec
 from demo.children import Child, Family
 from demo.state import free_port
 
@@ -39,7 +39,12 @@ START_WITHIN_SECONDS: Final = 2
 BATCH: Final = 1_000
 POLL_SECONDS: Final = 0.05
 COMMON: Final = {"ROBOTSTXT_OBEY": False, "DOWNLOAD_DELAY": 0, "ITEM_PIPELINES": "{}", "DOWNLOAD_TIMEOUT": 120}
-OWN: Final = {"SPIDER_MODULES": "benchmarks.visits", "METRICS_PORT": -1, "GUARD_ALLOWED_NETWORKS": "127.0.0.0/8"}
+OWN: Final = {
+    "SHOAL_STORE": False,
+    "SPIDER_MODULES": "benchmarks.visits",
+    "METRICS_PORT": -1,
+    "GUARD_ALLOWED_NETWORKS": "127.0.0.0/8",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,14 +18,13 @@ from typing import Any, Final
 import redis
 from rich.console import Console
 from scrapy.utils.misc import load_object
-from scrapy.utils.project import get_project_settings
 
 from benchmarks import document, frontier_longest, frontier_size, frontier_speed
 from benchmarks.frontier_bed import DOCUMENT, Ours, Shape, Stock, directory, emptied
 from benchmarks.frontier_longest import Stops
 from benchmarks.frontier_size import Size
 from benchmarks.frontier_speed import Turn
-from crawler import embedded
+from crawler import defaults, embedded
 from demo.arguments import add_parts, whole
 
 REWRITE: Final = "auto-aof-rewrite-percentage"
@@ -125,7 +124,7 @@ def main() -> int:
         embedded.ensure(directory(name), mongodb=False, preferred_ports=False).redis_url
         for name in ("services", "alone")
     ]
-    loop_factory = load_object(get_project_settings()["ASYNCIO_EVENT_LOOP"])  # a worker's
+    loop_factory = load_object(defaults.ASYNCIO_EVENT_LOOP)  # a worker's
     try:
         with asyncio.Runner(loop_factory=loop_factory) as runner:
             shape = Shape.of(given.urls)

@@ -50,7 +50,7 @@ CHAIN: Final = {
     "SPIDER_MODULES": "benchmarks.visits",
     "EXTENSIONS": json.dumps({"benchmarks.handlers_chain.ChainExtension": 0}),
     "METRICS_PORT": -1,
-    "ITEM_PIPELINES": "{}",
+    "SHOAL_STORE": False,
     "GUARD_ALLOWED_NETWORKS": "127.0.0.0/8",
     "DOWNLOAD_DELAY": 0,
 }

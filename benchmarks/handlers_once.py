@@ -18,14 +18,16 @@ from scrapy.utils.defer import deferred_from_coro
 from scrapy.utils.misc import build_from_crawler, load_object
 from scrapy.utils.reactor import install_reactor
 
+from crawler.addon import complete
+
 AT_ONCE: Final = 64
 HEADERS: Final = {"Accept": "text/html", "Accept-Language": "en", "User-Agent": "bench", "Accept-Encoding": "gzip"}
 
 
 def crawler() -> Crawler:
     """One that runs nothing: handlers take their settings and signals from it."""
-    settings = Settings()
-    settings.setmodule("settings.base", priority="project")
+    settings = Settings({"FRONTIER_ENABLED": True})
+    complete(settings)
     settings.setdict({"GUARD_ALLOWED_NETWORKS": "127.0.0.0/8", "CONCURRENT_REQUESTS": AT_ONCE})
     settings.setdict({"CONCURRENT_REQUESTS_PER_DOMAIN": AT_ONCE, "DOWNLOAD_VERIFY_CERTIFICATES": False})
     made = Crawler(Spider, settings)
@@ -60,7 +62,7 @@ def main() -> int:
     """Print the figures as JSON."""
     path, pages = sys.argv[1:]
     logging.disable(logging.WARNING)
-    install_reactor("twisted.internet.asyncioreactor.AsyncioSelectorReactor", "crawler.engine.event_loop.Loop")
+    install_reactor("twisted.internet.asyncioreactor.AsyncioSelectorReactor", "crawler.eventloop.Loop")
     reactor: Any = importlib.import_module("twisted.internet.reactor")
     result: list[Any] = []
     urls = [url.strip() for url in sys.stdin]

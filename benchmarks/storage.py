@@ -36,7 +36,8 @@ from scrapy.utils.project import get_project_settings
 
 from benchmarks import document
 from benchmarks.storage_endurance import BAR, SMALLEST, Endurance, stream
-from crawler import embedded
+from crawler import defaults, embedded
+from crawler.addon import complete
 from crawler.items import ProductItem
 from demo.arguments import whole
 
@@ -238,6 +239,7 @@ def _settings() -> Settings:
     settings = get_project_settings()
     settings.set("LOG_LEVEL", "WARNING")
     settings.set("MONGODB_DATABASE", "shoal_benchmark")
+    complete(settings)
     bundled = settings["EMBEDDED_DATA_DIR"]
     settings.set("MONGODB_URI", settings["MONGODB_URI"] or embedded.ensure(bundled, redis=False).mongodb_uri)
     return settings
@@ -246,7 +248,7 @@ def _settings() -> Settings:
 def _run(base: Settings, pipelines: Any, work: Callable[[Settings], Coroutine[Any, Any, R]]) -> R:
     settings = base.copy()
     settings.set("ITEM_PIPELINES", pipelines)
-    with asyncio.Runner(loop_factory=load_object(settings["ASYNCIO_EVENT_LOOP"])) as runner:
+    with asyncio.Runner(loop_factory=load_object(defaults.ASYNCIO_EVENT_LOOP)) as runner:
         return runner.run(work(settings))
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from scrapy.exceptions import DownloadFailedError, IgnoreRequest
-from scrapy.http import Response
+from scrapy.exceptions import DownloadFailedError
 
 
 class ShoalError(Exception):
@@ -38,15 +37,6 @@ class ProxyError(DownloadFailedError):
 
 class AddressRefusedError(Exception):
     """A host stands for an address that must not be dialled (GUARD_ALLOWED_NETWORKS): trying again is no use."""
-
-
-class BlockedError(IgnoreRequest):
-    """What came is no page, but a block page, an empty app shell or a page without its content: it is kept from the
-    spider, at whatever status. `meta["allow_blocked"]` lets it through."""
-
-    def __init__(self, response: Response, why: str) -> None:
-        super().__init__(f"{response} is no page: {why}")
-        self.response = response
 
 
 class BrowserError(DownloadFailedError):

@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 
 from rich.console import Console
 
-from demo import catalogue, pages, report, scoring
+from benchmarks import scoring
+from demo import catalogue, pages, report
 from demo.log import Entry, manners
 from demo.score import Document, Score, score
 from demo.state import State

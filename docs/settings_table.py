@@ -1,4 +1,4 @@
-"""Writes docs/settings.md from settings/base.py, whose comments are the one source: `make docs`."""
+"""Writes docs/settings.md from the comments of crawler/defaults.py and settings/base.py: `make docs`."""
 
 from __future__ import annotations
 
@@ -8,27 +8,44 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-SOURCE = ROOT / "settings" / "base.py"
+DEFAULTS = ROOT / "crawler" / "defaults.py"
+DEPLOYMENT = ROOT / "settings" / "base.py"
 TARGET = ROOT / "docs" / "settings.md"
 HEAD = """# Settings
 
-Made from `settings/base.py` by `make docs`. Set one with `-s NAME=VALUE` or in a settings module; those that it reads
-from the environment, there too. A value out of range stops the start with one line that says what is allowed.
+Made from `crawler/defaults.py` by `make docs`. Set one with `-s NAME=VALUE`, in a settings module, or in a spider's
+`custom_settings`. A value out of range stops the start with one line that says what is allowed. Names that are Scrapy's
+too have these defaults under `scrapy crawl` only; what a project sets wins.
 """
+DEPARTURES = """
+# This deployment
+
+What `settings/base.py` sets for the spiders of this repository. Of the settings above it reads from the environment,
+under their own names: {}; and GUARD_ALLOWED_NETWORKS from SHOAL_ALLOWED_NETWORKS.
+"""
+ENVIRONMENT = "FROM_ENVIRONMENT"
 _ENVIRONMENT = re.compile(r"^os\.environ\.get\('(\w+)', (.*)\)$")
 _SECTION = re.compile(r"# --- (.+?) -+$")
 
 
+def page() -> str:
+    """The whole page."""
+    deployment = DEPLOYMENT.read_text(encoding="utf-8")
+    names = next(ast.literal_eval(node.value) for node in ast.parse(deployment).body if _name(node) == ENVIRONMENT)
+    departures = DEPARTURES.format(", ".join(names)) + render(deployment)
+    return HEAD + render(DEFAULTS.read_text(encoding="utf-8")) + departures
+
+
 def render(source: str) -> str:
-    """The page for the text of a settings module: a table per section, a row per setting."""
+    """Tables for the text of a settings module: one per section, a row per setting."""
     lines = source.splitlines()
-    out = [HEAD]
+    out: list[str] = []
     read = 0
     for node in ast.parse(source).body:
         sections = [match[1] for line in lines[read : node.lineno - 1] if (match := _SECTION.match(line))]
         out.extend(f"\n## {section}\n\n| setting | default | meaning |\n|---|---|---|" for section in sections)
         read = node.end_lineno or node.lineno
-        if (name := _name(node)) is not None and name != "PROJECT_DIR":
+        if (name := _name(node)) is not None and name not in {"PROJECT_DIR", ENVIRONMENT}:
             value = ast.unparse(node.value) if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value else ""
             out.append(f"| `{name}` | {_code(value)} | {_comment(lines, node) or 'as above'} |")
     return "\n".join(out) + "\n"
@@ -56,5 +73,5 @@ def _comment(lines: list[str], node: ast.stmt) -> str:
 
 
 if __name__ == "__main__":
-    TARGET.write_text(render(SOURCE.read_text(encoding="utf-8")), encoding="utf-8")
+    TARGET.write_text(page(), encoding="utf-8")
     sys.stdout.write(f"{TARGET.relative_to(ROOT)} written\n")

@@ -18,10 +18,10 @@ from zlib import crc32
 import redis.asyncio
 from scrapy import Request
 
+from crawler.frontier import codec
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import DeadLetter, Message, PushOutcome, SpiderStats
-from crawler.routing import codec
 from tests.integration.crawl.spiders import WalkSpider
 from tests.servers import ScrapyRunner
 from tests.zygote import PROJECT_DIR, Forked
@@ -34,11 +34,12 @@ FAST: dict[str, Any] = {
     "RETRY_CLASSES": {},
     "FRONTIER_POLL_SECONDS": 0.05,
     "MAX_IDLE_TIME_BEFORE_CLOSE": 0.4,
-    "ITEM_PIPELINES": {},
+    "SHOAL_STORE": False,
 }
 WORKER: dict[str, Any] = FAST | {
     "SPIDER_MODULES": "tests.integration.crawl.spiders",
-    "ITEM_PIPELINES": {"crawler.pipelines.mongodb.MongoPipeline": 1},
+    "SHOAL_STORE": True,
+    "FRONTIER_ITEM_PIPELINES": {"crawler.pipelines.mongodb.MongoPipeline": 1},
     "DOWNLOAD_DELAY": 0,
     "CONCURRENT_REQUESTS": 4,
     "CONCURRENT_REQUESTS_PER_DOMAIN": 8,
@@ -139,7 +140,6 @@ class Fleet:
         delay_ms: int = 0,
         burst: int = 1,
         meta: Mapping[str, Any] | None = None,
-        dedupe: bool = True,
     ) -> None:
         """Queue *urls*, as of that many hosts in turn where *hosts* is given."""
         messages = [
@@ -152,7 +152,6 @@ class Fleet:
                 cap=cap,
                 delay_ms=delay_ms,
                 burst=burst,
-                dedupe=dedupe,
             )
             for place, url in enumerate(urls)
         ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, ClassVar
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -15,18 +15,14 @@ from scrapy.exceptions import UsageError
 
 from crawler import tasks
 from crawler.commands.options import host_name, parse_since
-from crawler.commands.usage import answering, console
+from crawler.commands.usage import FleetCommand, answering, console
 from crawler.storage import attempts, connection
 
 TITLES = {"outcome": "outcome", "pool": "proxy pool", "hour": "hour (UTC)"}
 
 
-class Command(ScrapyCommand):
+class Command(FleetCommand, ScrapyCommand):
     """Reads the attempts log."""
-
-    requires_project = True
-    requires_crawler_process = False
-    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
 
     def syntax(self) -> str:
         return "[--host HOST] [--spider NAME] [--since TIME]"

@@ -11,21 +11,29 @@ from scrapy.commands.crawl import Command as CrawlCommand
 from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
+from crawler.addon import completed, uses_addon
 from crawler.commands.usage import answering, spider_class
-from crawler.frontier.command_session import session
+from crawler.frontier.scheduler import Scheduler, in_use
+from crawler.frontier.session import session
+from crawler.frontier.worker import FAILED, check_settings
 from crawler.storage import connection as storage
-from crawler.worker.scheduler import Scheduler, in_use
-from crawler.worker.worker import FAILED, check_settings
 
 
 class Command(CrawlCommand):
-    """Only this command works on the shared queue; `shell`, `parse`, `check` and the others never do."""
+    """Only this command works on the shared queue; `shell`, `parse`, `check` and the others never do.
+
+    In a project without our add-on it is Scrapy's.
+    """
 
     default_settings: ClassVar[dict[str, Any]] = {"FRONTIER_ENABLED": True}
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run one spider until it ends; a ShoalError becomes one line and exit status 2."""
         assert self.crawler_process is not None
+        assert self.settings is not None
+        if not uses_addon(self.settings):
+            super().run(args, opts)
+            return
         with answering(args):
             if len(args) != 1:
                 raise UsageError("name one spider, `scrapy list` shows them", print_help=False)
@@ -40,8 +48,7 @@ class Command(CrawlCommand):
     def _preflight(self, name: str) -> None:
         """Look whether the servers answer before anything is built, so that what is wrong is one line."""
         assert self.settings is not None
-        settings = self.settings.copy()
-        spider_class(settings, name).update_settings(settings)
+        settings = completed(self.settings, spider_class(self.settings, name)).settings
         if not in_use(settings):
             return
         check_settings(settings)

@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Any, ClassVar
+from typing import Any
 
 from rich.table import Table
 from scrapy.commands import ScrapyCommand
@@ -15,20 +15,16 @@ from scrapy.exceptions import UsageError
 
 from crawler import tasks
 from crawler.commands.options import host_name, in_range
-from crawler.commands.usage import answering, console, spider_class
-from crawler.frontier.command_session import session
+from crawler.commands.usage import FleetCommand, answering, console, spider_class
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import DeadLetter
+from crawler.frontier.session import session
 
 VERBS = ("list", "show", "retry", "drop")
 
 
-class Command(ScrapyCommand):
+class Command(FleetCommand, ScrapyCommand):
     """`list` and `show` read; `retry` queues letters again with a fresh delivery count; `drop` forgets them."""
-
-    requires_project = True
-    requires_crawler_process = False
-    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
 
     def syntax(self) -> str:
         return "list|retry|drop [spider] [--host H] [--reason R] [--limit N] | show ID"

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, ClassVar, TextIO
+from typing import TextIO
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -17,7 +17,7 @@ from scrapy.exceptions import UsageError
 
 from crawler import tasks
 from crawler.commands.options import parse_since
-from crawler.commands.usage import answering
+from crawler.commands.usage import FleetCommand, answering
 from crawler.errors import ShoalError
 from crawler.items import PageItem, ProductItem
 from crawler.storage import connection, reader, rows
@@ -29,12 +29,8 @@ FORMATS = ("jsonl", "csv")
 STEP = 1_000  # documents between two movements of the progress bar
 
 
-class Command(ScrapyCommand):
+class Command(FleetCommand, ScrapyCommand):
     """Streams a collection to standard output or a file; progress and words for people go to standard error."""
-
-    requires_project = True
-    requires_crawler_process = False
-    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
 
     def syntax(self) -> str:
         return "<collection> [--format jsonl|csv] [--output FILE] [--since TIME]"

@@ -10,13 +10,13 @@ import sys
 import zlib
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler import urls
-from crawler.commands.usage import answering
+from crawler.commands.usage import FleetCommand, answering
 from crawler.errors import MessageError
 from crawler.extraction import Document, extract_page, extract_product, missing_required
 from crawler.extraction.opengraph import metas
@@ -34,12 +34,8 @@ class BadPageError(Exception):
     """A file that nothing can be extracted from; the text says which and why."""
 
 
-class Command(ScrapyCommand):
+class Command(FleetCommand, ScrapyCommand):
     """Reads files and prints JSON; touches no queue, no store and no network."""
-
-    requires_project = True
-    requires_crawler_process = False
-    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
 
     def syntax(self) -> str:
         return "products|pages FILE... [--url URL]"

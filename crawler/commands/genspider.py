@@ -11,6 +11,7 @@ from scrapy.commands.genspider import Command as GenspiderCommand
 from scrapy.exceptions import UsageError
 
 from crawler import urls
+from crawler.addon import uses_addon
 from crawler.commands.options import host_name
 from crawler.commands.usage import answering
 from crawler.errors import ShoalError
@@ -24,12 +25,19 @@ class Command(GenspiderCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Scrapy's, which takes any name and any domain; exit status 2 for what would be no spider."""
+        assert self.settings is not None
+        if not uses_addon(self.settings):
+            super().run(args, opts)
+            return
         with answering(args):
             if len(args) == 2:
                 _check(*args)
             super().run(args, opts)
 
-    def _find_template(self, template: str) -> Path:
+    def _find_template(self, template: str) -> Path | None:
+        assert self.settings is not None
+        if not uses_addon(self.settings):
+            return super()._find_template(template)
         own = TEMPLATES / f"{template}.tmpl"
         if (found := own if own.exists() else super()._find_template(template)) is None:
             raise UsageError(f"there is no template {template!r}", print_help=False)
@@ -37,6 +45,9 @@ class Command(GenspiderCommand):
 
     def _list_templates(self) -> None:
         super()._list_templates()
+        assert self.settings is not None
+        if not uses_addon(self.settings):
+            return
         for template in sorted(TEMPLATES.glob("*.tmpl")):
             print(f"  {template.stem}")
 

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, ClassVar
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -15,7 +15,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler import tasks
-from crawler.commands.usage import answering, console
+from crawler.commands.usage import FleetCommand, answering, console
 from crawler.errors import ShoalError
 from crawler.storage import connection, reader
 from crawler.storage.config import StorageConfig
@@ -28,12 +28,8 @@ WIDTH = 60  # columns of the plot, the time from first to last seen divided even
 Price = tuple[datetime, Decimal | None]  # since when, which
 
 
-class Command(ScrapyCommand):
+class Command(FleetCommand, ScrapyCommand):
     """Reads a product and its change records back."""
-
-    requires_project = True
-    requires_crawler_process = False
-    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
 
     def syntax(self) -> str:
         return "<collection> <url>[#key]"

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import argparse
 from datetime import UTC, datetime
-from typing import Any, ClassVar
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler import tasks
-from crawler.commands.usage import answering
+from crawler.commands.usage import FleetCommand, answering
 from crawler.storage import connection, migrations
 from crawler.storage.config import StorageConfig
 
 
-class Command(ScrapyCommand):
+class Command(FleetCommand, ScrapyCommand):
     """Shows the steps that are left, and takes them."""
-
-    requires_project = True
-    requires_crawler_process = False
-    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
 
     def syntax(self) -> str:
         return "[--dry-run]"

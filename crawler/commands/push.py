@@ -9,37 +9,31 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar, TextIO
+from typing import TextIO
 
-from scrapy import Spider
 from scrapy.commands import ScrapyCommand
+from scrapy.crawler import Crawler
 from scrapy.exceptions import UsageError
-from scrapy.settings import BaseSettings
-from scrapy.utils.misc import load_object
 
 from crawler import tasks
 from crawler.commands.options import in_range
-from crawler.commands.usage import answering, spider_class
+from crawler.commands.usage import FleetCommand, answering, fingerprinter
 from crawler.errors import CodecError, MessageError
-from crawler.frontier.command_session import session
+from crawler.frontier.encoder import Encoder
 from crawler.frontier.frontier import Frontier
+from crawler.frontier.guide import TierGuide
 from crawler.frontier.messages import Message, PushOutcome
-from crawler.frontier.state.tiers import Tiers
-from crawler.routing.encoder import Encoder
-from crawler.routing.push_schema import MAX_PRIORITY, parse_line
-from crawler.routing.tier_routing import TierRouting
+from crawler.frontier.schema import MAX_PRIORITY, parse_line
+from crawler.frontier.session import session
+from crawler.frontier.tiers import Tiers
 
 BATCH = 500  # messages per push: a file of any length is streamed
 
 Line = tuple[str, str]  # where it stands ("urls.txt:17"), what it says
 
 
-class Command(ScrapyCommand):
-    """Pushes URLs or messages (see crawler/routing/push_schema.py) into the shared frontier."""
-
-    requires_project = True
-    requires_crawler_process = False
-    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
+class Command(FleetCommand, ScrapyCommand):
+    """Pushes URLs or messages (see crawler/frontier/schema.py) into the shared frontier."""
 
     def syntax(self) -> str:
         return "<spider> [URL... | FILE... | -] [--priority N] [--recrawl]"
@@ -59,8 +53,7 @@ class Command(ScrapyCommand):
                 words = "name a spider and what to push: URLs, files, or - for standard input"
                 raise UsageError(words, print_help=False)
             in_range("--priority", opts.priority, -MAX_PRIORITY, MAX_PRIORITY)
-            assert self.settings is not None
-            pusher = Pusher(spider_class(self.settings, args[0]), self.settings, opts.priority)
+            pusher = Pusher(self.crawler_of(args[0]), opts.priority)
             try:
                 tasks.run(pusher.push(read_lines(args[1:]), recrawl=opts.recrawl))
             except BaseException:  # Ctrl-C, or Redis went away
@@ -74,15 +67,11 @@ class Command(ScrapyCommand):
 class Pusher:
     """Checks lines and pushes them in batches; counts what became of each."""
 
-    def __init__(self, spider: type[Spider], settings: BaseSettings, priority: int) -> None:
-        settings = settings.copy()
-        settings.set("FRONTIER_ENABLED", True, priority="cmdline")
-        spider.update_settings(settings)
-        self._spider = spider
-        self._settings = settings
+    def __init__(self, crawler: Crawler, priority: int) -> None:
+        self._spider = crawler.spidercls
+        self._settings = crawler.settings
         self._priority = priority
-        fingerprinter = load_object(settings["REQUEST_FINGERPRINTER_CLASS"])()
-        self._encoder = Encoder(spider, settings, fingerprinter, TierRouting())
+        self._encoder = Encoder(self._spider, self._settings, fingerprinter(crawler), TierGuide())
         self.outcomes: Counter[PushOutcome] = Counter()
         self.refused = 0
 

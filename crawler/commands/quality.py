@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
 
 from rich.console import Console
 from rich.markup import escape
@@ -14,7 +13,7 @@ from scrapy.exceptions import UsageError
 
 from crawler import tasks
 from crawler.commands.options import host_name
-from crawler.commands.usage import answering, console
+from crawler.commands.usage import FleetCommand, answering, console
 from crawler.errors import ShoalError
 from crawler.items import PageItem, ProductItem
 from crawler.policy import quality
@@ -26,12 +25,8 @@ from crawler.storage.quality import SpiderQuality
 CLASSES = {kind.collection: kind for kind in (ProductItem, PageItem)}
 
 
-class Command(ScrapyCommand):
+class Command(FleetCommand, ScrapyCommand):
     """Reads a collection and what was kept out of it."""
-
-    requires_project = True
-    requires_crawler_process = False
-    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
 
     def syntax(self) -> str:
         return "<collection> [--host HOST]"

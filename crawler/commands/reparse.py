@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, ClassVar
+from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
@@ -24,7 +24,7 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
 from crawler import tasks
 from crawler.commands.options import host_name, in_range, parse_since
-from crawler.commands.usage import answering, console, spider_class
+from crawler.commands.usage import FleetCommand, answering, console, spider_class
 from crawler.errors import ShoalError
 from crawler.replay import counts
 from crawler.storage import connection
@@ -40,12 +40,8 @@ PAGES_PER_WORKER = 500  # parsed in the time that a process takes to start
 LIMIT_MAX = 1_000_000_000
 
 
-class Command(ScrapyCommand):
+class Command(FleetCommand, ScrapyCommand):
     """Runs worker processes over the archive and adds up what they report."""
-
-    requires_project = True
-    requires_crawler_process = False
-    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
 
     def syntax(self) -> str:
         return "<spider> [--since TIME] [--host HOST] [--limit N] [--workers N] [--dry-run]"
@@ -130,7 +126,7 @@ def sensible_workers(pages: int, cores: int) -> int:
 
 
 @dataclass(slots=True)
-class ReparseReport:
+class Report:
     """What all workers found."""
 
     stats: Counter[str] = field(default_factory=Counter)
@@ -155,9 +151,9 @@ class ReparseReport:
         return {name.removeprefix(prefix): n for name, n in self.stats.most_common() if name.startswith(prefix)}
 
 
-def run(jobs: Sequence[Mapping[str, Any]], total: int, directory: str) -> ReparseReport:
+def run(jobs: Sequence[Mapping[str, Any]], total: int, directory: str) -> Report:
     """Run all jobs side by side, with a progress bar on a terminal; returns when the last has ended."""
-    report = ReparseReport()
+    report = Report()
     began = datetime.now(UTC)
     workers = [_start(job, directory) for job in jobs]
     done = [0] * len(workers)
@@ -180,7 +176,7 @@ def run(jobs: Sequence[Mapping[str, Any]], total: int, directory: str) -> Repars
     return report
 
 
-def show(console: Console, report: ReparseReport, dry_run: bool) -> None:
+def show(console: Console, report: Report, dry_run: bool) -> None:
     """Print the summary."""
     pages = report.stats[counts.PAGES]
     if fields := report.of(counts.FIELDS):
@@ -205,7 +201,6 @@ def show(console: Console, report: ReparseReport, dry_run: bool) -> None:
 _NOTES = {
     "spider_exceptions/count": "pages whose callback raised",
     "items/rejected": "items rejected",
-    counts.BLOCKED: "block pages and empty shells not parsed",
     counts.MISSING: "pages are gone from the archive: see the lines above",
     counts.DAMAGED: "pages are damaged in the archive: see the lines above",
     counts.DISCARDED: "new requests discarded",

@@ -5,24 +5,19 @@ from __future__ import annotations
 import argparse
 import json
 from dataclasses import asdict
-from typing import Any, ClassVar
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from crawler.commands.usage import answering
+from crawler.commands.usage import FleetCommand, answering
 from crawler.embedded.service import SERVICES
 from crawler.embedded.status import ServiceStatus, status, stop
 
 VERBS = ("status", "stop")
 
 
-class Command(ScrapyCommand):
+class Command(FleetCommand, ScrapyCommand):
     """Shows and stops what `crawler.embedded` started; starts nothing itself."""
-
-    requires_project = True
-    requires_crawler_process = False
-    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
 
     def syntax(self) -> str:
         return "status|stop [--json] [--force]"

@@ -16,14 +16,14 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
 from crawler import tasks
-from crawler.commands.usage import answering, console
+from crawler.commands.usage import FleetCommand, answering, console
 from crawler.errors import ShoalError
 from crawler.storage import building, connection
 from crawler.storage.config import StorageConfig
 from crawler.storage.outage import Outage
 from crawler.storage.repository import Repository
 from crawler.storage.spool.claims import DAMAGED, usage
-from crawler.storage.spool.fallback import SpoolFallback
+from crawler.storage.spool.detour import Detour
 
 VERBS = ("list", "replay")
 
@@ -38,12 +38,10 @@ class _Uncounted:
         """Ignored."""
 
 
-class Command(ScrapyCommand):
+class Command(FleetCommand, ScrapyCommand):
     """Shows the spool, and empties it by hand where no worker does."""
 
-    requires_project = True
-    requires_crawler_process = False
-    default_settings: ClassVar[dict[str, Any]] = {"LOG_LEVEL": "WARNING"}
+    default_settings: ClassVar[dict[str, Any]] = {"LOG_LEVEL": "WARNING", "FRONTIER_ENABLED": True}
 
     def syntax(self) -> str:
         return "list|replay [--target NAME] [--damaged]"
@@ -109,7 +107,7 @@ class Command(ScrapyCommand):
             spool = building.spool(directory, config)
             try:
                 outage = Outage(stats, connection.where(self.settings), config.retry_max_seconds)
-                detour = SpoolFallback(spool, repository, outage, stats, config.batch_size)
+                detour = Detour(spool, repository, outage, stats, config.batch_size)
                 count = await detour.replay()
                 damaged = await asyncio.to_thread(lambda: sorted(directory.glob(f"*{DAMAGED}"))) if again else []
                 count += sum([await detour.again(path) for path in damaged])

@@ -8,7 +8,6 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from typing import Any, ClassVar
 
 from rich.console import Group
 from rich.live import Live
@@ -17,11 +16,11 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler import tasks
-from crawler.commands.usage import answering, console, spider_class
-from crawler.frontier.command_session import session
+from crawler.commands.usage import FleetCommand, answering, console, spider_class
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import HostState, SpiderStats, WorkerState
-from crawler.frontier.state.tiers import Spent, Tiers
+from crawler.frontier.session import session
+from crawler.frontier.tiers import Spent, Tiers
 from crawler.policy.tiers import TIERS, Tier, rank
 
 WATCH_SECONDS = 2.0
@@ -46,12 +45,8 @@ class Snapshot:
     bytes_per_seen: float | None
 
 
-class Command(ScrapyCommand):
+class Command(FleetCommand, ScrapyCommand):
     """Reads only. Costs the same at any size of the queue; of the hosts it shows the longest queues."""
-
-    requires_project = True
-    requires_crawler_process = False
-    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
 
     def syntax(self) -> str:
         return "[spider] [--json] [--watch]"

@@ -1,22 +1,62 @@
-"""How the commands end: errors and Ctrl-C as one line each, and silence where nobody reads on."""
+"""How the commands begin and end: settings as a crawl has them; errors and Ctrl-C as one line each, and silence where
+nobody reads on."""
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from rich.console import Console
 from scrapy import Spider
+from scrapy.crawler import Crawler
 from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 from scrapy.spiderloader import get_spider_loader
+from scrapy.utils.misc import build_from_crawler, load_object
+from scrapy.utils.request import RequestFingerprinterProtocol
 
+from crawler.addon import completed
 from crawler.errors import ShoalError
+
+if TYPE_CHECKING:
+    from scrapy.commands import ScrapyCommand as _Command
+else:
+    _Command = object  # Scrapy would take a subclass of its own class in this package for a command
 
 INTERRUPTED = 130  # as shells say for Ctrl-C
 PIPE_WIDTH = 160  # columns of what goes to a file or a pipe: whole host names
+
+
+class FleetCommand(_Command):
+    """Before Scrapy's class among the bases of a command: its settings are those of a crawl of the fleet."""
+
+    requires_project = True
+    requires_crawler_process = False
+    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False, "FRONTIER_ENABLED": True}
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        """After Scrapy's, the project's add-ons have their say."""
+        super().process_options(args, opts)
+        assert self.settings is not None
+        with answering(args):
+            self.settings = completed(self.settings).settings
+
+    def crawler_of(self, name: str) -> Crawler:
+        """What a crawl of that spider would have for settings; raises ShoalError when there is none."""
+        assert self.settings is not None
+        return completed(self.settings, spider_class(self.settings, name))
+
+
+def fingerprinter(crawler: Crawler) -> RequestFingerprinterProtocol:
+    """What tells the requests of *crawler* apart, as its crawl builds it."""
+    made: RequestFingerprinterProtocol = build_from_crawler(
+        load_object(crawler.settings["REQUEST_FINGERPRINTER_CLASS"]), crawler
+    )
+    return made
 
 
 class _Console(Console):

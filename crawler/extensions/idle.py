@@ -12,15 +12,18 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider, NotConfigured
 
 from crawler import config
-from crawler.frontier.server import server_check
-from crawler.worker.access import worker_of
-from crawler.worker.scheduler import in_use
+from crawler.frontier import opening
+from crawler.frontier.member import worker_of
+from crawler.frontier.scheduler import in_use
+from crawler.frontier.upkeep import start_key
 
 logger = logging.getLogger(__name__)
 
 
 class IdleExtension:
-    """MAX_IDLE_TIME_BEFORE_CLOSE as in scrapy-redis, but a worker also waits while others still hold work.
+    """A spider with a start-URLs key waits for work, any other ends once the fleet has nothing left for it.
+
+    MAX_IDLE_TIME_BEFORE_CLOSE as in scrapy-redis, but a worker also waits while others still hold work.
 
     A lease of a worker that was killed comes back, and a delayed retry comes due: a worker that left before
     would leave them behind.
@@ -43,17 +46,18 @@ class IdleExtension:
 
     def _idle(self, spider: Spider) -> None:
         worker = worker_of(self._crawler)
-        if self._max_idle and worker.upkeep.finished_for() >= self._max_idle:
+        key, finished = start_key(spider), worker.upkeep.finished_for()
+        if (self._max_idle or not key) and finished and finished >= self._max_idle:
             return  # the engine may close
-        if not self._said and worker.upkeep.finished_for() > 0:
+        if not self._said and finished and key:
             self._said = True
             logger.info(
                 "Waiting for work: nothing is queued for %(spider)s. Push URLs with `scrapy push %(spider)s URL...` "
                 "or `redis-cli LPUSH %(key)s URL` on %(redis)s",
                 {
                     "spider": spider.name,
-                    "key": getattr(spider, "redis_key", ""),
-                    "redis": server_check.address(worker.frontier.client),
+                    "key": key,
+                    "redis": opening.address(worker.frontier.client),
                 },
             )
         raise DontCloseSpider

@@ -13,12 +13,12 @@ from scrapy.settings import BaseSettings
 from scrapy.statscollectors import StatsCollector
 
 from crawler import stats as names
+from crawler.frontier.scheduler import Scheduler
 from crawler.pipelines.drops import LinkedItem, RejectedItem, reject
 from crawler.storage import building, connection
 from crawler.storage.config import StorageConfig
 from crawler.storage.documents import UnstorableError
 from crawler.storage.duplicates import DuplicateError
-from crawler.worker.scheduler import Scheduler
 
 
 class MongoPipeline:

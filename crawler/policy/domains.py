@@ -108,7 +108,9 @@ class Rules:
 
 
 def load_rules(path: str | Path) -> Rules:
-    """The rules of a file; raises ConfigError when it cannot be read or used."""
+    """The rules of a file, none for an empty *path*; raises ConfigError when it cannot be read or used."""
+    if not path:
+        return parse_rules("")
     return parse_rules(config.text_file("DOMAINS_FILE", path), str(path))
 
 

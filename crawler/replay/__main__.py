@@ -31,7 +31,6 @@ ABOUT_REQUESTS: Final = (  # spider middlewares of Scrapy's that have nothing to
     "scrapy.spidermiddlewares.depth.DepthMiddleware",
     "scrapy.spidermiddlewares.metacopy.MetaCopyDetectionMiddleware",
 )
-GATE: Final = 60  # its place in a crawl
 PROGRESS_SECONDS: Final = 0.3
 ABOVE_ALL: Final = SETTINGS_PRIORITIES["cmdline"] + 1  # else Scrapy merges what was given on the command line again
 # Nothing that a crawl does besides parsing and storing.
@@ -52,9 +51,10 @@ def main() -> int:
     settings.setdict(job["settings"] | {"FRONTIER_ENABLED": True}, priority="cmdline")
     process = AsyncCrawlerProcess(settings)
     crawler = process.create_crawler(job["spider"])
-    prepare(crawler.settings, job)
     reporter = Reporter(crawler)
-    process.crawl(crawler)
+    process.crawl(crawler)  # begins with the event loop; from here on Scrapy changes no setting
+    crawler.addons.load_settings(crawler.settings)
+    prepare(crawler.settings, job)
     process.start()
     return reporter.report()
 
@@ -64,15 +64,13 @@ def prepare(settings: BaseSettings, job: Mapping[str, Any]) -> None:
     pipelines = {**settings.getwithbase("ITEM_PIPELINES")}
     order = pipelines.pop(STORE, None)
     pipelines[DIFFERENCES if order is None or job["dry_run"] else RESTATE] = LAST if order is None else order
-    middlewares = dict.fromkeys(ABOUT_REQUESTS) | {
-        "crawler.replay.middleware.ReplayMiddleware": 1_000_000,
-        "crawler.replay.middleware.ReplayGate": GATE,
-    }
+    middlewares = {"crawler.replay.middleware.ReplayMiddleware": 1_000_000} | dict.fromkeys(ABOUT_REQUESTS)
     changed = OFF | {
         "SCHEDULER": "crawler.replay.scheduler.ReplayScheduler",
         "DOWNLOADER": "crawler.replay.downloader.ReplayDownloader",
         "ITEM_PIPELINES": pipelines,
         "SPIDER_MIDDLEWARES": {**settings.getwithbase("SPIDER_MIDDLEWARES"), **middlewares},
+        "ADDONS": {},  # they have had their say
         "REPLAY_SELECTION": job["selection"],
         "STORAGE_RESTATE": True,
     }

@@ -18,11 +18,10 @@ from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
-from crawler import scrapy_hooks, tasks
+from crawler import tasks
 from crawler.errors import CodecError
-from crawler.middlewares.charsets import corrected
+from crawler.frontier import codec, endings
 from crawler.replay import counts
-from crawler.routing import codec
 from crawler.spiders.base import FrontierSpider
 from crawler.storage import connection
 from crawler.storage.archive.config import ArchiveConfig
@@ -165,7 +164,7 @@ class ReplayScheduler(BaseScheduler):
 
     def _wake(self) -> None:
         if self._crawler.engine is not None:
-            scrapy_hooks.wake(self._crawler.engine)
+            endings.wake(self._crawler.engine)
 
     def _count(self, name: str) -> None:
         assert self._crawler.stats is not None
@@ -183,4 +182,4 @@ def _response(page: Page, request: Request) -> Response:
     for name, value in page.headers:
         headers.appendlist(name, value)
     kind = responsetypes.from_args(headers=headers, url=page.url, body=page.body)
-    return corrected(kind(page.url, status=page.status, headers=headers, body=page.body, request=request))
+    return kind(page.url, status=page.status, headers=headers, body=page.body, request=request)

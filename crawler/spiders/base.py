@@ -9,13 +9,12 @@ from typing import Any, ClassVar
 from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.http import FormRequest
-from scrapy.settings import BaseSettings
 from scrapy_redis import defaults
 from scrapy_redis.spiders import RedisSpider
 
 from crawler import urls
 from crawler.errors import ConfigError, MessageError
-from crawler.routing.push_schema import external_meta, json_object
+from crawler.frontier.schema import external_meta, json_object
 
 
 class FrontierSpider(RedisSpider):  # type: ignore[misc]
@@ -29,13 +28,6 @@ class FrontierSpider(RedisSpider):  # type: ignore[misc]
     follows: bool = True  # False in a re-parse, which discards requests: a callback may spare itself their making
     redis_key: str | None
     redis_encoding: str | None
-
-    @classmethod
-    def update_settings(cls, settings: BaseSettings) -> None:
-        """Put the frontier's components in place, below the spider's own `custom_settings`."""
-        if settings.getbool("FRONTIER_ENABLED"):
-            settings.setdict(settings.getdict("FRONTIER_SPIDER_SETTINGS"), priority="addon")
-        super().update_settings(settings)
 
     def setup_redis(self, crawler: Crawler | None = None) -> None:
         """Read the names only: the frontier reads the start URLs itself, leased, without waiting for idle."""

@@ -46,7 +46,7 @@ class UnstorableError(ValueError):
         self.issue = issue
 
 
-class StoredDocument(NamedTuple):
+class Document(NamedTuple):
     """One observation, ready to be sent: its body is encoded once, here, so that a bad one harms no other."""
 
     collection: str
@@ -71,7 +71,7 @@ class _Layout(NamedTuple):
     content_values: Callable[[Any], tuple[Any, ...]]
 
 
-def document(item: Any, fetched_at: datetime, max_bytes: int) -> StoredDocument:
+def document(item: Any, fetched_at: datetime, max_bytes: int) -> Document:
     """The document of *item*, fetched at the aware time *fetched_at* (kept in milliseconds).
 
     A dataclass derived from Item is known by its URL and key. Anything else has no identity but its content:
@@ -85,7 +85,7 @@ def document(item: Any, fetched_at: datetime, max_bytes: int) -> StoredDocument:
     values = _fields(item)
     check(values, UNTYPED)
     digest, moment = digest_of(values), _moment(fetched_at)
-    return StoredDocument(UNTYPED, digest, digest, moment, _body(digest, {"item": values}, digest, moment, max_bytes))
+    return Document(UNTYPED, digest, digest, moment, _body(digest, {"item": values}, digest, moment, max_bytes))
 
 
 def content(item: Item) -> dict[str, Any]:
@@ -149,7 +149,7 @@ def check(value: Any, where: str, depth: int = 0) -> None:
             raise UnstorableError("unstorable_type", f"{where}: {type(value).__qualname__} has no stored form")
 
 
-def _typed(item: Item, fetched_at: datetime, max_bytes: int) -> StoredDocument:
+def _typed(item: Item, fetched_at: datetime, max_bytes: int) -> Document:
     kind: Any = type(item)
     layout = _layout(kind)
     values = dict(zip(layout.names, layout.values(item), strict=True))
@@ -158,7 +158,7 @@ def _typed(item: Item, fetched_at: datetime, max_bytes: int) -> StoredDocument:
     _check_fields(values, "", 0)
     moment = _moment(fetched_at)
     digest, key = content_hash(item), identity(item)
-    return StoredDocument(
+    return Document(
         item.collection, key, digest, moment, _body(key, values, digest, moment, max_bytes), is_distinctive(item)
     )
 

@@ -16,7 +16,7 @@ from pymongo import UpdateOne
 
 from crawler.items import Item
 from crawler.storage.codec import CODEC
-from crawler.storage.documents import BOOKKEEPING, UNTYPED, StoredDocument, UnstorableError, check, identity
+from crawler.storage.documents import BOOKKEEPING, UNTYPED, Document, UnstorableError, check, identity
 
 _TEXT_MAX = 65_536  # characters of an item that is kept as text
 
@@ -44,7 +44,7 @@ class Rejection:
         return cls(_key(collection, _identity(item)), RawBSONDocument(bson.encode(body, codec_options=CODEC)))
 
     @classmethod
-    def of_stored(cls, entry: StoredDocument, reason: str) -> Self:
+    def of_stored(cls, entry: Document, reason: str) -> Self:
         """A document that MongoDB refuses long after its item is gone."""
         fields = {name: value for name, value in entry.body.items() if name not in BOOKKEEPING}
         body = {

@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 
 from crawler.storage.batcher import Batcher, Flush
 from crawler.storage.config import StorageConfig
-from crawler.storage.documents import StoredDocument, UnstorableError, document
+from crawler.storage.documents import Document, UnstorableError, document
 from crawler.storage.outage import AwayError, Outage
 from crawler.storage.rejections import Rejection
 from crawler.storage.repository import Repository, Result, StoreResult
+from crawler.storage.spool.detour import Detour
 from crawler.storage.spool.entries import Entry
-from crawler.storage.spool.fallback import SpoolFallback
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -36,7 +36,7 @@ class Writer:
         repository: Repository,
         config: StorageConfig,
         outage: Outage,
-        detour: SpoolFallback | None = None,
+        detour: Detour | None = None,
         now: Callable[[], datetime] = _now,
     ) -> None:
         self._repository = repository
@@ -44,7 +44,7 @@ class Writer:
         self._outage = outage
         self._detour = detour
         self._now = now
-        self._items: dict[str, Batcher[StoredDocument, StoreResult]] = {}
+        self._items: dict[str, Batcher[Document, StoreResult]] = {}
         self._rejected: Batcher[Rejection, None] = self._batcher(self._flush_rejected)
 
     async def open(self) -> None:
@@ -87,7 +87,7 @@ class Writer:
         done = await self._deliver(entries, lambda: self._repository.reject(entries))
         return [None] * len(entries) if done is None else done
 
-    async def _flush_items(self, name: str, entries: Sequence[StoredDocument]) -> Sequence[Result]:
+    async def _flush_items(self, name: str, entries: Sequence[Document]) -> Sequence[Result]:
         done = await self._deliver(entries, lambda: self._repository.store(name, entries))
         return [StoreResult.SPOOLED] * len(entries) if done is None else done
 

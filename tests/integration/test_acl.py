@@ -18,9 +18,9 @@ from redis.exceptions import NoPermissionError
 from scrapy.settings import Settings
 
 from crawler.embedded.service import MONGOD
-from crawler.frontier.command_session import session
 from crawler.frontier.messages import Message, PushOutcome
-from crawler.frontier.state.seeds import Seeds
+from crawler.frontier.seeds import Seeds
+from crawler.frontier.session import session
 from crawler.storage import attempts, migrations, quality, reader
 from crawler.storage import connection as storage
 from crawler.storage.archive.archive import Archive
@@ -34,6 +34,7 @@ from crawler.storage.writer import Writer
 from tests.integration.storage.observing import RecordedStats, at, seen
 from tests.integration.storage.test_archive import page
 from tests.servers import Server
+from tests.shipped import shipped
 
 MANUAL = Path(__file__).resolve().parents[2] / "docs" / "operations.md"
 
@@ -52,8 +53,7 @@ async def send(client: Any, *words: str) -> Any:
 async def test_the_documented_user_can_run_the_frontier_and_nothing_else(redis_client: Redis, redis_url: str) -> None:
     await send(redis_client, "ACL", "SETUSER", "shoal", "reset", *documented_rules())
     where = urlsplit(redis_url)
-    settings = Settings()
-    settings.setmodule("settings.base", priority="project")
+    settings = shipped()
     settings.set("REDIS_URL", f"redis://shoal:secret@{where.hostname}:{where.port}{where.path}", priority="cmdline")
     try:
         async with session(settings) as frontier:
@@ -103,8 +103,7 @@ async def guarded(tmp_path: Path) -> AsyncIterator[Server]:
 
 
 def storage_settings(server: Server, user: str) -> Settings:
-    settings = Settings()
-    settings.setmodule("settings.base", priority="project")
+    settings = shipped()
     where = urlsplit(server.url)
     settings.set("MONGODB_URI", f"mongodb://{user}:s3cret@{where.hostname}:{where.port}/shoal", priority="cmdline")
     return settings

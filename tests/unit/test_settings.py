@@ -1,4 +1,4 @@
-"""The settings: documented, in range, and read where base.py says they are."""
+"""The settings: documented, in range, and read where defaults.py says they are."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import pytest
 from scrapy.settings import Settings
 
 from crawler.errors import ConfigError
-from crawler.worker.worker import check_settings
+from crawler.frontier.worker import check_settings
+from tests.shipped import shipped
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -25,17 +26,12 @@ def module(path: Path) -> ModuleType:
 
 
 def base(**changed: object) -> Settings:
-    settings = Settings()
-    settings.setmodule("settings.base", priority="project")
-    settings.setdict(changed, priority="cmdline")
-    return settings
+    return shipped(**changed)
 
 
-def test_the_settings_page_says_what_base_says() -> None:
+def test_the_settings_page_says_what_the_defaults_say() -> None:
     table = module(ROOT / "docs" / "settings_table.py")
-    assert table.TARGET.read_text(encoding="utf-8") == table.render(table.SOURCE.read_text(encoding="utf-8")), (
-        "make docs"
-    )
+    assert table.TARGET.read_text(encoding="utf-8") == table.page(), "make docs"
 
 
 def test_the_defaults_are_in_range() -> None:
@@ -89,6 +85,5 @@ def test_a_value_out_of_range_is_refused_by_name(name: str, value: object, allow
 
 
 def test_a_pod_never_starts_servers_of_its_own() -> None:
-    settings = Settings()
-    settings.setmodule("settings.production", priority="project")
+    settings = shipped("settings.production")
     assert settings["EMBEDDED_DATA_DIR"] == ""

@@ -41,6 +41,7 @@ async def test_everything_takes_its_turn_and_no_other_host_waits(fleet: Fleet, t
             "ROBOTSTXT_OBEY": True,
             "DOWNLOAD_SLOTS": {THERE: {"delay": DELAY, "concurrency": 1}},
             "ITEM_PIPELINES": {"scrapy.pipelines.files.FilesPipeline": 1},
+            "SHOAL_STORE": False,
             "FILES_STORE": str(tmp_path),
             "FRONTIER_BACKOFF_SECONDS": 0.1,
         }

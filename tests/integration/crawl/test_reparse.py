@@ -38,7 +38,7 @@ class Shop:
         }
         own = {
             "SPIDER_MODULES": "crawler.spiders",
-            "ITEM_PIPELINES": pipelines,
+            "FRONTIER_ITEM_PIPELINES": pipelines,
             "ARCHIVE_DIR": str(self.directory / "archive"),
             "DOMAINS_FILE": str(self._rules),
         }

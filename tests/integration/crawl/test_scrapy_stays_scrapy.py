@@ -1,4 +1,4 @@
-"""Scrapy's own commands, plain spiders and stock scrapy-redis work as everywhere else, beside queue and store."""
+"""Scrapy's own commands, spiders that opt out and stock scrapy-redis work as everywhere else, beside the fleet."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from tests.sites import Page, Site
 
 SPIDERS = ("-s", "SPIDER_MODULES=tests.integration.crawl.plain_spiders", "-s", "METRICS_PORT=-1")
 QUICK = ("-s", "DOWNLOAD_DELAY=0", "-s", "ROBOTSTXT_OBEY=False")
+ALONE = ("-s", "FRONTIER_ENABLED=False", *QUICK)
 MINE = ("-s", "SPIDER_MODULES=mine", "-s", "NEWSPIDER_MODULE=mine")
 PRODUCT = """<title>Knife</title><script type="application/ld+json">{"@context": "https://schema.org",
 "@type": "Product", "name": "Knife", "offers": {"price": "12.50", "priceCurrency": "EUR"}}</script>"""
@@ -93,7 +94,7 @@ def test_bench(scrapy: Scrapy) -> None:
 def test_plain_spider_with_start_urls_arguments_and_settings(scrapy: Scrapy, site: Site, tmp_path: Path) -> None:
     path = tmp_path / "items.json"
     arguments = ("-a", "label=mine", "-s", "USER_AGENT=test/1", "-O", str(path))
-    assert scrapy("crawl", "plain", *SPIDERS, *QUICK, *arguments).returncode == 0
+    assert scrapy("crawl", "plain", *SPIDERS, *ALONE, *arguments).returncode == 0
     assert items(path) == [
         {"url": site.url(), "label": "mine", "agent": "test/1"},
         {"url": site.url("/child"), "label": "mine", "agent": "test/1"},
@@ -103,7 +104,7 @@ def test_plain_spider_with_start_urls_arguments_and_settings(scrapy: Scrapy, sit
 
 def test_plain_spider_with_async_start(scrapy: Scrapy, site: Site, tmp_path: Path) -> None:
     path = tmp_path / "items.json"
-    assert scrapy("crawl", "starting", *SPIDERS, *QUICK, "-O", str(path)).returncode == 0
+    assert scrapy("crawl", "starting", *SPIDERS, *ALONE, "-O", str(path)).returncode == 0
     assert items(path) == [{"url": "an item without a page"}, {"url": site.url()}]
 
 
@@ -112,8 +113,7 @@ def test_spider_of_the_fleet_crawls_alone_when_told_to(scrapy: Scrapy, site: Sit
     module = tmp_path / "mine"
     project(module)
     assert scrapy("genspider", "-t", "product", "shop", site.url("/p/1"), *MINE, cwd=tmp_path).returncode == 0
-    alone = ("-s", "FRONTIER_ENABLED=False", *MINE, *QUICK, "-O", str(path))
-    assert scrapy("crawl", "shop", *alone, cwd=tmp_path).returncode == 0
+    assert scrapy("crawl", "shop", *MINE, *ALONE, "-O", str(path), cwd=tmp_path).returncode == 0
     assert [item["title"] for item in items(path)] == ["Knife"]
 
 
@@ -164,7 +164,7 @@ def test_stock_scrapy_redis_by_settings_alone(fleet: Fleet, site: Site, tmp_path
     }
     given = [part for name, value in stock.items() for part in ("-s", f"{name}={value}")]
     env = {"TEST_SITE": site.url()}
-    result = fleet.runner.run("crawl", "plain", *SPIDERS, *QUICK, *given, "-O", str(path), env=env)
+    result = fleet.runner.run("crawl", "plain", *SPIDERS, *ALONE, *given, "-O", str(path), env=env)
     assert result.returncode == 0
     assert [item["url"] for item in items(path)] == [site.url(), site.url("/child")]
     assert "'scheduler/enqueued/redis': 2" in result.stderr

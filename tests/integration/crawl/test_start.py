@@ -11,8 +11,6 @@ import redis
 
 from tests.crawling import Fleet, ended, options
 
-STOCK = {"SCHEDULER": "scrapy.core.scheduler.Scheduler"}
-
 
 @pytest.mark.parametrize(
     ("settings", "complaint"),
@@ -25,7 +23,10 @@ STOCK = {"SCHEDULER": "scrapy.core.scheduler.Scheduler"}
         ({"SCHEDULER_PERSIST": "False"}, "SCHEDULER_PERSIST = False cannot be used: allowed is True: the queue"),
         ({"SCHEDULER_FLUSH_ON_START": "True"}, "to crawl everything again use `scrapy push --recrawl`"),
         ({"SCHEDULER_SERIALIZER": "pickle"}, "None: requests are stored as msgpack, never as pickles"),
-        (STOCK, "this one only together with SCHEDULER = crawler.worker.scheduler.Scheduler"),
+        (
+            {"SCHEDULER": "tests.crawling.Fleet"},
+            "SCHEDULER = 'tests.crawling.Fleet' cannot be used",
+        ),
         ({"REDIS_URL": "redis://127.0.0.1:PORT"}, "Redis at 127.0.0.1:PORT does not answer"),
         ({"MONGODB_URI": "mongodb://127.0.0.1:PORT", "STORAGE_CONNECT_SECONDS": 0.5}, "127.0.0.1:PORT"),
         ({"DOMAINS_FILE": "BROKEN"}, "BROKEN, line 2: "),

@@ -60,7 +60,7 @@ async def test_paused_engine_gives_its_buffer_back(fleet: Fleet) -> None:
     hold = threading.Event()
     with Site(held_pages(20, hold) | {"/0": Page()}) as site:
         await fleet.push(*map(site.url, site.pages), hosts=4, spider="pausing")
-        worker = fleet.start("pausing", ITEM_PIPELINES={})
+        worker = fleet.start("pausing", SHOAL_STORE=False)
         await fleet.until(lambda now: now.counters.done == 1, "pausing")
         hold.set()
         status, log = await ended(worker)

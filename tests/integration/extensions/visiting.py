@@ -7,6 +7,7 @@ import subprocess
 import time
 import urllib.error
 import urllib.request
+import uuid
 from collections.abc import Callable, Sequence
 
 from prometheus_client.parser import text_string_to_metric_families
@@ -25,6 +26,8 @@ def arguments(urls: Sequence[str], *settings: str, spider: str = "visit") -> lis
         "ROBOTSTXT_OBEY=False",
         "DOWNLOAD_DELAY=0",
         "CONCURRENT_REQUESTS_PER_DOMAIN=8",
+        "SHOAL_STORE=False",
+        f"FRONTIER_KEY=test-{uuid.uuid4().hex}",
     ]
     return [
         "crawl",

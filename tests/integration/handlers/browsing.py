@@ -16,11 +16,12 @@ from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector, StatsCollector
 
 from crawler.errors import ConfigError
-from crawler.handlers.browser import chromium
-from crawler.handlers.browser.egress_proxy import EgressProxy, TunnelLimits
-from crawler.handlers.browser.handler import BrowserDownloadHandler
+from crawler.handlers import chromium
+from crawler.handlers.browser import BrowserDownloadHandler
+from crawler.handlers.filter_proxy import FilterProxy, Limits
 from crawler.handlers.resolver import Resolver, ResolverConfig
 from crawler.policy.addresses import AddressPolicy
+from tests.shipped import shipped
 
 LOOPBACK = "127.0.0.1/32"  # where the sites of the tests are; the rest of 127.0.0.0/8 is refused
 
@@ -38,8 +39,7 @@ def executable() -> str:
 @asynccontextmanager
 async def opened(**changed: Any) -> AsyncIterator[BrowserDownloadHandler]:
     """A handler whose browser is ended afterwards."""
-    settings = Settings()
-    settings.setmodule("settings.test", priority="project")
+    settings = shipped("settings.test")
     settings.setdict({"BROWSER_EXECUTABLE": executable(), "BROWSER_SETTLE_SECONDS": 0.4, "DOWNLOAD_TIMEOUT": 20})
     settings.setdict({"GUARD_ALLOWED_NETWORKS": LOOPBACK} | changed, priority="cmdline")
     crawler = Crawler(Spider, settings)
@@ -61,11 +61,11 @@ class Stats(StatsCollector):
 
 
 @asynccontextmanager
-async def listening(received_bytes: int = 1_000_000, idle_seconds: float = 5) -> AsyncIterator[EgressProxy]:
+async def listening(received_bytes: int = 1_000_000, idle_seconds: float = 5) -> AsyncIterator[FilterProxy]:
     """A filtering proxy by itself, which dials 127.0.0.1 only."""
     settings = Settings({"DNSCACHE_SECONDS": 60})
     resolver = Resolver(AddressPolicy((ip_network("127.0.0.1/32"),)), ResolverConfig.from_settings(settings))
-    proxy = EgressProxy(resolver, TunnelLimits(received_bytes, idle_seconds), Stats())
+    proxy = FilterProxy(resolver, Limits(received_bytes, idle_seconds), Stats())
     await proxy.start()
     yield proxy
     await proxy.close()

@@ -11,10 +11,10 @@ from typing import Any, Self
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.http import Response
-from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 
-from crawler.handlers.http.handler import HttpDownloadHandler
+from crawler.handlers.http import HttpDownloadHandler
+from tests.shipped import shipped
 
 Act = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
@@ -98,8 +98,7 @@ class Client:
     """Our handler with the project's settings, loopback allowed, and *changed* ones."""
 
     def __init__(self, handler: type[Any] = HttpDownloadHandler, **changed: Any) -> None:
-        settings = Settings()
-        settings.setmodule("settings.test", priority="project")
+        settings = shipped("settings.test")
         settings.setdict({"DOWNLOAD_TIMEOUT": 5, "DOWNLOAD_VERIFY_CERTIFICATES": False} | changed, priority="cmdline")
         self.crawler = Crawler(Spider, settings)
         self.crawler.stats = MemoryStatsCollector(self.crawler)

@@ -10,8 +10,8 @@ from typing import Any
 import scrapy
 from scrapy.http import Response
 
+from crawler.defaults import FRONTIER_ITEM_PIPELINES
 from crawler.items import PageItem, ProductItem
-from settings.base import FRONTIER_ITEM_PIPELINES
 
 START = datetime(2026, 3, 1, tzinfo=UTC)
 

@@ -19,7 +19,7 @@ from crawler.storage.duplicates import DuplicateError
 from crawler.storage.repository import StoreResult
 from crawler.storage.writer import Writer
 from tests.integration.storage.observing import RecordedStats, a_writer, at, seen
-from tests.unit.storage.test_config import shipped
+from tests.shipped import shipped
 
 Offer = Callable[[Any], Awaitable[bool]]
 A, B, ELSEWHERE = "http://shop.example/p/a", "http://shop.example/p/b?ref=1", "http://other.example/p/a"

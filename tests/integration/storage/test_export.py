@@ -12,9 +12,7 @@ from pathlib import Path
 
 import pytest
 from scrapy.exceptions import UsageError
-from scrapy.settings import Settings
 
-import settings.base
 from crawler.commands.export import Command
 from crawler.commands.options import parse_since
 from crawler.errors import ShoalError
@@ -23,6 +21,7 @@ from crawler.storage.rows import columns
 from crawler.storage.writer import Writer
 from tests.integration.storage.observing import START, URL, at, seen
 from tests.servers import ScrapyRunner
+from tests.shipped import shipped
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 Export = Callable[..., Awaitable[tuple[str, str]]]
@@ -42,8 +41,7 @@ def export(database: Database, mongodb_uri: str, capsys: pytest.CaptureFixture[s
 
     async def run(*args: str, **changes: object) -> tuple[str, str]:
         command = Command()
-        command.settings = Settings({"MONGODB_URI": mongodb_uri, "MONGODB_DATABASE": database.name, **changes})
-        command.settings.setmodule(settings.base, priority="default")
+        command.settings = shipped(MONGODB_URI=mongodb_uri, MONGODB_DATABASE=database.name, **changes)
         parser = argparse.ArgumentParser()
         command.add_options(parser)
         options, rest = parser.parse_known_args(args)

@@ -13,13 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.exceptions import UsageError
-from scrapy.settings import Settings
 
-import settings.base
 from crawler.commands.history import BARS, GAP, Command, plot, prices
 from crawler.storage.connection import Database
 from crawler.storage.writer import Writer
 from tests.integration.storage.observing import URL, at, seen
+from tests.shipped import shipped
 
 History = Callable[..., Awaitable[str]]
 
@@ -28,8 +27,7 @@ History = Callable[..., Awaitable[str]]
 def history(database: Database, mongodb_uri: str, capsys: pytest.CaptureFixture[str]) -> History:
     async def run(*args: str) -> str:
         command = Command()
-        command.settings = Settings({"MONGODB_URI": mongodb_uri, "MONGODB_DATABASE": database.name})
-        command.settings.setmodule(settings.base, priority="default")
+        command.settings = shipped(MONGODB_URI=mongodb_uri, MONGODB_DATABASE=database.name)
         await asyncio.to_thread(command.run, list(args), argparse.Namespace())
         return capsys.readouterr().out
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from scrapy.settings import BaseSettings, Settings
+from scrapy.settings import BaseSettings
 
 from crawler.errors import ConfigError
 from crawler.frontier.config import FrontierConfig
+from tests.shipped import shipped
 
 RANGES = {
     "FRONTIER_SHARDS": (0, 1025),
@@ -38,10 +39,7 @@ RANGES = {
 
 
 def project_settings(**values: Any) -> BaseSettings:
-    settings = Settings()
-    settings.setmodule("settings.base", priority="project")
-    settings.update(values, priority="cmdline")
-    return settings
+    return shipped(**values)
 
 
 def test_the_projects_settings_are_the_defaults() -> None:

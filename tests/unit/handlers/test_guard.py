@@ -8,18 +8,16 @@ import pytest
 from scrapy.settings import Settings
 from scrapy.utils.misc import load_object
 
+from crawler import components
 from crawler.errors import ConfigError
 from crawler.handlers import guard
-from settings import base
+from tests.shipped import shipped
 
-HANDLERS: dict[str, str | None] = base.DOWNLOAD_HANDLERS
+HANDLERS: dict[str, str | None] = components.DOWNLOAD_HANDLERS
 
 
 def settings(**changed: Any) -> Settings:
-    result = Settings()
-    result.setmodule("settings.base", priority="project")
-    result.setdict(changed, priority="cmdline")
-    return result
+    return shipped(**changed)
 
 
 def test_the_projects_settings_are_guarded() -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import subprocess
-import sys
 import threading
 from dataclasses import replace
 from ipaddress import ip_address
@@ -14,12 +12,11 @@ import pytest
 from scrapy import Spider
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CannotResolveHostError
-from scrapy.settings import Settings
 
 from crawler.errors import AddressRefusedError, ConfigError
-from crawler.handlers.lookups import LookupThreads
 from crawler.handlers.resolver import Resolver, ResolverConfig
 from crawler.policy.addresses import Address, AddressPolicy
+from tests.shipped import shipped
 
 CONFIG = ResolverConfig(seconds=60, size=2, timeout=20, threads=1)
 NAMES = {
@@ -137,8 +134,7 @@ async def test_the_systems_resolver_is_asked_off_the_loop() -> None:
 
 
 def test_all_handlers_of_a_worker_share_one() -> None:
-    settings = Settings()
-    settings.setmodule("settings.test", priority="project")
+    settings = shipped("settings.test")
     worker, other = Crawler(Spider, settings), Crawler(Spider, settings)
     shared = Resolver.of(worker)
     assert Resolver.of(worker) is shared is not Resolver.of(other)
@@ -155,8 +151,7 @@ async def test_names_whose_servers_hang_hold_up_no_other(monkeypatch: pytest.Mon
         return [ip_address("93.184.216.34")]
 
     monkeypatch.setattr("crawler.handlers.resolver._getaddrinfo", ask)
-    settings = Settings({"CONCURRENT_REQUESTS": 16})
-    settings.setmodule("settings.base", priority="default")
+    settings = shipped(CONCURRENT_REQUESTS=16)
     resolver = Resolver.from_settings(settings)
     slow = [asyncio.ensure_future(resolver.resolve(f"slow{number}.example")) for number in range(15)]
     await asyncio.sleep(0)
@@ -175,68 +170,6 @@ async def test_names_whose_servers_hang_hold_up_no_other(monkeypatch: pytest.Mon
     [("DNSCACHE_SECONDS", -1), ("DNSCACHE_SIZE", "many"), ("DNS_TIMEOUT", 0), ("REACTOR_THREADPOOL_MAXSIZE", 0)],
 )
 def test_a_setting_out_of_range_is_refused_by_name(name: str, value: object) -> None:
-    settings = Settings({name: value})
-    settings.setmodule("settings.base", priority="default")
+    settings = shipped(**{name: value})
     with pytest.raises(ConfigError, match=name):
         Resolver.from_settings(settings)
-
-
-async def test_look_ups_share_a_bounded_number_of_threads() -> None:
-    threads = LookupThreads(3)
-    running, most = 0, 0
-    lock = threading.Lock()
-
-    def ask(host: str) -> str:
-        nonlocal running, most
-        with lock:
-            running += 1
-            most = max(most, running)
-        released.wait(5)
-        with lock:
-            running -= 1
-        if host == "bad":
-            raise OSError(host)
-        return host.upper()
-
-    released = threading.Event()
-    asked = [asyncio.ensure_future(threads.run(ask, host)) for host in ("a", "b", "bad", "c", "d", "e")]
-    await asyncio.sleep(0.05)
-    released.set()
-    answers = await asyncio.gather(*asked, return_exceptions=True)
-    assert [answer for answer in answers if isinstance(answer, str)] == ["A", "B", "C", "D", "E"]
-    assert isinstance(answers[2], OSError)
-    assert most == 3
-    assert await threads.run(ask, "again") == "AGAIN"
-    threads.close()
-    with pytest.raises(RuntimeError, match="after the end"):
-        await threads.run(ask, "late")
-
-
-async def test_what_was_not_begun_is_cancelled_at_the_end() -> None:
-    threads, released = LookupThreads(1), threading.Event()
-    hanging, waiting = (asyncio.ensure_future(threads.run(lambda _: released.wait(5), "a")) for _ in range(2))
-    await asyncio.sleep(0.05)
-    threads.close()
-    with pytest.raises(asyncio.CancelledError):
-        await waiting
-    released.set()
-    assert await hanging
-
-
-def test_a_look_up_that_hangs_does_not_keep_the_process_alive() -> None:
-    program = (
-        "import asyncio, contextlib, time\n"
-        "from crawler.handlers import resolver\n"
-        "from crawler.policy.addresses import AddressPolicy\n"
-        "resolver._getaddrinfo = lambda host: time.sleep(120)\n"
-        "config = resolver.ResolverConfig(seconds=60, size=2, timeout=0.2, threads=4)\n"
-        "async def main():\n"
-        "    asked = resolver.Resolver(AddressPolicy(), config)\n"
-        "    with contextlib.suppress(Exception):\n"
-        "        await asked.resolve('hangs.example')\n"
-        "    asked.close()\n"
-        "asyncio.run(main())\n"
-        "print('over')\n"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
-    assert (done.stdout, done.returncode) == ("over\n", 0), done.stderr

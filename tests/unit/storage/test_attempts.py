@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from crawler.errors import ConfigError
 from crawler.storage.attempts import AttemptsConfig, Sample
-from tests.unit.storage.test_config import shipped
+from tests.shipped import shipped
 
 
 def taken(sample: Sample, number: int) -> list[dict[str, Any]]:

@@ -8,23 +8,16 @@ import pytest
 from scrapy import Spider
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
-from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector
 
-import settings.base
 from crawler.errors import ConfigError
 from crawler.pipelines.clean import CleanPipeline
 from crawler.pipelines.dedupe import DedupePipeline
 from crawler.pipelines.validate import ValidatePipeline
 from crawler.storage import connection
 from crawler.storage.config import StorageConfig
-
-
-def shipped(**changes: Any) -> Settings:
-    values = Settings()
-    values.setmodule(settings.base)
-    values.setdict(changes)
-    return values
+from settings.base import PROJECT_DIR
+from tests.shipped import shipped
 
 
 def crawler(**changes: Any) -> Crawler:
@@ -35,7 +28,7 @@ def crawler(**changes: Any) -> Crawler:
 
 def test_shipped_settings_are_the_defaults_of_the_dataclass() -> None:
     assert StorageConfig.from_settings(shipped()) == StorageConfig(
-        retry_max_seconds=15.0, spool_dir=str(settings.base.PROJECT_DIR / ".scrapy" / "spool")
+        retry_max_seconds=15.0, spool_dir=str(PROJECT_DIR / ".scrapy" / "spool")
     )
 
 

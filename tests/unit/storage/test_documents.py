@@ -21,7 +21,7 @@ from crawler.items import Item, PageItem, ProductItem
 from crawler.storage import documents
 from crawler.storage.codec import CODEC
 from crawler.storage.digest import digest_of
-from crawler.storage.documents import StoredDocument, UnstorableError, document, identity
+from crawler.storage.documents import Document, UnstorableError, document, identity
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
 MAX = 2**20
@@ -189,7 +189,7 @@ def test_what_is_accepted_comes_back_as_it_was(metadata: dict[str, Any]) -> None
     assert stored(page(metadata=metadata))["metadata"] == metadata
 
 
-def outcome(item: Any) -> StoredDocument | UnstorableError:
+def outcome(item: Any) -> Document | UnstorableError:
     try:
         return document(item, NOW, MAX)
     except UnstorableError as error:

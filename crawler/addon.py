@@ -1,0 +1,245 @@
+"""`ADDONS = {"crawler.addon.Shoal": 500}` makes every spider under `scrapy crawl` a member of the fleet.
+
+The add-on runs after spiders' `custom_settings`, so a dict of components that a project or a spider sets is completed
+and never replaced. Other commands (`shell`, `parse`, `fetch`, `check`, `runspider` ...) stay Scrapy's own.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, Self
+
+from scrapy import Spider
+from scrapy.crawler import Crawler
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, Settings, default_settings
+from scrapy.utils.conf import build_component_list, closest_scrapy_cfg
+from scrapy.utils.misc import load_object
+
+from crawler import components, config, defaults
+from crawler.errors import ConfigError
+from crawler.extensions.logs import LogAddon, mask
+
+ADDON: Final = "crawler.addon.Shoal"
+PRIORITY: Final = "addon"
+PATHS: Final = ("EMBEDDED_DATA_DIR", "SPOOL_DIR", "ARCHIVE_DIR")
+EARLY: Final = ("ASYNCIO_EVENT_LOOP",)  # Scrapy reads it before it asks add-ons
+CONSOLES: Final = ("TELNETCONSOLE_ENABLED", "REMOTE_CONTROL_ENABLED")  # off under every command
+VALUES: Final = {name: value for name, value in vars(defaults).items() if name.isupper() and name not in EARLY}
+THEIRS: Final = ("scrapy.", "scrapy_redis.")
+
+logger = logging.getLogger(__name__)
+
+
+class Shoal:
+    """Scrapy's interface of an add-on; raises ConfigError for settings under which the fleet cannot work."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Built anew for each crawl."""
+        return cls(crawler)
+
+    @classmethod
+    def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
+        """What Scrapy reads before there is a crawler: the event loop and the log's format."""
+        if not wanted(settings):
+            return
+        if importlib.util.find_spec("uvloop") is not None:
+            settings.set("ASYNCIO_EVENT_LOOP", defaults.ASYNCIO_EVENT_LOOP, priority=PRIORITY)
+        LogAddon.update_pre_crawler_settings(settings)
+
+    def update_settings(self, settings: Settings) -> None:
+        """Complete *settings*, and say where requests come from and where items go."""
+        complete(settings)
+        if settings.get("FRONTIER_ENABLED") is not None:
+            for line in announcement(settings, getattr(self._crawler.spidercls, "name", "")):
+                logger.info(line)
+
+
+def wanted(settings: BaseSettings) -> bool:
+    """Whether the crawl is the fleet's: `scrapy crawl` says so, a spider's FRONTIER_ENABLED = False opts out."""
+    return config.boolean(settings, "FRONTIER_ENABLED")
+
+
+def complete(settings: BaseSettings) -> None:
+    """Give every tunable its default, and for a crawl of the fleet put our components in place. May be repeated.
+
+    Raises ConfigError naming the setting that cannot be combined with ours.
+    """
+    fleet = wanted(settings)
+    for name, value in VALUES.items():
+        if fleet or name in CONSOLES or not hasattr(default_settings, name):
+            settings.set(name, _below_project(settings, value) if name in PATHS else value, priority=PRIORITY)
+    if "FRONTIER_SPIDER_SETTINGS" in settings:
+        raise ConfigError("FRONTIER_SPIDER_SETTINGS", "...", f"gone: ADDONS = {{{ADDON!r}: 500}} wires the components")
+    if fleet:
+        for name, ours in components.SCALARS.items():
+            _replace(settings, name, ours)
+        for name, table in _tables(settings).items():
+            _complete_components(settings, name, table)
+        _complete_handlers(settings)
+
+
+def completed(settings: BaseSettings, spider: type[Spider] = Spider) -> Crawler:
+    """A crawler that runs nothing, its settings as the project's add-ons leave them for *spider*: for commands.
+
+    *settings* stay as they are. Raises ConfigError, also where the project does not use the add-on.
+    """
+    crawler = Crawler(spider, Settings(settings) if not isinstance(settings, Settings) else settings)
+    require_addon(crawler.settings, getattr(spider, "name", None))
+    with _silent("scrapy.addons", __name__):
+        crawler.addons.load_settings(crawler.settings)
+    return crawler
+
+
+def uses_addon(settings: BaseSettings) -> bool:
+    """Whether ADDONS has ours."""
+    return any(place is not None and _path(addon) == ADDON for addon, place in settings.getdict("ADDONS").items())
+
+
+def require_addon(settings: BaseSettings, spider: str | None) -> None:
+    """Raise ConfigError when *settings*, those of *spider* included, leave our add-on out."""
+    if not uses_addon(settings):
+        whose = f"ADDONS of spider {spider}" if spider else "ADDONS"
+        allowed = f"a map that has {ADDON!r}; FRONTIER_ENABLED = False in a spider keeps it out of the fleet"
+        raise ConfigError(whose, {_path(name): place for name, place in settings.getdict("ADDONS").items()}, allowed)
+
+
+def announcement(settings: BaseSettings, spider: str) -> Iterator[str]:
+    """Two lines for the head of the log."""
+    feeds = [mask(str(uri)) for uri in settings.getdict("FEEDS")]
+    beside = f", and to {', '.join(feeds)}" if feeds else ""
+    if not wanted(settings):
+        yield f"Requests of {spider} come from Scrapy's own scheduler, in this process alone (FRONTIER_ENABLED = False)"
+        yield f"Items of {spider} go through the project's own item pipelines{beside}; Shoal stores nothing"
+        return
+    server = mask(settings["REDIS_URL"]) or "the bundled Redis of this machine"
+    yield f"Requests of {spider} come from the frontier {settings['FRONTIER_KEY']!r} on {server}, shared by its workers"
+    pipelines = [_path(one) for one in build_component_list(settings.getwithbase("ITEM_PIPELINES"))]
+    through = ", ".join(path.rpartition(".")[2] for path in pipelines if path != components.MONGODB) or "no pipeline"
+    if config.boolean(settings, "SHOAL_STORE"):
+        server = mask(settings["MONGODB_URI"]) or "the bundled MongoDB of this machine"
+        yield f"Items of {spider} go through {through} to database {settings['MONGODB_DATABASE']!r} on {server}{beside}"
+    else:
+        yield f"Items of {spider} go through {through}{beside}; Shoal stores none of them (SHOAL_STORE = False)"
+
+
+def _replace(settings: BaseSettings, name: str, ours: str) -> None:
+    """Put *ours* in the place of what Scrapy or scrapy-redis would have there; say so where somebody chose that."""
+    value = settings[name]
+    path = _path(value) if value is not None else THEIRS[0]
+    priority = settings.getpriority(name) or 0
+    if path.startswith(THEIRS):
+        if priority > SETTINGS_PRIORITIES["default"]:
+            logger.info("%s = %r is replaced by %s: the queue and the pace belong to the fleet", name, path, ours)
+        settings.set(name, ours, priority=max(priority, SETTINGS_PRIORITIES[PRIORITY]))
+    elif not _is(value, ours):
+        allowed = f"{ours}, or a subclass of it; FRONTIER_ENABLED = False crawls with your own, outside the fleet"
+        raise ConfigError(name, path, allowed)
+
+
+def _tables(settings: BaseSettings) -> dict[str, Mapping[str, int]]:
+    """Our components by setting, without those that need a store where there is none."""
+    stored = config.boolean(settings, "SHOAL_STORE")
+    tables: dict[str, Mapping[str, int]] = {
+        name: {path: place for path, place in table.items() if stored or path not in components.STORING}
+        for name, table in (
+            ("DOWNLOADER_MIDDLEWARES", components.DOWNLOADER_MIDDLEWARES),
+            ("SPIDER_MIDDLEWARES", components.SPIDER_MIDDLEWARES),
+            ("EXTENSIONS", components.EXTENSIONS),
+        )
+    }
+    return tables | ({"ITEM_PIPELINES": _pipelines(settings)} if stored else {})
+
+
+def _pipelines(settings: BaseSettings) -> dict[str, int]:
+    """Ours, MongoDB's behind all others: what they change is stored too."""
+    ours = config.mapping(settings, "FRONTIER_ITEM_PIPELINES")
+    theirs = config.mapping(settings, "ITEM_PIPELINES").values()
+    last = max((place for place in theirs if isinstance(place, int | float)), default=0)
+    if components.MONGODB in ours:
+        ours[components.MONGODB] = max(ours[components.MONGODB], last + 1)
+    return ours
+
+
+def _complete_components(settings: BaseSettings, name: str, ours: Mapping[str, int]) -> None:
+    given = config.mapping(settings, name)
+    keys = {_path(key): key for key in given}
+    for path, place in ours.items():
+        key = _known(keys, path)
+        if key is not None and given[key] is None and path in components.REQUIRED:
+            allowed = "its place: the fleet cannot work without it (SHOAL_STORE = False stores nothing)"
+            raise ConfigError(f"{name}[{path!r}]", None, allowed)
+        stands_for = components.STANDS_FOR.get(path, "")
+        if key is None and stands_for in keys and given[keys[stands_for]] is None:
+            continue  # switched off
+        if key is None:
+            given[path] = place
+        if stands_for and (key is None or given[key] is not None):
+            given[keys.get(stands_for, stands_for)] = None
+    settings.set(name, given, priority=settings.getpriority(name) or 0)
+
+
+def _complete_handlers(settings: BaseSettings) -> None:
+    """Ours for http and https; scrapy-playwright's there are taken as the wish for the browser tier."""
+    given = config.mapping(settings, "DOWNLOAD_HANDLERS")
+    wishes = [
+        scheme for scheme in ("http", "https") if _path(given.get(scheme) or "").startswith(components.BROWSER_WISH)
+    ]
+    for scheme in wishes:
+        del given[scheme]
+    handlers = components.DOWNLOAD_HANDLERS | given
+    settings.set("DOWNLOAD_HANDLERS", handlers, priority=settings.getpriority("DOWNLOAD_HANDLERS") or 0)
+    if wishes:
+        settings.set("TIER", "http,browser", priority=PRIORITY)
+        logger.info(
+            "DOWNLOAD_HANDLERS of scrapy-playwright are replaced by Shoal's, which dial no private address: "
+            "requests with meta['playwright'] are fetched by the browser tier, TIER = %r",
+            settings["TIER"],
+        )
+
+
+def _known(keys: Mapping[str, Any], path: str) -> Any:
+    """The key that stands for the class at *path*, under that or another name; None when there is none."""
+    if path in keys:
+        return keys[path]
+    name = path.rpartition(".")[2]
+    alike = [key for other, key in keys.items() if other.endswith(f".{name}") and other.startswith("crawler.")]
+    return next((key for key in alike if load_object(key) is load_object(path)), None)
+
+
+def _is(value: Any, ours: str) -> bool:
+    """Whether *value* is the class at *ours*, or derives from it."""
+    try:
+        return issubclass(load_object(value), load_object(ours))
+    except (ImportError, NameError, TypeError, ValueError):
+        return False
+
+
+def _path(value: Any) -> str:
+    return value if isinstance(value, str) else f"{value.__module__}.{value.__qualname__}"
+
+
+def _below_project(settings: BaseSettings, name: str) -> str:
+    """*name* below the project's `.scrapy`."""
+    project = settings.get("PROJECT_DIR") or Path(closest_scrapy_cfg() or "scrapy.cfg").parent
+    return str(Path(project).resolve() / ".scrapy" / name)
+
+
+@contextmanager
+def _silent(*names: str) -> Iterator[None]:
+    """The crawl itself says what these loggers have to say."""
+    loggers = [logging.getLogger(name) for name in names]
+    for one in loggers:
+        one.disabled = True
+    try:
+        yield
+    finally:
+        for one in loggers:
+            one.disabled = False

@@ -1,5 +1,0 @@
-"""The HTTP handler, whole."""
-
-from crawler.handlers.http.handler import HttpConfig, HttpDownloadHandler
-
-__all__ = ["HttpConfig", "HttpDownloadHandler"]

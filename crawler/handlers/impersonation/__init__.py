@@ -1,1 +1,0 @@
-"""Requests whose TLS handshake looks like a browser's."""

@@ -1,1 +1,0 @@
-"""Conditional requests: one middleware asks whether a page has changed, the other remembers its version."""

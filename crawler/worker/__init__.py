@@ -1,1 +1,0 @@
-"""One worker's share of the frontier, behind Scrapy's scheduler interface."""

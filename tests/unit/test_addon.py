@@ -1,0 +1,214 @@
+"""What the add-on makes of the settings of a project and of a spider."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import Any
+
+import pytest
+from scrapy import Spider
+from scrapy.crawler import Crawler
+from scrapy.downloadermiddlewares.retry import RetryMiddleware
+from scrapy.settings import Settings, default_settings
+from scrapy.utils.conf import build_component_list
+
+from crawler import components, defaults
+from crawler.addon import ADDON, complete, completed
+from crawler.errors import ConfigError
+from crawler.frontier.scheduler import Scheduler
+from crawler.middlewares.lineage import LineageMiddleware
+
+TABLES = {
+    "DOWNLOADER_MIDDLEWARES": components.DOWNLOADER_MIDDLEWARES,
+    "SPIDER_MIDDLEWARES": components.SPIDER_MIDDLEWARES,
+    "EXTENSIONS": components.EXTENSIONS,
+    "ITEM_PIPELINES": defaults.FRONTIER_ITEM_PIPELINES,
+}
+THEIRS = "tests.integration.extensions.spiders.LogPipeline"
+
+
+class Own(Scheduler):
+    """A scheduler of somebody's own making, on ours."""
+
+
+def project(**changed: Any) -> Settings:
+    """A project whose one line is the add-on, as `scrapy crawl` sees it."""
+    settings = Settings({"ADDONS": {ADDON: 500}} | changed)
+    settings.set("FRONTIER_ENABLED", True, priority="command")
+    return settings
+
+
+def of(custom: dict[str, Any], **changed: Any) -> Settings:
+    """The settings of a spider with these custom_settings."""
+    spider = type("Somebodys", (Spider,), {"name": "somebodys", "custom_settings": custom})
+    return completed(project(**changed), spider).settings
+
+
+def enabled(settings: Settings, name: str) -> list[str]:
+    """The components in use, in their order."""
+    return build_component_list(settings.get_component_priority_dict_with_base(name))
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("given", [{THEIRS: 543}, "{}", json.dumps({THEIRS: 543})])
+def test_dicts_of_components_are_completed_whoever_sets_them(name: str, given: Any) -> None:
+    for settings in (of({name: given}), of({}, **{name: given}), of({name: {}}, **{name: given})):
+        found = settings.getdict(name)
+        assert TABLES[name].items() <= found.items()
+    assert (THEIRS in of({name: given}).getdict(name)) is (given != "{}")
+
+
+def test_ours_stand_in_for_scrapys_and_stay_out_where_those_are_off() -> None:
+    retry = components.STANDS_FOR["crawler.middlewares.retry.RetryMiddleware"]
+    used = enabled(of({"DOWNLOADER_MIDDLEWARES": {RetryMiddleware: 300}}), "DOWNLOADER_MIDDLEWARES")
+    assert "crawler.middlewares.retry.RetryMiddleware" in used
+    assert not {retry, RetryMiddleware} & set(used)
+    for scrapys in (retry, RetryMiddleware):
+        used = enabled(of({"DOWNLOADER_MIDDLEWARES": {scrapys: None, THEIRS: 550}}), "DOWNLOADER_MIDDLEWARES")
+        assert THEIRS in used
+        assert not {"crawler.middlewares.retry.RetryMiddleware", retry, RetryMiddleware} & set(used)
+
+
+def test_a_component_given_as_a_class_is_not_added_again() -> None:
+    found = of({"SPIDER_MIDDLEWARES": {LineageMiddleware: 7}}).getdict("SPIDER_MIDDLEWARES")
+    assert found[LineageMiddleware] == 7
+    assert "crawler.middlewares.lineage.LineageMiddleware" not in found
+
+
+@pytest.mark.parametrize("path", sorted(components.REQUIRED))
+def test_a_required_component_that_is_switched_off_is_refused_by_name(path: str) -> None:
+    name = next(name for name, table in TABLES.items() if path in table)
+    with pytest.raises(ConfigError, match=rf"{name}\['{path}'\] = None"):
+        of({name: {path: None}})
+
+
+def test_others_may_be_switched_off() -> None:
+    path = "crawler.extensions.metrics.MetricsExtension"
+    assert path not in enabled(of({"EXTENSIONS": {path: None}}), "EXTENSIONS")
+
+
+def test_mongodb_stands_behind_all_pipelines_of_the_project() -> None:
+    assert enabled(of({"ITEM_PIPELINES": {THEIRS: 2_000}}), "ITEM_PIPELINES")[-1] == components.MONGODB
+
+
+def test_without_a_store_the_projects_own_pipelines_are_all_there_are() -> None:
+    settings = of({"ITEM_PIPELINES": {THEIRS: 1}}, SHOAL_STORE=False)
+    assert enabled(settings, "ITEM_PIPELINES") == [THEIRS]
+    for name in ("DOWNLOADER_MIDDLEWARES", "SPIDER_MIDDLEWARES"):
+        assert not components.STORING & set(enabled(settings, name))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("SCHEDULER", "scrapy_redis.scheduler.Scheduler"),
+        ("SCHEDULER", "scrapy.core.scheduler.Scheduler"),
+        ("DUPEFILTER_CLASS", "scrapy_redis.dupefilter.RFPDupeFilter"),
+        ("SCHEDULER_QUEUE_CLASS", "scrapy_redis.queue.LifoQueue"),
+        ("DOWNLOADER", "scrapy.core.downloader.Downloader"),
+        ("ITEM_PROCESSOR", "scrapy.pipelines.ItemPipelineManager"),
+    ],
+)
+def test_scrapys_and_scrapy_redis_own_are_replaced_and_it_is_said(
+    name: str, value: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    for settings in (project(**{name: value}), project()):
+        settings.set(name, value, priority="cmdline")
+        complete(settings)
+        assert settings[name] == components.SCALARS[name]
+        assert f"{name} = {value!r} is replaced by {components.SCALARS[name]}" in caplog.text
+
+
+@pytest.mark.parametrize("name", components.SCALARS)
+@pytest.mark.parametrize("value", ["somebody.Else", "collections.OrderedDict", Spider])
+def test_any_other_value_is_refused_by_name(name: str, value: Any) -> None:
+    if value is Spider:
+        value = type("Else", (), {})
+    with pytest.raises(ConfigError, match=rf"{name} = '.*(Else|OrderedDict)'.*FRONTIER_ENABLED = False"):
+        of({name: value})
+
+
+def test_what_derives_from_ours_is_kept() -> None:
+    assert of({"SCHEDULER": Own})["SCHEDULER"] is Own
+
+
+@pytest.mark.parametrize("addons", [{}, {ADDON: None}, {"scrapy.extensions.logstats.LogStats": 1}])
+def test_a_spider_whose_addons_drop_ours_is_refused_by_name(addons: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match=r"ADDONS of spider somebodys"):
+        of({"ADDONS": addons})
+
+
+def test_the_handlers_of_scrapy_playwright_are_the_wish_for_a_browser(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    handler = "scrapy_playwright.handler.ScrapyPlaywrightDownloadHandler"
+    settings = project(DOWNLOAD_HANDLERS={"http": handler, "https": handler, "s3": "somebody.S3"})
+    complete(settings)
+    assert settings.getdict("DOWNLOAD_HANDLERS") == components.DOWNLOAD_HANDLERS | {"s3": "somebody.S3"}
+    assert settings["TIER"] == "http,browser"
+    assert "requests with meta['playwright'] are fetched by the browser tier" in caplog.text
+    asked = of({"DOWNLOAD_HANDLERS": {"https": handler}, "TIER": "browser"})
+    assert asked["TIER"] == "browser", "what is set is kept"
+
+
+def test_a_spider_may_opt_out_and_keeps_scrapys_settings() -> None:
+    settings = of({"FRONTIER_ENABLED": False})
+    assert not settings.getdict("DOWNLOADER_MIDDLEWARES")
+    changed = {name for name in vars(defaults) if name.isupper() and hasattr(default_settings, name)}
+    changed -= {"TELNETCONSOLE_ENABLED", "REMOTE_CONTROL_ENABLED"}
+    assert {name: settings[name] for name in changed} == {name: getattr(default_settings, name) for name in changed}
+    assert not settings.getbool("REMOTE_CONTROL_ENABLED")
+
+
+def test_every_tunable_has_its_default_and_what_a_project_sets_wins() -> None:
+    settings = of({"RETRY_CLASSES": {}}, FRONTIER_KEY="mine", DOWNLOAD_DELAY=7)
+    assert (settings["FRONTIER_KEY"], settings["RETRY_CLASSES"], settings["DOWNLOAD_DELAY"]) == ("mine", {}, 7)
+    missing = [name for name in vars(defaults) if name.isupper() and name not in settings]
+    assert missing == []
+
+
+def test_completing_twice_changes_nothing() -> None:
+    settings = project(ITEM_PIPELINES={THEIRS: 950})
+    complete(settings)
+    once = settings.copy_to_dict()
+    complete(settings)
+    assert settings.copy_to_dict() == once
+
+
+def test_the_setting_that_is_gone_names_the_new_one() -> None:
+    with pytest.raises(ConfigError, match=r"FRONTIER_SPIDER_SETTINGS.*ADDONS"):
+        of({}, FRONTIER_SPIDER_SETTINGS={})
+
+
+@pytest.mark.parametrize(
+    ("custom", "requests", "items"),
+    [
+        ({}, "the frontier 'shoal' on redis://***@r/0", "database 'shoal' on the bundled MongoDB"),
+        (
+            {"SHOAL_STORE": False, "FEEDS": {"a.json": {}}},
+            "the frontier",
+            "no pipeline, and to a.json; Shoal",
+        ),
+        ({"FRONTIER_ENABLED": False}, "Scrapy's own scheduler", "the project's own item pipelines"),
+    ],
+)
+def test_two_lines_say_where_requests_come_from_and_items_go(
+    custom: dict[str, Any], requests: str, items: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    spider = type("Somebodys", (Spider,), {"name": "somebodys", "custom_settings": custom})
+    crawler = Crawler(spider, project(REDIS_URL="redis://me:secret@r/0"))
+    crawler.addons.load_settings(crawler.settings)
+    said = [one.getMessage() for one in caplog.records if one.name == "crawler.addon"]
+    assert len(said) == 2
+    assert requests in said[0]
+    assert items in said[1]
+
+
+def test_other_commands_say_nothing_and_stay_scrapys(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    crawler = Crawler(Spider, Settings({"ADDONS": {ADDON: 500}}))
+    crawler.addons.load_settings(crawler.settings)
+    assert [one for one in caplog.records if one.name == "crawler.addon"] == []
+    assert crawler.settings["SCHEDULER"] == default_settings.SCHEDULER
