@@ -17,7 +17,7 @@ from demo.pages import PagesError
 from demo.run import Demo, Options
 from demo.state import FIRST_PORT
 
-PLAIN_WIDTH = 110
+PLAIN_WIDTH = 80
 
 
 def main(arguments: list[str] | None = None) -> int:

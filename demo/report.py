@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
@@ -25,10 +26,10 @@ _ERROR = re.compile(r"\b(ERROR|CRITICAL)\b")
 
 def stored(documents: Sequence[Document]) -> Table:
     """A few products of each store, as MongoDB has them."""
-    table = Table(title="Some of what is stored", title_justify="left")
-    for name in ("host", "title", "price", "availability", "rating", "read from"):
-        right = name in ("price", "rating")
-        table.add_column(name, justify="right" if right else "left", no_wrap=True)
+    table = _table("Some of what is stored")
+    for name in ("host", "title", "price", "availability", "read from"):
+        fixed = name != "title"  # only a title may wrap
+        table.add_column(name, justify="right" if name == "price" else "left", no_wrap=fixed)
     shown: Counter[str] = Counter()
     for document in documents:
         host = _host(document["url"])
@@ -36,18 +37,20 @@ def stored(documents: Sequence[Document]) -> Table:
         if shown[host] <= SAMPLE_PER_STORE:
             found_in = (document.get("found_in") or {}).get("price", "")
             price = _amount(document.get("price"), document.get("currency"))
-            shop_says = (document.get("availability"), document.get("rating"), found_in)
-            table.add_row(host, Text(str(document["title"])), price, *map(_text, shop_says))
+            table.add_row(
+                host, Text(str(document["title"])), price, _text(document.get("availability")), _text(found_in)
+            )
     return table
 
 
 def per_store(stores: Iterable[Store], score: Score, manners: Sequence[HostManners]) -> Table:
     """One row per store: what came of it, and how the crawler behaved there."""
-    table = Table(title="By shop; gaps are between two requests in a row", title_justify="left")
+    table = _table("By shop")
+    table.caption = f"short: gaps under {CRAWL_DELAY - TOLERANCE:g} s; forbidden: requests that robots.txt disallows"
     for name in ("host", "shop"):
         table.add_column(name, no_wrap=True)
-    for name in ("stored", "lost", "requests", "least gap", f"< {CRAWL_DELAY - TOLERANCE:g} s", "disallowed"):
-        table.add_column(name, justify="right")
+    for name in ("stored", "lost", "requests", "least gap", "short", "forbidden"):
+        table.add_column(name, justify="right", no_wrap=True)
     held = Counter(_host(document["url"]) for document in score.stored)
     lost = Counter(_host(line) for line in score.lost)
     behaved = {row.host: row for row in manners}
@@ -61,7 +64,7 @@ def per_store(stores: Iterable[Store], score: Score, manners: Sequence[HostManne
 
 def changes(records: Sequence[Mapping[str, Any]], titles: Mapping[str, str]) -> Table:
     """What differs from the run before, out of `product_changes`."""
-    table = Table(title=f"Prices that changed: {len(records)}", title_justify="left")
+    table = _table(f"Prices that changed: {len(records)}")
     for name in ("host", "title", "before", "now"):
         table.add_column(name, justify="right" if name in ("before", "now") else "left")
     for record in records[:MOST_CHANGES]:
@@ -84,6 +87,12 @@ def problems(score: Score, rejected: Mapping[str, Sequence[str]], logs: Iterable
         errors = [line for line in log.read_text(errors="replace").splitlines() if _ERROR.search(line)]
         if errors:
             yield f"{len(errors)} errors in {log}, the first: {errors[0]}"
+
+
+def _table(title: str) -> Table:
+    """Plain enough to fit a terminal of 80 columns."""
+    look: dict[str, Any] = {"box": SIMPLE_HEAD, "show_edge": False, "padding": (0, 1, 0, 0), "pad_edge": False}
+    return Table(title=title, title_justify="left", caption_justify="left", **look)
 
 
 def _host(url: str) -> str:

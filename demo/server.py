@@ -36,16 +36,25 @@ class Serves(Protocol):
 class Shop:
     """The hosts, their request log, and the admin pages `/log` and `/truth` on 127.0.0.1."""
 
-    def __init__(self, sites: Mapping[str, Serves], truth: Mapping[str, Any], *, clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        sites: Mapping[str, Serves],
+        truth: Mapping[str, Any],
+        *,
+        clock: Callable[[], float],
+        waited: Callable[[web.BaseRequest], float] | None = None,
+    ) -> None:
+        """*waited*: for how many seconds a request has been here; the kernel knows."""
         self.log: list[Entry] = []
         self._sites = sites
         self._truth = truth
         self._clock = clock
+        self._waited = waited or _waited_seconds
         self._asked: Counter[tuple[str, str]] = Counter()
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer one request, after whatever is planted at its address has gone wrong."""
-        at = self._clock() - _waited_seconds(request)
+        at = self._clock() - self._waited(request)
         host = request.host.partition(":")[0]
         if host == ADMIN_HOST:
             return self._admin(request.path)

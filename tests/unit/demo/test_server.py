@@ -30,7 +30,7 @@ class OneHost:
 @pytest.fixture
 async def port() -> AsyncIterator[int]:
     times = iter(range(100))
-    shop = Shop({"127.0.0.2": OneHost()}, {"day": 1}, clock=lambda: float(next(times)))
+    shop = Shop({"127.0.0.2": OneHost()}, {"day": 1}, clock=lambda: float(next(times)), waited=lambda _: 0.0)
     async with RawTestServer(shop.handle, host="0.0.0.0") as server:
         assert server.port
         yield server.port
