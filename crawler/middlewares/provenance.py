@@ -7,16 +7,19 @@ from datetime import UTC, datetime
 from typing import Any, Self
 from weakref import WeakKeyDictionary
 
+from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 
 from crawler.frontier.leases import Held
 from crawler.frontier.member import worker_if_any
 from crawler.items import Item
+from crawler.storage import origin
+from crawler.storage.origin import Origin
 
 
 class ProvenanceMiddleware:
-    """Fills `fetched_at` and `source` of our items.
+    """Fills `fetched_at` and `source` of our items, and notes them for storage with those of other classes.
 
     Under a lease the time is Redis' clock at the lease plus this worker's monotonic clock since: a worker whose own
     clock is wrong, or that was frozen, cannot make an old page look new.
@@ -33,21 +36,27 @@ class ProvenanceMiddleware:
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Stamp items, pass everything on."""
         async for output in result:
-            if isinstance(output, Item):
-                self._stamp(output, response)
+            if not isinstance(output, Request):
+                found = origin.of(response) or self._note(response)
+                if isinstance(output, Item):
+                    output.fetched_at = output.fetched_at or found.fetched_at
+                    if isinstance(output.source, dict):  # else it is rejected, by name
+                        output.source = found.source | output.source
             yield output
 
-    def _stamp(self, item: Item, response: Response) -> None:
+    def _note(self, response: Response) -> Origin:
         worker = worker_if_any(self._crawler)
         held = worker.book.behind(response) if worker is not None else None
-        item.fetched_at = item.fetched_at or fetched_at(held, response)
-        item.source = {
+        source = {
             "spider": getattr(self._crawler.spider, "name", ""),
             "worker": worker.name if worker is not None else "",
             "request_id": response.meta.get("request_id", ""),
             "tier": response.meta.get("tier", "http"),
             "generation": held.lease.generation if held is not None else "",
-        } | item.source
+        }
+        found = Origin(response.url, fetched_at(held, response), source)
+        origin.note(response, found)
+        return found
 
 
 def fetched_at(held: Held | None, response: Response) -> datetime:

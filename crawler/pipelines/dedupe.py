@@ -16,7 +16,8 @@ from crawler import config
 from crawler import stats as names
 from crawler.items import Item
 from crawler.pipelines.drops import DuplicateItem
-from crawler.storage.documents import UnstorableError, content_hash, identity
+from crawler.storage.documents import content_hash, identity, moment_of
+from crawler.storage.values import UnstorableError
 
 
 class DedupePipeline:
@@ -50,10 +51,10 @@ class DedupePipeline:
         if not isinstance(item, Item):
             return item
         try:
-            digest = content_hash(item)
+            digest, fetched_at = content_hash(item), moment_of(item.fetched_at or self._now())
         except UnstorableError:
             return item  # storage refuses it with the reason
-        if self._repeats(item, digest, item.fetched_at or self._now()):
+        if self._repeats(item, digest, fetched_at):
             self._stats.inc_value(names.ITEMS.format("duplicate"))
             raise DuplicateItem(item.url)
         return item
@@ -65,7 +66,7 @@ class DedupePipeline:
 
     def _repeats(self, item: Item, digest: str, fetched_at: datetime) -> bool:
         key = (item.collection, identity(item))
-        generation = item.source.get("generation")
+        generation = item.source.get("generation") if isinstance(item.source, dict) else None
         before = self._sent.get(key)
         if before and before[:2] == (digest, generation) and abs(fetched_at - before[2]) < self._window:
             return True

@@ -10,6 +10,7 @@ from scrapy.exceptions import DropItem
 from scrapy.statscollectors import StatsCollector
 
 from crawler import stats as names
+from crawler.storage import origin
 
 logger = logging.getLogger(__name__)
 
@@ -40,6 +41,7 @@ class LinkedItem(DropItem):
 def reject(item: Any, reasons: Sequence[str], stats: StatsCollector) -> NoReturn:
     """Count the item, say so in one line, and raise RejectedItem."""
     stats.inc_value(names.ITEMS.format("rejected"))
-    url = getattr(item, "url", "") or type(item).__qualname__
+    known = origin.current()
+    url = getattr(item, "url", "") or (known.url if known is not None else "") or type(item).__qualname__
     logger.warning("Rejected %.300s, kept in rejected_items: %.500s", url, "; ".join(reasons))
     raise RejectedItem(reasons)

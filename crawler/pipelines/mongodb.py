@@ -14,11 +14,13 @@ from scrapy.statscollectors import StatsCollector
 
 from crawler import stats as names
 from crawler.frontier.scheduler import Scheduler
+from crawler.items import Item
+from crawler.pipelines import origins
 from crawler.pipelines.drops import LinkedItem, RejectedItem, reject
-from crawler.storage import building, connection
+from crawler.storage import building, connection, origin
 from crawler.storage.config import StorageConfig
-from crawler.storage.documents import UnstorableError
 from crawler.storage.duplicates import DuplicateError
+from crawler.storage.values import UnstorableError
 
 
 class MongoPipeline:
@@ -35,10 +37,12 @@ class MongoPipeline:
         config: StorageConfig,
         stats: StatsCollector,
         brake: Callable[[str], None],
+        crawler: Crawler | None = None,
     ) -> None:
         self._client = client
         self._settings = settings
         self._stats = stats
+        self._crawler = crawler
         self._writer = building.writer(client, settings, config, stats, brake)
 
     @classmethod
@@ -47,7 +51,7 @@ class MongoPipeline:
         assert crawler.stats is not None
         config = StorageConfig.from_settings(crawler.settings)
         client = connection.connect(crawler.settings)
-        pipeline = cls(client, crawler.settings, config, crawler.stats, partial(_brake, crawler))
+        pipeline = cls(client, crawler.settings, config, crawler.stats, partial(_brake, crawler), crawler)
         crawler.signals.connect(pipeline.item_dropped, signals.item_dropped)
         return pipeline
 
@@ -55,17 +59,23 @@ class MongoPipeline:
         """Raises ServiceError when MongoDB is away: better no crawl than one that stores nothing."""
         await connection.check(self._client, self._settings)
         await self._writer.open()
+        if self._crawler is not None:
+            origins.follow(self._crawler)
 
     async def process_item(self, item: Any) -> Any:
         """The item, stored; raises RejectedItem for one that MongoDB cannot hold, LinkedItem for one that it has.
 
         The latter is stored under another URL of its host: LINK_DUPLICATES_OF.
         """
+        known = origin.current()
+        if isinstance(item, Item) and known is not None and not item.source:  # an errback's passes no middleware
+            item.fetched_at = item.fetched_at or known.fetched_at
+            item.source = dict(known.source)
         try:
-            result = await self._writer.store(item)
-        except DuplicateError as known:
+            result = await self._writer.store(item, known)
+        except DuplicateError as duplicate:
             self._stats.inc_value(names.ITEMS.format("linked"))
-            raise LinkedItem(item.url, known.original) from None
+            raise LinkedItem(item.url, duplicate.original) from None
         except UnstorableError as error:
             self._stats.inc_value(names.ITEM_ISSUES.format(error.issue))
             reject(item, [f"{error.issue}: {error}"], self._stats)
@@ -75,7 +85,7 @@ class MongoPipeline:
     async def item_dropped(self, item: Any, exception: DropItem) -> None:
         """Keep what was rejected; a duplicate, or what a site's own pipeline drops on purpose, is not."""
         if isinstance(exception, RejectedItem):
-            await self._writer.reject(item, exception.reasons)
+            await self._writer.reject(item, exception.reasons, origin.current())
 
     async def close_spider(self) -> None:
         """Write what waits, then let go of the connections."""

@@ -56,7 +56,7 @@ class Issue:
 def _is_future(item: PageItem) -> bool:
     if item.published_at is None or item.fetched_at is None:
         return False
-    return item.published_at > item.fetched_at + CLOCKS_DIFFER
+    return item.published_at - item.fetched_at > CLOCKS_DIFFER  # a sum may be beyond the calendar
 
 
 Rule = tuple[str, str, Callable[[Any], bool]]  # name, field, whether the item breaks it

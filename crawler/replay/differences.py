@@ -17,7 +17,8 @@ from crawler.pipelines.mongodb import MongoPipeline
 from crawler.replay import counts
 from crawler.storage import connection, history, reader
 from crawler.storage.batcher import Batcher
-from crawler.storage.documents import UnstorableError, content, document
+from crawler.storage.documents import content, document
+from crawler.storage.values import UnstorableError
 
 EXAMPLES: Final = 3  # per field
 SHOWN: Final = 60  # characters of a value

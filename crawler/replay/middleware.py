@@ -10,9 +10,10 @@ from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 
-from crawler.items import Item
 from crawler.replay import counts
 from crawler.replay.scheduler import ReplayScheduler
+from crawler.storage import origin
+from crawler.storage.origin import Origin
 
 
 class ReplayMiddleware:
@@ -40,7 +41,7 @@ class ReplayMiddleware:
             if isinstance(output, Request):  # here, and not in the scheduler: there are many, and each layer costs
                 self._crawler.stats.inc_value(counts.DISCARDED)
                 continue
-            if isinstance(output, Item) and entry is not None:
-                output.fetched_at = output.fetched_at or entry["at"]
-                output.source = entry["source"] | output.source
+            if entry is not None and origin.of(response) is None:
+                source = {"spider": getattr(self._crawler.spider, "name", "")} | entry["source"]
+                origin.note(response, Origin(response.url, entry["at"], source))
             yield output

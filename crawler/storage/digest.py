@@ -10,6 +10,7 @@ from hashlib import blake2b
 from typing import Any
 
 from crawler.storage.codec import DECIMAL128
+from crawler.storage.values import plain
 
 
 def digest_of(values: Mapping[str, Any]) -> str:
@@ -17,7 +18,7 @@ def digest_of(values: Mapping[str, Any]) -> str:
     return blake2b(_encode(values).encode("ascii"), digest_size=16).hexdigest()
 
 
-def _plain(value: Any) -> dict[str, str]:
+def _plain(value: Any) -> Any:
     """JSON for what JSON lacks; the name starts with $, which no stored field does."""
     if isinstance(value, Decimal):
         return {"$decimal": str(value.normalize(DECIMAL128)) if value else "0"}
@@ -26,7 +27,7 @@ def _plain(value: Any) -> dict[str, str]:
         return {"$time": aware.astimezone(UTC).isoformat(timespec="milliseconds")}
     if isinstance(value, bytes):
         return {"$bytes": value.hex()}
-    raise TypeError(f"{type(value).__qualname__} is not a value of MongoDB")
+    return plain(value)
 
 
 _encode = json.JSONEncoder(sort_keys=True, allow_nan=False, separators=(",", ":"), default=_plain).encode

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import decimal
-import math
 import operator
 import re
 import types
@@ -21,10 +19,11 @@ from itemadapter import ItemAdapter
 
 from crawler.items import Item
 from crawler.policy.duplicates import is_distinctive
-from crawler.storage.codec import CODEC, DECIMAL128
+from crawler.storage.codec import CODEC
 from crawler.storage.digest import digest_of
+from crawler.storage.origin import Origin
+from crawler.storage.values import UnstorableError, storable
 
-MAX_DEPTH: Final = 100  # levels; beyond it other readers of BSON give up
 UNTYPED: Final = "items"  # the collection of what is not one of our item classes
 
 # What the writer keeps about a document; an item class may not have fields of these names.
@@ -35,15 +34,6 @@ BOOKKEEPING: Final = frozenset(
 PROVENANCE: Final = frozenset({"url", "key", "fetched_at", "source", "issues", "found_in"})
 _COLLECTION: Final = re.compile(r"(?!system\.)[^$\0.](?:[^$\0]{0,118}[^$\0.])?")
 _IMMUTABLE: Final = frozenset({types.NoneType, bool, int, float, str, bytes, Decimal, datetime})
-_HARMLESS: Final = frozenset({types.NoneType, bool, bytes, datetime})
-
-
-class UnstorableError(ValueError):
-    """This item can never be stored; `issue` is a short name to count by, the text says where and why."""
-
-    def __init__(self, issue: str, text: str) -> None:
-        super().__init__(text)
-        self.issue = issue
 
 
 class Document(NamedTuple):
@@ -71,21 +61,23 @@ class _Layout(NamedTuple):
     content_values: Callable[[Any], tuple[Any, ...]]
 
 
-def document(item: Any, fetched_at: datetime, max_bytes: int) -> Document:
+def document(item: Any, fetched_at: datetime, max_bytes: int, origin: Origin | None = None) -> Document:
     """The document of *item*, fetched at the aware time *fetched_at* (kept in milliseconds).
 
-    A dataclass derived from Item is known by its URL and key. Anything else has no identity but its content:
-    the same content is one document of the collection `items`, another content is another document.
+    A dataclass derived from Item is known by its URL and key. Anything else has no identity but its content, its page
+    and its spider (*origin*): the same is one document of the collection `items`, anything else is another one.
     Raises UnstorableError for what MongoDB would refuse, or would return as something else.
     """
+    moment = moment_of(fetched_at)
     if isinstance(item, Item):
-        return _typed(item, fetched_at, max_bytes)
-    if not ItemAdapter.is_item(item):
-        raise UnstorableError("not_an_item", f"a {type(item).__name__} is not an item: {item!r:.200}")
-    values = _fields(item)
-    check(values, UNTYPED)
-    digest, moment = digest_of(values), _moment(fetched_at)
-    return Document(UNTYPED, digest, digest, moment, _body(digest, {"item": values}, digest, moment, max_bytes))
+        return _typed(item, moment, max_bytes)
+    values = storable(_fields(item), "item.")
+    digest = _digest(values, "item")
+    if origin is None:
+        return Document(UNTYPED, digest, digest, moment, _body(digest, {"item": values}, digest, moment, max_bytes))
+    key = digest_of({"item": digest, "spider": origin.source.get("spider", ""), "url": origin.url})
+    whole = {"url": origin.url, "item": values, "source": storable(origin.source, "source.")}
+    return Document(UNTYPED, key, digest, moment, _body(key, whole, digest, moment, max_bytes))
 
 
 def content(item: Item) -> dict[str, Any]:
@@ -114,10 +106,7 @@ def content_hash(item: Item) -> str:
     values = _layout(kind).content_values(item)
     if (kept := item.kept_hash(values)) is not None:
         return kept
-    try:
-        digest = digest_of(content(item))
-    except (TypeError, ValueError, ArithmeticError, RecursionError) as error:
-        raise UnstorableError("unstorable_value", f"{item.url}: {error}") from None
+    digest = _digest(content(item), item.url)
     if _IMMUTABLE.issuperset(map(type, values)):
         item.keep_hash(values, digest)
     return digest
@@ -128,35 +117,16 @@ def is_collection(name: object) -> bool:
     return isinstance(name, str) and name.isprintable() and _COLLECTION.fullmatch(name) is not None
 
 
-def check(value: Any, where: str, depth: int = 0) -> None:
-    """Raise UnstorableError unless MongoDB gives *value* back as it is; *where* names it for people."""
-    match value:
-        case str():
-            _check_text(value, where)
-        case dict() | list() | tuple():
-            _check_nested(value, where, depth)
-        case None | bool() | datetime() | bytes():
-            return
-        case int():
-            if not -(2**63) <= value < 2**63:
-                raise UnstorableError("integer_too_large", f"{where}: a whole number that does not fit 64 bits")
-        case float():
-            if not math.isfinite(value):
-                raise UnstorableError("not_finite", f"{where}: {value} cannot be compared")
-        case Decimal():
-            _check_decimal(value, where)
-        case _:
-            raise UnstorableError("unstorable_type", f"{where}: {type(value).__qualname__} has no stored form")
-
-
-def _typed(item: Item, fetched_at: datetime, max_bytes: int) -> Document:
+def _typed(item: Item, moment: datetime, max_bytes: int) -> Document:
     kind: Any = type(item)
     layout = _layout(kind)
     values = dict(zip(layout.names, layout.values(item), strict=True))
     if not (isinstance(item.url, str) and item.url):
         raise UnstorableError("missing_url", "url: an item needs the canonical URL of its page")
-    _check_fields(values, "", 0)
-    moment = _moment(fetched_at)
+    for name, allowed in (("source", dict), ("issues", list)):
+        if not isinstance(values[name], allowed):
+            raise UnstorableError("wrong_type", f"{name} = {values[name]!r:.80} is no {allowed.__name__}")
+    values = storable(values)
     digest, key = content_hash(item), identity(item)
     return Document(
         item.collection, key, digest, moment, _body(key, values, digest, moment, max_bytes), is_distinctive(item)
@@ -164,15 +134,31 @@ def _typed(item: Item, fetched_at: datetime, max_bytes: int) -> Document:
 
 
 def _fields(item: Any) -> dict[str, Any]:
+    """Those of an item of any kind that Scrapy knows."""
+    if not ItemAdapter.is_item(item):
+        raise UnstorableError("not_an_item", f"a {type(item).__name__} is not an item: {item!r:.200}")
     try:
-        return ItemAdapter(item).asdict()
-    except RecursionError:
-        raise UnstorableError("too_deep", "the item contains itself") from None
+        return dict(ItemAdapter(item))
+    except Exception as error:  # noqa: BLE001 - such as of a field without a value, or a lazy one
+        raise UnstorableError("unreadable", f"{type(item).__name__}: {error!s:.200}") from None
 
 
-def _moment(fetched_at: datetime) -> datetime:
-    moment = fetched_at.astimezone(UTC)
+def moment_of(fetched_at: Any) -> datetime:
+    """The time as it is stored, in UTC; raises UnstorableError for what is none. Without a zone it counts as UTC."""
+    if not isinstance(fetched_at, datetime):
+        raise UnstorableError("wrong_type", f"fetched_at = {fetched_at!r:.80} is no datetime")
+    try:
+        moment = (fetched_at if fetched_at.tzinfo else fetched_at.replace(tzinfo=UTC)).astimezone(UTC)
+    except OverflowError:
+        raise UnstorableError("unstorable_value", f"fetched_at = {fetched_at!r:.80} is no time in UTC") from None
     return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+
+
+def _digest(values: Mapping[str, Any], where: Any) -> str:
+    try:
+        return digest_of(values)
+    except Exception as error:  # noqa: BLE001 - JSON's, or of a date beyond the calendar
+        raise UnstorableError("unstorable_value", f"{where!s:.200}: {error!s:.200}") from None
 
 
 def _body(key: str, values: Mapping[str, Any], digest: str, moment: datetime, max_bytes: int) -> RawBSONDocument:
@@ -204,48 +190,3 @@ def _reader(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
     if len(names) > 1:
         return operator.attrgetter(*names)  # a tuple only of more than one, and many times as fast
     return lambda item: tuple(getattr(item, name) for name in names)
-
-
-def _check_text(value: str, where: str) -> None:
-    if not value.isascii():
-        try:
-            value.encode()
-        except UnicodeEncodeError:
-            raise UnstorableError("lone_surrogate", f"{where}: text with a lone surrogate is not UTF-8") from None
-
-
-def _check_decimal(value: Decimal, where: str) -> None:
-    if not value.is_finite():
-        raise UnstorableError("not_finite", f"{where}: {value} cannot be compared")
-    try:
-        DECIMAL128.create_decimal(value)
-    except decimal.DecimalException:
-        text = f"{where}: a decimal of more than 34 digits, or with an exponent beyond 6144"
-        raise UnstorableError("decimal_too_long", text) from None
-
-
-def _check_nested(value: Any, where: str, depth: int) -> None:
-    if depth >= MAX_DEPTH:
-        raise UnstorableError("too_deep", f"{where[:200]}: nested deeper than {MAX_DEPTH} levels")
-    if not isinstance(value, dict):
-        for each in value:
-            check(each, where, depth + 1)
-        return
-    for name in value:
-        if not (type(name) is str and name.isidentifier()):  # all but spares the rest
-            _check_name(name, where)
-    _check_fields(value, f"{where}.", depth + 1)
-
-
-def _check_name(name: Any, where: str) -> None:
-    if not isinstance(name, str) or not name or name[0] == "$" or "." in name or "\0" in name:
-        raise UnstorableError("field_name", f"{where}: field name {name!r:.80} is empty, no text, or has $ . or NUL")
-    _check_text(name, where)
-
-
-def _check_fields(values: Mapping[str, Any], where: str, depth: int) -> None:
-    for name, value in values.items():
-        kind = type(value)
-        if kind in _HARMLESS or (kind is str and value.isascii()):
-            continue  # nearly all there is, and spared a call
-        check(value, where + name, depth)

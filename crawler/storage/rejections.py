@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from hashlib import blake2b
 from typing import Any, Self
 
 import bson
-from bson.errors import BSONError
 from bson.raw_bson import RawBSONDocument
 from itemadapter import ItemAdapter
 from pymongo import UpdateOne
 
 from crawler.items import Item
 from crawler.storage.codec import CODEC
-from crawler.storage.documents import BOOKKEEPING, UNTYPED, Document, UnstorableError, check, identity
+from crawler.storage.documents import BOOKKEEPING, UNTYPED, Document, identity
+from crawler.storage.origin import Origin
+from crawler.storage.values import UnstorableError, storable
 
 _TEXT_MAX = 65_536  # characters of an item that is kept as text
 
@@ -29,19 +30,22 @@ class Rejection:
     body: RawBSONDocument
 
     @classmethod
-    def of(cls, item: Any, reasons: Sequence[str], at: datetime, max_bytes: int) -> Self:
+    def of(cls, item: Any, reasons: Sequence[str], at: datetime, max_bytes: int, origin: Origin | None = None) -> Self:
         """*reasons* are texts for people that start with the issue's name."""
         collection = getattr(item, "collection", UNTYPED) if isinstance(item, Item) else UNTYPED
-        values = _storable(item, max_bytes)
+        values = _kept(item, max_bytes)
+        page = origin.url if origin is not None else ""
         body = {
             "collection": collection,
-            "url": _clean(str(getattr(item, "url", ""))),
+            "url": _clean(_url(item) or page),
+            "page": _clean(page),
             "issues": [reason.partition(":")[0] for reason in reasons],
             "reasons": [_clean(reason) for reason in reasons],
             "item": values,
             "at": at,
+            "source": _source(origin),
         }
-        return cls(_key(collection, _identity(item)), RawBSONDocument(bson.encode(body, codec_options=CODEC)))
+        return cls(_key(collection, _identity(item, page)), RawBSONDocument(bson.encode(body, codec_options=CODEC)))
 
     @classmethod
     def of_stored(cls, entry: Document, reason: str) -> Self:
@@ -71,29 +75,42 @@ def _key(collection: str, item: str) -> str:
     return blake2b(text.encode("utf-8", "backslashreplace"), digest_size=16).hexdigest()
 
 
-def _identity(item: Any) -> str:
+def _identity(item: Any, page: str) -> str:
     if isinstance(item, Item) and item.url:
         return identity(item)
-    return _text(item)
+    return f"{page}\0{_text(item)}" if page else _text(item)
 
 
-def _storable(item: Any, max_bytes: int) -> dict[str, Any]:
+def _url(item: Any) -> str:
+    try:
+        return str(ItemAdapter(item).get("url") or "")
+    except Exception:  # noqa: BLE001 - a field that cannot be read is the reason already
+        return ""
+
+
+def _source(origin: Origin | None) -> dict[str, Any]:
+    try:
+        return storable(origin.source) if origin is not None else {}
+    except UnstorableError as error:
+        return {"unstorable": _clean(str(error))}
+
+
+def _kept(item: Any, max_bytes: int) -> dict[str, Any]:
     """The item's fields when MongoDB takes them, else its text, cut."""
     try:
-        values = asdict(item) if isinstance(item, Item) else ItemAdapter(item).asdict()
-        check(values, "item")
+        values = storable(dict(ItemAdapter(item)))
         if len(bson.encode(values, codec_options=CODEC)) <= max_bytes:
             return values
-    except (UnstorableError, BSONError, OverflowError, TypeError, RecursionError):
-        pass  # what is wrong with it is its reason already
+    except Exception:  # noqa: BLE001 - what is wrong with it is its reason already
+        return {"text": _text(item)}
     return {"text": _text(item)}
 
 
 def _text(item: Any) -> str:
     try:
         return _clean(repr(item))
-    except RecursionError:
-        return f"a {type(item).__qualname__} that contains itself"
+    except Exception as error:  # noqa: BLE001 - it contains itself, or cannot show itself
+        return f"a {type(item).__qualname__} without a text: {type(error).__name__}"
 
 
 def _clean(text: str) -> str:

@@ -14,11 +14,12 @@ from crawler.errors import ServiceError
 from crawler.storage import bulk, duplicates, history, indexes
 from crawler.storage.config import StorageConfig
 from crawler.storage.connection import Database
-from crawler.storage.documents import Document, UnstorableError
+from crawler.storage.documents import Document
 from crawler.storage.duplicates import DuplicateError
 from crawler.storage.outage import ServerError, Stats
 from crawler.storage.rejections import Rejection
 from crawler.storage.update import shortcut, upsert
+from crawler.storage.values import UnstorableError
 
 
 class StoreResult(StrEnum):

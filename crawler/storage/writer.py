@@ -7,14 +7,17 @@ from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
+from crawler.items import Item
 from crawler.storage.batcher import Batcher, Flush
 from crawler.storage.config import StorageConfig
-from crawler.storage.documents import Document, UnstorableError, document
+from crawler.storage.documents import Document, document
+from crawler.storage.origin import Origin
 from crawler.storage.outage import AwayError, Outage
 from crawler.storage.rejections import Rejection
 from crawler.storage.repository import Repository, Result, StoreResult
 from crawler.storage.spool.detour import Detour
 from crawler.storage.spool.entries import Entry
+from crawler.storage.values import UnstorableError
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -53,23 +56,24 @@ class Writer:
         if self._detour is not None:
             self._detour.open()
 
-    async def store(self, item: Any) -> StoreResult:
-        """Store one item and return once that is durable; without `fetched_at` it counts as fetched now.
+    async def store(self, item: Any, origin: Origin | None = None) -> StoreResult:
+        """Store one item and return once that is durable; without a time, its own or its page's, it counts as of now.
 
         Raises UnstorableError, at once or after the server's answer, for an item that can never be stored, and
         DuplicateError for one that is linked to a document with its content instead.
         """
-        fetched_at = getattr(item, "fetched_at", None) or self._now()
-        entry = document(item, fetched_at, self._config.item_max_bytes)
+        own = item.fetched_at if isinstance(item, Item) else None
+        fetched_at = own or (origin.fetched_at if origin is not None else self._now())
+        entry = document(item, fetched_at, self._config.item_max_bytes, origin)
         batcher = self._items.get(entry.collection)
         if batcher is None:
             flush = functools.partial(self._flush_items, entry.collection)
             batcher = self._items[entry.collection] = self._batcher(flush)
         return await batcher.submit(entry.id, entry)
 
-    async def reject(self, item: Any, reasons: Sequence[str]) -> None:
+    async def reject(self, item: Any, reasons: Sequence[str], origin: Origin | None = None) -> None:
         """Keep an item that is not stored, with the reasons; returns once that is durable."""
-        entry = Rejection.of(item, reasons, self._now(), self._config.item_max_bytes)
+        entry = Rejection.of(item, reasons, self._now(), self._config.item_max_bytes, origin)
         await self._rejected.submit(entry.id, entry)
 
     async def close(self) -> None:

@@ -13,7 +13,7 @@ from typing import Final
 
 from crawler import stats as names
 from crawler import tasks
-from crawler.storage.documents import Document, UnstorableError
+from crawler.storage.documents import Document
 from crawler.storage.outage import Outage, Stats
 from crawler.storage.rejections import Rejection
 from crawler.storage.repository import Repository
@@ -21,6 +21,7 @@ from crawler.storage.spool.claims import DAMAGED, usage
 from crawler.storage.spool.entries import Entry
 from crawler.storage.spool.reading import SpoolFile
 from crawler.storage.spool.spool import Spool, SpoolFullError
+from crawler.storage.values import UnstorableError
 
 POLL_SECONDS: Final = 0.2
 CLOSE_SECONDS: Final = 20.0  # to store what waits when a worker ends; then the next worker does it

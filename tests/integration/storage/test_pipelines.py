@@ -50,7 +50,8 @@ async def test_items_of_every_kind_end_where_they_belong(
     assert set(products) == {"Knife", "Fork"}
     assert products["Knife"]["currency"] == "EUR"
     assert products["Fork"]["issues"] == ["unknown_currency"]
-    assert [each["item"] async for each in mongo_database["items"].find()] == [{"anything": 1}]
+    (foreign,) = [each async for each in mongo_database["items"].find()]
+    assert (foreign["item"], foreign["url"], foreign["source"]["spider"]) == ({"anything": 1}, "data:,shop", "offering")
     assert await mongo_database.pages.count_documents({}) == 0
 
     rejected = await mongo_database.rejected_items.find().to_list()
@@ -60,10 +61,67 @@ async def test_items_of_every_kind_end_where_they_belong(
         "lone_surrogate",
         "missing_title",
     ]
-    lines = [line for line in log.splitlines() if "Rejected http" in line or "Rejected dict" in line]
+    assert {(each["page"], each["source"]["spider"]) for each in rejected} == {("data:,shop", "offering")}
+    assert {each["url"] for each in rejected if each["issues"] == ["field_name"]} == {"data:,shop"}
+    lines = [line for line in log.splitlines() if "Rejected http" in line or "Rejected data:" in line]
     assert len(lines) == 4
     assert "Knife" in feed.read_text()
     assert any("http://shop.example/p/3" in line and "price = 'five' is no Decimal" in line for line in lines)
+
+
+ELSEWHERE = """
+from datetime import datetime
+from tests.integration.storage.offering import OfferingSpider
+import scrapy
+from crawler.items import PageItem
+
+class Elsewhere(OfferingSpider):
+    name = "{name}"
+
+    async def start(self):
+        yield {{"from": "start"}}
+        yield scrapy.Request("data:,one", self.parse)
+        yield scrapy.Request("data:,two", self.parse)
+        yield scrapy.Request("nosuch://host/", self.parse, errback=self.failed)
+
+    def parse(self, response):
+        yield {{"from": "page"}}
+        yield PageItem(url="http://shop.example/1", title="t", fetched_at="yesterday")
+        yield PageItem(url="http://shop.example/2", title="t", published_at=datetime.max, fetched_at=datetime.max)
+
+    def failed(self, failure):
+        yield {{"from": "errback"}}
+        yield PageItem(url="http://shop.example/", title="t")
+"""
+
+
+async def test_each_item_says_where_it_is_from_whichever_way_it_came(
+    scrapy_with_servers: ScrapyRunner, mongo_database: Database, tmp_path: Path
+) -> None:
+    for name in ("first", "second"):
+        (tmp_path / f"{name}.py").write_text(ELSEWHERE.format(name=name))
+        done = scrapy_with_servers.run("runspider", str(tmp_path / f"{name}.py"))
+        assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+    found = sorted(
+        [(each["source"]["spider"], each["item"]["from"], each["url"]) async for each in mongo_database["items"].find()]
+    )
+    assert found == [
+        (name, *rest)
+        for name in ("first", "second")
+        for rest in (
+            ("errback", "nosuch://host/"),
+            ("page", "data:,one"),
+            ("page", "data:,two"),
+            ("start", ""),
+        )
+    ]
+    pages = [each async for each in mongo_database["pages"].find()]
+    assert {each["_id"] for each in pages} == {"http://shop.example/", "http://shop.example/2"}
+    assert {each["source"]["spider"] for each in pages} <= {"first", "second"}
+    rejected = [each async for each in mongo_database["rejected_items"].find()]
+    assert {(each["url"], each["issues"][0], each["page"][:5]) for each in rejected} == {
+        ("http://shop.example/1", "wrong_type", "data:")
+    }
 
 
 async def test_second_crawl_finds_the_changed_price(

@@ -14,9 +14,10 @@ from bson.decimal128 import Decimal128
 from crawler.items import Item, PageItem
 from crawler.storage.config import StorageConfig
 from crawler.storage.connection import Database
-from crawler.storage.documents import Document, UnstorableError
+from crawler.storage.documents import Document
 from crawler.storage.outage import Outage
 from crawler.storage.repository import Repository, States, StoreResult
+from crawler.storage.values import UnstorableError
 from crawler.storage.writer import Writer
 from tests.integration.storage.observing import URL, RecordedStats, a_writer, at, seen
 

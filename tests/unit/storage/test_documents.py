@@ -5,23 +5,32 @@ from __future__ import annotations
 import copy
 import enum
 import pickle
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from dataclasses import asdict, dataclass, replace
-from datetime import UTC, date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
+from ipaddress import ip_address
+from pathlib import PurePosixPath
+from types import MappingProxyType
 from typing import Any, ClassVar
 from unittest.mock import Mock
+from uuid import UUID
 
+import attrs
 import bson
 import pytest
+import scrapy
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BaseModel, HttpUrl
 
 from crawler.items import Item, PageItem, ProductItem
 from crawler.storage import documents
 from crawler.storage.codec import CODEC
 from crawler.storage.digest import digest_of
-from crawler.storage.documents import Document, UnstorableError, document, identity
+from crawler.storage.documents import Document, document, identity
+from crawler.storage.origin import Origin
+from crawler.storage.values import UnstorableError
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 123_456, tzinfo=UTC)
 MAX = 2**20
@@ -98,9 +107,11 @@ def test_untyped_items_are_their_content() -> None:
         ({"a": Decimal("Infinity")}, "not_finite"),
         ({"a": Decimal("1." + "1" * 34)}, "decimal_too_long"),
         ({"a": Decimal("1E+7000")}, "decimal_too_long"),
-        ({"a": {1, 2}}, "unstorable_type"),
-        ({"a": date(2026, 1, 1)}, "unstorable_type"),
+        ({"a": timedelta(1)}, "unstorable_type"),
+        ({"a": {1j}}, "unstorable_type"),
+        ({"a": iter(())}, "unstorable_type"),
         ({"a": object()}, "unstorable_type"),
+        ({"a": datetime.max.replace(tzinfo=timezone(-timedelta(hours=5)))}, "unstorable_value"),
         (nested(150), "too_deep"),
         (nested(100_000), "too_deep"),
         ({"a": "x" * MAX}, "too_large"),
@@ -111,6 +122,115 @@ def test_what_mongodb_cannot_hold_is_refused_by_name(value: Any, issue: str) -> 
         document(page(metadata=value), NOW, MAX)
     assert in_field.value.issue == issue
     assert len(str(in_field.value)) < 500
+
+
+class Size(enum.Enum):
+    BIG = ("big", 3)
+
+
+@dataclass
+class Part:
+    name: str
+    made: date
+
+
+class Shelf(BaseModel):
+    home: HttpUrl
+    parts: list[Part]
+
+
+@pytest.mark.parametrize(
+    ("value", "form"),
+    [
+        (date(2026, 3, 1), "2026-03-01"),
+        (time(12, 30), "12:30:00"),
+        (UUID(int=1), "00000000-0000-0000-0000-000000000001"),
+        ({"b", "a"}, ["a", "b"]),
+        (frozenset({Decimal("1.50")}), [Decimal("1.50")]),
+        ((1, {"a": (2,)}), [1, {"a": [2]}]),
+        (deque([1]), [1]),
+        (bytearray(b"x"), b"x"),
+        (memoryview(b"x"), b"x"),
+        (Size.BIG, ["big", 3]),
+        (PurePosixPath("/a"), "/a"),
+        (ip_address("::1"), "::1"),
+        (MappingProxyType({"a": date(2026, 3, 1)}), {"a": "2026-03-01"}),
+        (Part("leg", date(2026, 3, 1)), {"name": "leg", "made": "2026-03-01"}),
+        (
+            Shelf(home="http://a.example/", parts=[Part("leg", date.min)]),  # type: ignore[arg-type]
+            {"home": "http://a.example/", "parts": [{"name": "leg", "made": "0001-01-01"}]},
+        ),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_what_mongodb_has_no_type_for_has_a_stored_form(value: Any, form: Any) -> None:
+    """In a field of ours and in an item of another class, and the same again is the same content."""
+    assert stored(page(metadata={"a": value}))["metadata"] == {"a": form}
+    assert stored({"a": value})["item"] == {"a": form}
+    first, again = (document(page(metadata={"a": each}), NOW, MAX) for each in (value, copy.copy(form)))
+    assert first.content_hash == again.content_hash or isinstance(value, (bytearray, memoryview))
+
+
+class Scrapys(scrapy.Item):
+    a = scrapy.Field()
+
+
+@attrs.define
+class Attrs:
+    a: Decimal
+
+
+class Pydantic(BaseModel):
+    a: Decimal
+
+
+@dataclass
+class Plain:
+    a: Decimal
+
+
+ITEMS = [{"a": Decimal(1)}, Scrapys(a=Decimal(1)), Attrs(Decimal(1)), Pydantic(a=Decimal(1)), Plain(Decimal(1))]
+
+
+@pytest.mark.parametrize("item", ITEMS, ids=lambda item: type(item).__name__)
+def test_an_item_of_any_class_says_where_it_is_from(item: Any) -> None:
+    def made(url: str = "http://a.example/p", spider: str = "one", **source: str) -> Document:
+        return document(item, NOW, MAX, Origin(url, NOW, {"spider": spider, "request_id": "0:1"} | source))
+
+    body = bson.decode(made().body.raw, CODEC)
+    assert (body["url"], body["item"]) == ("http://a.example/p", {"a": Decimal(1)})
+    assert body["source"] == {"spider": "one", "request_id": "0:1"}
+    assert made().id == made(request_id="0:2", worker="w").id
+    assert len({made().id, made(spider="two").id, made(url="http://a.example/q").id}) == 3
+    assert made().content_hash == made(spider="two").content_hash
+
+
+def test_an_item_that_cannot_be_read_is_refused() -> None:
+    class Lazy(dict[str, int]):
+        def __iter__(self) -> Any:
+            raise RuntimeError("too late")
+
+        keys = __iter__
+
+    with pytest.raises(UnstorableError) as error:
+        document(Lazy(a=1), NOW, MAX)
+    assert error.value.issue == "unreadable"
+
+
+@pytest.mark.parametrize(
+    "at", ["2026-03-01", 1.5, date(2026, 3, 1), datetime.min.replace(tzinfo=timezone(timedelta(1) / 2))]
+)
+def test_a_time_that_is_none_is_refused(at: Any) -> None:
+    for item in (page(), {"a": 1}):
+        with pytest.raises(UnstorableError, match="fetched_at = "):
+            document(item, at, MAX)
+
+
+@pytest.mark.parametrize("changes", [{"source": "me"}, {"source": None}, {"issues": "none"}])
+def test_provenance_of_another_type_is_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises(UnstorableError) as error:
+        document(page(**changes), NOW, MAX)
+    assert error.value.issue == "wrong_type"
 
 
 def test_an_item_that_contains_itself_is_refused() -> None:

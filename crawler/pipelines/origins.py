@@ -1,0 +1,42 @@
+"""Lets storage know from which page each item is, whatever its class, and whichever way it takes to the pipelines."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.http import Response
+from twisted.python.failure import Failure
+
+from crawler.storage import origin
+from crawler.storage.origin import Origin
+
+
+def follow(crawler: Crawler) -> None:
+    """From now on `origin.current` answers in the pipelines of *crawler*, and in the handlers of its item signals.
+
+    All items pass the scraper's `start_itemproc_async`, which alone knows both the item and its page.
+    """
+    engine = crawler._engine  # None where there are only pipelines; the public name raises then
+    if engine is None:
+        return
+    start = engine.scraper.start_itemproc_async
+
+    async def started(item: Any, *, response: Response | Failure | None) -> None:
+        with origin.being(_origin(crawler, response)):
+            await start(item, response=response)
+
+    engine.scraper.start_itemproc_async = started  # type: ignore[method-assign]
+
+
+def _origin(crawler: Crawler, response: Response | Failure | None) -> Origin:
+    """What the middleware noted; less where an item passed none: an errback's, or one of `start`."""
+    if isinstance(response, Response) and (noted := origin.of(response)) is not None:
+        return noted
+    request = getattr(response, "request", None)  # of a Failure, too
+    meta = request.meta if isinstance(request, Request) else {}
+    url = response.url if isinstance(response, Response) else request.url if isinstance(request, Request) else ""
+    source = {"spider": getattr(crawler.spider, "name", ""), "request_id": meta.get("request_id", "")}
+    return Origin(url, datetime.now(UTC), source)

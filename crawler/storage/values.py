@@ -1,0 +1,146 @@
+"""The values of an item in the form in which MongoDB gives them back, or the reason why it cannot."""
+
+from __future__ import annotations
+
+import decimal
+import math
+from collections import deque
+from collections.abc import Callable, Mapping
+from datetime import date, datetime, time
+from decimal import Decimal
+from enum import Enum
+from ipaddress import IPv4Address, IPv6Address
+from pathlib import PurePath
+from types import NoneType
+from typing import Any, Final
+from uuid import UUID
+
+from itemadapter import ItemAdapter
+
+from crawler.storage.codec import DECIMAL128
+
+MAX_DEPTH: Final = 100  # levels; beyond it other readers of BSON give up
+_HARMLESS: Final = frozenset({NoneType, bool, bytes, datetime})
+_AS_IT_IS: Final = (str, NoneType, bool, datetime, bytes, int, float)
+_URL_MODULES: Final = frozenset({"pydantic_core._pydantic_core", "pydantic.networks"})  # no base class, no import
+
+
+class UnstorableError(ValueError):
+    """This item can never be stored; `issue` is a short name to count by, the text says where and why."""
+
+    def __init__(self, issue: str, text: str) -> None:
+        super().__init__(text)
+        self.issue = issue
+
+
+def storable(values: Mapping[str, Any], where: str = "", depth: int = 0) -> dict[str, Any]:
+    """*values* in their stored form; *where*, which ends in a dot, names them for people.
+
+    Raises UnstorableError for what MongoDB would refuse, or would return as something else.
+    """
+    found = dict(values)
+    for name, value in values.items():
+        if not (type(name) is str and name.isidentifier()):  # all but spares the rest
+            _check_name(name, where[:-1] or "item")
+        kind = type(value)
+        if kind in _HARMLESS or (kind is str and value.isascii()):
+            continue  # nearly all there is, and spared a call
+        found[name] = _storable(value, where + name, depth)
+    return found
+
+
+def plain(value: Any) -> Any:
+    """What MongoDB and JSON have no type for, one level of it in types that they have; raises TypeError for the rest.
+
+    Dates without a time, times, UUIDs, paths and addresses are text, members of an enumeration their value, sets
+    sorted lists, nested items maps of their fields.
+    """
+    for kinds, form in _FORMS:
+        if isinstance(value, kinds):
+            return form(value)
+    if ItemAdapter.is_item(value):
+        return dict(ItemAdapter(value))
+    if type(value).__module__ in _URL_MODULES:
+        return str(value)
+    raise TypeError(f"{type(value).__qualname__} has no stored form")
+
+
+_FORMS: Final[tuple[tuple[type | tuple[type, ...], Callable[[Any], Any]], ...]] = (
+    (Enum, lambda member: member.value),
+    ((set, frozenset), lambda members: sorted(members, key=repr)),
+    (deque, list),
+    ((bytearray, memoryview), bytes),
+    (Decimal, Decimal),  # one of a class derived from it
+    ((PurePath, UUID, IPv4Address, IPv6Address), str),
+    ((date, time), lambda moment: moment.isoformat()),
+    (Mapping, dict),
+)
+
+
+def _storable(value: Any, where: str, depth: int) -> Any:
+    if depth > MAX_DEPTH:
+        raise UnstorableError("too_deep", f"{where[:200]}: nested deeper than {MAX_DEPTH} levels")
+    if type(value) is Decimal:
+        _check_decimal(value, where)
+        return value
+    if isinstance(value, _AS_IT_IS) and not isinstance(value, Enum):
+        _check(value, where)
+        return value
+    if isinstance(value, (dict, list, tuple)):
+        return _nested(value, where, depth)
+    return _storable(_plain(value, where), where, depth + 1)
+
+
+def _check(value: Any, where: str) -> None:
+    match value:
+        case str():
+            _check_text(value, where)
+        case bool() | None | datetime() | bytes():
+            return
+        case int():
+            if not -(2**63) <= value < 2**63:
+                raise UnstorableError("integer_too_large", f"{where}: a whole number that does not fit 64 bits")
+        case float():
+            if not math.isfinite(value):
+                raise UnstorableError("not_finite", f"{where}: {value} cannot be compared")
+
+
+def _plain(value: Any, where: str) -> Any:
+    if isinstance(value, Decimal):
+        _check_decimal(value, where)
+    try:
+        return plain(value)
+    except Exception as error:  # noqa: BLE001 - such as a lazy property of a nested item
+        raise UnstorableError("unstorable_type", f"{where}: {type(value).__qualname__}: {error!s:.200}") from None
+
+
+def _nested(value: Any, where: str, depth: int) -> Any:
+    if depth >= MAX_DEPTH:
+        raise UnstorableError("too_deep", f"{where[:200]}: nested deeper than {MAX_DEPTH} levels")
+    if not isinstance(value, dict):
+        return [_storable(each, where, depth + 1) for each in value]
+    return storable(value, f"{where}.", depth + 1)
+
+
+def _check_text(value: str, where: str) -> None:
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise UnstorableError("lone_surrogate", f"{where}: text with a lone surrogate is not UTF-8") from None
+
+
+def _check_decimal(value: Decimal, where: str) -> None:
+    if not value.is_finite():
+        raise UnstorableError("not_finite", f"{where}: {value} cannot be compared")
+    try:
+        DECIMAL128.create_decimal(value)
+    except decimal.DecimalException:
+        text = f"{where}: a decimal of more than 34 digits, or with an exponent beyond 6144"
+        raise UnstorableError("decimal_too_long", text) from None
+
+
+def _check_name(name: Any, where: str) -> None:
+    if not isinstance(name, str) or not name or name[0] == "$" or "." in name or "\0" in name:
+        raise UnstorableError("field_name", f"{where}: field name {name!r:.80} is empty, no text, or has $ . or NUL")
+    _check_text(name, where)
