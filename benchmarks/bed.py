@@ -25,10 +25,10 @@ from benchmarks.crawl import DIRECTORIES, PROJECT, SHOAL
 from benchmarks.visits import VisitsSpider
 from benchmarks.worker import Worker
 from crawler import embedded
-from crawler.frontier import codec
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Message
+from crawler.routing import codec
 from demo.children import Child, Family
 from demo.state import free_port
 

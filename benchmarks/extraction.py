@@ -17,8 +17,9 @@ from typing import Any
 
 from rich.console import Console
 
-from benchmarks import extraction_cost, scoring
+from benchmarks import extraction_cost
 from crawler.extraction import Document, extract_product
+from demo import scoring
 
 # What is for machines, and what the page then looks like to a reader that knows none of it.
 _MACHINES = (

@@ -15,10 +15,11 @@ from scrapy_redis.dupefilter import RFPDupeFilter
 from scrapy_redis.queue import PriorityQueue
 
 from benchmarks.crawl import PROJECT
-from crawler.frontier import codec, fingerprint, shards
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Handle, Lease, Message, Report
+from crawler.frontier.server import shards
+from crawler.routing import codec, fingerprint
 
 HOME: Final = PROJECT / ".demo" / "frontier"
 DOCUMENT: Final = PROJECT / "docs" / "benchmarks-frontier.md"

@@ -12,8 +12,8 @@ from benchmarks.frontier_bed import PUSHED, SPIDER, Ours
 from benchmarks.frontier_meter import Spent
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Handle, Message, Report
-from crawler.frontier.prefetch import MOST_LEASED
-from crawler.frontier.shards import BATCH
+from crawler.frontier.server.shards import BATCH
+from crawler.worker.prefetch import MOST_LEASED
 
 LOOP: Final = "loop"  # touches no data: what it takes now and then, the machine takes
 LOOP_SCRIPT: Final = "local sum = 0 for i = 1, 100000 do sum = sum + i end return sum"

@@ -19,7 +19,7 @@ from benchmarks import document
 from benchmarks.crawl import SHOAL, STOCK
 from benchmarks.frontier_bed import DOCUMENT, Ours, Shape, Stock, emptied
 from crawler.frontier.config import DEDUPE_MODES, FrontierConfig
-from crawler.frontier.opening import TUNING
+from crawler.frontier.server.server_check import TUNING
 
 QUEUED_BAR: Final = 180
 SEEN_BAR: Final = 10

@@ -17,7 +17,7 @@ from scrapy.http import HtmlResponse, Response
 from scrapy.middleware import MiddlewareManager
 
 from benchmarks.handlers import EMPTY, PLAN, WHOLE
-from crawler.handlers.chain import MiddlewareChain
+from crawler.engine.middleware_chain import MiddlewareChain
 
 PAGES: Final = 400
 

@@ -62,7 +62,7 @@ def main() -> int:
     """Print the figures as JSON."""
     path, pages = sys.argv[1:]
     logging.disable(logging.WARNING)
-    install_reactor("twisted.internet.asyncioreactor.AsyncioSelectorReactor", "crawler.eventloop.Loop")
+    install_reactor("twisted.internet.asyncioreactor.AsyncioSelectorReactor", "crawler.engine.event_loop.Loop")
     reactor: Any = importlib.import_module("twisted.internet.reactor")
     result: list[Any] = []
     urls = [url.strip() for url in sys.stdin]

@@ -1,1 +1,1 @@
-"""Shoal: a distributed crawler on Scrapy. DESIGN in docs/, the flow of a page in README.md."""
+"""Shoal: a distributed crawler on Scrapy. docs/architecture.md says how a page flows and where a new line belongs."""

@@ -22,7 +22,7 @@ FRONTIER_KEY = "shoal"  # first part of every key: two fleets on one server need
 FRONTIER_SHARDS = 1  # fixed while there is data; more spread the load over the nodes of a Cluster
 FRONTIER_LEASE_SECONDS = 120  # a silent worker's requests go back after this; renewed every quarter of it
 FRONTIER_START_WITHIN_SECONDS = 20  # from lease to wire start; later the request is given back, uncharged
-FRONTIER_HARD_CAP_SECONDS = 900  # from wire start to ack; renewed no longer after that
+FRONTIER_HARD_CAP_SECONDS = 900  # from wire start to ack, renewed no longer after that; a callback may block so long
 FRONTIER_MAX_DELIVERIES = 5  # wire starts without an end; then a dead letter
 FRONTIER_PRIORITY_STEP_SECONDS = 60  # one step of priority is worth this much waiting
 FRONTIER_QUEUE_LIMIT = 50_000_000  # queued and delayed requests; beyond it new pushes are refused
@@ -43,23 +43,23 @@ FRONTIER_BREAKER_SECONDS = 30  # until one request tries whether it works again;
 FRONTIER_BREAKER_MAX_SECONDS = 1_800  # up to this
 FRONTIER_HOST_MEMORY_SECONDS = 3_600  # an idle host's pace is remembered for this long
 
-# Longest wait before Redis is asked again for due work, in seconds (0.01 to 60). Reader: frontier/prefetch.py
+# Longest wait before Redis is asked again for due work, in seconds (0.01 to 60). Reader: worker/prefetch.py
 FRONTIER_POLL_SECONDS = 0.5
 # A fetch unanswered for longer makes its host slow; slow hosts together hold at most half of a worker's slots.
-# Seconds, 0.1 to 3600. Reader: frontier/prefetch.py
+# Seconds, 0.1 to 3600. Reader: worker/prefetch.py
 FRONTIER_SLOW_HOST_SECONDS = 10
-# scrapy-redis would delete the queue when a worker closes; here that is refused. Reader: frontier/scheduler.py
+# scrapy-redis would delete the queue when a worker closes; here that is refused. Reader: worker/scheduler.py
 SCHEDULER_PERSIST = True
 # Seconds without any work, for this worker and the whole frontier, after which a worker ends; 0 = wait for ever.
 # scrapy-redis' name. Reader: extensions/idle.py
 MAX_IDLE_TIME_BEFORE_CLOSE = 0
 # Tracking parameters do not make a new page. Reader: Scrapy, commands/push.py
-REQUEST_FINGERPRINTER_CLASS = "crawler.frontier.fingerprint.RequestFingerprinter"
+REQUEST_FINGERPRINTER_CLASS = "crawler.routing.fingerprint.RequestFingerprinter"
 # Which queues of a spider this worker leases from: http, browser, api, or several with commas between them.
-# Reader: frontier/queue.py
+# Reader: worker/lease_queue.py
 TIER = "http"
 # Tiers that count as served although none of their workers is alive: pools that start when work is queued for them.
-# Reader: frontier/keeper.py
+# Reader: worker/tier_tracker.py
 TIERS_SERVED = ""
 # How many pages of a host have to fail at its tier (1 to 500: block pages, empty app shells), and which share of its
 # pages there (0 to 1), before the whole host steps up; a page that failed steps up at once. Reader: policy/tiers.py
@@ -72,36 +72,37 @@ TIER_TERM_SECONDS = 6 * 3_600
 TIER_TERM_MAX_SECONDS = 7 * 86_400
 TIER_TRIAL_PAGES = 3
 # Most requests, and most cost, of browser and api on one day (UTC), over the whole fleet; what is not named has no
-# limit. Cost is what the tier's fetcher reports: the tokens of a scraping API. Reader: frontier/keeper.py
+# limit. Cost is what the tier's fetcher reports: the tokens of a scraping API. Reader: worker/tier_tracker.py
 TIER_DAILY_REQUESTS: dict[str, float] = {}
 TIER_DAILY_COST: dict[str, float] = {}
 # Seconds between two looks at what the fleet knows of tiers, 0.05 to 300: a budget is overrun by what is fetched
-# meanwhile. Reader: frontier/upkeep.py
+# meanwhile. Reader: worker/maintenance.py
 TIER_REFRESH_SECONDS = 5
 
 # --- Politeness ------------------------------------------------------------------------------------------
-# Scrapy's default is False. Reader: Scrapy, middlewares/robots.py
+# Scrapy's default is False. Reader: Scrapy, middlewares/downloader/robots.py
 ROBOTSTXT_OBEY = True
 # One fetch of a robots.txt serves the whole fleet for this long; 1 to 86,400 seconds, RFC 9309 allows a day. Each
-# worker keeps that many of them parsed (one of 50 rules takes 30 KB), 1 to 1,000,000. Reader: middlewares/robots.py
+# worker keeps that many of them parsed (one of 50 rules takes 30 KB), 1 to 1,000,000. Reader:
+# middlewares/downloader/robots.py
 ROBOTSTXT_TTL_SECONDS = 86_400
 ROBOTSTXT_CACHE_SIZE = 1_000
 # A robots.txt that does not come within so many seconds (1 to 600), or with a 5xx, cannot be reached: its pages wait,
 # and it is asked for again after so many seconds (0.1 to 3600), later after as long as it has been failing, at most
 # an hour. After so many days (1 to 3650) of that everything is allowed, as RFC 9309 has it.
-# Reader: middlewares/robots.py
+# Reader: middlewares/downloader/robots.py
 ROBOTSTXT_TIMEOUT_SECONDS = 20
 ROBOTSTXT_RETRY_SECONDS = 60
 ROBOTSTXT_UNREACHABLE_DAYS = 30
 # Seconds between two requests to one host, over the whole fleet (0 to 86,400), and how many may be in flight
-# (1 to 1000). Scrapy: 0 and 8, per process. Reader: frontier/hostrules.py
+# (1 to 1000). Scrapy: 0 and 8, per process. Reader: routing/host_rules.py
 DOWNLOAD_DELAY = 1
 CONCURRENT_REQUESTS_PER_DOMAIN = 1
 # What is one host: its "hostname", or the registrable "domain" (shop.example.co.uk -> example.co.uk).
-# Reader: frontier/hostrules.py
+# Reader: routing/host_rules.py
 POLITENESS_GROUP = "hostname"
 # A host that was left alone may get that many requests before each waits for DOWNLOAD_DELAY again (1 to 1000): a
-# token bucket. No bursts where robots.txt names a delay or the host has pushed back. Reader: frontier/hostrules.py
+# token bucket. No bursts where robots.txt names a delay or the host has pushed back. Reader: routing/host_rules.py
 POLITENESS_BURST = 1
 # First wait before a retry and the longest one, in seconds (0 to 3600, 0 to 86,400): the retry waits in the
 # frontier for a random part of base * 2^n. Scrapy retries at once. Reader: policy/retries.py
@@ -123,19 +124,19 @@ RETRY_HTTP_CODES = [407, 408, 421, 425, 429, 500, 502, 503, 504, 520, 521, 522, 
 
 # --- Proxies ---------------------------------------------------------------------------------------------
 # Pools of proxies: here, or in a TOML file that may change while the crawl runs (docs/proxies.md); names must differ.
-# They hold passwords: keep the file out of the repository. Reader: middlewares/proxy_pools.py
+# They hold passwords: keep the file out of the repository. Reader: proxies/pools.py
 PROXY_POOLS: dict[str, object] = {}
 PROXY_POOLS_FILE = ""
-# The pool of requests and domains that name none; empty: none, as Scrapy. Reader: middlewares/proxy_pools.py
+# The pool of requests and domains that name none; empty: none, as Scrapy. Reader: proxies/pools.py
 PROXY_POOL = ""
 # Seconds between two looks at the file, 0.1 to 3600; a change counts at the second that finds it alike. Reader:
-# middlewares/proxy_pools.py
+# proxies/pools.py
 PROXY_RELOAD_SECONDS = 5
 # Fresh proxies tried for one request before the host is taken at its word, 0 to 20. They are no retries: RETRY_TIMES
-# counts what the host fails. Reader: middlewares/proxy_pools.py
+# counts what the host fails. Reader: proxies/pools.py
 PROXY_RETRY_TIMES = 3
 # Failures in a row (1 to 100) after which the fleet leaves a proxy alone, for how long at first, and for how long at
-# most (0.1 to 86,400 seconds each; twice as long each time it happens again). Reader: middlewares/proxy_pools.py
+# most (0.1 to 86,400 seconds each; twice as long each time it happens again). Reader: proxies/pools.py
 PROXY_FAILURES = 3
 PROXY_QUARANTINE_SECONDS = 30
 PROXY_QUARANTINE_MAX_SECONDS = 3_600
@@ -205,7 +206,7 @@ CHANGE_HISTORY = {"products": "product_changes"}
 REJECTED_ITEMS_DAYS = 30
 
 # On a recrawl a page is asked whether it has changed, with what it said of its version (ETag, Last-Modified); that is
-# forgotten so many days after the page was last seen. 1 to 3650. Reader: middlewares/conditional.py
+# forgotten so many days after the page was last seen. 1 to 3650. Reader: middlewares/conditional/downloader.py
 CONDITIONAL_REQUESTS = True
 CONDITIONAL_DAYS = 90
 
@@ -218,8 +219,9 @@ ATTEMPTS_PER_SECOND = 100
 
 # --- Archive of raw pages --------------------------------------------------------------------------------
 # Which pages are kept as WARC records, to be parsed again without a request: "all", "changed" (not the same as the
-# URL's last one), "failed" (parses only), "none". Reader: storage/archive/config.py, as of all below
-ARCHIVE_PAGES = "none"
+# URL's last one), "failed" (what ends as a dead letter because of its page: a callback that raised, a rejected item, a
+# block page, an empty shell), "none". Reader: storage/archive/config.py, as of all below
+ARCHIVE_PAGES = "failed"
 # Where files are written; finished ones stay there, or go to ARCHIVE_URI (s3://bucket/prefix, gs://bucket/prefix,
 # az://account/container). Options are obstore's (endpoint ...); credentials come from the environment, as always.
 ARCHIVE_DIR = "archive"
@@ -229,9 +231,10 @@ ARCHIVE_OPTIONS: dict[str, object] = {}
 ARCHIVE_FILE_MB = 256
 ARCHIVE_FILE_SECONDS = 3_600
 # Finished files are deleted when unused for so many days (0 to 36,500), and the longest unused ones when there is
-# more than this in GiB (0 to 1,000,000); 0 = no bound
+# more than this in GiB (0 to 1,000,000), of files that hold only failures already beyond the second; 0 = no bound
 ARCHIVE_KEEP_DAYS = 0
 ARCHIVE_KEEP_GB = 100
+ARCHIVE_FAILED_GB = 1
 # Files waiting for upload, in GiB (0.001 to 1,000,000); beyond it pages wait and are not confirmed
 ARCHIVE_PENDING_GB = 4
 
@@ -245,35 +248,35 @@ METRICS_PORT = 0
 # Seconds between two counts of the whole queue for the metrics, 0.1 to 3600. Reader: extensions/metrics.py
 METRICS_QUEUE_SECONDS = 15
 # Seconds for which the event loop may be stuck until /healthz asks for a restart, 1 to 3600: parsing one huge page
-# takes seconds. Reader: extensions/metrics.py
+# takes seconds. While a callback holds it up, FRONTIER_HARD_CAP_SECONDS if that is more. Reader: extensions/metrics.py
 HEALTH_MAX_LAG_SECONDS = 60
 
 # --- Speed -----------------------------------------------------------------------------------------------
 # Requests in flight in one worker (1 to 10,000), and names looked up at once. Scrapy: 16.
-# Readers: Scrapy, frontier/prefetch.py, handlers/resolver.py
+# Readers: Scrapy, worker/prefetch.py, handlers/resolver.py
 CONCURRENT_REQUESTS = 32
 # Per response; Scrapy's 100 starts 101 tasks for one item, where its own ITEM_PROCESSOR is in use. Reader: Scrapy
 CONCURRENT_ITEMS = 4
 # uvloop, whose timers would fire up to 1.5 ms early and make periodic work run dozens of times. Reader: Scrapy
-ASYNCIO_EVENT_LOOP = "crawler.eventloop.Loop"
+ASYNCIO_EVENT_LOOP = "crawler.engine.event_loop.Loop"
 # New objects between two looks of Python's garbage collector, once what the program itself consists of is set aside;
 # 1 to 1,000,000, 0 = leave the collector as it is. Python: 700, and nothing aside. Reader: extensions/garbage.py
 GC_THRESHOLD = 5_000
 # Scrapy's checks each call for a deprecated argument, at twenty times the price of counting. Reader: Scrapy
-STATS_CLASS = "crawler.extensions.collector.StatsCollector"
+STATS_CLASS = "crawler.engine.stats_collector.StatsCollector"
 # Connections kept for the next request to their host: for how many seconds (0.1 to 3600; servers close theirs after
-# 5 to 75), and how many of each scheme in one worker (0 to 100,000). Reader: handlers/http.py
+# 5 to 75), and how many of each scheme in one worker (0 to 100,000). Reader: handlers/http/handler.py
 CONNECTION_IDLE_SECONDS = 30
 CONNECTION_IDLE_LIMIT = 256
 # Cookies of domains that ask for them (`cookies` in domains.toml) are forgotten so many seconds after their last use,
-# at the earliest after half of that, 60 to 31,536,000. Reader: middlewares/sessions.py
+# at the earliest after half of that, 60 to 31,536,000. Reader: middlewares/downloader/cookies.py
 SESSION_SECONDS = 86_400
 
 # --- Tiers beyond http -----------------------------------------------------------------------------------
 # What fetches the requests of a tier, in workers whose TIER has it. Reader: handlers/tiers.py
 TIER_HANDLERS = {
-    "browser": "crawler.handlers.browser.BrowserDownloadHandler",
-    "api": "crawler.handlers.api.ApiDownloadHandler",
+    "browser": "crawler.handlers.browser.handler.BrowserDownloadHandler",
+    "api": "crawler.handlers.api.handler.ApiDownloadHandler",
 }
 
 # --- Api tier --------------------------------------------------------------------------------------------
@@ -281,16 +284,17 @@ TIER_HANDLERS = {
 # one as JSON; docs/browser.md describes the keys. Reader: policy/providers.py
 API_PROVIDERS = ""
 # Their secrets: the one of key ACME is the {key} of provider "acme". This project reads API_KEY_ACME from the
-# environment. Reader: handlers/api.py
+# environment. Reader: handlers/api/handler.py
 API_KEYS: dict[str, str] = {}
 
 # --- Browser tier -----------------------------------------------------------------------------------------
-# Used by workers whose TIER has `browser` (docs/browser.md). Reader: handlers/chromium.py, unless said otherwise.
+# Used by workers whose TIER has `browser` (docs/browser.md). Reader: handlers/browser/chromium.py, unless said
+# otherwise.
 
 # The Chromium to start, a path or a name; empty looks for chromium, chromium-headless-shell, then Playwright's own.
 BROWSER_EXECUTABLE = ""
 # Pages open at once in one worker, 1 to 64; a worker of the browser tier alone holds no more requests than it can
-# load. Readers: handlers/chromium.py, frontier/prefetch.py
+# load. Readers: handlers/browser/chromium.py, worker/prefetch.py
 BROWSER_CONCURRENCY = 4
 # Longest wait, after the document is there, for the network to be quiet for half a second: scripts fill the page.
 # Seconds, 0 to 60; 0 = do not wait.
@@ -321,14 +325,14 @@ GUARD_ALLOWED_NETWORKS = ""
 # system's resolver tells no time to live. Reader: handlers/resolver.py
 DNSCACHE_SECONDS = 300
 # Behind a proxy it is the proxy that resolves. True: our resolver is asked first, and a name that it knows to be
-# inside is refused; False where workers can resolve nothing themselves. Reader: handlers/http.py
+# inside is refused; False where workers can resolve nothing themselves. Reader: handlers/http/handler.py
 GUARD_RESOLVE_PROXIED = True
 # Scrapy's default is False, for the sake of broken sites. Reader: Scrapy
 DOWNLOAD_VERIFY_CERTIFICATES = True
-# Bytes and seconds of one download. Scrapy: 1 GB and 180 s. Reader: Scrapy, handlers/download.py
+# Bytes and seconds of one download. Scrapy: 1 GB and 180 s. Reader: Scrapy, handlers/http/download.py
 DOWNLOAD_MAXSIZE = 10 * 1024 * 1024
 DOWNLOAD_WARNSIZE = 0
-# Bytes (1,024 to 16,777,216) and lines (16 to 65,536) of a response's headers. Reader: handlers/http.py
+# Bytes (1,024 to 16,777,216) and lines (16 to 65,536) of a response's headers. Reader: handlers/http/handler.py
 DOWNLOAD_HEADERS_MAXSIZE = 64 * 1024
 DOWNLOAD_HEADERS_MAXCOUNT = 256
 DOWNLOAD_TIMEOUT = 60

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from scrapy.exceptions import DownloadFailedError
+from scrapy.exceptions import DownloadFailedError, IgnoreRequest
+from scrapy.http import Response
 
 
 class ShoalError(Exception):
@@ -37,6 +38,15 @@ class ProxyError(DownloadFailedError):
 
 class AddressRefusedError(Exception):
     """A host stands for an address that must not be dialled (GUARD_ALLOWED_NETWORKS): trying again is no use."""
+
+
+class BlockedError(IgnoreRequest):
+    """What came is no page, but a block page, an empty app shell or a page without its content: it is kept from the
+    spider, at whatever status. `meta["allow_blocked"]` lets it through."""
+
+    def __init__(self, response: Response, why: str) -> None:
+        super().__init__(f"{response} is no page: {why}")
+        self.response = response
 
 
 class BrowserError(DownloadFailedError):

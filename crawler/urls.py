@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Literal
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 import tldextract
 
+from crawler.caches import remembered
 from crawler.errors import MessageError
 
 MAX_URL_LENGTH = 4096  # characters; beyond it servers and proxies disagree, and a crawler trap is likely
@@ -29,7 +29,7 @@ _suffixes = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None)
 Grouping = Literal["hostname", "domain"]
 
 
-@lru_cache(maxsize=16_384)
+@remembered(16_384)
 def check(url: str) -> str:
     """Return *url* when a crawler may fetch it; raise MessageError saying what is wrong otherwise."""
     if len(url) > MAX_URL_LENGTH:
@@ -65,14 +65,14 @@ def canonicalize(url: str) -> str:
     return urlunsplit((scheme, host, path, urlencode(sorted(pairs)), ""))
 
 
-@lru_cache(maxsize=16_384)
+@remembered(16_384)
 def group(url: str, by: Grouping = "hostname") -> str:
     """The politeness group of *url*: its hostname, or its registrable domain (an IP address is its own)."""
     host = (urlsplit(url).hostname or "").lower().rstrip(".")
     return registrable(host) if by == "domain" else host
 
 
-@lru_cache(maxsize=65_536)
+@remembered(65_536, longest=256)
 def registrable(host: str) -> str:
     """`shop.example.co.uk` -> `example.co.uk`; an address or a bare name is returned as it is."""
     return _suffixes(host).top_domain_under_public_suffix or host

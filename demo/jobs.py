@@ -10,8 +10,7 @@ from urllib.parse import urlsplit
 
 from rich.console import Console
 
-from benchmarks import scoring
-from demo import catalogue, pages, report
+from demo import catalogue, pages, report, scoring
 from demo.log import Entry, manners
 from demo.score import Document, Score, score
 from demo.state import State

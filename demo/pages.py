@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from benchmarks import scoring
 from crawler.urls import canonicalize
+from demo import scoring
 from demo.site import Fault, Reply
 
 RULES: Final = Path(__file__).with_name("pages.toml")

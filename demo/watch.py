@@ -9,8 +9,8 @@ from typing import Any
 
 from scrapy.settings import BaseSettings
 
-from crawler.frontier.census import Census
-from crawler.frontier.session import session
+from crawler.frontier.command_session import session
+from crawler.frontier.state.inspection import Inspection
 from crawler.storage import connection, reader
 from demo.progress import Counts
 
@@ -21,7 +21,7 @@ COLLECTION = "products"
 class Watch:
     """Reads, and changes nothing."""
 
-    def __init__(self, census: Census, database: connection.Database) -> None:
+    def __init__(self, census: Inspection, database: connection.Database) -> None:
         self._census = census
         self._database = database
         self._done_before = 0

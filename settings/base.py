@@ -21,7 +21,7 @@ USER_AGENT = os.environ.get("USER_AGENT", "shoal/0.1 (Scrapy; set USER_AGENT to 
 ROBOTSTXT_USER_AGENT = os.environ.get("ROBOTSTXT_USER_AGENT", "shoal")
 # Rules of the sites that `products` crawls. Reader: policy/domains.py
 DOMAINS_FILE = os.environ.get("DOMAINS_FILE", str(PROJECT_DIR / "settings" / "domains.toml"))
-# One jar for everything costs time on every page. Reader: Scrapy, middlewares/sessions.py
+# One jar for everything costs time on every page. Reader: Scrapy, middlewares/downloader/cookies.py
 COOKIES_ENABLED = False
 LOG_LEVEL = os.environ.get("LOG_LEVEL", "INFO")
 
@@ -53,5 +53,5 @@ FROM_ENVIRONMENT = (
 globals().update({name: os.environ[name] for name in FROM_ENVIRONMENT if name in os.environ})
 if "SHOAL_ALLOWED_NETWORKS" in os.environ:
     GUARD_ALLOWED_NETWORKS = os.environ["SHOAL_ALLOWED_NETWORKS"]
-# Secrets of scraping APIs: API_KEY_ACME is the {key} of provider "acme". Reader: handlers/api.py
+# Secrets of scraping APIs: API_KEY_ACME is the {key} of provider "acme". Reader: handlers/api/handler.py
 API_KEYS = {name[8:]: value for name, value in os.environ.items() if name.startswith("API_KEY_")}

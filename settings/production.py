@@ -6,6 +6,10 @@ from settings.base import *  # noqa: F403
 
 LOG_JSON = True
 SPOOL_DIR = os.environ.get("SPOOL_DIR", "")  # off: a pod's own disk dies with it; name a volume that does not
+# Off for the same reason, unless it is said where pages are kept.
+ARCHIVE_PAGES = os.environ.get(
+    "ARCHIVE_PAGES", "failed" if {"ARCHIVE_DIR", "ARCHIVE_URI"} & set(os.environ) else "none"
+)
 EMBEDDED_DATA_DIR = ""  # off: an empty REDIS_URL or MONGODB_URI is an error here
 # Reached by Prometheus and the kubelet from outside the pod; one worker per pod, so the port is fixed.
 METRICS_HOST = os.environ.get("METRICS_HOST", "0.0.0.0")  # noqa: S104

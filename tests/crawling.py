@@ -18,10 +18,10 @@ from zlib import crc32
 import redis.asyncio
 from scrapy import Request
 
-from crawler.frontier import codec
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import DeadLetter, Message, PushOutcome, SpiderStats
+from crawler.routing import codec
 from tests.integration.crawl.spiders import WalkSpider
 from tests.servers import ScrapyRunner
 from tests.zygote import PROJECT_DIR, Forked
@@ -140,6 +140,7 @@ class Fleet:
         delay_ms: int = 0,
         burst: int = 1,
         meta: Mapping[str, Any] | None = None,
+        dedupe: bool = True,
     ) -> None:
         """Queue *urls*, as of that many hosts in turn where *hosts* is given."""
         messages = [
@@ -152,6 +153,7 @@ class Fleet:
                 cap=cap,
                 delay_ms=delay_ms,
                 burst=burst,
+                dedupe=dedupe,
             )
             for place, url in enumerate(urls)
         ]

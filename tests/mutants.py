@@ -19,7 +19,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from scrapy.settings import BaseSettings
 
 from crawler.embedded import ensure
-from crawler.frontier.scripts import source
+from crawler.frontier.server.scripts import source
 from tests.integration.frontier.test_model import SETTINGS, FrontierMachine
 from tests.integration.frontier.test_wire import PACES, simulate
 

@@ -13,10 +13,10 @@ from scrapy.settings import BaseSettings
 
 from crawler.addon import completed, uses_addon
 from crawler.commands.usage import answering, spider_class
-from crawler.frontier.scheduler import Scheduler, in_use
-from crawler.frontier.session import session
-from crawler.frontier.worker import FAILED, check_settings
+from crawler.frontier.command_session import session
 from crawler.storage import connection as storage
+from crawler.worker.scheduler import Scheduler, in_use
+from crawler.worker.worker import FAILED, check_settings
 
 
 class Command(CrawlCommand):

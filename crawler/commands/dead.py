@@ -16,9 +16,9 @@ from scrapy.exceptions import UsageError
 from crawler import tasks
 from crawler.commands.options import host_name, in_range
 from crawler.commands.usage import FleetCommand, answering, console, spider_class
+from crawler.frontier.command_session import session
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import DeadLetter
-from crawler.frontier.session import session
 
 VERBS = ("list", "show", "retry", "drop")
 

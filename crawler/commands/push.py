@@ -19,13 +19,13 @@ from crawler import tasks
 from crawler.commands.options import in_range
 from crawler.commands.usage import FleetCommand, answering, fingerprinter
 from crawler.errors import CodecError, MessageError
-from crawler.frontier.encoder import Encoder
+from crawler.frontier.command_session import session
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.guide import TierGuide
 from crawler.frontier.messages import Message, PushOutcome
-from crawler.frontier.schema import MAX_PRIORITY, parse_line
-from crawler.frontier.session import session
-from crawler.frontier.tiers import Tiers
+from crawler.frontier.state.tiers import Tiers
+from crawler.routing.encoder import Encoder
+from crawler.routing.push_schema import MAX_PRIORITY, parse_line
+from crawler.routing.tier_routing import TierRouting
 
 BATCH = 500  # messages per push: a file of any length is streamed
 
@@ -33,7 +33,7 @@ Line = tuple[str, str]  # where it stands ("urls.txt:17"), what it says
 
 
 class Command(FleetCommand, ScrapyCommand):
-    """Pushes URLs or messages (see crawler/frontier/schema.py) into the shared frontier."""
+    """Pushes URLs or messages (see crawler/routing/push_schema.py) into the shared frontier."""
 
     def syntax(self) -> str:
         return "<spider> [URL... | FILE... | -] [--priority N] [--recrawl]"
@@ -71,7 +71,7 @@ class Pusher:
         self._spider = crawler.spidercls
         self._settings = crawler.settings
         self._priority = priority
-        self._encoder = Encoder(self._spider, self._settings, fingerprinter(crawler), TierGuide())
+        self._encoder = Encoder(self._spider, self._settings, fingerprinter(crawler), TierRouting())
         self.outcomes: Counter[PushOutcome] = Counter()
         self.refused = 0
 

@@ -126,7 +126,7 @@ def sensible_workers(pages: int, cores: int) -> int:
 
 
 @dataclass(slots=True)
-class Report:
+class ReparseReport:
     """What all workers found."""
 
     stats: Counter[str] = field(default_factory=Counter)
@@ -151,9 +151,9 @@ class Report:
         return {name.removeprefix(prefix): n for name, n in self.stats.most_common() if name.startswith(prefix)}
 
 
-def run(jobs: Sequence[Mapping[str, Any]], total: int, directory: str) -> Report:
+def run(jobs: Sequence[Mapping[str, Any]], total: int, directory: str) -> ReparseReport:
     """Run all jobs side by side, with a progress bar on a terminal; returns when the last has ended."""
-    report = Report()
+    report = ReparseReport()
     began = datetime.now(UTC)
     workers = [_start(job, directory) for job in jobs]
     done = [0] * len(workers)
@@ -176,7 +176,7 @@ def run(jobs: Sequence[Mapping[str, Any]], total: int, directory: str) -> Report
     return report
 
 
-def show(console: Console, report: Report, dry_run: bool) -> None:
+def show(console: Console, report: ReparseReport, dry_run: bool) -> None:
     """Print the summary."""
     pages = report.stats[counts.PAGES]
     if fields := report.of(counts.FIELDS):
@@ -201,6 +201,7 @@ def show(console: Console, report: Report, dry_run: bool) -> None:
 _NOTES = {
     "spider_exceptions/count": "pages whose callback raised",
     "items/rejected": "items rejected",
+    counts.BLOCKED: "block pages and empty shells not parsed",
     counts.MISSING: "pages are gone from the archive: see the lines above",
     counts.DAMAGED: "pages are damaged in the archive: see the lines above",
     counts.DISCARDED: "new requests discarded",

@@ -23,7 +23,7 @@ from crawler.storage.config import StorageConfig
 from crawler.storage.outage import Outage
 from crawler.storage.repository import Repository
 from crawler.storage.spool.claims import DAMAGED, usage
-from crawler.storage.spool.detour import Detour
+from crawler.storage.spool.fallback import SpoolFallback
 
 VERBS = ("list", "replay")
 
@@ -107,7 +107,7 @@ class Command(FleetCommand, ScrapyCommand):
             spool = building.spool(directory, config)
             try:
                 outage = Outage(stats, connection.where(self.settings), config.retry_max_seconds)
-                detour = Detour(spool, repository, outage, stats, config.batch_size)
+                detour = SpoolFallback(spool, repository, outage, stats, config.batch_size)
                 count = await detour.replay()
                 damaged = await asyncio.to_thread(lambda: sorted(directory.glob(f"*{DAMAGED}"))) if again else []
                 count += sum([await detour.again(path) for path in damaged])

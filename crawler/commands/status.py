@@ -17,10 +17,10 @@ from scrapy.exceptions import UsageError
 
 from crawler import tasks
 from crawler.commands.usage import FleetCommand, answering, console, spider_class
+from crawler.frontier.command_session import session
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import HostState, SpiderStats, WorkerState
-from crawler.frontier.session import session
-from crawler.frontier.tiers import Spent, Tiers
+from crawler.frontier.state.tiers import Spent, Tiers
 from crawler.policy.tiers import TIERS, Tier, rank
 
 WATCH_SECONDS = 2.0

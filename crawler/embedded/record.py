@@ -13,7 +13,7 @@ State = Literal["starting", "ready", "failed", "stopping"]
 
 
 @dataclass(frozen=True)
-class Record:
+class ServiceRecord:
     """One state of one server."""
 
     state: State
@@ -35,11 +35,11 @@ class Record:
         draft.replace(directory / "service.json")
 
 
-def read(directory: Path) -> Record | None:
+def read(directory: Path) -> ServiceRecord | None:
     """The last record, or None when none can be read (of another version, cut by a full disk)."""
     try:
         fields = json.loads((directory / "service.json").read_text())
         server = Process(**fields.pop("server")) if fields["server"] else fields.pop("server")
-        return Record(supervisor=Process(**fields.pop("supervisor")), server=server, **fields)
+        return ServiceRecord(supervisor=Process(**fields.pop("supervisor")), server=server, **fields)
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None

@@ -87,7 +87,7 @@ def _valkey(data: Path, port: int) -> list[str]:
         *("--bind", "127.0.0.1", "--port", str(port), "--dir", str(data)),
         *("--appendonly", "yes", "--appendfsync", "everysec", "--save", ""),
         *("--maxmemory-policy", "noeviction"),
-        # What the frontier's key layout is measured with: see TUNING in crawler/frontier/opening.py.
+        # What the frontier's key layout is measured with: see TUNING in crawler/frontier/server/server_check.py.
         *("--zset-max-listpack-value", "512", "--set-max-intset-entries", "2048"),
     ]
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from crawler.embedded import diagnosis, record
 from crawler.embedded.locks import FileLock
 from crawler.embedded.processes import Process
-from crawler.embedded.record import Record, State
+from crawler.embedded.record import ServiceRecord, State
 from crawler.embedded.service import SERVICES, Service
 from crawler.errors import ServiceError
 
@@ -76,7 +76,7 @@ class Supervisor:
         """Tell the users; one that is not told (disk full) finds this process gone."""
         server = Process.of(self._server.pid) if self._server else None
         try:
-            Record(state, self._itself, server, self._port, time.monotonic(), error).write(self._directory)
+            ServiceRecord(state, self._itself, server, self._port, time.monotonic(), error).write(self._directory)
         except OSError:
             logger.exception("cannot write service.json")
 

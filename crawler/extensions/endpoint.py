@@ -18,7 +18,7 @@ TEXT = "text/plain; charset=utf-8"
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ProbeAnswer:
     """What a route returns."""
 
     status: int
@@ -26,10 +26,10 @@ class Answer:
     content_type: str = TEXT
 
 
-Routes = Mapping[str, Callable[[], Answer]]
+Routes = Mapping[str, Callable[[], ProbeAnswer]]
 
 
-class Endpoint:
+class ProbeServer:
     """Serves GET requests of *routes*, which are called in a thread each and must not touch the event loop."""
 
     def __init__(self, host: str, port: int, routes: Routes) -> None:
@@ -78,7 +78,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         route = self.server.routes.get(self.path.partition("?")[0])
-        answer = route() if route else Answer(404, f"try {', '.join(self.server.routes)}\n".encode())
+        answer = route() if route else ProbeAnswer(404, f"try {', '.join(self.server.routes)}\n".encode())
         self.send_response(answer.status)
         self.send_header("Content-Type", answer.content_type)
         self.send_header("Content-Length", str(len(answer.body)))

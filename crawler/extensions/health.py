@@ -3,26 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from threading import get_ident
 from time import monotonic
 
 from scrapy.crawler import Crawler
 
+from crawler import scrapy_hooks
 from crawler import stats as names
-from crawler.frontier import endings
-from crawler.frontier.scheduler import Scheduler
-from crawler.frontier.worker import Worker
+from crawler.worker import standstill
+from crawler.worker.scheduler import Scheduler
+from crawler.worker.worker import Worker
 
 
-class Health:
+class WorkerHealth:
     """What the probes of one worker read, from any thread.
 
-    Alive: the event loop came round within *max_lag_seconds*; a server that is away must not get workers killed.
+    Alive: the event loop came round within *max_lag_seconds*, or within *callback_seconds* while a callback holds it
+    up: its pages stay leased for as long. A server that is away must not get workers killed.
     Ready: it leases, or could if there were work.
     """
 
-    def __init__(self, crawler: Crawler, max_lag_seconds: float, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(
+        self,
+        crawler: Crawler,
+        max_lag_seconds: float,
+        callback_seconds: float,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
         self._crawler = crawler
         self._max_lag = max_lag_seconds
+        self._callback_seconds = max(callback_seconds, max_lag_seconds)
+        self._thread = get_ident()
         self._clock = clock
         self._beat = clock()
         self._opened = False
@@ -33,6 +44,7 @@ class Health:
 
     def beat(self) -> None:
         """Called by the event loop every second."""
+        self._thread = get_ident()
         self._beat = self._clock()
 
     @property
@@ -42,16 +54,25 @@ class Health:
 
     def stuck(self) -> str:
         """Why this worker should be restarted; empty while it should not."""
-        if self.lag <= self._max_lag:
-            return ""
-        return f"the event loop has not come round for {self.lag:.0f} s ({self._max_lag:.0f} s are allowed)"
+        words, allowed = self._held_up()
+        return words if self.lag > allowed else ""
+
+    def _held_up(self) -> tuple[str, float]:
+        """What holds up the loop for longer than it should, and for how many seconds it may."""
+        if (lag := self.lag) <= self._max_lag:
+            return "", self._max_lag
+        if not (where := standstill.running(self._thread)):
+            words = f"the event loop has not come round for {lag:.0f} s ({self._max_lag:.0f} s are allowed)"
+            return words, self._max_lag
+        words = f"{where} has held up the event loop for {lag:.0f} s ({self._callback_seconds:.0f} s are allowed)"
+        return words, self._callback_seconds
 
     def unready(self) -> str:
         """Why it does not lease; empty while it does."""
         if not self._opened:
             return "starting"
         engine = self._crawler.engine
-        if endings.is_closing(engine):
+        if scrapy_hooks.is_closing(engine):
             return "closing: it finishes what it has started"
         if engine.paused:
             return "paused"
@@ -59,7 +80,7 @@ class Health:
             return "Redis does not answer"
         if self._crawler.stats.get_value(names.STORE_AWAY):
             return "MongoDB does not answer"
-        return self.stuck()
+        return self._held_up()[0]
 
     @property
     def worker(self) -> Worker | None:

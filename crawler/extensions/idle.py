@@ -12,10 +12,10 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider, NotConfigured
 
 from crawler import config
-from crawler.frontier import opening
-from crawler.frontier.member import worker_of
-from crawler.frontier.scheduler import in_use
-from crawler.frontier.upkeep import start_key
+from crawler.frontier.server import server_check
+from crawler.worker.access import worker_of
+from crawler.worker.maintenance import start_key
+from crawler.worker.scheduler import in_use
 
 logger = logging.getLogger(__name__)
 
@@ -57,7 +57,7 @@ class IdleExtension:
                 {
                     "spider": spider.name,
                     "key": key,
-                    "redis": opening.address(worker.frontier.client),
+                    "redis": server_check.address(worker.frontier.client),
                 },
             )
         raise DontCloseSpider

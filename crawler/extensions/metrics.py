@@ -26,10 +26,10 @@ from scrapy.settings import BaseSettings
 
 from crawler import config, tasks
 from crawler.errors import ConfigError
-from crawler.extensions.endpoint import Answer, Endpoint
-from crawler.extensions.health import Health
+from crawler.extensions.endpoint import ProbeAnswer, ProbeServer
+from crawler.extensions.health import WorkerHealth
 from crawler.extensions.sources import read
-from crawler.frontier.watch import QueueWatch
+from crawler.worker.queue_watch import QueueWatch
 
 logger = logging.getLogger(__name__)
 
@@ -45,6 +45,7 @@ class MetricsConfig:
     port: int  # 0 = of the system's choice, -1 = off
     queue_seconds: float
     max_lag_seconds: float
+    callback_seconds: float  # the same while a callback runs
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> MetricsConfig:
@@ -54,13 +55,14 @@ class MetricsConfig:
             port=config.integer(settings, "METRICS_PORT", -1, 65_535),
             queue_seconds=config.number(settings, "METRICS_QUEUE_SECONDS", 0.1, 3_600),
             max_lag_seconds=config.number(settings, "HEALTH_MAX_LAG_SECONDS", 1, 3_600),
+            callback_seconds=config.number(settings, "FRONTIER_HARD_CAP_SECONDS", 1, 86_400),
         )
 
 
 class WorkerMetrics(Collector):
     """Reads the worker when it is scraped, from the endpoint's thread. Copies before it iterates."""
 
-    def __init__(self, crawler: Crawler, health: Health) -> None:
+    def __init__(self, crawler: Crawler, health: WorkerHealth) -> None:
         self._crawler = crawler
         self._health = health
         self._latencies = [0] * (len(LATENCY_BUCKETS) + 1)
@@ -125,7 +127,7 @@ class MetricsExtension:
     def __init__(self, crawler: Crawler, settings: MetricsConfig) -> None:
         self._crawler = crawler
         self._config = settings
-        self._health = Health(crawler, settings.max_lag_seconds)
+        self._health = WorkerHealth(crawler, settings.max_lag_seconds, settings.callback_seconds)
         self._metrics = WorkerMetrics(crawler, self._health)
         self._tasks: list[asyncio.Task[None]] = []
         self._registry = CollectorRegistry()
@@ -133,7 +135,7 @@ class MetricsExtension:
         ProcessCollector(registry=self._registry)
         routes = {"/metrics": self._render, "/healthz": self._alive, "/readyz": self._ready}
         try:
-            self._endpoint = Endpoint(settings.host, settings.port, routes)
+            self._endpoint = ProbeServer(settings.host, settings.port, routes)
         except OSError as error:
             where = f"{error.strerror}: METRICS_HOST = {settings.host}"
             allowed = f"a free port, 0 for one of the system's choice, -1 for none ({where})"
@@ -174,18 +176,18 @@ class MetricsExtension:
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         self._tasks.append(asyncio.get_running_loop().create_task(work))
 
-    def _render(self) -> Answer:
-        return Answer(200, generate_latest(self._registry), CONTENT_TYPE_LATEST)
+    def _render(self) -> ProbeAnswer:
+        return ProbeAnswer(200, generate_latest(self._registry), CONTENT_TYPE_LATEST)
 
-    def _alive(self) -> Answer:
+    def _alive(self) -> ProbeAnswer:
         return _probe(self._health.stuck())
 
-    def _ready(self) -> Answer:
+    def _ready(self) -> ProbeAnswer:
         return _probe(self._health.unready())
 
 
-def _probe(reason: str) -> Answer:
-    return Answer(503, f"{reason}\n".encode()) if reason else Answer(200, b"ok\n")
+def _probe(reason: str) -> ProbeAnswer:
+    return ProbeAnswer(503, f"{reason}\n".encode()) if reason else ProbeAnswer(200, b"ok\n")
 
 
 def _counters(stats: Mapping[str, Any]) -> Iterator[Metric]:

@@ -9,8 +9,8 @@ from html import unescape
 from urllib.parse import urljoin, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
-from w3lib.encoding import html_to_unicode
 
+from crawler.extraction import charsets
 from crawler.extraction.currencies import page_country
 from crawler.extraction.nodetext import HIDDEN_TAGS
 from crawler.urls import same_site
@@ -28,7 +28,7 @@ _NOT_NESTING = frozenset(
         "option", "p", "param", "path", "source", "tbody", "td", "tfoot", "th", "thead", "tr", "track", "use", "wbr",
     )
 )  # fmt: skip
-_LANGUAGE = re.compile(r"<html\b[^>]{0,2000}?\blang\s*=\s*[\"']?([\w-]+)", re.IGNORECASE)
+_LANGUAGE = re.compile(r"<html\b[^>]{0,2000}?\blang\s*=\s*[\"']?([\w-]{1,35})", re.IGNORECASE)
 _LINK = re.compile(r"<link\b[^>]{0,4000}>", re.IGNORECASE)
 _BASE = re.compile(r"<base\b[^>]{0,2000}\bhref\s*=\s*[\"']?([^\"'\s>]+)", re.IGNORECASE)
 _CANONICAL = re.compile(r"\brel\s*=\s*[\"']?canonical\b", re.IGNORECASE)
@@ -39,13 +39,13 @@ class Document:
     """A page and its address.
 
     `html` is text, or bytes whose charset is taken from the byte order mark, *content_type* (the value of
-    that HTTP header), the page's own meta element, then UTF-8, with Windows-1252 for what is not UTF-8. The
-    tree belongs to all readers: nobody may change it.
+    that HTTP header), the page's own meta element, then UTF-8, with Windows-1252 for what is not UTF-8; only
+    encodings of the WHATWG Encoding Standard count. The tree belongs to all readers: nobody may change it.
     """
 
     def __init__(self, html: str | bytes, url: str, content_type: str | None = None) -> None:
         self.url = url
-        self.html = _decode(html, content_type) if isinstance(html, bytes) else html
+        self.html = charsets.decode(html, content_type) if isinstance(html, bytes) else html
 
     @cached_property
     def tree(self) -> LexborHTMLParser:
@@ -158,18 +158,6 @@ def _not_too_deep(html: str) -> str:
         if depth > MAX_DEPTH:
             return html[: tag.start()]
     return html
-
-
-def _decode(html: bytes, content_type: str | None) -> str:
-    return html_to_unicode(content_type, html, auto_detect_fun=_detect)[1]
-
-
-def _detect(html: bytes) -> str:
-    try:
-        html.decode("utf-8")
-    except UnicodeDecodeError:
-        return "cp1252"
-    return "utf-8"
 
 
 def _same_depth(target: str, url: str) -> bool:

@@ -12,7 +12,7 @@ from crawler.extraction import rules as domain
 from crawler.extraction.document import Document
 from crawler.extraction.draft import Draft
 from crawler.extraction.shown import Shown
-from crawler.extraction.structured import Evidence, Structured
+from crawler.extraction.structured import Structured, StructuredData
 from crawler.items import ProductItem
 from crawler.policy.domains import DomainRules
 
@@ -45,7 +45,7 @@ def extract_product(html: str | bytes | Document, url: str, rules: DomainRules |
     return _finished(draft, structured)
 
 
-def _is_stated(draft: Draft, evidence: Evidence, rules: DomainRules) -> bool:
+def _is_stated(draft: Draft, evidence: StructuredData, rules: DomainRules) -> bool:
     return evidence.main or rules.is_product(draft.document.url) or draft.found_in.get("price") == "rule"
 
 

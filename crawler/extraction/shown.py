@@ -10,7 +10,7 @@ from typing import Final
 
 from crawler.extraction import identifiers, visible, visible_price, visible_stock
 from crawler.extraction.draft import Draft
-from crawler.extraction.structured import Evidence
+from crawler.extraction.structured import StructuredData
 from crawler.extraction.view import View
 
 # Signs, shortly before a price in the source, that it is an old one.
@@ -52,7 +52,7 @@ class Shown:
             score += visible_stock.shown_availability(self.view) in ("OutOfStock", "Discontinued")
         return score >= ENOUGH
 
-    def read(self, evidence: Evidence) -> None:
+    def read(self, evidence: StructuredData) -> None:
         """Fill what is missing, and correct the stated price when the page asks another one."""
         draft, page = self.draft, self.view
         if draft.lacks("title"):
@@ -63,7 +63,7 @@ class Shown:
             draft.set("availability", visible_stock.shown_availability(page), "html")
         self._read_details(evidence)
 
-    def is_doubtful(self, evidence: Evidence) -> bool:
+    def is_doubtful(self, evidence: StructuredData) -> bool:
         """Whether the stated price may not be the one that is asked."""
         if self.draft.lacks("price") or self.draft.found_in["price"] == "rule":
             return False
@@ -73,7 +73,7 @@ class Shown:
     def _prices(self) -> list[visible_price.Price]:
         return visible_price.shown_prices(self.view)
 
-    def _read_price(self, evidence: Evidence) -> None:
+    def _read_price(self, evidence: StructuredData) -> None:
         draft = self.draft
         if draft.lacks("price"):
             best = visible_price.best_price(self._prices)
@@ -85,7 +85,7 @@ class Shown:
             currency = visible_price.currency_of(draft.fields["price"], self._prices)
             draft.set("currency", currency, "html")
 
-    def _read_details(self, evidence: Evidence) -> None:
+    def _read_details(self, evidence: StructuredData) -> None:
         draft, page = self.draft, self.view
         if draft.lacks("sku") and (sku := identifiers.shown_sku(page, evidence.other_ids)):
             draft.set("sku", *sku)

@@ -16,7 +16,7 @@ MAX_HEADING = 400  # characters
 
 
 @dataclass(slots=True)
-class Evidence:
+class StructuredData:
     """What was learned of the page besides the fields themselves."""
 
     main: bool = False  # one main product is described
@@ -34,9 +34,9 @@ class Structured:
     def __init__(self, draft: Draft) -> None:
         self.draft = draft
         self.document = draft.document
-        self.evidence = Evidence()
+        self.evidence = StructuredData()
 
-    def read(self) -> Evidence:
+    def read(self) -> StructuredData:
         """Fill the draft, each source only while something is missing that it may have."""
         self._take(jsonld.blocks(self.document.html), "json-ld")
         self.evidence.complete = not self.draft.lacks(*CORE, "sku")

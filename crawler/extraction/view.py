@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Final
 
 from selectolax.lexbor import LexborNode
 
+from crawler.caches import remembered
 from crawler.extraction import wording
 from crawler.extraction.document import Document
 from crawler.extraction.nodetext import text_of
@@ -147,7 +148,7 @@ def _own_flags(node: LexborNode) -> int:
     return value
 
 
-@lru_cache(maxsize=16_384)  # a site's pages share their names
+@remembered(16_384)  # a site's pages share their names
 def _named_flags(name: str) -> int:
     value = 0
     if _OTHER_NAME.search(name):

@@ -11,19 +11,20 @@ import random
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
+from redis.asyncio.cluster import RedisCluster
 from redis.exceptions import OutOfMemoryError, RedisError
 
-from crawler.frontier import keys, opening
-from crawler.frontier.census import Census
 from crawler.frontier.config import SUSPECT_DELIVERIES, FrontierConfig
-from crawler.frontier.dead_letters import DeadLetters
-from crawler.frontier.envelope import clamped, handle_row, push_row, read_lease, report_row
-from crawler.frontier.generations import Generations
 from crawler.frontier.messages import MAX_NAME, Batch, Handle, Lease, Message, PushOutcome, Report, Take
-from crawler.frontier.pressure import Gauge, Pressure
-from crawler.frontier.robots import Robots
-from crawler.frontier.scripts import Client
-from crawler.frontier.shards import FEW, Shards, pack
+from crawler.frontier.server import keys, server_check
+from crawler.frontier.server.scripts import Client
+from crawler.frontier.server.shards import FEW, Shards, pack
+from crawler.frontier.server.wire_format import clamped, handle_row, push_row, read_lease, report_row
+from crawler.frontier.state.backpressure import Backpressure, Fullness
+from crawler.frontier.state.dead_letters import DeadLetters
+from crawler.frontier.state.generations import Generations
+from crawler.frontier.state.inspection import Inspection
+from crawler.frontier.state.robots import Robots
 
 LEASE_MOST: Final = 500  # in one call, which holds Redis up
 
@@ -46,19 +47,24 @@ class Frontier:
         self.client = client
         self.config = config
         self.shards = Shards(client, config, replaced)
-        self.census = Census(self.shards)
+        self.census = Inspection(self.shards)
         self.dead = DeadLetters(self.shards)
         self.generations = Generations(self.shards)
         self.robots = Robots(self.shards)
-        self.gauge = Gauge(client, config)
+        self.gauge = Backpressure(client, config)
         self.advice: tuple[str, ...] = ()  # what an operator could do better, once it is open
         self._rng = rng
         self._born: dict[int, int] = {}
         self.on_other_data: Callable[[], None] = lambda: None  # told before the leases that show it are handed on
 
+    @property
+    def on_cluster(self) -> bool:
+        """Whether the shards are spread over the nodes of a Cluster, which come and go one by one."""
+        return isinstance(self.client, RedisCluster)
+
     async def open(self) -> None:
         """Check that the server can be used and set it up; raises ServiceError saying what to do."""
-        self.advice = await opening.prepare(self.shards)
+        self.advice = await server_check.prepare(self.shards)
 
     async def push(self, messages: Sequence[Message], *, forced: bool = False) -> list[PushOutcome]:
         """Store what is new. *forced*: children of leased work, never refused for fullness (but at maxmemory)."""
@@ -79,7 +85,7 @@ class Frontier:
         )
         return [outcome for _, outcome in sorted(zip(order, outcomes, strict=True))]
 
-    async def pressure(self) -> Pressure:
+    async def pressure(self) -> Fullness:
         """Whether seeds and other new work should wait, and why."""
         return await self.gauge.read((await self.census.stats()).total.backlog)
 

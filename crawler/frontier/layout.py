@@ -8,7 +8,7 @@ from typing import Final
 from redis.exceptions import NoPermissionError, OutOfMemoryError, ReadOnlyError
 
 from crawler.errors import ConfigError
-from crawler.frontier.shards import Shards
+from crawler.frontier.server.shards import Shards
 
 SAMPLED: Final = 16  # hosts of a shard, where the number is not on record
 

@@ -43,7 +43,7 @@ class Pass:
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class ProxyRequestHead:
     """The head of a request as it came in."""
 
     method: bytes

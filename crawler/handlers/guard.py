@@ -8,7 +8,7 @@ from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
 
 from crawler.errors import ConfigError
-from crawler.handlers.http import HttpConfig
+from crawler.handlers.http.handler import HttpConfig
 from crawler.handlers.resolver import ResolverConfig
 from crawler.policy.addresses import AddressPolicy
 from crawler.urls import SCHEMES

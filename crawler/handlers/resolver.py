@@ -11,7 +11,6 @@ import logging
 import socket
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from ipaddress import ip_address
 from time import monotonic
@@ -24,6 +23,7 @@ from scrapy.settings import BaseSettings
 
 from crawler import config
 from crawler.errors import AddressRefusedError
+from crawler.handlers.lookups import LookupThreads
 from crawler.policy.addresses import Address, AddressPolicy, literal
 
 MOST_THREADS: Final = 1_000
@@ -69,7 +69,7 @@ class Resolver:
     ) -> None:
         self._policy = policy
         self._config = settings
-        self._threads = ThreadPoolExecutor(settings.threads, "resolver")
+        self._threads = LookupThreads(settings.threads)
         self._lookup = lookup or self._ask_system
         self._clock = clock
         self._known: OrderedDict[str, tuple[float, list[Address]]] = OrderedDict()
@@ -117,7 +117,7 @@ class Resolver:
 
     def close(self) -> None:
         """Forget what is still asked for; may be called by each who shares it."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._threads.close()
 
     async def _addresses(self, host: str) -> list[Address]:
         try:
@@ -154,9 +154,7 @@ class Resolver:
             self._known.popitem(last=False)
 
     async def _ask_system(self, host: str) -> list[Address]:
-        loop = asyncio.get_running_loop()
-        found = await loop.run_in_executor(self._threads, _getaddrinfo, host)
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(await self._threads.run(_getaddrinfo, host)))
 
 
 _shared: WeakKeyDictionary[Crawler, Resolver] = WeakKeyDictionary()

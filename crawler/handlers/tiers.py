@@ -12,9 +12,9 @@ from scrapy.exceptions import NotSupported
 from scrapy.utils.misc import build_from_crawler
 
 from crawler.errors import ConfigError
-from crawler.frontier.queue import served_tiers
 from crawler.handlers import guard
 from crawler.policy.tiers import TIERS
+from crawler.worker.lease_queue import served_tiers
 
 
 class TierHandlers:

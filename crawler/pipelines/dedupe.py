@@ -12,7 +12,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.statscollectors import StatsCollector
 
-from crawler import config
+from crawler import caches, config
 from crawler import stats as names
 from crawler.items import Item
 from crawler.pipelines.drops import DuplicateItem
@@ -62,10 +62,10 @@ class DedupePipeline:
     def forget(self, item: Any) -> None:
         """The item was not stored."""
         if isinstance(item, Item):
-            self._sent.pop((item.collection, identity(item)), None)
+            self._sent.pop((item.collection, caches.key(identity(item))), None)
 
     def _repeats(self, item: Item, digest: str, fetched_at: datetime) -> bool:
-        key = (item.collection, identity(item))
+        key = (item.collection, caches.key(identity(item)))
         generation = item.source.get("generation") if isinstance(item.source, dict) else None
         before = self._sent.get(key)
         if before and before[:2] == (digest, generation) and abs(fetched_at - before[2]) < self._window:

@@ -13,7 +13,6 @@ from scrapy.settings import BaseSettings
 from scrapy.statscollectors import StatsCollector
 
 from crawler import stats as names
-from crawler.frontier.scheduler import Scheduler
 from crawler.items import Item
 from crawler.pipelines import origins
 from crawler.pipelines.drops import LinkedItem, RejectedItem, reject
@@ -21,6 +20,7 @@ from crawler.storage import building, connection, origin
 from crawler.storage.config import StorageConfig
 from crawler.storage.duplicates import DuplicateError
 from crawler.storage.values import UnstorableError
+from crawler.worker.scheduler import Scheduler
 
 
 class MongoPipeline:

@@ -30,6 +30,7 @@ class Evidence:
     status: int | None = None  # of the last response, None without one
     failure: FailureClass | None = None  # of the answer, or of its lack, after the last try
     excerpt: str = ""  # of a failed answer's body
+    page: str = ""  # the id of its archived page, where it was kept for its failure
     block: str = ""  # who blocked it, and why it was not tried in a higher tier
     ignored: str = ""  # robots.txt, offsite or another middleware refused it
     download_error: str = ""  # no response, and no retry is left
@@ -62,11 +63,11 @@ def settle(seen: Evidence) -> Settlement:  # noqa: PLR0911 - one line per way to
         return Settlement(Verdict.ACK, "replaced")
     if seen.ignored:
         return Settlement(Verdict.ACK, "ignored", seen.ignored)
+    if seen.failure is FailureClass.BLOCKED:
+        return Settlement(Verdict.BURY, "blocked", seen.block or seen.download_error)
     if seen.download_error and not seen.errback:
         verdict = Verdict.ACK if seen.failure is FailureClass.PERMANENT else Verdict.BURY
         return Settlement(verdict, "download_error", seen.download_error)
-    if seen.failure is FailureClass.BLOCKED:
-        return Settlement(Verdict.BURY, "blocked", seen.block)
     if not seen.download_error and seen.failure not in {None, FailureClass.PERMANENT}:
         return Settlement(Verdict.BURY, f"http_{seen.status}")
     if seen.parsed:

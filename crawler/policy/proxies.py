@@ -45,7 +45,7 @@ class Endpoint:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Pool:
+class ProxyPool:
     """Proxies that are as good as each other, with what they cost in the provider's money."""
 
     name: str
@@ -82,7 +82,7 @@ class Choice:
     probe: bool
 
 
-def choose(pool: Pool, sick: Mapping[str, State], wish: Wish, turn: int) -> Choice | None:
+def choose(pool: ProxyPool, sick: Mapping[str, State], wish: Wish, turn: int) -> Choice | None:
     """The proxy for a request; None when none that serves its country may be used now.
 
     *sick* names those that are quarantined or due for a trial. Without a session the proxies take turns, *turn* counts
@@ -103,7 +103,7 @@ def choose(pool: Pool, sick: Mapping[str, State], wish: Wish, turn: int) -> Choi
     return Choice(found, sick.get(found.name) is State.DUE)
 
 
-def session_id(pool: Pool, wish: Wish, now: float) -> str:
+def session_id(pool: ProxyPool, wish: Wish, now: float) -> str:
     """The same 12 characters for all workers and requests of a session; *now* in Unix seconds.
 
     After `session_seconds` it is another one. Workers whose clocks differ change it at slightly different moments.

@@ -15,10 +15,10 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from crawler.errors import ConfigError
 from crawler.policy.domain_values import BadValueError, Reader, number
-from crawler.policy.proxies import COUNTRY, SESSION, Endpoint, Pool
+from crawler.policy.proxies import COUNTRY, SESSION, Endpoint, ProxyPool
 from crawler.urls import SCHEMES
 
-Pools = Mapping[str, Pool]
+Pools = Mapping[str, ProxyPool]
 
 _NAME: Final = re.compile(r"(?!count$)[a-z][a-z0-9_-]{0,62}")  # "count": how Scrapy's stats name a total
 _COUNTRY: Final = re.compile(r"[a-z]{2}")
@@ -26,12 +26,12 @@ _BRACED: Final = re.compile(r"\{[^}]*\}?|\}")
 _URL: Final = "http://[user:password@]host:port, or https://..."
 
 
-def parse_pools(tables: Mapping[str, Any], source: str) -> dict[str, Pool]:
+def parse_pools(tables: Mapping[str, Any], source: str) -> dict[str, ProxyPool]:
     """The pools of *tables*; raises ConfigError in the name of *source*."""
     return {name: _pool(name, table, source) for name, table in tables.items()}
 
 
-def parse_pools_text(text: str, source: str) -> dict[str, Pool]:
+def parse_pools_text(text: str, source: str) -> dict[str, ProxyPool]:
     """The pools of a TOML file's text; raises ConfigError. The line itself is not shown: it may hold a password."""
     try:
         tables = tomllib.loads(text)
@@ -63,7 +63,7 @@ _READERS: Final[Mapping[str, Reader]] = {
 }
 
 
-def _pool(name: str, table: Any, source: str) -> Pool:
+def _pool(name: str, table: Any, source: str) -> ProxyPool:
     if not _NAME.fullmatch(name):
         raise ConfigError(f"{source}: pool", name, "a name of a-z, 0-9, - and _, and not count")
     if not isinstance(table, Mapping):
@@ -77,7 +77,7 @@ def _pool(name: str, table: Any, source: str) -> Pool:
                 values[key] = _READERS[key](raw)
             except BadValueError as error:
                 raise ConfigError(f"{source}: [{name}] {key}", error.value, error.allowed) from None
-    return Pool(name, _endpoints(table.get("proxies"), f"{source}: [{name}] proxies", values), **values)
+    return ProxyPool(name, _endpoints(table.get("proxies"), f"{source}: [{name}] proxies", values), **values)
 
 
 def _endpoints(raw: Any, where: str, values: Mapping[str, Any]) -> tuple[Endpoint, ...]:

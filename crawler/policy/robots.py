@@ -18,7 +18,7 @@ MAX_WAIT_SECONDS: Final = 3_600.0  # between two tries at a file that cannot be 
 _BOMS: Final = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 
 
-class Verdict(StrEnum):
+class RobotsVerdict(StrEnum):
     """What the answer to a request for robots.txt means for the pages of its origin."""
 
     RULES = "rules"  # obey the file
@@ -27,21 +27,21 @@ class Verdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class RobotsRules:
     """What a robots.txt says beside its rules."""
 
     delay_seconds: float = 0.0
     sitemaps: tuple[str, ...] = ()
 
 
-def verdict(status: int) -> Verdict:
+def verdict(status: int) -> RobotsVerdict:
     """The meaning of a final answer (redirects followed).
 
     429 is no "there is none" but a "not now", as Google reads it too; RFC 9309 counts it among the 4xx.
     """
     if 200 <= status < 300:
-        return Verdict.RULES
-    return Verdict.LATER if status == 429 or status >= 500 else Verdict.ALLOW
+        return RobotsVerdict.RULES
+    return RobotsVerdict.LATER if status == 429 or status >= 500 else RobotsVerdict.ALLOW
 
 
 def text(body: bytes) -> str:
@@ -68,12 +68,12 @@ def _encoding(body: bytes) -> tuple[str, int]:
     return "utf-8", 0
 
 
-def wishes(lines: str, agent: str) -> Wishes:
+def wishes(lines: str, agent: str) -> RobotsRules:
     """The longer of Crawl-delay and Request-rate (its hours of the day are not looked at), and the sitemaps."""
     parsed = Protego.parse(lines)
     delays = (parsed.crawl_delay(agent) or 0.0, _interval(parsed.request_rate(agent)))
     delay = max(each if math.isfinite(each) else 0.0 for each in delays)
-    return Wishes(min(max(delay, 0.0), MAX_DELAY_SECONDS), tuple(parsed.sitemaps)[:MAX_SITEMAPS])
+    return RobotsRules(min(max(delay, 0.0), MAX_DELAY_SECONDS), tuple(parsed.sitemaps)[:MAX_SITEMAPS])
 
 
 def _interval(rate: RequestRate | None) -> float:

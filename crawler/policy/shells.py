@@ -10,6 +10,8 @@ from crawler.policy.blocks import visible_text
 MAX_BYTES: Final = 32_768
 MAX_TAGS: Final = 120
 MAX_TEXT: Final = 200  # characters: a logo, "Loading", a word to those without JavaScript
+MAX_RENDERED_TEXT: Final = 40  # of a page whose scripts have run: it has no more to come
+LEAST_DATA: Final = 15  # characters of JSON that a script holds when it carries anything of the page
 
 # Where frameworks mount an app; what a page says to those who run no scripts; content that scripts carry.
 _MOUNT = re.compile(
@@ -20,18 +22,38 @@ _MOUNT = re.compile(
 _PLEA = re.compile(
     r"(?:enable|requires?|need|activate|turn on|aktivieren|activer|activar)\b[^.]{0,60}\bjavascript", re.IGNORECASE
 )
-_CONTENT: Final = (b"application/ld+json", b"itemprop=", b'property="product:', b'property="og:price', b"__NEXT_DATA__")
+_CONTENT: Final = (b"itemprop=", b'property="product:', b'property="og:price')
+# A script with the page's data: JSON by its type, or what frameworks hand to their own code.
+_SCRIPT = re.compile(rb"<script\b([^>]{0,500})>([^<]*)", re.IGNORECASE)
+_JSON_TYPE = re.compile(rb"""type\s*=\s*["']?application/(?:ld\+)?json""", re.IGNORECASE)
+_STATE = re.compile(
+    rb"__[A-Z][A-Z_]{3,40}__\s*=|__remixContext\s*=|__staticRouterHydrationData\s*=|__next_f\.push|"
+    rb"""\b(?:window|self|globalThis)\.[A-Za-z_]{0,40}(?:state|data|store)[A-Za-z_]{0,40}\s*=\s*(?:JSON\.parse\(\s*["']|[{\[])""",
+    re.IGNORECASE,
+)
+_EMPTY = re.compile(rb'"pageProps"\s*:\s*(?:\{\s*\}|null)')
 
 
-def is_shell(body: bytes) -> bool:
+def is_shell(body: bytes, *, rendered: bool = False) -> bool:
     """Whether *body* is the shell of an app, with next to no text and nothing for machines to read.
 
-    Known weakness: a shell that ships its menu and footer has text, and passes for a page; `required` elements in
-    the domain's rules find it out.
+    *rendered*: its scripts have run. Known weakness: a shell that ships its menu and footer has text, and passes for
+    a page; `required` elements in the domain's rules find it out.
     """
-    if len(body) > MAX_BYTES or body.count(b"<") > MAX_TAGS or b"<script" not in body:
+    if len(body) > MAX_BYTES or body.count(b"<") > MAX_TAGS or b"<script" not in body.lower():
         return False
-    if any(content in body for content in _CONTENT):
+    if any(content in body for content in _CONTENT) or _carries_data(body):
         return False
     text = visible_text(body.decode("utf-8", "replace"))
-    return len(text) <= MAX_TEXT and (_MOUNT.search(body) is not None or _PLEA.search(text) is not None)
+    if len(text) > (MAX_RENDERED_TEXT if rendered else MAX_TEXT):
+        return False
+    return _MOUNT.search(body) is not None or _PLEA.search(text) is not None
+
+
+def _carries_data(body: bytes) -> bool:
+    """Whether a script holds what the page will show. Known weakness: settings of the app alone look the same."""
+    for attributes, content in _SCRIPT.findall(body):
+        is_data = _JSON_TYPE.search(attributes) or _STATE.search(content)
+        if is_data and len(content.strip()) >= LEAST_DATA and not _EMPTY.search(content):
+            return True
+    return False

@@ -15,7 +15,6 @@ from crawler.errors import ConfigError
 
 Tier = Literal["http", "browser", "api"]
 TIERS: Final[tuple[Tier, ...]] = get_args(Tier)  # from cheap to dear
-MIN_TIER: Final = "min_tier"  # in meta: the least tier that this one request needs
 REMEMBERED_PAGES: Final = 1_000  # beyond it the counts of a host are halved, so that old pages weigh less
 
 _RANK: Final = {tier: rank for rank, tier in enumerate(TIERS)}

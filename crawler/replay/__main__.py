@@ -31,6 +31,7 @@ ABOUT_REQUESTS: Final = (  # spider middlewares of Scrapy's that have nothing to
     "scrapy.spidermiddlewares.depth.DepthMiddleware",
     "scrapy.spidermiddlewares.metacopy.MetaCopyDetectionMiddleware",
 )
+GATE: Final = 60  # its place in a crawl
 PROGRESS_SECONDS: Final = 0.3
 ABOVE_ALL: Final = SETTINGS_PRIORITIES["cmdline"] + 1  # else Scrapy merges what was given on the command line again
 # Nothing that a crawl does besides parsing and storing.
@@ -64,7 +65,10 @@ def prepare(settings: BaseSettings, job: Mapping[str, Any]) -> None:
     pipelines = {**settings.getwithbase("ITEM_PIPELINES")}
     order = pipelines.pop(STORE, None)
     pipelines[DIFFERENCES if order is None or job["dry_run"] else RESTATE] = LAST if order is None else order
-    middlewares = {"crawler.replay.middleware.ReplayMiddleware": 1_000_000} | dict.fromkeys(ABOUT_REQUESTS)
+    middlewares = dict.fromkeys(ABOUT_REQUESTS) | {
+        "crawler.replay.middleware.ReplayMiddleware": 1_000_000,
+        "crawler.replay.middleware.ReplayGate": GATE,
+    }
     changed = OFF | {
         "SCHEDULER": "crawler.replay.scheduler.ReplayScheduler",
         "DOWNLOADER": "crawler.replay.downloader.ReplayDownloader",

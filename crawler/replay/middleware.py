@@ -10,10 +10,37 @@ from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 
+from crawler.meta import ALLOW_BLOCKED
+from crawler.middlewares.downloader.blocks import SHELL, is_empty
+from crawler.middlewares.spider.gate import GateMiddleware
+from crawler.policy.blocks import detect
+from crawler.policy.tiers import TIERS
 from crawler.replay import counts
 from crawler.replay.scheduler import ReplayScheduler
 from crawler.storage import origin
+from crawler.storage.archive.index import Entry
 from crawler.storage.origin import Origin
+
+
+class ReplayGate(GateMiddleware):
+    """Judges archived pages itself: there is no downloader that has, and an earlier release may have archived them."""
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Put in place by the re-parse alone."""
+        return cls(crawler)
+
+    def _why(self, response: Response) -> str:
+        if response.meta.get(ALLOW_BLOCKED):
+            return ""
+        block = detect(response.status, response.headers, response.body, response.url)
+        entry = _entry(self._crawler, response)
+        tier = str(entry["source"]["tier"] if entry is not None else "") or TIERS[0]
+        why = block.vendor if block is not None else SHELL * is_empty(response, tier, any_status=True)
+        if why:
+            assert self._crawler.stats is not None
+            self._crawler.stats.inc_value(counts.BLOCKED)
+        return why
 
 
 class ReplayMiddleware:
@@ -34,8 +61,7 @@ class ReplayMiddleware:
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Stamp items, discard requests."""
-        scheduler = self._crawler.engine.scheduler if self._crawler.engine is not None else None
-        entry = scheduler.entry(response) if isinstance(scheduler, ReplayScheduler) else None
+        entry = _entry(self._crawler, response)
         assert self._crawler.stats is not None
         async for output in result:
             if isinstance(output, Request):  # here, and not in the scheduler: there are many, and each layer costs
@@ -45,3 +71,9 @@ class ReplayMiddleware:
                 source = {"spider": getattr(self._crawler.spider, "name", "")} | entry["source"]
                 origin.note(response, Origin(response.url, entry["at"], source))
             yield output
+
+
+def _entry(crawler: Crawler, response: Response) -> Entry | None:
+    """What the index says about an archived page."""
+    scheduler = crawler.engine.scheduler if crawler.engine is not None else None
+    return scheduler.entry(response) if isinstance(scheduler, ReplayScheduler) else None

@@ -18,10 +18,11 @@ from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
-from crawler import tasks
+from crawler import scrapy_hooks, tasks
 from crawler.errors import CodecError
-from crawler.frontier import codec, endings
+from crawler.middlewares.charsets import corrected
 from crawler.replay import counts
+from crawler.routing import codec
 from crawler.spiders.base import FrontierSpider
 from crawler.storage import connection
 from crawler.storage.archive.config import ArchiveConfig
@@ -164,7 +165,7 @@ class ReplayScheduler(BaseScheduler):
 
     def _wake(self) -> None:
         if self._crawler.engine is not None:
-            endings.wake(self._crawler.engine)
+            scrapy_hooks.wake(self._crawler.engine)
 
     def _count(self, name: str) -> None:
         assert self._crawler.stats is not None
@@ -182,4 +183,4 @@ def _response(page: Page, request: Request) -> Response:
     for name, value in page.headers:
         headers.appendlist(name, value)
     kind = responsetypes.from_args(headers=headers, url=page.url, body=page.body)
-    return kind(page.url, status=page.status, headers=headers, body=page.body, request=request)
+    return corrected(kind(page.url, status=page.status, headers=headers, body=page.body, request=request))

@@ -14,7 +14,7 @@ from scrapy_redis.spiders import RedisSpider
 
 from crawler import urls
 from crawler.errors import ConfigError, MessageError
-from crawler.frontier.schema import external_meta, json_object
+from crawler.routing.push_schema import external_meta, json_object
 
 
 class FrontierSpider(RedisSpider):  # type: ignore[misc]

@@ -12,7 +12,7 @@ from crawler.storage import connection
 from crawler.storage.config import StorageConfig
 from crawler.storage.outage import Outage, Stats
 from crawler.storage.repository import Repository
-from crawler.storage.spool.detour import Detour
+from crawler.storage.spool.fallback import SpoolFallback
 from crawler.storage.spool.high_water import HighWater
 from crawler.storage.spool.spool import Spool
 from crawler.storage.writer import Writer
@@ -35,7 +35,9 @@ def writer(
     )
     detour = None
     if config.spool_dir:
-        detour = Detour(spool(spool_directory(settings, config), config), repository, outage, stats, config.batch_size)
+        detour = SpoolFallback(
+            spool(spool_directory(settings, config), config), repository, outage, stats, config.batch_size
+        )
     HighWater(outage, detour, config.spool_high_water, brake)
     return Writer(repository, config, outage, detour)
 

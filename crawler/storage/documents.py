@@ -36,7 +36,7 @@ _COLLECTION: Final = re.compile(r"(?!system\.)[^$\0.](?:[^$\0]{0,118}[^$\0.])?")
 _IMMUTABLE: Final = frozenset({types.NoneType, bool, int, float, str, bytes, Decimal, datetime})
 
 
-class Document(NamedTuple):
+class StoredDocument(NamedTuple):
     """One observation, ready to be sent: its body is encoded once, here, so that a bad one harms no other."""
 
     collection: str
@@ -61,7 +61,7 @@ class _Layout(NamedTuple):
     content_values: Callable[[Any], tuple[Any, ...]]
 
 
-def document(item: Any, fetched_at: datetime, max_bytes: int, origin: Origin | None = None) -> Document:
+def document(item: Any, fetched_at: datetime, max_bytes: int, origin: Origin | None = None) -> StoredDocument:
     """The document of *item*, fetched at the aware time *fetched_at* (kept in milliseconds).
 
     A dataclass derived from Item is known by its URL and key. Anything else has no identity but its content, its page
@@ -74,10 +74,12 @@ def document(item: Any, fetched_at: datetime, max_bytes: int, origin: Origin | N
     values = storable(_fields(item), "item.")
     digest = _digest(values, "item")
     if origin is None:
-        return Document(UNTYPED, digest, digest, moment, _body(digest, {"item": values}, digest, moment, max_bytes))
+        return StoredDocument(
+            UNTYPED, digest, digest, moment, _body(digest, {"item": values}, digest, moment, max_bytes)
+        )
     key = digest_of({"item": digest, "spider": origin.source.get("spider", ""), "url": origin.url})
     whole = {"url": origin.url, "item": values, "source": storable(origin.source, "source.")}
-    return Document(UNTYPED, key, digest, moment, _body(key, whole, digest, moment, max_bytes))
+    return StoredDocument(UNTYPED, key, digest, moment, _body(key, whole, digest, moment, max_bytes))
 
 
 def content(item: Item) -> dict[str, Any]:
@@ -117,7 +119,7 @@ def is_collection(name: object) -> bool:
     return isinstance(name, str) and name.isprintable() and _COLLECTION.fullmatch(name) is not None
 
 
-def _typed(item: Item, moment: datetime, max_bytes: int) -> Document:
+def _typed(item: Item, moment: datetime, max_bytes: int) -> StoredDocument:
     kind: Any = type(item)
     layout = _layout(kind)
     values = dict(zip(layout.names, layout.values(item), strict=True))
@@ -128,7 +130,7 @@ def _typed(item: Item, moment: datetime, max_bytes: int) -> Document:
             raise UnstorableError("wrong_type", f"{name} = {values[name]!r:.80} is no {allowed.__name__}")
     values = storable(values)
     digest, key = content_hash(item), identity(item)
-    return Document(
+    return StoredDocument(
         item.collection, key, digest, moment, _body(key, values, digest, moment, max_bytes), is_distinctive(item)
     )
 

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from pymongo import UpdateOne
 
 from crawler.storage.connection import Database
-from crawler.storage.documents import Document
+from crawler.storage.documents import StoredDocument
 
 LINKS: Final = "duplicates"
 
@@ -28,7 +28,7 @@ async def ensure(database: Database, collection: str) -> None:
     await database[LINKS].create_index("duplicate_of", name="duplicate_of")
 
 
-async def link(database: Database, collection: str, entries: Sequence[Document]) -> dict[str, DuplicateError]:
+async def link(database: Database, collection: str, entries: Sequence[StoredDocument]) -> dict[str, DuplicateError]:
     """By `_id` those of *entries*, none of which has a document of its own, whose content another one has already.
 
     Of several documents the one seen first is linked to. Two URLs of one content that are met in the same moment
@@ -48,7 +48,7 @@ async def link(database: Database, collection: str, entries: Sequence[Document])
     return linked
 
 
-def _update(entry: Document, to: str) -> UpdateOne:
+def _update(entry: StoredDocument, to: str) -> UpdateOne:
     values = {
         "collection": entry.collection,
         "url": entry.body["url"],

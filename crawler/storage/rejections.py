@@ -15,7 +15,7 @@ from pymongo import UpdateOne
 
 from crawler.items import Item
 from crawler.storage.codec import CODEC
-from crawler.storage.documents import BOOKKEEPING, UNTYPED, Document, identity
+from crawler.storage.documents import BOOKKEEPING, UNTYPED, StoredDocument, identity
 from crawler.storage.origin import Origin
 from crawler.storage.values import UnstorableError, storable
 
@@ -48,7 +48,7 @@ class Rejection:
         return cls(_key(collection, _identity(item, page)), RawBSONDocument(bson.encode(body, codec_options=CODEC)))
 
     @classmethod
-    def of_stored(cls, entry: Document, reason: str) -> Self:
+    def of_stored(cls, entry: StoredDocument, reason: str) -> Self:
         """A document that MongoDB refuses long after its item is gone."""
         fields = {name: value for name, value in entry.body.items() if name not in BOOKKEEPING}
         body = {

@@ -14,7 +14,7 @@ from crawler.errors import ServiceError
 from crawler.storage import bulk, duplicates, history, indexes
 from crawler.storage.config import StorageConfig
 from crawler.storage.connection import Database
-from crawler.storage.documents import Document
+from crawler.storage.documents import StoredDocument
 from crawler.storage.duplicates import DuplicateError
 from crawler.storage.outage import ServerError, Stats
 from crawler.storage.rejections import Rejection
@@ -75,7 +75,7 @@ class Repository:
         _, refused = await bulk.apply(self._database[indexes.REJECTED], [entry.update() for entry in entries])
         return [refused.get(position) for position in range(len(entries))]
 
-    async def store(self, name: str, entries: Sequence[Document]) -> list[Result]:
+    async def store(self, name: str, entries: Sequence[StoredDocument]) -> list[Result]:
         """Write observations of different items of one collection, and what changed into its history."""
         await self._ensure_indexes(name)
         heads = await self._read(name, entries, _HEAD)
@@ -84,12 +84,12 @@ class Repository:
         done |= await self._decide(name, [entry for entry in entries if entry.id not in done])
         return [done[entry.id] for entry in entries]
 
-    async def _link(self, name: str, entries: Sequence[Document]) -> Results:
+    async def _link(self, name: str, entries: Sequence[StoredDocument]) -> Results:
         if not entries or name not in self._config.link_duplicates:
             return {}
         return {**await duplicates.link(self._database, name, entries)}
 
-    async def _shorten(self, name: str, entries: Sequence[Document], heads: States) -> Results:
+    async def _shorten(self, name: str, entries: Sequence[StoredDocument], heads: States) -> Results:
         """What is new or unchanged; without what another worker has written meanwhile."""
         taken = [(entry, way) for entry in entries if (way := shortcut(entry, heads.get(entry.id))) is not None]
         if not taken:
@@ -107,7 +107,7 @@ class Repository:
                 done[entry.id] = StoreResult.STALE if head["last_seen_at"] > entry.naive_time else StoreResult.UNCHANGED
         return done
 
-    async def _decide(self, name: str, entries: Sequence[Document]) -> Results:
+    async def _decide(self, name: str, entries: Sequence[StoredDocument]) -> Results:
         """The others, by the update that decides on the server; what it changed goes on record."""
         if not entries:
             return {}
@@ -129,7 +129,7 @@ class Repository:
                 await duplicates.ensure(self._database, name)
             self._indexed.add(name)
 
-    async def _read(self, name: str, entries: Sequence[Document], fields: Mapping[str, int]) -> States:
+    async def _read(self, name: str, entries: Sequence[StoredDocument], fields: Mapping[str, int]) -> States:
         """By `_id` what is stored of them."""
         if not entries:
             return {}
@@ -142,7 +142,7 @@ class Repository:
         self._stats.inc_value(names.CHANGES, await history.record(self._database[name], records, documents))
 
 
-def _result(entry: Document, state: dict[str, Any] | None) -> StoreResult:
+def _result(entry: StoredDocument, state: dict[str, Any] | None) -> StoreResult:
     """What *entry* did, judged by the state found after it; true as well when the write was repeated."""
     if state is None or state["content_hash"] != entry.content_hash or state["last_seen_at"] > entry.naive_time:
         return StoreResult.STALE

@@ -18,7 +18,7 @@ import bson
 from bson.raw_bson import RawBSONDocument
 from pymongo import InsertOne, UpdateOne
 
-from crawler.storage.documents import Document
+from crawler.storage.documents import StoredDocument
 
 # What differs, as (name, value) pairs of each side: this needs no field names, so it serves every item class.
 _OLD: Final = {"$objectToArray": {"$unsetField": {"field": "pending_changes", "input": "$$ROOT"}}}
@@ -63,7 +63,7 @@ _DECISIONS: Final = {
 }
 
 
-def upsert(document: Document, *, history: bool, restate: bool = False) -> UpdateOne:
+def upsert(document: StoredDocument, *, history: bool, restate: bool = False) -> UpdateOne:
     """The update of one observation; applying it again changes nothing.
 
     *restate*: an observation of the very time of the stored one replaces it (a re-parse of its page).
@@ -73,7 +73,7 @@ def upsert(document: Document, *, history: bool, restate: bool = False) -> Updat
     return UpdateOne({"_id": document.id}, [stage], upsert=True)
 
 
-def shortcut(document: Document, head: Mapping[str, Any] | None) -> InsertOne[RawBSONDocument] | UpdateOne | None:
+def shortcut(document: StoredDocument, head: Mapping[str, Any] | None) -> InsertOne[RawBSONDocument] | UpdateOne | None:
     """The same for less, where *head* (what is stored, its times naive; None for nothing) allows it; else None.
 
     When another worker has written it meanwhile, an insertion finds its key taken, and an update no document: then it

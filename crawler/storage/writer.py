@@ -10,13 +10,13 @@ from typing import Any, TypeVar
 from crawler.items import Item
 from crawler.storage.batcher import Batcher, Flush
 from crawler.storage.config import StorageConfig
-from crawler.storage.documents import Document, document
+from crawler.storage.documents import StoredDocument, document
 from crawler.storage.origin import Origin
 from crawler.storage.outage import AwayError, Outage
 from crawler.storage.rejections import Rejection
 from crawler.storage.repository import Repository, Result, StoreResult
-from crawler.storage.spool.detour import Detour
 from crawler.storage.spool.entries import Entry
+from crawler.storage.spool.fallback import SpoolFallback
 from crawler.storage.values import UnstorableError
 
 T = TypeVar("T")
@@ -39,7 +39,7 @@ class Writer:
         repository: Repository,
         config: StorageConfig,
         outage: Outage,
-        detour: Detour | None = None,
+        detour: SpoolFallback | None = None,
         now: Callable[[], datetime] = _now,
     ) -> None:
         self._repository = repository
@@ -47,7 +47,7 @@ class Writer:
         self._outage = outage
         self._detour = detour
         self._now = now
-        self._items: dict[str, Batcher[Document, StoreResult]] = {}
+        self._items: dict[str, Batcher[StoredDocument, StoreResult]] = {}
         self._rejected: Batcher[Rejection, None] = self._batcher(self._flush_rejected)
 
     async def open(self) -> None:
@@ -91,7 +91,7 @@ class Writer:
         done = await self._deliver(entries, lambda: self._repository.reject(entries))
         return [None] * len(entries) if done is None else done
 
-    async def _flush_items(self, name: str, entries: Sequence[Document]) -> Sequence[Result]:
+    async def _flush_items(self, name: str, entries: Sequence[StoredDocument]) -> Sequence[Result]:
         done = await self._deliver(entries, lambda: self._repository.store(name, entries))
         return [StoreResult.SPOOLED] * len(entries) if done is None else done
 

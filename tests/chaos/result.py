@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from crawler.frontier import codec
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import SpiderStats
+from crawler.routing import codec
 from crawler.storage import reader
 from crawler.storage.connection import Database
 from demo.log import Entry

@@ -15,9 +15,9 @@ from redis.exceptions import RedisError
 from scrapy.utils.project import get_project_settings
 
 from crawler import embedded, tasks
+from crawler.frontier.command_session import session
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.seeds import Seeds
-from crawler.frontier.session import session
+from crawler.frontier.state.seeds import Seeds
 from crawler.storage import connection
 from demo.children import Family, stop
 from demo.log import from_json

@@ -18,9 +18,9 @@ from redis.exceptions import NoPermissionError
 from scrapy.settings import Settings
 
 from crawler.embedded.service import MONGOD
+from crawler.frontier.command_session import session
 from crawler.frontier.messages import Message, PushOutcome
-from crawler.frontier.seeds import Seeds
-from crawler.frontier.session import session
+from crawler.frontier.state.seeds import Seeds
 from crawler.storage import attempts, migrations, quality, reader
 from crawler.storage import connection as storage
 from crawler.storage.archive.archive import Archive

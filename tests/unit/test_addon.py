@@ -16,8 +16,8 @@ from scrapy.utils.conf import build_component_list
 from crawler import components, defaults
 from crawler.addon import ADDON, complete, completed
 from crawler.errors import ConfigError
-from crawler.frontier.scheduler import Scheduler
-from crawler.middlewares.lineage import LineageMiddleware
+from crawler.middlewares.spider.lineage import LineageMiddleware
+from crawler.worker.scheduler import Scheduler
 
 TABLES = {
     "DOWNLOADER_MIDDLEWARES": components.DOWNLOADER_MIDDLEWARES,
@@ -60,20 +60,20 @@ def test_dicts_of_components_are_completed_whoever_sets_them(name: str, given: A
 
 
 def test_ours_stand_in_for_scrapys_and_stay_out_where_those_are_off() -> None:
-    retry = components.STANDS_FOR["crawler.middlewares.retry.RetryMiddleware"]
+    retry = components.STANDS_FOR["crawler.middlewares.downloader.retry.RetryMiddleware"]
     used = enabled(of({"DOWNLOADER_MIDDLEWARES": {RetryMiddleware: 300}}), "DOWNLOADER_MIDDLEWARES")
-    assert "crawler.middlewares.retry.RetryMiddleware" in used
+    assert "crawler.middlewares.downloader.retry.RetryMiddleware" in used
     assert not {retry, RetryMiddleware} & set(used)
     for scrapys in (retry, RetryMiddleware):
         used = enabled(of({"DOWNLOADER_MIDDLEWARES": {scrapys: None, THEIRS: 550}}), "DOWNLOADER_MIDDLEWARES")
         assert THEIRS in used
-        assert not {"crawler.middlewares.retry.RetryMiddleware", retry, RetryMiddleware} & set(used)
+        assert not {"crawler.middlewares.downloader.retry.RetryMiddleware", retry, RetryMiddleware} & set(used)
 
 
 def test_a_component_given_as_a_class_is_not_added_again() -> None:
     found = of({"SPIDER_MIDDLEWARES": {LineageMiddleware: 7}}).getdict("SPIDER_MIDDLEWARES")
     assert found[LineageMiddleware] == 7
-    assert "crawler.middlewares.lineage.LineageMiddleware" not in found
+    assert "crawler.middlewares.spider.lineage.LineageMiddleware" not in found
 
 
 @pytest.mark.parametrize("path", sorted(components.REQUIRED))

@@ -22,7 +22,7 @@ from crawler.storage.archive.config import ArchiveConfig, Keep
 from crawler.storage.archive.files import OpenFile
 from crawler.storage.archive.finishing import Finisher
 from crawler.storage.archive.index import Index
-from crawler.storage.archive.records import Original, Page, Place, Record
+from crawler.storage.archive.records import Original, Page, RecordPlace, WarcRecord
 from crawler.storage.archive.store import Store
 from crawler.storage.batcher import Batcher
 from crawler.storage.outage import Stats
@@ -60,6 +60,7 @@ class Archive:
         self._batcher: Batcher[Submitted, str] = Batcher(self._flush, BATCH, BATCH_SECONDS)
         self._writing = asyncio.Lock()
         self._file: OpenFile | None = None
+        self._prefix = files.FAILURES if config.keep is Keep.FAILED else "shoal-"
         self._opened_at = 0.0
         self._own: dict[str, Original] = {}  # by digest, in the file that is being written
         self._no_lookups_until = 0.0
@@ -96,7 +97,7 @@ class Archive:
         async with self._writing:
             digests = await asyncio.to_thread(lambda: [records.digest(one.page.body) for one in entries])
             originals, latest = await self._known(entries, digests)
-            chosen: list[tuple[Submitted, Record]] = []
+            chosen: list[tuple[Submitted, WarcRecord]] = []
             ids: list[str] = []
             for one, digest in zip(entries, digests, strict=True):
                 last_id, last_digest = latest.get(one.page.url, ("", ""))
@@ -105,7 +106,7 @@ class Archive:
                     self._stats.inc_value(names.ARCHIVED.format("unchanged"))
                     ids.append("")
                     continue
-                chosen.append((one, Record(records.new_id(), digest, one.page, originals.get(digest))))
+                chosen.append((one, WarcRecord(records.new_id(), digest, one.page, originals.get(digest))))
                 ids.append(chosen[-1][1].id)
             if chosen:
                 await self._insist(chosen)
@@ -124,7 +125,10 @@ class Archive:
             changed = self._config.keep is Keep.CHANGED
             latest = await self._index.latest([one.page.url for one in entries]) if changed else {}
             if others := [digest for digest in digests if digest not in known]:
-                known |= (found := await self._index.originals(others, since))
+                found = await self._index.originals(others, since)
+                if self._prefix != files.FAILURES:  # they are deleted sooner
+                    found = {digest: one for digest, one in found.items() if not files.only_failures(one.place.file)}
+                known |= found
                 if found:
                     used = {original.place.file for original in found.values()}
                     await self._index.files_used(list(used), datetime.now(UTC))
@@ -134,7 +138,7 @@ class Archive:
             return known, {}
         return known, latest
 
-    async def _insist(self, chosen: Sequence[tuple[Submitted, Record]]) -> None:
+    async def _insist(self, chosen: Sequence[tuple[Submitted, WarcRecord]]) -> None:
         """Write until the disk takes it; the pages wait, and are not confirmed."""
         attempt = 0
         while True:
@@ -156,21 +160,21 @@ class Archive:
         for (one, record), place in zip(chosen, places, strict=True):
             self._written(one, record, place)
 
-    def _write(self, chosen: Sequence[Record]) -> list[Place]:
+    def _write(self, chosen: Sequence[WarcRecord]) -> list[RecordPlace]:
         data = [records.encode(record) for record in chosen]
         if self._file is None:
-            self._file = OpenFile.create(self._config.directory)
+            self._file = OpenFile.create(self._config.directory, self._prefix)
             self._opened_at = time.monotonic()
         offsets = self._file.append(data)
         name = self._file.name
-        return [Place(name, offset, len(each)) for offset, each in zip(offsets, data, strict=True)]
+        return [RecordPlace(name, offset, len(each)) for offset, each in zip(offsets, data, strict=True)]
 
     def _make_room(self) -> None:
         pending = files.open_bytes(self._config.directory) if self._config.uri else 0
         if pending >= self._config.pending_bytes:
             raise OSError(f"{pending} bytes wait for upload, ARCHIVE_PENDING_GB allows {self._config.pending_bytes}")
 
-    def _written(self, one: Submitted, record: Record, place: Place) -> None:
+    def _written(self, one: Submitted, record: WarcRecord, place: RecordPlace) -> None:
         self._stats.inc_value(names.ARCHIVED.format("revisit" if record.original else "response"))
         self._stats.inc_value(names.ARCHIVE_BYTES, place.length)
         self._finisher.note(place.file, catalogue.added(catalogue.entry(record, place)))
@@ -180,7 +184,7 @@ class Archive:
             self._own[record.digest] = Original(place, record.page.url, record.page.fetched_at)
         file = self._file
         old = time.monotonic() - self._opened_at >= self._config.file_seconds
-        if file is not None and (file.size >= self._config.file_bytes or old):
+        if file is not None and (file.size >= self._config.most_bytes or old):
             self._roll()
 
     def _roll(self) -> None:

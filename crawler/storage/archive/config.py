@@ -20,7 +20,7 @@ class Keep(StrEnum):
 
     ALL = "all"
     CHANGED = "changed"  # what differs from the same URL's last archived page, and failed parses
-    FAILED = "failed"  # failed parses only
+    FAILED = "failed"  # failed parses, and what was no page, only
     NONE = "none"
 
 
@@ -36,7 +36,14 @@ class ArchiveConfig:
     file_seconds: float = 3_600
     keep_days: int = 0
     keep_bytes: int = 0
+    failed_bytes: int = 0  # of these, of files that hold failures only
     pending_bytes: int = 4 * 2**30
+
+    @property
+    def most_bytes(self) -> int:
+        """Of one file: what is too much is deleted by whole files, so they are small where little is kept."""
+        bound = (self.failed_bytes if self.keep is Keep.FAILED else 0) or self.keep_bytes
+        return min(self.file_bytes, bound // 4) if bound else self.file_bytes
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
@@ -50,6 +57,7 @@ class ArchiveConfig:
             file_seconds=config.number(settings, "ARCHIVE_FILE_SECONDS", 1, 86_400),
             keep_days=config.integer(settings, "ARCHIVE_KEEP_DAYS", 0, 36_500),
             keep_bytes=int(config.number(settings, "ARCHIVE_KEEP_GB", 0, 1_000_000) * 2**30),
+            failed_bytes=int(config.number(settings, "ARCHIVE_FAILED_GB", 0, 1_000_000) * 2**30),
             pending_bytes=int(config.number(settings, "ARCHIVE_PENDING_GB", 0.001, 1_000_000) * 2**30),
         )
 

@@ -20,6 +20,7 @@ from crawler.storage.archive import records
 
 SUFFIX: Final = ".warc.gz"
 OPEN: Final = ".open"  # the suffix by which the field's crawlers mark a file that is being written
+FAILURES: Final = "shoal-failures-"  # how the names of files begin that hold failures only
 _SOFTWARE: Final = "Shoal"
 
 
@@ -32,10 +33,10 @@ class OpenFile:
         self._handle = handle
 
     @classmethod
-    def create(cls, directory: Path) -> Self:
+    def create(cls, directory: Path, prefix: str = "shoal-") -> Self:
         """A new file under a name that no other worker has; raises OSError."""
         directory.mkdir(parents=True, exist_ok=True)
-        name = f"shoal-{datetime.now(UTC):%Y%m%d%H%M%S}-{socket.gethostname()}-{os.getpid()}-{token_hex(4)}{SUFFIX}"
+        name = f"{prefix}{datetime.now(UTC):%Y%m%d%H%M%S}-{socket.gethostname()}-{os.getpid()}-{token_hex(4)}{SUFFIX}"
         path = directory / (name + OPEN)
         handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
         try:
@@ -113,6 +114,11 @@ def left(directory: Path) -> Iterator[OpenFile]:
     for path in sorted(directory.glob(f"*{SUFFIX}{OPEN}")):
         if (file := OpenFile.claim(path)) is not None:
             yield file
+
+
+def only_failures(name: str) -> bool:
+    """Whether the file of that name was written while only failures were kept."""
+    return name.startswith(FAILURES)
 
 
 def open_bytes(directory: Path) -> int:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Final
@@ -21,7 +21,7 @@ from crawler.storage.archive.config import ArchiveConfig
 from crawler.storage.archive.files import OpenFile
 from crawler.storage.archive.index import Index
 from crawler.storage.archive.members import Damage
-from crawler.storage.archive.records import Place, Record
+from crawler.storage.archive.records import RecordPlace, WarcRecord
 from crawler.storage.archive.store import STORE_ERRORS, Store
 from crawler.storage.outage import Stats
 
@@ -100,6 +100,7 @@ class Finisher:
         while self._finished:
             await self._keep(self._finished[0])
             self._finished.popleft()
+            self._pruned_at = None  # there may be too much now
         await self._prune()
         if self.idle:
             self._done.set()
@@ -166,19 +167,28 @@ class Finisher:
         now, config = self._now(), self._config
         if self._pruned_at is not None and now - self._pruned_at < timedelta(seconds=PRUNE_SECONDS):
             return
-        if config.keep_days or config.keep_bytes:
+        if config.keep_days or config.keep_bytes or config.failed_bytes:
             found = await self._index.files(self._store.where)
-            total = sum(size for _, size, _ in found)
-            for name, size, used_at in found:
-                old = config.keep_days and used_at < now - timedelta(days=config.keep_days)
-                if not old and not (config.keep_bytes and total > config.keep_bytes):
-                    break
-                await self._store.delete(name)
-                await self._index.forget(name)
-                self._stats.inc_value(names.ARCHIVE_PRUNED)
-                logger.info("Archive file %s is deleted: last used %s, %d bytes", name, used_at, size)
-                total -= size
+            failures = [one for one in found if files.only_failures(one[0])]
+            deleted = await self._prune_beyond(failures, config.failed_bytes)
+            await self._prune_beyond([one for one in found if one[0] not in deleted], config.keep_bytes)
         self._pruned_at = now
+
+    async def _prune_beyond(self, found: Sequence[tuple[str, int, datetime]], most: int) -> set[str]:
+        """Delete of *found*, used longest ago first, what is too old or, unless that is 0, beyond *most* bytes; returns
+        their names."""
+        days, total, deleted = self._config.keep_days, sum(size for _, size, _ in found), set[str]()
+        for name, size, used_at in found:
+            old = days and used_at < self._now() - timedelta(days=days)
+            if not old and not (most and total > most):
+                break
+            await self._store.delete(name)
+            await self._index.forget(name)
+            self._stats.inc_value(names.ARCHIVE_PRUNED)
+            logger.info("Archive file %s is deleted: last used %s, %d bytes", name, used_at, size)
+            total -= size
+            deleted.add(name)
+        return deleted
 
     def _fails(self, error: Exception) -> None:
         self._stats.inc_value(names.ARCHIVE_ERRORS)
@@ -210,6 +220,6 @@ class _NoStats:
     def set_value(self, key: str, value: float) -> None: ...
 
 
-def _added(name: str, found: tuple[Record, tuple[int, int]]) -> UpdateOne:
+def _added(name: str, found: tuple[WarcRecord, tuple[int, int]]) -> UpdateOne:
     record, span = found
-    return catalogue.added(catalogue.entry(record, Place(name, *span)))
+    return catalogue.added(catalogue.entry(record, RecordPlace(name, *span)))

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from pymongo import IndexModel, UpdateOne
 
-from crawler.storage.archive.records import Original, Place, Record
+from crawler.storage.archive.records import Original, RecordPlace, WarcRecord
 from crawler.storage.connection import Database
 
 PAGES: Final = "archive"
@@ -20,7 +20,7 @@ _BATCH: Final = 500
 Entry = dict[str, Any]
 
 
-def entry(record: Record, place: Place) -> Entry:
+def entry(record: WarcRecord, place: RecordPlace) -> Entry:
     """The document of one record."""
     page = record.page
     found: Entry = {
@@ -57,9 +57,9 @@ def parse_failed(record_id: str, reason: str) -> UpdateOne:
     return UpdateOne({"_id": record_id}, {"$set": {"failed": reason[:500]}})
 
 
-def place(stored: Mapping[str, Any]) -> Place:
+def place(stored: Mapping[str, Any]) -> RecordPlace:
     """The place that a document, or its `original`, names."""
-    return Place(stored["file"], stored["offset"], stored["length"])
+    return RecordPlace(stored["file"], stored["offset"], stored["length"])
 
 
 class Index:
@@ -138,7 +138,7 @@ class Index:
         await self._files.delete_one({"_id": name})
 
 
-def _stored(at: Place) -> dict[str, Any]:
+def _stored(at: RecordPlace) -> dict[str, Any]:
     return {"file": at.file, "offset": at.offset, "length": at.length}
 
 

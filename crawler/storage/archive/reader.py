@@ -12,12 +12,12 @@ from typing import Any, Final
 
 from crawler.storage.archive import records
 from crawler.storage.archive.index import Entry, Index, place
-from crawler.storage.archive.records import Page, Place, Record
+from crawler.storage.archive.records import Page, RecordPlace, WarcRecord
 from crawler.storage.archive.store import GoneError, Store
 
 BATCH: Final = 64  # pages read at once
 
-Parts = dict[Place, bytes | Exception]
+Parts = dict[RecordPlace, bytes | Exception]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,9 +91,9 @@ class Reader:
         found = await self._parts({one for entry in entries for one in _places(entry)})
         return await asyncio.to_thread(lambda: [_stored(entry, found) for entry in entries])
 
-    async def _parts(self, wanted: set[Place]) -> Parts:
+    async def _parts(self, wanted: set[RecordPlace]) -> Parts:
         """The records, file by file; those of a file that is gone are left out."""
-        by_file: dict[str, list[Place]] = defaultdict(list)
+        by_file: dict[str, list[RecordPlace]] = defaultdict(list)
         for one in sorted(wanted, key=lambda one: (one.file, one.offset)):
             by_file[one.file].append(one)
         found: Parts = {}
@@ -106,7 +106,7 @@ class Reader:
         return found
 
 
-def _places(entry: Entry) -> list[Place]:
+def _places(entry: Entry) -> list[RecordPlace]:
     """Of its record, and of the one that it stands for; none when the index does not name them."""
     try:
         found = [place(entry), *([place(entry["original"])] if "original" in entry else [])]
@@ -115,7 +115,7 @@ def _places(entry: Entry) -> list[Place]:
     return found if all(map(_is_place, found)) else []
 
 
-def _is_place(one: Place) -> bool:
+def _is_place(one: RecordPlace) -> bool:
     named = isinstance(one.file, str) and "/" not in one.file
     return named and all(isinstance(number, int) for number in (one.offset, one.length))
 
@@ -131,13 +131,13 @@ def _stored(entry: Entry, found: Parts) -> Stored:
         return Stored(entry, None, f"{error!s:.200}" or type(error).__name__)
 
 
-def _record(part: bytes | Exception) -> Record:
+def _record(part: bytes | Exception) -> WarcRecord:
     if isinstance(part, Exception):
         raise part
     return records.decode(part)
 
 
-def _page(entry: Entry, found: Sequence[Record]) -> Page:
+def _page(entry: Entry, found: Sequence[WarcRecord]) -> Page:
     own, body = found[0], found[-1].page.body
     if own.id != entry["_id"]:
         raise ValueError("another record is there")

@@ -37,7 +37,7 @@ _WARCINFO: Final = b"WARC-Type: warcinfo"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RecordPlace:
     """Where a record is: a file's name, and the bytes of the record within it."""
 
     file: str
@@ -49,7 +49,7 @@ class Place:
 class Original:
     """The record that a revisit record stands for: it has the body."""
 
-    place: Place
+    place: RecordPlace
     url: str
     at: datetime
 
@@ -73,7 +73,7 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class WarcRecord:
     """A page as it was read back; of a revisit the body is the original's."""
 
     id: str
@@ -92,7 +92,7 @@ def new_id() -> str:
     return str(uuid4())
 
 
-def encode(record: Record) -> bytes:
+def encode(record: WarcRecord) -> bytes:
     """The record as one gzip member; a revisit record where it has an original."""
     page, original = record.page, record.original
     builder = _Builder()
@@ -119,7 +119,7 @@ def heading(name: str, software: str) -> bytes:
     return builder.gzipped(builder.writer.create_warcinfo_record(name, info))
 
 
-def decode(data: bytes) -> Record:
+def decode(data: bytes) -> WarcRecord:
     """The record in *data*, one gzip member that `encode` made; raises ValueError when there is none of ours."""
     try:
         return _unpacked(zlib.decompress(data, wbits=31))
@@ -127,14 +127,14 @@ def decode(data: bytes) -> Record:
         raise ValueError(f"not a WARC record of a page: {error}") from None
 
 
-def read(stream: IO[bytes]) -> Iterator[tuple[Record, tuple[int, int]]]:
+def read(stream: IO[bytes]) -> Iterator[tuple[WarcRecord, tuple[int, int]]]:
     """Each page of one of our WARC files with the offset and length of its record; damage is passed over."""
     for found in scan(stream):
         if not isinstance(found, Damage):
             yield found
 
 
-def scan(stream: IO[bytes]) -> Iterator[tuple[Record, tuple[int, int]] | Damage]:
+def scan(stream: IO[bytes]) -> Iterator[tuple[WarcRecord, tuple[int, int]] | Damage]:
     """As `read`, and where there is no page the bytes that should have been one."""
     for found in members(stream):
         if isinstance(found, Damage):
@@ -152,7 +152,7 @@ def whole_length(stream: IO[bytes]) -> int:
     return max(found, default=0)
 
 
-def _unpacked(content: bytes) -> Record:
+def _unpacked(content: bytes) -> WarcRecord:
     try:
         head, _, block = content.partition(_BLANK)
         headers = dict(_fields(head))
@@ -180,7 +180,7 @@ def _http_headers(page: Page) -> StatusAndHeaders:
     return StatusAndHeaders(f"{page.status} {phrase}".rstrip(), kept, protocol="HTTP/1.1")
 
 
-def _warc_headers(record: Record) -> dict[str, str]:
+def _warc_headers(record: WarcRecord) -> dict[str, str]:
     page = record.page
     headers = {
         "WARC-Record-ID": f"<urn:uuid:{record.id}>",
@@ -204,12 +204,12 @@ def _fields(head: bytes) -> list[tuple[str, str]]:
     return [(name, value.strip()) for name, _, value in pairs]
 
 
-def _record(headers: Mapping[str, str], status: int, fields: Sequence[tuple[str, str]], body: bytes) -> Record:
+def _record(headers: Mapping[str, str], status: int, fields: Sequence[tuple[str, str]], body: bytes) -> WarcRecord:
     original = None
     if place := headers.get("Shoal-Original"):
         file, offset, length = place.split(" ")
         to = _time(headers["WARC-Refers-To-Date"])
-        original = Original(Place(file, int(offset), int(length)), headers["WARC-Refers-To-Target-URI"], to)
+        original = Original(RecordPlace(file, int(offset), int(length)), headers["WARC-Refers-To-Target-URI"], to)
     page = Page(
         url=headers["WARC-Target-URI"],
         status=status,
@@ -221,7 +221,7 @@ def _record(headers: Mapping[str, str], status: int, fields: Sequence[tuple[str,
         **{name: headers.get(header, "") for name, header in _HEADERS.items()},
     )
     identifier = str(UUID(headers["WARC-Record-ID"].strip("<>").removeprefix("urn:uuid:")))
-    return Record(identifier, headers["WARC-Payload-Digest"], page, original)
+    return WarcRecord(identifier, headers["WARC-Payload-Digest"], page, original)
 
 
 def _time(text: str) -> datetime:

@@ -11,11 +11,11 @@ from bson.codec_options import CodecOptions
 from bson.errors import BSONError
 from bson.raw_bson import RawBSONDocument
 
-from crawler.storage.documents import Document, is_collection
+from crawler.storage.documents import StoredDocument, is_collection
 from crawler.storage.rejections import Rejection
 
-Entry = Document | Rejection
-T = TypeVar("T", Document, Rejection)
+Entry = StoredDocument | Rejection
+T = TypeVar("T", StoredDocument, Rejection)
 
 _RAW: Final[CodecOptions[RawBSONDocument]] = CodecOptions(document_class=RawBSONDocument, tz_aware=True)
 _DOCUMENT: Final = {
@@ -46,7 +46,7 @@ def unpack(payload: bytes) -> Iterator[Entry | UnreadableError]:
             row = next(rows, None)
             if row is None:
                 return
-            yield _made(Document, _DOCUMENT, row) if "collection" in row else _made(Rejection, _REJECTION, row)
+            yield _made(StoredDocument, _DOCUMENT, row) if "collection" in row else _made(Rejection, _REJECTION, row)
         except UnreadableError as error:
             yield error
         except (BSONError, ValueError) as error:  # what follows it in this payload cannot be found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from crawler.storage.outage import Outage
-from crawler.storage.spool.detour import Detour
+from crawler.storage.spool.fallback import SpoolFallback
 
 
 class HighWater:
@@ -15,7 +15,7 @@ class HighWater:
     so that it does not flutter.
     """
 
-    def __init__(self, outage: Outage, detour: Detour | None, mark: float, brake: Callable[[str], None]) -> None:
+    def __init__(self, outage: Outage, detour: SpoolFallback | None, mark: float, brake: Callable[[str], None]) -> None:
         self._outage = outage
         self._detour = detour
         self._mark = mark

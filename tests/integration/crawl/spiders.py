@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 from scrapy import Request
 from scrapy.http import Response, TextResponse
 
-from crawler.frontier.scheduler import Scheduler
 from crawler.items import PageItem
 from crawler.spiders.base import FrontierSpider
+from crawler.worker.scheduler import Scheduler
 
 
 class WalkSpider(FrontierSpider):
@@ -112,4 +113,16 @@ class PausingSpider(FrontierSpider):
                 if counters.leased == len(worker.book):
                     break
             engine.unpause()
+        yield {"url": response.url}
+
+
+class StandingSpider(FrontierSpider):
+    """Holds up its event loop for `seconds` at its page /stand."""
+
+    name = "standing"
+    seconds = "0"
+
+    def parse(self, response: Response) -> Iterator[Any]:
+        if response.url.endswith("/stand"):
+            time.sleep(float(self.seconds))
         yield {"url": response.url}

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from pymongo.asynchronous.database import AsyncDatabase
 
 from crawler.storage.archive import records
-from crawler.storage.archive.records import Record
+from crawler.storage.archive.records import WarcRecord
 from tests.crawling import SHORT_LEASE, Fleet, count, ended
 from tests.sites import Page, Site
 
@@ -21,11 +21,11 @@ Database = AsyncDatabase[dict[str, Any]]
 BODY = "<title>{0}</title><p>" + "a knife, forged. " * 50
 
 
-def pages(directory: Path) -> list[Record]:
+def pages(directory: Path) -> list[WarcRecord]:
     return [record for path in sorted(directory.glob("*.warc.gz*")) for record in stored(path)]
 
 
-def stored(path: Path) -> Iterator[Record]:
+def stored(path: Path) -> Iterator[WarcRecord]:
     with path.open("rb") as stream:
         for record, _ in records.read(stream):
             yield record
@@ -40,7 +40,7 @@ def checked(directory: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "")
 
 
-def path_of(record: Record) -> str:
+def path_of(record: WarcRecord) -> str:
     return urlsplit(record.page.url).path
 
 

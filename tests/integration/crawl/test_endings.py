@@ -1,4 +1,4 @@
-"""The contract of frontier/endings.py: however a request ends, its lease is settled once, by what was seen of it."""
+"""The contract of scrapy_hooks.py: however a request ends, its lease is settled once, by what was seen of it."""
 
 from __future__ import annotations
 

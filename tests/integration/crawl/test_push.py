@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from scrapy import Request
 
-from crawler.frontier import codec
 from crawler.frontier.messages import Lease
+from crawler.routing import codec
 from crawler.spiders.products import ProductsSpider
 from tests.crawling import Fleet, count, ended, open_frontier, options
 from tests.sites import Page, Site

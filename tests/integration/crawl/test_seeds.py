@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import redis
 
-from crawler.frontier.schema import RESERVED_META
+from crawler.meta import RESERVED
 from tests.crawling import FAST, SHORT_LEASE, Fleet, Left, count, crawl_side_by_side, ended, left
 from tests.servers import environment
 from tests.sites import Page, Received, Site
@@ -128,7 +128,7 @@ def test_unknown_keys_are_form_data(crawled: dict[str, Crawled]) -> None:
 def test_meta_passes_without_the_keys_that_steer_the_crawler(crawled: dict[str, Crawled]) -> None:
     meta = next(item["meta"] for item in crawled["list"].items if item["url"].endswith("/meta"))
     assert meta["category"] == "tools"
-    assert {"proxy", "retry_times"} <= RESERVED_META
+    assert {"proxy", "retry_times"} <= RESERVED
     assert not {"proxy", "retry_times"} & meta.keys()
 
 

@@ -8,7 +8,7 @@ import pytest
 from redis.asyncio import Redis
 
 from crawler.frontier.messages import Message
-from crawler.frontier.tiers import Tiers
+from crawler.frontier.state.tiers import Tiers
 from crawler.policy.tiers import Learned
 from tests.crawling import Fleet, ended, open_frontier
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from pymongo.asynchronous.database import AsyncDatabase
 
-from crawler.frontier.tiers import Tiers
+from crawler.frontier.state.tiers import Tiers
 from crawler.policy.tiers import Learned
 from tests.crawling import Fleet, count, ended, open_frontier
 from tests.sites import Page, Site

@@ -14,7 +14,7 @@ import redis
 
 from crawler.embedded import record
 from crawler.embedded.processes import Process
-from crawler.embedded.record import Record
+from crawler.embedded.record import ServiceRecord
 from tests.zygote import PROJECT_DIR
 
 SCRIPT = """
@@ -67,7 +67,7 @@ class User:
         self.process.communicate()
 
 
-def said(data_dir: Path, name: str = "redis") -> Record:
+def said(data_dir: Path, name: str = "redis") -> ServiceRecord:
     """The last word of the supervisor."""
     found = record.read(data_dir / name)
     assert found is not None

@@ -77,10 +77,13 @@ def test_no_label_and_no_name_breaks_the_conventions(scrapy_run: ScrapyRunner) -
 def test_a_stuck_event_loop_is_reported_while_metrics_still_come(scrapy_run: ScrapyRunner) -> None:
     hold, release = threading.Event(), threading.Event()
     with Site({"/stick": Page(), "/release": Page(hold=release), "/": Page(hold=hold)}) as site:
-        address = start(scrapy_run, [site.url("/stick"), site.url()], "HEALTH_MAX_LAG_SECONDS=2")
-        reason = until(f"{address}/healthz", 503)
-        assert re.fullmatch(r"the event loop has not come round for \d+ s \(2 s are allowed\)\n", reason)
-        assert get(f"{address}/readyz")[0] == 503
+        lags = ("HEALTH_MAX_LAG_SECONDS=1", "FRONTIER_HARD_CAP_SECONDS=3")
+        address = start(scrapy_run, [site.url("/stick"), site.url()], *lags)
+        words = r"VisitSpider\.parse \(spiders\.py:\d+\) has held up the event loop for (\d+) s \(3 s are allowed\)\n"
+        assert re.fullmatch(words, until(f"{address}/readyz", 503)), "it leases nothing"
+        reason = re.fullmatch(words, until(f"{address}/healthz", 503))
+        assert reason is not None
+        assert int(reason[1]) >= 3, "alive until then"
         assert samples(address)["shoal_event_loop_lag_seconds", ()] > 2
         release.set()
         assert until(f"{address}/healthz", 200) == "ok\n"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from scrapy.settings import BaseSettings
 
-from crawler.frontier import connection
+from crawler.frontier.server import connection
 from tests.integration.frontier.harness import everywhere
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from redis.asyncio.cluster import RedisCluster
 from scrapy.settings import BaseSettings
 
-from crawler.frontier import connection
+from crawler.frontier.server import connection
 
 CLOCK = "local function server_ms() return tonumber(redis.call('GET', KEYS[1] .. ':clock')) end"
 SET_CLOCK = "#!lua flags=allow-oom\nredis.call('SET', KEYS[1], ARGV[1])"

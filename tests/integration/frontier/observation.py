@@ -9,7 +9,7 @@ from typing import Any
 
 import msgpack
 
-from crawler.frontier.envelope import unseal
+from crawler.frontier.server.wire_format import unseal
 
 DUMP = """
 local result = {}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from crawler.frontier.messages import Message, PushOutcome
-from crawler.frontier.scripts import source
+from crawler.frontier.server.scripts import source
 from tests.integration.frontier.making import Timed, handles, message, timed
 from tests.integration.frontier.observation import DUMP, observe
 

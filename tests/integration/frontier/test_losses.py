@@ -11,9 +11,9 @@ import pytest
 from scrapy.settings import BaseSettings
 
 from crawler.embedded.service import VALKEY
-from crawler.frontier import connection
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.frontier import Frontier
+from crawler.frontier.server import connection
 from tests.integration.frontier.harness import everywhere
 from tests.integration.frontier.making import message, timed
 from tests.servers import Server

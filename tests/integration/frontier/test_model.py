@@ -25,8 +25,8 @@ from scrapy.settings import BaseSettings
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Handle, Message, PushOutcome, Report
-from crawler.frontier.pressure import Gauge
-from crawler.frontier.scripts import source
+from crawler.frontier.server.scripts import source
+from crawler.frontier.state.backpressure import Backpressure
 from tests.integration.frontier.harness import CLOCK, Harness
 from tests.integration.frontier.model import JITTER, Held, Model
 from tests.integration.frontier.observation import DUMP, HOST_FIELDS, Observation, observe
@@ -103,7 +103,9 @@ class FrontierMachine(RuleBasedStateMachine):
         crowded = seen.replace("compact = 192", "compact = 2")  # so that buckets split
         replaced = {**self.replaced, "lib/clock": CLOCK, "lib/seen": crowded}
         self.frontier = Frontier(self.client, config, rng=lambda: JITTER, replaced=replaced)
-        self.frontier.gauge = Gauge(self.client, config, clock=lambda: 0.0)  # looks once: the server itself refuses
+        self.frontier.gauge = Backpressure(
+            self.client, config, clock=lambda: 0.0
+        )  # looks once: the server itself refuses
         self.run(self.frontier.gauge.memory_full())
         self.model = Model(config, raw=1_700_000_000_000)
         self.set_clock()

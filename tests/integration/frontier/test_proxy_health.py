@@ -9,7 +9,7 @@ import pytest
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from crawler import stats as names
-from crawler.frontier.proxy_health import VIEW_SECONDS, ProxyHealth
+from crawler.frontier.state.proxy_health import VIEW_SECONDS, ProxyHealth
 from crawler.policy.proxy_health import HealthPolicy, State
 from tests.integration.frontier.making import Timed, timed
 from tests.unit.frontier.fakes import Stats

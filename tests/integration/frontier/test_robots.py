@@ -7,20 +7,22 @@ from typing import Any
 
 import pytest
 
-from crawler.frontier.robots import FetchTask, Known
-from crawler.policy.robots import Verdict
+from crawler.frontier.state.robots import CachedRobots, FetchTask
+from crawler.policy.robots import RobotsVerdict
 from tests.integration.frontier.making import Timed, message, timed
 
 HOST, ORIGIN = "a.example", "https://a.example"
-RULES = Known(Verdict.RULES, 200, 60_000, "Disallow: /x\n", ("https://a.example/1.xml", "https://a.example/2.xml"))
-LATER = Known(Verdict.LATER, 503, 60_000)
+RULES = CachedRobots(
+    RobotsVerdict.RULES, 200, 60_000, "Disallow: /x\n", ("https://a.example/1.xml", "https://a.example/2.xml")
+)
+LATER = CachedRobots(RobotsVerdict.LATER, 503, 60_000)
 
 
-async def claim(world: Timed, worker: str = "w") -> Known | FetchTask | None:
+async def claim(world: Timed, worker: str = "w") -> CachedRobots | FetchTask | None:
     return await world.frontier.robots.claim(HOST, ORIGIN, worker)
 
 
-async def keep(world: Timed, known: Known, worker: str = "w", *, unreachable: bool = False) -> bool:
+async def keep(world: Timed, known: CachedRobots, worker: str = "w", *, unreachable: bool = False) -> bool:
     return await world.frontier.robots.keep(HOST, ORIGIN, worker, known, keep_ms=3_600_000, unreachable=unreachable)
 
 
@@ -31,7 +33,7 @@ async def test_one_worker_fetches_and_all_know(redis_client: Any) -> None:
     assert await claim(world, "first") == FetchTask(0), "asking again prolongs it"
     assert await keep(world, RULES, "first")
     await world.pass_ms(59_999)
-    assert await claim(world, "second") == Known(Verdict.RULES, 200, 1, RULES.rules)
+    assert await claim(world, "second") == CachedRobots(RobotsVerdict.RULES, 200, 1, RULES.rules)
     await world.pass_ms(1)
     assert await claim(world, "second") == FetchTask(0)
 
@@ -39,7 +41,7 @@ async def test_one_worker_fetches_and_all_know(redis_client: Any) -> None:
 async def test_a_task_whose_worker_is_silent_goes_to_another(
     redis_client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crawler.frontier.robots.LOCK_MS", 50)
+    monkeypatch.setattr("crawler.frontier.state.robots.LOCK_MS", 50)
     world = await timed(redis_client)
     assert await claim(world, "killed") == FetchTask(0)
     await asyncio.sleep(0.1)
@@ -53,7 +55,7 @@ async def test_a_task_whose_worker_is_silent_goes_to_another(
 async def test_a_slow_worker_that_nobody_relieved_is_believed(
     redis_client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crawler.frontier.robots.LOCK_MS", 50)
+    monkeypatch.setattr("crawler.frontier.state.robots.LOCK_MS", 50)
     world = await timed(redis_client)
     assert await claim(world) == FetchTask(0)
     await asyncio.sleep(0.1)

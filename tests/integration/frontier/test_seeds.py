@@ -10,7 +10,7 @@ import pytest
 from scrapy.settings import BaseSettings
 
 from crawler.errors import ConfigError
-from crawler.frontier.seeds import Kind, Seeds
+from crawler.frontier.state.seeds import Kind, Seeds
 
 KEY = "products:start_urls"
 ENTRIES = [b"http://a.example/1", b'{"url": "http://a.example/ 2\\n"}', b"\xff\x00 three"]

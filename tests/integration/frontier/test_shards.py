@@ -9,7 +9,7 @@ from redis.asyncio.cluster import RedisCluster
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from crawler.frontier.messages import PushOutcome
-from crawler.frontier.seeds import Seeds
+from crawler.frontier.state.seeds import Seeds
 from tests.integration.frontier.making import handles, message, timed
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from crawler.frontier.config import FrontierConfig
-from crawler.frontier.shards import Shards
-from crawler.frontier.tiers import PAGE, SERVED_MS, Tiers
+from crawler.frontier.server.shards import Shards
+from crawler.frontier.state.tiers import PAGE, SERVED_MS, Tiers
 from crawler.policy.tiers import UNKNOWN, Learned
 from tests.integration.frontier.making import START_MS, Timed, answer, handles, message, timed
 
@@ -131,7 +131,7 @@ async def test_what_has_not_changed_for_long_is_forgotten(frontier: Timed, tiers
 async def test_there_are_never_more_than_so_many_hosts(
     frontier: Timed, tiers: Tiers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crawler.frontier.tiers.MOST_HOSTS", 3)
+    monkeypatch.setattr("crawler.frontier.state.tiers.MOST_HOSTS", 3)
     for number in range(6):
         await tiers.learn(f"h{number}.example", lambda _: stored())
     assert sorted(await tiers.changes()) == ["h3.example", "h4.example", "h5.example"]

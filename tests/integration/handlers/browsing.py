@@ -16,9 +16,9 @@ from scrapy.settings import Settings
 from scrapy.statscollectors import MemoryStatsCollector, StatsCollector
 
 from crawler.errors import ConfigError
-from crawler.handlers import chromium
-from crawler.handlers.browser import BrowserDownloadHandler
-from crawler.handlers.filter_proxy import FilterProxy, Limits
+from crawler.handlers.browser import chromium
+from crawler.handlers.browser.egress_proxy import EgressProxy, TunnelLimits
+from crawler.handlers.browser.handler import BrowserDownloadHandler
 from crawler.handlers.resolver import Resolver, ResolverConfig
 from crawler.policy.addresses import AddressPolicy
 from tests.shipped import shipped
@@ -61,11 +61,11 @@ class Stats(StatsCollector):
 
 
 @asynccontextmanager
-async def listening(received_bytes: int = 1_000_000, idle_seconds: float = 5) -> AsyncIterator[FilterProxy]:
+async def listening(received_bytes: int = 1_000_000, idle_seconds: float = 5) -> AsyncIterator[EgressProxy]:
     """A filtering proxy by itself, which dials 127.0.0.1 only."""
     settings = Settings({"DNSCACHE_SECONDS": 60})
     resolver = Resolver(AddressPolicy((ip_network("127.0.0.1/32"),)), ResolverConfig.from_settings(settings))
-    proxy = FilterProxy(resolver, Limits(received_bytes, idle_seconds), Stats())
+    proxy = EgressProxy(resolver, TunnelLimits(received_bytes, idle_seconds), Stats())
     await proxy.start()
     yield proxy
     await proxy.close()

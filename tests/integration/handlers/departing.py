@@ -14,7 +14,8 @@ from scrapy.http import Response
 from scrapy.utils.project import get_project_settings
 from twisted.python.failure import Failure
 
-from crawler.handlers.departure import DEPARTURE, Departure
+from crawler.handlers.wire_turn import WireTurn
+from crawler.meta import WIRE_TURN
 
 STUCK_SECONDS = 0.5  # what was not written by then leaves late
 
@@ -29,8 +30,8 @@ class DepartingSpider(Spider):
     async def start(self) -> AsyncIterator[Request]:
         for url, allowed in self.plan.items():
             self.found[url] = {}
-            departure = Departure(lambda allowed=allowed: allowed, lambda url=url: self.sent(url))  # type: ignore[misc]
-            yield Request(url, errback=self.failed, meta={DEPARTURE: departure})
+            departure = WireTurn(lambda allowed=allowed: allowed, lambda url=url: self.sent(url))  # type: ignore[misc]
+            yield Request(url, errback=self.failed, meta={WIRE_TURN: departure})
 
     def sent(self, url: str) -> None:
         self.found[url]["sent"] = time.monotonic()

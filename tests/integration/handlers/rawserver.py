@@ -13,7 +13,7 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.statscollectors import MemoryStatsCollector
 
-from crawler.handlers.http import HttpDownloadHandler
+from crawler.handlers.http.handler import HttpDownloadHandler
 from tests.shipped import shipped
 
 Act = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]

@@ -20,11 +20,12 @@ from scrapy.http import JsonRequest, TextResponse
 
 from crawler import stats as names
 from crawler.errors import BrowserError, ProxyError
-from crawler.frontier.pacing import MissedError
-from crawler.handlers import chromium
-from crawler.handlers.browser import BrowserDownloadHandler
-from crawler.handlers.contexts import Wants
-from crawler.handlers.departure import DEPARTURE, Departure
+from crawler.handlers.browser import chromium
+from crawler.handlers.browser.contexts import Wants
+from crawler.handlers.browser.handler import BrowserDownloadHandler
+from crawler.handlers.wire_turn import WireTurn
+from crawler.meta import WIRE_TURN
+from crawler.worker.pacing import MissedError
 from tests.integration.handlers.browsing import listening, opened
 from tests.sites import Page, Site
 
@@ -173,10 +174,10 @@ async def test_a_page_too_large_is_refused(handler: BrowserDownloadHandler) -> N
 
 
 async def test_what_may_not_leave_any_more_never_does(handler: BrowserDownloadHandler) -> None:
-    departure = Departure(lambda: False, pytest.fail, pytest.fail)
+    departure = WireTurn(lambda: False, pytest.fail, pytest.fail)
     with Site({"/": Page()}) as site:
         with pytest.raises(MissedError):
-            await handler.download_request(Request(site.url("/"), meta={DEPARTURE: departure}))
+            await handler.download_request(Request(site.url("/"), meta={WIRE_TURN: departure}))
 
         assert not site.received
 
@@ -187,11 +188,11 @@ async def test_it_tells_when_the_document_was_asked_for(handler: BrowserDownload
     def sent(ago: float = 0.0) -> None:
         moments.setdefault("sent", time.monotonic() - ago)
 
-    departure = Departure(lambda: True, sent, lambda: moments.update(leaving=time.monotonic()))
+    departure = WireTurn(lambda: True, sent, lambda: moments.update(leaving=time.monotonic()))
     script = threading.Event()
     with Site({"/": Page("<script src=/s.js></script>"), "/s.js": Page("", hold=script)}) as site:
         threading.Timer(3, script.set).start()
-        await handler.download_request(Request(site.url("/"), meta={DEPARTURE: departure}))
+        await handler.download_request(Request(site.url("/"), meta={WIRE_TURN: departure}))
 
     assert moments["leaving"] <= moments["sent"] + 0.005
     assert moments["sent"] == pytest.approx(site.received[0].at, abs=1), "not when the page was complete"

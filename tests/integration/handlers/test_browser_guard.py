@@ -14,7 +14,7 @@ from scrapy import Request
 
 from crawler import stats as names
 from crawler.errors import AddressRefusedError
-from crawler.handlers.browser import BrowserDownloadHandler
+from crawler.handlers.browser.handler import BrowserDownloadHandler
 from crawler.policy.addresses import Address
 from tests.integration.handlers.browsing import opened
 from tests.sites import Page, Site

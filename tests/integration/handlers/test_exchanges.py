@@ -26,8 +26,10 @@ from scrapy.http import HtmlResponse, Response
 
 from crawler import stats as names
 from crawler.errors import AddressRefusedError
-from crawler.frontier.pacing import MissedError
-from crawler.handlers.departure import DEPARTURE, Departure
+from crawler.handlers.http.connection import UNASKED_BYTES
+from crawler.handlers.wire_turn import WireTurn
+from crawler.meta import WIRE_TURN
+from crawler.worker.pacing import MissedError
 from tests.integration.handlers.rawserver import OK, Client, RawServer, silent
 from tests.integration.handlers.test_http import certified
 
@@ -226,6 +228,60 @@ async def test_endless_headers_end() -> None:
         await fetch(endless)
 
 
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+LINE = b"x" * 998 + b"\r\n"
+ENDLESS = {
+    "a chunk's extension": (CHUNKED + b"5;x=", b"y" * 1_000),
+    "extensions of chunks": (CHUNKED, b"1;" + b"y" * 1_000 + b"\r\nx\r\n"),
+    "a chunk's size": (CHUNKED, b"0" * 1_000),
+    "a trailer": (CHUNKED + b"1\r\nx\r\n0\r\nX: ", b"y" * 1_000),
+    "trailers": (CHUNKED + b"1\r\nx\r\n0\r\n", b"X: " + LINE),
+    "chunks": (CHUNKED, b"3e8\r\n" + b"y" * 1_000 + b"\r\n"),
+    "interim responses": (b"", b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"),
+    "empty lines": (b"", b"\r\n" * 500),
+    "a status line": (b"HTTP/1.1 200 ", b"y" * 1_000),
+    "a header": (b"HTTP/1.1 200 OK\r\nX: ", b"y" * 1_000),
+    "a folded header": (b"HTTP/1.1 200 OK\r\nX: y\r\n", b" " + LINE),
+    "a body": (b"HTTP/1.1 200 OK\r\n\r\n", b"y" * 1_000),
+}
+
+
+@pytest.mark.parametrize("tls", [False, True], ids=["plain", "tls"])
+@pytest.mark.parametrize(("begin", "piece"), ENDLESS.values(), ids=ENDLESS.keys())
+async def test_all_bytes_of_a_response_count(begin: bytes, piece: bytes, tls: bool, tmp_path: Path) -> None:
+    """100,000 are allowed, and a bounded number around them; a server that goes on and on is cut off there."""
+    written = 0
+
+    async def endless(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal written
+        writer.write(begin)
+        while written < 50_000_000:
+            writer.write(piece * 20)
+            await writer.drain()
+            written += 20 * len(piece)
+
+    context = certified(tmp_path) if tls else None
+    async with RawServer(endless, tls=context) as server, Client(DOWNLOAD_MAXSIZE=100_000) as client:
+        with pytest.raises((DownloadCancelledError, DownloadFailedError, ResponseDataLossError)):
+            await client.get(server.url())
+        await server.closed()
+    assert written < 20_000_000, "what the sockets hold, and no more"
+
+
+async def test_chunks_of_one_byte_are_a_body_like_any_other() -> None:
+    answer = CHUNKED + b"1;a=b\r\nx\r\n" * 5_000 + b"0\r\n\r\n"
+    assert (await fetch(answer, DOWNLOAD_MAXSIZE=5_000)).body == b"x" * 5_000
+
+
+async def test_a_connection_that_nobody_uses_may_not_go_on_talking(tmp_path: Path) -> None:
+    """TLS has records that say nothing to whoever reads: tickets for sessions to come."""
+    async with RawServer(OK, tls=certified(tmp_path)) as server, Client() as client:
+        await client.get(server.url())
+        (connection,) = client.handler._pool._since
+        connection.data_received(b"\x17\x03\x03\xff\xff" + b"x" * UNASKED_BYTES)
+        await server.closed()
+
+
 async def test_time_runs_out_wherever_the_server_stops() -> None:
     async def drip(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n")
@@ -343,12 +399,12 @@ async def test_signals_say_what_came() -> None:
 
 async def test_a_request_that_may_not_leave_leaves_its_connection_for_the_next() -> None:
     calls: list[str] = []
-    late = Departure(lambda: False, lambda: calls.append("sent"))
-    in_time = Departure(lambda: True, lambda: calls.append("sent"))
+    late = WireTurn(lambda: False, lambda: calls.append("sent"))
+    in_time = WireTurn(lambda: True, lambda: calls.append("sent"))
     async with RawServer(OK) as server, Client() as client:
         with pytest.raises(MissedError):
-            await client.get(server.url("/late"), {DEPARTURE: late})
-        await client.get(server.url("/in-time"), {DEPARTURE: in_time})
+            await client.get(server.url("/late"), {WIRE_TURN: late})
+        await client.get(server.url("/in-time"), {WIRE_TURN: in_time})
         assert calls == ["sent"]
         assert [head.split()[1] for head in server.received] == [b"/in-time"]
         assert server.connections == 1

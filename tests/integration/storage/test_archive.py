@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 import urllib.request
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -129,6 +130,23 @@ async def test_changed_writes_what_differs_from_the_last_one(
     assert bodies(found) == [b"a", b"b", b"a", b"a"]
     assert [stored.page.fetched_at for stored in found if stored.page] == [at(1), at(2), at(3), at(9)]
     assert found[-1].entry["failed"] == "ValueError: no price"
+
+
+async def test_failures_alone_have_a_bound_of_their_own(
+    database: Database, config: ArchiveConfig, opened: Open
+) -> None:
+    async with opened(config) as archive:
+        await archive.add(page(0, b"asked for " * 400))
+    config = replace(config, keep=Keep.FAILED, failed_bytes=20_000)
+    for number in range(1, 41):
+        async with opened(config) as archive:
+            await archive.add(page(number, random.Random(number).randbytes(2_000), seconds=number), failed="blocked")
+    kept = list(config.directory.glob("shoal-failures-*.warc.gz"))
+    assert 10_000 < sum(path.stat().st_size for path in kept) <= 20_000
+    found = await read(database, config)
+    assert found[0].page is not None
+    assert found[0].page.url.endswith("/0")  # what somebody asked for is not thrown away for it
+    assert [stored.page.url for stored in found[1:] if stored.page][-1].endswith("/40")
 
 
 async def test_files_roll_and_the_oldest_go(database: Database, config: ArchiveConfig, opened: Open) -> None:

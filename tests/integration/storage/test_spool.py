@@ -20,9 +20,9 @@ from crawler.errors import ConfigError
 from crawler.items import ProductItem
 from crawler.storage import building, connection
 from crawler.storage.config import StorageConfig
-from crawler.storage.documents import Document, document
+from crawler.storage.documents import StoredDocument, document
 from crawler.storage.repository import Repository, StoreResult
-from crawler.storage.spool import detour
+from crawler.storage.spool import fallback
 from crawler.storage.spool.claims import Claim, usage
 from crawler.storage.spool.entries import pack
 from crawler.storage.spool.frames import HEAD, frame
@@ -305,7 +305,7 @@ async def test_an_entry_that_cannot_be_stored_stands_in_nobodys_way(
     path = leave(settings, [seen(1, url=f"{URL}{n}") for n in range(5)])
     store = Repository.store
 
-    async def picky(self: Repository, name: str, entries: Sequence[Document]) -> list[Any]:
+    async def picky(self: Repository, name: str, entries: Sequence[StoredDocument]) -> list[Any]:
         if any(entry.id == f"{URL}3" for entry in entries):
             raise RuntimeError("not this one")
         return await store(self, name, entries)
@@ -342,12 +342,12 @@ async def test_a_file_that_the_disk_does_not_let_go_of_is_stored_once_and_left(
 async def test_closing_is_bounded(
     build: Build, settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def never(self: Repository, name: str, entries: Sequence[Document]) -> list[Any]:
+    async def never(self: Repository, name: str, entries: Sequence[StoredDocument]) -> list[Any]:
         await asyncio.sleep(3_600)
         return []
 
     monkeypatch.setattr(Repository, "store", never)
-    monkeypatch.setattr(detour, "CLOSE_SECONDS", 0.2)
+    monkeypatch.setattr(fallback, "CLOSE_SECONDS", 0.2)
     path = leave(settings, [seen(1)])
     writer = build()
     await writer.open()

@@ -14,7 +14,7 @@ from bson.decimal128 import Decimal128
 from crawler.items import Item, PageItem
 from crawler.storage.config import StorageConfig
 from crawler.storage.connection import Database
-from crawler.storage.documents import Document
+from crawler.storage.documents import StoredDocument
 from crawler.storage.outage import Outage
 from crawler.storage.repository import Repository, States, StoreResult
 from crawler.storage.values import UnstorableError
@@ -227,7 +227,7 @@ class Slow(Repository):
 
     other: Callable[[], Awaitable[object]] | None = None
 
-    async def _read(self, name: str, entries: Sequence[Document], fields: Mapping[str, int]) -> States:
+    async def _read(self, name: str, entries: Sequence[StoredDocument], fields: Mapping[str, int]) -> States:
         found = await super()._read(name, entries, fields)
         other, self.other = self.other, None
         if other is not None:

@@ -11,10 +11,10 @@ import pytest
 
 from crawler.embedded import record
 from crawler.embedded.processes import Process, holding
-from crawler.embedded.record import Record
+from crawler.embedded.record import ServiceRecord
 
 OURSELVES = Process.of(os.getpid())
-READY = Record("ready", OURSELVES, OURSELVES, 16379, 1.5)
+READY = ServiceRecord("ready", OURSELVES, OURSELVES, 16379, 1.5)
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:

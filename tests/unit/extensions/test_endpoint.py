@@ -10,22 +10,22 @@ from collections.abc import Iterator
 
 import pytest
 
-from crawler.extensions.endpoint import Answer, Endpoint
+from crawler.extensions.endpoint import ProbeAnswer, ProbeServer
 
 
-def _broken() -> Answer:
+def _broken() -> ProbeAnswer:
     raise LookupError("a bug in a route")
 
 
 @pytest.fixture
-def endpoint() -> Iterator[Endpoint]:
+def endpoint() -> Iterator[ProbeServer]:
     """Two routes on a port of their own."""
-    served = Endpoint("127.0.0.1", 0, {"/good": lambda: Answer(200, b"fine"), "/broken": _broken})
+    served = ProbeServer("127.0.0.1", 0, {"/good": lambda: ProbeAnswer(200, b"fine"), "/broken": _broken})
     yield served
     served.close()
 
 
-def test_a_route_is_served_whatever_its_query(endpoint: Endpoint) -> None:
+def test_a_route_is_served_whatever_its_query(endpoint: ProbeServer) -> None:
     with urllib.request.urlopen(f"{endpoint.url}/good?x=1", timeout=5) as answer:
         assert (answer.status, answer.read()) == (200, b"fine")
         assert answer.headers["Content-Type"] == "text/plain; charset=utf-8"
@@ -37,9 +37,9 @@ def test_it_listens_on_either_kind_of_address_and_asks_no_name_server(monkeypatc
         raise AssertionError(f"the name of {name} was asked for")
 
     monkeypatch.setattr(socket, "getfqdn", getfqdn)
-    Endpoint("127.0.0.1", 0, {}).close()
+    ProbeServer("127.0.0.1", 0, {}).close()
     try:
-        endpoint = Endpoint("::1", 0, {"/good": lambda: Answer(200, b"fine")})
+        endpoint = ProbeServer("::1", 0, {"/good": lambda: ProbeAnswer(200, b"fine")})
     except OSError as error:
         pytest.skip(f"no IPv6 here: {error}")
     try:
@@ -51,7 +51,7 @@ def test_it_listens_on_either_kind_of_address_and_asks_no_name_server(monkeypatc
 
 
 def test_a_bug_in_a_route_is_logged_and_the_next_request_served(
-    endpoint: Endpoint, caplog: pytest.LogCaptureFixture
+    endpoint: ProbeServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     with pytest.raises(OSError, match="Remote end closed connection"):
         urllib.request.urlopen(f"{endpoint.url}/broken", timeout=5)
@@ -61,7 +61,7 @@ def test_a_bug_in_a_route_is_logged_and_the_next_request_served(
     assert "a bug in a route" in caplog.text
 
 
-def test_other_methods_are_refused(endpoint: Endpoint) -> None:
+def test_other_methods_are_refused(endpoint: ProbeServer) -> None:
     request = urllib.request.Request(f"{endpoint.url}/good", data=b"x", method="POST")
     with pytest.raises(urllib.error.HTTPError) as caught:
         urllib.request.urlopen(request, timeout=5)
@@ -75,13 +75,13 @@ def test_a_taken_port_is_an_error_and_a_closed_endpoint_frees_its_own() -> None:
         owner.listen()
         port = owner.getsockname()[1]
         with pytest.raises(OSError, match="in use"):
-            Endpoint("127.0.0.1", port, {})
-    endpoint = Endpoint("127.0.0.1", port, {})
+            ProbeServer("127.0.0.1", port, {})
+    endpoint = ProbeServer("127.0.0.1", port, {})
     endpoint.close()
-    Endpoint("127.0.0.1", port, {}).close()
+    ProbeServer("127.0.0.1", port, {}).close()
 
 
-def test_a_silent_client_does_not_hold_up_the_others_nor_the_end(endpoint: Endpoint) -> None:
+def test_a_silent_client_does_not_hold_up_the_others_nor_the_end(endpoint: ProbeServer) -> None:
     port = int(endpoint.url.rpartition(":")[2])
     with socket.create_connection(("127.0.0.1", port)), urllib.request.urlopen(f"{endpoint.url}/good", timeout=5) as a:
         assert a.status == 200

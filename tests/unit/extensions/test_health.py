@@ -9,7 +9,8 @@ import pytest
 from scrapy.crawler import Crawler
 
 from crawler import stats as names
-from crawler.extensions.health import Health
+from crawler.extensions.health import WorkerHealth
+from crawler.worker import standstill
 
 
 class Clock:
@@ -21,13 +22,13 @@ class Clock:
         return self.now
 
 
-def _health(clock: Clock, stats: dict[str, Any] | None = None, **engine: Any) -> Health:
+def _health(clock: Clock, stats: dict[str, Any] | None = None, **engine: Any) -> WorkerHealth:
     slot = SimpleNamespace(closing=engine.pop("closing", None))
     crawler = SimpleNamespace(
         engine=SimpleNamespace(**{"paused": False, "scheduler": object(), "_slot": slot} | engine),
         stats=SimpleNamespace(get_value=(stats or {}).get),
     )
-    return Health(cast("Crawler", crawler), max_lag_seconds=30, clock=clock)
+    return WorkerHealth(cast("Crawler", crawler), max_lag_seconds=30, callback_seconds=900, clock=clock)
 
 
 def test_a_loop_that_comes_round_in_time_is_alive() -> None:
@@ -39,6 +40,18 @@ def test_a_loop_that_comes_round_in_time_is_alive() -> None:
     assert health.stuck() == "the event loop has not come round for 31 s (30 s are allowed)"
     health.beat()
     assert health.stuck() == ""
+
+
+def test_a_callback_has_the_time_for_which_its_page_stays_leased(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(standstill, "running", lambda thread: "ShopSpider.parse (shop.py:12)")
+    clock = Clock()
+    health = _health(clock)
+    health.opened()
+    clock.now += 900
+    assert health.stuck() == ""
+    assert health.unready() == "ShopSpider.parse (shop.py:12) has held up the event loop for 900 s (900 s are allowed)"
+    clock.now += 1
+    assert health.stuck() == "ShopSpider.parse (shop.py:12) has held up the event loop for 901 s (900 s are allowed)"
 
 
 def test_it_is_not_ready_before_the_spider_is_open() -> None:

@@ -14,11 +14,17 @@ from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 
 from crawler.errors import ConfigError
-from crawler.extensions.health import Health
+from crawler.extensions.health import WorkerHealth
 from crawler.extensions.metrics import LATENCY_BUCKETS, MetricsConfig, WorkerMetrics
 from tests.shipped import shipped
 
-GOOD = {"METRICS_HOST": "127.0.0.1", "METRICS_PORT": "0", "METRICS_QUEUE_SECONDS": 15, "HEALTH_MAX_LAG_SECONDS": 60}
+GOOD = {
+    "METRICS_HOST": "127.0.0.1",
+    "METRICS_PORT": "0",
+    "METRICS_QUEUE_SECONDS": 15,
+    "HEALTH_MAX_LAG_SECONDS": 60,
+    "FRONTIER_HARD_CAP_SECONDS": 900,
+}
 
 
 def test_the_settings_of_the_project_are_in_range() -> None:
@@ -46,7 +52,7 @@ def test_ranges(name: str, good: list[Any], bad: list[Any]) -> None:
 def test_the_histogram_counts_every_latency_once_and_never_falls(latencies: list[float]) -> None:
     engine_less = SimpleNamespace(stats=SimpleNamespace(get_stats=dict), _engine=None)
     crawler = cast("Crawler", engine_less)
-    metrics = WorkerMetrics(crawler, Health(crawler, 30))
+    metrics = WorkerMetrics(crawler, WorkerHealth(crawler, 30, 900))
     for latency in latencies:
         metrics.downloaded(Request("http://example.com", meta={"download_latency": latency}))
     metrics.downloaded(Request("http://example.com"))  # a handler that does not measure

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import scoring
 from crawler.extraction import extract_product
+from demo import scoring
 
 FOLDER = Path(os.environ.get("PAGES") or "no-saved-pages")
 LEAST = {"price": 0.90, "currency": 0.88, "availability": 0.93, "sku": 0.80}

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from crawler.frontier.config import FrontierConfig
-from crawler.frontier.leases import Held
 from crawler.frontier.messages import Batch, Handle, Lease, Message, PushOutcome, Report, Take
+from crawler.worker.lease_book import Held
 
 
 class Clock:

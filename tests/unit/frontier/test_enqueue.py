@@ -12,23 +12,23 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scrapy import Request, Spider
 from scrapy.http import FormRequest
-from scrapy.settings import Settings
 
 from crawler import stats as names
-from crawler.frontier.dupefilter import FrontierDupeFilter
-from crawler.frontier.encoder import Encoder
-from crawler.frontier.envelope import push_row
-from crawler.frontier.fingerprint import RequestFingerprinter
-from crawler.frontier.guide import TierGuide
-from crawler.frontier.leases import Held, LeaseBook
 from crawler.frontier.messages import Message
-from crawler.frontier.scheduler import Scheduler
-from crawler.frontier.schema import RESERVED_META
-from crawler.frontier.settlements import Bury
+from crawler.frontier.server.wire_format import push_row
+from crawler.meta import RESERVED
+from crawler.routing.encoder import Encoder
+from crawler.routing.fingerprint import RequestFingerprinter
+from crawler.routing.tier_routing import TierRouting
+from crawler.worker.dupefilter import FrontierDupeFilter
+from crawler.worker.lease_book import Held, LeaseBook
+from crawler.worker.lease_endings import Bury
+from crawler.worker.scheduler import Scheduler
+from tests.shipped import shipped
 from tests.unit.frontier.fakes import Stats, held
 
 URL = "http://a.example/p/1"
-KEYS = sorted(RESERVED_META | {"not_before", "download_slot", "country", "proxy_pool", "tier", "min_tier", "session"})
+KEYS = sorted(RESERVED | {"not_before", "download_slot", "country", "proxy_pool", "tier", "min_tier", "session"})
 
 
 class Hostile:
@@ -76,10 +76,9 @@ class Desk:
     """An open scheduler without servers; `outbox` gets what it queues."""
 
     def __init__(self) -> None:
-        given = Settings()
-        given.setmodule("settings.base", priority="project")
+        given = shipped()
         spider = Spider("shop")
-        encoder = Encoder(spider, given, RequestFingerprinter(), TierGuide(("http",)))
+        encoder = Encoder(spider, given, RequestFingerprinter(), TierRouting(("http",)))
         self.queued: list[Message] = []
         self.ended: list[Any] = []
         self.stats: Any = Stats()

@@ -13,10 +13,10 @@ import scrapy_redis.scheduler
 import scrapy_redis.spiders
 
 from crawler.errors import ConfigError
-from crawler.frontier.dupefilter import FrontierDupeFilter
-from crawler.frontier.queue import FrontierQueue
-from crawler.frontier.scheduler import Scheduler
 from crawler.spiders.base import FrontierSpider
+from crawler.worker.dupefilter import FrontierDupeFilter
+from crawler.worker.lease_queue import FrontierQueue
+from crawler.worker.scheduler import Scheduler
 
 PAIRS: list[tuple[type, type]] = [
     (Scheduler, scrapy_redis.scheduler.Scheduler),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import subprocess
+import sys
 import threading
 from dataclasses import replace
 from ipaddress import ip_address
@@ -14,6 +16,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import CannotResolveHostError
 
 from crawler.errors import AddressRefusedError, ConfigError
+from crawler.handlers.lookups import LookupThreads
 from crawler.handlers.resolver import Resolver, ResolverConfig
 from crawler.policy.addresses import Address, AddressPolicy
 from tests.shipped import shipped
@@ -173,3 +176,64 @@ def test_a_setting_out_of_range_is_refused_by_name(name: str, value: object) -> 
     settings = shipped(**{name: value})
     with pytest.raises(ConfigError, match=name):
         Resolver.from_settings(settings)
+
+
+async def test_look_ups_share_a_bounded_number_of_threads() -> None:
+    threads = LookupThreads(3)
+    running, most = 0, 0
+    lock = threading.Lock()
+
+    def ask(host: str) -> str:
+        nonlocal running, most
+        with lock:
+            running += 1
+            most = max(most, running)
+        released.wait(5)
+        with lock:
+            running -= 1
+        if host == "bad":
+            raise OSError(host)
+        return host.upper()
+
+    released = threading.Event()
+    asked = [asyncio.ensure_future(threads.run(ask, host)) for host in ("a", "b", "bad", "c", "d", "e")]
+    await asyncio.sleep(0.05)
+    released.set()
+    answers = await asyncio.gather(*asked, return_exceptions=True)
+    assert [answer for answer in answers if isinstance(answer, str)] == ["A", "B", "C", "D", "E"]
+    assert isinstance(answers[2], OSError)
+    assert most == 3
+    assert await threads.run(ask, "again") == "AGAIN"
+    threads.close()
+    with pytest.raises(RuntimeError, match="after the end"):
+        await threads.run(ask, "late")
+
+
+async def test_what_was_not_begun_is_cancelled_at_the_end() -> None:
+    threads, released = LookupThreads(1), threading.Event()
+    hanging, waiting = (asyncio.ensure_future(threads.run(lambda _: released.wait(5), "a")) for _ in range(2))
+    await asyncio.sleep(0.05)
+    threads.close()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    released.set()
+    assert await hanging
+
+
+def test_a_look_up_that_hangs_does_not_keep_the_process_alive() -> None:
+    program = (
+        "import asyncio, contextlib, time\n"
+        "from crawler.handlers import resolver\n"
+        "from crawler.policy.addresses import AddressPolicy\n"
+        "resolver._getaddrinfo = lambda host: time.sleep(120)\n"
+        "config = resolver.ResolverConfig(seconds=60, size=2, timeout=0.2, threads=4)\n"
+        "async def main():\n"
+        "    asked = resolver.Resolver(AddressPolicy(), config)\n"
+        "    with contextlib.suppress(Exception):\n"
+        "        await asked.resolve('hangs.example')\n"
+        "    asked.close()\n"
+        "asyncio.run(main())\n"
+        "print('over')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.stdout, done.returncode) == ("over\n", 0), done.stderr

@@ -13,12 +13,12 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http import HtmlResponse, Response
 from scrapy.utils.test import get_crawler
 
-from crawler.frontier.leases import LeaseBook
-from crawler.frontier.scheduler import Scheduler
-from crawler.frontier.settling import BLOCK, TIER_STAYS
-from crawler.middlewares.blocks import BlocksMiddleware
-from crawler.middlewares.tiers import TiersMiddleware
+from crawler.meta import BLOCK, TIER_STAYS
+from crawler.middlewares.downloader.blocks import BlocksMiddleware
+from crawler.middlewares.downloader.tiers import TiersMiddleware
 from crawler.policy.domains import Rules, parse_rules
+from crawler.worker.lease_book import LeaseBook
+from crawler.worker.scheduler import Scheduler
 from tests.unit.frontier.fakes import held
 from tests.unit.policy.block_pages import page
 from tests.unit.test_settings import base
@@ -27,7 +27,7 @@ URL = "http://a.example/p/1"
 CHALLENGE = page("Just a moment...", "<script>window._cf_chl_opt={}</script>")
 SHELL = page("Shop", '<div id="root"></div><script src="/app.js"></script>')
 GOOD = page("A lamp", "<p>Of brushed steel.</p>")
-FLEET = {"SCHEDULER": "crawler.frontier.scheduler.Scheduler"}
+FLEET = {"SCHEDULER": "crawler.worker.scheduler.Scheduler"}
 
 
 class Crawl:
@@ -77,7 +77,7 @@ def test_they_stand_between_decompression_and_retries() -> None:
     compression = base().getdict("DOWNLOADER_MIDDLEWARES_BASE")[
         "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware"
     ]
-    assert base().getdict("DOWNLOADER_MIDDLEWARES")["crawler.middlewares.retry.RetryMiddleware"] == 550
+    assert base().getdict("DOWNLOADER_MIDDLEWARES")["crawler.middlewares.downloader.retry.RetryMiddleware"] == 550
     ours = order["TiersMiddleware"], order["BlocksMiddleware"]
     assert 550 < ours[0] < ours[1] < compression
 
@@ -115,7 +115,8 @@ async def test_a_page_that_may_not_move_says_why() -> None:
     [
         ("http", GOOD, 200, ["good at http"]),
         ("http", SHELL, 200, ["failed at http"]),
-        ("browser", SHELL, 200, ["good at browser"]),  # rendered: there is no more to it
+        ("browser", SHELL, 200, ["failed at browser"]),  # its scripts have run, and nothing came
+        ("browser", GOOD, 200, ["good at browser"]),
         ("http", SHELL, 404, ["good at http"]),
         ("browser", CHALLENGE, 200, ["back off", "failed at browser"]),
     ],
@@ -140,6 +141,30 @@ async def test_a_request_without_a_lease_is_only_marked() -> None:
     assert isinstance(response, Response)
     assert request.meta[BLOCK] == "cloudflare"
     assert crawl.told == ["back off"]
+
+
+@pytest.mark.parametrize("body", [CHALLENGE, SHELL])
+async def test_a_spider_that_allows_it_gets_what_comes(body: str) -> None:
+    crawl = Crawl()
+    request = crawl.leased(allow_blocked=True)
+    assert isinstance(await crawl.answer(request, body), Response)
+    assert BLOCK not in request.meta
+    assert "failed at http" not in crawl.told
+
+
+async def test_what_an_earlier_answer_was_says_nothing_of_this_one() -> None:
+    crawl = Crawl()
+    request = crawl.leased(block="cloudflare")
+    await crawl.answer(request, GOOD)
+    assert BLOCK not in request.meta
+
+
+@pytest.mark.parametrize("body", [CHALLENGE, SHELL])
+async def test_dont_retry_leaves_the_mark(body: str) -> None:
+    crawl = Crawl()
+    request = crawl.leased(dont_retry=True)
+    await crawl.answer(request, body)
+    assert request.meta[BLOCK] in {"cloudflare", "javascript"}
 
 
 async def test_dont_retry_leaves_a_request_where_it_is() -> None:

@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.policy.proxies import Choice, Endpoint, Pool, Wish, choose, session_id
+from crawler.policy.proxies import Choice, Endpoint, ProxyPool, Wish, choose, session_id
 from crawler.policy.proxy_health import State
 
 
@@ -15,8 +15,8 @@ def endpoint(name: str, country: str = "", username: str = "") -> Endpoint:
     return Endpoint(name, f"http://{name}", username, "secret", country)
 
 
-def pool(size: int = 4) -> Pool:
-    return Pool("homes", tuple(endpoint(f"p{number}:1") for number in range(size)))
+def pool(size: int = 4) -> ProxyPool:
+    return ProxyPool("homes", tuple(endpoint(f"p{number}:1") for number in range(size)))
 
 
 def name(choice: Choice | None) -> str:
@@ -31,7 +31,7 @@ WISHES = st.builds(Wish, session=st.sampled_from(("", "a", "b")), tried=st.sets(
 
 @given(POOLS, SICK, WISHES, st.integers(0, 10**9))
 def test_a_choice_is_usable_fresh_where_possible_and_a_probe_only_when_due(
-    pool: Pool, sick: dict[str, State], wish: Wish, turn: int
+    pool: ProxyPool, sick: dict[str, State], wish: Wish, turn: int
 ) -> None:
     usable = {one.name for one in pool.endpoints if sick.get(one.name) is not State.QUARANTINED}
     choice = choose(pool, sick, wish, turn)
@@ -67,10 +67,12 @@ def test_sessions_spread_over_the_pool() -> None:
 
 
 def test_a_country_is_where_a_proxy_stands_or_can_be_asked_to_be() -> None:
-    mixed = Pool("homes", (endpoint("de:1", "de"), endpoint("se:1", "se"), endpoint("any:1", username="u-{country}")))
+    mixed = ProxyPool(
+        "homes", (endpoint("de:1", "de"), endpoint("se:1", "se"), endpoint("any:1", username="u-{country}"))
+    )
     assert [one.name for one in mixed.serving("de")] == ["de:1", "any:1"]
     assert {name(choose(mixed, {}, Wish("se"), turn)) for turn in range(6)} == {"se:1", "any:1"}
-    assert choose(Pool("homes", (endpoint("de:1", "de"),)), {}, Wish("se"), 0) is None
+    assert choose(ProxyPool("homes", (endpoint("de:1", "de"),)), {}, Wish("se"), 0) is None
 
 
 def test_placeholders_are_filled_in_user_name_and_password() -> None:
@@ -80,7 +82,7 @@ def test_placeholders_are_filled_in_user_name_and_password() -> None:
 
 
 def test_a_session_id_is_the_fleets_until_its_time_is_over_or_its_proxy_failed() -> None:
-    timed = Pool("homes", (), session_seconds=600)
+    timed = ProxyPool("homes", (), session_seconds=600)
     first = session_id(timed, Wish(session="a"), now=1_000)
     assert first == session_id(timed, Wish(session="a", tried=("x",)), now=1_199)
     others = [
@@ -94,4 +96,4 @@ def test_a_session_id_is_the_fleets_until_its_time_is_over_or_its_proxy_failed()
 
 
 def test_cost() -> None:
-    assert Pool("homes", (), cost_per_gb=4, cost_per_request=0.01).cost(10, 500_000_000) == 2.1
+    assert ProxyPool("homes", (), cost_per_gb=4, cost_per_request=0.01).cost(10, 500_000_000) == 2.1

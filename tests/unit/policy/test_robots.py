@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from crawler.policy import robots
-from crawler.policy.robots import Verdict, Wishes
+from crawler.policy.robots import RobotsRules, RobotsVerdict
 
 RULES = "User-agent: *\nDisallow: /private\nCrawl-delay: 2\n"
 
@@ -96,7 +96,7 @@ def test_the_longer_of_crawl_delay_and_request_rate(lines: str, seconds: float) 
 
 def test_sitemaps_are_found_wherever_they_stand_up_to_a_limit() -> None:
     named = "Sitemap: http://a.example/1.xml\nUser-agent: *\nDisallow: /\nSitemap: http://a.example/2.xml"
-    assert robots.wishes(named, "shoal") == Wishes(0.0, ("http://a.example/1.xml", "http://a.example/2.xml"))
+    assert robots.wishes(named, "shoal") == RobotsRules(0.0, ("http://a.example/1.xml", "http://a.example/2.xml"))
     assert len(robots.wishes("Sitemap: http://a.example/s.xml\n" * 500, "shoal").sitemaps) == robots.MAX_SITEMAPS
 
 
@@ -108,4 +108,4 @@ def test_the_longer_it_fails_the_longer_it_is_left_alone(failing_for: float, wai
 
 
 def test_the_verdicts_are_stored_by_these_names() -> None:
-    assert [each.value for each in Verdict] == ["rules", "allow", "later"]
+    assert [each.value for each in RobotsVerdict] == ["rules", "allow", "later"]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from crawler.policy.shells import is_shell
 from tests.unit.policy.block_pages import PROSE, page
 
+NEXT = '<script id="__NEXT_DATA__" type="application/json">%s</script>'
 BUNDLE = '<script type="module" src="/assets/index-1a2b.js"></script>'
 
 
@@ -19,6 +22,10 @@ BUNDLE = '<script type="module" src="/assets/index-1a2b.js"></script>'
         page("Shop", '<div id="__next"><img src="/logo.svg"></div>' + BUNDLE),
         page("", "<noscript>You need to enable JavaScript to run this app.</noscript>" + BUNDLE),
         page("Shop", '<main class="x" id="root"></main><footer>© Shop</footer>' + BUNDLE),
+        page("Shop", '<div id="__next"></div>' + NEXT % '{"props":{"pageProps":{}},"page":"/p","query":{}}'),
+        page("Shop", '<div id="root"></div><script>window.dataLayer = window.dataLayer || [];</script>' + BUNDLE),
+        page("Shop", '<div id="root"></div><script type="application/ld+json"> </script>' + BUNDLE),
+        page("Shop", '<div id="root"></div><SCRIPT src="/app.js"></SCRIPT>'),
     ],
 )
 def test_shells(html: str) -> None:
@@ -34,6 +41,13 @@ def test_shells(html: str) -> None:
         page(
             "Shop", '<div id="root"></div>' + BUNDLE, '<script type="application/ld+json">{"@type":"Product"}</script>'
         ),
+        page("Shop", '<div id="__next"></div>' + NEXT % '{"props":{"pageProps":{"product":{"name":"Lamp"}}}}'),
+        page(
+            "Shop", '<div id="__nuxt"></div><script>window.__NUXT__={data:[{name:"Lamp",price:12}]}</script>' + BUNDLE
+        ),
+        page("Shop", '<div id="root"></div><script>window.__INITIAL_STATE__ = {"sku":"K1"};</script>' + BUNDLE),
+        page("Shop", '<div id="root"></div><script>self.__next_f.push([1,"5:[null,1]"])</script>' + BUNDLE),
+        page("Shop", '<div id="app"></div><script>window.appState = JSON.parse("{\\"sku\\": 1}")</script>' + BUNDLE),
         page("Thanks", "<p>Thank you.</p>" + BUNDLE),
         page("Gallery", '<div id="app">' + "<img>" * 200 + "</div>" + BUNDLE),
         page("Big", '<div id="root"></div>' + BUNDLE + " " * 40_000),
@@ -41,3 +55,19 @@ def test_shells(html: str) -> None:
 )
 def test_pages(html: str) -> None:
     assert not is_shell(html.encode())
+
+
+@pytest.mark.parametrize(
+    ("inside", "shell"),
+    [("", True), ("Loading…", True), ("<p>Sold out. We are sorry: this lamp is not made any more.", False)],
+)
+def test_a_page_whose_scripts_have_run_is_a_shell_when_nothing_came(inside: str, shell: bool) -> None:
+    html = page("Shop", f'<div id="root">{inside}</div>' + BUNDLE).encode()
+    assert is_shell(html, rendered=True) is shell
+
+
+def test_it_takes_linear_time() -> None:
+    began = time.process_time()
+    for bomb in (b"window." + b"data" * 8_000, b"<script" * 4_600, b"<script>" + b"window.a=" * 3_000):
+        is_shell(b'<div id="root"></div><script>' + bomb)
+    assert time.process_time() - began < 0.5

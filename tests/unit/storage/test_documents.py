@@ -28,7 +28,7 @@ from crawler.items import Item, PageItem, ProductItem
 from crawler.storage import documents
 from crawler.storage.codec import CODEC
 from crawler.storage.digest import digest_of
-from crawler.storage.documents import Document, document, identity
+from crawler.storage.documents import StoredDocument, document, identity
 from crawler.storage.origin import Origin
 from crawler.storage.values import UnstorableError
 
@@ -194,7 +194,7 @@ ITEMS = [{"a": Decimal(1)}, Scrapys(a=Decimal(1)), Attrs(Decimal(1)), Pydantic(a
 
 @pytest.mark.parametrize("item", ITEMS, ids=lambda item: type(item).__name__)
 def test_an_item_of_any_class_says_where_it_is_from(item: Any) -> None:
-    def made(url: str = "http://a.example/p", spider: str = "one", **source: str) -> Document:
+    def made(url: str = "http://a.example/p", spider: str = "one", **source: str) -> StoredDocument:
         return document(item, NOW, MAX, Origin(url, NOW, {"spider": spider, "request_id": "0:1"} | source))
 
     body = bson.decode(made().body.raw, CODEC)
@@ -309,7 +309,7 @@ def test_what_is_accepted_comes_back_as_it_was(metadata: dict[str, Any]) -> None
     assert stored(page(metadata=metadata))["metadata"] == metadata
 
 
-def outcome(item: Any) -> Document | UnstorableError:
+def outcome(item: Any) -> StoredDocument | UnstorableError:
     try:
         return document(item, NOW, MAX)
     except UnstorableError as error:

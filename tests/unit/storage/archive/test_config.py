@@ -12,9 +12,11 @@ from crawler.storage.archive.store import Store
 from tests.shipped import shipped
 
 
-def test_the_shipped_settings_archive_nothing_and_are_in_range() -> None:
+def test_the_shipped_settings_archive_failures_within_a_bound() -> None:
     config = ArchiveConfig.from_settings(shipped())
-    assert config.keep is Keep.NONE
+    assert config.keep is Keep.FAILED
+    assert config.failed_bytes == 2**30
+    assert config.most_bytes == 256 * 2**20
     assert config.directory.is_absolute()
     assert (config.keep_days, config.keep_bytes) == (0, 100 * 2**30)
 
@@ -26,6 +28,7 @@ def test_the_shipped_settings_archive_nothing_and_are_in_range() -> None:
         ("ARCHIVE_FILE_MB", [0, 10_241]),
         ("ARCHIVE_FILE_SECONDS", [0, 86_401]),
         ("ARCHIVE_KEEP_DAYS", [-1, 36_501, 1.5]),
+        ("ARCHIVE_FAILED_GB", [-1, 1_000_001, "much"]),
         ("ARCHIVE_KEEP_GB", [-1, 1_000_001]),
         ("ARCHIVE_PENDING_GB", [0, 1_000_001]),
         ("ARCHIVE_URI", ["ftp://a/b", "bucket", "s3://", "http://a/b", "s3://key:s3cret@bucket"]),

@@ -17,8 +17,8 @@ from crawler.storage.archive.members import Damage
 from crawler.storage.archive.records import (
     Original,
     Page,
-    Place,
-    Record,
+    RecordPlace,
+    WarcRecord,
     decode,
     digest,
     encode,
@@ -39,8 +39,8 @@ def page(body: bytes = b"<p>a page</p>", **fields: object) -> Page:
     return Page(**(values | {"body": body, "fetched_at": AT} | fields))  # type: ignore[arg-type]
 
 
-def record(body: bytes = b"<p>a page</p>", **fields: object) -> Record:
-    return Record(new_id(), digest(body), page(body, **fields))
+def record(body: bytes = b"<p>a page</p>", **fields: object) -> WarcRecord:
+    return WarcRecord(new_id(), digest(body), page(body, **fields))
 
 
 @given(
@@ -93,8 +93,8 @@ def test_headers_of_the_wire_do_not_describe_the_stored_body() -> None:
 
 
 def test_a_revisit_names_its_original_and_has_no_body() -> None:
-    original = Original(Place("a.warc.gz", 17, 400), "http://shop.example/", AT)
-    found = decode(encode(Record(new_id(), digest(b"x" * 9_000), page(b"x" * 9_000), original)))
+    original = Original(RecordPlace("a.warc.gz", 17, 400), "http://shop.example/", AT)
+    found = decode(encode(WarcRecord(new_id(), digest(b"x" * 9_000), page(b"x" * 9_000), original)))
     assert found.original == original
     assert found.page.body == b""
     assert found.digest == digest(b"x" * 9_000)
@@ -178,7 +178,7 @@ def test_a_record_with_a_bad_header_is_named_and_the_others_are_read() -> None:
         member = gzip.compress(bad)
         damage, (record, _) = scan(BytesIO(member + PARTS[2]))
         assert damage == Damage(0, len(member))
-        assert isinstance(record, Record)
+        assert isinstance(record, WarcRecord)
         assert record.id == decode(PARTS[2]).id
 
 

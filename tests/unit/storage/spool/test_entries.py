@@ -8,7 +8,7 @@ import bson
 import pytest
 
 from crawler.items import ProductItem
-from crawler.storage.documents import Document, document
+from crawler.storage.documents import StoredDocument, document
 from crawler.storage.rejections import Rejection
 from crawler.storage.spool.entries import Entry, UnreadableError, pack, unpack
 
@@ -51,5 +51,5 @@ def test_an_entry_that_cannot_be_decoded_is_named_and_its_neighbours_are_read(
 @pytest.mark.parametrize("payload", [b"garbage", b"\x05\0\0\0", bson.encode({}), bson.encode({"0": 1})])
 def test_what_is_no_entry_at_all_is_named(payload: bytes) -> None:
     first, bad = unpack(GOOD + payload)
-    assert isinstance(first, Document)
+    assert isinstance(first, StoredDocument)
     assert isinstance(bad, UnreadableError)

@@ -1,0 +1,130 @@
+"""The DOWNLOADER of the fleet: the frontier paces, so there are no local slots, queues or delays.
+
+Scrapy's own counts a host's transfers late and lets 32 through where 2 are allowed; here a request reaches the
+handler only with a turn granted by the frontier, which counts for all workers at once.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Final
+
+from scrapy import Request, signals
+from scrapy.core.downloader import Downloader as ScrapyDownloader
+from scrapy.crawler import Crawler
+from scrapy.http import Response
+from scrapy.utils.defer import deferred_from_coro
+from twisted.internet.defer import Deferred
+
+from crawler.engine.middleware_chain import MiddlewareChain
+from crawler.errors import BrowserError, ConfigError
+from crawler.handlers import guard
+from crawler.handlers.impersonation.profiles import TlsProfiles
+from crawler.handlers.tiers import TierHandlers
+from crawler.handlers.wire_turn import WireTurn
+from crawler.meta import WIRE_TURN
+from crawler.policy.failures import FailureClass, classify
+from crawler.proxies import faults
+from crawler.worker.access import worker_of
+from crawler.worker.pacing import MissedError, Pacer, TooLateError, Turn
+from crawler.worker.scheduler import in_use
+from crawler.worker.settler import Settler
+from crawler.worker.worker import Worker
+
+UNREACHED: Final = (FailureClass.HOST_FAULT, FailureClass.TRANSIENT)  # exceptions that speak of the host, not of a page
+
+
+class Downloader(ScrapyDownloader):
+    """One task per request: middlewares, a paced turn, the handler, the report.
+
+    Needs the frontier's Scheduler, and HTTP handlers with the guard. Settings that shape local slots (DOWNLOAD_DELAY,
+    DOWNLOAD_SLOTS, CONCURRENT_REQUESTS_PER_DOMAIN) are applied by the frontier to the whole fleet instead.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        if not in_use(crawler.settings):
+            allowed = "this one only together with SCHEDULER = crawler.worker.scheduler.Scheduler"
+            raise ConfigError("DOWNLOADER", crawler.settings["DOWNLOADER"], allowed)
+        guard.check(crawler.settings)
+        super().__init__(crawler)
+        self._chain = MiddlewareChain(self.middleware)
+        self._tiers = TierHandlers(crawler)
+        self._tls = TlsProfiles(crawler)
+
+    def fetch(self, request: Request, spider: Any = None) -> Deferred[Response | Request]:
+        """Download *request* through the middlewares; tells the settler how that ended."""
+        self.active.add(request)  # not only when its task begins: before that the engine looks for room again
+        return deferred_from_coro(self._fetch(request))
+
+    async def _fetch(self, request: Request) -> Response | Request:
+        settler = self._settler
+        settler.began(request)
+        try:
+            result = await self._chain.download(self._send, request)
+        except TooLateError as error:
+            settler.postponed(request, error.wait_ms)
+            return request  # back to the scheduler, which knows the lease
+        except Exception as error:
+            settler.failed(request, error)
+            raise
+        finally:
+            self.active.discard(request)
+        if result is request:
+            result = request.copy()  # one object cannot be both what ends now and what comes next
+        settler.downloaded(request, result)
+        return result
+
+    async def _send(self, request: Request) -> Response:
+        self._signal(signals.request_reached_downloader, request=request)
+        try:
+            while True:
+                turn = await self._pacer.turn(request)
+                try:
+                    response = await self._attempt(request, turn)
+                    break
+                except MissedError:
+                    self._pacer.missed(turn)
+        finally:
+            self._signal(signals.request_left_downloader, request=request)
+        await self._pacer.confirm(turn)
+        self._signal(signals.response_downloaded, response=response, request=request)
+        return response
+
+    async def _attempt(self, request: Request, turn: Turn) -> Response:
+        pacer = self._pacer
+        request.meta[WIRE_TURN] = WireTurn(
+            partial(pacer.allowed, turn), partial(pacer.sent, turn), partial(pacer.leaving, turn)
+        )
+        try:
+            response = await self._handle(request)
+        except MissedError:
+            raise
+        except BaseException as error:
+            excused = isinstance(error, (BrowserError, TooLateError)) or faults.excuse(request, error)
+            self._pacer.answered(turn, None, excused=excused, fault=classify(error) in UNREACHED)
+            raise
+        finally:
+            request.meta.pop(WIRE_TURN, None)
+        excused = faults.excuse(request, response)
+        self._pacer.answered(turn, None if excused else response, excused=excused)
+        return response
+
+    async def _handle(self, request: Request) -> Response:
+        if (handler := self._tiers.of(request) or self._tls.of(request)) is not None:
+            return await handler.download_request(request)
+        return await self.handlers.download_request_async(request)
+
+    def _signal(self, signal: object, **arguments: object) -> None:
+        self.signals.send_catch_log(signal=signal, spider=self.crawler.spider, **arguments)
+
+    @property
+    def _settler(self) -> Settler:
+        return self._worker.settler
+
+    @property
+    def _pacer(self) -> Pacer:
+        return self._worker.pacer
+
+    @property
+    def _worker(self) -> Worker:
+        return worker_of(self.crawler)

@@ -1,0 +1,28 @@
+"""The frontier for a command: connected, checked, and closed again."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from redis.exceptions import RedisError
+from scrapy.settings import BaseSettings
+
+from crawler.errors import ServiceError
+from crawler.frontier.config import FrontierConfig
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.server import connection, server_check
+
+
+@asynccontextmanager
+async def session(settings: BaseSettings) -> AsyncIterator[Frontier]:
+    """Raises ConfigError or ServiceError, also when Redis goes away in between."""
+    frontier = Frontier(connection.connect(settings), FrontierConfig.from_settings(settings))
+    try:
+        await frontier.open()
+        yield frontier
+    except (RedisError, OSError) as error:
+        where = server_check.address(frontier.client)
+        raise ServiceError(f"Redis at {where} failed ({type(error).__name__}): try again") from error
+    finally:
+        await frontier.client.aclose()

@@ -1,0 +1,72 @@
+"""The few scripts that a thread runs with a connection of its own, while the event loop cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from redis import Redis
+from redis.backoff import NoBackoff
+from redis.cluster import RedisCluster
+from redis.exceptions import NoScriptError
+from redis.retry import Retry
+from scrapy.settings import BaseSettings
+
+from crawler import config
+from crawler.frontier.messages import Handle
+from crawler.frontier.server import connection, keys
+from crawler.frontier.server.shards import FEW, Shards, groups
+from crawler.frontier.server.wire_format import handle_row
+
+TIMEOUT_SECONDS: Final = 5.0  # of a call: the next one comes soon, and each lease outlives several
+
+
+def connect(settings: BaseSettings) -> Any:
+    """A blocking client of the same server as `connection.connect`; that of a Cluster asks a node at once."""
+    url, params = connection.arguments(settings)
+    params |= {
+        name: min(params.get(name) or TIMEOUT_SECONDS, TIMEOUT_SECONDS)
+        for name in ("socket_timeout", "socket_connect_timeout")
+    }
+    params["retry"] = Retry(NoBackoff(), 0)
+    cls: Any = RedisCluster if config.boolean(settings, "REDIS_CLUSTER") else Redis
+    return cls.from_url(url, **params) if url else cls(**params)
+
+
+class BlockingScripts:
+    """`Shards.on_handles` for one thread. Connects with the first call; raises RedisError and OSError."""
+
+    def __init__(self, shards: Shards, connect: Callable[[], Any]) -> None:
+        self._shards = shards
+        self._connect = connect
+        self._client: Any = None
+
+    def on_handles(self, name: str, handles: Sequence[Handle], *arguments: str) -> dict[Handle, bool]:
+        """Run a script that takes handles, each on its own shard; its answer to each."""
+        if self._client is None:
+            self._client = self._connect()
+        answers: dict[Handle, bool] = {}
+        for shard, mine in self._by_shard(handles).items():
+            for group in groups(mine, FEW):
+                rows = [handle_row(*keys.split_handle(one)[1]) for one in group]
+                found = self._run(name, shard, *arguments, *rows)
+                answers |= {handle: bool(answer) for handle, answer in zip(group, found, strict=True)}
+        return answers
+
+    def close(self) -> None:
+        """Drop the connection."""
+        if self._client is not None:
+            self._client.close()
+
+    def _run(self, name: str, shard: int, *arguments: bytes | str) -> Any:
+        key = self._shards.tag(shard)
+        try:
+            return self._client.evalsha(self._shards.digest(name), 1, key, *arguments)
+        except NoScriptError:
+            return self._client.eval(self._shards.text(name), 1, key, *arguments)
+
+    def _by_shard(self, handles: Sequence[Handle]) -> dict[int, list[Handle]]:
+        found: dict[int, list[Handle]] = {}
+        for handle in handles:
+            found.setdefault(keys.split_handle(handle)[0], []).append(handle)
+        return found

@@ -1,0 +1,173 @@
+"""Clients of the Redis that the settings name, with scrapy-redis' settings and their meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Final
+from weakref import WeakSet
+
+from redis.asyncio import Redis
+from redis.asyncio.cluster import RedisCluster
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import RedisClusterException, RedisError
+from scrapy.settings import BaseSettings
+
+from crawler import config, embedded
+from crawler.errors import ConfigError
+from crawler.frontier.server.scripts import Client
+
+_DEFAULTS: Final[dict[str, Any]] = {
+    "socket_timeout": 30,
+    "socket_connect_timeout": 10,
+    "health_check_interval": 30,
+}
+_OURS: Final = ("decode_responses", "encoding", "encoding_errors", "redis_cls", "retry_on_timeout")
+
+
+class Drops:
+    """Says that a connection was lost. An idle one is made anew by redis-py without a word, when it is used next."""
+
+    def __init__(self) -> None:
+        self.on_drop: Callable[[], None] = lambda: None
+        self._known: WeakSet[Any] = WeakSet()
+
+    async def greet(self, connection: Any) -> None:
+        """Called by redis-py on each connection made, in place of its own greeting."""
+        await connection.on_connect()
+        if connection in self._known:
+            self.on_drop()
+        self._known.add(connection)
+
+
+class ReconnectingRedis(Redis):
+    """A client of one server, with a second try; see `_twice`."""
+
+    drops: Drops
+
+    async def execute_command(self, *args: Any, **options: Any) -> Any:
+        """As redis-py's, but for the second try."""
+        return await _twice(super().execute_command, self.drops, *args, **options)
+
+
+class ReconnectingCluster(RedisCluster):
+    """A client of a Cluster; before its second try it looks anew for who has which slots."""
+
+    drops: Drops
+
+    async def execute_command(self, *args: Any, **options: Any) -> Any:
+        """As redis-py's, but for the second try."""
+        return await _twice(super().execute_command, self.drops, *args, **options)
+
+    async def initialize(self, *args: Any, **options: Any) -> Any:
+        """As redis-py's, but raises what the nodes answered: its own RedisClusterException is no RedisError."""
+        try:
+            return await super().initialize(*args, **options)
+        except RedisClusterException as error:
+            reason = _reason(error)
+        raise reason
+
+
+async def _twice(call: Callable[..., Awaitable[Any]], drops: Drops, *args: Any, **options: Any) -> Any:
+    """Send a command once more when the connection had dropped, and leave outages to the caller.
+
+    redis-py's own retries nest (command, connection, handshake): with any of them a server that accepts and never
+    answers held a start up for minutes.
+    """
+    try:
+        return await _once(call, *args, **options)
+    except RedisConnectionError:
+        drops.on_drop()
+        return await _once(call, *args, **options)
+
+
+async def _once(call: Callable[..., Awaitable[Any]], *args: Any, **options: Any) -> Any:
+    try:
+        return await call(*args, **options)
+    except (RuntimeError, AttributeError) as error:
+        if not _was_closed(error):
+            raise
+        raise RedisConnectionError("the connection was closed") from error
+
+
+def _was_closed(error: RuntimeError | AttributeError) -> bool:
+    """Whether it is uvloop's way of saying so, or redis-py's None in place of a stream: a Cluster client closes every
+    connection at once, those included on which other tasks are about to write."""
+    if isinstance(error, AttributeError):
+        return error.obj is None and error.name is not None
+    return "the handler is closed" in str(error)
+
+
+def connect(settings: BaseSettings) -> Client:
+    """A client of REDIS_URL, else of REDIS_HOST, REDIS_PORT and REDIS_DB, else of the bundled server.
+
+    REDIS_PARAMS go to the client, except those that would change what comes back (decode_responses, encoding,
+    redis_cls). REDIS_CLUSTER=True gives a Cluster client. Starts or joins the bundled server when nothing is set,
+    so it may block for a moment. Nothing is sent yet. Raises ConfigError, ServiceError.
+    """
+    url, params = arguments(settings)
+    params["retry"] = Retry(NoBackoff(), 0)  # see _twice
+    try:
+        return _client(url, params, is_cluster=config.boolean(settings, "REDIS_CLUSTER"))
+    except (ValueError, TypeError, RedisError) as error:
+        raise _refused(url, error) from None
+
+
+def arguments(settings: BaseSettings) -> tuple[str | None, dict[str, Any]]:
+    """The URL, if the server is named by one, and what else a client takes; starts the server as `connect` does."""
+    given = config.mapping(settings, "REDIS_PARAMS")
+    params = _DEFAULTS | {name: value for name, value in given.items() if name not in _OURS}
+    url = params.pop("url", None) or settings.get("REDIS_URL")
+    if not url:
+        params = _address(settings) | params
+        if "host" not in params and "unix_socket_path" not in params:
+            url = embedded.ensure(settings.get("EMBEDDED_DATA_DIR"), mongodb=False).redis_url
+    return url, params
+
+
+def _client(url: str | None, params: dict[str, Any], *, is_cluster: bool) -> Client:
+    drops = Drops()
+    cls: Any = ReconnectingCluster if is_cluster else ReconnectingRedis
+    if not is_cluster:
+        params["redis_connect_func"] = drops.greet
+    client = cls.from_url(url, **params) if url else cls(**params)
+    client.drops = drops
+    return client  # type: ignore[no-any-return]
+
+
+def on_drop(client: Client, listener: Callable[[], None]) -> None:
+    """Have *listener* called whenever *client* lost a connection: what the server knew may be gone."""
+    if isinstance(client, ReconnectingRedis | ReconnectingCluster):
+        client.drops.on_drop = listener
+
+
+def _reason(error: BaseException) -> Exception:
+    """The error of a node that is behind *error*, else a lost connection that says the same."""
+    behind: BaseException | None = error
+    while behind is not None:
+        if isinstance(behind, RedisError | OSError):
+            return behind
+        behind = behind.__cause__ or behind.__context__
+    return RedisConnectionError(str(error))
+
+
+def _address(settings: BaseSettings) -> dict[str, Any]:
+    found = {name: settings.get(f"REDIS_{name.upper()}") for name in ("host", "port", "db")}
+    if found["port"] and not found["host"]:
+        found["host"] = "localhost"
+    if found["host"] and found["port"]:
+        found["port"] = config.integer(settings, "REDIS_PORT", 1, 65_535)
+    return {name: value for name, value in found.items() if found["host"] and value not in {None, ""}}
+
+
+def _refused(url: str | None, error: Exception) -> ConfigError:
+    """The reason without the URL: it may hold a password."""
+    if not url:
+        return ConfigError("REDIS_PARAMS", "...", f"arguments of redis.asyncio.Redis ({error})")
+    scheme = url.partition("://")[0] if "://" in url else ""
+    return ConfigError(
+        "REDIS_URL",
+        f"{scheme}://..." if scheme else "...",
+        "redis://[[user]:password@]host[:port][/db], rediss://... or unix://path",
+    )

@@ -1,0 +1,110 @@
+"""Before the first request: is the server there, can it be used, is it set up for what we store?"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any, Final
+
+from redis.asyncio.cluster import RedisCluster
+from redis.exceptions import (
+    AuthenticationError,
+    BusyLoadingError,
+    MovedError,
+    NoPermissionError,
+    RedisError,
+    ResponseError,
+)
+
+from crawler.errors import ServiceError
+from crawler.frontier import layout
+from crawler.frontier.server.shards import Shards
+
+# What is queued before less urgent requests of its host stays compact, and so do big buckets of fingerprints.
+TUNING: Final = {"zset-max-listpack-value": 512, "set-max-intset-entries": 2048}
+LOADING_POLL_SECONDS: Final = 0.5
+
+logger = logging.getLogger(__name__)
+
+
+async def prepare(shards: Shards) -> tuple[str, ...]:
+    """Check and tune the server; returns what an operator could do better, or raises ServiceError."""
+    try:
+        await _loaded(shards.client)
+        await shards.run_all("stats")
+        await layout.check(shards)
+        return await _advice(shards.client)
+    except (RedisError, OSError) as error:
+        raise ServiceError(_explained(shards.client, error)) from None
+
+
+async def _loaded(client: Any) -> None:
+    """Wait while the server reads its data from disk: millions of queued requests take it a minute."""
+    said = False
+    while True:
+        try:
+            await client.ping()
+        except BusyLoadingError:
+            if not said:
+                logger.warning("Redis at %s is still loading its data: waiting", address(client))
+            said = True
+            await asyncio.sleep(LOADING_POLL_SECONDS)
+        else:
+            return
+
+
+async def _advice(client: Any) -> tuple[str, ...]:
+    advice = [line for line in [await _tuned(client)] if line]
+    if any(
+        info.get("maxmemory") and info.get("maxmemory_policy") != "noeviction" for info in await infos(client, "memory")
+    ):
+        advice.append("maxmemory-policy is not noeviction: a full server would silently throw queued requests away")
+    return tuple(advice)
+
+
+async def infos(client: Any, *sections: str) -> list[dict[str, Any]]:
+    """INFO of the server, or of each node of a Cluster."""
+    if isinstance(client, RedisCluster):
+        return list((await client.info(*sections, target_nodes=RedisCluster.PRIMARIES)).values())
+    return [await client.info(*sections)]
+
+
+async def _tuned(client: Any) -> str:
+    try:
+        where = {"target_nodes": RedisCluster.PRIMARIES} if isinstance(client, RedisCluster) else {}
+        for name, value in TUNING.items():
+            found = await client.config_get(name, **where)
+            if any(int(config.get(name, value)) < value for config in (found.values() if where else [found])):
+                await client.config_set(name, value, **where)
+    except (ResponseError, NoPermissionError):
+        wanted = ", ".join(f"{name} {value}" for name, value in TUNING.items())
+        return f"CONFIG SET is not allowed: without {wanted} mixed priorities take up to twice the memory"
+    return ""
+
+
+def _explained(client: Any, error: Exception) -> str:
+    """Where and what, without the secrets that a URL or a message of the driver may hold."""
+    where = address(client)
+    if isinstance(error, AuthenticationError) or "NOAUTH" in str(error) or "WRONGPASS" in str(error):
+        return f"Redis at {where} asks for another user or password: check REDIS_URL or REDIS_PARAMS"
+    if isinstance(error, NoPermissionError):
+        return f"Redis at {where} does not allow this user what the frontier needs: see docs/operations on its ACL"
+    if isinstance(error, MovedError):
+        return f"Redis at {where} is a node of a Cluster: set REDIS_CLUSTER to True"
+    if "cluster support disabled" in str(error):
+        return f"Redis at {where} is no Cluster: set REDIS_CLUSTER to False"
+    if isinstance(error, ResponseError):
+        return f"Redis at {where} cannot run the frontier ({error}): Redis 7 or Valkey 7.2 and later can"
+    return (
+        f"Redis at {where} does not answer ({type(error).__name__}): start it, correct REDIS_URL, "
+        "or leave REDIS_URL empty to use the bundled server"
+    )
+
+
+def address(client: Any) -> str:
+    """host:port of *client*, or the path of its socket."""
+    pool = getattr(client, "connection_pool", None)
+    if pool is None:
+        return ", ".join(f"{node.host}:{node.port}" for node in client.nodes_manager.startup_nodes.values())
+    known = pool.connection_kwargs
+    return str(known.get("path") or f"{known.get('host', 'localhost')}:{known.get('port', 6379)}")

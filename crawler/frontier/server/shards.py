@@ -1,0 +1,108 @@
+"""Runs scripts on the shards of the frontier: the one way to its data."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any, Final, TypeVar
+
+import msgpack
+
+from crawler.frontier.config import FrontierConfig
+from crawler.frontier.messages import Handle
+from crawler.frontier.server import keys
+from crawler.frontier.server.scripts import Client, Scripts
+from crawler.frontier.server.wire_format import handle_row
+
+# Entries per script call: enough to share the round trip, few enough never to hold Redis up; of those that go back into
+# their queues, fewer.
+BATCH: Final = 48
+FEW: Final = 16
+Entry = TypeVar("Entry")
+
+
+class Shards:
+    """The shards of one frontier: `run` on one of them, `scatter` a batch over those it concerns."""
+
+    def __init__(self, client: Client, config: FrontierConfig, replaced: Mapping[str, str] | None = None) -> None:
+        self.client: Any = client  # typed by redis-py as all that any protocol version may answer
+        self.count = config.shards
+        self._key = config.key
+        self._tags = [keys.tag(config.key, shard) for shard in range(config.shards)]
+        self._scripts = Scripts(client, config.constants(), replaced)
+
+    def key(self, shard: int, name: str) -> str:
+        """A key of *shard*, for reading."""
+        return f"{self._tags[shard]}:{name}"
+
+    def tag(self, shard: int) -> str:
+        """What the keys of a shard begin with, also of one that this frontier does not have."""
+        return keys.tag(self._key, shard)
+
+    def of_host(self, host: str) -> int:
+        """The shard that *host* lives on."""
+        return keys.shard_of(host, self.count)
+
+    def text(self, name: str) -> str:
+        """The whole script as the server gets it."""
+        return self._scripts.text(name)
+
+    def digest(self, name: str) -> str:
+        """The SHA-1 by which the server knows a script, and its own statistics name it."""
+        return self._scripts.digest(name)
+
+    async def run(self, name: str, shard: int, *arguments: bytes | str | float) -> Any:
+        """Run one script on one shard."""
+        return await self._scripts.run(name, [self._tags[shard]], *arguments)
+
+    async def run_all(self, name: str, *arguments: bytes | str | float) -> list[Any]:
+        """Run one script on every shard; answers in the order of the shards."""
+        return await asyncio.gather(*(self.run(name, shard, *arguments) for shard in range(self.count)))
+
+    async def scatter(
+        self,
+        entries: Sequence[Entry],
+        shard_of: Callable[[Entry], int],
+        run: Callable[[int, list[Entry]], Awaitable[Any]],
+        most: int = BATCH,
+    ) -> list[Any]:
+        """*run* on each shard concerned, at most *most* entries at a time; one answer per entry, in their order."""
+        if self.count == 1:
+            return [answer for group in groups(entries, most) for answer in await run(0, group)]
+        places: dict[int, list[int]] = {}
+        for place, entry in enumerate(entries):
+            places.setdefault(shard_of(entry), []).append(place)
+        result: list[Any] = [None] * len(entries)
+
+        async def on_shard(shard: int, mine: list[int]) -> None:
+            for group in groups(mine, most):
+                answers = await run(shard, [entries[place] for place in group])
+                for place, answer in zip(group, answers, strict=True):
+                    result[place] = answer
+
+        await asyncio.gather(*(on_shard(shard, mine) for shard, mine in places.items()))
+        return result
+
+    async def on_handles(self, name: str, handles: Sequence[Handle], *arguments: str, most: int = BATCH) -> list[bool]:
+        """Run a script that takes handles, each on its own shard."""
+
+        async def run(shard: int, group: list[Handle]) -> Any:
+            return await self.run(name, shard, *arguments, *(handle_row(*keys.split_handle(one)[1]) for one in group))
+
+        answers = await self.scatter(handles, lambda handle: keys.split_handle(handle)[0], run, most)
+        return [bool(answer) for answer in answers]
+
+
+def groups(entries: Sequence[Entry], most: int) -> list[list[Entry]]:
+    """*entries* in their order, at most *most* in each list."""
+    return [list(entries[at : at + most]) for at in range(0, len(entries), most)]
+
+
+def pack(value: Any) -> bytes:
+    """msgpack as Redis' Lua reads it: without the binary types of the newer format."""
+    return bytes(msgpack.packb(value, use_bin_type=False))
+
+
+def unpack(raw: bytes) -> Any:
+    """What Lua packed: strings come back as bytes, for they may hold any."""
+    return msgpack.unpackb(raw, raw=True)

@@ -1,0 +1,75 @@
+"""How full Redis is, and what that means for whoever wants to put more in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any, Final
+
+from crawler.frontier.config import FrontierConfig
+from crawler.frontier.server.server_check import infos
+
+REFRESH_SECONDS: Final = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Fullness:
+    """*memory*: share of maxmemory in use, 0 where there is no limit. *paused*: why nothing new is taken in, or ""."""
+
+    memory: float
+    queued: int
+    paused: str
+    memory_full: bool
+
+
+class Backpressure:
+    """Looks at the fullest server at most once a second.
+
+    First the intake of seeds pauses (high-water marks), then pushes are refused (limits), and leasing slows down so
+    that the children of what is in flight find room.
+    """
+
+    def __init__(self, client: Any, config: FrontierConfig, clock: Callable[[], float] = monotonic) -> None:
+        self._client = client
+        self._config = config
+        self._clock = clock
+        self._read_at = float("-inf")
+        self._memory = 0.0
+        self._servers: list[str] = []
+        self.on_other_server: Callable[[], None] = lambda: None  # a restart, or a failover
+
+    async def memory_full(self) -> bool:
+        """Whether memory is beyond FRONTIER_MEMORY_LIMIT."""
+        return await self._share() >= self._config.memory_limit
+
+    async def read(self, queued: int) -> Fullness:
+        """What to do with *queued* requests in the frontier."""
+        share = await self._share()
+        return Fullness(share, queued, self._reason(share, queued), share >= self._config.memory_limit)
+
+    def _reason(self, share: float, queued: int) -> str:
+        high_memory, high_queue = self._config.memory_high_water, self._config.queue_high_water
+        if share >= high_memory:
+            return f"Redis uses {share:.0%} of its maxmemory, FRONTIER_MEMORY_HIGH_WATER is {high_memory:.0%}"
+        if queued >= high_queue:
+            return f"{queued:,} requests are queued, FRONTIER_QUEUE_HIGH_WATER is {high_queue:,}"
+        return ""
+
+    async def _share(self) -> float:
+        if self._clock() - self._read_at >= REFRESH_SECONDS:
+            self._read_at = self._clock()
+            servers = await infos(self._client, "memory", "server")
+            self._memory = max(_used(server) for server in servers)
+            self._look_who_answers(sorted(str(server.get("run_id", "")) for server in servers))
+        return self._memory
+
+    def _look_who_answers(self, servers: list[str]) -> None:
+        known, self._servers = self._servers, servers
+        if known and known != servers:
+            self.on_other_server()
+
+
+def _used(server: dict[str, Any]) -> float:
+    limit = int(server.get("maxmemory") or 0)
+    return int(server["used_memory"]) / limit if limit else 0.0

@@ -1,0 +1,50 @@
+"""Cookie jars of sessions, in Redis: any worker continues what another began."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from redis.exceptions import RedisError
+
+from crawler.frontier.server.outage import Outage
+from crawler.frontier.server.shards import Shards
+from crawler.policy.cookies import Changes, Records
+
+MAX_COOKIES: Final = 150  # of one jar; browsers keep about as many per site
+_NOTHING: Final = Changes({}, (), 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Jar:
+    """One jar as Redis has it. *refused*: cookies of the change for which it had no room."""
+
+    cookies: Records
+    refused: int
+
+
+class CookieJars:
+    """Reads and merges jars, however long Redis is away: without its cookies a visit would begin another session.
+    *ttl_ms*: a jar is forgotten so long after its last use, at the earliest half of it."""
+
+    def __init__(self, shards: Shards, outage: Outage, ttl_ms: int) -> None:
+        self._shards = shards
+        self._outage = outage
+        self._ttl_ms = ttl_ms
+
+    async def load(self, host: str, session: str) -> Jar:
+        """The jar of *session* at *host*, a politeness group; empty where there is none."""
+        return await self.merge(host, session, _NOTHING)
+
+    async def merge(self, host: str, session: str, changes: Changes) -> Jar:
+        """The jar after *changes*. Cookies that others set meanwhile stay; of the same one the last set counts."""
+        wishes: list[str | int] = [f"{host}/{session}", self._ttl_ms, MAX_COOKIES, len(changes.removed)]
+        wishes += [*changes.removed, *(part for pair in changes.changed.items() for part in pair)]
+        while True:
+            try:
+                refused, found = await self._shards.run("cookies", self._shards.of_host(host), *wishes)
+                break
+            except (RedisError, OSError) as error:
+                await self._outage.wait(error)
+        texts = [part.decode() for part in found]
+        return Jar(dict(zip(texts[::2], texts[1::2], strict=True)), int(refused))

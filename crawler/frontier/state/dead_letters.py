@@ -1,0 +1,105 @@
+"""The dead-letter queue: requests that cannot be done, with why, until somebody retries or drops them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any, Final
+
+from crawler.frontier.messages import DeadLetter
+from crawler.frontier.server import keys
+from crawler.frontier.server.shards import FEW, Shards, pack, unpack
+from crawler.frontier.server.wire_format import unseal
+
+_PAGE: Final = 200
+
+
+class DeadLetters:
+    """At most FRONTIER_DEAD_LIMIT letters: beyond it the oldest is evicted, counted, and its fingerprint forgotten."""
+
+    def __init__(self, shards: Shards) -> None:
+        self._shards = shards
+
+    async def find(
+        self, spider: str | None = None, *, host: str | None = None, reason: str | None = None, limit: int = 100
+    ) -> list[DeadLetter]:
+        """The newest letters that match, newest first; reads the whole index when few do."""
+        found: list[DeadLetter] = []
+        for shard in range(self._shards.count):
+            matching = 0
+            async for letter in self._newest(shard):
+                if matching >= limit:
+                    break
+                if spider in {None, letter.spider} and host in {None, letter.host} and reason in {None, letter.reason}:
+                    found.append(letter)
+                    matching += 1
+        return sorted(found, key=lambda letter: -letter.at_ms)[:limit]
+
+    async def show(self, letter_id: str) -> DeadLetter | None:
+        """One letter by its id; raises ValueError for what is none."""
+        shard, (number, _) = keys.split_handle((letter_id, 0))
+        if not 0 <= shard < self._shards.count:
+            return None
+        raw = await self._shards.client.hget(self._shards.key(shard, "dead"), str(number))
+        return _letter(f"{shard}:{number}", raw) if raw else None
+
+    async def retry(self, ids: Sequence[str]) -> list[bool]:
+        """Queue letters again with a fresh delivery count; False where there is none. Not for seeds."""
+        return await self._settle("retry_dead", ids)
+
+    async def drop(self, ids: Sequence[str]) -> list[bool]:
+        """Throw letters away and forget their fingerprints; False where there is none."""
+        return await self._settle("drop_dead", ids)
+
+    async def count(self) -> int:
+        """How many letters are kept."""
+        sizes = [await self._shards.client.hlen(self._shards.key(shard, "dead")) for shard in range(self._shards.count)]
+        return sum(sizes)
+
+    async def evicted(self) -> int:
+        """How many letters were lost to FRONTIER_DEAD_LIMIT so far."""
+        return sum(answer[4] for answer in await self._shards.run_all("stats"))
+
+    async def bury_seed(self, raw: bytes, *, spider: str, reason: str, detail: Mapping[str, Any] | None = None) -> None:
+        """Keep a start URL that is no valid request; its letter has an empty host and the entry as its body."""
+        await self._shards.run("bury_seed", 0, spider, raw, reason, pack(dict(detail or {})))
+
+    async def _settle(self, name: str, ids: Sequence[str]) -> list[bool]:
+        async def run(shard: int, group: Sequence[str]) -> Any:
+            numbers = [keys.split_handle((id_, 0))[1][0] for id_ in group]
+            return await self._shards.run(name, shard, *numbers)
+
+        answers = await self._shards.scatter(ids, lambda id_: keys.split_handle((id_, 0))[0], run, FEW)
+        return [bool(answer) for answer in answers]
+
+    async def _newest(self, shard: int) -> AsyncIterator[DeadLetter]:
+        client = self._shards.client
+        for at in range(0, await self.count(), _PAGE):
+            numbers = await client.zrevrange(self._shards.key(shard, "dead:at"), at, at + _PAGE - 1)
+            raws = await client.hmget(self._shards.key(shard, "dead"), numbers) if numbers else []
+            for number, raw in zip(numbers, raws, strict=True):
+                if raw is not None:
+                    yield _letter(f"{shard}:{number.decode()}", raw)
+
+
+def _letter(id_: str, raw: bytes) -> DeadLetter:
+    row = unpack(raw)
+    envelope = unseal(row[b"envelope"])
+    detail = {
+        name.decode(): value.decode(errors="replace") if isinstance(value, bytes) else value
+        for name, value in (unpack(row[b"detail"]) if row[b"detail"] else {}).items()
+    }
+    return DeadLetter(
+        id=id_,
+        spider=row[b"stream"].decode().partition(":")[0],
+        host=row[b"host"].decode(),
+        reason=row[b"reason"].decode(),
+        at_ms=row[b"at"],
+        deliveries=row[b"deliveries"],
+        status=row[b"status"],
+        worker=row[b"worker"].decode(),
+        body=envelope.body,
+        fingerprint=envelope.fingerprint,
+        generation=envelope.generation,
+        detail=detail,
+        nacked=row.get(b"nacked", b"").decode(errors="replace"),
+    )

@@ -1,0 +1,44 @@
+"""Crawl generations: what is known to one is new to the next."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Final
+
+from crawler.frontier.server.shards import Shards
+
+PAUSE_SECONDS: Final = 0.005
+
+
+class Generations:
+    """The current generation of each spider, a number as text; children inherit their parent's."""
+
+    def __init__(self, shards: Shards) -> None:
+        self._shards = shards
+        self._key = shards.key(0, "current")
+
+    async def current(self, spider: str) -> str:
+        """What a push without a generation of its own belongs to; "0" until one was opened."""
+        number = await self._shards.client.hget(self._key, spider)
+        return number.decode() if number else "0"
+
+    async def open(self, spider: str) -> str:
+        """Start a new generation: every URL of *spider* may be crawled once more."""
+        return str(await self._shards.client.hincrby(self._key, spider, 1))
+
+    async def tidy(self) -> None:
+        """Forget all that may be forgotten, in slices with a pause after each: Redis serves others in between."""
+        left = 1
+        while left:
+            left = await self.sweep()
+            await asyncio.sleep(PAUSE_SECONDS)
+
+    async def sweep(self) -> int:
+        """Take one small step in forgetting idle hosts and finished generations; returns how much is left, 0: nothing.
+
+        A generation is finished when a newer one is open and nothing of it is queued, leased or delayed. It goes
+        FRONTIER_RETENTION_SECONDS after its last push or ack. The current one stays. Any worker may call this.
+        """
+        current = await self._shards.client.hgetall(self._key)
+        flat = [part for pair in current.items() for part in pair]
+        return sum(await self._shards.run_all("sweep", *flat))

@@ -1,0 +1,220 @@
+"""What is in the frontier, by numbers: never more work than there are generations, hosts asked for, and workers."""
+
+from __future__ import annotations
+
+import random
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from crawler.frontier.messages import HostState, SpiderStats, WorkerState
+from crawler.frontier.server import keys
+from crawler.frontier.server.shards import Shards, pack, unpack
+from crawler.frontier.state.robots import Robots
+from crawler.frontier.state.tiers import read_learned
+from crawler.frontier.streams import tier_of
+from crawler.policy.tiers import Tier
+
+HOSTS_EXAMINED: Final = 2_000  # per stream and shard, taken at random beyond that
+SILENT_MS: Final = 15_000  # three heartbeats missed: what a killed worker had in its outbox is gone with it
+SAMPLED: Final = 16  # keys of a kind, to tell their size
+# How many a key holds; a Bloom filter's size is fixed: not told.
+_COUNTED: Final = {"list": "llen", "zset": "zcard", "set": "scard", "hash": "hlen"}
+_FIELDS: Final = frozenset(SpiderStats.__slots__)
+_HOST: Final = struct.Struct("<9d3HI2HhBHh")  # the twin of HOST in lua/lib/hosts.lua
+
+
+@dataclass(frozen=True, slots=True)
+class FrontierStats:
+    """The counters of each spider and of all; *eligible_hosts* may be visited now, *waiting_hosts* later.
+
+    *tiers*: the counters by spider and tier, that is by queue.
+    *suspects*: hosts with requests that only an idle worker may lease. *evicted*: dead letters of all spiders that were
+    lost to FRONTIER_DEAD_LIMIT. *now_ms*: the frontier's time.
+    """
+
+    spiders: Mapping[str, SpiderStats]
+    generations: Mapping[tuple[str, str], SpiderStats]
+    tiers: Mapping[tuple[str, Tier], SpiderStats]
+    eligible_hosts: int
+    waiting_hosts: int
+    suspects: int
+    evicted: int
+    now_ms: int
+    mark: tuple[int, ...] = field(repr=False)  # changes whenever anything was queued or leased
+
+    @property
+    def total(self) -> SpiderStats:
+        """The sum over all spiders."""
+        return sum(self.spiders.values(), SpiderStats())
+
+
+class Inspection:
+    """Reads; writes only the signs of life of workers."""
+
+    def __init__(self, shards: Shards, sample: Callable[[Sequence[int], int], list[int]] = random.sample) -> None:
+        self._shards = shards
+        self._sample = sample
+
+    async def stats(self, spider: str | None = None) -> FrontierStats:
+        """Counters of *spider*, or of all; O(generations) whatever the queue's size."""
+        answers = await self._shards.run_all("stats")
+        generations: dict[tuple[str, str], SpiderStats] = {}
+        tiers: dict[tuple[str, Tier], SpiderStats] = {}
+        hosts = [0, 0, 0]
+        for *_, rows, streams in answers:
+            for name, fields in rows:
+                stream, _, generation = name.decode().rpartition(":")
+                key = (stream.partition(":")[0], generation)
+                if spider in {None, key[0]}:
+                    counters, queue = _counters(fields), (key[0], tier_of(stream))
+                    generations[key] = generations.get(key, SpiderStats()) + counters
+                    tiers[queue] = tiers.get(queue, SpiderStats()) + counters
+            for stream, *counts in streams:
+                if spider in {None, stream.decode().partition(":")[0]}:
+                    hosts = [total + count for total, count in zip(hosts, counts, strict=True)]
+        spiders: dict[str, SpiderStats] = {}
+        for (name, _), sums in generations.items():
+            spiders[name] = spiders.get(name, SpiderStats()) + sums
+        mark = tuple(number for answer in answers for number in answer[:1] + answer[2:4])
+        return FrontierStats(
+            spiders,
+            generations,
+            tiers,
+            hosts[0],
+            hosts[1],
+            hosts[2],
+            evicted=sum(answer[4] for answer in answers),
+            now_ms=max(answer[1] for answer in answers),
+            mark=mark,
+        )
+
+    async def empty(self, spider: str | None = None) -> bool:
+        """Whether nothing is queued, leased or delayed, nor in any living worker's outbox: two equal passes agree.
+
+        Seeds are not looked at: ask `Seeds.pending` too. Errors pass through: unknown is not empty.
+        """
+        first = await self.stats(spider)
+        busy = any(worker.info.get("outbox") for worker in await self.workers(SILENT_MS))
+        second = await self.stats(spider)
+        idle = not (second.total.queued or second.total.leased or second.total.delayed)
+        return idle and not busy and first.mark == second.mark and first.total == second.total
+
+    async def hosts(self, spider: str | None = None, top: int = 20) -> list[HostState]:
+        """The hosts with most queued requests, among HOSTS_EXAMINED at random where there are more."""
+        now = (await self.stats(spider)).now_ms
+        queued = await self._queued(spider)
+        leading = sorted(queued, key=lambda place: (-queued[place], place))[:top]
+        return [await self._host(*place, queued[place], now) for place in leading]
+
+    async def sizes(self) -> tuple[float | None, float | None]:
+        """Bytes per queued URL and per seen URL, measured on a few keys of each kind; None where there is nothing.
+
+        Without the server's fixed costs and the index entry of each host.
+        """
+        queues: list[str] = []
+        buckets: list[str] = []
+        for shard, answer in enumerate(await self._shards.run_all("stats")):
+            for stream, *_ in answer[6]:
+                names = await self._hosts(shard, stream.decode(), SAMPLED)
+                queues += [
+                    self._shards.key(shard, f"{kind}:{keys.place(stream.decode(), name)}")
+                    for name in names
+                    for kind in ("q", "early")
+                ]
+            for _, flat in answer[5]:
+                fields = dict(zip(flat[::2], flat[1::2], strict=True))
+                count = int(fields.get(b"buckets", 0))
+                chosen = self._sample(range(count), min(SAMPLED, count))
+                buckets += [self._shards.key(shard, f"seen:{fields[b'set'].decode()}:{bucket}") for bucket in chosen]
+        return await self._bytes_per_member(queues), await self._bytes_per_member(buckets)
+
+    async def heartbeat(self, worker: str, info: Mapping[str, Any], streams: Sequence[str] = ()) -> int:
+        """Say that *worker* lives, what it holds, e.g. leases and outbox, and which *streams* it leases from; returns
+        the frontier's time in ms."""
+        return int(await self._shards.run("heartbeat", 0, worker, pack(dict(info)), *streams))
+
+    async def leave(self, worker: str) -> None:
+        """Take *worker* off the list."""
+        await self._shards.run("heartbeat", 0, worker, b"")
+
+    async def workers(self, within_ms: int = 60_000) -> list[WorkerState]:
+        """The workers heard of within that time."""
+        client = self._shards.client
+        now = (await self._shards.run("stats", 0))[1]
+        alive = await client.zrangebyscore(self._shards.key(0, "workers"), now - within_ms, "+inf", withscores=True)
+        if not alive:
+            return []
+        infos = await client.hmget(self._shards.key(0, "workers:info"), [name for name, _ in alive])
+        return [
+            WorkerState(name.decode(), int(now - at), _texts(unpack(info)))
+            for (name, at), info in zip(alive, infos, strict=True)
+            if info is not None
+        ]
+
+    async def _queued(self, spider: str | None) -> dict[tuple[int, str], int]:
+        queued: dict[tuple[int, str], int] = {}
+        for shard in range(self._shards.count):
+            for stream, *_ in (await self._shards.run("stats", shard))[6]:
+                if spider in {None, stream.decode().partition(":")[0]}:
+                    for lane in (stream.decode(), stream.decode() + "!"):
+                        for host, count in (await self._lengths(shard, lane)).items():
+                            queued[shard, host] = queued.get((shard, host), 0) + count
+        return queued
+
+    async def _hosts(self, shard: int, lane: str, most: int) -> list[str]:
+        """Up to *most* hosts of each of the three lists of a lane, at random."""
+        names: list[bytes] = []
+        for listing in ("due", "wait"):
+            names += await self._shards.client.zrandmember(self._shards.key(shard, f"{listing}:{lane}"), most)
+        names += await self._shards.client.srandmember(self._shards.key(shard, f"park:{lane}"), most)
+        return [name.decode() for name in names]
+
+    async def _lengths(self, shard: int, lane: str) -> dict[str, int]:
+        names = await self._hosts(shard, lane, HOSTS_EXAMINED)
+        async with self._shards.client.pipeline(transaction=False) as pipe:
+            for name in names:
+                pipe.llen(self._shards.key(shard, f"q:{keys.place(lane, name)}"))
+                pipe.zcard(self._shards.key(shard, f"early:{keys.place(lane, name)}"))
+            counts = await pipe.execute()
+        return {name: listed + early for name, listed, early in zip(names, counts[::2], counts[1::2], strict=True)}
+
+    async def _bytes_per_member(self, chosen: Sequence[str]) -> float | None:
+        size = members = 0
+        for key in chosen:
+            kind = (await self._shards.client.type(key)).decode()
+            if kind in _COUNTED:
+                size += await self._shards.client.memory_usage(key, samples=0) or 0
+                members += await getattr(self._shards.client, _COUNTED[kind])(key)
+        return size / members if members else None
+
+    async def _host(self, shard: int, name: str, queued: int, now: int) -> HostState:
+        raw = await self._shards.client.hget(self._shards.key(shard, "hosts"), name) or bytes(_HOST.size)
+        fields = _HOST.unpack_from(raw)
+        start, delay, _, _, blocked, *_ = fields[:9]
+        cap, _, in_flight, latency, ok, bad, streak, openings, *_ = fields[9:]
+        return HostState(
+            host=name,
+            queued=queued,
+            delay_ms=round(delay),
+            in_flight=in_flight,
+            cap=cap,
+            waits_ms=max(0, round(max(start, blocked)) - now),
+            blocked_ms=max(0, round(blocked) - now),
+            latency_ms=latency,
+            success=ok / (ok + bad) if ok + bad else None,
+            faults=max(0, -streak),
+            openings=openings,
+            tier=read_learned(await self._shards.client.hget(self._shards.key(shard, "tiers"), name)).tier,
+            sitemaps=await Robots(self._shards).sitemaps(name),
+        )
+
+
+def _counters(fields: Sequence[bytes]) -> SpiderStats:
+    pairs = zip(fields[::2], fields[1::2], strict=True)
+    return SpiderStats(**{name.decode(): int(value) for name, value in pairs if name.decode() in _FIELDS})
+
+
+def _texts(info: Mapping[bytes, Any]) -> dict[str, Any]:
+    return {name.decode(): value.decode() if isinstance(value, bytes) else value for name, value in info.items()}

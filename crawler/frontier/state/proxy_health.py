@@ -1,0 +1,123 @@
+"""The health of proxies, shared by the fleet: a view of Redis that is a moment old, and changes by compare and set.
+
+Redis holds names of pools and proxies, never a credential. While it is away each worker goes by what it saw last.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from time import monotonic
+from typing import Final
+
+from redis.exceptions import RedisError
+from scrapy.statscollectors import StatsCollector
+
+from crawler import stats as names
+from crawler.frontier.server.shards import Shards
+from crawler.policy.proxy_health import Health, HealthPolicy, State
+
+VIEW_SECONDS: Final = 1.0  # how old a view may be when a proxy is chosen by it
+MEMORY_MS: Final = 86_400_000  # a pool of which nothing was noted for a day is good again
+_TRIES: Final = 5  # of a change while others change the same proxy
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class _View:
+    """A pool as Redis knew it at *now_ms* of the server's clock, which was *at* on ours."""
+
+    now_ms: int = 0
+    at: float = 0.0
+    asked_at: float = float("-inf")
+    proxies: dict[str, Health] = field(default_factory=dict)  # without those of which there is nothing to remember
+
+
+class ProxyHealth:
+    """What one worker knows of the proxies, and tells the others."""
+
+    def __init__(
+        self,
+        shards: Shards,
+        policy: HealthPolicy,
+        stats: StatsCollector,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self._shards = shards
+        self._policy = policy
+        self._stats = stats
+        self._clock = clock
+        self._views: dict[str, _View] = {}
+
+    async def sick(self, pool: str) -> Mapping[str, State]:
+        """The proxies of *pool* that are quarantined or due for a trial; about a second old."""
+        view = self._view(pool)
+        if self._clock() - view.asked_at > VIEW_SECONDS:
+            view.asked_at = self._clock()  # meanwhile others go by what was known before
+            await self._ask(pool, view)
+        now = self._now_ms(view)
+        states = {name: self._policy.state(health, now) for name, health in view.proxies.items()}
+        return {name: state for name, state in states.items() if state in {State.QUARANTINED, State.DUE}}
+
+    def wait_ms(self, pool: str, proxies: Collection[str]) -> int:
+        """When to ask for *proxies* again; 0 when one is due for a trial, or none is set aside."""
+        view = self._view(pool)
+        aside = [view.proxies[name] for name in proxies if name in view.proxies]
+        return min((self._policy.wait_ms(health, self._now_ms(view)) for health in aside), default=0)
+
+    async def claim(self, pool: str, proxy: str) -> bool:
+        """Begin the trial of *proxy*. False: another request of the fleet has it."""
+        return await self._change(pool, proxy, self._policy.claimed) is not None
+
+    async def succeeded(self, pool: str, proxy: str) -> bool:
+        """Note an answer. True when *proxy* had been set aside and is good again."""
+        change = await self._change(pool, proxy, lambda health, _: self._policy.succeeded(health))
+        return change is not None and change[0].failures >= self._policy.failures
+
+    async def failed(self, pool: str, proxy: str, host: str = "", *, trial: bool = False) -> int | None:
+        """Note a failure; with *host* one that may be that host's. Returns for how many ms *proxy* is set aside by it,
+        0 when it is not, None when the failure did not count."""
+        change = await self._change(
+            pool, proxy, lambda health, now: self._policy.failed(health, now, host, trial=trial)
+        )
+        if change is None:
+            return None
+        after = change[1]
+        return self._policy.duration_ms(after.level) if after.failures >= self._policy.failures else 0
+
+    async def _change(
+        self, pool: str, proxy: str, change: Callable[[Health, int], Health]
+    ) -> tuple[Health, Health] | None:
+        """Health of *proxy* before and after *change*; None when that changes nothing, or others were faster."""
+        view = self._view(pool)
+        for _ in range(_TRIES):
+            before = view.proxies.get(proxy, Health())
+            after = change(before, self._now_ms(view))
+            if after == before:
+                return None
+            if await self._ask(pool, view, proxy, before.encode(), after.encode()):
+                return before, after
+        return None
+
+    async def _ask(self, pool: str, view: _View, *change: str) -> bool:
+        """Read the pool, and make a change; False when the record is another one by now."""
+        try:
+            now, made, flat = await self._shards.run("proxy_health", 0, pool, MEMORY_MS, *change)
+        except (RedisError, OSError) as error:
+            self._stats.inc_value(names.REDIS_ERRORS)
+            logger.debug("The health of pool %s is not shared now: %s", pool, error)
+            if change:
+                view.proxies[change[0]] = Health.decode(change[2])
+            return True
+        pairs = zip(flat[::2], flat[1::2], strict=True)
+        view.proxies = {name.decode(): Health.decode(record.decode()) for name, record in pairs}
+        view.now_ms, view.at = int(now), self._clock()
+        return bool(made)
+
+    def _view(self, pool: str) -> _View:
+        return self._views.setdefault(pool, _View(at=self._clock()))
+
+    def _now_ms(self, view: _View) -> int:
+        return view.now_ms + round((self._clock() - view.at) * 1000)

@@ -1,0 +1,67 @@
+"""robots.txt for the whole fleet: what one worker fetched serves all, and one worker at a time fetches."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from crawler.frontier.server.shards import Shards
+from crawler.policy.robots import RobotsVerdict
+
+LOCK_MS: Final = 5_000  # prolonged while the fetch goes on: what a killed worker costs its host
+
+
+@dataclass(frozen=True, slots=True)
+class CachedRobots:
+    """What was fetched. *rules*: the text to obey, "" where nothing is forbidden or nothing could be reached."""
+
+    verdict: RobotsVerdict
+    status: int  # of the last answer, 0 without one
+    fresh_ms: int  # until it is to be fetched again
+    rules: str = ""
+    sitemaps: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FetchTask:
+    """It is this worker's turn to fetch, for LOCK_MS at a time."""
+
+    failing_ms: int  # since when it could not be reached, 0 when that is news
+
+
+class Robots:
+    """An origin (`https://shop.example`) lives on the shard of the politeness group *host* of the pages that ask."""
+
+    def __init__(self, shards: Shards) -> None:
+        self._shards = shards
+
+    async def claim(self, host: str, origin: str, worker: str) -> CachedRobots | FetchTask | None:
+        """What is known of *origin*, else the task to fetch it; None while another worker does. Again: prolongs it."""
+        shard = self._shards.of_host(host)
+        kind, *rest = await self._shards.run("robots_claim", shard, origin, worker, LOCK_MS)
+        if kind == b"known":
+            verdict, fresh_ms, status, body = rest
+            return CachedRobots(RobotsVerdict(verdict.decode()), status, fresh_ms, zlib.decompress(body).decode())
+        return FetchTask(rest[0]) if kind == b"fetch" else None
+
+    async def keep(
+        self, host: str, origin: str, worker: str, known: CachedRobots, *, keep_ms: int, unreachable: bool = False
+    ) -> bool:
+        """Tell the fleet, for *keep_ms*; False when the task had passed to another worker meanwhile."""
+        texts = (zlib.compress(known.rules.encode()), "\n".join(known.sitemaps))
+        row = (known.verdict, known.status, known.fresh_ms, keep_ms, int(unreachable), *texts)
+        return bool(await self._shards.run("robots_keep", self._shards.of_host(host), origin, worker, *row))
+
+    async def crawl_delay(self, host: str, origin: str, delay_ms: int) -> int:
+        """What the robots.txt of *origin* asks for, 0 for nothing; returns the host's delay now, in ms."""
+        shard = self._shards.of_host(host)
+        return int(await self._shards.run("crawl_delay", shard, host, origin, delay_ms))
+
+    async def sitemaps(self, host: str) -> Mapping[str, list[str]]:
+        """The sitemaps that the robots.txt of *host*'s origins name, by origin."""
+        shard, client = self._shards.of_host(host), self._shards.client
+        origins = [name.decode() for name in await client.hkeys(self._shards.key(shard, f"origins:{host}"))]
+        named = [await client.hget(self._shards.key(shard, f"robots:{origin}"), "sitemaps") for origin in origins]
+        return {origin: raw.decode().split("\n") for origin, raw in zip(origins, named, strict=True) if raw}

@@ -1,0 +1,103 @@
+"""Start URLs from `<spider>:start_urls`, as scrapy-redis keeps them, but leased instead of popped."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from redis.exceptions import ResponseError
+from scrapy.settings import BaseSettings
+
+from crawler import config
+from crawler.errors import ConfigError
+from crawler.frontier.server.scripts import Client, Scripts
+
+Kind = Literal["list", "set", "zset"]
+
+
+@dataclass(frozen=True, slots=True)
+class Seed:
+    """An entry and the handle that settles it; raw is whatever was pushed."""
+
+    handle: bytes
+    raw: bytes
+
+
+class Seeds:
+    """The entries of one start-URLs key. Leases live in `{<key>}:leases`, in the same Cluster slot.
+
+    A worker that dies gives its entries back after the lease; one that only stalls for longer may see them
+    handed out twice. An entry goes back to the front of a list.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        key: str,
+        kind: Kind = "list",
+        lease_ms: int = 120_000,
+        *,
+        claim: Callable[[], str] | None = None,
+    ) -> None:
+        self._client: Any = client
+        self._key = key
+        self._leases = f"{{{key}}}:leases"
+        self._kind = kind
+        self._lease_ms = lease_ms
+        self._claim = claim or (lambda: uuid.uuid4().hex)
+        self._scripts = Scripts(client, {})
+
+    @classmethod
+    def from_settings(cls, client: Client, key: str, settings: BaseSettings) -> Seeds:
+        """The kind of *key* as scrapy-redis reads it: REDIS_START_URLS_AS_SET, then REDIS_START_URLS_AS_ZSET."""
+        kind: Kind = "list"
+        if config.boolean(settings, "REDIS_START_URLS_AS_SET"):
+            kind = "set"
+        elif config.boolean(settings, "REDIS_START_URLS_AS_ZSET"):
+            kind = "zset"
+        return cls(client, key, kind, round(config.number(settings, "FRONTIER_LEASE_SECONDS", 1, 86_400) * 1000))
+
+    async def lease(self, limit: int) -> list[Seed]:
+        """Up to *limit* entries: a list from the left, a zset from the highest score. ConfigError on another type."""
+        try:
+            flat = await self._scripts.run(
+                "take_seeds", [self._key, self._leases], self._kind, limit, self._claim(), self._lease_ms
+            )
+        except ResponseError as error:
+            raise await self._explained(error) from None
+        return [Seed(handle, raw) for handle, raw in zip(flat[::2], flat[1::2], strict=True)]
+
+    async def ack(self, seeds: Sequence[Seed]) -> int:
+        """Their requests are in the frontier; returns how many leases were still ours."""
+        return int(await self._client.zrem(self._leases, *(seed.handle for seed in seeds))) if seeds else 0
+
+    async def give_back(self, seeds: Sequence[Seed]) -> int:
+        """Put entries back unused."""
+        keys = [self._key, self._leases]
+        return int(await self._scripts.run("return_seeds", keys, self._kind, *(seed.handle for seed in seeds)))
+
+    async def pending(self) -> int:
+        """Entries that wait or are leased."""
+        count = {"list": self._client.llen, "set": self._client.scard, "zset": self._client.zcard}[self._kind]
+        try:
+            waiting = await count(self._key)
+        except ResponseError as error:
+            raise await self._explained(error) from None
+        return int(waiting) + int(await self._client.zcard(self._leases))
+
+    async def _explained(self, error: ResponseError) -> Exception:
+        if "WRONGTYPE" not in str(error):
+            return error
+        found = (await self._client.type(self._key)).decode()
+        wanted = {
+            "list": "both False",
+            "set": "REDIS_START_URLS_AS_SET = True",
+            "zset": "REDIS_START_URLS_AS_ZSET = True",
+        }
+        return ConfigError(
+            "REDIS_START_URLS_AS_SET, _AS_ZSET",
+            self._kind,
+            f"what the key {self._key} holds, a {found}: {wanted.get(found, 'delete or rename that key')}",
+        )

@@ -1,0 +1,111 @@
+"""What the fleet knows of tiers, in Redis: learned per host, served by whom, spent today."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final, NamedTuple
+
+from crawler.frontier.server.shards import Shards, pack, unpack
+from crawler.frontier.streams import tier_of
+from crawler.policy.tiers import TIERS, UNKNOWN, Learned, Tier, rank
+
+MOST_HOSTS: Final = 100_000  # learned, over all shards; beyond it the ones unchanged for longest are forgotten
+PAGE: Final = 500  # hosts per call
+SERVED_MS: Final = 60_000  # after its last worker was heard of, a tier counts as served for so long
+DAY_MS: Final = 86_400_000
+_ZERO: Final = b""  # nothing is known
+
+
+class Change(NamedTuple):
+    """A host's tier as it is now, and as it is stored."""
+
+    known: Learned
+    raw: bytes
+
+
+class Spent(NamedTuple):
+    """What each tier cost on one day (UTC)."""
+
+    requests: Mapping[Tier, float]
+    cost: Mapping[Tier, float]
+
+
+class Tiers:
+    """The fleet's side: each method is one call, or a few where hosts lie on several shards."""
+
+    def __init__(self, shards: Shards, keep_ms: int) -> None:
+        self._shards = shards
+        self._keep_ms = keep_ms
+        self._seen = ["0"] * shards.count  # the last change known, by shard
+        self.now_ms = 0  # the frontier's time at the last call of `changes`
+
+    def forget(self) -> None:
+        """The next call of `changes` tells all hosts again."""
+        self._seen = ["0"] * len(self._seen)
+
+    async def changes(self) -> dict[str, Change]:
+        """The hosts whose tier changed since the last call, all at the first."""
+        found: dict[str, Change] = {}
+        for shard in range(self._shards.count):
+            told = PAGE
+            while told == PAGE:
+                self.now_ms, last, rows = await self._shards.run("learned", shard, self._seen[shard], PAGE)
+                self._seen[shard] = last.decode() if isinstance(last, bytes) else str(last)
+                told = len(rows) // 2
+                found |= {
+                    name.decode(): Change(read_learned(raw), raw)
+                    for name, raw in zip(rows[::2], rows[1::2], strict=True)
+                }
+        return found
+
+    async def learn(self, host: str, lesson: Callable[[Learned], Learned]) -> Learned:
+        """Apply *lesson* to what is known of *host*, whoever else does so at the same time; what is known then."""
+        shard = self._shards.of_host(host)
+        most = max(1, MOST_HOSTS // self._shards.count)
+        while True:
+            raw = await self._shards.client.hget(self._shards.key(shard, "tiers"), host) or _ZERO
+            before = read_learned(raw)
+            after = lesson(before)
+            if after == before or await self._shards.run("learn", shard, host, raw, _write(after), self._keep_ms, most):
+                return after
+
+    async def known(self, host: str) -> Learned:
+        """What is known of one host."""
+        return read_learned(await self._shards.client.hget(self._shards.key(self._shards.of_host(host), "tiers"), host))
+
+    async def served(self, spider: str) -> frozenset[Tier]:
+        """The tiers of *spider* that some worker leases from, as of the last call of `changes`."""
+        since = self.now_ms - SERVED_MS
+        streams = await self._shards.client.zrangebyscore(self._shards.key(0, "streams"), since, "+inf")
+        names = [stream.decode() for stream in streams]
+        return frozenset(tier_of(name) for name in names if name.partition(":")[0] == spider)
+
+    async def spend(self, requests: Mapping[Tier, int], cost: Mapping[Tier, float]) -> Spent:
+        """Count, and tell what is spent today by the whole fleet."""
+        tiers = [tier for tier in TIERS if requests.get(tier) or cost.get(tier)]
+        counts = [part for tier in tiers for part in (tier, requests.get(tier, 0), cost.get(tier, 0.0))]
+        flat = await self._shards.run("spend", 0, *counts)
+        return _spent(dict(zip(flat[::2], flat[1::2], strict=True)))
+
+    async def spent(self, now_ms: int) -> Spent:
+        """What is spent on the day of *now_ms*."""
+        return _spent(await self._shards.client.hgetall(self._shards.key(0, f"spent:{now_ms // DAY_MS}")))
+
+
+def _spent(fields: Mapping[bytes, bytes]) -> Spent:
+    sums = {name.decode(): float(value) for name, value in fields.items()}
+    of = {what: {tier: sums.get(f"{tier}:{what}", 0.0) for tier in TIERS} for what in Spent._fields}
+    return Spent(of["requests"], of["cost"])
+
+
+def _write(known: Learned) -> bytes:
+    numbers = (rank(known.tier), known.failed, known.ok, known.trial, known.until_ms, known.term_ms)
+    return pack(numbers)
+
+
+def read_learned(raw: bytes | None) -> Learned:
+    """What is stored of a host, or of one that nothing is known of."""
+    if not raw:
+        return UNKNOWN
+    tier, *numbers = unpack(raw)
+    return Learned(TIERS[tier], *(int(number) for number in numbers))

@@ -1,0 +1,67 @@
+"""Gathers pages into batches for one scraping API: a batch is sent when it is full, or has waited long enough."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from scrapy.http import Response
+
+from crawler.handlers.api.calls import ProviderCalls
+from crawler.worker.pacing import MissedError
+
+
+@dataclass(slots=True, eq=False)
+class _Batch:
+    leaving: dict[str, Callable[[], None]] = field(default_factory=dict)  # by URL
+    full: asyncio.Event = field(default_factory=asyncio.Event)
+    answer: asyncio.Task[Response] | None = None
+    missed: dict[str, Exception] = field(default_factory=dict)
+
+
+class Batches:
+    """Who joins shares the call that starts the batch, and its answer."""
+
+    def __init__(self, calls: ProviderCalls) -> None:
+        self._calls = calls
+        self._open: _Batch | None = None
+
+    async def join(self, url: str, leaving: Callable[[], None]) -> Response:
+        """The answer to the call for a batch with *url*; raises what *leaving* raised, when its turn was over."""
+        batch = self._open
+        if batch is None or url in batch.leaving:
+            batch = self._open = _Batch()
+            batch.answer = asyncio.ensure_future(self._send(batch))
+        batch.leaving[url] = leaving
+        if len(batch.leaving) >= self._calls.provider.batch_size:
+            batch.full.set()
+            self._open = None
+        assert batch.answer is not None
+        answer = await asyncio.shield(batch.answer)  # one who gives up must not take it from the others
+        if url in batch.missed:
+            raise batch.missed[url]
+        return answer
+
+    async def _send(self, batch: _Batch) -> Response:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._calls.provider.batch_seconds):
+                await batch.full.wait()
+        if self._open is batch:
+            self._open = None
+        urls: list[str] = []
+        return await self._calls.send(self._calls.provider.call, {"urls": urls}, lambda: _leave(batch, urls))
+
+
+def _leave(batch: _Batch, urls: list[str]) -> None:
+    """Fill in the *urls* whose turn is not over; raises MissedError when there are none."""
+    for url, leaving in batch.leaving.items():
+        try:
+            leaving()
+        except MissedError as error:
+            batch.missed[url] = error
+        else:
+            urls.append(url)
+    if not urls:
+        raise MissedError

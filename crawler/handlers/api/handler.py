@@ -1,0 +1,162 @@
+"""The download handler of the api tier: asks a scraping API for the page, and answers as the page's own host would.
+
+It never waits for a job: the job's id goes into the request's meta and the request back into the frontier, so any
+worker asks after it later, also when this one is dead by then. docs/browser.md describes providers.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from time import time
+from typing import Any, Final
+
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.exceptions import DownloadFailedError, NotSupported
+from scrapy.http import Headers, Response
+from scrapy.utils._download_handlers import make_response
+
+from crawler import stats as names
+from crawler.errors import ConfigError
+from crawler.handlers.api.batches import Batches
+from crawler.handlers.api.calls import ProviderCalls, ProviderDownError
+from crawler.handlers.wire_turn import WireTurn
+from crawler.meta import API_JOB, API_PROVIDER, WIRE_TURN
+from crawler.policy.api_answers import AnswerError
+from crawler.policy.providers import GONE, RAW, Provider, read_providers
+from crawler.worker.access import worker_if_any
+from crawler.worker.pacing import MissedError, TooLateError
+
+DECODED: Final = frozenset({"content-encoding", "content-length", "transfer-encoding"})
+ALWAYS: Final = WireTurn(lambda: True, lambda *_: None)
+
+logger = logging.getLogger(__name__)
+
+
+class ApiDownloadHandler:
+    """Fetches every request given to it through the first provider of API_PROVIDERS that is up.
+
+    Raises TooLateError where the request has to come back later (the provider is down, its job is not done),
+    DownloadFailedError where the provider could not get the page, MissedError, and NotSupported for other than GET.
+    """
+
+    lazy = True
+    guards_addresses = True  # it dials nothing itself: providers are called through the http handler
+
+    def __init__(self, crawler: Crawler, clock: Callable[[], float] = time) -> None:
+        self._crawler = crawler
+        self._clock = clock
+        keys = crawler.settings.getdict("API_KEYS")
+        self._calls = {
+            name: ProviderCalls(provider, _key(provider, keys), self._fetch, crawler.stats)
+            for name, provider in read_providers(crawler.settings).items()
+        }
+        self._batches = {name: Batches(calls) for name, calls in self._calls.items() if calls.provider.shape == "batch"}
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> ApiDownloadHandler:
+        """Raises ConfigError."""
+        return cls(crawler)
+
+    async def download_request(self, request: Request) -> Response:
+        """The page of *request*, with the status, headers and body that its host gave the provider."""
+        departure: WireTurn = request.meta.pop(WIRE_TURN, None) or ALWAYS
+        if request.method != "GET":
+            raise NotSupported(f"{request}: scraping APIs are asked for pages by GET only")
+        calls = self._chosen(request)
+        try:
+            return await self._page(request, calls, departure)
+        except ProviderDownError:
+            raise TooLateError(round(1000 * max(1.0, calls.rest()))) from None
+        except AnswerError as error:
+            request.meta.pop(API_JOB, None)
+            raise DownloadFailedError(f"API {calls.provider.name}: {error}") from None
+
+    async def close(self) -> None:
+        """Nothing to free."""
+
+    async def _page(self, request: Request, calls: ProviderCalls, departure: WireTurn) -> Response:
+        provider = calls.provider
+        if API_JOB in request.meta:
+            return await self._ask_after(request, calls)
+        answer = await self._start(request, calls, departure)
+        departure.sent()  # the provider has asked the host before, or will: counted from now, it is never too early
+        if provider.shape == "sync":
+            return self._found(request, provider, answer)
+        request.meta[API_JOB] = [provider.name, provider.job_id(answer.body), self._clock()]
+        raise TooLateError(round(1000 * provider.poll_seconds))
+
+    async def _start(self, request: Request, calls: ProviderCalls, departure: WireTurn) -> Response:
+        def leaving() -> None:
+            if not departure.allowed():
+                raise MissedError
+            departure.leaving()
+
+        if calls.provider.shape == "batch":
+            answer = await self._batches[calls.provider.name].join(request.url, leaving)
+        else:
+            answer = await calls.send(calls.provider.call, {"url": request.url}, leaving)
+        self._understood(answer, calls.provider)
+        return answer
+
+    async def _ask_after(self, request: Request, calls: ProviderCalls) -> Response:
+        provider, (_, job, started) = calls.provider, request.meta[API_JOB]
+        assert provider.poll is not None
+        answer = await calls.send(provider.poll, {"job": str(job), "url": request.url}, lambda: None)
+        if answer.status in GONE:
+            raise AnswerError(f"it no longer knows job {job}")
+        self._understood(answer, provider)
+        state = "done" if provider.page == RAW and provider.done is None else provider.state(answer.body)
+        if state == "failed" or (state == "waiting" and self._clock() - started > provider.job_seconds):
+            raise AnswerError(f"job {job} {'failed' if state == 'failed' else 'takes too long'}")
+        if state == "waiting":
+            raise TooLateError(round(1000 * provider.poll_seconds))
+        return self._found(request, provider, answer)
+
+    def _found(self, request: Request, provider: Provider, answer: Response) -> Response:
+        told = {str(name).lower(): str(value) for name, value in answer.headers.to_unicode_dict().items()}
+        page = provider.found(request.url, answer.body, answer.status, told)
+        request.meta.pop(API_JOB, None)
+        self._pay(provider, page.cost)
+        headers = Headers()
+        for name, value in page.headers:
+            if name.lower() not in DECODED:
+                headers.appendlist(name, value)
+        response: Response = make_response(request.url, page.status, headers, page.body, flags=["api", provider.name])
+        response.request = request
+        return response
+
+    def _understood(self, answer: Response, provider: Provider) -> None:
+        if answer.status >= 400 and not (provider.page == RAW and answer.status in GONE):
+            raise AnswerError(f"it refused the request with status {answer.status}")
+
+    def _chosen(self, request: Request) -> ProviderCalls:
+        """The provider of the request's job, the one it names, or the first that is not left alone."""
+        if API_JOB in request.meta:
+            if (known := self._calls.get(request.meta[API_JOB][0])) is not None:
+                return known
+            del request.meta[API_JOB]  # its provider is no longer there
+        if (named := request.meta.get(API_PROVIDER)) is not None:
+            if named not in self._calls:
+                raise NotSupported(f"{request}: API_PROVIDERS has no {named!r}")
+            return self._calls[named]
+        return min(self._calls.values(), key=lambda calls: calls.rest())
+
+    def _pay(self, provider: Provider, cost: float) -> None:
+        counted, stats = names.API_COST.format(provider.name), self._crawler.stats
+        stats.set_value(counted, stats.get_value(counted, 0) + cost)
+        if (worker := worker_if_any(self._crawler)) is not None:
+            worker.tiers.spend("api", requests=0, cost=cost)  # towards TIER_DAILY_COST
+
+    async def _fetch(self, call: Request) -> Response:
+        return await self._crawler.engine.downloader.handlers.download_request_async(call)
+
+
+def _key(provider: Provider, keys: Mapping[str, Any]) -> str:
+    name = provider.name.upper().replace("-", "_")
+    if name in keys:
+        return str(keys[name])
+    if any(call is not None and call.uses("key") for call in (provider.call, provider.poll)):
+        raise ConfigError(f"API_KEY_{name}", None, f"the key of API provider {provider.name!r}, in the environment")
+    return ""

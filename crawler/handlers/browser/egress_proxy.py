@@ -1,0 +1,216 @@
+"""The forward proxy on loopback that is Chromium's only way out: it dials what the guard allows, and nothing else.
+
+A page decides what its browser asks for: sub-resources, redirects, fetch(), WebSockets, iframes. None of that passes
+the crawler, so it is judged here, on the address that is dialled: a name is resolved once, by us (DNS rebinding).
+Known weakness: through a further proxy a name that we cannot resolve is resolved there, and not judged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from scrapy.exceptions import CannotResolveHostError
+from scrapy.statscollectors import StatsCollector
+
+from crawler import stats as names
+from crawler import tasks
+from crawler.errors import AddressRefusedError
+from crawler.handlers.forwarding import Pass, ProxyRequestHead
+from crawler.handlers.resolver import Resolver
+from crawler.handlers.route import Proxy
+
+HEAD_BYTES: Final = 65_536  # of a request, and of a further proxy's answer
+HEAD_SECONDS: Final = 15.0
+CONNECT_SECONDS: Final = 15.0
+CHUNK_BYTES: Final = 65_536
+_TUNNEL_OPEN: Final = re.compile(rb"HTTP/1\.\d 2\d\d\b")
+
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class TunnelLimits:
+    """Of each connection."""
+
+    received_bytes: int
+    idle_seconds: float
+    resolves_proxied: bool = True  # GUARD_RESOLVE_PROXIED
+
+
+class EgressProxy:
+    """Listens between `start` and `close`; serves who shows a Pass."""
+
+    def __init__(self, resolver: Resolver, limits: TunnelLimits, stats: StatsCollector) -> None:
+        self._resolver = resolver
+        self._limits = limits
+        self._stats = stats
+        self._passes: dict[bytes, Pass] = {}
+        self._connections: set[asyncio.Task[None]] = set()
+        self._server: asyncio.Server | None = None
+
+    async def start(self) -> None:
+        """Listen on a port of the system's choice."""
+        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0, limit=HEAD_BYTES)
+
+    @property
+    def url(self) -> str:
+        """What Chromium is told."""
+        assert self._server is not None
+        return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+
+    def admit(self, upstream: Proxy | None = None) -> Pass:
+        """A new pass, whose connections go through *upstream*."""
+        admitted = Pass(upstream)
+        self._passes[admitted.header] = admitted
+        return admitted
+
+    def revoke(self, one: Pass) -> None:
+        """Serve *one* no more."""
+        self._passes.pop(one.header, None)
+
+    async def close(self) -> None:
+        """Stop listening and cut what is open."""
+        if self._server is not None:
+            self._server.close()
+        await tasks.end(*self._connections)
+
+    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.get_running_loop().create_task(self._serve(reader, writer))
+        self._connections.add(task)
+        task.add_done_callback(self._connections.discard)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while (asked := await self._admitted(reader, writer)) is None:
+                pass
+            head, shown = asked
+            await self._forward(head, shown, (reader, writer))
+        except (OSError, EOFError, ValueError, asyncio.LimitOverrunError) as error:  # TimeoutError is an OSError
+            logger.debug("A browser's connection ended: %s", error)
+        finally:
+            await _closed(writer)
+
+    async def _admitted(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> tuple[ProxyRequestHead, Pass] | None:
+        async with asyncio.timeout(HEAD_SECONDS):
+            head = ProxyRequestHead.parse(await reader.readuntil(b"\r\n\r\n"))
+        shown = self._passes.get(head.header(b"proxy-authorization"))
+        if shown is None:
+            await _reply(writer, "407 Proxy Authentication Required", 'Proxy-Authenticate: Basic realm="crawler"')
+            return None
+        return head, shown
+
+    async def _forward(self, head: ProxyRequestHead, shown: Pass, client: Streams) -> None:
+        host, port = head.address()
+        try:
+            upstream = await self._dial(head, host, port, shown)
+        except (AddressRefusedError, CannotResolveHostError, OSError) as error:
+            self._failed(error, host, shown)
+            if head.method == b"CONNECT":  # an answer to anything else would pass for the host's
+                await _reply(client[1], "502 Bad Gateway")
+            return
+        try:
+            if head.method == b"CONNECT":
+                client[1].write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+            else:
+                upstream[1].write(head.forwarded(shown.upstream))
+                shown.wrote(host, port)
+            await self._relay(client, upstream, partial(shown.wrote, host, port))
+        finally:
+            await _closed(upstream[1])
+
+    def _failed(self, error: Exception, host: str, shown: Pass) -> None:
+        if not isinstance(error, AddressRefusedError):
+            logger.debug("%s was not reached for the browser: %s", host, error)
+            return
+        self._stats.inc_value(names.BROWSER_REFUSED)
+        if host not in shown.refused:  # a page may try as often as it likes, the log tells it once
+            shown.refused.add(host)
+            logger.warning("A page in the browser asked for what it may not have: %s", error)
+
+    async def _dial(self, head: ProxyRequestHead, host: str, port: int, shown: Pass) -> Streams:
+        if shown.upstream is None:
+            return await self._connect(await self._resolver.resolve(host), port)
+        await self._resolver.check(host, resolving=self._limits.resolves_proxied)
+        proxy = shown.upstream
+        try:
+            streams = await self._connect(await self._resolver.resolve(proxy.host, trusted=True), proxy.port)
+            if head.method == b"CONNECT":
+                await _tunnel(streams, head.target, proxy.authorization)
+        except (OSError, EOFError, asyncio.LimitOverrunError, CannotResolveHostError) as error:
+            shown.broken = f"{proxy}: {str(error) or type(error).__name__}"
+            raise OSError(shown.broken) from error
+        return streams
+
+    async def _connect(self, addresses: list[str], port: int) -> Streams:
+        failure: OSError = OSError("no address")
+        for address in addresses:
+            try:
+                async with asyncio.timeout(CONNECT_SECONDS):
+                    return await asyncio.open_connection(address, port, limit=HEAD_BYTES)
+            except OSError as error:
+                failure = error
+        raise failure
+
+    async def _relay(self, client: Streams, upstream: Streams, wrote: Callable[[], None]) -> None:
+        """Both ways until both are done; cut where it is idle or has brought too much."""
+        loop, idle = asyncio.get_running_loop(), self._limits.idle_seconds
+        async with asyncio.timeout(idle) as deadline:
+
+            async def pump(
+                reader: asyncio.StreamReader, writer: asyncio.StreamWriter, most: float, told: Callable[[], None]
+            ) -> None:
+                while data := await reader.read(CHUNK_BYTES):
+                    if (most := most - len(data)) < 0:
+                        raise OSError("it brought more than one connection may")
+                    writer.write(data)
+                    told()
+                    await writer.drain()
+                    deadline.reschedule(loop.time() + idle)
+                if writer.can_write_eof():
+                    writer.write_eof()
+
+            try:
+                async with asyncio.TaskGroup() as both:
+                    both.create_task(pump(client[0], upstream[1], float("inf"), wrote))
+                    both.create_task(pump(upstream[0], client[1], self._limits.received_bytes, lambda: None))
+            except BaseExceptionGroup as group:
+                raise group.exceptions[0] from None
+
+
+async def _tunnel(streams: Streams, authority: str, authorization: bytes | None) -> None:
+    lines = [f"CONNECT {authority} HTTP/1.1".encode(), f"Host: {authority}".encode()]
+    lines += [b"Proxy-Authorization: " + authorization] if authorization else []
+    streams[1].write(b"\r\n".join((*lines, b"", b"")))
+    try:
+        async with asyncio.timeout(HEAD_SECONDS):
+            _agreed(await streams[0].readuntil(b"\r\n\r\n"))
+    except BaseException:
+        await _closed(streams[1])
+        raise
+
+
+def _agreed(answer: bytes) -> None:
+    if not _TUNNEL_OPEN.match(answer):
+        raise OSError(f"it said {answer.splitlines()[0][:100]!r}")
+
+
+async def _reply(writer: asyncio.StreamWriter, status: str, *headers: str) -> None:
+    writer.write("\r\n".join((f"HTTP/1.1 {status}", *headers, "Content-Length: 0", "", "")).encode())
+    await writer.drain()
+
+
+async def _closed(writer: asyncio.StreamWriter) -> None:
+    writer.close()
+    with suppress(OSError):
+        await writer.wait_closed()

@@ -1,0 +1,239 @@
+"""The download handler of the browser tier: scrapy-playwright with one real Chromium, replaced when it is worn or dead.
+
+Requests reach it by their tier (engine/downloader.py). Only the document of a page is paced; what the page loads from
+its host besides is limited by what is blocked. docs/browser.md says the rest.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from time import monotonic
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+from playwright._impl._api_structures import SetCookieParam
+from playwright.async_api import Browser, BrowserContext, Error, Page
+from playwright.async_api import TimeoutError as PlaywrightTimeoutError
+from scrapy import Request, Spider
+from scrapy.crawler import Crawler
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadCancelledError,
+    DownloadConnectionRefusedError,
+    DownloadFailedError,
+    DownloadTimeoutError,
+    NotSupported,
+)
+from scrapy.http import Headers, Response
+from scrapy_playwright.handler import ScrapyPlaywrightDownloadHandler
+
+from crawler import config
+from crawler import stats as names
+from crawler.errors import AddressRefusedError, BrowserError, ProxyError
+from crawler.handlers.browser.chromium import BrowserConfig, Chromium
+from crawler.handlers.browser.contexts import Contexts, Lent, Wants
+from crawler.handlers.browser.egress_proxy import EgressProxy, TunnelLimits
+from crawler.handlers.browser.lifecycle import BrowserLifecycle
+from crawler.handlers.browser.page_load import PageLoad, headers_of, settle
+from crawler.handlers.forwarding import Pass
+from crawler.handlers.resolver import Resolver
+from crawler.meta import WIRE_TURN
+
+CLOSE_SECONDS = 5.0  # for a tab or a context; a browser that needs longer hangs
+IDLE_SECONDS = 60.0  # of a connection
+HTML = (b"text/html", b"application/xhtml")
+
+logger = logging.getLogger(__name__)
+
+
+class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]
+    """Fetches every request given to it with Chromium; `meta["playwright"]` need not be set, nor PLAYWRIGHT_ settings.
+
+    Raises BrowserError when the browser failed and not the host, DownloadTimeoutError after `download_timeout`,
+    MissedError, AddressRefusedError, CannotResolveHostError, ProxyError, DownloadCancelledError (DOWNLOAD_MAXSIZE).
+    """
+
+    lazy = True
+    guards_addresses = True
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._browser = BrowserConfig.from_settings(crawler.settings)
+        self._maxsize = crawler.settings.getint("DOWNLOAD_MAXSIZE")
+        self._resolver = Resolver.of(crawler)
+        resolves_proxied = config.boolean(crawler.settings, "GUARD_RESOLVE_PROXIED")
+        self._limits = TunnelLimits(self._browser.connection_bytes, IDLE_SECONDS, resolves_proxied)
+        self._proxy = EgressProxy(self._resolver, self._limits, crawler.stats)
+        self._contexts = Contexts(self._browser.context_pages, self._browser.context_seconds, self._admit, monotonic)
+        self._visits: dict[Request, tuple[PageLoad, Lent]] = {}
+        self._keeper = BrowserLifecycle(
+            Chromium(self._browser.executable), self._browser, crawler.stats, self._proxy, self._forget
+        )
+        self.config.target_closed_max_retries = 0  # a second try takes a turn of its own
+        self.config.max_pages_per_context = self._browser.concurrency
+
+    async def download_request(self, request: Request) -> Response:
+        """The page of *request*, rendered; its own bytes where the document is no HTML."""
+        departure = request.meta.pop(WIRE_TURN, None)
+        await self._judge(request)
+        async with self._keeper.seat():
+            attempt = request.copy()  # scrapy-playwright writes into headers and meta
+            lent = self._contexts.lend(Wants.of(attempt))
+            visit = PageLoad(attempt, departure, lent.admitted.written, self._browser.blocked, self.stats)
+            response = await self._attempt(visit, lent)
+        request.meta["download_latency"] = attempt.meta.get("download_latency", 0.0)
+        response.request = request
+        return response
+
+    async def _judge(self, request: Request) -> None:
+        """The page itself, before a tab is opened for it."""
+        host = urlsplit(request.url).hostname or ""
+        try:
+            if request.meta.get("proxy"):
+                await self._resolver.check(host, resolving=self._limits.resolves_proxied)
+            else:
+                await self._resolver.resolve(host)
+        except AddressRefusedError:
+            self.stats.inc_value(names.ADDRESSES_REFUSED)
+            raise
+
+    async def _attempt(self, visit: PageLoad, lent: Lent) -> Response:
+        request = visit.request
+        seconds = float(request.meta.get("download_timeout") or self._crawler.settings.getfloat("DOWNLOAD_TIMEOUT"))
+        self._visits[request] = visit, lent
+        request.meta["playwright_context"] = lent.name
+        request.meta["playwright_context_kwargs"] = _context_options(self._proxy.url, lent)
+        request.meta["playwright_page_goto_kwargs"] = {"wait_until": "domcontentloaded", "timeout": seconds * 1000}
+        try:
+            async with asyncio.timeout(seconds + self._browser.settle_seconds):
+                return cast("Response", await self._download_request(request))
+        except (TimeoutError, PlaywrightTimeoutError):
+            if visit.page is None:
+                self._keeper.wear("hung")
+                raise BrowserError(f"{request}: the browser opened no tab within {seconds} s") from None
+            raise DownloadTimeoutError(f"{request} took longer than {seconds} s in the browser") from None
+        except Error as error:
+            raise self._failure(error, request, lent) from error
+        finally:
+            del self._visits[request]
+            visit.close()
+            self._contexts.give_back(lent)
+            await self._tidy(visit.page)
+
+    def _failure(self, error: Error, request: Request, lent: Lent) -> Exception:
+        words = error.message.splitlines()[0][:200]
+        if (broken := lent.admitted.broken) is not None:
+            lent.admitted.broken = None
+            return ProxyError(f"{request}: {broken}")
+        return BrowserError(f"{request}: {words}") if "net::ERR_" not in words else _network_failure(words)
+
+    async def _create_page(self, request: Request, spider: Spider) -> Page:
+        page: Page = await super()._create_page(request, spider)
+        self._visits[request][0].page = page
+        if cookies := request.headers.get("Cookie"):
+            await page.context.add_cookies(_cookies(cookies.decode("latin-1"), request.url))
+        self.stats.inc_value(names.BROWSER_PAGES)
+        return page
+
+    async def _download_request_with_page(self, request: Request, page: Page, spider: Spider) -> Response:
+        visit, _ = self._visits[request]
+        await visit.open(page)  # after scrapy-playwright's own route: the last one is asked first
+        return await visit.end(self._load(visit, page, spider))
+
+    async def _load(self, visit: PageLoad, page: Page, spider: Spider) -> Response:
+        started, request = monotonic(), visit.request
+        answer, download = await self._get_response_and_download(request, page, spider)
+        if download is not None and download.exception is not None:
+            raise BrowserError(f"{request}: {download.exception}")
+        if download is not None:
+            return visit.response(
+                download.response_status, Headers(download.headers), self._within(request, download.body)
+            )
+        if answer is None:
+            raise BrowserError(f"{request}: the browser shows no document")
+        headers = await headers_of(answer)
+        if (headers.get("Content-Type") or HTML[0]).lower().startswith(HTML):
+            await settle(page, self._browser.settle_seconds)
+            await self._apply_page_methods(page, request, spider)
+            headers["Content-Type"] = "text/html; charset=utf-8"
+            body = (await page.content()).encode()
+        else:
+            body = await answer.body()
+        request.meta["download_latency"] = monotonic() - started
+        return visit.response(answer.status, headers, self._within(request, body))
+
+    def _within(self, request: Request, body: bytes) -> bytes:
+        most = request.meta.get("download_maxsize", self._maxsize)
+        if most and len(body) > most:
+            raise DownloadCancelledError(f"{request}: {len(body)} bytes are more than DOWNLOAD_MAXSIZE, {most}")
+        return body
+
+    async def _tidy(self, page: Page | None) -> None:
+        """Close what is no longer needed; a browser that cannot do even that hangs."""
+        over: list[Page | BrowserContext] = [page] if page is not None else []
+        for lent in self._contexts.over():
+            self._proxy.revoke(lent.admitted)
+            if (wrapper := self.context_wrappers.pop(lent.name, None)) is not None:
+                over.append(wrapper.context)
+        try:
+            async with asyncio.timeout(CLOSE_SECONDS):
+                for one in over:
+                    await _closed(one)
+        except TimeoutError:
+            self._keeper.wear("hung")
+
+    def _admit(self, wants: Wants) -> Pass:
+        if wants.proxy is not None and wants.proxy.scheme != "http":
+            raise NotSupported(f"the browser goes through http proxies only, not {wants.proxy}")
+        return self._proxy.admit(wants.proxy)
+
+    @property
+    def browser(self) -> Browser | None:
+        """For scrapy-playwright."""
+        return self._keeper.browser
+
+    async def _maybe_launch_browser(self) -> None:
+        """Nothing: who has a seat has a browser."""
+
+    async def _launch(self) -> None:
+        """Nothing at the start of the engine: the first page launches."""
+
+    def _forget(self) -> None:
+        """The browser is gone, and all contexts with it."""
+        for lent in self._contexts.clear():
+            self._proxy.revoke(lent.admitted)
+        self.context_wrappers.clear()
+
+    async def _close(self) -> None:
+        await self._keeper.close()
+        await self._proxy.close()
+        self._resolver.close()
+
+
+async def _closed(one: Page | BrowserContext) -> None:
+    try:
+        await one.close()
+    except Error as error:  # crashed, or gone with its browser
+        logger.debug("A tab or context was gone before it was closed: %s", error)
+
+
+def _context_options(proxy_url: str, lent: Lent) -> dict[str, Any]:
+    shown = lent.admitted
+    proxy = {"server": proxy_url, "bypass": "<-loopback>", "username": shown.username, "password": shown.password}
+    agent = {"user_agent": lent.wants.user_agent} if lent.wants.user_agent else {}
+    return {"proxy": proxy, "service_workers": "block"} | agent
+
+
+def _cookies(header: str, url: str) -> list[SetCookieParam]:
+    pairs = [part.strip().partition("=") for part in header.split(";")]
+    return [{"name": name, "value": value, "url": url} for name, _, value in pairs if name]
+
+
+def _network_failure(words: str) -> Exception:
+    """Scrapy's exception for what Chromium calls net::ERR_…"""
+    if "TIMED_OUT" in words:
+        return DownloadTimeoutError(words)
+    if "NAME_NOT_RESOLVED" in words:
+        return CannotResolveHostError(words)
+    return DownloadConnectionRefusedError(words) if "CONNECTION_REFUSED" in words else DownloadFailedError(words)

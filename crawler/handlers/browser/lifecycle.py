@@ -1,0 +1,133 @@
+"""Keeps one browser for whoever has a page to load, and replaces it when it is worn, hangs or is dead.
+
+One at a time: a replacement waits for the pages that are open, each of which is bounded by its own time-out, unless the
+browser is beyond that.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Final
+
+from playwright.async_api import Browser, Error
+from scrapy.statscollectors import StatsCollector
+
+from crawler import stats as names
+from crawler import tasks
+from crawler.errors import BrowserError
+from crawler.handlers.browser.chromium import BrowserConfig, Chromium
+from crawler.handlers.browser.egress_proxy import EgressProxy
+
+RUNAWAY: Final = 2  # times BROWSER_MEMORY_MB: then nobody waits for the pages that are open
+ENDED_AT_ONCE: Final = frozenset({"hung", "runaway"})
+
+logger = logging.getLogger(__name__)
+
+
+class BrowserLifecycle:
+    """*forget* is called when a browser is gone, before there is another."""
+
+    def __init__(
+        self,
+        chromium: Chromium,
+        settings: BrowserConfig,
+        stats: StatsCollector,
+        proxy: EgressProxy,
+        forget: Callable[[], None],
+    ) -> None:
+        self.browser: Browser | None = None
+        self._chromium = chromium
+        self._settings = settings
+        self._stats = stats
+        self._proxy = proxy
+        self._forget = forget
+        self._seats = asyncio.Semaphore(settings.concurrency)
+        self._renewal = asyncio.Lock()
+        self._change = asyncio.Condition()
+        self._open = self._served = 0
+        self._worn = ""  # why the browser has to go
+        self._watch: asyncio.Task[None] | None = None
+
+    @asynccontextmanager
+    async def seat(self) -> AsyncIterator[None]:
+        """Room for one page, in a browser that is fit for it; raises BrowserError when none can be started."""
+        async with self._seats:
+            async with self._renewal:
+                await self._fit()
+                self._open += 1
+                self._served += 1
+            try:
+                yield
+            finally:
+                self._open -= 1
+                async with self._change:
+                    self._change.notify_all()
+
+    def wear(self, reason: str) -> None:
+        """The browser is to be replaced, before the next page."""
+        self._worn = self._worn or reason
+        if reason in ENDED_AT_ONCE:
+            self._chromium.kill()
+
+    async def close(self) -> None:
+        """End the browser, for good."""
+        if self._watch is not None:
+            await tasks.end(self._watch)
+        await self._end()
+
+    async def _fit(self) -> None:
+        if self._served >= self._settings.pages:
+            self.wear("pages")
+        if self._worn:
+            async with self._change:
+                await self._change.wait_for(lambda: not self._open)
+            self._stats.inc_value(names.BROWSER_RESTARTS.format(self._worn))
+            logger.info("The browser is replaced after %d pages: %s", self._served, self._worn)
+            await self._end()
+        if self.browser is None:
+            await self._launch()
+
+    async def _launch(self) -> None:
+        if self._watch is None:
+            await self._proxy.start()
+            self._watch = asyncio.ensure_future(self._watching())
+        try:
+            browser = await self._chromium.launch(self._proxy.url)
+        except (Error, OSError) as error:
+            await self._chromium.close()
+            raise BrowserError(f"{self._settings.executable} does not start: {error}") from error
+        self._worn, self._served, self.browser = "", 0, browser
+        browser.on("disconnected", lambda *_: self._lost(browser))
+        logger.info("Chromium %s started: %s", browser.version, self._settings.executable)
+
+    def _lost(self, browser: Browser) -> None:
+        if self.browser is browser:
+            self.wear("died")
+
+    async def _end(self) -> None:
+        self.browser = None
+        self._forget()
+        await self._chromium.close()
+
+    async def _watching(self) -> None:
+        while True:
+            await asyncio.sleep(self._settings.check_seconds)
+            if self.browser is not None and not self._worn:
+                await self._look()
+
+    async def _look(self) -> None:
+        """Whether the browser answers, and how much memory it has."""
+        try:
+            memory = await self._chromium.memory()
+        except (TimeoutError, Error) as error:
+            logger.warning("The browser does not answer and is ended: %s", error)
+            self.wear("hung")
+            return
+        self._stats.set_value(names.BROWSER_MEMORY, memory)
+        if memory > RUNAWAY * self._settings.memory_bytes:
+            self.wear("runaway")
+        elif memory > self._settings.memory_bytes:
+            self.wear("memory")

@@ -1,0 +1,202 @@
+"""One page in one tab: a single document, without what is blocked, and no redirect is followed here.
+
+A redirect, a meta refresh or a script that goes elsewhere would reach a host without its turn and its robots.txt. So
+the tab stops there, and Scrapy gets the redirect as from any other handler.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from time import monotonic
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from playwright.async_api import CDPSession, Error, Frame, Page, Route
+from playwright.async_api import Request as Asked
+from playwright.async_api import Response as Answer
+from playwright.async_api import TimeoutError as PlaywrightTimeoutError
+from scrapy import Request
+from scrapy.http import Headers, Response
+from scrapy.statscollectors import StatsCollector
+from scrapy.utils._download_handlers import make_response
+
+from crawler import stats as names
+from crawler import tasks
+from crawler.handlers.wire_turn import WireTurn
+from crawler.worker.pacing import MissedError
+
+SCHEMES: Final = frozenset({"http", "https", "data", "blob"})
+BODILESS: Final = frozenset({204, 205, 304})
+EMPTY_ERROR: Final = "ERR_HTTP_RESPONSE_CODE_FAILURE"  # Chromium's word for a 4xx or 5xx without a body
+# Not handed to Chromium: of one hop, or its own business.
+KEPT_BACK: Final = frozenset(
+    {"proxy-authorization", "cookie", "host", "content-length", "connection", "accept-encoding"}
+)
+DECODED: Final = ("Content-Encoding", "Content-Length", "Transfer-Encoding")  # no longer true of the body we have
+
+
+class PageLoad:
+    """Loads *request* in a tab. *written*: when something was last written to the host of a URL, in monotonic seconds.
+    *blocked*: resource types that are not loaded."""
+
+    def __init__(
+        self,
+        request: Request,
+        departure: WireTurn | None,
+        written: Callable[[str], float],
+        blocked: frozenset[str],
+        stats: StatsCollector,
+    ) -> None:
+        self.request = request
+        self.page: Page | None = None
+        self._departure = departure
+        self._written = written
+        self._blocked = blocked
+        self._stats = stats
+        self._frame_id = ""
+        self._left_at = 0.0  # when the document was asked for, monotonic seconds
+        self._head: tuple[int, Headers] | None = None  # of the document, as soon as it is known
+        self._early: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def open(self, page: Page) -> None:
+        """Stand between *page* and the network."""
+        await page.route("**", self._route)
+        page.on("response", self._seen)
+        page.on("popup", self._start(lambda popup: popup.close()))
+        session = await page.context.new_cdp_session(page)
+        tree = await session.send("Page.getFrameTree")
+        self._frame_id = tree["frameTree"]["frame"]["id"]
+        session.on("Fetch.requestPaused", self._start(lambda event: self._answered(session, event)))
+        documents = {"urlPattern": "*", "resourceType": "Document", "requestStage": "Response"}
+        await session.send("Fetch.enable", {"patterns": [documents]})
+
+    async def end(self, loading: Coroutine[Any, Any, Response]) -> Response:
+        """The page that *loading* makes, or what came instead of one: a redirect, an answer without a body.
+
+        Raises MissedError when the turn was over before the document could be asked for.
+        """
+        task = asyncio.ensure_future(loading)
+        try:
+            await asyncio.wait({task, self._early}, return_when=asyncio.FIRST_COMPLETED)
+            if self._early.done():
+                return self._early.result()
+            return task.result()
+        except Error as error:
+            if EMPTY_ERROR in error.message and self._head is not None:
+                return self.response(*self._head)
+            raise
+        finally:
+            await _cancelled(task)
+
+    def close(self) -> None:
+        """Nothing of this visit goes on."""
+        for task in self._tasks:
+            task.cancel()
+        self._early.cancel()
+
+    async def _route(self, route: Route, asked: Asked) -> None:
+        with suppress(Error):  # the tab is gone
+            if asked.is_navigation_request() and _frame(asked) == self._main_frame():
+                await self._leave(route, asked)
+            elif asked.resource_type in self._blocked or urlsplit(asked.url).scheme not in SCHEMES:
+                self._stats.inc_value(names.BROWSER_BLOCKED.format(asked.resource_type))
+                await route.abort("blockedbyclient")
+            else:
+                await route.continue_()
+
+    async def _leave(self, route: Route, asked: Asked) -> None:
+        if self._left_at:  # the page goes elsewhere
+            if asked.method == "GET" and urlsplit(asked.url).scheme in {"http", "https"}:
+                self._hand_over(self.response(302, Headers({"Location": asked.url})))
+            await route.abort("aborted")
+            return
+        if self._departure is not None and not self._departure.allowed():
+            if not self._early.done():
+                self._early.set_exception(MissedError())
+            await route.abort("aborted")
+            return
+        self._left_at = monotonic()
+        if self._departure is not None:
+            self._departure.leaving()
+        ours = {str(name).lower(): str(value) for name, value in self.request.headers.to_unicode_dict().items()}
+        headers = asked.headers | {name: value for name, value in ours.items() if name not in KEPT_BACK}
+        await route.continue_(headers=headers, method=self.request.method, post_data=self.request.body or None)
+
+    async def _answered(self, session: CDPSession, event: dict[str, Any]) -> None:
+        pause, status = {"requestId": event["requestId"]}, event.get("responseStatusCode")
+        with suppress(Error):
+            if event["frameId"] == self._frame_id and status is not None and not self._early.done():
+                headers = Headers()
+                for header in event.get("responseHeaders", ()):
+                    headers.appendlist(header["name"], header["value"])
+                self._head = status, headers
+                if (300 <= status < 400 and "Location" in headers) or status in BODILESS:
+                    self._sent(event["request"]["url"])
+                    self._hand_over(self.response(status, headers))
+                    await session.send("Fetch.failRequest", pause | {"errorReason": "Aborted"})
+                    return
+            await session.send("Fetch.continueRequest", pause)
+
+    def _seen(self, answer: Answer) -> None:
+        if answer.request.is_navigation_request() and _frame(answer.request) == self._main_frame():
+            self._sent(answer.url)
+
+    def _sent(self, url: str) -> None:
+        """The document is there: what went to its host last asked for it, or came after that."""
+        if self._departure is not None:
+            written = self._written(url)
+            self._departure.sent(monotonic() - written if written >= self._left_at else 0.0)
+
+    def _hand_over(self, response: Response) -> None:
+        if not self._early.done():
+            self._early.set_result(response)
+
+    def response(self, status: int, headers: Headers, body: bytes = b"") -> Response:
+        """The response of the document; *headers* are changed."""
+        for name in DECODED:
+            headers.pop(name, None)
+        response: Response = make_response(self.request.url, status, headers, body, flags=["browser"])
+        response.request = self.request
+        return response
+
+    def _main_frame(self) -> Frame | None:
+        return self.page.main_frame if self.page is not None else None
+
+    def _start(self, handler: Callable[[Any], Coroutine[Any, Any, None]]) -> Callable[[Any], None]:
+        def started(event: Any) -> None:
+            task = asyncio.get_running_loop().create_task(handler(event))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+        return started
+
+
+async def settle(page: Page, seconds: float) -> None:
+    """Wait for the network to be quiet for half a second, at most that many *seconds*: scripts fill the page."""
+    if seconds:
+        with suppress(PlaywrightTimeoutError):
+            await page.wait_for_load_state("networkidle", timeout=seconds * 1000)
+
+
+async def headers_of(answer: Answer) -> Headers:
+    """All headers of *answer*, repeated ones too."""
+    headers = Headers()
+    for header in await answer.headers_array():
+        headers.appendlist(header["name"], header["value"])
+    return headers
+
+
+def _frame(asked: Asked) -> Frame | None:
+    try:
+        return asked.frame
+    except Error:  # of a tab that is only being made
+        return None
+
+
+async def _cancelled(task: asyncio.Task[Response]) -> None:
+    await tasks.end(task)
+    if not task.cancelled():
+        task.exception()

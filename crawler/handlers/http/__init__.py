@@ -1,0 +1,5 @@
+"""The HTTP handler, whole."""
+
+from crawler.handlers.http.handler import HttpConfig, HttpDownloadHandler
+
+__all__ = ["HttpConfig", "HttpDownloadHandler"]

@@ -1,0 +1,176 @@
+"""One HTTP/1.1 connection: one exchange at a time, nothing repeated, nothing kept back."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Callable
+from functools import cached_property
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import Final, cast
+
+from crawler.handlers.http.errors import BadResponseError, IncompleteError
+from crawler.handlers.http.receiver import Receiver
+from crawler.handlers.http.tls import TLS
+
+UNASKED_BYTES: Final = 262_144  # of handshakes and tickets; a chain of certificates takes some 10 KB
+
+
+class Connection(asyncio.Protocol):
+    """Carries exchanges until something does not go as it should; then it closes.
+
+    `on_lost` is called once it is closed. What comes while nothing was asked for closes it.
+    """
+
+    on_lost: Callable[[Connection], None] | None = None
+    ip_address: IPv4Address | IPv6Address | None = None
+    _transport: asyncio.Transport
+
+    def __init__(self) -> None:
+        self._layers: list[TLS] = []  # outermost first
+        self._receiver: Receiver | None = None
+        self._waiting: asyncio.Future[None] | None = None
+        self._unasked = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a request may be written."""
+        return not self._transport.is_closing()
+
+    @cached_property
+    def certificate(self) -> bytes | None:
+        """The peer's, DER-encoded; None without TLS."""
+        return self._layers[-1].session.getpeercert(binary_form=True) if self._layers else None
+
+    @property
+    def tls_session(self) -> ssl.SSLObject | None:
+        """The innermost session."""
+        return self._layers[-1].session if self._layers else None
+
+    def secure(self, context: ssl.SSLContext, host: str) -> None:
+        """Begin TLS with *host*, inside of what is there; raises ssl.SSLError or ValueError."""
+        layer = TLS(context, host)
+        self._expect()
+        self._layers.append(layer)
+        layer.shake_hands()
+        self._flush(layer)
+
+    def send(self, request: bytes, receiver: Receiver) -> None:
+        """Write *request* now; *receiver* reads what comes back."""
+        self._expect()
+        self._receiver = receiver
+        self._write(request, len(self._layers))
+
+    async def done(self) -> None:
+        """Wait until what was begun is complete; raises what it failed with. Cancelled, it closes the connection."""
+        assert self._waiting is not None
+        try:
+            await self._waiting
+        except asyncio.CancelledError:
+            self.abort()
+            raise
+        finally:
+            self._waiting = None
+
+    def abort(self) -> None:
+        """Close, sending nothing more."""
+        self._transport.abort()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.Transport", transport)
+        self._transport.set_write_buffer_limits(high=0)  # uvloop: write now, not when the loop comes round
+        if peer := transport.get_extra_info("peername"):  # None if it is gone already
+            self.ip_address = ip_address(peer[0].partition("%")[0])
+
+    def data_received(self, data: bytes) -> None:
+        try:
+            self._count(len(data))
+            plain = self._decrypted(data)
+            if plain:
+                self._received(plain)
+        except Exception as error:  # noqa: BLE001 - whoever waits gets it
+            self._fail(error)
+        if self._layers and self._layers[-1].is_closed:
+            self._transport.close()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._end(exc)
+        if self.on_lost is not None:
+            self.on_lost(self)
+
+    def _end(self, exc: Exception | None) -> None:
+        receiver, self._receiver = self._receiver, None
+        if receiver is None:
+            self._settle(exc or ConnectionResetError("the connection was closed"))
+            return
+        try:
+            receiver.closed(exc)
+        except (BadResponseError, IncompleteError) as error:
+            self._settle(error)
+        else:
+            self._settle(None)
+
+    def _count(self, size: int) -> None:
+        """Before anything is made of them: TLS has records that say nothing."""
+        if self._receiver is not None:
+            self._receiver.arrived(size)
+            return
+        self._unasked += size
+        if self._unasked > UNASKED_BYTES:
+            raise BadResponseError(f"more than {UNASKED_BYTES} bytes while nothing was asked for")
+
+    def _received(self, data: bytes) -> None:
+        if self._receiver is None:
+            self.abort()  # nobody asked
+        elif self._receiver.feed(data):
+            receiver, self._receiver = self._receiver, None
+            if not receiver.reusable:
+                self._transport.close()
+            self._settle(None)
+
+    def _decrypted(self, data: bytes) -> bytes:
+        for layer in self._layers:
+            if not data:
+                break
+            if layer.is_secured:
+                data = layer.decrypt(data)
+                self._flush(layer)
+            else:
+                self._shake_hands(layer, data)
+                data = b""
+        return data
+
+    def _shake_hands(self, layer: TLS, data: bytes) -> None:
+        try:
+            secured = layer.shake_hands(data)
+        finally:
+            self._flush(layer)  # the peer is told what is wrong, too
+        if secured:
+            self._settle(None)
+
+    def _flush(self, layer: TLS) -> None:
+        if data := layer.to_send():
+            self._write(data, self._layers.index(layer))
+
+    def _write(self, data: bytes, depth: int) -> None:
+        """Write what the first *depth* layers make of *data*."""
+        for layer in reversed(self._layers[:depth]):
+            data = layer.encrypt(data)
+        self._transport.write(data)
+
+    def _expect(self) -> None:
+        assert self._waiting is None, "one exchange at a time"
+        self._waiting = asyncio.get_running_loop().create_future()
+
+    def _fail(self, error: Exception) -> None:
+        self._receiver = None
+        self.abort()
+        self._settle(error)
+
+    def _settle(self, error: Exception | None) -> None:
+        if self._waiting is None or self._waiting.done():
+            return
+        if error is None:
+            self._waiting.set_result(None)
+        else:
+            self._waiting.set_exception(error)

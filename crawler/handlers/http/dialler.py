@@ -1,0 +1,138 @@
+"""A new connection: the name resolved and judged, an address dialled, a proxy asked, TLS set up."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadConnectionRefusedError,
+    DownloadFailedError,
+    DownloadTimeoutError,
+)
+
+from crawler.errors import ProxyError
+from crawler.handlers.http.connection import UNASKED_BYTES, Connection
+from crawler.handlers.http.head import ResponseHead
+from crawler.handlers.http.receiver import HeadLimits, Receiver
+from crawler.handlers.resolver import Resolver
+from crawler.handlers.route import Bind, Proxy, Route
+
+logger = logging.getLogger(__name__)
+
+_TRY_NEXT_SECONDS: Final = 10.0  # for an address while there are others
+_FAILURES: Final = (CannotResolveHostError, DownloadConnectionRefusedError, DownloadFailedError, DownloadTimeoutError)
+
+
+class Dialler:
+    """Dials only what *resolver* lets through; raises Scrapy's download errors, ProxyError and AddressRefusedError.
+
+    The name behind a proxy is resolved by the proxy. What is judged here is what our own resolver makes of it, with
+    *checks_proxied*, or else only an address that it spells.
+    """
+
+    def __init__(self, resolver: Resolver, tls: ssl.SSLContext, limits: HeadLimits, *, checks_proxied: bool) -> None:
+        self._resolver = resolver
+        self._tls = tls
+        self._limits = limits
+        self._checks_proxied = checks_proxied
+
+    async def dial(self, route: Route) -> Connection:
+        """An open connection over which requests to *route* may be sent."""
+        if route.proxy is not None:
+            await self._resolver.check(route.host, resolving=self._checks_proxied)
+            return await self._dial_through(route.proxy, route)
+        with _in_scrapys_words(route.authority):
+            connection = await self._connect(route.host, route.port, route.bind)
+            if route.scheme == "https":
+                await self._secure(connection, route.host)
+            return connection
+
+    async def _dial_through(self, proxy: Proxy, route: Route) -> Connection:
+        with _blaming(proxy), _in_scrapys_words(str(proxy)):
+            connection = await self._connect(proxy.host, proxy.port, route.bind, trusted=True)
+            if proxy.scheme == "https":
+                await self._secure(connection, proxy.host)
+            if route.is_tunnel:
+                await self._tunnel(connection, proxy, route)
+        if route.is_tunnel:
+            with _in_scrapys_words(route.authority):
+                try:
+                    await self._secure(connection, route.host)
+                except ConnectionError as error:
+                    raise ProxyError(f"proxy {proxy} gave up the tunnel to {route.authority}: {error}") from error
+        return connection
+
+    async def _connect(self, host: str, port: int, bind: Bind | None, *, trusted: bool = False) -> Connection:
+        *others, last = await self._resolver.resolve(host, trusted=trusted)
+        for address in others:
+            try:
+                async with asyncio.timeout(_TRY_NEXT_SECONDS):
+                    return await _open(address, port, bind)
+            except OSError as error:
+                logger.debug("%s has other addresses than %s, which failed: %s", host, address, error)
+        return await _open(last, port, bind)
+
+    async def _secure(self, connection: Connection, host: str) -> None:
+        try:
+            connection.secure(self._tls, host.rstrip("."))
+            await connection.done()
+        except BaseException:
+            connection.abort()
+            raise
+
+    async def _tunnel(self, connection: Connection, proxy: Proxy, route: Route) -> None:
+        lines = [f"CONNECT {route.authority} HTTP/1.1", f"Host: {route.authority}"]
+        head = "\r\n".join(lines).encode()
+        if proxy.authorization is not None:
+            head += b"\r\nProxy-Authorization: " + proxy.authorization
+        connection.send(head + b"\r\n\r\n", Receiver("CONNECT", self._limits, _Answer()))
+        await connection.done()
+
+
+class _Answer:
+    """What a proxy says to CONNECT."""
+
+    def head_received(self, head: ResponseHead, size: int | None) -> None:
+        if not 200 <= head.status < 300:
+            raise DownloadFailedError(f"answered CONNECT with status {head.status}")
+
+    def wire_received(self, size: int) -> None:
+        if size > UNASKED_BYTES:
+            raise DownloadFailedError(f"answered CONNECT with more than {UNASKED_BYTES} bytes")
+
+    def data_received(self, data: bytes) -> None:
+        """There is none."""
+
+
+async def _open(address: str, port: int, bind: Bind | None) -> Connection:
+    loop = asyncio.get_running_loop()
+    _, connection = await loop.create_connection(Connection, address, port, local_addr=bind)
+    return connection
+
+
+@contextmanager
+def _in_scrapys_words(where: str) -> Iterator[None]:
+    try:
+        yield
+    except ConnectionRefusedError as error:
+        raise DownloadConnectionRefusedError(f"{where} refused the connection") from error
+    except TimeoutError as error:
+        raise DownloadTimeoutError(f"{where} does not answer") from error
+    except ssl.SSLError as error:
+        raise DownloadFailedError(f"TLS with {where} failed: {error}") from error
+    except OSError as error:
+        raise DownloadFailedError(f"no connection to {where}: {error}") from error
+
+
+@contextmanager
+def _blaming(proxy: Proxy) -> Iterator[None]:
+    try:
+        yield
+    except _FAILURES as error:
+        raise ProxyError(f"proxy {proxy}: {error}") from error

@@ -1,0 +1,115 @@
+"""One response on its way to Scrapy: limits, signals, and at last the Response."""
+
+from __future__ import annotations
+
+import logging
+import math
+from dataclasses import dataclass
+from time import monotonic
+from typing import Final, Self
+
+from scrapy import Request, signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import DownloadCancelledError, StopDownload
+from scrapy.http import Response
+from scrapy.settings import BaseSettings
+from scrapy.utils._download_handlers import check_stop_download, get_maxsize_msg, get_warnsize_msg, make_response
+
+from crawler import config
+from crawler.handlers.http.connection import Connection
+from crawler.handlers.http.head import ResponseHead
+
+logger = logging.getLogger(__name__)
+
+FRAMING_BYTES: Final = 65_536  # besides a body, and a sixteenth of its limit
+_MANY: Final = 1 << 50
+
+
+@dataclass(frozen=True, slots=True)
+class DownloadLimits:
+    """Bytes of a body; 0 = any number. Settings of Scrapy, which `meta` may override for one request."""
+
+    maxsize: int
+    warnsize: int
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings) -> Self:
+        """Raises ConfigError."""
+        return cls(
+            config.integer(settings, "DOWNLOAD_MAXSIZE", 0, _MANY),
+            config.integer(settings, "DOWNLOAD_WARNSIZE", 0, _MANY),
+        )
+
+    @property
+    def wire(self) -> float:
+        """Bytes that a response may take on the wire: body, chunk sizes and extensions, trailers, TLS records."""
+        return self.maxsize + self.maxsize // 16 + FRAMING_BYTES if self.maxsize else math.inf
+
+    def of(self, request: Request) -> DownloadLimits:
+        """What holds for *request*."""
+        meta = request.meta
+        if "download_maxsize" not in meta and "download_warnsize" not in meta:
+            return self
+        return DownloadLimits(meta.get("download_maxsize", self.maxsize), meta.get("download_warnsize", self.warnsize))
+
+
+class Download:
+    """Listens to a Receiver. It begins when this is made.
+
+    Raises DownloadCancelledError beyond the limit, StopDownload where a receiver of a signal does.
+    """
+
+    def __init__(self, crawler: Crawler, request: Request, limits: DownloadLimits) -> None:
+        self._crawler = crawler
+        self.request = request
+        self._began = monotonic()
+        self._maxsize, self._warnsize = limits.maxsize, limits.warnsize
+        self._most = limits.wire
+        self._head: ResponseHead | None = None
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def wire_received(self, size: int) -> None:
+        if size > self._most:
+            self._measure(size, expected=False)
+
+    def head_received(self, head: ResponseHead, size: int | None) -> None:
+        self._head = head
+        self.request.meta["download_latency"] = monotonic() - self._began
+        self._measure(size or 0, expected=True)
+        self._ask(signals.headers_received, headers=head.headers, body_length=size)
+
+    def data_received(self, data: bytes) -> None:
+        self._parts.append(data)
+        self._size += len(data)
+        self._ask(signals.bytes_received, data=data)
+        self._measure(self._size, expected=False)
+
+    def response(self, connection: Connection, flag: str = "", stop: StopDownload | None = None) -> Response:
+        """What came as a Response, with *flag*; raises *stop* if it says so."""
+        assert self._head is not None
+        return make_response(
+            url=self.request.url.partition("#")[0],
+            status=self._head.status,
+            headers=self._head.headers,
+            body=b"".join(self._parts),
+            flags=[flag] if flag else None,
+            certificate=connection.certificate,
+            ip_address=connection.ip_address,
+            protocol=self._head.protocol,
+            stop_download=stop,
+        )
+
+    def _measure(self, size: int, *, expected: bool) -> None:
+        if self._maxsize and size > self._maxsize:
+            self._parts.clear()
+            message = get_maxsize_msg(size, self._maxsize, self.request, expected=expected)
+            logger.warning(message)
+            raise DownloadCancelledError(message)
+        if self._warnsize and size > self._warnsize:
+            logger.warning(get_warnsize_msg(size, self._warnsize, self.request, expected=expected))
+            self._warnsize = 0  # once
+
+    def _ask(self, signal: object, **said: object) -> None:
+        if stop := check_stop_download(signal, self._crawler, self.request, **said):
+            raise stop

@@ -1,0 +1,176 @@
+"""The HTTP handler: one asyncio connection per exchange, kept alive, guarded where it is dialled.
+
+It sends nothing that the frontier did not pace, says when it sent, and never repeats a request by itself: one that a
+closing connection swallowed fails as any other and comes back in its turn.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass
+from typing import Final, Self
+
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.exceptions import (
+    DownloadTimeoutError,
+    NotConfigured,
+    ResponseDataLossError,
+    StopDownload,
+)
+from scrapy.http import Response
+from scrapy.settings import BaseSettings
+from scrapy.utils._download_handlers import get_dataloss_msg, normalize_bind_address
+from scrapy.utils.asyncio import is_asyncio_available
+from scrapy.utils.ssl import _log_sslobj_debug_info, _make_ssl_context
+
+from crawler import config
+from crawler import stats as names
+from crawler.errors import AddressRefusedError, ProxyError
+from crawler.handlers.http.connection import Connection
+from crawler.handlers.http.dialler import Dialler
+from crawler.handlers.http.download import Download, DownloadLimits
+from crawler.handlers.http.errors import IncompleteError
+from crawler.handlers.http.pool import ConnectionPool
+from crawler.handlers.http.receiver import HeadLimits, Receiver
+from crawler.handlers.resolver import Resolver
+from crawler.handlers.route import Route, route, serialize
+from crawler.handlers.wire_turn import WireTurn
+from crawler.meta import WIRE_TURN
+from crawler.worker.pacing import MissedError
+
+logger = logging.getLogger(__name__)
+
+_PROXY_AUTHENTICATION: Final = 407
+
+
+@dataclass(frozen=True, slots=True)
+class HttpConfig:
+    """Of the handler itself; Scrapy's names where it has them."""
+
+    timeout: float  # seconds
+    body: DownloadLimits
+    head: HeadLimits
+    fail_on_dataloss: bool
+    idle_seconds: float
+    idle_limit: int
+    checks_proxied: bool
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings) -> Self:
+        """Raises ConfigError."""
+        return cls(
+            timeout=config.number(settings, "DOWNLOAD_TIMEOUT", 0.001, 86_400),
+            body=DownloadLimits.from_settings(settings),
+            head=HeadLimits(
+                config.integer(settings, "DOWNLOAD_HEADERS_MAXSIZE", 1_024, 16_777_216),
+                config.integer(settings, "DOWNLOAD_HEADERS_MAXCOUNT", 16, 65_536),
+            ),
+            fail_on_dataloss=config.boolean(settings, "DOWNLOAD_FAIL_ON_DATALOSS"),
+            idle_seconds=config.number(settings, "CONNECTION_IDLE_SECONDS", 0.1, 3_600),
+            idle_limit=config.integer(settings, "CONNECTION_IDLE_LIMIT", 0, 100_000),
+            checks_proxied=config.boolean(settings, "GUARD_RESOLVE_PROXIED"),
+        )
+
+
+class HttpDownloadHandler:
+    """HTTP/1.1 for http and https, through http and https proxies too.
+
+    Calls `meta["departure"]` right before and right after the request is written, on a connection that is up, TLS
+    included; raises MissedError when it may not leave any more. Otherwise raises Scrapy's download errors,
+    ProxyError where a proxy is at fault, and AddressRefusedError from the guard.
+    """
+
+    lazy = True
+    guards_addresses = True
+
+    def __init__(self, crawler: Crawler) -> None:
+        if not is_asyncio_available():
+            raise NotConfigured(f"{type(self).__name__} needs the asyncio reactor (TWISTED_REACTOR)")
+        settings = crawler.settings
+        self._crawler = crawler
+        self._config = HttpConfig.from_settings(settings)
+        self._bind = normalize_bind_address(settings["DOWNLOAD_BIND_ADDRESS"])
+        self._logs_tls = settings.getbool("DOWNLOADER_CLIENT_TLS_VERBOSE_LOGGING")
+        self._resolver = Resolver.of(crawler)
+        self._pool = ConnectionPool(self._config.idle_limit, self._config.idle_seconds)
+        tls = _make_ssl_context(settings)
+        tls.set_alpn_protocols(["http/1.1"])
+        self._dialler = Dialler(self._resolver, tls, self._config.head, checks_proxied=self._config.checks_proxied)
+        self._warned_of_dataloss = False
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    async def download_request(self, request: Request) -> Response:
+        """As Scrapy's."""
+        departure: WireTurn | None = request.meta.pop(WIRE_TURN, None)
+        bind = request.meta.get("bindaddress")
+        to = route(request, normalize_bind_address(bind) if bind else self._bind)
+        data = serialize(request, to)
+        seconds = request.meta.get("download_timeout") or self._config.timeout
+        connection: Connection | None = None
+        download = Download(self._crawler, request, self._config.body.of(request))
+        try:
+            async with asyncio.timeout(seconds):
+                connection = self._pool.take(to) or await self._dial(to)
+                return await self._exchange(to, connection, data, download, departure)
+        except TimeoutError:
+            if connection is None and to.proxy is not None:
+                raise ProxyError(f"proxy {to.proxy} gave no connection to {to.authority} in {seconds} s") from None
+            raise DownloadTimeoutError(f"Getting {request.url} took longer than {seconds} seconds.") from None
+
+    async def close(self) -> None:
+        """Close the idle connections; those in use end with their requests."""
+        self._pool.close()
+        self._resolver.close()
+
+    async def _dial(self, to: Route) -> Connection:
+        try:
+            connection = await self._dialler.dial(to)
+        except AddressRefusedError:
+            self._count(names.ADDRESSES_REFUSED)
+            raise
+        self._count(names.CONNECTIONS)
+        if self._logs_tls and (session := connection.tls_session) is not None:
+            _log_sslobj_debug_info(session)
+        return connection
+
+    async def _exchange(
+        self, to: Route, connection: Connection, data: bytes, download: Download, departure: WireTurn | None
+    ) -> Response:
+        request = download.request
+        receiver = Receiver(request.method, self._config.head, download)
+        if departure is not None and not departure.allowed():
+            self._pool.put(to, connection)
+            raise MissedError
+        connection.send(data, receiver)
+        if departure is not None:
+            departure.sent()
+        try:
+            await connection.done()
+        except StopDownload as stop:
+            return download.response(connection, stop=stop)
+        except IncompleteError as error:
+            return self._torn(download, connection, error)
+        if receiver.reusable:
+            self._pool.put(to, connection)
+        response = download.response(connection, "partial" if receiver.is_partial else "")
+        if to.is_forwarded and response.status == _PROXY_AUTHENTICATION:
+            raise ProxyError(f"proxy {to.proxy} wants other credentials (status 407)")
+        return response
+
+    def _torn(self, download: Download, connection: Connection, error: IncompleteError) -> Response:
+        request = download.request
+        if not request.meta.get("download_fail_on_dataloss", self._config.fail_on_dataloss):
+            return download.response(connection, "dataloss")
+        if not self._warned_of_dataloss:
+            logger.warning(get_dataloss_msg(request.url))
+            self._warned_of_dataloss = True
+        raise ResponseDataLossError(str(error)) from error
+
+    def _count(self, name: str) -> None:
+        if self._crawler.stats is not None:
+            self._crawler.stats.inc_value(name)

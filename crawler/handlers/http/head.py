@@ -1,0 +1,100 @@
+"""The head of an HTTP/1.x response, read as leniently as browsers do: the web is full of heads that break the rules."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final, Self
+
+from scrapy.http import Headers
+
+from crawler.handlers.http.errors import BadResponseError
+
+_STATUS: Final = re.compile(rb"HTTP/(\d\.\d)[ \t]+(\d{3})(?!\d)")
+_LENGTH: Final = re.compile(rb"\d{1,18}")
+_FORBIDDEN: Final = re.compile(rb"\0|\r(?!\n)")  # in a field's value: RFC 9110 5.5 has it replaced by a space
+BODYLESS: Final = frozenset({204, 304})
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseHead:
+    """Status line and header fields."""
+
+    status: int
+    protocol: str  # "HTTP/1.1"
+    headers: Headers
+
+    @classmethod
+    def parse(cls, raw: bytes, max_count: int) -> Self:
+        """Read *raw*, which ends before the empty line.
+
+        Lines without a colon are skipped, folded ones joined, and no value has a line break or NUL, so that what is
+        sent back (a cookie, an ETag) makes no second header. Raises BadResponseError where the first line is none of
+        HTTP/1.x, or with more than *max_count* fields.
+        """
+        if b"\0" in raw or raw.count(b"\r") > raw.count(b"\r\n") + raw.endswith(b"\r"):
+            raw = _FORBIDDEN.sub(b" ", raw)
+        first, *lines = raw.split(b"\n")
+        if (status := _STATUS.match(first)) is None:
+            raise BadResponseError(f"no HTTP/1.x response: it begins with {first[:40]!r}")
+        if len(lines) > max_count:
+            raise BadResponseError(f"more than {max_count} header lines (DOWNLOAD_HEADERS_MAXCOUNT)")
+        if b"\n " in raw or b"\n\t" in raw:
+            lines = _unfolded(lines)
+        fields = [(name.strip(), value.strip()) for name, colon, value in (x.partition(b":") for x in lines) if colon]
+        return cls(int(status[2]), f"HTTP/{status[1].decode()}", Headers(fields))
+
+    @property
+    def keeps_alive(self) -> bool:
+        """Whether the server means to take another request on this connection, and its end of the body is ours.
+
+        A body with two lengths, or chunks of HTTP/1.0, may end elsewhere for whoever stands in between (RFC 9112 6.1).
+        """
+        wishes, is_old = self._tokens(b"Connection"), self.protocol == "HTTP/1.0"
+        if self._tokens(b"Transfer-Encoding") and (is_old or self._tokens(b"Content-Length")):
+            return False
+        return b"close" not in wishes and (not is_old or b"keep-alive" in wishes)
+
+    @property
+    def is_chunked(self) -> bool:
+        """Whether the body comes in chunks."""
+        return self._tokens(b"Transfer-Encoding")[-1:] == [b"chunked"]
+
+    @property
+    def length(self) -> int | None:
+        """What Content-Length says: None when there is none, or none that is a number.
+
+        Raises BadResponseError where it says two different things.
+        """
+        if self._tokens(b"Transfer-Encoding"):
+            return None
+        said = set(self._tokens(b"Content-Length"))
+        if len(said) > 1:
+            raise BadResponseError(f"two different Content-Length: {sorted(said)[:2]}")
+        value = said.pop() if said else b""
+        return int(value) if _LENGTH.fullmatch(value) else None
+
+    def _tokens(self, name: bytes) -> list[bytes]:
+        values = dict.get(self.headers, name)  # the names are in their normal form here
+        return (
+            [part.strip().lower() for value in values for part in value.split(b",") if part.strip()] if values else []
+        )
+
+
+def find_end(data: bytes | bytearray, begin: int = 0) -> tuple[int, int] | None:
+    """Where the first empty line from *begin* on ends a head, and where it ends itself; lines may end in LF alone."""
+    usual = data.find(b"\n\r\n", begin)
+    bare = data.find(b"\n\n", begin, usual + 1 if usual >= 0 else len(data))
+    if bare >= 0:
+        return bare, bare + 2
+    return (usual, usual + 3) if usual >= 0 else None
+
+
+def _unfolded(lines: list[bytes]) -> list[bytes]:
+    joined: list[bytes] = []
+    for line in lines:
+        if joined and line[:1] in {b" ", b"\t"}:
+            joined[-1] = joined[-1].rstrip() + b" " + line.strip()
+        else:
+            joined.append(line)
+    return joined

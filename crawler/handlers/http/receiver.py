@@ -1,0 +1,116 @@
+"""One response out of the bytes of a connection: no sockets, no clock, no Scrapy machinery."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from crawler.handlers.http.body import Body, Chunked, Sized, UntilClose
+from crawler.handlers.http.errors import BadResponseError, IncompleteError
+from crawler.handlers.http.head import BODYLESS, ResponseHead, find_end
+
+_ENDING: Final = 2  # bytes of the empty line that an earlier piece may have brought
+
+
+@dataclass(frozen=True, slots=True)
+class HeadLimits:
+    """How much head is read, interim responses included."""
+
+    max_bytes: int
+    max_count: int
+
+
+class Listener(Protocol):
+    """Hears of a response while it comes in; what it raises ends the exchange."""
+
+    def wire_received(self, size: int) -> None:
+        """So many bytes came besides those that heads may take: body, chunk extensions, trailers, records of TLS."""
+
+    def head_received(self, head: ResponseHead, size: int | None) -> None:
+        """The final head is there; *size* is what the body should have, None if unknown."""
+
+    def data_received(self, data: bytes) -> None:
+        """A piece of the body, never empty."""
+
+
+class Receiver:
+    """Feed it until it says that the response is complete.
+
+    Raises BadResponseError or IncompleteError where it never can be, and whatever *listener* raises.
+    """
+
+    def __init__(self, method: str, limits: HeadLimits, listener: Listener) -> None:
+        self._method = method
+        self._limits = limits
+        self._listener = listener
+        self._pending = b""
+        self._spent = 0  # bytes of interim heads
+        self._wire = 0
+        self._body: Body | None = None
+        self._keeps_alive = False
+
+    def arrived(self, size: int) -> None:
+        """So many more bytes came over the wire; what they say is fed afterwards, if they say anything."""
+        self._wire += size
+        self._listener.wire_received(max(0, self._wire - self._limits.max_bytes))
+
+    def feed(self, data: bytes) -> bool:
+        """Take what came; True once the response is complete."""
+        if self._body is not None:
+            return self._body.feed(data)
+        if (found := self._take_head(data)) is None:
+            return False
+        self._body, rest = found
+        return self._body.feed(rest)
+
+    @property
+    def reusable(self) -> bool:
+        """After a complete response: whether the connection may carry another request."""
+        body = self._body
+        return self._keeps_alive and body is not None and not (body.rubbish or body.ends_with_connection)
+
+    def closed(self, error: Exception | None) -> None:
+        """The connection ended before the response was complete; fine only where nothing else could end it."""
+        if self._body is None:
+            came = f"after {len(self._pending)} bytes" if self._pending else "before anything came"
+            raise BadResponseError(f"the connection ended {came}" + (f": {error}" if error else ""))
+        if error is not None or not self._body.ends_with_connection:
+            raise IncompleteError(str(error or "the connection ended in the middle of the body"))
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether nobody can tell that the whole body came."""
+        return self._body is not None and self._body.ends_with_connection
+
+    def _take_head(self, data: bytes) -> tuple[Body, bytes] | None:
+        """Look for a final head; returns the body it announces, and what came behind it."""
+        begin = max(0, len(self._pending) - _ENDING)
+        data, self._pending = self._pending + data, b""
+        while (found := find_end(data, begin)) is not None:
+            raw, data, begin = data[: found[0]], data[found[1] :], 0
+            self._spent += found[1]
+            self._check(self._spent)
+            if raw.strip() and self._is_final(head := ResponseHead.parse(raw.lstrip(), self._limits.max_count)):
+                return self._announced(head), data
+        self._pending = data
+        self._check(self._spent + len(data))
+        return None
+
+    def _check(self, size: int) -> None:
+        if size > self._limits.max_bytes:
+            raise BadResponseError(f"a head of more than {self._limits.max_bytes} bytes (DOWNLOAD_HEADERS_MAXSIZE)")
+
+    def _is_final(self, head: ResponseHead) -> bool:
+        if head.status == 101:
+            raise BadResponseError("the server switched to a protocol that nobody asked for")
+        return head.status >= 200
+
+    def _announced(self, head: ResponseHead) -> Body:
+        is_tunnel = self._method == "CONNECT" and head.status < 300
+        self._keeps_alive = is_tunnel or head.keeps_alive
+        size = 0 if is_tunnel or self._method == "HEAD" or head.status in BODYLESS else head.length
+        emit = self._listener.data_received
+        self._listener.head_received(head, size)
+        if size is not None:
+            return Sized(emit, size)
+        return Chunked(emit) if head.is_chunked else UntilClose(emit)

@@ -1,0 +1,1 @@
+"""Requests whose TLS handshake looks like a browser's."""

@@ -1,0 +1,107 @@
+"""Downloads for domains with a TLS profile: a browser's handshake by curl-impersonate, under our guard and pace.
+
+One connection per request: libcurl would repeat a request by itself on a kept connection that turns out to be closed,
+past every delay. It follows no redirect, keeps no cookie, and dials the one address that the guard let through.
+Known weaknesses: curl tells of the writing only when the answer's head is there, so the last look at the clock is taken
+before the connection is made (of a host that takes long to connect, two requests may come closer than its delay); the
+limits on headers are curl's own.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+from scrapy import Request, signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import DownloadConnectionRefusedError
+from scrapy.http import Response
+
+from crawler.errors import AddressRefusedError, ConfigError, ProxyError
+from crawler.handlers.resolver import Resolver
+from crawler.handlers.wire_turn import WireTurn
+from crawler.meta import WIRE_TURN
+from crawler.policy.domains import Rules, load_rules
+from crawler.worker.pacing import MissedError
+
+if TYPE_CHECKING:
+    from crawler.handlers.impersonation.handler import Impersonating
+
+_HTTPS_PORT: Final = 443
+
+
+class TlsProfiles:
+    """The handler of https requests whose domain names a `tls_profile`; raises ConfigError without the extra `tls`."""
+
+    guards_addresses = True
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._rules: Rules = load_rules(crawler.settings["DOMAINS_FILE"])
+        rules = (self._rules.default, *self._rules.by_host.values())
+        wanted = [one.tls_profile for one in rules if one.tls_profile not in {None, "none"}]
+        self._resolver = Resolver.of(crawler) if wanted else None
+        if wanted:
+            self._impersonating = _load(wanted[0])
+        crawler.signals.connect(self.close, signals.engine_stopped)
+
+    def of(self, request: Request) -> TlsProfiles | None:
+        """Itself where the request's domain asks for it, else None."""
+        if self._resolver is None or not request.url.startswith("https:"):
+            return None
+        return self if self._profile(request) != "none" else None
+
+    async def download_request(self, request: Request) -> Response:
+        """As Scrapy's; raises AddressRefusedError from the guard."""
+        departure: WireTurn | None = request.meta.pop(WIRE_TURN, None)
+        address = await self._judged(request)
+        if departure is not None:
+            if not departure.allowed():
+                raise MissedError
+            departure.leaving()
+        handler = self._impersonating(self._crawler, self._profile(request), _pin(request, address), departure)
+        try:
+            response = await handler.download_request(request)
+        except DownloadConnectionRefusedError as error:
+            if address is None:  # curl's one word for all that fails on the way to the target
+                raise ProxyError(f"proxy {request.meta['proxy']}: {error}") from None
+            raise
+        finally:
+            await handler.close()
+        if address is not None and str(response.ip_address) != address:
+            raise AddressRefusedError(f"curl connected to {response.ip_address}, though told to connect to {address}")
+        return response
+
+    async def close(self) -> None:
+        """Forget what is still asked for."""
+        if self._resolver is not None:
+            self._resolver.close()
+
+    def _profile(self, request: Request) -> str:
+        return self._rules.for_url(request.url).tls_profile or "none"
+
+    async def _judged(self, request: Request) -> str | None:
+        """The address to dial; None where a proxy resolves the name."""
+        assert self._resolver is not None
+        host = urlsplit(request.url).hostname or ""
+        if request.meta.get("proxy"):
+            await self._resolver.check(host, resolving=self._crawler.settings.getbool("GUARD_RESOLVE_PROXIED"))
+            return None
+        return (await self._resolver.resolve(host))[0]
+
+
+def _load(profile: str | None) -> type[Impersonating]:
+    try:
+        from crawler.handlers.impersonation.handler import Impersonating
+    except ImportError:
+        allowed = "none, unless the extra is installed: pip install -e .[tls]"
+        raise ConfigError("tls_profile", profile, allowed) from None
+    return Impersonating
+
+
+def _pin(request: Request, address: str | None) -> list[str]:
+    """What curl is told instead of asking DNS, for every name, however it spells the host."""
+    if address is None:
+        return []
+    shown = f"[{address}]" if ":" in address else address
+    return [f"*:{urlsplit(request.url).port or _HTTPS_PORT}:{shown}"]

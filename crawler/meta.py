@@ -1,0 +1,102 @@
+"""Every key of `request.meta` that this program reads or writes, in one table.
+
+A key that is not *stored* ends with the attempt: it is left out of the queue, of retries and of dead letters. A key
+that is not *external* steers the machinery: `scrapy push` refuses it, and an entry of a start-URLs key loses it. Keys
+that are not in the table belong to the spider: they are stored, and anybody may set them.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from scrapy import Request
+
+
+class Key(NamedTuple):
+    """One key: who sets it and what for, whether it is stored, whether a push or an LPUSH may set it."""
+
+    name: str
+    meaning: str
+    stored: bool = True
+    external: bool = False
+
+
+# What a request asks for.
+NOT_BEFORE: Final = "not_before"
+MIN_TIER: Final = "min_tier"
+PROXY_POOL: Final = "proxy_pool"
+COUNTRY: Final = "country"
+SESSION: Final = "session"
+API_PROVIDER: Final = "api_provider"
+ALLOW_BLOCKED: Final = "allow_blocked"
+# What the fleet notes on it, for one attempt or from its first failure to its answer.
+REQUEST_ID: Final = "request_id"
+TIER: Final = "tier"
+TIER_STAYS: Final = "tier_stays"
+BLOCK: Final = "block"
+RETRY_WAIT_MS: Final = "retry_wait_ms"
+UNFINISHED_TIMES: Final = "unfinished_times"
+CONDITIONAL: Final = "conditional"
+CONDITIONAL_WHOLE: Final = "conditional_whole"
+HEADER_PROFILE: Final = "header_profile"
+ROBOTSTXT_RECEIVED: Final = "robotstxt_received"
+API_JOB: Final = "api_job"
+WIRE_TURN: Final = "departure"
+POOL_PROXY: Final = "_pool_proxy"
+POOL_NAME: Final = "_pool_name"
+POOL_LAST: Final = "_pool_last"
+PROXY_RETRIES: Final = "proxy_retries"
+PROXY_TRIED: Final = "proxy_tried"
+PROXY_DOUBTED: Final = "proxy_doubted"
+
+TABLE: Final = (
+    Key(NOT_BEFORE, "spider: Unix seconds before which it is not leased (a push has a key of its own for it)"),
+    Key(MIN_TIER, "spider: the least tier that the page needs (in a push: `tier`)"),
+    Key(PROXY_POOL, "spider: the pool of proxies", external=True),
+    Key(COUNTRY, "spider: where its proxy should be", external=True),
+    Key(SESSION, "spider: which of a domain's cookie jars and proxies it uses", external=True),
+    Key(API_PROVIDER, "spider: which scraping API is asked", external=True),
+    Key(ALLOW_BLOCKED, "spider: it takes what comes, block pages and empty shells too", external=True),
+    Key(REQUEST_ID, "scheduler: the lease's id, in log lines and on items", stored=False),
+    Key(TIER, "scheduler: the tier that it was leased for", stored=False),
+    Key(TIER_STAYS, "tiers middleware: why a page that failed is not tried in a higher tier", stored=False),
+    Key(BLOCK, "blocks and tiers middlewares: whose denial the answer is, or what else makes it no page", stored=False),
+    Key(RETRY_WAIT_MS, "retry middleware: how long the retry waits in the frontier", stored=False),
+    Key(UNFINISHED_TIMES, "settler: how often it ended without having succeeded"),
+    Key(CONDITIONAL, "conditional middleware: the conditions in the headers are ours"),
+    Key(CONDITIONAL_WHOLE, "conditional middleware: ask for the page whole"),
+    Key(HEADER_PROFILE, "headers middleware: the profile it wears, kept by retries and redirects"),
+    Key(ROBOTSTXT_RECEIVED, "robots fetcher: bytes of a robots.txt so far"),
+    Key(API_JOB, "api handler: provider, job id and start (Unix seconds) of a job under way"),
+    Key(WIRE_TURN, "downloader: what a handler calls right before and after it writes"),
+    Key(
+        POOL_PROXY,
+        "proxy middleware: the pool's proxy; where `proxy` is another one, the user has set that",
+        stored=False,
+    ),
+    Key(POOL_NAME, "proxy middleware: the pool, for the attempts log", stored=False),
+    Key(POOL_LAST, "proxy middleware: no fresh proxy will be tried after this attempt", stored=False),
+    Key(PROXY_RETRIES, "proxy middleware: fresh proxies tried"),
+    Key(PROXY_TRIED, "proxy middleware: names of those that failed"),
+    Key(PROXY_DOUBTED, "proxy middleware: of these, where the host may have been at fault"),
+    Key("_auth_proxy", "Scrapy: the proxy that the credentials in the headers are for", stored=False),
+    Key("_scheme_proxy", "Scrapy: the request is sent to the proxy itself", stored=False),
+    Key("download_slot", "spider: a politeness group of its own", stored=False),
+    Key("download_latency", "handlers: seconds to the first byte", stored=False),
+    *(
+        Key(name, "Scrapy's, see its documentation")
+        for name in (
+            *("bindaddress", "cookiejar", "depth", "dont_merge_cookies", "dont_obey_robotstxt", "is_start_request"),
+            *("download_fail_on_dataloss", "download_maxsize", "download_timeout", "download_warnsize", "proxy"),
+            *("max_retry_times", "retry_times", "redirect_reasons", "redirect_times", "redirect_ttl", "redirect_urls"),
+        )
+    ),
+)
+
+UNSTORED: Final = frozenset(key.name for key in TABLE if not key.stored)
+RESERVED: Final = frozenset(key.name for key in TABLE if not key.external)
+
+
+def pooled(request: Request) -> bool:
+    """Whether *request* goes through a proxy that a pool gave it."""
+    return request.meta.get("proxy") is not None and request.meta["proxy"] == request.meta.get(POOL_PROXY)

@@ -1,0 +1,1 @@
+"""Conditional requests: one middleware asks whether a page has changed, the other remembers its version."""

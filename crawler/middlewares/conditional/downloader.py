@@ -1,0 +1,180 @@
+"""Asks pages of a recrawl whether they have changed: 304 spares the transfer, the parsing and the storing.
+
+An unchanged page keeps its items, whose `last_seen_at` moves on, and is followed as before: its callback is not called,
+but the links that it yielded when it was fetched last are, so that a recrawl reaches what it would reach without this.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from time import monotonic
+from typing import Final, Self, TypeVar
+from weakref import WeakKeyDictionary
+
+from scrapy import Request, signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
+from scrapy.http import Response
+from scrapy.settings import BaseSettings
+
+from crawler import config, urls
+from crawler import stats as names
+from crawler.errors import ServiceError
+from crawler.meta import CONDITIONAL, CONDITIONAL_WHOLE
+from crawler.middlewares.conditional import page_links
+from crawler.middlewares.spider.provenance import fetched_at
+from crawler.storage import connection
+from crawler.storage.validators import Remembered, Validators
+from crawler.worker.access import worker_of
+from crawler.worker.lease_book import Held
+from crawler.worker.scheduler import in_use
+
+STORE: Final = "crawler.pipelines.mongodb.MongoPipeline"
+AWAY_SECONDS: Final = 30.0  # after an error MongoDB is not asked for that long
+CONDITIONS: Final = ("If-None-Match", "If-Modified-Since")
+
+logger = logging.getLogger(__name__)
+T = TypeVar("T")
+U = TypeVar("U")
+
+
+class ConditionalMiddleware:
+    """Works on leased GET requests of the http tier, in a crawl generation that `push --recrawl` or a schedule opened.
+
+    Off without the frontier or the MongoDB pipeline, and with HTTPCACHE_ENABLED: Scrapy's cache validates by itself.
+    MongoDB being away fails no page: it is asked for whole, which is counted.
+    """
+
+    def __init__(self, crawler: Crawler, clock: Callable[[], float] = monotonic) -> None:
+        self._crawler = crawler
+        settings = crawler.settings
+        days = config.integer(settings, "CONDITIONAL_DAYS", 1, 3_650)
+        self._client = connection.connect(settings)
+        self._validators = Validators(connection.database(self._client, settings), days)
+        self._clock = clock
+        self._away_until = 0.0
+        self._asked: WeakKeyDictionary[Request, Remembered] = WeakKeyDictionary()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Raises NotConfigured where it has nothing to do."""
+        if not wanted(crawler.settings):
+            raise NotConfigured
+        middleware = cls(crawler)
+        crawler.signals.connect(middleware._close, signals.spider_closed)
+        return middleware
+
+    async def process_request(self, request: Request) -> None:
+        """Put the conditions into the headers, where there are any."""
+        if request.meta.pop(CONDITIONAL, False):  # of an earlier try, or of another page that redirected here
+            _without_conditions(request)
+        held = self._held(request)
+        if held is None or held.lease.generation == "0" or not plainly(held) or request.meta.get(CONDITIONAL_WHOLE):
+            return
+        if request.method != "GET" or any(name in request.headers for name in CONDITIONS):
+            return
+        page = await self._find(request)
+        if page is None:
+            return
+        for name, value in zip(CONDITIONS, (page.etag, page.modified), strict=True):
+            if value:
+                request.headers[name] = value.encode("latin-1")  # the bytes that came
+        request.meta[CONDITIONAL] = True
+        self._asked[request] = page
+        self._count(names.CONDITIONAL_ASKED)
+
+    async def process_response(self, request: Request, response: Response) -> Request | Response:
+        """An unchanged page with the links it had; a page asked for again where 304 is no answer."""
+        page = self._asked.pop(request, None)
+        if response.status != 304 or (held := self._held(request)) is None:
+            return response
+        if page is None:
+            own = any(name in request.headers for name in CONDITIONS)
+            return response if own or request.meta.get(CONDITIONAL_WHOLE) else self._again(request, "not_asked")
+        if not await self._seen(page, fetched_at(held, response)):
+            return self._again(request, "not_stored")
+        assert self._crawler.spider is not None
+        request.callback = _yielding(page_links.read(page.links, self._crawler.spider))
+        request.meta["handle_httpstatus_list"] = [304]  # or Scrapy would keep it from the callback
+        self._count(names.CONDITIONAL_UNCHANGED)
+        self._count(names.ITEMS.format("unchanged"), len(page.items))
+        return response
+
+    async def remember(self, page: Remembered) -> None:
+        """Keep *page* for the next crawl."""
+        if await self._served(lambda: self._validators.remember(page), otherwise=False):
+            self._count(names.CONDITIONAL_REMEMBERED)
+
+    async def _find(self, request: Request) -> Remembered | None:
+        page = page_id(self._crawler, request.url)
+        return await self._served(lambda: self._validators.find(page), otherwise=None)
+
+    async def _seen(self, page: Remembered, at: datetime) -> bool:
+        return await self._served(lambda: self._validators.seen(page, at), otherwise=False)
+
+    def _again(self, request: Request, why: str) -> Request:
+        """*request* without conditions, under the same lease."""
+        self._count(names.CONDITIONAL_REFETCHED.format(why))
+        logger.info("%s answers 304, but that is no answer (%s): it is asked for whole", request, why)
+        whole = request.replace(dont_filter=True)
+        _without_conditions(whole)
+        whole.headers["Cache-Control"] = "no-cache"
+        whole.meta.pop(CONDITIONAL, None)
+        whole.meta[CONDITIONAL_WHOLE] = True
+        return whole
+
+    async def _served(self, call: Callable[[], Awaitable[T]], otherwise: U) -> T | U:
+        """The result of *call*, or *otherwise* while MongoDB is away."""
+        if self._clock() < self._away_until:
+            self._count(names.CONDITIONAL_ERRORS)
+            return otherwise
+        try:
+            return await call()
+        except ServiceError as error:
+            self._count(names.CONDITIONAL_ERRORS)
+            if self._clock() >= self._away_until:
+                logger.warning("Pages are asked for whole for %.0f s: %s", AWAY_SECONDS, error)
+            self._away_until = self._clock() + AWAY_SECONDS
+            return otherwise
+
+    def _held(self, request: Request) -> Held | None:
+        return worker_of(self._crawler).book.of(request)
+
+    def _count(self, name: str, by: int = 1) -> None:
+        assert self._crawler.stats is not None
+        self._crawler.stats.inc_value(name, by)
+
+    async def _close(self) -> None:
+        await self._validators.close()
+        await self._client.close()
+
+
+def wanted(settings: BaseSettings) -> bool:
+    """Whether a crawl with *settings* asks its pages whether they have changed."""
+    stores = settings.getwithbase("ITEM_PIPELINES").get(STORE) is not None
+    cached = settings.getbool("HTTPCACHE_ENABLED")
+    return config.boolean(settings, "CONDITIONAL_REQUESTS") and in_use(settings) and stores and not cached
+
+
+def plainly(held: Held) -> bool:
+    """Whether its page is fetched by plain HTTP: in a browser the version is of the shell, not of what fills it."""
+    return ":" not in held.lease.stream  # "<spider>:<tier>" for the other tiers
+
+
+def page_id(crawler: Crawler, url: str) -> str:
+    """Under which the page at *url* is remembered: what a page yields differs from spider to spider."""
+    return f"{getattr(crawler.spider, 'name', '')} {urls.canonicalize(url)}"
+
+
+def _yielding(requests: list[Request]) -> Callable[..., list[Request]]:
+    def callback(*_: Response, **_kwargs: object) -> list[Request]:
+        return requests
+
+    return callback
+
+
+def _without_conditions(request: Request) -> None:
+    for name in CONDITIONS:
+        request.headers.pop(name, None)

@@ -1,0 +1,126 @@
+"""Spider middleware that remembers the version of each page, once all that it yielded is stored."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Any, Final, Self
+from weakref import WeakKeyDictionary
+
+from scrapy import Request, signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
+from scrapy.http import Response
+
+from crawler.items import Item
+from crawler.middlewares.conditional import page_links
+from crawler.middlewares.conditional.downloader import ConditionalMiddleware, page_id, plainly, wanted
+from crawler.storage.documents import identity
+from crawler.storage.validators import Remembered
+from crawler.worker.access import worker_of
+
+MAX_LINKS: Final = 1_000
+MAX_ITEMS: Final = 100
+MAX_HEADER: Final = 1_000  # bytes
+
+
+@dataclass(slots=True)
+class PageVersion:
+    """What a page has yielded so far."""
+
+    etag: str
+    modified: str
+    items: int = 0
+    links: list[page_links.Link] = field(default_factory=list)
+    stored: list[tuple[str, str]] = field(default_factory=list)
+    ended: bool = False
+    plain: bool = True  # nothing but our items and plain links
+
+    @property
+    def complete(self) -> bool:
+        """Whether it may be taken for known: its callback ended, and each of its items is stored."""
+        small = 0 < self.items <= MAX_ITEMS and len(self.links) <= MAX_LINKS
+        return self.ended and self.plain and small and len(self.stored) == self.items
+
+
+class VersionMiddleware:
+    """Remembers pages that came with an ETag or Last-Modified and yielded items of ours.
+
+    Not those that yielded none: a list is always fetched whole. Nor those that yielded requests that are more than
+    links (a form, meta, an errback ...): they could not be made again without the page.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        self._pages: WeakKeyDictionary[Response, PageVersion] = WeakKeyDictionary()
+        self._writing: set[asyncio.Task[None]] = set()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Off where `ConditionalMiddleware` is."""
+        if not wanted(crawler.settings):
+            raise NotConfigured
+        middleware = cls(crawler)
+        crawler.signals.connect(middleware._scraped, signals.item_scraped)
+        return middleware
+
+    async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        """Pass everything on."""
+        page = _page(response) if self._fetched_plainly(response) else None
+        if page is not None:
+            self._pages[response] = page
+        async for output in result:
+            if page is not None:
+                self._note(page, output)
+            yield output
+        if page is not None:
+            page.ended = True
+            self._settle(response, page)
+
+    def _fetched_plainly(self, response: Response) -> bool:
+        held = worker_of(self._crawler).book.behind(response)
+        return held is not None and plainly(held)
+
+    def _note(self, page: PageVersion, output: Any) -> None:
+        if isinstance(output, Item):
+            page.items += 1
+        elif isinstance(output, Request):
+            assert self._crawler.spider is not None
+            link = page_links.plain(output, self._crawler.spider)
+            page.plain = page.plain and link is not None
+            if link is not None:
+                page.links.append(link)
+        elif output is not None:
+            page.plain = False
+
+    def _scraped(self, item: Any, response: Any) -> None:
+        page = self._pages.get(response) if isinstance(response, Response) else None
+        if page is not None and isinstance(item, Item):
+            page.stored.append((item.collection, identity(item)))
+            self._settle(response, page)
+
+    def _settle(self, response: Response, page: PageVersion) -> None:
+        if not page.complete:
+            return
+        del self._pages[response]
+        conditional = self._crawler.get_downloader_middleware(ConditionalMiddleware)
+        if conditional is not None:
+            url = page_id(self._crawler, response.url)
+            known = Remembered(url, page.etag, page.modified, tuple(page.stored), page_links.pack(page.links))
+            task = asyncio.create_task(conditional.remember(known))
+            self._writing.add(task)
+            task.add_done_callback(self._writing.discard)
+
+
+def _page(response: Response) -> PageVersion | None:
+    etag, modified = (_header(response, name) for name in ("ETag", "Last-Modified"))
+    asked = response.request
+    if response.status != 200 or not (etag or modified) or asked is None or asked.method != "GET":
+        return None
+    return PageVersion(etag, modified)
+
+
+def _header(response: Response, name: str) -> str:
+    value: bytes = response.headers.get(name) or b""
+    return value.decode("latin-1") if len(value) <= MAX_HEADER else ""

@@ -1,0 +1,103 @@
+"""Downloader middleware that notes each attempt for the attempts log: nearest to the wire, so that it sees what others
+retry, follow, or take for the proxy's fault."""
+
+from __future__ import annotations
+
+import random
+from datetime import UTC, datetime
+from functools import partial
+from time import monotonic
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+from scrapy import Request, signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import IgnoreRequest, NotConfigured
+from scrapy.http import Response
+
+from crawler.meta import BLOCK, POOL_NAME
+from crawler.policy.failures import FailureClass, classify
+from crawler.storage import connection
+from crawler.storage.attempts import AttemptsConfig, AttemptsLog
+from crawler.worker.access import worker_of
+from crawler.worker.lease_book import Held
+from crawler.worker.pacing import TooLateError
+from crawler.worker.scheduler import in_use
+
+OK = "ok"
+UNKNOWN = "unknown"  # an exception that policy/failures.py does not know
+
+
+class AttemptsMiddleware:
+    """Adds to the log; changes nothing and waits for nothing."""
+
+    def __init__(self, crawler: Crawler, client: connection.Client, config: AttemptsConfig) -> None:
+        assert crawler.stats is not None
+        self._crawler = crawler
+        self._client = client
+        database = connection.database(client, crawler.settings)
+        self._log = AttemptsLog(database, config, crawler.stats, random.Random())  # noqa: S311 - a sample
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Off with ATTEMPTS_DAYS = 0, and where the spider does not use the shared frontier."""
+        config = AttemptsConfig.from_settings(crawler.settings)
+        if not config.days or not in_use(crawler.settings):
+            raise NotConfigured
+        middleware = cls(crawler, connection.connect(crawler.settings), config)
+        crawler.signals.connect(middleware._opened, signals.spider_opened)
+        crawler.signals.connect(middleware._closed, signals.spider_closed)
+        return middleware
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        """Note an answer."""
+        self._note(request, response.status, len(response.body))
+        return response
+
+    def process_exception(self, request: Request, exception: Exception) -> None:
+        """Note that none came; what was never sent is no attempt."""
+        if not isinstance(exception, (TooLateError, IgnoreRequest)):
+            self._note(request, exception, 0)
+
+    def _note(self, request: Request, result: int | Exception, size: int) -> None:
+        worker = worker_of(self._crawler)
+        seen = {
+            "at": datetime.now(UTC),
+            "of": {"host": urlsplit(request.url).hostname or "", "spider": getattr(self._crawler.spider, "name", "")},
+            "outcome": _outcome(result),
+            "worker": worker.name,
+            "tier": request.meta.get("tier") or self._crawler.settings["TIER"],
+            "bytes": size,
+            "ms": _milliseconds(request, worker.book.of(request)),
+            "request_id": request.meta.get("request_id"),
+            "pool": request.meta.get(POOL_NAME),
+            **({"status": result} if isinstance(result, int) else {"error": type(result).__name__}),
+        }
+        self._log.add(partial(_document, request, seen))
+
+    def _opened(self) -> None:
+        self._log.open()
+
+    async def _closed(self) -> None:
+        await self._log.close()
+        await self._client.close()
+
+
+def _document(request: Request, seen: dict[str, Any]) -> dict[str, Any]:
+    """Made later, because what makes a page a block is found after this middleware has seen it."""
+    if vendor := request.meta.get(BLOCK):
+        seen |= {"outcome": str(FailureClass.BLOCKED), "block": str(vendor)}
+    return {name: value for name, value in seen.items() if value is not None}
+
+
+def _outcome(result: int | Exception) -> str:
+    found = classify(result)
+    return str(found) if found is not None else OK if isinstance(result, int) else UNKNOWN
+
+
+def _milliseconds(request: Request, held: Held | None) -> int | None:
+    """From sending to the head of the answer; without one, to the end of waiting for it."""
+    latency = request.meta.get("download_latency")
+    if latency is None and held is not None and held.started_at is not None:
+        latency = monotonic() - held.started_at
+    return None if latency is None else round(latency * 1000)

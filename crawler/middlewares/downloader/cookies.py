@@ -1,0 +1,153 @@
+"""Downloader middleware for cookies: Scrapy's jars, and jars that the fleet shares where a domain asks for them."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from typing import Self
+from weakref import WeakKeyDictionary
+
+from scrapy import Request, signals
+from scrapy.crawler import Crawler
+from scrapy.downloadermiddlewares.cookies import CookiesMiddleware
+from scrapy.exceptions import NotConfigured
+from scrapy.http import Response
+from scrapy.http.cookies import CookieJar
+
+from crawler import config
+from crawler import stats as names
+from crawler.frontier.state.cookie_jars import CookieJars
+from crawler.policy.cookies import Records, changes, cookie_of, records
+from crawler.routing.host_rules import HostRules
+from crawler.worker.access import worker_of
+from crawler.worker.scheduler import in_use
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class JarUse:
+    """One request of a session: whose jar it has, and what of it Redis knows."""
+
+    host: str
+    session: str
+    known: Records
+    jar: CookieJar
+
+
+class SessionsMiddleware(CookiesMiddleware):
+    """`cookies = "host"` or `"session"` of a domain: one jar per politeness group, and per `meta["session"]`, in Redis.
+
+    A request with `meta["cookiejar"]`, and all of other domains, are Scrapy's business where COOKIES_ENABLED is set;
+    `meta["dont_merge_cookies"]` does what it does there. What one response sets or deletes is merged cookie by cookie
+    with what other workers got meanwhile. The Cookie header is on the request for the time of one attempt. No value is
+    ever logged, not even with COOKIES_DEBUG.
+    """
+
+    def __init__(self, crawler: Crawler, rules: HostRules) -> None:
+        super().__init__(crawler.settings.getbool("COOKIES_DEBUG"))
+        self.crawler = crawler
+        self._rules = rules
+        self._ttl_ms = config.integer(crawler.settings, "SESSION_SECONDS", 60, 31_536_000) * 1000
+        self._scrapys = crawler.settings.getbool("COOKIES_ENABLED")
+        self._visits: WeakKeyDictionary[Request, JarUse] = WeakKeyDictionary()
+        self._sessions: CookieJars
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self | CookiesMiddleware:  # type: ignore[override]
+        """Scrapy's own where the spider does not use the shared frontier; off where nothing asks for cookies."""
+        if not in_use(crawler.settings):
+            return CookiesMiddleware.from_crawler(crawler)
+        middleware = cls(crawler, HostRules.from_settings(crawler.settings))
+        domains = middleware._rules.domains
+        if not middleware._scrapys and not any(
+            rule.cookies in {"host", "session"} for rule in (domains.default, *domains.by_host.values())
+        ):
+            raise NotConfigured
+        crawler.signals.connect(middleware._opened, signals.spider_opened)
+        return middleware
+
+    def _opened(self) -> None:
+        worker = worker_of(self.crawler)
+        self._sessions = CookieJars(worker.frontier.shards, worker.outage, self._ttl_ms)
+        worker.losses.listen(self._forget)
+
+    def _forget(self) -> None:
+        """Redis may have none of a visit's cookies any more: all of them are stored with the next that is set."""
+        for visit in list(self._visits.values()):
+            visit.known = {}
+
+    async def process_request(self, request: Request) -> None:  # type: ignore[override]
+        """Send the session's cookies, and those of the request, which join it."""
+        if (named := self._named(request)) is None:
+            if self._scrapys:
+                super().process_request(request)
+            return
+        known = (await self._sessions.load(*named)).cookies
+        jar = CookieJar()
+        for name, record in known.items():
+            jar.set_cookie(cookie_of(name, record))
+        jar.jar.clear_expired_cookies()
+        visit = JarUse(*named, known, jar)
+        if cookies := self._get_request_cookies(jar, request):
+            self._process_cookies(cookies, jar=jar, request=request)
+            await self._store(visit)
+        request.headers.pop("Cookie", None)
+        jar.add_cookie_header(request)
+        self._debug_cookie(request)
+        self._visits[request] = visit
+
+    async def process_response(self, request: Request, response: Response) -> Request | Response:  # type: ignore[override]
+        """Keep what *response* sets."""
+        if (visit := self._ended(request)) is None:
+            return (
+                super().process_response(request, response) if self._scrapys and not self._named(request) else response
+            )
+        if response.headers.getlist("Set-Cookie"):
+            cookies = visit.jar.make_cookies(response, request)
+            self._process_cookies(cookies, jar=visit.jar, request=request)
+            self._debug_set_cookie(response)
+            await self._store(visit)
+        return response
+
+    def process_exception(self, request: Request, exception: Exception) -> None:
+        """The cookies go no further."""
+        self._ended(request)
+
+    def _named(self, request: Request) -> tuple[str, str] | None:
+        """The host and session whose jar *request* uses; None when it uses none of ours."""
+        rule = self._rules.domains.for_url(request.url)
+        scrapys = "cookiejar" in request.meta or request.meta.get("dont_merge_cookies")
+        if scrapys or rule.cookies not in {"host", "session"}:
+            return None
+        session = str(request.meta.get("session", "")) if rule.cookies == "session" else ""
+        return self._rules.of(request).group, session
+
+    def _ended(self, request: Request) -> JarUse | None:
+        visit = self._visits.pop(request, None)
+        if visit is not None:
+            request.headers.pop("Cookie", None)
+        return visit
+
+    async def _store(self, visit: JarUse) -> None:
+        found = changes(visit.known, visit.jar)
+        jar = await self._sessions.merge(visit.host, visit.session, found) if found else None
+        visit.known = records(visit.jar)
+        refused = found.too_long + (jar.refused if jar else 0)
+        self.crawler.stats.inc_value(names.COOKIES_SET, len(found.changed))
+        if refused:
+            self.crawler.stats.inc_value(names.COOKIES_REFUSED, refused)
+            logger.warning("%d cookies of %s are too long or too many to keep", refused, visit.host)
+
+    def _debug_cookie(self, request: Request) -> None:
+        if self.debug and (header := request.headers.get("Cookie")):
+            logger.debug("Sending cookies to %s: %s", request, _keys(header.split(b";")))
+
+    def _debug_set_cookie(self, response: Response) -> None:
+        if self.debug and (headers := response.headers.getlist("Set-Cookie")):
+            logger.debug("Received cookies from %s: %s", response, _keys(headers))
+
+
+def _keys(cookies: list[bytes]) -> str:
+    """The names alone."""
+    return ", ".join(cookie.partition(b"=")[0].strip().decode("latin-1") for cookie in cookies)

@@ -1,0 +1,220 @@
+"""Downloader middleware that sends requests through proxies: those of Scrapy, and pools of ours.
+
+A request that a proxy fails goes on through a fresh one in the same worker, paced as ever, charged neither to the host
+nor to the request's retries. It waits in the frontier while no proxy of its pool can be used.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+import time
+from collections.abc import Callable
+from typing import Final, NoReturn, Self
+from weakref import WeakKeyDictionary
+
+from scrapy import Request, signals
+from scrapy.crawler import Crawler
+from scrapy.downloadermiddlewares.httpproxy import HttpProxyMiddleware
+from scrapy.exceptions import NotConfigured
+from scrapy.http import Response
+
+from crawler import stats as names
+from crawler.errors import ConfigError, ProxyError
+from crawler.frontier.state.proxy_health import ProxyHealth
+from crawler.meta import POOL_LAST, POOL_NAME, POOL_PROXY, PROXY_DOUBTED, PROXY_RETRIES, PROXY_TRIED, pooled
+from crawler.policy.proxies import ProxyPool
+from crawler.proxies.choice import Attempt, Chooser
+from crawler.proxies.faults import Fault, fault
+from crawler.proxies.pools import PoolSource, ProxyConfig
+from crawler.proxies.usage import ProxyUsage
+from crawler.routing.host_rules import HostRules
+from crawler.worker.access import worker_of
+from crawler.worker.lease_book import LeaseBook
+from crawler.worker.pacing import TooLateError
+from crawler.worker.scheduler import in_use
+
+POLL_SECONDS: Final = 1.0  # for what has no lease and so cannot wait in the frontier (robots.txt)
+
+logger = logging.getLogger(__name__)
+
+
+class ProxyMiddleware(HttpProxyMiddleware):
+    """Scrapy's middleware, and pools on top.
+
+    Which proxy counts: `meta["proxy"]` as in Scrapy (None: none), else the pool of `meta["proxy_pool"]`, of the domain,
+    or PROXY_POOL, else the proxies of the environment. Credentials are on the request for the time of one attempt.
+    Known weakness: a sticky session whose proxy fails gets another session id in the worker that saw it; other workers
+    follow when it fails them.
+    """
+
+    def __init__(
+        self,
+        crawler: Crawler,
+        settings: ProxyConfig,
+        source: PoolSource,
+        rules: HostRules,
+        rng: random.Random,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        super().__init__(crawler.settings["HTTPPROXY_AUTH_ENCODING"])
+        self._crawler = crawler
+        self._settings = settings
+        self._source = source
+        self._rules = rules
+        self._rng = rng
+        self._clock = clock
+        self._patience = crawler.settings.getfloat("DOWNLOAD_TIMEOUT")
+        self._usage = ProxyUsage(crawler.stats)
+        self._attempts: WeakKeyDictionary[Request, Attempt] = WeakKeyDictionary()
+        self._exhausted: set[str] = set()  # pools of which no proxy could be used the last time
+        self._watching: asyncio.Task[None] | None = None
+        self._health: ProxyHealth
+        self._chooser: Chooser
+        self._book: LeaseBook
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self | HttpProxyMiddleware:  # type: ignore[override]
+        """Scrapy's own where the spider does not use the shared frontier; raises ConfigError on broken pools."""
+        if not in_use(crawler.settings):
+            return HttpProxyMiddleware.from_crawler(crawler)
+        settings, rules = ProxyConfig.from_settings(crawler.settings), HostRules.from_settings(crawler.settings)
+        source = PoolSource(settings, rules.domains)
+        if not crawler.settings.getbool("HTTPPROXY_ENABLED"):
+            if source:
+                raise ConfigError("HTTPPROXY_ENABLED", False, "True while there are proxy pools")
+            raise NotConfigured
+        middleware = cls(crawler, settings, source, rules, random.Random())  # noqa: S311 - no secret comes of it
+        crawler.signals.connect(middleware._opened, signals.spider_opened)
+        crawler.signals.connect(middleware._closed, signals.spider_closed)
+        return middleware
+
+    def _opened(self) -> None:
+        worker = worker_of(self._crawler)
+        self._book = worker.book
+        self._health = ProxyHealth(worker.frontier.shards, self._settings.health, self._crawler.stats)
+        chosen_by = (self._health, self._settings.default, self._rng, self._clock)
+        self._chooser = Chooser(self._source, self._rules, *chosen_by)
+        self._watching = asyncio.get_running_loop().create_task(self._source.watch())
+
+    def _closed(self) -> None:
+        if self._watching is not None:
+            self._watching.cancel()
+
+    async def process_request(self, request: Request) -> None:  # type: ignore[override]
+        """Give *request* its proxy; raises TooLateError when it has to wait for one."""
+        pool = self._chooser.pool(request)
+        request.meta.pop(POOL_NAME, None)
+        if pooled(request):  # left from an earlier attempt, or from what redirected here
+            del request.meta["proxy"]
+        if pool is None:
+            super().process_request(request)
+            return
+        attempt = await self._attempt(request, pool)
+        user, password = self._chooser.credentials(attempt)
+        creds = self._basic_auth_header(user, password) if user else None
+        self._set_proxy_and_creds(request, attempt.endpoint.url, creds, None)
+        request.meta[POOL_PROXY] = attempt.endpoint.url
+        request.meta[POOL_NAME] = attempt.pool.name
+        request.meta[POOL_LAST] = request.meta.get(PROXY_RETRIES, 0) >= self._settings.retry_times
+        self._attempts[request] = attempt
+
+    async def process_response(self, request: Request, response: Response) -> Request | Response:
+        """Note how the proxy did; another try through a fresh one where the answer is the proxy's own."""
+        if (attempt := self._ended(request)) is None:
+            return response
+        self._usage.sent(attempt.pool, request)
+        self._usage.received(attempt.pool, response)
+        if (found := fault(request, response)) is None:
+            await self._succeeded(request, attempt)
+            return response
+        return await self._failed(request, attempt, found, f"it answered {response.status}") or response
+
+    async def process_exception(self, request: Request, exception: Exception) -> Request | None:
+        """Another try through a fresh proxy where one failed."""
+        if (attempt := self._ended(request)) is None or isinstance(exception, TooLateError):
+            return None
+        self._usage.sent(attempt.pool, request)
+        if (found := fault(request, exception)) is None:
+            return None
+        return await self._failed(request, attempt, found, type(exception).__name__)
+
+    async def _attempt(self, request: Request, pool: ProxyPool) -> Attempt:
+        """What to try; waits for a proxy where the frontier cannot."""
+        give_up_at = self._clock() + self._patience
+        while isinstance(chosen := await self._chooser.choose(request, pool), int):
+            if pool.name not in self._exhausted:
+                self._exhausted.add(pool.name)
+                logger.warning("No proxy of pool %s can be used: its requests wait", pool.name)
+            if self._book.of(request) is not None:
+                self._postpone(request, pool, chosen)
+            if self._clock() > give_up_at:
+                raise ProxyError(f"no proxy of pool {pool.name} can be used")
+            await asyncio.sleep(POLL_SECONDS)
+        self._exhausted.discard(pool.name)
+        return chosen
+
+    def _postpone(self, request: Request, pool: ProxyPool, wait_ms: int) -> NoReturn:
+        """Back to the frontier for about that long."""
+        self._crawler.stats.inc_value(names.PROXY_POSTPONED.format(pool.name))
+        _forget_tries(request)
+        raise TooLateError(round(wait_ms * self._rng.uniform(1, 1.1)))
+
+    def _ended(self, request: Request) -> Attempt | None:
+        """The attempt that *request* was. Its credentials go no further."""
+        attempt = self._attempts.pop(request, None)
+        if attempt is not None:
+            request.headers.pop(b"Proxy-Authorization", None)
+            request.meta.pop("_auth_proxy", None)
+        return attempt
+
+    async def _succeeded(self, request: Request, attempt: Attempt) -> None:
+        """The proxy works; those that had failed the request before it are to blame, and not the host."""
+        pool, proxy = attempt.pool, attempt.endpoint.name
+        for other in set(request.meta.get(PROXY_DOUBTED, ())) - {proxy}:
+            await self._blame(pool, other, "another one got an answer")
+        _forget_tries(request)
+        if await self._health.succeeded(pool.name, proxy):
+            logger.info("Proxy %s of pool %s is good again", proxy, pool.name)
+
+    async def _failed(self, request: Request, attempt: Attempt, found: Fault, why: str) -> Request | None:
+        """The request's next try; None when the host is to be taken at its word."""
+        pool, proxy, trial = attempt.pool, attempt.endpoint.name, attempt.choice.probe
+        self._usage.failed(pool)
+        if attempt.wish.session:
+            self._chooser.leave_session(attempt)
+        host = attempt.group if found is Fault.UNCERTAIN and not trial else ""
+        counted = await self._blame(pool, proxy, why, host, trial=trial)
+        times = request.meta.get(PROXY_RETRIES, 0) + 1
+        if times <= self._settings.retry_times:
+            logger.debug("Proxy %s of pool %s failed %s (%s): trying a fresh one", proxy, pool.name, request, why)
+            self._crawler.stats.inc_value(names.PROXY_RETRIES.format(pool.name))
+            return _again(request, proxy, times, doubted=not counted)
+        if found is Fault.PROXY:
+            self._postpone(request, pool, self._settings.health.quarantine_ms)
+        _forget_tries(request)
+        return None
+
+    async def _blame(self, pool: ProxyPool, proxy: str, why: str, host: str = "", *, trial: bool = False) -> bool:
+        """Note a failure; whether it counts."""
+        aside_ms = await self._health.failed(pool.name, proxy, host, trial=trial)
+        if aside_ms:
+            self._crawler.stats.inc_value(names.PROXY_QUARANTINED.format(pool.name))
+            logger.warning("Proxy %s of pool %s is left alone for %d s: %s", proxy, pool.name, aside_ms / 1000, why)
+        return aside_ms is not None
+
+
+def _again(request: Request, proxy: str, times: int, *, doubted: bool) -> Request:
+    again = request.copy()
+    again.dont_filter = True
+    again.meta[PROXY_RETRIES] = times
+    again.meta[PROXY_TRIED] = [*request.meta.get(PROXY_TRIED, ()), proxy]
+    if doubted:
+        again.meta[PROXY_DOUBTED] = [*request.meta.get(PROXY_DOUBTED, ()), proxy]
+    return again
+
+
+def _forget_tries(request: Request) -> None:
+    for key in (PROXY_RETRIES, PROXY_TRIED, PROXY_DOUBTED):
+        request.meta.pop(key, None)

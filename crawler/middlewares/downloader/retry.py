@@ -1,0 +1,103 @@
+"""Scrapy's RetryMiddleware for a fleet: a retry waits in the frontier, for any worker, by the class of its failure."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.downloadermiddlewares.retry import RetryMiddleware as ScrapyRetryMiddleware
+from scrapy.downloadermiddlewares.retry import get_retry_request
+from scrapy.http import Response
+from scrapy.settings import BaseSettings
+from scrapy.utils.response import response_status_message
+
+from crawler import stats as names
+from crawler.errors import BlockedError
+from crawler.meta import BLOCK, RETRY_WAIT_MS
+from crawler.policy.backoff import retry_after
+from crawler.policy.failures import FailureClass, classify
+from crawler.policy.retries import RetryPolicy
+from crawler.worker.access import worker_of
+from crawler.worker.scheduler import in_use
+
+
+class RetryMiddleware(ScrapyRetryMiddleware):
+    """RETRY_* settings, meta keys, stats and `get_retry_request` mean what they mean in Scrapy.
+
+    New: how often and how long by class (RETRY_CLASSES), Retry-After in both forms, and a page that
+    `meta["block"]` marks as a denial is a failure whatever its status. A request without a lease (media,
+    `engine.download`) is tried again at once, as in Scrapy: its host's pace is all that it waits for.
+    """
+
+    def __init__(self, settings: BaseSettings, uniform: Callable[[float, float], float] = random.uniform) -> None:
+        super().__init__(settings)
+        self._policy = RetryPolicy.from_settings(settings)
+        self._uniform = uniform
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> ScrapyRetryMiddleware:  # type: ignore[override]
+        """Scrapy's own where the spider does not use the shared frontier."""
+        if not in_use(crawler.settings):
+            return ScrapyRetryMiddleware.from_crawler(crawler)
+        return super().from_crawler(crawler)
+
+    def process_response(  # type: ignore[override]  # nobody passes the spider any more
+        self, request: Request, response: Response
+    ) -> Request | Response:
+        """A retry of *request*, or *response* where it is good, final, or the last; a block page that nobody keeps from
+        the one who asked for it beside the queue raises BlockedError."""
+        vendor = request.meta.get(BLOCK)
+        if vendor is None and response.status not in self.retry_http_codes:
+            return response
+        again = None if request.meta.get("dont_retry") else self._again(request, response, vendor)
+        if again is None and vendor is not None and self._is_beside(request):
+            raise BlockedError(response, vendor)
+        return again or response
+
+    def _again(self, request: Request, response: Response, vendor: str | None) -> Request | None:
+        kind = self._policy.failure(response.status, blocked=vendor is not None)
+        reason = response_status_message(response.status) if vendor is None else f"blocked by {vendor}"
+        return self._later(request, kind, reason, asked_seconds(response))
+
+    def _is_beside(self, request: Request) -> bool:
+        """Whether a callback or a pipeline downloads it itself: no spider middleware will see the answer."""
+        held = worker_of(self.crawler).book.of(request)
+        return held is None or held.downloads > 1
+
+    def process_exception(  # type: ignore[override]
+        self, request: Request, exception: Exception
+    ) -> Request | None:
+        """A retry of *request*, or None where the failure is final."""
+        if request.meta.get("dont_retry") or not isinstance(exception, self.exceptions_to_retry):
+            return None
+        return self._later(request, classify(exception), exception, 0.0)
+
+    def _later(
+        self, request: Request, kind: FailureClass | None, reason: str | Exception, asked: float
+    ) -> Request | None:
+        assert self.crawler.spider is not None
+        budget, meta = self._policy.budget(kind), request.meta
+        again = get_retry_request(
+            request,
+            spider=self.crawler.spider,
+            reason=reason,
+            max_retry_times=meta.get("max_retry_times", self.max_retry_times if budget.times is None else budget.times),
+            priority_adjust=meta.get("priority_adjust", self.priority_adjust),
+            give_up_log_level=meta.get("give_up_log_level", self.give_up_log_level),
+        )
+        if again is None:
+            return None
+        again.meta.pop(BLOCK, None)
+        wait = asked + budget.wait_seconds(again.meta["retry_times"], self._uniform)
+        again.meta[RETRY_WAIT_MS] = round(wait * 1000)
+        self.crawler.stats.inc_value(names.RETRIES.format(kind or "other"))
+        return again
+
+
+def asked_seconds(response: Response) -> float:
+    """What the Retry-After header of *response* asks for, in seconds; 0 without one."""
+    header = response.headers.get("Retry-After")
+    return retry_after(header.decode("latin-1") if header else None, datetime.now(UTC))

@@ -1,0 +1,163 @@
+"""robots.txt, fetched once for the whole fleet and obeyed by each worker. The rules are RFC 9309's.
+
+The first worker that needs a file fetches it while the others ask Redis for it; a page that has to wait for longer
+than a moment goes back to the frontier, so that it never holds a place that another host could use.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any, Final
+
+from scrapy import Request, signals
+from scrapy.crawler import Crawler
+from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware as ScrapyRobotsTxtMiddleware
+from scrapy.exceptions import IgnoreRequest
+from scrapy.robotstxt import RobotParser
+from scrapy.utils.datatypes import LocalCache
+from scrapy.utils.httpobj import urlparse_cached
+from scrapy.utils.misc import build_from_crawler
+
+from crawler import stats as names
+from crawler.frontier.state.robots import CachedRobots, FetchTask
+from crawler.policy.robots import RobotsVerdict
+from crawler.worker.access import worker_of
+from crawler.worker.lease_book import Held
+from crawler.worker.pacing import TooLateError
+from crawler.worker.robots_fetcher import RobotsConfig, RobotsFetcher
+from crawler.worker.scheduler import in_use
+from crawler.worker.worker import Worker
+
+POLL_SECONDS: Final = 0.1  # between two looks at what another worker fetches
+PATIENCE_SECONDS: Final = 2.0  # for which a page waits for that in the worker; then in the frontier
+LOOK_AGAIN_SECONDS: Final = 300.0  # a worker asks Redis anew: the file may have been forgotten there, with its delay
+LARGE: Final = 32 * 1024  # bytes; parsing more blocks the event loop for too long
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """What this worker knows of an origin, *since* and until *expires* (monotonic seconds). *parser* None: nothing is
+    forbidden; *later*: nothing is allowed until then."""
+
+    parser: RobotParser | None
+    since: float
+    expires: float
+    later: bool = False
+
+    @property
+    def pending(self) -> bool:
+        """Whether another worker is fetching the file."""
+        return self.later and not self.since
+
+
+class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
+    """Scrapy's, with another way to come by the file.
+
+    ROBOTSTXT_PARSER, ROBOTSTXT_USER_AGENT, `dont_obey_robotstxt`, the robotstxt/* stats and the robots_parsed signal
+    mean what they mean there. Known weakness: Crawl-delay and Request-rate are read for the agent of the worker that
+    fetched the file, so spiders with different ROBOTSTXT_USER_AGENT share one of their delays.
+    """
+
+    def __init__(
+        self,
+        crawler: Crawler,
+        clock: Callable[[], float] = monotonic,
+        uniform: Callable[[float, float], float] = random.uniform,
+    ) -> None:
+        super().__init__(crawler)
+        plan = RobotsConfig.from_settings(crawler.settings)
+        self._fetcher = RobotsFetcher(crawler, plan, self._robotstxt_useragent or self._default_useragent, clock)
+        self._clock = clock
+        self._uniform = uniform
+        self._known: LocalCache[str, Parsed] = LocalCache(plan.cache_size)
+        self._loading: dict[str, asyncio.Task[Parsed]] = {}
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Any:
+        """Scrapy's own where the spider does not use the shared frontier; NotConfigured without ROBOTSTXT_OBEY."""
+        if not in_use(crawler.settings):
+            return ScrapyRobotsTxtMiddleware.from_crawler(crawler)
+        middleware = cls(crawler)
+        crawler.signals.connect(middleware._opened, signals.spider_opened)
+        return middleware
+
+    def _opened(self) -> None:
+        self._worker.losses.listen(self._known.clear)  # with a file its host's Crawl-delay is gone
+
+    async def robot_parser(self, request: Request) -> RobotParser | None:
+        """The rules for *request*, None when there are none; raises TooLateError when it has to wait for them."""
+        url = urlparse_cached(request)
+        origin = f"{url.scheme}://{url.netloc.rpartition('@')[2]}"  # whoever asks: and a password stays out of Redis
+        known = self._known.get(origin)
+        if known is None or self._clock() >= known.expires:
+            known = await self._load(origin, request)
+        held = self._worker.book.of(request)
+        while known.pending and (held is None or held.downloads > 1):  # it cannot wait in the frontier
+            known = await self._load(origin, request)
+        if known.later:
+            self._put_back(held, origin, known)
+        if held is not None and held.leased_at < known.since:
+            held.lent = True  # it was paced before the host's Crawl-delay was known
+        return known.parser
+
+    def _put_back(self, held: Held | None, origin: str, known: Parsed) -> None:
+        """A page goes back to the frontier, uncharged; what has no lease cannot, and is refused."""
+        self._count(names.ROBOTS_POSTPONED)
+        if held is None or held.downloads > 1:
+            raise IgnoreRequest(f"{origin}/robots.txt cannot be reached, so nothing of that site may be asked for now")
+        wait = max(0.0, known.expires - self._clock())
+        raise TooLateError(round(1000 * (wait + self._uniform(0.1, 1.0))))
+
+    async def _load(self, origin: str, request: Request) -> Parsed:
+        """Once per worker and origin, however many pages wait."""
+        task = self._loading.get(origin)
+        if task is None:
+            host = self._worker.queue.encoder.rules.of(request).group
+            task = self._loading[origin] = asyncio.create_task(self._look_up(host, origin, request))
+            task.add_done_callback(lambda _: self._loading.pop(origin))
+        return await asyncio.shield(task)
+
+    async def _look_up(self, host: str, origin: str, request: Request) -> Parsed:
+        give_up_at = self._clock() + PATIENCE_SECONDS
+        worker, shared = self._worker, self._worker.frontier.robots
+        while True:
+            found = await worker.outage.insist(lambda: shared.claim(host, origin, worker.name))
+            if isinstance(found, FetchTask):
+                found = await self._fetcher.fetch(worker, host, origin, found)
+            elif found is not None:
+                self._count(names.ROBOTS_SHARED)
+            if found is not None:
+                self._known[origin] = parsed = await self._parsed(found, request)
+                return parsed
+            if self._clock() >= give_up_at:
+                return Parsed(None, 0.0, self._clock() + PATIENCE_SECONDS, later=True)
+            await asyncio.sleep(POLL_SECONDS)
+
+    async def _parsed(self, found: CachedRobots, request: Request) -> Parsed:
+        now, fresh = self._clock(), found.fresh_ms / 1000
+        if found.verdict is RobotsVerdict.LATER:
+            return Parsed(None, now, now + fresh, later=True)
+        expires = now + min(fresh, LOOK_AGAIN_SECONDS)
+        if found.verdict is RobotsVerdict.ALLOW:
+            return Parsed(None, now, expires)
+        body = found.rules.encode()
+        if len(body) > LARGE:
+            parser = await asyncio.to_thread(build_from_crawler, self._parserimpl, self.crawler, body)
+        else:
+            parser = build_from_crawler(self._parserimpl, self.crawler, body)
+        await self.crawler.signals.send_catch_log_async(
+            signal=signals.robots_parsed, robotparser=parser, request=request
+        )
+        return Parsed(parser, now, expires)
+
+    def _count(self, name: str) -> None:
+        assert self.crawler.stats is not None
+        self.crawler.stats.inc_value(name)
+
+    @property
+    def _worker(self) -> Worker:
+        return worker_of(self.crawler)

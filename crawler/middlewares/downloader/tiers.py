@@ -1,0 +1,98 @@
+"""Downloader middleware that moves a request to the next tier when its page failed: blocked, or without its content."""
+
+from __future__ import annotations
+
+import logging
+from typing import Self
+
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
+from scrapy.http import Response, TextResponse
+
+from crawler import stats as names
+from crawler.extraction import Document, extract_product
+from crawler.extraction.rules import missing_required
+from crawler.meta import ALLOW_BLOCKED, BLOCK, MIN_TIER, TIER_STAYS
+from crawler.policy.domains import Rules, load_rules
+from crawler.policy.tiers import TIERS, Tier
+from crawler.worker.access import worker_of
+from crawler.worker.scheduler import in_use
+from crawler.worker.worker import Worker
+
+INCOMPLETE = "incomplete"  # what `meta["block"]` says of a page without what its domain's rules require
+
+logger = logging.getLogger(__name__)
+
+
+class TiersMiddleware:
+    """Stands between block detection and retries: a page that may step up is not retried where it failed.
+
+    A page that may not (nobody serves a higher tier, max_tier, a spent budget) counts as blocked: it is retried as
+    such, and kept as a dead letter that says why it stayed. `dont_retry` leaves a request where it is, and
+    `meta["allow_blocked"]` lets it pass unjudged.
+    """
+
+    def __init__(self, crawler: Crawler, rules: Rules) -> None:
+        self._crawler = crawler
+        self._rules = rules
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Off where the spider does not use the shared frontier."""
+        if not in_use(crawler.settings):
+            raise NotConfigured
+        return cls(crawler, load_rules(crawler.settings["DOMAINS_FILE"]))
+
+    def process_request(self, request: Request) -> None:
+        """Count what goes out, by tier."""
+        if (tier := request.meta.get("tier")) is not None:
+            self._worker.tiers.spend(tier)
+
+    async def process_response(self, request: Request, response: Response) -> Request | Response:
+        """*response*, or *request* for the queue of a higher tier."""
+        at = request.meta.get("tier")
+        if at is None or request.meta.get(ALLOW_BLOCKED) or (held := self._worker.book.of(request)) is None:
+            return response
+        if not (why := self._failing(request, response, at)):
+            self._worker.tiers.good(held.lease.host, request, at)
+            return response
+        request.meta[BLOCK] = why
+        if request.meta.get("dont_retry"):
+            return response
+        to, stays = await self._worker.tiers.failed(request, at)
+        if to is None:
+            request.meta[TIER_STAYS] = stays
+            self._crawler.stats.inc_value(names.TIER_REFUSED)
+            logger.info("%s stays in %s, because %s (%s)", request, at, stays, why)
+            return response
+        logger.info("%s moves from %s to %s (%s)", request, at, to, why)
+        return _moved(request, to)
+
+    def _failing(self, request: Request, response: Response, at: Tier) -> str:
+        """Who blocks it, or what it lacks; "" for a good page. Only plain pages are asked for their content."""
+        if block := request.meta.get(BLOCK):
+            return str(block)
+        if at != TIERS[0] or response.status != 200 or not isinstance(response, TextResponse):
+            return ""
+        return INCOMPLETE if self._lacks(response) else ""
+
+    def _lacks(self, response: TextResponse) -> bool:
+        """Whether a product page, by its URL, lacks what its domain's rules require."""
+        rules = self._rules.for_url(response.url)
+        if not rules.required or not rules.is_product(response.url):
+            return False
+        document = Document(response.text, response.url)
+        return bool(missing_required(document, extract_product(document, response.url, rules), rules))
+
+    @property
+    def _worker(self) -> Worker:
+        return worker_of(self._crawler)
+
+
+def _moved(request: Request, to: Tier) -> Request:
+    """*request* for another tier, below which it will never be tried again."""
+    moved = request.copy()
+    moved.meta.update({"tier": to, MIN_TIER: to})
+    moved.meta.pop(BLOCK, None)
+    return moved

@@ -1,0 +1,144 @@
+"""Spider middleware that archives each page before it can be confirmed to the frontier.
+
+A page ends only when the output of its callback has, and that ends only when the page is synced to disk: also
+for pages without items and for errors that the spider is shown. Redirects, retried answers and what a downloader
+middleware refuses are no pages of the spider's and not archived.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from typing import Any, Self
+from weakref import WeakKeyDictionary
+
+from scrapy import Request, Spider, signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import CloseSpider, NotConfigured
+from scrapy.http import Response
+
+from crawler import stats as names
+from crawler.errors import CodecError
+from crawler.middlewares.spider.provenance import fetched_at
+from crawler.policy.failures import FailureClass
+from crawler.routing import codec
+from crawler.storage import connection
+from crawler.storage.archive import files
+from crawler.storage.archive.archive import Archive
+from crawler.storage.archive.config import ArchiveConfig, Keep
+from crawler.storage.archive.index import Index
+from crawler.storage.archive.records import Page
+from crawler.storage.archive.store import Store
+from crawler.worker.access import worker_if_any
+from crawler.worker.lease_book import Held
+
+
+class ArchiveMiddleware:
+    """Applies ARCHIVE_PAGES; a failed parse (a callback that raises, an item that is rejected) and what was no page
+    (blocked, an empty shell) are always kept, and the dead letter says as what."""
+
+    def __init__(self, crawler: Crawler, config: ArchiveConfig, client: connection.Client) -> None:
+        assert crawler.stats is not None
+        self._crawler = crawler
+        self._config = config
+        self._client = client
+        index = Index(connection.database(client, crawler.settings))
+        self._archive = Archive(config, index, Store(config), crawler.stats)
+        self._written: WeakKeyDictionary[Response, asyncio.Task[str]] = WeakKeyDictionary()
+        self._failures: WeakKeyDictionary[Response, asyncio.Task[str]] = WeakKeyDictionary()
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Only under `scrapy crawl`; raises ConfigError when the directory cannot be written to."""
+        config = ArchiveConfig.from_settings(crawler.settings)
+        if config.keep is Keep.NONE or not crawler.settings.getbool("FRONTIER_ENABLED"):
+            raise NotConfigured
+        files.prepare(config.directory)
+        middleware = cls(crawler, config, connection.connect(crawler.settings))
+        crawler.signals.connect(middleware._opened, signals.spider_opened)
+        crawler.signals.connect(middleware._closed, signals.spider_closed)
+        crawler.signals.connect(middleware._item_dropped, signals.item_dropped)
+        return middleware
+
+    async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        """Pass everything on; ends when the page is synced, which began when the output did."""
+        if self._config.keep is not Keep.FAILED and response.status != 304:  # that one is archived already
+            self._written[response] = asyncio.create_task(self._archive.add(self._page(response)))
+        held = self._held(response)
+        if held is not None and held.evidence.failure is FailureClass.BLOCKED:
+            await self._failed(response, f"blocked: {held.evidence.block}")
+        async for output in result:
+            yield output
+        if (written := self._written.get(response)) is not None:
+            await written
+
+    def process_spider_exception(self, response: Response, exception: Exception) -> AsyncIterator[Any] | None:
+        """Raise it again, once the page is synced."""
+        return None if isinstance(exception, CloseSpider) else self._raise(response, exception)
+
+    async def _raise(self, response: Response, exception: Exception) -> AsyncIterator[Any]:
+        await self._failed(response, f"{type(exception).__name__}: {exception}")
+        raise exception
+        yield  # type: ignore[unreachable]  # makes this a generator, which is what Scrapy can wait for
+
+    async def _item_dropped(self, response: Response | None, exception: Exception) -> None:
+        # RejectedItem of the pipelines' room has reasons, other drops are no failures
+        if isinstance(response, Response) and (reasons := getattr(exception, "reasons", None)):
+            await self._failed(response, "; ".join(reasons))
+
+    async def _failed(self, response: Response, reason: str) -> None:
+        if response not in self._failures:
+            self._failures[response] = asyncio.create_task(self._keep(response, reason))
+        record_id = await self._failures[response]
+        if (held := self._held(response)) is not None:
+            held.evidence.page = record_id
+
+    async def _keep(self, response: Response, reason: str) -> str:
+        written = self._written.get(response)
+        if written is not None and (record_id := await written):
+            self._archive.fail(record_id, reason)
+            return record_id
+        return await self._archive.add(self._page(response), reason)
+
+    def _held(self, response: Response) -> Held | None:
+        worker = worker_if_any(self._crawler)
+        return worker.book.behind(response) if worker is not None else None
+
+    async def _opened(self) -> None:
+        await self._archive.open()
+
+    async def _closed(self) -> None:
+        await self._archive.close()
+        await self._client.close()
+
+    def _page(self, response: Response) -> Page:
+        assert self._crawler.spider is not None
+        worker = worker_if_any(self._crawler)
+        held = self._held(response)
+        headers = response.headers.items()
+        return Page(
+            url=response.url,
+            status=response.status,
+            headers=[(name.decode("latin-1"), value.decode("latin-1")) for name, values in headers for value in values],
+            body=response.body,
+            fetched_at=fetched_at(held, response),
+            ip=str(response.ip_address or ""),
+            spider=self._crawler.spider.name,
+            worker=worker.name if worker is not None else "",
+            tier=str(response.meta.get("tier", self._crawler.settings["TIER"])),
+            generation=held.lease.generation if held is not None else "",
+            request_id=str(response.meta.get("request_id", "")),
+            request=self._how(response.request, self._crawler.spider),
+        )
+
+    def _how(self, request: Request | None, spider: Spider) -> bytes:
+        """How the spider is to be called again: callback, cb_kwargs and meta, without headers, cookies and body."""
+        if request is None:
+            return b""
+        try:
+            again = Request(request.url, request.callback, meta=request.meta, cb_kwargs=request.cb_kwargs)
+            return codec.encode(again, spider)
+        except CodecError:
+            assert self._crawler.stats is not None
+            self._crawler.stats.inc_value(names.ARCHIVE_CUT)
+            return b""

@@ -1,0 +1,70 @@
+"""Spider middleware that keeps from the spider what is no page: blocked, empty, or without its content.
+
+The downloader middlewares have recognised it and tried it again; this is the end of the way, whatever statuses the
+spider asks for.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from typing import Any, Self
+
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
+from scrapy.http import Response
+
+from crawler.errors import BlockedError
+from crawler.meta import ALLOW_BLOCKED
+from crawler.middlewares.downloader.blocks import SHELL, is_empty
+from crawler.policy.failures import FailureClass
+from crawler.policy.tiers import TIERS
+from crawler.worker.access import worker_of
+from crawler.worker.scheduler import in_use
+
+logger = logging.getLogger(__name__)
+
+
+class GateMiddleware:
+    """Raises BlockedError instead of calling the callback; an errback gets it, as it gets HttpError.
+
+    Between Scrapy's HttpErrorMiddleware, which has its say on other statuses first, and the callback.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Off where the spider does not use the shared frontier."""
+        if not in_use(crawler.settings):
+            raise NotConfigured
+        return cls(crawler)
+
+    def process_spider_input(self, response: Response) -> None:
+        """Raises BlockedError for what is no page."""
+        if why := self._why(response):
+            raise BlockedError(response, why)
+
+    def process_spider_exception(self, response: Response, exception: Exception) -> Iterable[Any] | None:
+        """Nothing comes of what was kept back; another page's, which a callback asked for, is the callback's error."""
+        if not isinstance(exception, BlockedError) or exception.response is not response:
+            return None
+        logger.info("%s is kept from the spider: %s", response, exception)
+        return ()
+
+    def _why(self, response: Response) -> str:
+        """Who blocks it, or what it lacks; "" for a page."""
+        worker = worker_of(self._crawler)
+        held = worker.book.behind(response)
+        if held is None:
+            return ""
+        if held.evidence.failure is FailureClass.BLOCKED:
+            return held.evidence.block
+        meta = response.request.meta if response.request is not None else {}
+        if 200 <= response.status < 300 or meta.get(ALLOW_BLOCKED):
+            return ""  # judged before
+        if not is_empty(response, meta.get("tier", TIERS[0]), any_status=True):
+            return ""
+        worker.settler.refused(response, SHELL)
+        return SHELL

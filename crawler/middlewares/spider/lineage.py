@@ -1,0 +1,25 @@
+"""Spider middleware that ties a page's output to its lease: children to their parent, and the end of the callback.
+
+Nearest to the engine, so that it sees what all other spider middlewares let through.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+from scrapy.http import Response
+
+from crawler.middlewares.spider.fleet import FleetMiddleware
+from crawler.worker.access import worker_of
+
+
+class LineageMiddleware(FleetMiddleware):
+    """Children inherit their parent's crawl generation, and a page is done only if its callback came to its end."""
+
+    async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        """Pass everything on."""
+        book = worker_of(self._crawler).book
+        held = book.behind(response)
+        async for output in result if held is None else book.watch(result, held):
+            yield output

@@ -1,0 +1,70 @@
+"""Spider middleware that writes on each item when its page was fetched, and by whom."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from typing import Any, Self
+from weakref import WeakKeyDictionary
+
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.http import Response
+
+from crawler.items import Item
+from crawler.storage import origin
+from crawler.storage.origin import Origin
+from crawler.worker.access import worker_if_any
+from crawler.worker.lease_book import Held
+
+
+class ProvenanceMiddleware:
+    """Fills `fetched_at` and `source` of our items, and notes them for storage with those of other classes.
+
+    Under a lease the time is Redis' clock at the lease plus this worker's monotonic clock since: a worker whose own
+    clock is wrong, or that was frozen, cannot make an old page look new.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """For every crawl; without a lease the local clock is all there is."""
+        return cls(crawler)
+
+    async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        """Stamp items, pass everything on."""
+        async for output in result:
+            if not isinstance(output, Request):
+                found = origin.of(response) or self._note(response)
+                if isinstance(output, Item):
+                    output.fetched_at = output.fetched_at or found.fetched_at
+                    if isinstance(output.source, dict):  # else it is rejected, by name
+                        output.source = found.source | output.source
+            yield output
+
+    def _note(self, response: Response) -> Origin:
+        worker = worker_if_any(self._crawler)
+        held = worker.book.behind(response) if worker is not None else None
+        source = {
+            "spider": getattr(self._crawler.spider, "name", ""),
+            "worker": worker.name if worker is not None else "",
+            "request_id": response.meta.get("request_id", ""),
+            "tier": response.meta.get("tier", "http"),
+            "generation": held.lease.generation if held is not None else "",
+        }
+        found = Origin(response.url, fetched_at(held, response), source)
+        origin.note(response, found)
+        return found
+
+
+def fetched_at(held: Held | None, response: Response) -> datetime:
+    """When the page was fetched; the same for all that asks about one response."""
+    if held is None:
+        return _unleased.setdefault(response, datetime.now(UTC))
+    seconds = held.lease.leased_at_ms / 1000 + ((held.started_at or held.leased_at) - held.leased_at)
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+_unleased: WeakKeyDictionary[Response, datetime] = WeakKeyDictionary()

@@ -1,0 +1,101 @@
+"""Which pool, which proxy and which credentials a request gets."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from scrapy import Request
+from scrapy.utils.datatypes import LocalCache
+
+from crawler.errors import ConfigError
+from crawler.frontier.state.proxy_health import ProxyHealth
+from crawler.meta import PROXY_TRIED, pooled
+from crawler.policy.proxies import Choice, Endpoint, ProxyPool, Wish, choose, session_id
+from crawler.proxies.pools import PoolSource
+from crawler.routing.host_rules import HostRules
+
+MIN_WAIT_MS = 1_000  # less is no rest for the frontier
+SESSIONS = 10_000  # of which it is remembered that their proxy had failed
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One request on its way through a proxy of a pool."""
+
+    pool: ProxyPool
+    choice: Choice
+    group: str  # the politeness group of its host
+    wish: Wish
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """The proxy."""
+        return self.choice.endpoint
+
+
+class Chooser:
+    """Chooses for one worker. *default* is the pool of domains that name none; "" is no pool."""
+
+    def __init__(
+        self,
+        source: PoolSource,
+        rules: HostRules,
+        health: ProxyHealth,
+        default: str,
+        rng: random.Random,
+        clock: Callable[[], float],
+    ) -> None:
+        self._source = source
+        self._rules = rules
+        self._health = health
+        self._default = default
+        self._rng = rng
+        self._clock = clock
+        self._turn = rng.getrandbits(30)
+        domains = rules.domains
+        self._named_by_domains = any(one.proxy_pool is not None for one in (domains.default, *domains.by_host.values()))
+        self._salts: LocalCache[tuple[str, str], int] = LocalCache(SESSIONS)
+
+    def pool(self, request: Request) -> ProxyPool | None:
+        """The pool for *request*; None where its proxy is Scrapy's business. Raises ConfigError for an unknown one."""
+        if ("proxy" in request.meta and not pooled(request)) or request.meta.get("tier") == "api":
+            return None  # the user's own, or a provider who has proxies of his
+        name = request.meta.get("proxy_pool")
+        if name is None and self._named_by_domains:
+            name = self._rules.domains.for_url(request.url).proxy_pool
+        if name is None:
+            name = self._default
+        return self._source.get(name) if name else None
+
+    async def choose(self, request: Request, pool: ProxyPool) -> Attempt | int:
+        """A proxy of *pool*, its trial claimed if it is on trial; or for how many ms none can be used."""
+        wish = self._wish(request, pool)
+        if not (serving := pool.serving(wish.country)):
+            raise ConfigError("country", wish.country, f"one that a proxy of pool {pool.name!r} serves")
+        self._turn += 1
+        while choice := choose(pool, await self._health.sick(pool.name), wish, self._turn):
+            if not choice.probe or await self._health.claim(pool.name, choice.endpoint.name):
+                return Attempt(pool, choice, self._rules.of(request).group, wish)
+        return max(MIN_WAIT_MS, self._health.wait_ms(pool.name, [one.name for one in serving]))
+
+    def credentials(self, attempt: Attempt) -> tuple[str, str]:
+        """User name and password, with the id of the request's session or of one of its own."""
+        pool, wish, endpoint = attempt.pool, attempt.wish, attempt.endpoint
+        session = session_id(pool, wish, self._clock()) if wish.session else f"{self._rng.getrandbits(48):012x}"
+        return endpoint.credentials(session, wish.country or endpoint.country or pool.country)
+
+    def leave_session(self, attempt: Attempt) -> None:
+        """Its proxy failed: the session goes on under another id."""
+        self._salts[attempt.pool.name, attempt.wish.session] = attempt.wish.salt + 1
+
+    def _wish(self, request: Request, pool: ProxyPool) -> Wish:
+        rule = self._rules.domains.for_url(request.url)
+        country = str(request.meta.get("country") or rule.proxy_country or "").lower()
+        wish = Wish(country, tried=frozenset(request.meta.get(PROXY_TRIED, ())))
+        if rule.proxy_session in {None, "request"}:
+            return wish
+        own = request.meta.get("session", "") if rule.proxy_session == "session" else ""
+        session = f"{self._rules.of(request).group}/{own}"
+        return replace(wish, session=session, salt=self._salts.get((pool.name, session), 0))

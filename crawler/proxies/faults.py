@@ -1,0 +1,75 @@
+"""What failed between this worker and a host that is visited through a proxy: the proxy for certain, or one of the two.
+
+A host's pace must not suffer from its visitors' proxies, and a pool must not suffer from one dead host.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum, auto
+from typing import Final
+
+from scrapy import Request
+from scrapy.core.downloader.handlers.http11 import TunnelError
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadConnectionRefusedError,
+    DownloadFailedError,
+    DownloadTimeoutError,
+    ResponseDataLossError,
+)
+from scrapy.http import Response
+
+from crawler.errors import BrowserError, ProxyError
+from crawler.meta import POOL_LAST, pooled
+
+_UNREACHED: Final = (DownloadConnectionRefusedError, CannotResolveHostError)  # only a proxy is connected to
+_UNCERTAIN: Final = (DownloadTimeoutError, DownloadFailedError, ResponseDataLossError)
+_LOG_IN: Final = (407, 401)  # tinyproxy answers wrong credentials with the latter
+# A proxy's answer, in the words of our errors, of Scrapy's and of curl's.
+_STATUS: Final = re.compile(r"\b(?:status|response)'?:? (\d{3})\b")
+_GATEWAY_STATUSES: Final = (502, 504)
+_OWN_HEADERS: Final = ("Proxy-Authenticate", "Proxy-Agent", "X-Squid-Error")  # of answers that proxies write themselves
+_OWN_SERVERS: Final = (b"tinyproxy", b"squid")
+
+
+class Fault(Enum):
+    """Whose fault a failed attempt is."""
+
+    PROXY = auto()  # refused, not reachable, wants other credentials
+    UNCERTAIN = auto()  # the way beyond the proxy broke, or took too long: another proxy would tell
+
+
+def fault(request: Request, outcome: Response | BaseException) -> Fault | None:
+    """Who is to blame for *outcome*; None: nobody, or the host as without a proxy."""
+    if not request.meta.get("proxy") or isinstance(outcome, BrowserError):
+        return None
+    found = _of_answer(request, outcome) if isinstance(outcome, Response) else _of_error(outcome)
+    return found if found is Fault.PROXY or pooled(request) else None
+
+
+def excuse(request: Request, outcome: Response | BaseException) -> bool:
+    """Whether the host's pace and record stay as they are: always when the proxy is to blame, and when it may be for as
+    long as others can be tried. After that the host is taken at its word."""
+    found = fault(request, outcome)
+    return found is Fault.PROXY or (found is Fault.UNCERTAIN and not request.meta.get(POOL_LAST))
+
+
+def _of_answer(request: Request, response: Response) -> Fault | None:
+    if response.status == 407:
+        return Fault.PROXY
+    if response.status < 400 or not request.url.startswith("http:"):  # inside TLS only the host answers
+        return None
+    server = response.headers.get("Server") or b""
+    if server.lower().startswith(_OWN_SERVERS) or any(name in response.headers for name in _OWN_HEADERS):
+        return Fault.PROXY if response.status in _LOG_IN else Fault.UNCERTAIN
+    return Fault.UNCERTAIN if response.status in _GATEWAY_STATUSES else None
+
+
+def _of_error(error: BaseException) -> Fault | None:
+    if isinstance(error, _UNREACHED) or isinstance(error.__cause__, _UNREACHED):
+        return Fault.PROXY
+    if isinstance(error, (ProxyError, TunnelError)):
+        status = _STATUS.search(str(error))
+        return Fault.PROXY if status and int(status[1]) in _LOG_IN else Fault.UNCERTAIN
+    return Fault.UNCERTAIN if isinstance(error, _UNCERTAIN) else None

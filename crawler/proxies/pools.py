@@ -1,0 +1,147 @@
+"""The pools of PROXY_POOLS and PROXY_POOLS_FILE, the latter read again whenever it changes while the crawl runs."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from scrapy.settings import BaseSettings
+
+from crawler import config
+from crawler.errors import ConfigError
+from crawler.policy.domain_values import BadValueError
+from crawler.policy.domains import Rules
+from crawler.policy.proxies import ProxyPool
+from crawler.policy.proxy_health import HealthPolicy
+from crawler.policy.proxy_pools import Pools, parse_pools, parse_pools_text, pool_name
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyConfig:
+    """The settings of the proxy layer."""
+
+    pools: Mapping[str, Any]
+    file: str
+    default: str
+    reload_seconds: float
+    retry_times: int
+    health: HealthPolicy
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings) -> Self:
+        """Raises ConfigError when a value is out of range."""
+        try:
+            default = pool_name(settings["PROXY_POOL"])
+        except BadValueError as error:
+            raise ConfigError("PROXY_POOL", error.value, error.allowed) from None
+        return cls(
+            pools=settings.getdict("PROXY_POOLS"),
+            file=settings["PROXY_POOLS_FILE"] or "",
+            default=default,
+            reload_seconds=config.number(settings, "PROXY_RELOAD_SECONDS", 0.1, 3_600),
+            retry_times=config.integer(settings, "PROXY_RETRY_TIMES", 0, 20),
+            health=_health(settings),
+        )
+
+
+def _health(settings: BaseSettings) -> HealthPolicy:
+    first = config.number(settings, "PROXY_QUARANTINE_SECONDS", 0.1, 86_400)
+    longest = config.number(settings, "PROXY_QUARANTINE_MAX_SECONDS", 0.1, 86_400)
+    if longest < first:
+        raise ConfigError("PROXY_QUARANTINE_MAX_SECONDS", longest, "at least PROXY_QUARANTINE_SECONDS")
+    return HealthPolicy(
+        failures=config.integer(settings, "PROXY_FAILURES", 1, 100),
+        quarantine_ms=round(first * 1000),
+        quarantine_max_ms=round(longest * 1000),
+        trial_ms=round(2_000 * config.number(settings, "DOWNLOAD_TIMEOUT", 0.1, 86_400)),
+    )
+
+
+class PoolSource:
+    """What pools there are now. A new version of the file that cannot be used is refused, and the old one stays."""
+
+    def __init__(self, settings: ProxyConfig, rules: Rules) -> None:
+        """Reads the file once; raises ConfigError when it, or what domains.toml wants of it, cannot be used."""
+        self._settings = settings
+        self._wanted = _wanted(settings, rules)
+        self._version = self._seen = self._look()
+        self._pools = self._read()
+
+    def __bool__(self) -> bool:
+        return bool(self._pools)
+
+    def get(self, name: str) -> ProxyPool:
+        """The pool of that name; raises ConfigError where there is none."""
+        if name not in self._pools:
+            raise ConfigError("proxy_pool", name, _names(self._pools))
+        return self._pools[name]
+
+    async def watch(self) -> None:
+        """Look for changes until cancelled."""
+        while self._settings.file:
+            await asyncio.sleep(self._settings.reload_seconds)
+            await self.refresh()
+
+    async def refresh(self) -> None:
+        """Read the file again when it is another one by now, and at rest."""
+        await asyncio.to_thread(self._refresh)
+
+    def _refresh(self) -> None:
+        """A file may be seen emptied or half written: its version counts when two looks and its reading agree."""
+        before, self._seen = self._seen, self._look()
+        if self._seen != before or self._seen == self._version:
+            return
+        found = self._try_read()
+        if self._look() != self._seen:
+            return
+        self._version = self._seen
+        if isinstance(found, ConfigError):
+            logger.error("The changed proxy pools are refused, the ones before stay in use: %s", found)
+        else:
+            self._pools = found
+            logger.info("Proxy pools read again: %s", _names(found))
+
+    def _try_read(self) -> Pools | ConfigError:
+        try:
+            return self._read()
+        except ConfigError as error:
+            return error
+
+    def _look(self) -> tuple[int, int, int] | None:
+        """What tells one version of the file from another; None when it cannot be seen."""
+        if not self._settings.file:
+            return None
+        try:
+            seen = Path(self._settings.file).stat()
+        except OSError:
+            return None
+        return seen.st_mtime_ns, seen.st_size, seen.st_ino
+
+    def _read(self) -> Pools:
+        pools = parse_pools(self._settings.pools, "PROXY_POOLS")
+        if file := self._settings.file:
+            more = parse_pools_text(config.text_file("PROXY_POOLS_FILE", file), file)
+            if both := sorted(pools.keys() & more.keys()):
+                raise ConfigError(f"{file}: pool", both[0], "a name that PROXY_POOLS does not have too")
+            pools |= more
+        for where, name in self._wanted.items():
+            if name not in pools:
+                raise ConfigError(where, name, _names(pools))
+        return pools
+
+
+def _wanted(settings: ProxyConfig, rules: Rules) -> dict[str, str]:
+    """The pools that must be there, by the place that names them."""
+    wanted = {"PROXY_POOL": settings.default, "DOMAINS_FILE: [default] proxy_pool": rules.default.proxy_pool}
+    wanted |= {f"DOMAINS_FILE: [{host}] proxy_pool": rule.proxy_pool for host, rule in rules.by_host.items()}
+    return {where: name for where, name in wanted.items() if name}
+
+
+def _names(pools: Pools) -> str:
+    return "one of the pools " + ", ".join(pools) if pools else "none: there are no pools (PROXY_POOLS_FILE)"

@@ -1,0 +1,40 @@
+"""Counts what goes through each pool: requests, failures, bytes and cost. Stats only; the metrics read them."""
+
+from __future__ import annotations
+
+from scrapy import Request
+from scrapy.downloadermiddlewares.stats import get_header_size, get_status_size
+from scrapy.http import Response
+from scrapy.statscollectors import StatsCollector
+from scrapy.utils.request import request_httprepr
+
+from crawler import stats as names
+from crawler.policy.proxies import ProxyPool
+
+
+class ProxyUsage:
+    """Bytes are those of HTTP messages, bodies as compressed as they came; TLS and TCP add what a provider counts too
+    (a few per cent on pages, more on tiny answers). Cost is in the money of the pool's prices."""
+
+    def __init__(self, stats: StatsCollector) -> None:
+        self._stats = stats
+
+    def sent(self, pool: ProxyPool, request: Request) -> None:
+        """One request went out, whatever came of it."""
+        self._stats.inc_value(names.PROXY_REQUESTS.format(pool.name))
+        self._add(names.PROXY_SENT, pool, 1, len(request_httprepr(request)))
+
+    def received(self, pool: ProxyPool, response: Response) -> None:
+        """An answer came in, the host's or the proxy's."""
+        head = get_header_size(response.headers) + get_status_size(response.status) + 4
+        self._add(names.PROXY_RECEIVED, pool, 0, len(response.body) + head)
+
+    def failed(self, pool: ProxyPool) -> None:
+        """A proxy failed, or the host behind it did in a way that looks the same."""
+        self._stats.inc_value(names.PROXY_FAILURES.format(pool.name))
+
+    def _add(self, stat: str, pool: ProxyPool, requests: int, size: int) -> None:
+        self._stats.inc_value(stat.format(pool.name), size)
+        if cost := pool.cost(requests, size):
+            so_far = names.PROXY_COST.format(pool.name)
+            self._stats.set_value(so_far, self._stats.get_value(so_far, 0) + cost)

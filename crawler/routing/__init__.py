@@ -1,0 +1,1 @@
+"""Between a Scrapy Request and a queued message: encoding, fingerprint, host rules, tier."""

@@ -1,0 +1,221 @@
+"""Writes a Request as msgpack and reads it back: only what differs from a plain GET, never a pickle.
+
+The classes that may be rebuilt are listed here and callbacks are names of the spider's own methods, so that
+whoever can write to Redis cannot run code in a worker. Tuples come back as lists; anything msgpack cannot
+write (sets, lambdas, objects) raises CodecError naming the field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgpack
+from scrapy import Request, Spider
+from scrapy.http import FormRequest, JsonRequest
+
+from crawler.errors import CodecError
+from crawler.meta import UNSTORED, pooled
+
+MAX_BYTES: Final = 262_144  # one request; larger ones belong in a store of their own, not in Redis
+# Written by the machinery for one attempt, or secret: proxy credentials never reach Redis.
+# What the machinery counts from try to try: it goes on where a request is put back as it was queued.
+_COUNTED_META: Final = (
+    *("retry_times", "unfinished_times", "min_tier", "proxy_retries", "proxy_tried", "proxy_doubted"),
+    *("redirect_times", "redirect_ttl", "redirect_urls", "redirect_reasons"),
+)
+MAX_SHOWN: Final = 200  # characters of a value in an error
+UNSTORED_HEADERS: Final = frozenset({b"Proxy-Authorization"})
+
+_CLASSES: Final[dict[str, type[Request]]] = {"f": FormRequest, "j": JsonRequest}
+_NAMES: Final = {cls: name for name, cls in _CLASSES.items()}
+_INT_MAX: Final = 1 << 63
+_VERBATIM: Final = {"verbatim_url": True}  # a stored URL is escaped: doing that again took half of the time
+_FIELDS: Final = {"c": "cookies", "k": "cb_kwargs", "g": "flags"}
+
+
+def shown(value: object) -> str:
+    """*value* in few characters, also where its own repr fails."""
+    try:
+        text = str(value) if isinstance(value, Request) else repr(value)
+    except Exception as error:  # noqa: BLE001 - a spider's own class
+        text = f"<{type(value).__name__} whose repr raises {type(error).__name__}>"
+    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 3]}..."
+
+
+def refused(request: Request, key: str, value: object, allowed: str) -> CodecError:
+    """The error for a *value* of *request* that cannot be queued."""
+    return CodecError(f"{shown(request)} cannot be queued: {key} = {shown(value)}, allowed is {allowed}")
+
+
+def encode(request: Request, spider: Spider | type[Spider]) -> bytes:
+    """*request* as bytes; raises CodecError when it holds something that cannot be stored, whatever that is."""
+    try:
+        return _encode(request, spider)
+    except CodecError:
+        raise
+    except Exception as error:
+        raise CodecError(f"{shown(request)} cannot be queued ({type(error).__name__}: {error})") from error
+
+
+def _encode(request: Request, spider: Spider | type[Spider]) -> bytes:
+    state: dict[str, Any] = {"u": request.url}
+    if request.method != "GET":
+        state["m"] = request.method
+    if name := _NAMES.get(type(request)):
+        state["t"] = name
+    elif type(request) is not Request:
+        raise CodecError(f"{request}: class {type(request).__name__} cannot be queued, use Request or FormRequest")
+    if headers := {k: v for k, v in request.headers.items() if k not in UNSTORED_HEADERS}:
+        state["h"] = headers
+    if request.body:
+        state["b"] = request.body
+    if meta := _stored_meta(request):
+        state["d"] = meta
+    for key, field in _FIELDS.items():
+        if value := getattr(request, field):
+            state[key] = value
+    _encode_rest(state, request, spider)
+    return _pack(state, request)
+
+
+def restored(body: bytes, request: Request) -> bytes:
+    """*body*, what `encode` wrote of *request* when it was queued, with the counts and the priority that it has now.
+
+    For a request that cannot be encoded any more: a middleware or a callback has put an object into its meta since.
+    Raises CodecError where *body* is not what `encode` writes.
+    """
+    state = _unpacked(body)
+    counts = {key: request.meta[key] for key in _COUNTED_META if _is_plain(request.meta.get(key))}
+    if meta := state.get("d", {}) | counts:
+        state["d"] = meta
+    if _is_plain(request.priority):
+        state["p"] = request.priority
+    packed: bytes = msgpack.packb(state, datetime=True)
+    return packed
+
+
+def decode(body: bytes, spider: Spider) -> Request:
+    """The Request written by `encode`; raises CodecError on anything else."""
+    try:
+        state = _unpacked(body)
+        request = _CLASSES.get(state.get("t", ""), Request)(
+            url=state["u"],
+            method=state.get("m", "GET"),
+            headers=state.get("h"),
+            body=state.get("b", b""),
+            meta=_VERBATIM | state.get("d", {}),
+            priority=state.get("p", 0),
+            dont_filter=state.get("n", False),
+            encoding=state.get("e", "utf-8"),
+            callback=_method(spider, state.get("f")),
+            errback=_method(spider, state.get("r")),
+            **{field: state[key] for key, field in _FIELDS.items() if key in state},
+        )
+        if "verbatim_url" not in state.get("d", ()):
+            del request.meta["verbatim_url"]
+    except CodecError:
+        raise
+    except Exception as error:
+        raise _unreadable(body, error) from error
+    return request
+
+
+def _unpacked(body: bytes) -> dict[str, Any]:
+    try:
+        return dict(msgpack.unpackb(body, timestamp=3, strict_map_key=False))
+    except Exception as error:
+        raise _unreadable(body, error) from error
+
+
+def _unreadable(body: bytes, error: Exception) -> CodecError:
+    return CodecError(f"not a queued request ({type(error).__name__}: {error}): {body[:80]!r}")
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether *value* is of the kinds that counts are of: numbers, texts and lists of texts."""
+    if isinstance(value, (list, tuple)):
+        return all(isinstance(each, str) for each in value)
+    return isinstance(value, str) or (isinstance(value, int) and abs(value) < _INT_MAX)
+
+
+def _stored_meta(request: Request) -> dict[str, Any]:
+    """A proxy stays when it is the request's own and needs no credentials. One with credentials is refused, unless a
+    downloader middleware has split them off: that middleware sets it again before the next attempt."""
+    meta = {name: value for name, value in request.meta.items() if name not in UNSTORED}
+    proxy = str(meta.get("proxy") or "")
+    if "@" in proxy and "_auth_proxy" not in request.meta:
+        raise CodecError(
+            f"{request} cannot be queued: meta['proxy'] holds credentials, and they never reach Redis; "
+            "name a pool in meta['proxy_pool'] instead (docs/proxies.md)"
+        )
+    if pooled(request) or not {"_auth_proxy", "_scheme_proxy"}.isdisjoint(request.meta):
+        meta.pop("proxy", None)
+    return meta
+
+
+def _encode_rest(state: dict[str, Any], request: Request, spider: Spider | type[Spider]) -> None:
+    if request.priority:
+        state["p"] = request.priority
+    if request.dont_filter:
+        state["n"] = True
+    if request.encoding != "utf-8":
+        state["e"] = request.encoding
+    if request.callback is not None:
+        state["f"] = _name(spider, request.callback, request)
+    if request.errback is not None:
+        state["r"] = _name(spider, request.errback, request)
+
+
+def _pack(state: dict[str, Any], request: Request) -> bytes:
+    try:
+        body: bytes = msgpack.packb(state, datetime=True)
+    except (TypeError, ValueError, OverflowError) as error:
+        key, value = _culprit(state)
+        raise CodecError(
+            f"{shown(request)} cannot be queued: {key} = {shown(value)} ({error}): meta, cb_kwargs and cookies may "
+            "hold text, numbers, bytes, lists, maps and aware datetimes"
+        ) from error
+    if len(body) > MAX_BYTES:
+        raise CodecError(f"{request} is {len(body)} bytes, at most {MAX_BYTES} can be queued")
+    return body
+
+
+def _culprit(state: dict[str, Any]) -> tuple[str, object]:
+    """The key and value because of which *state* cannot be packed."""
+    for key, value in state.items():
+        field = _FIELDS.get(key, "meta" if key == "d" else key)
+        entries = value.items() if isinstance(value, dict) else ()
+        for name, entry in entries:
+            if not _packs({name: entry}):
+                return f"{field}[{shown(name)}]", entry
+        if not _packs(value):
+            return field, value
+    return "the whole", state
+
+
+def _packs(value: object) -> bool:
+    try:
+        msgpack.packb(value, datetime=True)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
+
+
+def _name(spider: Spider | type[Spider], callback: Callable[..., Any] | str, request: Request) -> str:
+    name = callback if isinstance(callback, str) else getattr(callback, "__name__", "")
+    method = getattr(spider, name, None) if name.isidentifier() else None
+    same = isinstance(callback, str) or getattr(method, "__func__", method) is getattr(callback, "__func__", callback)
+    if not callable(method) or not same:
+        raise CodecError(f"{request} cannot be queued: callback {callback!r} is not a method of spider {spider.name!r}")
+    return name
+
+
+def _method(spider: Spider, name: str | None) -> Callable[..., Any] | None:
+    if name is None:
+        return None
+    method = getattr(spider, name, None) if name.isidentifier() and not name.startswith("__") else None
+    if not callable(method):
+        raise CodecError(f"spider {spider.name!r} has no callback {name!r}")
+    result: Callable[..., Any] = method
+    return result

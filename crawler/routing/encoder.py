@@ -1,0 +1,126 @@
+"""Makes frontier messages out of requests, for a worker and for `scrapy push` alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from scrapy import Request, Spider
+from scrapy.settings import BaseSettings
+from scrapy.utils.request import RequestFingerprinterProtocol
+
+from crawler import urls
+from crawler.errors import CodecError, ConfigError, MessageError
+from crawler.frontier.messages import MAX_NAME, Message
+from crawler.frontier.streams import stream_of
+from crawler.routing import codec, fingerprint
+from crawler.routing.host_rules import HostRule, HostRules
+from crawler.routing.tier_routing import TierRouting
+
+LATEST: Final = 1e11  # Unix seconds; what is later was meant to be milliseconds
+
+
+@dataclass(frozen=True, slots=True)
+class QueuePlace:
+    """Where a request belongs, and what it is known by."""
+
+    rule: HostRule
+    stream: str
+    digest: bytes
+
+    @property
+    def fingerprint(self) -> int:
+        """As the frontier stores it."""
+        return fingerprint.number(self.digest)
+
+
+class Encoder:
+    """Knows the spider, how hosts are to be treated, and in which tier they are."""
+
+    def __init__(
+        self,
+        spider: Spider | type[Spider],
+        settings: BaseSettings,
+        fingerprinter: RequestFingerprinterProtocol,
+        guide: TierRouting,
+    ) -> None:
+        """Raises ConfigError for a spider or a setting that cannot work."""
+        if not spider.name or set(":!\n") & set(spider.name):
+            allowed = "a name without ':', '!' and line breaks: they part it from the tier in the names of its queues"
+            raise ConfigError("name of the spider", spider.name, allowed)
+        self.spider = spider
+        self.rules = HostRules.from_settings(settings)
+        self.guide = guide
+        self._fingerprinter = fingerprinter
+
+    def place(self, request: Request) -> QueuePlace:
+        """Where *request* belongs; encodes nothing yet. Raises MessageError when its URL cannot be fetched, CodecError
+        on anything else about it that cannot be used, and nothing else."""
+        urls.check(request.url)
+        _check_slot(request)
+        try:
+            rule, digest = self.rules.of(request), self._fingerprinter.fingerprint(request)
+            return QueuePlace(rule, stream_of(self.spider.name, self.guide.tier(request, rule)), digest)
+        except ValueError as error:
+            raise MessageError(f"not a URL ({error}): {request.url!r}") from None
+        except Exception as error:  # of a fingerprinter of the project's own, say
+            raise _unforeseen(request, error) from error
+
+    def message(self, request: Request, *, generation: str, dedupe: bool, place: QueuePlace | None = None) -> Message:
+        """*request* as the frontier takes it; raises CodecError when it cannot be stored, MessageError when its URL
+        cannot be fetched, and nothing else, whatever a spider has put into it."""
+        place = place or self.place(request)
+        not_before_ms = _not_before_ms(request)
+        if not isinstance(request.priority, int):
+            raise codec.refused(request, "priority", request.priority, "a whole number")
+        try:
+            return self._message(request, place, not_before_ms, generation, dedupe)
+        except (CodecError, MessageError):
+            raise
+        except Exception as error:
+            raise _unforeseen(request, error) from error
+
+    def _message(
+        self, request: Request, place: QueuePlace, not_before_ms: int, generation: str, dedupe: bool
+    ) -> Message:
+        rule = place.rule
+        return Message(
+            host=rule.group,
+            stream=place.stream,
+            spider=self.spider.name,
+            body=codec.encode(request, self.spider),
+            fingerprint=place.fingerprint,
+            digest=place.digest,
+            priority=request.priority,
+            dedupe=dedupe,
+            generation=generation,
+            not_before_ms=not_before_ms,
+            delay_ms=rule.delay_ms,
+            cap=rule.cap,
+            burst=rule.burst,
+        )
+
+
+def _check_slot(request: Request) -> None:
+    slot = request.meta.get("download_slot")
+    if not slot:
+        return
+    if not isinstance(slot, str) or not slot.isprintable() or len(slot.encode()) > MAX_NAME:
+        raise codec.refused(request, "meta['download_slot']", slot, f"printable text of at most {MAX_NAME} bytes")
+
+
+def _not_before_ms(request: Request) -> int:
+    """`meta["not_before"]`: Unix seconds, or a datetime with a time zone."""
+    value: Any = request.meta.get("not_before", 0)
+    seconds = value
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        seconds = value.timestamp()
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds < LATEST:
+        allowed = "Unix seconds, or a datetime with a time zone"
+        raise codec.refused(request, "meta['not_before']", value, allowed)
+    return round(seconds * 1000)
+
+
+def _unforeseen(request: Request, error: Exception) -> CodecError:
+    return CodecError(f"{codec.shown(request)} cannot be queued ({type(error).__name__}: {error})")

@@ -1,0 +1,172 @@
+"""The message schema of `scrapy push`: one line of text, a URL or a JSON object, checked key by key.
+
+| key | type | meaning |
+|---|---|---|
+| url | text, required | http or https, at most 4096 characters |
+| method | text | GET (default), POST, PUT, PATCH, DELETE, HEAD, OPTIONS |
+| headers | object of texts | sent with the request |
+| body | text | sent with the request, at most 128 KiB |
+| meta | object | passed to the callback; keys that steer the crawler are refused |
+| callback | text | a method of the spider; default `parse` |
+| priority | whole number | -1000 to 1000, higher first |
+| dont_filter | true or false | crawl even if known |
+| not_before | number or text | Unix seconds, or ISO 8601 with a time zone |
+| country, proxy_pool | text | passed on in meta, for the proxy layer |
+| tier | text | http, browser or api: the least that the page needs |
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from scrapy import Request, Spider
+
+from crawler import urls
+from crawler.errors import MessageError
+from crawler.meta import MIN_TIER, RESERVED
+from crawler.policy.tiers import TIERS
+
+METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
+MAX_PRIORITY: Final = 1000
+MAX_LINE: Final = 262_144  # characters
+MAX_BODY: Final = 131_072  # bytes
+# Keys of `meta` that steer the machinery; a message from outside may not set them.
+
+
+def parse_line(line: str, spider: type[Spider], priority: int = 0) -> Request:
+    """The request of one line; raises MessageError naming key, value and what is allowed."""
+    if len(line) > MAX_LINE:
+        raise MessageError(f"line of {len(line)} characters, at most {MAX_LINE} are allowed: {line[:60]}...")
+    fields = json_object(line) if line.startswith("{") else {"url": line}
+    if unknown := sorted(fields.keys() - _READERS.keys()):
+        raise MessageError(f"unknown key {unknown[0]!r}, allowed are {', '.join(_READERS)}")
+    values = {key: _READERS[key](value) for key, value in fields.items()}
+    if "url" not in values:
+        raise MessageError("no 'url'")
+    if (callback := values.get("callback")) and not callable(getattr(spider, callback, None)):
+        raise MessageError(f"callback {callback!r} is not a method of spider {spider.name!r}")
+    meta = values.get("meta", {}) | {
+        _META.get(key, key): values[key] for key in ("not_before", "country", "proxy_pool", "tier") if key in values
+    }
+    return Request(
+        values["url"],
+        method=values.get("method", "GET"),
+        headers=values.get("headers"),
+        body=values.get("body", b""),
+        meta=meta,
+        callback=getattr(spider, callback) if callback else None,
+        priority=values.get("priority", priority),
+        dont_filter=values.get("dont_filter", False),
+    )
+
+
+def external_meta(meta: Mapping[str, Any]) -> dict[str, Any]:
+    """*meta* without the reserved keys: what a raw entry of a start-URLs key may set."""
+    return {key: value for key, value in meta.items() if key not in RESERVED}
+
+
+def json_object(text: str) -> dict[str, Any]:
+    """*text* as a JSON object; raises MessageError."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise MessageError(f"not JSON ({error}): {text[:200]}") from None
+    if not isinstance(value, dict):
+        raise MessageError(f"not a JSON object: {text[:200]}")
+    return value
+
+
+def _refuse(key: str, value: object, allowed: str) -> MessageError:
+    return MessageError(f"{key} = {str(value)[:80]!r} cannot be used: allowed is {allowed}")
+
+
+def _text(key: str) -> Callable[[Any], str]:
+    def read(value: Any) -> str:
+        if not isinstance(value, str) or not value:
+            raise _refuse(key, value, "text")
+        return value
+
+    return read
+
+
+def _url(value: Any) -> str:
+    return urls.check(_text("url")(value))
+
+
+def _method(value: Any) -> str:
+    if str(value).upper() not in METHODS:
+        raise _refuse("method", value, ", ".join(METHODS))
+    return str(value).upper()
+
+
+def _headers(value: Any) -> dict[str, str]:
+    if not isinstance(value, dict) or not all(isinstance(text, str) for text in value.values()):
+        raise _refuse("headers", value, "an object whose values are texts")
+    if any(set("\r\n") & set(name + text) for name, text in value.items()):
+        raise _refuse("headers", value, "texts without line breaks")
+    return value
+
+
+def _body(value: Any) -> bytes:
+    if not isinstance(value, str) or len(value.encode()) > MAX_BODY:
+        raise _refuse("body", value, f"text of at most {MAX_BODY} bytes")
+    return value.encode()
+
+
+def _meta(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise _refuse("meta", value, "an object")
+    if reserved := sorted(value.keys() & RESERVED):
+        raise _refuse("meta", reserved[0], "any key but those that steer the crawler")
+    return value
+
+
+def _priority(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or abs(value) > MAX_PRIORITY:
+        raise _refuse("priority", value, f"a whole number from -{MAX_PRIORITY} to {MAX_PRIORITY}")
+    return value
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise _refuse("dont_filter", value, "true or false")
+    return value
+
+
+def _moment(value: Any) -> float:
+    allowed = "Unix seconds, or an ISO 8601 time with a time zone such as 2027-01-31T06:00:00Z"
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 1e11:
+        return float(value)
+    try:
+        moment = datetime.fromisoformat(value)
+    except (TypeError, ValueError):
+        raise _refuse("not_before", value, allowed) from None
+    if moment.tzinfo is None:
+        raise _refuse("not_before", value, allowed)
+    return moment.timestamp()
+
+
+def _tier(value: Any) -> str:
+    if value not in TIERS:
+        raise _refuse("tier", value, ", ".join(TIERS))
+    return str(value)
+
+
+_META: Final = {"tier": MIN_TIER}  # keys with another name in meta
+_READERS: Final[dict[str, Callable[[Any], Any]]] = {
+    "url": _url,
+    "method": _method,
+    "headers": _headers,
+    "body": _body,
+    "meta": _meta,
+    "callback": _text("callback"),
+    "priority": _priority,
+    "dont_filter": _flag,
+    "not_before": _moment,
+    "country": _text("country"),
+    "proxy_pool": _text("proxy_pool"),
+    "tier": _tier,
+}

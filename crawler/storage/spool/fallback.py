@@ -1,0 +1,179 @@
+"""The way over the local disk: batches go there while MongoDB is away, and from there to MongoDB in their order."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Final
+
+from crawler import stats as names
+from crawler import tasks
+from crawler.storage.documents import StoredDocument
+from crawler.storage.outage import Outage, Stats
+from crawler.storage.rejections import Rejection
+from crawler.storage.repository import Repository
+from crawler.storage.spool.claims import DAMAGED, usage
+from crawler.storage.spool.entries import Entry
+from crawler.storage.spool.reading import SpoolFile
+from crawler.storage.spool.spool import Spool, SpoolFullError
+from crawler.storage.values import UnstorableError
+
+POLL_SECONDS: Final = 0.2
+CLOSE_SECONDS: Final = 20.0  # to store what waits when a worker ends; then the next worker does it
+ADOPT_LOOKS: Final = 50  # so often between two looks for dead workers' files
+
+logger = logging.getLogger(__name__)
+
+
+class SpoolFallback:
+    """Spools batches and replays them: in order, and exactly once in effect.
+
+    A file is deleted when all of it is stored. A worker that dies in between leaves it to the next one, which stores it
+    again from its start: the database ignores what it knows.
+    """
+
+    def __init__(self, spool: Spool, repository: Repository, outage: Outage, stats: Stats, batch_size: int) -> None:
+        self._spool = spool
+        self._repository = repository
+        self._outage = outage
+        self._stats = stats
+        self._batch_size = batch_size
+        self._full = False
+        self.damaged = 0  # files of which not all could be stored
+        self._task: asyncio.Task[None] | None = None
+        self.changed: Callable[[], None] = lambda: None  # called when the spool has grown or shrunk
+
+    @property
+    def taken(self) -> bool:
+        """Whether batches have to go this way, because others wait there."""
+        return self._spool.waiting
+
+    @property
+    def share(self) -> float:
+        """How full the spool is, 0 to 1."""
+        return self._spool.size / self._spool.max_bytes
+
+    def open(self) -> None:
+        """Begin to store what waits; from now on this happens by itself."""
+        if self.taken:
+            found = usage(self._spool.directory)
+            logger.warning("%d bytes of items in %s wait to be stored: now they are", found.size, self._spool.directory)
+        self._task = asyncio.create_task(self._run())
+        self._count()
+
+    async def take(self, entries: Sequence[Entry]) -> bool:
+        """Put *entries* on the disk; False when it takes no more, which is said once."""
+        try:
+            await self._spool.append(entries)
+        except SpoolFullError as error:
+            if not self._full:
+                logger.error("%s. Items wait, no page is confirmed, until MongoDB stores again", error)
+            self._full = True
+            self._count()
+            return False
+        self._full = False
+        self._stats.inc_value(names.SPOOLED, len(entries))
+        self._count()
+        return True
+
+    async def close(self) -> None:
+        """Store what waits while MongoDB serves, for CLOSE_SECONDS; leave the rest to the next worker, and say so."""
+        assert self._task is not None
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(CLOSE_SECONDS):
+                while self.taken and self._outage.since is None:  # noqa: ASYNC110 - a state of two, asked for once
+                    await asyncio.sleep(POLL_SECONDS / 4)
+        await tasks.end(self._task)
+        self._count()
+        if self.taken:
+            text = "Items wait in %s: the next worker on this machine stores them, or `scrapy spool replay`"
+            logger.warning(text, self._spool.directory)
+        self._spool.close()
+
+    async def _run(self) -> None:
+        looks = count(1)
+        while True:
+            try:
+                if next(looks) % ADOPT_LOOKS == 0:
+                    self._spool.adopt()
+                await self.replay()
+            except Exception:
+                logger.exception("The spool in %s cannot be looked through; it is tried again", self._spool.directory)
+                await self._outage.pause(10)
+            await asyncio.sleep(POLL_SECONDS)
+
+    async def replay(self) -> int:
+        """Store all that waits now; how many entries that were. A file that is not all stored is set aside."""
+        total = 0
+        while (path := await self._spool.oldest()) is not None:
+            file = SpoolFile(path)
+            total += await self._replay(file)
+            await self._spool.done_with(path, keep=bool(file.damage))
+            self._count()
+        if total:
+            logger.warning("Stored %d entries of the spool", total)
+        return total
+
+    async def again(self, path: Path) -> int:
+        """Store what can be stored now of a file that was set aside; it goes when that is all. How many entries."""
+        file = SpoolFile(path)
+        stored = await self._replay(file)
+        if not file.damage:
+            await asyncio.to_thread(path.unlink, missing_ok=True)
+        return stored
+
+    async def _replay(self, file: SpoolFile) -> int:
+        """Store each entry of *file* that can be, and note the others as its damage; how many were stored."""
+        stored = 0
+        reader = file.batches(self._batch_size)
+        while batch := await asyncio.to_thread(next, reader, None):
+            done = await self._store(batch, file)
+            self._stats.inc_value(names.REPLAYED, done)
+            stored += done
+        if file.damage:
+            self.damaged += 1
+            self._stats.inc_value(names.SPOOL_DAMAGED)
+            text = "%s is damaged: %s. All else in it is stored, and the file is kept as %s"
+            logger.error(text, file.path, file.describe(), file.path.with_suffix(DAMAGED).name)
+        return stored
+
+    async def _store(self, batch: Sequence[Entry], file: SpoolFile) -> int:
+        """How many were stored: one at a time where something is wrong with one of them."""
+        try:
+            await self._write(batch)
+        except Exception as error:  # noqa: BLE001 - it is the file's damage, which is said and kept
+            if len(batch) > 1:
+                return sum([await self._store([entry], file) for entry in batch])
+            file.damage.append(f"{batch[0].id:.200} cannot be stored: {type(error).__name__} {error!s:.200}")
+            return 0
+        return len(batch)
+
+    async def _write(self, batch: Sequence[Entry]) -> None:
+        for name in dict.fromkeys(entry.collection for entry in batch if isinstance(entry, StoredDocument)):
+            documents = [entry for entry in batch if isinstance(entry, StoredDocument) and entry.collection == name]
+            results = await self._outage.insist(partial(self._repository.store, name, documents))
+            refused = zip(documents, results, strict=True)
+            await self._reject([_refused(entry, why) for entry, why in refused if isinstance(why, UnstorableError)])
+        await self._reject([entry for entry in batch if isinstance(entry, Rejection)])
+
+    async def _reject(self, rejections: Sequence[Rejection]) -> None:
+        if rejections:
+            results = await self._outage.insist(partial(self._repository.reject, rejections))
+            if refused := [why for why in results if why is not None]:
+                raise refused[0]
+
+    def _count(self) -> None:
+        found = usage(self._spool.directory)
+        self._stats.set_value(names.SPOOL_BYTES, found.size)
+        self._stats.set_value(names.SPOOL_OLDEST, found.oldest or 0)
+        self.changed()
+
+
+def _refused(entry: StoredDocument, why: UnstorableError) -> Rejection:
+    logger.warning("Rejected %.300s from the spool, kept in rejected_items: %s", entry.id, why)
+    return Rejection.of_stored(entry, f"{why.issue}: {why}")

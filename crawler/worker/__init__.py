@@ -1,0 +1,1 @@
+"""One worker's share of the frontier, behind Scrapy's scheduler interface."""

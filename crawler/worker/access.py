@@ -1,0 +1,22 @@
+"""How the other components of a worker come by its share of the frontier."""
+
+from __future__ import annotations
+
+from scrapy.crawler import Crawler
+
+from crawler.worker.scheduler import Scheduler
+from crawler.worker.worker import Worker
+
+
+def worker_of(crawler: Crawler) -> Worker:
+    """The worker of a fleet crawl, once its spider is open."""
+    scheduler = crawler.engine.scheduler
+    assert isinstance(scheduler, Scheduler)
+    return scheduler.worker
+
+
+def worker_if_any(crawler: Crawler) -> Worker | None:
+    """The same; None in a crawl that does not use the shared frontier."""
+    engine = crawler._engine  # the public name raises where there is none
+    scheduler = engine.scheduler if engine is not None else None
+    return scheduler.worker if isinstance(scheduler, Scheduler) else None

@@ -1,0 +1,75 @@
+"""scrapy-redis' duplicates filter over the frontier: Redis decides, this only spares it the common repeats."""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from collections.abc import Callable
+from time import monotonic
+
+from scrapy import Request, Spider
+from scrapy_redis.dupefilter import RFPDupeFilter
+
+from crawler.frontier.server.scripts import Client
+from crawler.routing import fingerprint
+
+logger = logging.getLogger(__name__)
+
+Known = tuple[str, str, int]  # spider's stream, generation, fingerprint
+
+
+class FrontierDupeFilter(RFPDupeFilter):  # type: ignore[misc]
+    """Remembers what the frontier has lately confirmed as known, for a short time and a bounded number.
+
+    A miss costs nothing but the push it would have spared: the push script deduplicates in the same step in
+    which it stores. The memory is short because a fingerprint can be forgotten (a dead letter that is dropped).
+    """
+
+    logger = logger
+
+    def __init__(
+        self,
+        server: Client | None,
+        key: str,
+        debug: bool = False,
+        *,
+        entries: int = 20_000,
+        life_seconds: float = 60.0,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        super().__init__(server, key, debug)
+        self._entries = entries
+        self._life = life_seconds
+        self._clock = clock
+        self._known: OrderedDict[Known, float] = OrderedDict()
+
+    @classmethod
+    def from_spider(cls, spider: Spider) -> FrontierDupeFilter:
+        """Built by the scheduler; needs no connection of its own."""
+        return cls(None, key="", debug=spider.settings.getbool("DUPEFILTER_DEBUG"))
+
+    def confirm(self, known: Known) -> None:
+        """The frontier has *known* now."""
+        self._known[known] = self._clock() + self._life
+        self._known.move_to_end(known)
+        if len(self._known) > self._entries:
+            self._known.popitem(last=False)
+
+    def confirmed(self, known: Known) -> bool:
+        """Whether the frontier said so within the life time."""
+        return self._known.get(known, 0.0) > self._clock()
+
+    def request_seen(self, request: Request) -> bool:
+        """Always False: whether a request is known depends on its generation, which the frontier decides."""
+        return False
+
+    def request_fingerprint(self, request: Request) -> str:
+        """The project's fingerprint as text."""
+        return fingerprint.RequestFingerprinter().fingerprint(request).hex()
+
+    def close(self, reason: str = "") -> None:
+        """Deletes nothing: a closing worker leaves the fleet's memory alone."""
+
+    def clear(self) -> None:
+        """Forgets this worker's own memory only."""
+        self._known.clear()

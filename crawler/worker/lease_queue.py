@@ -1,0 +1,80 @@
+"""scrapy-redis' queue interface over the leased frontier: the leases that wait in this worker."""
+
+from __future__ import annotations
+
+from scrapy import Request, Spider
+from scrapy.settings import BaseSettings
+from scrapy_redis.queue import Base
+
+from crawler.errors import ConfigError
+from crawler.frontier.messages import Lease
+from crawler.frontier.server.scripts import Client
+from crawler.frontier.streams import stream_of, tier_of
+from crawler.policy import tiers
+from crawler.routing import codec
+from crawler.routing.encoder import Encoder
+from crawler.routing.tier_routing import TierRouting
+from crawler.worker.lease_book import Held
+from crawler.worker.lease_buffer import Buffer
+
+
+class FrontierQueue(Base):  # type: ignore[misc]
+    """What scrapy-redis calls the queue: here a buffer, and the way in and out of Redis' encoding.
+
+    The constructor takes scrapy-redis' arguments. *key* is accepted and not used, because all spiders share one
+    frontier (FRONTIER_KEY); a *serializer* is refused: requests are msgpack, never pickles.
+    """
+
+    def __init__(self, server: Client, spider: Spider, key: str, serializer: object = None) -> None:
+        if serializer is not None:
+            raise ConfigError(
+                "SCHEDULER_SERIALIZER", serializer, "None: requests are stored as msgpack, never as pickles"
+            )
+        self.server = server
+        self.spider = spider
+        self.key = key % {"spider": spider.name}
+        self.buffer = Buffer()
+        fingerprinter = spider.crawler.request_fingerprinter
+        assert fingerprinter is not None
+        settings = spider.crawler.settings
+        self.guide = TierRouting(served_tiers(settings))
+        self.encoder = Encoder(spider, settings, fingerprinter, self.guide)
+
+    def __len__(self) -> int:
+        """Leases buffered in this worker; `scrapy status` shows what waits in Redis."""
+        return len(self.buffer)
+
+    def push(self, request: Request) -> None:
+        """Refused: one request at a time and without its parent is not how the frontier is filled."""
+        raise NotImplementedError("use Scheduler.enqueue_request(), which stores children before their parent ends")
+
+    def pop(self, timeout: int = 0) -> Held | None:
+        """The next lease of the buffer; never waits, whatever *timeout* says."""
+        return self.buffer.pop()
+
+    def request(self, lease: Lease) -> Request:
+        """The request of *lease*, its tier in meta; raises CodecError when this worker cannot read it."""
+        request = codec.decode(lease.body, self.spider)
+        request.meta["tier"] = tier_of(lease.stream)
+        return request
+
+    def tier_elsewhere(self, request: Request) -> tiers.Tier | None:
+        """The tier to which *request*, just leased, is to be moved instead of being fetched."""
+        return self.guide.elsewhere(request, self.encoder.rules.of(request), request.meta["tier"])
+
+    def streams(self) -> list[str]:
+        """The queues that this worker leases from."""
+        return [stream_of(self.spider.name, tier) for tier in self.guide.own if tier not in self.guide.spent]
+
+    def clear(self) -> None:
+        """Refused: a worker never deletes what the fleet shares."""
+        raise NotImplementedError("a worker never deletes shared work: `scrapy push --recrawl` starts a new generation")
+
+
+def served_tiers(settings: BaseSettings) -> tuple[tiers.Tier, ...]:
+    """The tiers of this worker, http where TIER is not set at all; raises ConfigError."""
+    if settings.get("TIER") is None:
+        return tiers.TIERS[:1]
+    if not (served := tiers.listed(settings, "TIER")):
+        raise ConfigError("TIER", settings["TIER"], "one or more of " + ", ".join(tiers.TIERS))
+    return served

@@ -1,0 +1,238 @@
+"""What a worker does once in a while: read start URLs, renew its leases, show that it lives, tidy up."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from scrapy import Request, Spider
+from scrapy.crawler import Crawler
+from scrapy.settings import BaseSettings
+from scrapy_redis.spiders import RedisMixin
+
+from crawler import config, scrapy_hooks
+from crawler import stats as names
+from crawler.errors import ShoalError
+from crawler.frontier.messages import Message, PushOutcome
+from crawler.frontier.server.outage import UNAVAILABLE
+from crawler.frontier.state.seeds import Seed, Seeds
+from crawler.frontier.streams import stream_of
+
+if TYPE_CHECKING:
+    from crawler.worker.worker import Worker
+
+SEEDS_AT_ONCE = 64
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class MaintenanceConfig:
+    """How often, in seconds."""
+
+    seeds: float
+    renew: float
+    tiers: float
+    heartbeat: float = 5.0
+    tidy: float = 60.0
+    idle: float = 1.0
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings) -> MaintenanceConfig:
+        """Renews at a quarter of the lease, so that three calls may fail in a row."""
+        poll = config.number(settings, "FRONTIER_POLL_SECONDS", 0.01, 60)
+        return cls(
+            seeds=poll,
+            idle=min(1.0, 2 * poll),
+            renew=config.number(settings, "FRONTIER_LEASE_SECONDS", 1, 86_400) / 4,
+            tiers=config.number(settings, "TIER_REFRESH_SECONDS", 0.05, 300),
+        )
+
+
+class Maintenance:
+    """Runs each duty at its interval; a Redis that is away delays them all and breaks none."""
+
+    def __init__(
+        self, crawler: Crawler, worker: Worker, plan: MaintenanceConfig, clock: Callable[[], float] = monotonic
+    ) -> None:
+        self._crawler = crawler
+        self._worker = worker
+        self._plan = plan
+        self._clock = clock
+        key = start_key(crawler.spider)
+        self._seeds = Seeds.from_settings(worker.frontier.client, key, crawler.settings) if key else None
+        self._empty_since: float | None = None
+        self._full = ""
+        self._outbox_shown = 0  # at the last sign of life
+        self._reading = asyncio.Lock()
+        self._forget = False
+
+    def finished_for(self) -> float:
+        """Seconds for which neither this worker nor the frontier has had any work for this spider; 0 while it has."""
+        return 0.0 if self._empty_since is None else self._clock() - self._empty_since
+
+    def forget(self) -> None:
+        """Redis may have another generation than it had: ask before the next start URL."""
+        self._forget = True
+
+    async def first(self) -> None:
+        """Before the first lease."""
+        await self._heartbeat()
+        await self._worker.tiers.refresh()
+        await self._tidy()
+
+    async def finish_reading(self) -> None:
+        """Return when the start URLs in hand are stored: a closing worker takes no more."""
+        async with self._reading:
+            pass
+
+    async def last(self) -> None:
+        """After the last one: this worker is no longer among the living."""
+        try:
+            await self._worker.tiers.refresh()
+            await self._worker.frontier.census.leave(self._worker.name)
+        except UNAVAILABLE as error:
+            logger.warning("Could not sign off (%s): the sign of life expires by itself", error)
+
+    async def run(self) -> None:
+        """All duties, side by side."""
+        await asyncio.gather(
+            self._every(self._plan.seeds, self._read_seeds),
+            self._every(self._plan.renew, self._renew),
+            self._every(self._plan.heartbeat, self._heartbeat),
+            self._every(self._plan.tiers, self._worker.tiers.refresh),
+            self._every(self._plan.tidy, self._tidy),
+            self._every(self._plan.tidy, self._worker.frontier.generations.tidy),
+            self._every(self._plan.idle, self._watch_idle),
+        )
+
+    async def _every(self, seconds: float, duty: Callable[[], Awaitable[None]]) -> None:
+        while True:
+            await asyncio.sleep(seconds)
+            try:
+                await duty()
+                if self._worker.outage.on:
+                    await self._heartbeat()  # a write: a server that serves no more than reads is not back
+            except UNAVAILABLE as error:
+                self._empty_since = None  # unknown counts as pending
+                await self._worker.outage.wait(error)
+            else:
+                self._worker.outage.over()
+
+    async def _renew(self) -> None:
+        held = [*self._worker.book.all(), *self._worker.queue.buffer]
+        handles = [*(one.handle for one in held), *self._worker.outbox.ending()]
+        if not handles:
+            return
+        answers = await self._worker.frontier.renew(handles, suspended=bool(self._worker.brake.reason))
+        for one, ours in zip(held, answers, strict=False):  # of what only waits to be told, nobody asks
+            one.lost = one.lost or not ours
+
+    async def _heartbeat(self) -> None:
+        worker = self._worker
+        self._outbox_shown = len(worker.outbox)
+        await worker.frontier.census.heartbeat(
+            worker.name,
+            {
+                "spider": worker.queue.spider.name,
+                "tiers": ",".join(worker.queue.guide.own),
+                "leases": len(worker.book),
+                "buffered": len(worker.queue),
+                "outbox": self._outbox_shown,
+            },
+            [stream_of(worker.queue.spider.name, tier) for tier in worker.queue.guide.own],
+        )
+
+    async def _tidy(self) -> None:
+        await self._know_generation()
+        self._worker.outbox.offer_again()
+
+    async def _know_generation(self) -> None:
+        assert self._crawler.spider is not None
+        self._forget = False
+        self._worker.generation = await self._worker.frontier.generations.current(self._crawler.spider.name)
+
+    async def _watch_idle(self) -> None:
+        """Ask for the whole frontier only when this worker has nothing itself."""
+        worker = self._worker
+        assert self._crawler.engine is not None
+        assert self._crawler.spider is not None
+        busy = len(worker.book) or len(worker.queue) or len(worker.outbox)
+        if not busy and self._outbox_shown:
+            await self._heartbeat()  # the others wait for what we no longer have
+        if busy or not await worker.frontier.census.empty(self._crawler.spider.name) or await self._seeds_wait():
+            self._empty_since = None
+        else:
+            self._empty_since = self._clock() if self._empty_since is None else self._empty_since
+            scrapy_hooks.wake(self._crawler.engine)  # or it would look whether it may close only at its 5 s heartbeat
+
+    async def _seeds_wait(self) -> bool:
+        return self._seeds is not None and bool(await self._seeds.pending())
+
+    async def _read_seeds(self) -> None:
+        """Move start URLs into the frontier for as long as there are many."""
+        async with self._reading:
+            while await self._read_some_seeds() == SEEDS_AT_ONCE:
+                pass
+
+    async def _read_some_seeds(self) -> int:
+        """Each leaves its key only after its requests are stored; returns how many did."""
+        assert self._crawler.engine is not None
+        if self._seeds is None:
+            return 0
+        if scrapy_hooks.is_closing(self._crawler.engine) or self._crawler.engine.paused:
+            return 0
+        if self._forget:
+            await self._know_generation()
+        self._say_full((await self._worker.frontier.pressure()).paused)
+        if self._full or not (seeds := await self._seeds.lease(SEEDS_AT_ONCE)):
+            return 0
+        messages = [await self._messages(seed) for seed in seeds]
+        outcomes = iter(await self._worker.frontier.push([one for asked in messages for one in asked]))
+        stored: list[Seed] = []
+        refused: list[Seed] = []
+        for seed, asked in zip(seeds, messages, strict=True):
+            full = max((next(outcomes) for _ in asked), default=PushOutcome.ACCEPTED) >= PushOutcome.REFUSED_FULL
+            (refused if full else stored).append(seed)
+        await self._seeds.ack(stored)
+        await self._seeds.give_back(refused)
+        self._crawler.stats.inc_value(names.SEEDS, len(stored))
+        self._worker.prefetcher.wake()
+        return len(stored)
+
+    def _say_full(self, why: str) -> None:
+        if why and not self._full:
+            logger.warning("Start URLs stay where they are until there is room: %s", why)
+        if self._full and not why:
+            logger.warning("Start URLs are read again")
+        self._full = why
+
+    async def _messages(self, seed: Seed) -> list[Message]:
+        """What *seed* asks for; one that cannot be read is kept as a dead letter and asks for nothing.
+
+        Whatever a spider's own `make_request_from_data` raises is about this entry, and must not end the worker.
+        """
+        worker, spider = self._worker, self._crawler.spider
+        assert isinstance(spider, RedisMixin)
+        try:
+            made = spider.make_request_from_data(seed.raw)
+            requests = [made] if isinstance(made, Request) else list(made or ())
+            encoder = worker.queue.encoder
+            return [encoder.message(r, generation=worker.generation, dedupe=not r.dont_filter) for r in requests]
+        except Exception as error:
+            await worker.frontier.dead.bury_seed(
+                seed.raw, spider=spider.name, reason="bad_seed", detail={"error": str(error)}
+            )
+            self._crawler.stats.inc_value(names.SEEDS_BAD)
+            unforeseen = None if isinstance(error, ShoalError) else error
+            logger.error("A start URL is kept as a dead letter: %s", error, exc_info=unforeseen)
+            return []
+
+
+def start_key(spider: Spider | None) -> str:
+    """The key of Redis from which *spider* takes start URLs; empty for a spider that knows no such key."""
+    return str(spider.redis_key or "") if isinstance(spider, RedisMixin) else ""

@@ -1,0 +1,251 @@
+"""The last step before the wire and the first after it: a paced turn at the host, and the report of its answer.
+
+A leased request was paced when it was handed out: it only has to be in time. What bypasses the queue (redirect
+hops, robots.txt, media) takes a turn from the same host state and waits for it here, alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from time import monotonic
+
+from scrapy import Request
+from scrapy.http import Response
+
+from crawler.frontier.config import SUSPECT_DELIVERIES
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.messages import Handle, Report
+from crawler.frontier.server.outage import UNAVAILABLE, Outage
+from crawler.policy.backoff import retry_after
+from crawler.routing.host_rules import HostRules
+from crawler.worker.lease_book import Held, LeaseBook
+from crawler.worker.outbox import Outbox
+
+PUSH_BACK = (429, 503)
+RESTING = 1_000  # of so many hosts the expired ones are forgotten
+POLL_SECONDS = 0.5  # longest wait for a turn before asking again: reports of other workers bring it forward
+
+
+class TooLateError(Exception):
+    """The lease is no longer ours, its time to start has passed (a frozen worker), or its host wants to be left alone
+    for too long to wait for that here: it goes back, uncharged."""
+
+    def __init__(self, wait_ms: int = 0) -> None:
+        super().__init__()
+        self.wait_ms = wait_ms
+
+
+class MissedError(Exception):
+    """The turn was over before the request could be written: the connection took too long, or the worker was frozen."""
+
+
+@dataclass(slots=True)
+class Turn:
+    """A permission to send now."""
+
+    handle: Handle
+    start_by: float  # monotonic seconds: it may not be written later
+    host: str
+    held: Held | None = None  # None for what goes without a lease of its own
+    lender: Held | None = None  # whose slot it is, a page's that still has to go
+    sent_at: float | None = None  # monotonic seconds
+    charged: asyncio.Future[bool] | None = None  # whether the frontier counted this delivery as ours
+
+    @property
+    def keep(self) -> bool:
+        """Whether the slot is needed afterwards."""
+        return self.lender is not None
+
+
+class Pacer:
+    """Grants turns and reports answers for one worker."""
+
+    def __init__(
+        self,
+        frontier: Frontier,
+        book: LeaseBook,
+        outbox: Outbox,
+        rules: HostRules,
+        outage: Outage,
+        worker: str,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self._frontier = frontier
+        self._book = book
+        self._outbox = outbox
+        self._rules = rules
+        self._outage = outage
+        self._worker = worker
+        self._clock = clock
+        self._patience = frontier.config.start_within_ms / 1000
+        self._resting: dict[str, float] = {}  # hosts that pushed back, until when: leases in hand are older than that
+
+    async def turn(self, request: Request) -> Turn:
+        """Wait until *request* may go on the wire; raises TooLateError when its lease does not allow it any more."""
+        held = self._book.of(request)
+        if held is None:
+            return await self._beside(request)
+        if held.reported:  # a redirect hop: its lease had its turn
+            return await self._take(request, None, self._patience)
+        if not held.lent and self._rests(held.lease.host):  # who lent its turn asks for another, which waits
+            held.started_at = self._clock()  # on its way back: nobody may borrow its turn any more
+            raise TooLateError
+        if held.lent:
+            async with held.loan:
+                await self._take(request, held, self._patience)
+        if held.lease.deliveries >= SUSPECT_DELIVERIES and not await self._outbox.start(held.handle):
+            held.lost = True
+            raise TooLateError
+        if self._clock() > held.start_by:
+            raise TooLateError
+        held.started_at = self._clock()
+        return Turn(held.handle, held.start_by, held.lease.host, held)
+
+    def allowed(self, turn: Turn) -> bool:
+        """Whether the request of *turn* may still be written: the last look at the clock."""
+        return self._clock() <= turn.start_by
+
+    def missed(self, turn: Turn) -> None:
+        """*turn* was not used; raises TooLateError when another one is not to be had under the same lease."""
+        if turn.held is not None:
+            turn.held.started_at = None
+            raise TooLateError
+        if turn.lender is None:
+            self._outbox.give_back(turn.handle)
+        else:
+            turn.lender.loan.release()
+
+    def leaving(self, turn: Turn) -> None:
+        """The request of *turn* is about to be written by somebody who tells the moment later. Charges the delivery."""
+        if turn.held is not None:
+            turn.charged = self._outbox.start(turn.handle)
+
+    def sent(self, turn: Turn, ago: float = 0.0) -> None:
+        """The request of *turn* was written *ago* seconds; the first call counts. Charges the delivery."""
+        if turn.sent_at is not None:
+            return
+        turn.sent_at = self._clock() - ago
+        if turn.held is not None and turn.charged is None:
+            turn.charged = self._outbox.start(turn.handle, on_wire=True)
+
+    async def _beside(self, request: Request) -> Turn:
+        """A turn for what has no lease. A page that waits for it (its robots.txt) lends its slot at the host: with one
+        slot per host the two would wait for each other for ever."""
+        group = self._rules.of(request).group
+        while (lender := self._book.unstarted(group)) is not None:
+            lender.lent = True
+            await lender.loan.acquire()  # one slot, one borrower: they would all be granted the lender's turn at once
+            if lender.started_at is not None:
+                lender.loan.release()
+                continue
+            try:
+                return await self._take(request, lender)
+            except TooLateError:
+                lender.loan.release()
+                break
+            except BaseException:
+                lender.loan.release()
+                raise
+        return await self._take(request, None)
+
+    async def confirm(self, turn: Turn) -> None:
+        """Wait until the delivery is charged; raises TooLateError when the lease turned out to be lost.
+
+        No page reaches a callback before that, so a page that kills its worker is counted each time it does.
+        """
+        if turn.charged is not None and not await turn.charged:
+            assert turn.held is not None
+            turn.held.lost = True
+            raise TooLateError
+
+    def answered(self, turn: Turn, response: Response | None, *, excused: bool = False, fault: bool = False) -> None:
+        """Report what came back for *turn*; None when nothing did. Frees the host's slot. *excused*: a proxy is to
+        blame, not the host. *fault*: the host is, and did not answer."""
+        self.sent(turn)  # where the handler could not tell: too late is safe, too early is not
+        assert turn.sent_at is not None
+        elapsed_ms = int((self._clock() - turn.sent_at) * 1000)
+        if turn.held is not None:
+            turn.held.reported = True
+        status = response.status if response is not None else 0
+        wait_ms = _retry_after_ms(response)
+        if status in PUSH_BACK:
+            self._rest(turn.host, max(wait_ms, self._frontier.config.backoff_ms) / 1000)
+        self._outbox.report(
+            Report(*turn.handle, elapsed_ms, elapsed_ms, status, wait_ms, turn.keep, excused, fault, turn.host)
+        )
+        if turn.lender is not None:
+            turn.lender.loan.release()
+
+    async def back_off(self, request: Request) -> None:
+        """*request* was answered with a block page: leave its host alone. Waits until the frontier knows."""
+        held = self._book.of(request)
+        sent_at = held.started_at if held is not None else None
+        elapsed_ms = int((self._clock() - sent_at) * 1000) if sent_at is not None else 0
+        while True:
+            try:
+                await self._frontier.back_off(self._rules.of(request).group, elapsed_ms)
+            except UNAVAILABLE as error:
+                await self._outage.wait(error)
+            else:
+                return
+
+    def _rest(self, host: str, seconds: float) -> None:
+        now = self._clock()
+        if len(self._resting) >= RESTING:
+            self._resting = {name: until for name, until in self._resting.items() if until > now}
+        self._resting[host] = now + seconds
+
+    def _rests(self, host: str) -> bool:
+        return self._resting.get(host, 0) > self._clock()
+
+    def _clear(self, host: str) -> None:
+        """Give back what this worker has leased of *host* and not begun: all of its downloads may wait for this one
+        (robots.txt), and then nobody would ever begin it and free its slot."""
+        for held in self._book.withdraw(host):
+            self._outbox.give_back(held.handle)
+
+    async def _take(self, request: Request, lease: Held | None, patience: float = math.inf) -> Turn:
+        """Wait for a slot of its own, or for another turn under the slot of *lease*; raises TooLateError after
+        *patience* seconds, for what can as well wait in the frontier."""
+        rule = self._rules.of(request)
+        handle = lease.handle if lease is not None else None
+        give_up_at = self._clock() + patience
+        await self._outbox.flush()  # our own reports: until they are in, the host looks busy and a lent turn unused
+        while True:
+            asked_at = self._clock()
+            try:
+                take = await self._frontier.take(
+                    rule.group,
+                    delay_ms=rule.delay_ms,
+                    cap=rule.cap,
+                    burst=rule.burst,
+                    worker=self._worker,
+                    lease=handle,
+                )
+            except UNAVAILABLE as error:
+                await self._outage.wait(error)
+                continue
+            start_by = asked_at + take.start_within_ms / 1000
+            if take.lost or (take.token is None and asked_at >= give_up_at):
+                raise TooLateError(take.wait_ms)
+            if take.token is None:
+                if lease is None:
+                    self._clear(rule.group)
+                await asyncio.sleep(min(take.wait_ms / 1000, POLL_SECONDS))
+            elif self._clock() <= start_by:
+                if lease is not None:
+                    lease.start_by = start_by
+                return Turn(take.token, start_by, rule.group, lender=lease)
+            elif lease is None:
+                self._outbox.give_back(take.token)  # this worker was frozen
+
+
+def _retry_after_ms(response: Response | None) -> int:
+    if response is None or response.status not in PUSH_BACK:
+        return 0
+    header = response.headers.get("Retry-After")
+    return round(retry_after(header.decode("latin-1") if header else None, datetime.now(UTC)) * 1000)

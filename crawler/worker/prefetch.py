@@ -1,0 +1,193 @@
+"""Keeps the worker's buffer of leases filled, so that `next_request` never waits for Redis."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import monotonic
+
+from scrapy.crawler import Crawler
+from scrapy.settings import BaseSettings
+
+from crawler import config, scrapy_hooks
+from crawler import stats as names
+from crawler.frontier.config import SUSPECT_DELIVERIES
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.messages import Batch, Lease
+from crawler.frontier.server.outage import UNAVAILABLE, Outage
+from crawler.worker.lease_book import Held, LeaseBook
+from crawler.worker.lease_pause import LeasePause
+from crawler.worker.lease_queue import FrontierQueue, served_tiers
+from crawler.worker.outbox import Outbox
+from crawler.worker.suspects import SuspectTurns
+
+logger = logging.getLogger(__name__)
+
+SHORTEST_WAIT = 0.005  # seconds between two calls that found nothing
+# Requests per lease: each is of another host, which costs Redis more than a row of a settlement.
+MOST_LEASED = 32
+
+
+@dataclass(frozen=True, slots=True)
+class PrefetchConfig:
+    """How much a worker holds ahead."""
+
+    slots: int  # CONCURRENT_REQUESTS, BROWSER_CONCURRENCY
+    poll_seconds: float  # longest wait before Redis is asked again
+    slow_seconds: float  # a fetch on the wire for longer makes its host slow
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings) -> PrefetchConfig:
+        """Raises ConfigError when a value is out of range."""
+        slots = config.integer(settings, "CONCURRENT_REQUESTS", 1, 10_000)
+        if served_tiers(settings) == ("browser",):  # what waits for a tab could be loaded by another worker
+            slots = min(slots, config.integer(settings, "BROWSER_CONCURRENCY", 1, 64))
+        return cls(
+            slots=slots,
+            poll_seconds=config.number(settings, "FRONTIER_POLL_SECONDS", 0.01, 60),
+            slow_seconds=config.number(settings, "FRONTIER_SLOW_HOST_SECONDS", 0.1, 3_600),
+        )
+
+
+class Prefetcher:
+    """One task per worker: leases while there is room, gives back what a closing worker will not start."""
+
+    def __init__(
+        self,
+        crawler: Crawler,
+        frontier: Frontier,
+        queue: FrontierQueue,
+        book: LeaseBook,
+        outbox: Outbox,
+        outage: Outage,
+        worker: str,
+        brake: LeasePause,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self._crawler = crawler
+        self._brake = brake
+        self._frontier = frontier
+        self._queue = queue
+        self._book = book
+        self._outbox = outbox
+        self._outage = outage
+        self._worker = worker
+        self._clock = clock
+        self._config = PrefetchConfig.from_settings(crawler.settings)
+        self._suspects = SuspectTurns(clock, random.uniform)
+        self._calls = 0
+        self._woken = asyncio.Event()
+
+    def wake(self) -> None:
+        """Something may have changed: the buffer ran low, a request was stored, a host became free."""
+        self._woken.set()
+
+    async def run(self) -> None:
+        """Lease until the engine closes, then give the buffer back."""
+        engine = self._crawler.engine
+        assert engine is not None
+        while not scrapy_hooks.is_closing(engine):
+            self._woken.clear()
+            paused = engine.paused or self._brake.reason
+            if paused:
+                self.give_back()
+            self._drop_late()
+            room = 0 if paused else self._room()
+            await self._sleep(await self._fill(room) if room else self._config.poll_seconds)
+        self.give_back()
+
+    def give_back(self) -> None:
+        """Return every buffered lease, uncharged."""
+        while (held := self._queue.pop()) is not None:
+            self._outbox.give_back(held.handle)
+
+    def _drop_late(self) -> None:
+        """Give back what can no longer start in time: an engine that is busy for that long does not ask for it."""
+        now = self._clock()
+        for held in self._queue.buffer.withdraw(lambda held: held.start_by < now):
+            self._outbox.give_back(held.handle)
+
+    def _room(self) -> int:
+        buffered = len(self._queue)
+        if buffered > self._config.slots // 2 or self._holds_suspect():
+            return 0
+        if not self._idle and self._suspects.on():
+            return 0
+        free = 2 * self._config.slots - buffered - len(self._book)
+        return max(0, min(self._config.slots - buffered, free, MOST_LEASED))
+
+    @property
+    def _idle(self) -> bool:
+        return not self._book and not self._queue.buffer
+
+    def _holds_suspect(self) -> bool:
+        return any(_is_suspect(held.lease) for held in (*self._queue.buffer, *self._book.all()))
+
+    async def _fill(self, room: int) -> float:
+        """Lease up to *room* requests; returns the seconds to wait before the next try."""
+        before = self._clock()  # taken before the call: the lease runs from an earlier moment than we count
+        idle = self._idle
+        try:
+            batch = await self._lease(room, suspects_ok=idle)
+        except UNAVAILABLE as error:
+            await self._outage.wait(error)
+            return 0.0
+        self._outage.over()
+        self._suspects.saw(batch.suspects, taken=any(map(_is_suspect, batch.leases)), idle=idle)
+        if batch.lost_data:
+            logger.error("Redis has lost its data: what was queued, leased or known before is gone. Push it again")
+        for lease in batch.leases:
+            self._queue.buffer.append(Held(lease, leased_at=before, start_by=before + lease.start_within_ms / 1000))
+        if batch.leases:
+            self._count(len(batch.leases))
+            return 0.0
+        due = self._config.poll_seconds if batch.next_due_ms is None else batch.next_due_ms / 1000
+        return min(max(due, SHORTEST_WAIT), self._config.poll_seconds)
+
+    async def _lease(self, room: int, *, suspects_ok: bool) -> Batch:
+        return await self._frontier.lease(
+            self._streams(),
+            room,
+            worker=self._worker,
+            suspects_ok=suspects_ok,
+            exclude_hosts=self._full_hosts(),
+        )
+
+    def _streams(self) -> list[str]:
+        """The queues of this worker's tiers, another one first each time: a long one must not starve the others."""
+        streams = self._queue.streams()
+        self._calls += 1
+        first = self._calls % max(1, len(streams))
+        return streams[first:] + streams[:first]
+
+    def _count(self, leased: int) -> None:
+        self._crawler.stats.inc_value(names.LEASED, leased)
+        assert self._crawler.engine is not None
+        scrapy_hooks.wake(self._crawler.engine)
+
+    def _full_hosts(self) -> list[str]:
+        """Hosts that may get no more of this worker: one that holds half of it, and slow ones that do together."""
+        half = max(1, self._config.slots // 2)
+        held = self._book.hosts + Counter(waiting.lease.host for waiting in self._queue.buffer)
+        full = {host for host, count in held.items() if count >= half}
+        since = self._clock() - self._config.slow_seconds
+        slow = [held.lease.host for held in self._book.all() if held.on_wire_since(since)]
+        return sorted(full | set(slow) if len(slow) >= half else full)
+
+    async def _sleep(self, seconds: float) -> None:
+        if seconds <= 0:
+            await asyncio.sleep(0)
+            return
+        await asyncio.sleep(min(seconds, SHORTEST_WAIT))
+        try:
+            await asyncio.wait_for(self._woken.wait(), seconds)
+        except TimeoutError:
+            return
+
+
+def _is_suspect(lease: Lease) -> bool:
+    return lease.deliveries >= SUSPECT_DELIVERIES

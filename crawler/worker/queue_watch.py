@@ -1,0 +1,31 @@
+"""The size of the queue as of a moment ago, for readers that must never wait for Redis."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from crawler.frontier.server.outage import UNAVAILABLE
+from crawler.frontier.state.inspection import FrontierStats, Inspection
+
+logger = logging.getLogger(__name__)
+
+
+class QueueWatch:
+    """Counts every *seconds*; `latest` is None until the first count, and again while counting fails."""
+
+    def __init__(self, census: Inspection, spider: str, seconds: float) -> None:
+        self._census = census
+        self._spider = spider
+        self._seconds = seconds
+        self.latest: FrontierStats | None = None
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        while True:
+            try:
+                self.latest = await self._census.stats(self._spider)
+            except UNAVAILABLE as error:
+                self.latest = None  # an old figure would look like a queue that stands still
+                logger.debug("The queue could not be counted: %s", error)
+            await asyncio.sleep(self._seconds)

@@ -1,0 +1,178 @@
+"""How one worker fetches a robots.txt for the fleet: paced as everything else, cut at its limit, judged by RFC 9309."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import monotonic
+from typing import Final, Self
+
+from scrapy import Request, signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import CannotResolveHostError, IgnoreRequest, StopDownload
+from scrapy.http import Response
+from scrapy.http.request import NO_CALLBACK
+from scrapy.settings import BaseSettings
+
+from crawler import config
+from crawler import stats as names
+from crawler.errors import AddressRefusedError
+from crawler.frontier.state.robots import LOCK_MS, CachedRobots, FetchTask
+from crawler.meta import ALLOW_BLOCKED, ROBOTSTXT_RECEIVED
+from crawler.policy import robots
+from crawler.policy.robots import RobotsVerdict
+from crawler.worker.worker import Worker
+
+REDIRECTS: Final = 5
+PRIORITY: Final = 1000  # as Scrapy's
+DECLARED_MAX: Final = 32 * 2**20  # bytes; more than MAX_BYTES is not read, but one that declares more than this is odd
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsConfig:
+    """Times in seconds."""
+
+    ttl: float = 86_400
+    cache_size: int = 1_000
+    timeout: float = 20
+    retry: float = 60
+    unreachable: float = 30 * 86_400
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings) -> Self:
+        """Raises ConfigError when a value is out of range."""
+        return cls(
+            ttl=config.number(settings, "ROBOTSTXT_TTL_SECONDS", 1, 86_400),
+            cache_size=config.integer(settings, "ROBOTSTXT_CACHE_SIZE", 1, 1_000_000),
+            timeout=config.number(settings, "ROBOTSTXT_TIMEOUT_SECONDS", 1, 600),
+            retry=config.number(settings, "ROBOTSTXT_RETRY_SECONDS", 0.1, 3_600),
+            unreachable=86_400 * config.number(settings, "ROBOTSTXT_UNREACHABLE_DAYS", 1, 3_650),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RobotsAnswer:
+    """What came of one request. *passing*: for reasons that say little about the file."""
+
+    verdict: RobotsVerdict
+    status: int = 0
+    body: bytes = b""
+    passing: bool = False
+
+
+class RobotsFetcher:
+    """Carries out FetchTasks of one worker; *agent* is who Crawl-delay and Request-rate are read for."""
+
+    def __init__(
+        self, crawler: Crawler, plan: RobotsConfig, agent: str, clock: Callable[[], float] = monotonic
+    ) -> None:
+        self._crawler = crawler
+        self._plan = plan
+        self._agent = agent
+        self._clock = clock
+        self._fetching = 0
+
+    async def fetch(self, worker: Worker, host: str, origin: str, task: FetchTask) -> CachedRobots | None:
+        """What the fleet now knows; None when that took so long that another worker may have taken over."""
+        answer = await self._answer(worker, host, origin)
+        if answer is None:
+            return None
+        found, delay_seconds = await self._read(answer)
+        failing = task.failing_ms / 1000
+        if unreachable := found.verdict is RobotsVerdict.LATER:
+            found = self._unreachable(origin, found, failing)
+        else:  # before anybody is told of the file: the first page waits for the delay already
+            delay_ms = round(delay_seconds * 1000)
+            await worker.outage.insist(lambda: worker.frontier.robots.crawl_delay(host, origin, delay_ms))
+        keep_ms = found.fresh_ms + round(1000 * self._plan.unreachable * unreachable)
+        kept = await worker.outage.insist(
+            lambda: worker.frontier.robots.keep(
+                host, origin, worker.name, found, keep_ms=keep_ms, unreachable=unreachable
+            )
+        )
+        if kept and failing and not unreachable:
+            logger.warning("%s/robots.txt is there again after %.0f s", origin, failing)
+        return found if kept else None
+
+    async def _answer(self, worker: Worker, host: str, origin: str) -> RobotsAnswer | None:
+        """None when it found no turn at its host; the task is prolonged meanwhile."""
+        self._count("robotstxt/request_count")
+        download = asyncio.ensure_future(self._download(origin))
+        give_up_at = self._clock() + 2 * self._plan.timeout
+        try:
+            while not (await asyncio.wait([download], timeout=LOCK_MS / 3000))[0]:
+                await worker.outage.insist(lambda: worker.frontier.robots.claim(host, origin, worker.name))
+                if self._clock() >= give_up_at:
+                    return None
+            response = download.result()
+        except Exception as error:  # noqa: BLE001 - whatever it was, it is counted, and the pages are told
+            return self._failed(origin, error)
+        finally:
+            download.cancel()
+        self._count("robotstxt/response_count")
+        self._count(f"robotstxt/response_status_count/{response.status}")
+        return RobotsAnswer(robots.verdict(response.status), response.status, response.body)
+
+    def _failed(self, origin: str, error: Exception) -> RobotsAnswer:
+        """Too many redirects count as no file, and a host that is not there has pages that fail by themselves."""
+        if isinstance(error, IgnoreRequest):
+            return RobotsAnswer(RobotsVerdict.ALLOW)
+        self._count(f"robotstxt/exception_count/{type(error)}")
+        logger.info("%s/robots.txt: %s: %s", origin, type(error).__name__, error)
+        absent = isinstance(error, (CannotResolveHostError, AddressRefusedError))
+        return RobotsAnswer(RobotsVerdict.ALLOW, passing=True) if absent else RobotsAnswer(RobotsVerdict.LATER)
+
+    async def _read(self, answer: RobotsAnswer) -> tuple[CachedRobots, float]:
+        """What is known by *answer*, and the seconds between two requests that it asks for."""
+        fresh_ms = round(1000 * (self._plan.retry if answer.passing else self._plan.ttl))
+        if answer.verdict is not RobotsVerdict.RULES:
+            return CachedRobots(answer.verdict, answer.status, fresh_ms), 0.0
+        lines = robots.text(answer.body)
+        wishes = await asyncio.to_thread(robots.wishes, lines, self._agent)
+        return CachedRobots(answer.verdict, answer.status, fresh_ms, lines, wishes.sitemaps), wishes.delay_seconds
+
+    def _unreachable(self, origin: str, found: CachedRobots, failing: float) -> CachedRobots:
+        self._count(names.ROBOTS_UNREACHABLE)
+        wait = robots.next_try_seconds(failing, self._plan.retry)
+        if not failing:
+            what = f"it answers {found.status}" if found.status else "no answer"
+            logger.warning(
+                "%s/robots.txt cannot be reached (%s): its pages wait, next try in %.0f s", origin, what, wait
+            )
+        verdict = RobotsVerdict.ALLOW if failing > self._plan.unreachable else RobotsVerdict.LATER
+        return CachedRobots(verdict, found.status, round(1000 * wait))
+
+    async def _download(self, origin: str) -> Response:
+        meta = {
+            "dont_obey_robotstxt": True,
+            ALLOW_BLOCKED: True,  # its status says what it means
+            "dont_retry": True,  # it is asked for again when its time has come, not at once
+            "redirect_ttl": REDIRECTS,
+            "download_timeout": self._plan.timeout,
+            "download_maxsize": DECLARED_MAX,
+            ROBOTSTXT_RECEIVED: 0,
+        }
+        request = Request(f"{origin}/robots.txt", priority=PRIORITY, meta=meta, callback=NO_CALLBACK)
+        if not self._fetching:
+            self._crawler.signals.connect(self._cut, signals.bytes_received)
+        self._fetching += 1
+        try:
+            return await self._crawler.engine.download_async(request)
+        finally:
+            self._fetching -= 1
+            if not self._fetching:  # it costs time for each piece of every page
+                self._crawler.signals.disconnect(self._cut, signals.bytes_received)
+
+    def _cut(self, data: bytes, request: Request) -> None:
+        if ROBOTSTXT_RECEIVED in request.meta:
+            request.meta[ROBOTSTXT_RECEIVED] += len(data)
+            if request.meta[ROBOTSTXT_RECEIVED] > robots.MAX_BYTES:
+                raise StopDownload(fail=False)
+
+    def _count(self, name: str) -> None:
+        assert self._crawler.stats is not None
+        self._crawler.stats.inc_value(name)

@@ -1,0 +1,289 @@
+"""The scheduler of the fleet: scrapy-redis' interface, the leased frontier behind it."""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from time import monotonic
+from typing import Self
+
+from scrapy import Request, Spider
+from scrapy.crawler import Crawler
+from scrapy.settings import BaseSettings
+from scrapy.utils.defer import deferred_from_coro
+from scrapy.utils.misc import load_object
+from scrapy_redis import defaults
+from scrapy_redis.scheduler import Scheduler as RedisScheduler
+from twisted.internet.defer import Deferred
+
+from crawler import stats as names
+from crawler.errors import CodecError, ConfigError, MessageError
+from crawler.frontier.server import connection
+from crawler.frontier.server.scripts import Client
+from crawler.frontier.streams import stream_of
+from crawler.meta import MIN_TIER, RETRY_WAIT_MS, UNFINISHED_TIMES
+from crawler.policy.outcome import Evidence
+from crawler.policy.tiers import TIERS
+from crawler.routing import codec
+from crawler.urls import canonicalize
+from crawler.worker.dupefilter import FrontierDupeFilter
+from crawler.worker.lease_book import Held
+from crawler.worker.lease_endings import Bury, Move
+from crawler.worker.worker import Worker
+
+logger = logging.getLogger(__name__)
+
+QUEUE_CLASS = "crawler.worker.lease_queue.FrontierQueue"
+MOVE_DELAY_MS = 1_000  # workers that do not agree on a host's tier yet do not play ping-pong with its requests
+DUPEFILTER_CLASS = "crawler.worker.dupefilter.FrontierDupeFilter"
+
+
+class Scheduler(RedisScheduler):  # type: ignore[misc]
+    """Leases requests from the shared frontier and queues what callbacks yield; never waits, never raises.
+
+    The constructor takes scrapy-redis' arguments. Three of their values are refused with an explanation, because
+    they would let one worker destroy what the fleet shares: persist=False, flush_on_start=True, and a serializer.
+    """
+
+    def __init__(
+        self,
+        server: Client,
+        persist: bool = True,
+        flush_on_start: bool = False,
+        queue_key: str = defaults.SCHEDULER_QUEUE_KEY,
+        queue_cls: str = QUEUE_CLASS,
+        dupefilter: FrontierDupeFilter | None = None,
+        dupefilter_key: str = defaults.SCHEDULER_DUPEFILTER_KEY,
+        dupefilter_cls: str = DUPEFILTER_CLASS,
+        idle_before_close: int = 0,
+        serializer: object = None,
+    ) -> None:
+        if not persist:
+            raise ConfigError(
+                "SCHEDULER_PERSIST",
+                persist,
+                "True: the queue belongs to the fleet, so a closing worker leaves it",
+            )
+        if flush_on_start:
+            raise ConfigError(
+                "SCHEDULER_FLUSH_ON_START",
+                flush_on_start,
+                "False: to crawl everything again use `scrapy push --recrawl`",
+            )
+        if serializer is not None:
+            allowed = "None: requests are stored as msgpack, never as pickles"
+            raise ConfigError("SCHEDULER_SERIALIZER", serializer, allowed)
+        super().__init__(
+            server,
+            persist,
+            flush_on_start,
+            queue_key,
+            queue_cls,
+            dupefilter,
+            dupefilter_key,
+            dupefilter_cls,
+            idle_before_close,
+            serializer,
+        )
+        self.crawler: Crawler | None = None
+        self._worker: Worker | None = None
+        self._ready: deque[Request] = deque()  # redirect hops, which go on under the lease they have
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings) -> Self:
+        """Reads scrapy-redis' SCHEDULER_* settings; connects at `open`, not here."""
+        return cls(
+            server=connection.connect(settings),
+            persist=settings.getbool("SCHEDULER_PERSIST", True),
+            flush_on_start=settings.getbool("SCHEDULER_FLUSH_ON_START"),
+            queue_key=settings.get("SCHEDULER_QUEUE_KEY") or defaults.SCHEDULER_QUEUE_KEY,
+            queue_cls=settings.get("SCHEDULER_QUEUE_CLASS") or QUEUE_CLASS,
+            dupefilter_key=settings.get("SCHEDULER_DUPEFILTER_KEY") or defaults.SCHEDULER_DUPEFILTER_KEY,
+            dupefilter_cls=settings.get("DUPEFILTER_CLASS") or DUPEFILTER_CLASS,
+            idle_before_close=settings.getint("SCHEDULER_IDLE_BEFORE_CLOSE"),
+            serializer=settings.get("SCHEDULER_SERIALIZER"),
+        )
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Built by the engine when the spider opens."""
+        scheduler = cls.from_settings(crawler.settings)
+        scheduler.crawler = crawler
+        scheduler.stats = crawler.stats
+        return scheduler
+
+    def open(self, spider: Spider) -> Deferred[None]:
+        """Connect and start this worker's background tasks."""
+        return deferred_from_coro(self._open(spider))
+
+    async def _open(self, spider: Spider) -> None:
+        assert self.crawler is not None
+        self.spider = spider
+        self._worker = await Worker.open(self.crawler, self.server, queue_cls=self.queue_cls, queue_key=self.queue_key)
+        self.queue = self.worker.queue
+        self.df = self.worker.dupefilter
+
+    def close(self, reason: str) -> Deferred[None]:
+        """Send what is left, give back what was not started, leave the shared state alone."""
+        while self._ready:
+            hop = self._ready.popleft()
+            if (held := self.worker.book.release(hop)) is not None:
+                self.worker.settler.again(hop, held, "drained", delay_ms=0)
+        return deferred_from_coro(self._close())
+
+    async def _close(self) -> None:
+        if self._worker is not None:  # None when opening it failed
+            await self._worker.close()
+
+    @property
+    def worker(self) -> Worker:
+        """This worker's share of the frontier; exists once the spider is open."""
+        if self._worker is None:
+            raise RuntimeError("the scheduler is not open")
+        return self._worker
+
+    def flush(self) -> None:
+        """Refused, as `clear` of the queue is."""
+        self.queue.clear()
+
+    def __len__(self) -> int:
+        return len(self._ready) + len(self.queue)
+
+    def has_pending_requests(self) -> bool:
+        """Whether this worker has anything to do or to send; `Worker.finished` speaks for the fleet."""
+        return bool(len(self) or len(self.worker.outbox))
+
+    def next_request(self) -> Request | None:
+        """The next request to send, from memory; None when the buffer is empty."""
+        if self._ready:
+            return self._ready.popleft()
+        while (held := self.queue.pop()) is not None:
+            if (request := self._open_lease(held)) is not None:
+                self.worker.prefetcher.wake()
+                return request
+        self.worker.prefetcher.wake()
+        return None
+
+    def enqueue_request(self, request: Request) -> bool:
+        """Queue *request*; False when it is known already or cannot be stored (the page it is from then fails)."""
+        book = self.worker.book
+        chain, parent = book.follow_up(request), book.parent(request)
+        try:
+            if chain is not None:
+                return self._continue(request, *chain)
+            return self._push(request, parent, dedupe=not request.dont_filter)
+        except Exception as error:  # noqa: BLE001 - or a page loses its later links, and start() its later requests
+            reason = CodecError(f"{codec.shown(request)} cannot be queued ({type(error).__name__}: {error})")
+            self._refuse(request, reason, chain, parent)
+            return False
+
+    def _open_lease(self, held: Held) -> Request | None:
+        if monotonic() > held.start_by:
+            self.worker.outbox.give_back(held.handle)
+            return None
+        try:
+            request: Request = self.queue.request(held.lease)
+        except CodecError as error:
+            logger.error("A queued request cannot be read and is kept as a dead letter: %s", error)
+            self.worker.outbox.end(Bury(held.handle, "undecodable", {"error": str(error)}))
+            return None
+        if (tier := self.queue.tier_elsewhere(request)) is not None:
+            self.worker.outbox.end(Move(held.handle, stream_of(self.spider.name, tier), MOVE_DELAY_MS))
+            return None
+        request.meta["request_id"] = held.lease.id
+        self.worker.book.hold(request, held)
+        return request
+
+    def _hand_back(self, request: Request, held: Held) -> bool:
+        """*request* could not be sent in its time, or has to wait; a redirect hop goes on from where it stands."""
+        self.worker.book.release(request)
+        if held.lost:
+            return True
+        if held.reported or held.postponed_ms:
+            return self.worker.settler.again(request, held, "postponed", held.postponed_ms)
+        self.worker.outbox.give_back(held.handle)
+        return True
+
+    def _push(self, request: Request, parent: Held | None, *, dedupe: bool) -> bool:
+        generation = self.worker.generation
+        if parent is not None:
+            generation = parent.lease.generation
+            request.meta.pop(UNFINISHED_TIMES, None)  # the parent's, copied along with the rest of its meta
+        try:
+            place = self.queue.encoder.place(request)
+            if dedupe and self.df.confirmed((place.stream, generation, place.fingerprint)):
+                self._count(names.DUPLICATES)
+                self.df.log(request, self.spider)
+                return False
+            message = self.queue.encoder.message(request, generation=generation, dedupe=dedupe, place=place)
+        except MessageError as error:  # pages hold mailto: and worse: that is not their failure
+            self._count(names.UNFETCHABLE)
+            logger.info("Not queued: %s", error)
+            return False
+        except CodecError as error:
+            self._unserialisable(error, parent)
+            return False
+        if parent is not None:
+            self.worker.outbox.push(message)
+        else:
+            self.worker.outbox.offer(message)
+        return True
+
+    def _continue(self, request: Request, held: Held, source: Request) -> bool:
+        """*request* is what a middleware made of *source*: a retry, a redirect, or another way to ask."""
+        if request is source:
+            return self._hand_back(request, held)
+        if (tier := request.meta.get("tier")) != source.meta.get("tier") and tier in TIERS:
+            self.worker.book.release(source)
+            return self.worker.settler.move(request, held, tier)
+        retries = request.meta.get("retry_times", 0)
+        if retries > source.meta.get("retry_times", 0):
+            self.worker.book.release(source)
+            self._count(names.RETRIED)
+            delay_ms = request.meta.pop(RETRY_WAIT_MS, None)
+            if delay_ms is None:  # of somebody else's making
+                delay_ms = self.worker.settler.retry_delay_ms(retries)
+            return self.worker.settler.again(request, held, "retry", delay_ms)
+        if self.queue.encoder.rules.of(request).group == held.lease.host:
+            self.worker.book.release(source)
+            held.evidence, held.downloads = Evidence(), 0
+            self.worker.book.hold(request, held)
+            self._ready.append(request)
+            return True
+        held.evidence.replaced = True
+        request = self.worker.settler.storable(request, held)
+        request.meta.pop(MIN_TIER, None)  # what one host needs says nothing of another
+        return self._push(request, held, dedupe=not (request.dont_filter or _closes_chain(request)))
+
+    def _refuse(
+        self, request: Request, error: CodecError, chain: tuple[Held, Request] | None, parent: Held | None
+    ) -> None:
+        self._unserialisable(error, parent)
+        if chain is not None:
+            held, source = chain
+            self.worker.book.release(source)
+            detail: dict[str, str | int] = {"url": request.url, "error": str(error)}
+            self.worker.outbox.end(Bury(held.handle, "unserialisable", detail))
+
+    def _unserialisable(self, error: CodecError, parent: Held | None) -> None:
+        self._count(names.UNSERIALISABLE)
+        logger.error("%s", error)
+        if parent is not None:
+            parent.evidence.child_errors.append(str(error))
+
+    def _count(self, name: str) -> None:
+        if self.stats is not None:
+            self.stats.inc_value(name)
+
+
+def _closes_chain(request: Request) -> bool:
+    """Whether a redirect leads back to where it came from."""
+    try:
+        return canonicalize(request.url) in map(canonicalize, request.meta.get("redirect_urls", ()))
+    except ValueError:
+        return False  # a broken URL, which is not queued anyway
+
+
+def in_use(settings: BaseSettings) -> bool:
+    """Whether a crawl with *settings* runs on the shared frontier."""
+    return issubclass(load_object(settings["SCHEDULER"]), Scheduler)

@@ -1,0 +1,234 @@
+"""Watches each leased request from its download to its end, and settles the lease by what was seen."""
+
+from __future__ import annotations
+
+import logging
+import random
+from collections.abc import AsyncIterator, Callable
+from typing import Any, Final
+
+from scrapy import Request, Spider, signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Response
+from scrapy.utils.asyncgen import as_async_generator
+from scrapy.utils.defer import ensure_awaitable
+from scrapy.utils.spider import iterate_spider_output
+from twisted.python.failure import Failure
+
+from crawler import stats as names
+from crawler.errors import CodecError
+from crawler.frontier.streams import stream_of
+from crawler.meta import BLOCK, TIER_STAYS, UNFINISHED_TIMES
+from crawler.policy.failures import FailureClass, classify
+from crawler.policy.outcome import Settlement, Verdict, excerpt, settle
+from crawler.policy.retries import RETRIED, RetryPolicy
+from crawler.policy.tiers import Tier
+from crawler.routing import codec
+from crawler.worker.lease_book import Held, LeaseBook
+from crawler.worker.lease_endings import Bury, Move, Nack
+from crawler.worker.outbox import Outbox
+
+# In meta:
+_REDIRECT_LOOP: Final = "max redirections reached"  # Scrapy's words: the error has no type of its own
+
+logger = logging.getLogger(__name__)
+
+
+class Settler:
+    """Collects evidence from the downloader and from signals; `ended` draws the conclusion."""
+
+    def __init__(
+        self,
+        crawler: Crawler,
+        book: LeaseBook,
+        outbox: Outbox,
+        max_attempts: int,
+        uniform: Callable[[float, float], float] = random.uniform,
+    ) -> None:
+        self._crawler = crawler
+        self._book = book
+        self._outbox = outbox
+        self._max_attempts = max_attempts
+        self._uniform = uniform
+        self._policy = RetryPolicy.from_settings(crawler.settings)
+        crawler.signals.connect(self._spider_error, signals.spider_error)
+        crawler.signals.connect(self._item_error, signals.item_error)
+
+    def began(self, request: Request) -> None:
+        """*request* enters the download chain."""
+        if (held := self._book.of(request)) is not None:
+            held.downloads += 1
+
+    def postponed(self, request: Request, wait_ms: int) -> None:
+        """*request* was not sent: it comes back to the scheduler as its own follow-up."""
+        if (held := self._book.of(request)) is not None:
+            held.postponed_ms = wait_ms
+            self._book.follow(request, request)
+
+    def downloaded(self, request: Request, result: Response | Request) -> None:
+        """The download chain is through: *result* goes to the spider, or replaces *request*."""
+        if (held := self._first_download(request)) is None:
+            return
+        if isinstance(result, Request):
+            self._book.follow(request, result)
+        else:
+            self._answered(request, result, held)
+            self._book.answered(result, held)
+
+    def _answered(self, request: Request, response: Response, held: Held) -> None:
+        """*response* is the last one: a failure that may be tried again was, as often as it may."""
+        seen = held.evidence
+        seen.status = response.status
+        seen.failure = self._policy.failure(response.status, blocked=BLOCK in request.meta)
+        seen.block = "; ".join(str(request.meta[key]) for key in (BLOCK, TIER_STAYS) if key in request.meta)
+        blocked = seen.failure is FailureClass.BLOCKED
+        if seen.failure in RETRIED and request.meta.get("dont_retry") and not blocked:
+            seen.failure = None  # the spider takes it as it is
+        elif seen.failure in RETRIED:
+            seen.excerpt = excerpt(response.body)
+
+    def refused(self, response: Response, why: str) -> None:
+        """*response* turned out to be no page, right before its callback."""
+        if (held := self._book.behind(response)) is not None:
+            held.evidence.failure, held.evidence.block = FailureClass.BLOCKED, why
+            held.evidence.excerpt = excerpt(response.body)
+
+    def failed(self, request: Request, error: Exception) -> None:
+        """The download chain ended without an answer."""
+        if (held := self._first_download(request)) is None:
+            return
+        held.evidence.failure = FailureClass.MALFORMED if str(error) == _REDIRECT_LOOP else classify(error)
+        if isinstance(error, IgnoreRequest) and held.evidence.failure is None:
+            held.evidence.ignored = str(error) or type(error).__name__
+        else:
+            held.evidence.download_error = f"{type(error).__name__}: {error}"
+        if request.errback is not None:
+            held.evidence.errback = True
+            request.errback = self._watched(request, request.errback, held)
+
+    def retry_delay_ms(self, attempt: int) -> int:
+        """How long a request waits in the frontier after failed try number *attempt*, in ms: full jitter."""
+        return round(self._policy.default.wait_seconds(attempt, self._uniform) * 1000)
+
+    def again(self, request: Request, held: Held, reason: str, delay_ms: int) -> bool:
+        """Put *request* back as it is, to be tried after *delay_ms*; as it was queued where that cannot be stored."""
+        self._outbox.end(Nack(held.handle, delay_ms, reason, self._encoded(request, held), request.priority))
+        return True
+
+    def move(self, request: Request, held: Held, tier: Tier) -> bool:
+        """Put *request* as it is now into the queue of *tier*, or as it was queued where that cannot be stored."""
+        assert self._crawler.spider is not None
+        stream = stream_of(self._crawler.spider.name, tier)
+        self._outbox.end(Move(held.handle, stream, body=self._encoded(request, held), priority=request.priority))
+        return True
+
+    def storable(self, request: Request, held: Held) -> Request:
+        """*request* for the queue; where it cannot be stored, with the meta and cb_kwargs that it was leased with."""
+        assert self._crawler.spider is not None
+        try:
+            codec.encode(request, self._crawler.spider)
+        except CodecError as error:
+            self._say_unstored(request, error)
+            stored = codec.decode(codec.restored(held.lease.body, request), self._crawler.spider)
+            fields = ("url", "method", "headers", "body", "dont_filter")
+            request = stored.replace(**{name: getattr(request, name) for name in fields})
+        return request
+
+    def _encoded(self, request: Request, held: Held) -> bytes:
+        assert self._crawler.spider is not None
+        try:
+            return codec.encode(request, self._crawler.spider)
+        except CodecError as error:
+            self._say_unstored(request, error)
+            return codec.restored(held.lease.body, request)
+
+    def _say_unstored(self, request: Request, error: CodecError) -> None:
+        self._crawler.stats.inc_value(names.RESTORED)
+        logger.warning("%s goes back as it was queued, without what was added to it since: %s", request, error)
+
+    def ended(self, request: Request) -> bool:
+        """*request* left the engine: settle its lease, unless the lease moved on with a follow-up.
+
+        False when it only ended one of several downloads: the callback that asked for them still runs.
+        """
+        if (held := self._book.of(request)) is not None and held.downloads > 1:
+            held.downloads -= 1
+            return False
+        self._book.release(request)
+        if held is not None and not held.lost:
+            self._settle(request, held)
+        return True
+
+    def _settle(self, request: Request, held: Held) -> None:
+        settlement = settle(held.evidence)
+        if held.evidence.failure is not None:
+            self._crawler.stats.inc_value(names.FAILURES.format(held.evidence.failure))
+        match settlement.verdict:
+            case Verdict.ACK:
+                self._outbox.end(held.handle)
+            case Verdict.NACK if (attempts := _unfinished_times(request) + 1) < self._max_attempts:
+                request.meta[UNFINISHED_TIMES] = attempts
+                delay_ms = self.retry_delay_ms(attempts)
+                logger.warning("%s is tried again in %d ms: %s", request, delay_ms, _words(settlement))
+                self.again(request, held, settlement.reason, delay_ms)
+            case _:
+                logger.error("%s is kept as a dead letter: %s", request, _words(settlement))
+                self._outbox.end(Bury(held.handle, settlement.reason, _detail(request, held, settlement)))
+
+    def _first_download(self, request: Request) -> Held | None:
+        """The lease of *request*, unless its own callback downloads it again: what comes of that is its business."""
+        held = self._book.of(request)
+        return held if held is not None and held.downloads == 1 else None
+
+    def _watched(self, request: Request, errback: Callable[[Failure], Any], held: Held) -> Callable[[Failure], Any]:
+        """*errback* under watch: Scrapy shows a callback's output to spider middlewares, an errback's to nobody."""
+
+        async def watched(failure: Failure) -> AsyncIterator[Any]:
+            request.errback = errback  # what it makes of its request must name a method of the spider
+            try:
+                output = errback(failure)
+                if isinstance(output, Failure):
+                    output.raiseException()
+                found = await ensure_awaitable(iterate_spider_output(output))
+            except Exception as error:
+                held.evidence.errback = error is not failure.value  # passed on: it is for nobody then
+                raise
+            return self._book.watch(as_async_generator(found), held)
+
+        return watched
+
+    def _spider_error(self, failure: Failure, response: Response | Failure | None, spider: Spider) -> None:
+        if (held := self._of(response)) is not None:
+            held.evidence.spider_error = f"{failure.type.__name__}: {failure.value}" if failure.type else str(failure)
+
+    def _item_error(self, item: Any, response: Response | Failure | None, spider: Spider, failure: Failure) -> None:
+        if (held := self._of(response)) is not None:
+            held.evidence.item_errors.append(f"{type(failure.value).__name__}: {failure.value}")
+
+    def _of(self, response: Response | Failure | None) -> Held | None:
+        if isinstance(response, Response):
+            return self._book.behind(response)
+        return self._book.of(getattr(response, "request", None))
+
+
+def _unfinished_times(request: Request) -> int:
+    times = request.meta.get(UNFINISHED_TIMES, 0)
+    return times if isinstance(times, int) else 0  # a spider may use the name for something else
+
+
+def _words(settlement: Settlement) -> str:
+    return f"{settlement.reason} ({settlement.detail})" if settlement.detail else settlement.reason
+
+
+def _detail(request: Request, held: Held, settlement: Settlement) -> dict[str, str | int]:
+    seen = held.evidence
+    kept = {"page": seen.page} if seen.page else {}
+    return kept | {
+        "url": request.url,
+        "error": settlement.detail[:2_000],
+        "class": seen.failure or "",
+        "attempts": request.meta.get("retry_times", 0) + 1,
+        "status": seen.status or 0,
+        "excerpt": seen.excerpt,
+    }

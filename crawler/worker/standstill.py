@@ -1,0 +1,173 @@
+"""What a thread does for this worker's leases while a callback holds up the event loop for longer than it should.
+
+Known weakness: a call in C that keeps Python's lock (a regular expression that explodes) holds up the thread as well.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import monotonic
+from types import CodeType, FrameType
+from typing import Final
+
+from crawler.frontier.config import FrontierConfig
+from crawler.frontier.messages import Handle
+from crawler.frontier.server.blocking import BlockingScripts
+from crawler.frontier.server.outage import UNAVAILABLE
+from crawler.worker.lease_book import Held
+from crawler.worker.lease_buffer import Buffer
+
+WARN_SECONDS: Final = 1.0  # a loop that stands still for less is only busy
+# Under these runs what a page asks for.
+SCRAPERS: Final = frozenset({"scrapy.core.scraper", "scrapy.core.spidermw", "crawler.engine.item_processor"})
+_AROUND: Final = ("scrapy.", "twisted.", "asyncio.", "contextlib", "crawler.middlewares.", "crawler.worker.")
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class InHand:
+    """What this worker has to keep alive at this moment."""
+
+    held: Sequence[Held]  # in work
+    ending: Sequence[Handle]  # whose end is known here and not told yet
+    suspended: bool  # the time does not count towards FRONTIER_HARD_CAP_SECONDS
+
+
+class Standstill:
+    """Watches the loop that calls `beat`; while it stands still, renews what is in work and returns what is not.
+
+    A buffered lease goes back once it is too late for it to start: from then on no part of the worker may use it, the
+    loop included if it wakes up at this moment. What is in work and was not sent by then is left to expire.
+    """
+
+    def __init__(
+        self,
+        config: FrontierConfig,
+        scripts: BlockingScripts,
+        buffer: Buffer,
+        in_hand: Callable[[], InHand],
+        stood_still: Callable[[], None],
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        """*stood_still* is called once per standstill, from the thread."""
+        self._scripts = scripts
+        self._buffer = buffer
+        self._in_hand = in_hand
+        self._stood_still = stood_still
+        self._clock = clock
+        self._renew_seconds = config.lease_ms / 4000
+        self._start_within = config.start_within_ms / 1000
+        self._hard_cap = config.hard_cap_ms / 1000
+        self._tick = min(1.0, self._renew_seconds / 4, self._start_within / 4)
+        self._beat = self._looked = clock()
+        self._renewed: float | None = None
+        self._counted = False
+        self._warned: set[str] = set()
+        self._watched = 0  # the loop's thread
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="standstill", daemon=True)
+
+    async def run(self) -> None:
+        """Beat for as long as the worker lives."""
+        self._watched = threading.get_ident()
+        self._beat = self._looked = self._clock()
+        self._thread.start()
+        try:
+            while True:
+                self._beat = self._clock()
+                await asyncio.sleep(self._tick)
+        finally:
+            self._ended.set()
+
+    def look(self) -> None:
+        """Do what has to be done now."""
+        now = self._clock()
+        if (slept := now - self._looked) > self._tick + WARN_SECONDS:
+            self._beat += slept  # the whole process stood still, or waited for the server
+        self._looked = now
+        still = now - self._beat
+        if still < min(self._renew_seconds, self._start_within):
+            self._renewed, self._counted = None, False
+            return
+        if still >= max(self._start_within, WARN_SECONDS):
+            self._tell(still)
+        try:
+            if still >= self._start_within:
+                self._return_late(now)
+            if still >= self._renew_seconds and (self._renewed is None or now - self._renewed >= self._renew_seconds):
+                self._renew(sent_only=still >= self._start_within)
+                self._renewed = now
+        except UNAVAILABLE as error:
+            logger.warning("Leases could not be renewed while the event loop stands still: %s", error)
+        self._looked = self._clock()
+
+    def _watch(self) -> None:
+        while not self._ended.wait(self._tick):
+            try:
+                self.look()
+            except Exception:
+                logger.exception("What keeps leases while the event loop stands still has failed; it tries again")
+        self._scripts.close()
+
+    def _return_late(self, now: float) -> None:
+        late = self._buffer.withdraw(lambda held: held.start_by < now)
+        if not late:
+            return
+        try:
+            self._scripts.on_handles("give_back", [held.handle for held in late])
+        except UNAVAILABLE:
+            for held in late:
+                self._buffer.append(held)
+            raise
+
+    def _renew(self, *, sent_only: bool) -> None:
+        mine = self._in_hand()
+        held = [one for one in mine.held if one.started_at is not None or not sent_only]
+        handles = [*(one.handle for one in held), *mine.ending]
+        if not handles:
+            return
+        answers = self._scripts.on_handles("renew", handles, "1" if mine.suspended else "0")
+        for one in held:
+            one.lost = one.lost or not answers[one.handle]
+
+    def _tell(self, still: float) -> None:
+        where = running(self._watched)
+        if not self._counted:
+            self._counted = True
+            self._stood_still()
+        if where in self._warned:
+            return
+        self._warned.add(where)
+        logger.warning(
+            "The event loop has stood still for %.0f s in %s. What was sent stays leased for up to %.0f s "
+            "(FRONTIER_HARD_CAP_SECONDS), what had not started goes back. Move long work to a thread: "
+            "`await asyncio.to_thread(...)`",
+            still,
+            where or "something that is no callback",
+            self._hard_cap,
+        )
+
+
+def running(thread: int) -> str:
+    """What a page asked for and *thread* runs now, as `ShopSpider.parse (shop.py:12)`: a callback, an errback, a
+    pipeline; empty when it runs nothing of the kind."""
+    frame = sys._current_frames().get(thread)
+    inner: list[FrameType] = []  # of the frames below Scrapy's scraper the outermost comes last
+    while frame is not None and frame.f_globals.get("__name__") not in SCRAPERS:
+        inner.append(frame)
+        frame = frame.f_back
+    if frame is None:
+        return ""
+    own = [one for one in inner if not str(one.f_globals.get("__name__", "")).startswith(_AROUND)]
+    found = (own or inner or [frame])[-1]
+    return f"{_name(found.f_code)} ({found.f_code.co_filename.rpartition('/')[2]}:{found.f_lineno})"
+
+
+def _name(code: CodeType) -> str:
+    return code.co_qualname.replace(".<locals>", "")

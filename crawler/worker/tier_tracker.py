@@ -1,0 +1,177 @@
+"""One worker's part in learning tiers: what it saw goes to the fleet, what the fleet knows comes back."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import monotonic
+from typing import Self
+
+from scrapy import Request
+from scrapy.settings import BaseSettings
+from scrapy.statscollectors import StatsCollector
+
+from crawler import config
+from crawler import stats as names
+from crawler.errors import ConfigError
+from crawler.frontier.server.outage import UNAVAILABLE, Outage
+from crawler.frontier.server.shards import Shards
+from crawler.frontier.state.tiers import MOST_HOSTS, Tiers
+from crawler.policy.tiers import (
+    TIERS,
+    UNKNOWN,
+    Budgets,
+    Learned,
+    Tier,
+    TierPolicy,
+    after_failure,
+    after_success,
+    listed,
+    rank,
+)
+from crawler.routing.host_rules import HostRule, HostRules
+from crawler.routing.tier_routing import TierRouting
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class TierConfig:
+    """The settings of tiers."""
+
+    policy: TierPolicy
+    budgets: Budgets
+    served: tuple[Tier, ...]  # counted as served although nobody may be there yet
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings) -> Self:
+        """Raises ConfigError when a value is out of range."""
+        return cls(
+            policy=TierPolicy.from_settings(settings),
+            budgets=Budgets(_limits(settings, "TIER_DAILY_REQUESTS"), _limits(settings, "TIER_DAILY_COST")),
+            served=listed(settings, "TIERS_SERVED"),
+        )
+
+
+class TierTracker:
+    """Fills the guide from Redis every few seconds, and tells Redis what this worker saw."""
+
+    def __init__(
+        self,
+        shards: Shards,
+        guide: TierRouting,
+        rules: HostRules,
+        settings: TierConfig,
+        stats: StatsCollector,
+        spider: str,
+        outage: Outage,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self.tiers = Tiers(shards, keep_ms=2 * settings.policy.term_max_ms)
+        self.guide = guide
+        self._rules = rules
+        self._config = settings
+        self._stats = stats
+        self._spider = spider
+        self._outage = outage
+        self._clock = clock
+        self._told_at = clock()
+        self._good: Counter[tuple[str, Tier, Tier]] = Counter()  # host, tier, and the rules' own tier
+        self._requests: Counter[Tier] = Counter()
+        self._cost: dict[Tier, float] = {}
+        self._forget = False
+        guide.now_ms = self.now_ms
+
+    def now_ms(self) -> int:
+        """The frontier's time, as of the last refresh."""
+        return self.tiers.now_ms + round((self._clock() - self._told_at) * 1000)
+
+    def forget(self) -> None:
+        """Redis may know less than it did: believe nothing of it, and ask for all hosts at the next refresh."""
+        self.guide.hosts.clear()
+        self._forget = True  # one that is under way notes what it read before
+
+    async def refresh(self) -> None:
+        """Tell and be told. Errors of Redis pass through, and lose no count of what was spent."""
+        if self._forget:
+            self._forget = False
+            self.guide.hosts.clear()
+            self.tiers.forget()
+        await self._tell_good()
+        requests, cost = self._requests.copy(), dict(self._cost)
+        spent = await self.tiers.spend(requests, cost)
+        self._requests -= requests
+        self._cost = {tier: total - cost.get(tier, 0.0) for tier, total in self._cost.items()}
+        changed = await self.tiers.changes()
+        self._told_at = self._clock()
+        self.guide.keep({host: change.known for host, change in changed.items()}, MOST_HOSTS)
+        served = await self.tiers.served(self._spider)
+        self.guide.served = served | {*self.guide.own, *self._config.served}
+        self._over_budget(self._config.budgets.spent(spent.requests, spent.cost))
+
+    async def failed(self, request: Request, at: Tier) -> tuple[Tier | None, str]:
+        """A page failed at tier *at*: learn from it; returns the tier to try next, or None and why there is none.
+
+        What a host is known to need is worth waiting for until there is a budget again; a single page's wish is not.
+        """
+        rule = self._rules.of(request)
+        self.guide.hosts[rule.group] = await self._learn(rule, at)
+        needed = self.guide.tier(request, rule)
+        return (needed, "") if rank(needed) > rank(at) else self.guide.above(at, rule)
+
+    def good(self, host: str, request: Request, at: Tier) -> None:
+        """A page of *host* was good at tier *at*; counts only where something is known of the host."""
+        if host in self.guide.hosts:
+            self._good[host, at, self._rules.of(request).tier] += 1
+
+    def spend(self, tier: Tier, requests: int = 1, cost: float = 0.0) -> None:
+        """Count what a fetch in *tier* costs; *cost* in the units of TIER_DAILY_COST."""
+        self._requests[tier] += requests
+        self._cost[tier] = self._cost.get(tier, 0.0) + cost
+        self._stats.inc_value(names.TIER_REQUESTS.format(tier), requests)
+
+    async def _learn(self, rule: HostRule, at: Tier) -> Learned:
+        before = UNKNOWN
+
+        def lesson(known: Learned) -> Learned:
+            nonlocal before
+            before = known
+            return after_failure(known, at, rule.tier, rule.max_tier, self.now_ms(), self._config.policy)
+
+        while True:
+            try:
+                after = await self.tiers.learn(rule.group, lesson)
+            except UNAVAILABLE as error:
+                await self._outage.wait(error)
+            else:
+                if after.until_ms != before.until_ms:
+                    logger.warning("%s is fetched by %s for %d s", rule.group, after.tier, after.term_ms / 1000)
+                return after
+
+    async def _tell_good(self) -> None:
+        for (host, at, base), pages in list(self._good.items()):
+            self.guide.hosts[host] = await self.tiers.learn(host, self._praise(at, base, pages))
+            del self._good[host, at, base]
+
+    def _praise(self, at: Tier, base: Tier, pages: int) -> Callable[[Learned], Learned]:
+        return lambda before: after_success(before, at, pages, base, self.now_ms(), self._config.policy)
+
+    def _over_budget(self, spent: frozenset[Tier]) -> None:
+        for tier in sorted(spent - self.guide.spent):
+            logger.warning("The daily budget of %s is spent: what is queued for it waits until midnight UTC", tier)
+        for tier in sorted(self.guide.spent - spent):
+            logger.warning("A new day: %s is fetched again", tier)
+        self.guide.spent = spent
+
+
+def _limits(settings: BaseSettings, name: str) -> dict[Tier, float]:
+    allowed = "a map from browser or api to a number from 0 to 1e15"
+    limits = settings.getdict(name)
+    if set(limits) - set(TIERS[1:]):
+        raise ConfigError(name, limits, allowed)
+    try:
+        return {tier: config.number(limits, tier, 0, 1e15) for tier in TIERS if tier in limits}
+    except ConfigError:
+        raise ConfigError(name, limits, allowed) from None

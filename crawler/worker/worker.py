@@ -1,0 +1,176 @@
+"""One worker's share of the frontier: builds its parts, runs its background tasks, and takes its leave."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import random
+import socket
+from collections.abc import Coroutine
+from functools import partial
+from typing import Any, Self
+
+from scrapy import signals
+from scrapy.crawler import Crawler
+from scrapy.settings import BaseSettings
+from scrapy.utils.misc import load_object
+
+from crawler import scrapy_hooks, tasks
+from crawler import stats as names
+from crawler.errors import ShoalError
+from crawler.frontier.config import FrontierConfig
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.losses import Losses
+from crawler.frontier.messages import Message
+from crawler.frontier.server import blocking, connection
+from crawler.frontier.server.blocking import BlockingScripts
+from crawler.frontier.server.outage import STEADY_SECONDS, Outage
+from crawler.frontier.server.scripts import Client
+from crawler.frontier.server.server_check import address
+from crawler.policy.retries import RetryPolicy
+from crawler.routing.host_rules import HostRules
+from crawler.worker.dupefilter import FrontierDupeFilter
+from crawler.worker.lease_book import LeaseBook
+from crawler.worker.lease_pause import LeasePause
+from crawler.worker.lease_queue import FrontierQueue, served_tiers
+from crawler.worker.maintenance import Maintenance, MaintenanceConfig
+from crawler.worker.outbox import Outbox
+from crawler.worker.pacing import Pacer
+from crawler.worker.prefetch import PrefetchConfig, Prefetcher
+from crawler.worker.settler import Settler
+from crawler.worker.standstill import InHand, Standstill
+from crawler.worker.tier_tracker import TierConfig, TierTracker
+
+logger = logging.getLogger(__name__)
+
+FAILED = "frontier_error"  # reason for which a worker closes that cannot go on
+FLUSH_SECONDS = 0.005  # how long the outbox gathers before it sends: a batch, not a delay
+
+
+class Worker:
+    """Everything between Scrapy's scheduler interface and the Frontier, wired together."""
+
+    def __init__(self, crawler: Crawler, server: Client, frontier: Frontier, queue: FrontierQueue) -> None:
+        self.name = f"{socket.gethostname()}-{os.getpid()}-{random.getrandbits(16):04x}"
+        self.frontier = frontier
+        self.queue = queue
+        self.generation = "0"
+        self.book = LeaseBook(queue.buffer)
+        assert crawler.spider is not None
+        self.dupefilter = FrontierDupeFilter.from_spider(crawler.spider)
+        steady = STEADY_SECONDS if frontier.on_cluster else 0.0
+        self.losses = Losses()
+        self.outage = Outage(crawler.stats, random.uniform, self.losses.forget, steady_seconds=steady)
+        self.outbox = Outbox(frontier, crawler.stats, self.outage, FLUSH_SECONDS, self._confirmed, self._wake)
+        self.settler = Settler(crawler, self.book, self.outbox, frontier.config.max_deliveries)
+        self.pacer = Pacer(frontier, self.book, self.outbox, queue.encoder.rules, self.outage, self.name)
+        self.brake = LeasePause()
+        self.prefetcher = Prefetcher(
+            crawler, frontier, queue, self.book, self.outbox, self.outage, self.name, self.brake
+        )
+        self.tiers = TierTracker(
+            frontier.shards,
+            queue.guide,
+            queue.encoder.rules,
+            TierConfig.from_settings(crawler.settings),
+            crawler.stats,
+            crawler.spider.name,
+            self.outage,
+        )
+        self.upkeep = Maintenance(crawler, self, MaintenanceConfig.from_settings(crawler.settings))
+        scripts = BlockingScripts(frontier.shards, partial(blocking.connect, crawler.settings))
+        self.standstill = Standstill(frontier.config, scripts, queue.buffer, self._in_hand, self._stood_still)
+        self._listen()
+        self._crawler = crawler
+        self._server = server
+        self._tasks: list[asyncio.Task[None]] = []
+        self._leasing: asyncio.Task[None] | None = None
+
+    @classmethod
+    async def open(cls, crawler: Crawler, server: Client, *, queue_cls: str, queue_key: str) -> Self:
+        """Check the server, then start; raises ServiceError when Redis cannot be used."""
+        frontier = Frontier(server, FrontierConfig.from_settings(crawler.settings))
+        await frontier.open()
+        for advice in frontier.advice:
+            logger.warning("Redis at %s: %s", address(server), advice)
+        queue = load_object(queue_cls)(server=server, spider=crawler.spider, key=queue_key)
+        worker = cls(crawler, server, frontier, queue)
+        await worker.upkeep.first()
+        assert crawler.engine is not None
+        scrapy_hooks.on_request_end(crawler.engine, worker.settler.ended)
+        crawler.signals.connect(worker._start, signals.spider_opened)  # not before the pipelines are ready, too
+        return worker
+
+    def _listen(self) -> None:
+        for forget in (self.dupefilter.clear, self.tiers.forget, self.upkeep.forget):
+            self.losses.listen(forget)
+        self.frontier.on_other_data = self.frontier.gauge.on_other_server = self.losses.forget
+        connection.on_drop(self.frontier.client, self.losses.forget)
+
+    def _start(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._spawn(self.standstill.run())
+        self._spawn(self.outbox.run())
+        self._leasing = self._spawn(self.prefetcher.run())
+        self._spawn(self.upkeep.run())
+
+    async def close(self) -> None:
+        """Give back what was not started, send everything, leave. Deletes nothing."""
+        if self._leasing is not None:  # ends by itself now; a call cut off would leave leases that nobody knows
+            self.prefetcher.wake()
+            await asyncio.wait([self._leasing])
+        await self.upkeep.finish_reading()
+        self.prefetcher.give_back()
+        for held in self.book.all():
+            logger.error(
+                "Lease %s of %s is still held at the end: it expires by itself",
+                held.handle[0],
+                held.lease.host,
+            )
+        if not self.outbox.broken:
+            await self.outbox.flush()  # before its task is cancelled, so that no batch is cut off in the middle
+        await tasks.end(*self._tasks)
+        await self.upkeep.last()
+        await self._server.aclose()
+
+    def _in_hand(self) -> InHand:
+        return InHand(self.book.all(), self.outbox.ending(), suspended=bool(self.brake.reason))
+
+    def _stood_still(self) -> None:
+        self._loop.call_soon_threadsafe(self._crawler.stats.inc_value, names.STANDSTILLS)
+
+    def _wake(self) -> None:
+        self.prefetcher.wake()
+
+    def _confirmed(self, message: Message) -> None:
+        if message.dedupe:
+            self.dupefilter.confirm((message.stream, message.generation, message.fingerprint))
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.get_running_loop().create_task(work)
+        task.add_done_callback(self._ended)
+        self._tasks.append(task)
+        return task
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        """A background task that fails would leave the worker alive and idle: close it instead."""
+        if task.cancelled() or (error := task.exception()) is None:
+            return
+        unforeseen = None if isinstance(error, ShoalError) else error
+        logger.critical("This worker closes: %s", error, exc_info=unforeseen)
+        self.outbox.give_up()
+        engine = self._crawler.engine
+        if engine is not None and not scrapy_hooks.is_closing(engine):
+            self._closing = asyncio.ensure_future(engine.close_spider_async(reason=FAILED))
+
+
+def check_settings(settings: BaseSettings) -> None:
+    """Read every setting that a worker reads; raises ConfigError for the first that is out of range."""
+    FrontierConfig.from_settings(settings)
+    HostRules.from_settings(settings)
+    PrefetchConfig.from_settings(settings)
+    MaintenanceConfig.from_settings(settings)
+    RetryPolicy.from_settings(settings)
+    served_tiers(settings)
+    TierConfig.from_settings(settings)

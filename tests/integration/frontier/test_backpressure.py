@@ -1,0 +1,82 @@
+"""A full frontier: seeds pause first, then pushes are refused, and what is in flight always gets through."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from crawler.frontier.messages import PushOutcome
+from crawler.frontier.server import server_check
+from tests.integration.frontier.harness import everywhere
+from tests.integration.frontier.making import answer, handles, message, timed
+
+ACCEPTED, FULL, MEMORY = PushOutcome.ACCEPTED, PushOutcome.REFUSED_FULL, PushOutcome.REFUSED_MEMORY
+
+
+@pytest.fixture
+async def small(redis_client: Any) -> AsyncIterator[Any]:
+    """A server whose maxmemory a test may set with the answer."""
+    nodes = everywhere(redis_client)
+    yield lambda limit: redis_client.config_set("maxmemory", limit, **nodes)
+    await redis_client.config_set("maxmemory", 0, **nodes)
+
+
+async def test_beyond_the_limit_pushes_are_refused_and_children_are_not(redis_client: Any) -> None:
+    world = await timed(redis_client, queue_limit=2, queue_high_water=1)
+    assert await world.frontier.push([message(number) for number in range(3)]) == [ACCEPTED, ACCEPTED, FULL]
+    assert await world.frontier.push([message(9)], forced=True) == [ACCEPTED]
+    assert (await world.frontier.census.stats()).total.refused == 1
+    await world.fetch()
+    await world.fetch()
+    assert await world.frontier.push([message(2)]) == [ACCEPTED]
+
+
+async def test_at_the_high_water_mark_seeds_pause_with_a_reason(redis_client: Any) -> None:
+    world = await timed(redis_client, queue_high_water=2)
+    await world.frontier.push([message(1)])
+    assert (await world.frontier.pressure()).paused == ""
+    await world.frontier.push([message(2)])
+    pressure = await world.frontier.pressure()
+    assert pressure.paused == "2 requests are queued, FRONTIER_QUEUE_HIGH_WATER is 2"
+    assert (pressure.queued, pressure.memory, pressure.memory_full) == (2, 0.0, False)
+
+
+async def test_above_the_memory_mark_pushes_are_refused_and_leasing_slows(redis_client: Any, small: Any) -> None:
+    world = await timed(redis_client, memory_high_water=0.1, memory_limit=0.2)
+    await world.frontier.push([message(number, f"{number}.example") for number in range(16)])
+    await small(4 * max(info["used_memory"] for info in await server_check.infos(redis_client, "memory")))
+    other = await timed(redis_client, memory_high_water=0.1, memory_limit=0.2)  # it looks at the server anew
+    assert await other.frontier.push([message(99)]) == [MEMORY]
+    assert await other.frontier.push([message(99)], forced=True) == [ACCEPTED]
+    pressure = await other.frontier.pressure()
+    assert pressure.memory_full
+    assert "maxmemory, FRONTIER_MEMORY_HIGH_WATER is 10%" in pressure.paused
+    assert len(await other.lease(16)) == 4
+
+
+async def test_at_maxmemory_everything_but_push_still_works(redis_client: Any, small: Any) -> None:
+    world = await timed(redis_client)
+    await world.frontier.push([message(number, f"{number}.example") for number in range(8)])
+    leases = await world.lease(4)
+    assert not (await world.frontier.pressure()).memory_full
+    await small(1)
+    assert await world.frontier.push([message(99)], forced=True) == [MEMORY]
+    frontier = world.frontier
+    done, given_back, retried, dead = handles(leases)
+    assert await frontier.start([done]) == [True]
+    assert await frontier.report([answer(done)]) == [True]
+    assert await frontier.ack([done]) == [True]
+    assert await frontier.renew([given_back]) == [True]
+    assert await frontier.give_back([given_back]) == [True]
+    assert await frontier.nack(*retried, delay_ms=10)
+    assert await frontier.bury(*dead, reason="test")
+    assert len(await world.lease(8)) == 5
+    assert (await frontier.take("new.example", worker="w")).token is not None
+    assert await frontier.dead.drop([dead[0]]) == [True]
+    assert await frontier.census.heartbeat("w", {})
+    assert await frontier.robots.crawl_delay("new.example", "http://new.example", 5)
+    assert await frontier.generations.sweep() == 0
+    total = (await frontier.census.stats()).total
+    assert (total.accepted, total.leased, total.done, total.delayed, total.dropped) == (8, 5, 1, 1, 1)

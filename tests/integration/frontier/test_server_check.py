@@ -1,0 +1,212 @@
+"""Before the first request: what is checked, set, advised and refused."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from redis.asyncio import Redis
+from redis.asyncio.connection import AbstractConnection
+from scrapy.settings import BaseSettings
+
+from crawler.errors import ConfigError, ServiceError
+from crawler.frontier.config import FrontierConfig
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.server import connection, server_check
+from tests.clusters import Cluster
+from tests.integration.frontier.harness import everywhere
+
+NEVER = {"REDIS_URL": "", "REDIS_CLUSTER": False}
+
+
+def settings(**values: Any) -> BaseSettings:
+    return BaseSettings(NEVER | values)
+
+
+async def advice(client: Any) -> tuple[str, ...]:
+    frontier = Frontier(client, FrontierConfig())
+    await frontier.open()
+    return frontier.advice
+
+
+async def test_the_server_is_tuned_where_that_is_allowed(redis_client: Any) -> None:
+    nodes, name = everywhere(redis_client), "zset-max-listpack-value"
+    await redis_client.config_set(name, 64, **nodes)
+    told = await advice(redis_client)
+    found = await redis_client.config_get(name, **nodes)
+    assert all(config == {name: "512"} for config in (found.values() if nodes else [found]))
+    assert told == ()
+
+
+@pytest.fixture
+async def guest(redis_client: Any, redis_settings: BaseSettings) -> Any:
+    """A user who may use its own keys, and nothing else; the password is "sesame"."""
+    nodes = everywhere(redis_client)
+    rights = ["on", ">sesame", "~{shoal:*", "+@all", "-@admin", "-config", "+cluster|slots"]
+    await redis_client.execute_command("ACL SETUSER", "guest", *rights, **nodes)
+    async with connect_as_guest(redis_settings, "sesame") as client:
+        yield client
+    await redis_client.execute_command("ACL DELUSER", "guest", **nodes)
+
+
+def connect_as_guest(redis_settings: BaseSettings, password: str) -> Any:
+    params = {"username": "guest", "password": password}
+    return connection.connect(BaseSettings(dict(redis_settings) | {"REDIS_PARAMS": params}))
+
+
+async def test_what_a_forbidden_config_set_costs_is_told(redis_client: Any, guest: Any) -> None:
+    (told,) = await advice(guest)
+    assert "CONFIG SET is not allowed" in told
+    assert "zset-max-listpack-value 512" in told
+
+
+async def test_a_server_that_evicts_is_advised_against(redis_client: Any) -> None:
+    nodes = everywhere(redis_client)
+    await redis_client.config_set("maxmemory", "1gb", "maxmemory-policy", "allkeys-lru", **nodes)
+    try:
+        (told,) = await advice(redis_client)
+    finally:
+        await redis_client.config_set("maxmemory", 0, "maxmemory-policy", "noeviction", **nodes)
+    assert "noeviction" in told
+
+
+@pytest.mark.parametrize("is_cluster", [False, True])
+async def test_nobody_listening_is_said_with_the_address_and_what_to_do(is_cluster: bool) -> None:
+    url, params = "redis://:s3cret@127.0.0.1:1/0", {"socket_timeout": 1}
+    client = connection.connect(settings(REDIS_URL=url, REDIS_CLUSTER=is_cluster, REDIS_PARAMS=params))
+    with pytest.raises(ServiceError, match=r"Redis at 127\.0\.0\.1:1 does not answer .*REDIS_URL") as caught:
+        await advice(client)
+    assert "s3cret" not in str(caught.value)
+    await client.aclose()
+
+
+async def test_a_wrong_password_is_said_without_it(redis_settings: BaseSettings, guest: Any) -> None:
+    client = connect_as_guest(redis_settings, "s3cret")
+    with pytest.raises(ServiceError, match="asks for another user or password") as caught:
+        await advice(client)
+    await client.aclose()
+    assert "s3cret" not in str(caught.value)
+
+
+async def test_a_server_that_cannot_run_the_scripts_is_named(redis_client: Any, guest: Any) -> None:
+    client = Frontier(guest, FrontierConfig(key="forbidden"))
+    with pytest.raises(ServiceError, match="does not allow this user"):
+        await client.open()
+
+
+@pytest.mark.one_server("REDIS_CLUSTER is wrong here")
+async def test_a_server_that_is_no_cluster_is_called_so(redis_url: str) -> None:
+    client = connection.connect(settings(REDIS_URL=redis_url, REDIS_CLUSTER=True))
+    with pytest.raises(ServiceError, match="is no Cluster: set REDIS_CLUSTER to False"):
+        await advice(client)
+    await client.aclose()
+
+
+async def test_a_node_of_a_cluster_is_called_so(cluster: Cluster) -> None:
+    client = connection.connect(settings(REDIS_URL=cluster.nodes[0].url))
+    with pytest.raises(ServiceError, match="is a node of a Cluster: set REDIS_CLUSTER to True"):
+        await advice(client)
+    await client.aclose()
+
+
+async def test_a_deaf_server_does_not_hold_up_the_start_for_ever(tmp_path: Path) -> None:
+    async def silent(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+        await writer.wait_closed()
+
+    server = await asyncio.start_unix_server(silent, tmp_path / "deaf")
+    client = connection.connect(
+        settings(
+            REDIS_URL=f"unix://{tmp_path}/deaf", REDIS_PARAMS={"socket_timeout": 0.05, "socket_connect_timeout": 0.05}
+        )
+    )
+    async with server:
+        with pytest.raises(ServiceError, match="deaf does not answer"):
+            await asyncio.wait_for(advice(client), timeout=5)
+        await client.aclose()
+
+
+@pytest.mark.parametrize("url", ["http://:s3cret@host", "localhost:6379", "redis://:s3cret@host:notaport"])
+def test_a_broken_url_is_refused_without_showing_secrets(url: str) -> None:
+    with pytest.raises(ConfigError, match="REDIS_URL") as caught:
+        connection.connect(settings(REDIS_URL=url))
+    assert "s3cret" not in str(caught.value)
+
+
+async def test_host_port_and_db_are_honoured_as_in_scrapy_redis() -> None:
+    client = connection.connect(settings(REDIS_HOST="10.0.0.1", REDIS_PORT="6390", REDIS_DB=3))
+    known = client.connection_pool.connection_kwargs  # type: ignore[union-attr]
+    assert (known["host"], known["port"], known["db"]) == ("10.0.0.1", 6390, 3)
+    assert server_check.address(client) == "10.0.0.1:6390"
+    await client.aclose()
+
+
+async def test_redis_params_reach_the_client_but_cannot_change_what_it_answers(redis_url: str) -> None:
+    params = {"socket_timeout": 7, "decode_responses": True, "url": redis_url, "redis_cls": "redis.Redis"}
+    client = connection.connect(settings(REDIS_PARAMS=params))
+    assert client.connection_pool.connection_kwargs["socket_timeout"] == 7  # type: ignore[union-attr]
+    await client.set("key", b"\xff")
+    assert await client.get("key") == b"\xff"
+    await client.aclose()
+
+
+async def test_a_connection_that_dropped_while_idle_is_replaced(
+    redis_client: Any, redis_settings: BaseSettings
+) -> None:
+    client: Any = connection.connect(redis_settings)
+    await client.set("key", "value")
+    await redis_client.client_kill_filter(_type="normal", skipme=True, **everywhere(redis_client))
+    await asyncio.sleep(0.05)
+    assert await client.get("key") == b"value"
+    await client.aclose()
+
+
+async def test_a_connection_that_closes_in_its_handshake_is_lost_like_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """uvloop raises a RuntimeError for it."""
+    calls = iter((RuntimeError("unable to perform operation on <TCPTransport>; the handler is closed"), None))
+
+    async def execute_command(*_: Any, **__: Any) -> bool:
+        if error := next(calls):
+            raise error
+        return True
+
+    monkeypatch.setattr(Redis, "execute_command", execute_command)
+    client = connection.connect(settings(REDIS_HOST="localhost"))
+    assert await client.ping()
+    calls = iter((RuntimeError("another fault"),))
+    with pytest.raises(RuntimeError, match="another fault"):
+        await client.ping()
+
+
+async def test_a_connection_that_another_task_closes_before_the_command_is_written_is_lost_like_others(
+    redis_settings: BaseSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A Cluster client closes all of its connections when one node fails it."""
+    client: Any = connection.connect(redis_settings)
+    await client.set("key", "value")
+    send = AbstractConnection._send_packed_command
+    closed: list[AbstractConnection] = []
+
+    async def closed_meanwhile(self: AbstractConnection, command: Any) -> None:
+        if not closed:
+            closed.append(self)
+            await self.disconnect()
+        await send(self, command)
+
+    monkeypatch.setattr(AbstractConnection, "_send_packed_command", closed_meanwhile)
+    assert await client.get("key") == b"value"
+    assert closed
+    monkeypatch.setattr(AbstractConnection, "_send_packed_command", lambda *_: "".no_such_thing)  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match="no_such_thing"):
+        await client.get("key")
+    await client.aclose()
+
+
+def test_unknown_params_and_ports_out_of_range_are_refused() -> None:
+    with pytest.raises(ConfigError, match="REDIS_PARAMS"):
+        connection.connect(settings(REDIS_HOST="host", REDIS_PARAMS={"no_such_thing": 1}))
+    with pytest.raises(ConfigError, match="REDIS_PORT"):
+        connection.connect(settings(REDIS_HOST="host", REDIS_PORT=70_000))

@@ -1,0 +1,173 @@
+"""Our handling of a callback's output beside Scrapy's own: the same items, requests, receivers, errors and order."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+from scrapy import Request, Spider, signals
+from scrapy.core.scraper import Scraper, Slot
+from scrapy.exceptions import CloseSpider, DropItem
+from scrapy.http import Response
+from scrapy.pipelines import ItemPipelineManager
+from scrapy.signalmanager import SignalManager
+from scrapy.utils.test import get_crawler
+from twisted.python.failure import Failure
+
+from crawler.engine.item_processor import ItemProcessor, Signals, handle_output
+
+URL = "http://a.example/"
+RESPONSE = Response(URL, request=Request(URL))
+
+
+class Engine:
+    """Notes what it is given."""
+
+    def __init__(self, noted: list[Any], scraper: Scraper) -> None:
+        self.noted, self.scraper = noted, scraper
+
+    def crawl(self, request: Request) -> None:
+        self.noted.append(f"crawl {request.url}")
+
+
+class Plain:
+    def process_item(self, item: Any) -> Any:
+        return f"{item} plain"
+
+
+class Slow:
+    async def process_item(self, item: Any) -> Any:
+        await asyncio.sleep(0.02 if "slow" in item else 0)
+        if "bad" in item:
+            raise DropItem(item)
+        if "worse" in item:
+            raise ValueError(item)
+        return f"{item} awaited"
+
+
+class Future:
+    def process_item(self, item: Any) -> Any:
+        done: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        done.set_result(f"{item} future")
+        return done
+
+
+def scraper_of(manager: type[ItemPipelineManager], noted: list[Any], concurrent: int = 100) -> Scraper:
+    """Scrapy's scraper with three pipelines, noting what they make of items, and what the engine is given."""
+    crawler = get_crawler(settings_dict={"CONCURRENT_ITEMS": concurrent})
+    crawler.spider = Spider("test")
+    scraper = Scraper(crawler)
+    scraper.itemproc = manager(Plain(), Slow(), Future(), crawler=crawler)
+    scraper.slot = Slot()
+    crawler.engine = cast("Any", Engine(noted, scraper))
+
+    def scraped(item: Any) -> None:
+        noted.append(f"scraped {item}")
+
+    async def dropped(item: Any, exception: Exception) -> None:
+        await asyncio.sleep(0)
+        noted.append(f"dropped {item}: {exception}")
+
+    def failed(item: Any, failure: Failure) -> None:
+        noted.append(f"error {item}: {failure.value!r}")
+
+    scraper.kept = [scraped, dropped, failed]  # type: ignore[attr-defined]  # receivers are held weakly
+    for receiver, signal in zip(
+        (scraped, dropped, failed), (signals.item_scraped, signals.item_dropped, signals.item_error), strict=True
+    ):
+        crawler.signals.connect(receiver, signal)
+    return scraper
+
+
+async def outputs(*given: Any) -> AsyncIterator[Any]:
+    for one in given:
+        if isinstance(one, Exception):
+            raise one
+        yield one
+
+
+GIVEN: list[tuple[Any, ...]] = [
+    (),
+    ("one",),
+    (None, "one", Request(URL + "1")),
+    ("slow", "two", Request(URL + "1"), "bad", "worse", Request(URL + "2")),
+    ("one", ValueError("callback"), "never"),
+    tuple(f"item {number}" for number in range(30)),
+]
+
+
+@pytest.mark.parametrize("given", GIVEN, ids=str)
+async def test_output_ends_as_with_scrapys_own(given: tuple[Any, ...], caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.CRITICAL)
+    theirs: list[Any] = []
+    request = Request(URL)
+    await scraper_of(ItemPipelineManager, theirs).handle_spider_output_async(outputs(*given), request, RESPONSE)
+    ours: list[Any] = []
+    scraper = scraper_of(ItemProcessor, ours)
+    await scraper.itemproc.open_spider_async()
+    await scraper.handle_spider_output_async(outputs(*given), request, RESPONSE)
+    assert sorted(ours) == sorted(theirs)
+    stats = scraper.crawler.stats
+    assert stats is not None
+    assert stats.get_value("spider_exceptions/count", 0) == any(isinstance(one, Exception) for one in given)
+    assert scraper.slot is not None
+    assert scraper.slot.itemproc_size == 0
+
+
+async def test_no_more_items_are_in_work_than_may_be() -> None:
+    noted: list[Any] = []
+    scraper = scraper_of(ItemProcessor, noted, concurrent=2)
+    most = 0
+
+    async def counting(item: Any, *, response: Any) -> None:
+        nonlocal most
+        assert scraper.slot is not None
+        scraper.slot.itemproc_size += 1
+        most = max(most, scraper.slot.itemproc_size)
+        await asyncio.sleep(0.001)
+        scraper.slot.itemproc_size -= 1
+        noted.append(item)
+
+    scraper.start_itemproc_async = counting  # type: ignore[method-assign]
+    await handle_output(scraper, outputs(*range(9)), Request(URL), RESPONSE)
+    assert (sorted(noted), most) == (list(range(9)), 2)
+
+
+async def test_an_errbacks_list_is_output_too() -> None:
+    noted: list[Any] = []
+    scraper = scraper_of(ItemProcessor, noted)
+    await scraper.itemproc.open_spider_async()
+    failure = Failure(ValueError("no page"))  # type: ignore[no-untyped-call]
+    await scraper.handle_spider_output_async(["one", Request(URL)], Request(URL), failure)
+    assert sorted(noted) == ["crawl http://a.example/", "scraped one plain awaited future"]
+
+
+@pytest.mark.parametrize("kind", [SignalManager, Signals])
+async def test_receivers_are_called_and_their_errors_caught(
+    kind: type[SignalManager], caplog: pytest.LogCaptureFixture
+) -> None:
+    manager, signal = kind(SimpleNamespace()), object()
+
+    def plain(item: str) -> str:
+        return item
+
+    async def awaited(spider: str) -> str:
+        return spider
+
+    async def failing() -> None:
+        raise ValueError("a bug")
+
+    def closing() -> None:
+        raise CloseSpider("enough")
+
+    for receiver in (plain, awaited, failing, closing):
+        manager.connect(receiver, signal)
+    found = dict(await manager.send_catch_log_async(signal, item="item", spider="spider", dont_log=CloseSpider))
+    assert (found[plain], found[awaited]) == ("item", "spider")
+    assert (type(found[failing]), type(found[closing])) == (ValueError, CloseSpider)
+    assert [record.levelname for record in caplog.records] == ["ERROR"]
+    assert "Error caught on signal handler" in caplog.text

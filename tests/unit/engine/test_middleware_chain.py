@@ -1,0 +1,120 @@
+"""Our runner of middlewares beside Scrapy's own: the same calls in the same order, with the same end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from scrapy import Request, Spider
+from scrapy.core.downloader.middleware import DownloaderMiddlewareManager
+from scrapy.crawler import Crawler
+from scrapy.exceptions import IgnoreRequest
+from scrapy.http import Response
+
+from crawler.engine.middleware_chain import MiddlewareChain
+
+URL = "http://a.example/"
+OTHER = Request(URL + "other")
+GIVEN = Response(URL + "given")
+
+
+class Noting:
+    """Notes each call; subclasses answer."""
+
+    def __init__(self, calls: list[str]) -> None:
+        self.calls = calls
+
+    def process_request(self, request: Request) -> Any:
+        self.calls.append(f"{type(self).__name__} request")
+
+    def process_response(self, request: Request, response: Response) -> Any:
+        self.calls.append(f"{type(self).__name__} response {response.url}")
+        return response
+
+    def process_exception(self, request: Request, exception: Exception) -> Any:
+        self.calls.append(f"{type(self).__name__} {type(exception).__name__}")
+
+
+class Coroutines(Noting):
+    async def process_request(self, request: Request) -> Any:
+        await asyncio.sleep(0)
+        return super().process_request(request)
+
+    async def process_response(self, request: Request, response: Response) -> Any:
+        return super().process_response(request, response)
+
+
+class Answering(Noting):
+    def process_request(self, request: Request) -> Any:
+        return GIVEN
+
+
+class Redirecting(Noting):
+    async def process_response(self, request: Request, response: Response) -> Any:
+        return OTHER
+
+
+class Ignoring(Noting):
+    async def process_request(self, request: Request) -> Any:
+        raise IgnoreRequest("no")
+
+
+class Saving(Noting):
+    def process_exception(self, request: Request, exception: Exception) -> Any:
+        return GIVEN
+
+
+class Futures(Noting):
+    def process_request(self, request: Request) -> Any:
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        done.set_result(None)
+        return done
+
+
+class Wrong(Noting):
+    def process_response(self, request: Request, response: Response) -> Any:
+        return "a page"
+
+
+class Silent(Noting):
+    async def process_response(self, request: Request, response: Response) -> Any:
+        return None
+
+
+async def sent(request: Request) -> Response:
+    return Response(request.url)
+
+
+async def failing(request: Request) -> Response:
+    raise OSError("down")
+
+
+CHAINS: list[list[type[Noting]]] = [
+    [], [Noting], [Noting, Coroutines], [Coroutines, Noting], [Noting, Answering, Coroutines], [Futures, Noting],
+    [Noting, Redirecting, Coroutines], [Coroutines, Ignoring, Noting], [Noting, Saving, Coroutines], [Noting, Wrong],
+    [Noting, Silent, Noting],
+]  # fmt: skip
+
+
+async def ended(run: Callable[[DownloaderMiddlewareManager], Any], chain: list[type[Noting]]) -> list[Any]:
+    calls: list[Any] = []
+    manager = DownloaderMiddlewareManager(*(kind(calls) for kind in chain), crawler=Crawler(Spider))
+    try:
+        result = await run(manager)
+    except Exception as error:  # noqa: BLE001 - both sides' are compared
+        calls.append(type(error).__name__)
+    else:
+        calls.append((type(result).__name__, result.url))
+    return calls
+
+
+@pytest.mark.parametrize("send", [sent, failing])
+@pytest.mark.parametrize("chain", CHAINS, ids=lambda chain: "-".join(kind.__name__ for kind in chain) or "empty")
+async def test_it_does_what_scrapy_does(chain: list[type[Noting]], send: Any) -> None:
+    scrapys = await ended(lambda manager: manager.download_async(send, Request(URL)), chain)
+    ours = await ended(lambda manager: MiddlewareChain(manager).download(send, Request(URL)), chain)
+
+    assert ours == scrapys
+    assert ours

@@ -1,0 +1,52 @@
+"""When the sessions middleware is Scrapy's own, and when it is off."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from scrapy import Request
+from scrapy.downloadermiddlewares.cookies import CookiesMiddleware
+from scrapy.exceptions import NotConfigured
+from scrapy.http.cookies import CookieJar
+from scrapy.signalmanager import SignalManager
+from scrapy.utils.test import get_crawler
+
+from crawler.errors import ConfigError
+from crawler.middlewares.downloader.cookies import JarUse, SessionsMiddleware
+from tests.shipped import shipped
+
+
+def built(**changed: Any) -> CookiesMiddleware:
+    """As for a spider of the fleet."""
+    crawler: Any = SimpleNamespace(settings=shipped(**changed), signals=SignalManager())
+    return SessionsMiddleware.from_crawler(crawler)
+
+
+def test_outside_the_fleet_it_is_scrapys_own() -> None:
+    assert (
+        type(SessionsMiddleware.from_crawler(get_crawler(settings_dict={"COOKIES_ENABLED": True}))) is CookiesMiddleware
+    )
+
+
+def test_it_is_off_where_nothing_asks_for_cookies() -> None:
+    with pytest.raises(NotConfigured):
+        built()
+    assert isinstance(built(COOKIES_ENABLED=True), SessionsMiddleware)
+
+
+@pytest.mark.parametrize("value", [59, 31_536_001])
+def test_a_value_out_of_range_is_refused_by_name(value: int) -> None:
+    with pytest.raises(ConfigError, match=r"SESSION_SECONDS = .* 60 to 31536000"):
+        built(SESSION_SECONDS=value)
+
+
+def test_what_a_visit_believes_of_redis_is_forgotten_when_that_lost_data() -> None:
+    """The next cookie that is set has all of them stored again."""
+    middleware = built(COOKIES_ENABLED=True)
+    assert isinstance(middleware, SessionsMiddleware)
+    visit, request = JarUse("a.example", "", {"one": "record"}, CookieJar()), Request("http://a.example/")
+    middleware._visits[request] = visit
+    middleware._forget()
+    assert visit.known == {}

@@ -1,0 +1,186 @@
+"""The settings of the robots.txt middleware, whose middleware it is, and what waits for a file and how."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from scrapy import Request
+from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware as ScrapyRobotsTxtMiddleware
+from scrapy.exceptions import IgnoreRequest, NotConfigured
+from scrapy.settings import Settings
+from scrapy.signalmanager import SignalManager
+
+from crawler.errors import ConfigError
+from crawler.frontier.losses import Losses
+from crawler.frontier.state.robots import CachedRobots
+from crawler.middlewares.downloader.robots import RobotsTxtMiddleware
+from crawler.policy.robots import RobotsVerdict
+from crawler.routing.host_rules import HostRule
+from crawler.worker.lease_book import LeaseBook
+from crawler.worker.pacing import TooLateError
+from crawler.worker.robots_fetcher import RobotsConfig
+from tests.shipped import shipped
+from tests.unit.frontier.fakes import Clock, Outage, Stats, held
+
+ALONE = {"FRONTIER_ENABLED": False, "ROBOTSTXT_OBEY": True}
+
+
+def crawler(**changed: object) -> Any:
+    return SimpleNamespace(settings=Settings(project(**changed)), stats=None, spider=None, signals=SignalManager())
+
+
+def project(**changed: object) -> dict[str, Any]:
+    settings = shipped(**changed)
+    return dict(settings.copy_to_dict())
+
+
+def test_the_defaults() -> None:
+    settings = Settings(project())
+    assert RobotsConfig.from_settings(settings) == RobotsConfig()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "allowed"),
+    [
+        ("ROBOTSTXT_TTL_SECONDS", 0, "1 to 86400"),
+        ("ROBOTSTXT_TTL_SECONDS", 86_401, "1 to 86400"),
+        ("ROBOTSTXT_CACHE_SIZE", 0, "1 to 1000000"),
+        ("ROBOTSTXT_TIMEOUT_SECONDS", 0, "1 to 600"),
+        ("ROBOTSTXT_RETRY_SECONDS", 0, "0.1 to 3600"),
+        ("ROBOTSTXT_UNREACHABLE_DAYS", 0, "1 to 3650"),
+    ],
+)
+def test_a_value_out_of_range_is_refused_by_name(name: str, value: object, allowed: str) -> None:
+    with pytest.raises(ConfigError, match=f"{name} = .* {allowed}"):
+        RobotsConfig.from_settings(Settings(project(**{name: value})))
+
+
+def test_a_crawl_without_the_frontier_gets_scrapys_own() -> None:
+    alone = RobotsTxtMiddleware.from_crawler(crawler(**ALONE))
+    assert type(alone) is ScrapyRobotsTxtMiddleware
+    ours = RobotsTxtMiddleware.from_crawler(crawler())
+    assert type(ours) is RobotsTxtMiddleware
+
+
+@pytest.mark.parametrize("where", [{}, ALONE])
+def test_off_where_robots_txt_is_not_obeyed(where: dict[str, object]) -> None:
+    with pytest.raises(NotConfigured):
+        RobotsTxtMiddleware.from_crawler(crawler(**where | {"ROBOTSTXT_OBEY": False}))
+
+
+class Site:
+    """The middleware, with a fleet around it that answers *found*, one after the other, the last for ever."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *found: CachedRobots | None) -> None:
+        self.clock, self.stats, self.book, self.found, self.asked = Clock(), Stats(), LeaseBook(), list(found), 0
+        signals = SimpleNamespace(send_catch_log_async=self._signalled)
+        made: Any = SimpleNamespace(settings=Settings(project()), stats=self.stats, spider=None, signals=signals)
+        self.middleware = RobotsTxtMiddleware(made, self.clock, lambda low, high: low)
+        self.parsed: list[Any] = []
+        self.origins: set[str] = set()
+        outage = Outage()
+        outage.insist = lambda call: call()  # type: ignore[attr-defined]
+        rules = SimpleNamespace(of=lambda request: HostRule("a.example", 0, 1))
+        self.losses = Losses()
+        worker = SimpleNamespace(
+            name="w",
+            losses=self.losses,
+            book=self.book,
+            outage=outage,
+            frontier=SimpleNamespace(robots=SimpleNamespace(claim=self._claim)),
+            queue=SimpleNamespace(encoder=SimpleNamespace(rules=rules)),
+        )
+        monkeypatch.setattr(RobotsTxtMiddleware, "_worker", worker)
+        monkeypatch.setattr("asyncio.sleep", self._sleep)
+
+    async def _claim(self, host: str, origin: str, worker: str) -> CachedRobots | None:
+        self.asked += 1
+        self.origins.add(origin)
+        return self.found.pop(0) if len(self.found) > 1 else self.found[0]
+
+    async def _signalled(self, **arguments: Any) -> None:
+        self.parsed.append(arguments)
+
+    async def _sleep(self, seconds: float) -> None:
+        self.clock.now += seconds
+
+
+RULES = CachedRobots(RobotsVerdict.RULES, 200, 3_600_000, "User-agent: *\nDisallow: /private\n")
+LATER = CachedRobots(RobotsVerdict.LATER, 503, 60_000)
+URL = "http://a.example/page"
+
+
+async def test_a_known_file_is_parsed_once_and_looked_for_again_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    site = Site(monkeypatch, RULES)
+    for _ in range(5):
+        await site.middleware.process_request(Request(URL))
+        with pytest.raises(IgnoreRequest, match="Forbidden"):
+            await site.middleware.process_request(Request("http://a.example/private"))
+    assert (site.asked, len(site.parsed)) == (1, 1)
+    assert site.parsed[0]["request"].url == URL
+    assert site.stats.counts == {"robotstxt/forbidden": 5, "robots/shared": 1}
+    site.clock.now += 301
+    await site.middleware.process_request(Request(URL))
+    assert site.asked == 2
+
+
+async def test_a_file_is_forgotten_when_redis_may_have_lost_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With it Redis lost the host's Crawl-delay, which is told again with the file."""
+    site = Site(monkeypatch, RULES)
+    site.middleware._opened()
+    for asked in (1, 2):
+        await site.middleware.robot_parser(Request(URL))
+        assert site.asked == asked
+        site.losses.forget()
+
+
+async def test_whoever_asks_the_file_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    site = Site(monkeypatch, RULES)
+    for user in ("", "me:secret@", "you@"):
+        await site.middleware.process_request(Request(f"http://{user}a.example/page"))
+    assert (site.asked, site.origins) == (1, {"http://a.example"})
+
+
+async def test_a_page_goes_back_for_as_long_as_its_file_cannot_be_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+    site = Site(monkeypatch, LATER)
+    site.book.hold(page := Request(URL), held())
+    for waits_ms in (60_100, 50_100):
+        with pytest.raises(TooLateError) as late:
+            await site.middleware.process_request(page)
+        assert late.value.wait_ms == waits_ms
+        site.clock.now += 10
+    assert (site.asked, site.stats.counts["robots/postponed"]) == (1, 2)
+
+
+async def test_what_has_no_lease_is_refused_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    site = Site(monkeypatch, LATER)
+    with pytest.raises(IgnoreRequest, match="cannot be reached"):
+        await site.middleware.process_request(Request(URL))
+
+
+async def test_a_page_waits_two_seconds_for_another_worker_and_then_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    site = Site(monkeypatch, None)
+    site.book.hold(page := Request(URL), held())
+    with pytest.raises(TooLateError) as late:
+        await site.middleware.process_request(page)
+    assert site.clock.now == pytest.approx(1_002, abs=0.2)
+    assert late.value.wait_ms == pytest.approx(2_100, abs=1)
+
+
+async def test_what_has_no_lease_waits_for_another_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    site = Site(monkeypatch, *[None] * 60, RULES)
+    await site.middleware.process_request(Request(URL))
+    assert site.asked == 61
+
+
+async def test_a_page_leased_before_the_file_was_known_takes_another_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    site = Site(monkeypatch, RULES)
+    site.clock.now += 1
+    early, late = held(1), held(2)
+    late.leased_at += 2
+    for lease in (early, late):
+        site.book.hold(page := Request(URL), lease)
+        await site.middleware.process_request(page)
+    assert (early.lent, late.lent) == (True, False)

@@ -1,0 +1,149 @@
+"""The proxy layer's settings, and the pools file as it changes."""
+
+from __future__ import annotations
+
+import logging
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scrapy.settings import Settings
+
+from crawler import config
+from crawler.errors import ConfigError
+from crawler.policy.domains import parse_rules
+from crawler.proxies.pools import PoolSource, ProxyConfig
+from tests.shipped import shipped
+
+GOOD = '[homes]\nproxies = ["http://u:hidden@a:1"]\n'
+RULES = parse_rules('["a.example"]\nproxy_pool = "homes"')
+
+
+def settings(**changed: Any) -> Settings:
+    return shipped(**changed)
+
+
+def source(path: Path, **changed: Any) -> PoolSource:
+    return PoolSource(ProxyConfig.from_settings(settings(PROXY_POOLS_FILE=str(path), **changed)), RULES)
+
+
+def names(pools: PoolSource) -> list[str]:
+    return [one.name for one in pools.get("homes").endpoints]
+
+
+def write(path: Path, text: str, age: int = 0) -> None:
+    path.write_text(text)
+    os.utime(path, (age, age))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "allowed"),
+    [
+        ("PROXY_POOL", "No Name", "a pool's name"),
+        ("PROXY_RELOAD_SECONDS", 0, "0.1 to 3600"),
+        ("PROXY_RETRY_TIMES", 21, "0 to 20"),
+        ("PROXY_FAILURES", 0, "1 to 100"),
+        ("PROXY_QUARANTINE_SECONDS", 0, "0.1 to 86400"),
+        ("PROXY_QUARANTINE_MAX_SECONDS", 1, "at least PROXY_QUARANTINE_SECONDS"),
+        ("PROXY_QUARANTINE_MAX_SECONDS", 10**6, "0.1 to 86400"),
+    ],
+)
+def test_a_value_out_of_range_is_refused_by_name(name: str, value: object, allowed: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        ProxyConfig.from_settings(settings(**{name: value}))
+    assert name in str(refused.value)
+    assert allowed in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("changed", "complaint"),
+    [
+        ({"PROXY_POOLS_FILE": "/nowhere/pools.toml"}, "PROXY_POOLS_FILE = '/nowhere/pools.toml' cannot be used"),
+        ({}, "DOMAINS_FILE: [a.example] proxy_pool = 'homes' cannot be used: allowed is none: there are no pools"),
+        ({"PROXY_POOLS": {"x": {"proxies": ["http://a:1"]}}}, "allowed is one of the pools x"),
+        ({"PROXY_POOLS": {"homes": {"proxies": ["http://a:1"]}}, "PROXY_POOL": "x"}, "PROXY_POOL = 'x'"),
+    ],
+)
+def test_what_cannot_work_is_refused_at_the_start(changed: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        PoolSource(ProxyConfig.from_settings(settings(**changed)), RULES)
+    assert complaint in str(refused.value)
+
+
+def test_a_pool_stands_in_one_place_only(tmp_path: Path) -> None:
+    write(tmp_path / "pools.toml", GOOD)
+    with pytest.raises(ConfigError, match="a name that PROXY_POOLS does not have too"):
+        source(tmp_path / "pools.toml", PROXY_POOLS={"homes": {"proxies": ["http://b:1"]}})
+
+
+async def test_a_changed_file_counts_and_a_broken_one_is_refused_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "pools.toml"
+    write(path, GOOD)
+    pools = source(path)
+    for age, text in enumerate(
+        (GOOD.replace("a:1", "b:1"), "[homes]\nproxies = 'hidden", "[other]\nproxies = ['http://c:1']"), 1
+    ):
+        write(path, text, age)
+        for _ in range(3):
+            await pools.refresh()
+    path.unlink()
+    for _ in range(3):
+        await pools.refresh()
+    assert names(pools) == ["b:1"], "the last good one stays"
+    refused = [record.getMessage() for record in caplog.records if record.levelno == logging.ERROR]
+    assert len(refused) == 3
+    assert "pools.toml = 'at line 2'" in refused[0] or "valid TOML" in refused[0]
+    assert "proxy_pool = 'homes' cannot be used: allowed is one of the pools other" in refused[1]
+    assert "No such file" in refused[2]
+    assert "hidden" not in caplog.text
+    write(path, GOOD, 9)
+    for _ in range(2):
+        await pools.refresh()
+    assert names(pools) == ["a:1"]
+    with pytest.raises(ConfigError, match=r"proxy_pool = 'x' cannot be used: allowed is one of the pools homes"):
+        pools.get("x")
+
+
+async def test_a_file_being_written_is_left_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Emptied, then half written, then whole, each seen once; the last also at rest."""
+    caplog.set_level(logging.INFO)
+    path = tmp_path / "pools.toml"
+    write(path, GOOD)
+    pools = source(path)
+    new = GOOD.replace("a:1", "b:1")
+    for age, text in enumerate(("", new[:20], new), 1):
+        write(path, text, age)
+        await pools.refresh()
+        assert names(pools) == ["a:1"]
+    for _ in range(3):
+        await pools.refresh()
+    assert names(pools) == ["b:1"]
+    assert [record.getMessage() for record in caplog.records] == ["Proxy pools read again: one of the pools homes"]
+
+
+async def test_a_file_emptied_while_it_is_read_is_left_alone(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "pools.toml"
+    write(path, GOOD)
+    pools = source(path)
+    write(path, GOOD.replace("a:1", "b:1"), 1)
+    await pools.refresh()
+    read = config.text_file
+
+    def emptied(name: str, file: str) -> str:
+        write(path, "", 2)
+        return read(name, file)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(config, "text_file", emptied)
+        await pools.refresh()
+    assert names(pools) == ["a:1"]
+    assert caplog.records == []
+    write(path, GOOD.replace("a:1", "c:1"), 3)
+    for _ in range(2):
+        await pools.refresh()
+    assert names(pools) == ["c:1"]

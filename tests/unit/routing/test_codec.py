@@ -1,0 +1,182 @@
+"""Requests survive the frontier, and nothing but requests comes out of it."""
+
+from __future__ import annotations
+
+import pickle
+from datetime import UTC, datetime
+from typing import Any
+
+import msgpack
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scrapy import Request, Spider
+from scrapy.http import FormRequest, JsonRequest, XmlRpcRequest
+
+from crawler.errors import CodecError
+from crawler.meta import POOL_LAST, POOL_PROXY
+from crawler.routing import codec
+
+
+class Shop(Spider):
+    name = "shop"
+
+    def parse_item(self, response: Any) -> None: ...
+
+    def failed(self, failure: Any) -> None: ...
+
+
+def loose(response: Any) -> None:
+    """A callback that is no method of the spider."""
+
+
+SPIDER = Shop()
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**63), 2**63) | st.floats(allow_nan=False) | st.text() | st.binary(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+def packed(value: Any) -> bytes:
+    try:
+        return bytes(msgpack.packb(value))
+    except (ValueError, OverflowError):
+        return b""
+
+
+def same(one: Request, other: Request) -> bool:
+    return one.to_dict(spider=SPIDER) == other.to_dict(spider=SPIDER)
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow])
+@given(
+    method=st.sampled_from(["GET", "POST", "PUT"]),
+    headers=st.dictionaries(st.sampled_from(["Accept", "X-One"]), st.text("abc", min_size=1), max_size=2),
+    body=st.binary(max_size=50),
+    meta=st.dictionaries(st.text("abcdef", min_size=1), VALUES, max_size=3),
+    cb_kwargs=st.dictionaries(st.sampled_from(["one", "two"]), VALUES, max_size=2),
+    cookies=st.dictionaries(st.text("ab", min_size=1), st.text("xy"), max_size=2),
+    priority=st.integers(-1000, 1000),
+    dont_filter=st.booleans(),
+    callback=st.sampled_from([None, SPIDER.parse_item]),
+    errback=st.sampled_from([None, SPIDER.failed]),
+)
+def test_a_request_comes_back_as_it_was(**fields: Any) -> None:
+    request = Request("https://shop.example/a?b=1", **fields)
+    assert same(codec.decode(codec.encode(request, SPIDER), SPIDER), request)
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        Request("https://shop.example/a b?q=ä|%7C%zz#there"),
+        Request("https://shop.example/a b", meta={"verbatim_url": True}),
+        Request("https://shop.example/a b", meta={"verbatim_url": False, "depth": 1}),
+        FormRequest("https://shop.example/", formdata={"a": "1"}),
+        JsonRequest("https://shop.example/", data={"a": [1, 2]}),
+        Request("https://shop.example/", encoding="latin-1"),
+        Request("https://shop.example/", meta={"at": datetime(2027, 1, 1, tzinfo=UTC)}),
+    ],
+)
+def test_the_kinds_of_request_that_may_be_queued(request_: Request) -> None:
+    restored = codec.decode(codec.encode(request_, SPIDER), SPIDER)
+    assert type(restored) is type(request_)
+    assert (restored.url, restored.body, restored.method) == (request_.url, request_.body, request_.method)
+    assert restored.meta == request_.meta
+
+
+def test_a_plain_request_costs_little_more_than_its_url() -> None:
+    url = "https://shop.example/products/12345"
+    assert len(codec.encode(Request(url), SPIDER)) <= len(url) + 8
+
+
+@pytest.mark.parametrize(
+    ("request_", "words"),
+    [
+        (Request("https://a.example/", meta={"x": {1, 2}}), "meta, cb_kwargs and cookies may hold"),
+        (Request("https://a.example/", cb_kwargs={"x": object()}), "cannot be queued"),
+        (Request("https://a.example/", meta={"x": 2**65}), "cannot be queued"),
+        (Request("https://a.example/", meta={"x": datetime(2027, 1, 1)}), "cannot be queued"),  # noqa: DTZ001
+        (Request("https://a.example/", callback=loose), "is not a method of spider 'shop'"),
+        (Request("https://a.example/", callback=Shop().parse_item), ""),
+        (Request("https://a.example/", body=b"x" * 300_000), "at most 262144 can be queued"),
+        (XmlRpcRequest("https://a.example/", methodname="m", params=(1,)), "class XmlRpcRequest cannot be queued"),
+    ],
+)
+def test_what_cannot_be_stored_is_named(request_: Request, words: str) -> None:
+    if not words:
+        assert codec.encode(request_, SPIDER)  # a method of another instance of the class is found by its name
+        return
+    with pytest.raises(CodecError, match=words):
+        codec.encode(request_, SPIDER)
+
+
+@given(st.binary(max_size=60) | VALUES.map(packed))
+def test_anything_else_is_refused_and_never_crashes(body: bytes) -> None:
+    with pytest.raises(CodecError):
+        codec.decode(body, SPIDER)
+
+
+def test_a_pickle_is_not_run() -> None:
+    with pytest.raises(CodecError, match="not a queued request"):
+        codec.decode(pickle.dumps({"u": "https://a.example/"}), SPIDER)
+
+
+@pytest.mark.parametrize("name", ["nothing", "__class__", "__init__", "a.b", "parse item"])
+def test_only_methods_of_the_spider_become_callbacks(name: str) -> None:
+    body = msgpack.packb({"u": "https://a.example/", "f": name})
+    with pytest.raises(CodecError, match="no callback"):
+        codec.decode(body, SPIDER)
+
+
+def test_proxy_credentials_never_reach_redis() -> None:
+    request = Request(
+        "https://a.example/",
+        headers={"Proxy-Authorization": "Basic c2VjcmV0"},
+        meta={"proxy": "http://user:secret@proxy.example", "_auth_proxy": "secret", "kept": 1},
+    )
+    body = codec.encode(request, SPIDER)
+    assert b"secret" not in body
+    assert b"c2VjcmV0" not in body
+    assert codec.decode(body, SPIDER).meta == {"kept": 1}
+
+
+def test_a_proxy_with_credentials_is_refused_rather_than_lost() -> None:
+    request = Request("https://a.example/", meta={"proxy": "http://user:secret@proxy.example"})
+    with pytest.raises(CodecError, match=r"name a pool in meta\['proxy_pool'\]") as refused:
+        codec.encode(request, SPIDER)
+    assert "secret" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("meta", "stored"),
+    [
+        ({"proxy": "http://p.example:1"}, {"proxy": "http://p.example:1"}),  # the user's: kept, as Scrapy does
+        ({"proxy": None}, {"proxy": None}),  # go directly
+        (
+            {"proxy": "http://p.example:1", POOL_PROXY: "http://p.example:1", POOL_LAST: True},
+            {},
+        ),  # a pool gives the next one
+        ({"proxy": "http://q.example:1", POOL_PROXY: "http://p.example:1"}, {"proxy": "http://q.example:1"}),
+        ({"proxy": "http://p.example:1", "_scheme_proxy": True}, {}),  # this worker's environment
+    ],
+)
+def test_only_a_proxy_of_the_requests_own_is_stored(meta: dict[str, Any], stored: dict[str, Any]) -> None:
+    assert codec.decode(codec.encode(Request("https://a.example/", meta=meta), SPIDER), SPIDER).meta == stored
+
+
+def test_what_can_no_longer_be_stored_goes_back_as_it_was_with_its_counts() -> None:
+    queued = Request("https://shop.example/a", SPIDER.parse_item, meta={"page": 2, "retry_times": 1}, priority=3)
+    body = codec.encode(queued, SPIDER)
+    now = Request("https://shop.example/b", meta={"page": object(), "lock": object(), "retry_times": 2}, priority=-7)
+    again = codec.decode(codec.restored(body, now), SPIDER)
+    assert (again.url, again.callback) == (queued.url, SPIDER.parse_item)
+    assert (again.meta, again.priority) == ({"page": 2, "retry_times": 2}, -7)
+
+
+@pytest.mark.parametrize("count", [object(), 1 << 80, {}, [object()], None])
+def test_counts_of_another_kind_are_not_taken_over(count: Any) -> None:
+    body = codec.encode(Request("https://shop.example/", meta={"retry_times": 1}), SPIDER)
+    now = Request("https://shop.example/", meta={"retry_times": count})
+    assert codec.decode(codec.restored(body, now), SPIDER).meta == {"retry_times": 1}

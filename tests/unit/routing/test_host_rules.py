@@ -1,0 +1,94 @@
+"""Which group a request belongs to, and how that is to be treated."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scrapy import Request
+from scrapy.settings import Settings
+
+from crawler.errors import ConfigError
+from crawler.routing.host_rules import HostRule, HostRules
+
+URL = "https://www.shop.example.co.uk:8443/p/1"
+SLOT = "a map with delay (0 to 86400 seconds), concurrency (1 to 1000), or both"
+DOMAINS = """
+["example.co.uk"]
+delay_seconds = 2.5
+concurrency = 3
+group_by_domain = true
+
+["fast.example.co.uk"]
+delay_seconds = 0
+"""
+
+
+@pytest.fixture
+def domains(tmp_path: Path) -> Path:
+    path = tmp_path / "domains.toml"
+    path.touch()
+    return path
+
+
+def rule(domains: Path, url: str = URL, meta: dict[str, Any] | None = None, **settings: Any) -> HostRule:
+    given = {"DOWNLOAD_DELAY": 0.5, "CONCURRENT_REQUESTS_PER_DOMAIN": 2, "POLITENESS_GROUP": "hostname"}
+    given |= {"POLITENESS_BURST": 1, "DOMAINS_FILE": str(domains)}
+    rules = HostRules.from_settings(Settings(given | settings))
+    return rules.of(Request(url, meta=meta))
+
+
+def test_a_host_is_its_name_without_port_and_case(domains: Path) -> None:
+    assert rule(domains) == HostRule("www.shop.example.co.uk", 500, 2)
+    assert rule(domains, "http://WWW.SHOP.example.co.uk./").group == "www.shop.example.co.uk"
+
+
+def test_hosts_may_be_grouped_by_their_registrable_domain(domains: Path) -> None:
+    assert rule(domains, POLITENESS_GROUP="domain").group == "example.co.uk"
+    assert rule(domains, "http://127.0.0.2:8000/", POLITENESS_GROUP="domain").group == "127.0.0.2"
+
+
+def test_download_slots_keep_their_meaning(domains: Path) -> None:
+    slots = {"www.shop.example.co.uk": {"delay": 4, "concurrency": 7}, "mine": {"delay": 0}}
+    assert rule(domains, DOWNLOAD_SLOTS=slots) == HostRule("www.shop.example.co.uk", 4000, 7)
+    assert rule(domains, meta={"download_slot": "mine"}, DOWNLOAD_SLOTS=slots) == HostRule("mine", 0, 2)
+    assert rule(domains, meta={"download_slot": "other"}, DOWNLOAD_SLOTS=slots) == HostRule("other", 500, 2)
+
+
+def test_a_burst_is_of_a_site_or_of_all(domains: Path) -> None:
+    domains.write_text('["shop.example.co.uk"]\nburst = 5\n')
+    assert (rule(domains).burst, rule(domains, "http://other.example/").burst) == (5, 1)
+    assert rule(domains, "http://other.example/", POLITENESS_BURST=3).burst == 3
+
+
+def test_domains_toml_has_the_last_word(domains: Path) -> None:
+    domains.write_text(DOMAINS)
+    slots = {"example.co.uk": {"delay": 9, "concurrency": 9}}
+    assert rule(domains, DOWNLOAD_SLOTS=slots) == HostRule("example.co.uk", 2500, 3)
+    assert rule(domains, "http://fast.example.co.uk/") == HostRule("example.co.uk", 0, 3)
+    assert rule(domains, "http://other.example/") == HostRule("other.example", 500, 2)
+
+
+@pytest.mark.parametrize(
+    ("settings", "complaint"),
+    [
+        ({"DOWNLOAD_DELAY": -1}, "DOWNLOAD_DELAY = -1 cannot be used: allowed is a number from 0 to 86400"),
+        ({"DOWNLOAD_DELAY": 86_401}, "DOWNLOAD_DELAY = 86401 cannot be used"),
+        (
+            {"CONCURRENT_REQUESTS_PER_DOMAIN": 0},
+            "CONCURRENT_REQUESTS_PER_DOMAIN = 0 cannot be used: allowed is a",
+        ),
+        ({"POLITENESS_GROUP": "ip"}, "POLITENESS_GROUP = 'ip' cannot be used: allowed is one of hostname, domain"),
+        ({"DOWNLOAD_SLOTS": {"a": {"delay": -1}}}, SLOT),
+        ({"DOWNLOAD_SLOTS": {"a": {"concurrency": 0}}}, SLOT),
+        ({"DOWNLOAD_SLOTS": {"a": {"delay": "slow"}}}, SLOT),
+        ({"DOWNLOAD_SLOTS": {"a": {"concurrency": 1.5}}}, SLOT),
+        ({"DOWNLOAD_SLOTS": {"a": 3}}, SLOT),
+        ({"DOWNLOAD_SLOTS": {"a": "delay"}}, SLOT),
+    ],
+)
+def test_a_bad_setting_is_named(domains: Path, settings: dict[str, Any], complaint: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        rule(domains, **settings)
+    assert complaint in str(refused.value)

@@ -1,0 +1,113 @@
+"""The message schema of `scrapy push`."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scrapy import Spider
+
+from crawler.errors import MessageError
+from crawler.meta import RESERVED
+from crawler.routing.push_schema import external_meta, parse_line
+
+
+class Shop(Spider):
+    name = "shop"
+
+    def parse_item(self, response: Any) -> None: ...
+
+
+def line(**fields: Any) -> str:
+    return json.dumps({"url": "https://shop.example/a"} | fields)
+
+
+def test_a_plain_url_is_a_message() -> None:
+    request = parse_line("https://shop.example/a", Shop, priority=7)
+    assert (request.url, request.method, request.priority, request.dont_filter) == (
+        "https://shop.example/a",
+        "GET",
+        7,
+        False,
+    )
+    assert request.meta == {}
+
+
+def test_every_key_of_the_schema_reaches_the_request() -> None:
+    request = parse_line(
+        line(
+            method="post",
+            headers={"Accept": "text/html"},
+            body="größe",
+            meta={"job": 1},
+            callback="parse_item",
+            priority=-3,
+            dont_filter=True,
+            not_before="2027-01-31T06:00:00Z",
+            country="se",
+            proxy_pool="home",
+            tier="browser",
+        ),
+        Shop,
+        priority=7,
+    )
+    assert (request.method, request.body, request.priority, request.dont_filter) == ("POST", "größe".encode(), -3, True)
+    assert request.headers["Accept"] == b"text/html"
+    assert request.meta == {
+        "job": 1,
+        "not_before": 1801375200.0,
+        "country": "se",
+        "proxy_pool": "home",
+        "min_tier": "browser",
+    }
+    assert getattr(request.callback, "__name__", "") == "parse_item"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("{", "not JSON"),
+        ("[" * 5, "unknown scheme"),
+        ('{"a": ' * 3000, "not JSON"),
+        (line(colour="red"), "unknown key 'colour', allowed are url, method, "),
+        ('{"method": "GET"}', "no 'url'"),
+        (line(url=5), "url = '5' cannot be used: allowed is text"),
+        (line(url="gopher://x/"), "unknown scheme 'gopher'"),
+        (line(method="BREW"), "method = 'BREW' cannot be used: allowed is GET, POST"),
+        (line(headers=["a"]), "headers"),
+        (line(headers={"A": "b\r\nC: d"}), "without line breaks"),
+        (line(body=5), "body = '5' cannot be used"),
+        (line(body="x" * 140_000), "at most 131072 bytes"),
+        (line(meta=5), "meta = '5' cannot be used"),
+        (line(meta={"proxy": "http://evil/"}), "meta = 'proxy' cannot be used: allowed is any key but"),
+        (line(callback="nope"), "callback 'nope' is not a method of spider 'shop'"),
+        (line(priority=1001), "priority = '1001' cannot be used: allowed is a whole number from -1000 to 1000"),
+        (line(priority=True), "priority"),
+        (line(dont_filter="yes"), "true or false"),
+        (line(not_before="tomorrow"), "Unix seconds, or an ISO 8601 time"),
+        (line(not_before="2027-01-31T06:00:00"), "with a time zone"),
+        (line(tier="rocket"), "tier = 'rocket' cannot be used: allowed is http, browser, api"),
+        ("https://shop.example/" + "a" * 300_000, "line of 300021 characters, at most 262144"),
+    ],
+)
+def test_a_bad_line_says_what_is_wrong_and_what_is_allowed(text: str, words: str) -> None:
+    with pytest.raises(MessageError) as error:
+        parse_line(text, Shop)
+    assert words in str(error.value)
+    assert len(str(error.value)) < 500
+
+
+@given(st.text() | st.dictionaries(st.sampled_from(["url", "meta", "priority", "tier"]), st.integers()).map(json.dumps))
+def test_no_line_breaks_it(text: str) -> None:
+    try:
+        request = parse_line(text, Shop)
+    except MessageError:
+        return
+    assert request.url.startswith(("http://", "https://"))
+
+
+def test_reserved_meta_is_taken_out_of_raw_entries() -> None:
+    assert external_meta({"proxy": "x", "job": 1, **dict.fromkeys(RESERVED, 1)}) == {"job": 1}

@@ -1,0 +1,83 @@
+"""The duties of a worker, while its server is not quite there."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from redis.exceptions import ReadOnlyError, ResponseError
+from scrapy.crawler import Crawler
+from scrapy.settings import Settings
+from scrapy.spiders import Spider
+from scrapy.statscollectors import MemoryStatsCollector
+
+from crawler.frontier.server.outage import Outage
+from crawler.routing.tier_routing import TierRouting
+from crawler.worker.maintenance import Maintenance, MaintenanceConfig
+
+ROUNDS = 5
+
+
+class Census:
+    """Refuses the sign of life, which is a write, for as long as it is told to."""
+
+    def __init__(self, refusal: Exception) -> None:
+        self.refusal: Exception | None = refusal
+        self.beats = 0
+
+    async def heartbeat(self, *_: Any) -> int:
+        self.beats += 1
+        if self.refusal is not None:
+            raise self.refusal
+        return 0
+
+
+class Queue(deque[Any]):
+    """Empty, of spider "s"."""
+
+    spider = SimpleNamespace(name="s")
+    guide = TierRouting()
+
+
+def upkeep_of(census: Census, outage: Outage) -> Maintenance:
+    frontier = SimpleNamespace(census=census, client=None)
+    worker: Any = SimpleNamespace(name="w", frontier=frontier, outage=outage, outbox=[], book=[], queue=Queue())
+    settings = Settings({"FRONTIER_LEASE_SECONDS": 1, "REDIS_START_URLS_AS_SET": False})
+    settings.set("REDIS_START_URLS_AS_ZSET", False)
+    crawler: Any = SimpleNamespace(spider=SimpleNamespace(redis_key="k"), settings=settings)
+    return Maintenance(crawler, worker, MaintenanceConfig(seeds=1, renew=1, tiers=1))
+
+
+async def reads(upkeep: Maintenance) -> None:
+    """A duty that finds nothing to write, a few times."""
+    left = iter(range(ROUNDS))
+
+    async def duty() -> None:
+        if next(left, None) is None:
+            raise asyncio.CancelledError
+
+    with pytest.raises(asyncio.CancelledError):
+        await upkeep._every(0, duty)
+
+
+@pytest.mark.parametrize("refusal", [ReadOnlyError("READONLY"), ResponseError("NOREPLICAS Not enough good replicas")])
+async def test_a_server_that_serves_only_reads_is_away_and_that_is_said_once(
+    refusal: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    stats, census = MemoryStatsCollector(Crawler(Spider)), Census(refusal)
+    outage = Outage(stats, lambda low, high: 0.0, lambda: None)
+    upkeep = upkeep_of(census, outage)
+    with caplog.at_level(logging.WARNING):
+        await outage.wait(refusal)  # of a call that writes
+        await reads(upkeep)
+        assert (outage.on, census.beats) == (True, ROUNDS)
+        census.refusal = None
+        await reads(upkeep)
+    assert [record.msg.split(" (")[0] for record in caplog.records] == [
+        "Redis does not answer",
+        "Redis answers again after %.1f s",
+    ]

@@ -1,0 +1,256 @@
+"""Turns at a host: of a page in its time, and of what goes beside the queue or in a page's stead."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from scrapy import Request
+from scrapy.http import Response
+
+from crawler.frontier.messages import Take
+from crawler.routing.host_rules import HostRule
+from crawler.worker.lease_book import Held, LeaseBook
+from crawler.worker.lease_buffer import Buffer
+from crawler.worker.outbox import Outbox
+from crawler.worker.pacing import Pacer, TooLateError
+from tests.unit.frontier.fakes import Clock, Frontier, Outage, Stats, held
+
+PAGE = Request("http://a.example/page")
+ROBOTS = Request("http://a.example/robots.txt")
+GRANTED = Take(0, 20_000, ("0:7", 77))
+REFUSED = Take(250)
+
+
+class Rules:
+    def of(self, request: Request) -> HostRule:
+        return HostRule("a.example", 0, 1)
+
+
+class Site:
+    """A pacer and what is around it."""
+
+    def __init__(self) -> None:
+        self.clock = Clock()
+        self.frontier = Frontier()
+        self.buffer = Buffer()
+        self.book = LeaseBook(self.buffer)
+        made: Any = Outbox
+        self.outbox: Outbox = made(self.frontier, Stats(), Outage(), 0.0, lambda message: None, lambda: None)
+        made = Pacer
+        around = (self.frontier, self.book, self.outbox, Rules(), Outage(), "w", self.clock)
+        self.pacer: Pacer = made(*around)
+
+    def holds(self, request: Request, number: int = 1) -> Held:
+        lease = held(number)
+        self.book.hold(request, lease)
+        return lease
+
+    def taken(self) -> list[Any]:
+        """Under which lease each turn was asked for."""
+        return [what["lease"] for name, what in self.frontier.told if name == "take"]
+
+
+@pytest.fixture
+def site(monkeypatch: pytest.MonkeyPatch) -> Site:
+    site = Site()
+
+    async def sleep(seconds: float) -> None:
+        site.clock.now += seconds
+
+    monkeypatch.setattr("asyncio.sleep", sleep)
+    return site
+
+
+async def test_a_page_was_paced_when_it_was_handed_out(site: Site) -> None:
+    lease = site.holds(PAGE)
+    turn = await site.pacer.turn(PAGE)
+    site.pacer.sent(turn)
+    site.pacer.answered(turn, Response(PAGE.url))
+    await site.outbox.flush()
+    await site.pacer.confirm(turn)
+    assert site.frontier.names == ["start on wire", "report"]
+    assert (lease.started_at, lease.reported, lease.lost) == (1000.0, True, False)
+
+
+async def test_who_tells_the_moment_later_charges_before_and_reports_the_moment(site: Site) -> None:
+    site.holds(PAGE)
+    turn = await site.pacer.turn(PAGE)
+    site.pacer.leaving(turn)
+    await site.outbox.flush()
+    assert site.frontier.names == ["start"]  # and the next request to the host is not let go yet
+    site.clock.now += 5
+    site.pacer.sent(turn, 2)
+    site.pacer.answered(turn, Response(PAGE.url))
+    await site.outbox.flush()
+    assert site.frontier.names == ["start", "report"]
+    assert turn.sent_at == 1003.0
+
+
+async def test_a_page_past_its_time_is_not_sent(site: Site) -> None:
+    site.holds(PAGE)
+    site.clock.now += 20.1
+    with pytest.raises(TooLateError):
+        await site.pacer.turn(PAGE)
+    assert site.frontier.names == []
+
+
+async def test_a_page_that_may_kill_its_worker_is_charged_before_it_is_sent(site: Site) -> None:
+    lease = held(deliveries=2)
+    site.book.hold(PAGE, lease)
+    waiting = asyncio.ensure_future(site.pacer.turn(PAGE))
+    await asyncio.wait([waiting], timeout=0.01)
+    assert not waiting.done()
+    await site.outbox.flush()
+    await waiting
+    assert site.frontier.names == ["start"]
+
+
+async def test_a_page_whose_lease_was_lost_reaches_no_callback(site: Site) -> None:
+    lease = site.holds(PAGE)
+    site.frontier.ours = False
+    turn = await site.pacer.turn(PAGE)
+    site.pacer.answered(turn, None)
+    await site.outbox.flush()
+    with pytest.raises(TooLateError):
+        await site.pacer.confirm(turn)
+    assert lease.lost
+
+
+async def test_a_page_lends_its_turn_to_the_robots_txt_it_waits_for(site: Site) -> None:
+    """With one slot at the host each would else wait for the other."""
+    lease = site.holds(PAGE)
+    site.frontier.takes = [GRANTED, GRANTED]
+    robots = await site.pacer.turn(ROBOTS)
+    assert (site.taken(), robots.keep, lease.lent) == ([("0:1", 1)], True, True)
+    site.pacer.answered(robots, Response(ROBOTS.url))
+    page = await site.pacer.turn(PAGE)  # asks for a turn of its own, after the report
+    assert site.frontier.names == ["take", "report", "take"]
+    assert site.taken() == [("0:1", 1)] * 2
+    assert (page.held, page.keep) == (lease, False)
+
+
+async def test_a_page_lends_its_turn_to_one_at_a_time_and_goes_itself_only_then(site: Site) -> None:
+    """Under one lease the frontier would grant all of them the same turn at once."""
+    site.holds(PAGE)
+    site.frontier.takes = [GRANTED, GRANTED, GRANTED]
+    first = await site.pacer.turn(ROBOTS)
+    second = asyncio.ensure_future(site.pacer.turn(Request("http://a.example/file")))
+    await asyncio.wait([second], timeout=0.01)
+    page = asyncio.ensure_future(site.pacer.turn(PAGE))
+    await asyncio.wait([page], timeout=0.01)
+    assert (second.done(), page.done(), len(site.taken())) == (False, False, 1)
+    site.pacer.answered(first, Response(ROBOTS.url))
+    site.pacer.answered(await second, Response("http://a.example/file"))
+    assert not (await page).keep
+    assert site.frontier.names == ["take", "report", "take", "report", "take"]
+
+
+async def test_what_is_only_buffered_gives_its_slot_to_who_waits_beside_the_queue(site: Site) -> None:
+    """All downloads of the worker may wait for a robots.txt, which waits for a slot that a buffered page holds."""
+    there, other = held(1), held(2, "b.example")
+    site.buffer.append(there)
+    site.buffer.append(other)
+    site.frontier.takes = [REFUSED, GRANTED]
+    assert not (await site.pacer.turn(ROBOTS)).keep
+    await site.outbox.flush()
+    assert "give_back" in site.frontier.names
+    assert list(site.buffer) == [other]
+
+
+async def test_a_borrowed_turn_that_was_missed_is_free_for_the_next(site: Site) -> None:
+    site.holds(PAGE)
+    site.frontier.takes = [GRANTED, GRANTED]
+    site.pacer.missed(await site.pacer.turn(ROBOTS))
+    assert (await site.pacer.turn(ROBOTS)).keep
+
+
+async def test_a_page_on_the_wire_has_nothing_to_lend(site: Site) -> None:
+    site.holds(PAGE).started_at = site.clock.now
+    site.frontier.takes = [GRANTED]
+    assert not (await site.pacer.turn(ROBOTS)).keep
+    assert site.taken() == [None]
+
+
+async def test_when_the_lenders_lease_is_lost_robots_txt_goes_alone(site: Site) -> None:
+    site.holds(PAGE)
+    site.frontier.takes = [Take(0, lost=True), REFUSED, GRANTED]
+    assert not (await site.pacer.turn(ROBOTS)).keep
+    assert site.taken() == [("0:1", 1), None, None]
+
+
+async def test_what_goes_beside_the_queue_waits_and_asks_again(site: Site) -> None:
+    site.frontier.takes = [REFUSED, Take(60_000), GRANTED]
+    turn = await site.pacer.turn(ROBOTS)
+    assert turn.handle == ("0:7", 77)
+    assert site.clock.now == 1000.75  # 250 ms, then no longer than POLL_SECONDS: a report may call it sooner
+
+
+async def test_a_redirect_hop_takes_a_turn_without_its_lease_and_goes_back_when_that_takes_long(site: Site) -> None:
+    site.holds(PAGE).reported = True
+    site.frontier.takes = [Take(3_600_000)] * 60
+    with pytest.raises(TooLateError) as late:
+        await site.pacer.turn(PAGE)
+    assert late.value.wait_ms == 3_600_000
+    assert site.clock.now == 1020.0
+    assert set(site.taken()) == {None}
+
+
+async def test_a_turn_that_came_too_late_is_given_back(site: Site) -> None:
+    site.frontier.takes = [GRANTED, Take(0, 20_000, ("0:8", 88))]
+    delays = iter([25.0])
+    site.frontier.before = lambda name: setattr(site.clock, "now", site.clock.now + next(delays, 0))
+    turn = await site.pacer.turn(ROBOTS)
+    await site.outbox.flush()
+    assert turn.handle == ("0:8", 88)
+    assert ("give_back", [("0:7", 77)]) in site.frontier.told
+
+
+@pytest.mark.parametrize(
+    ("status", "header", "retry_after_ms"), [(429, b"7", 7000), (503, b"x", 0), (503, None, 0), (200, b"7", 0)]
+)
+async def test_the_report_carries_what_the_host_asked_for(
+    site: Site, status: int, header: bytes | None, retry_after_ms: int
+) -> None:
+    site.holds(PAGE)
+    turn = await site.pacer.turn(PAGE)
+    site.pacer.sent(turn)
+    site.clock.now += 0.25
+    site.pacer.answered(turn, Response(PAGE.url, status, headers={"Retry-After": header} if header else None))
+    await site.outbox.flush()
+    (report,) = next(what for name, what in site.frontier.told if name == "report")
+    assert (report.elapsed_ms, report.latency_ms, report.status) == (250, 250, status)
+    assert report.retry_after_ms == retry_after_ms
+
+
+async def test_a_proxys_fault_frees_the_slot_and_is_not_the_hosts(site: Site) -> None:
+    site.holds(PAGE)
+    site.pacer.answered(await site.pacer.turn(PAGE), None, excused=True)
+    await site.outbox.flush()
+    (report,) = next(what for name, what in site.frontier.told if name == "report")
+    assert (report.status, report.excused, report.keep) == (0, True, False)
+
+
+async def test_what_was_leased_before_its_host_pushed_back_is_not_sent(site: Site) -> None:
+    first, second, other = Request("http://a.example/1"), Request("http://a.example/2"), Request("http://b.example/")
+    for request, number in ((first, 1), (second, 2)):
+        site.holds(request, number)
+    site.book.hold(other, held(3, host="b.example"))
+    answer = Response(first.url, 429, headers={"Retry-After": "5"})
+    site.pacer.answered(await site.pacer.turn(first), answer)
+    await site.pacer.turn(other)
+    site.clock.now += 4.9
+    with pytest.raises(TooLateError):
+        await site.pacer.turn(second)
+    site.clock.now += 0.2
+    assert (await site.pacer.turn(second)).host == "a.example"
+
+
+async def test_hosts_that_pushed_back_long_ago_are_forgotten(site: Site) -> None:
+    for number in range(3_000):
+        page = Request(f"http://{number}.example/")
+        site.book.hold(page, held(number, host=f"{number}.example"))
+        site.pacer.answered(await site.pacer.turn(page), Response(page.url, 503))
+        site.clock.now += 0.002
+    assert len(site.pacer._resting) <= 1_001
