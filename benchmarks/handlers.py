@@ -39,7 +39,7 @@ DOCUMENT: Final = PROJECT / "docs" / "benchmarks-handlers.md"
 OURS: Final = "Shoal"
 INCUBATOR: Final = "scrapy_download_handlers_incubator"
 HANDLERS: Final[Mapping[str, str]] = {
-    OURS: "crawler.handlers.http.handler.HttpDownloadHandler",
+    OURS: "crawler.handlers.http.HttpDownloadHandler",
     "Scrapy, HTTP/1.1 on Twisted (its default)": "scrapy.core.downloader.handlers.http11.HTTP11DownloadHandler",
     "Scrapy, aiohttp": "scrapy.core.downloader.handlers._aiohttp.AiohttpDownloadHandler",
     "incubator, pyreqwest": f"{INCUBATOR}.PyreqwestDownloadHandler",

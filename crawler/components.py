@@ -23,6 +23,7 @@ DOWNLOADER_MIDDLEWARES: Final = {
     "crawler.middlewares.downloader.retry.RetryMiddleware": 550,
     "crawler.middlewares.downloader.tiers.TiersMiddleware": 570,  # a page that steps up is not retried where it failed
     "crawler.middlewares.downloader.metarefresh.MetaRefreshMiddleware": 580,
+    "crawler.middlewares.charsets.CharsetMiddleware": 588,  # before anything reads the text
     "crawler.middlewares.downloader.blocks.BlocksMiddleware": 585,  # right after decompression
     "crawler.middlewares.downloader.cookies.SessionsMiddleware": 700,
     # nearer to the wire than what retries or redirects
@@ -36,8 +37,8 @@ SPIDER_MIDDLEWARES: Final = {
     # nearest to the engine: sees what the others let through
     "crawler.middlewares.spider.lineage.LineageMiddleware": 10,
     "crawler.middlewares.spider.archive.ArchiveMiddleware": 15,  # sees what others made of an exception
-    "crawler.middlewares.spider.provenance.ProvenanceMiddleware": 20,
     "crawler.middlewares.spider.gate.GateMiddleware": 60,  # behind HttpErrorMiddleware: keeps back what is no page
+    "crawler.middlewares.spider.provenance.ProvenanceMiddleware": 20,
     # what it drops need not be looked at by the others
     "crawler.middlewares.spider.known_links.KnownLinksMiddleware": 940,
     "crawler.middlewares.conditional.spider.VersionMiddleware": 950,  # nearest to the spider: sees all that it yields
@@ -88,8 +89,8 @@ STORING: Final = frozenset(
 )
 # Only http and https are fetched: no local files, no other protocols, unless the project says otherwise.
 DOWNLOAD_HANDLERS: Final = {
-    "http": "crawler.handlers.http.handler.HttpDownloadHandler",
-    "https": "crawler.handlers.http.handler.HttpDownloadHandler",
+    "http": "crawler.handlers.http.HttpDownloadHandler",
+    "https": "crawler.handlers.http.HttpDownloadHandler",
     "file": None,
     "data": None,
     "ftp": None,

@@ -275,8 +275,8 @@ SESSION_SECONDS = 86_400
 # --- Tiers beyond http -----------------------------------------------------------------------------------
 # What fetches the requests of a tier, in workers whose TIER has it. Reader: handlers/tiers.py
 TIER_HANDLERS = {
-    "browser": "crawler.handlers.browser.handler.BrowserDownloadHandler",
-    "api": "crawler.handlers.api.handler.ApiDownloadHandler",
+    "browser": "crawler.handlers.browser.BrowserDownloadHandler",
+    "api": "crawler.handlers.api.ApiDownloadHandler",
 }
 
 # --- Api tier --------------------------------------------------------------------------------------------
