@@ -32,6 +32,16 @@ class CodecError(ShoalError):
     """A request cannot be written to, or read from, the frontier."""
 
 
+class OtherReleaseError(CodecError):
+    """A stored request names what this release of the spider does not have: a callback, errback or request class."""
+
+    def __init__(self, spider: str, kind: str, name: object, url: str) -> None:
+        super().__init__(f"spider {spider!r} has no {kind} {name!r}, which the request of {url} names")
+        self.kind = kind
+        self.name = str(name)
+        self.url = url
+
+
 class ProxyError(DownloadFailedError):
     """A proxy was not reached, refused us, or broke down before the target was connected: not the target's fault."""
 

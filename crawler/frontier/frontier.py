@@ -219,10 +219,21 @@ class Frontier:
         """Return leases unused, uncharged, to their place in the queue."""
         return await self.shards.on_handles("give_back", handles, most=FEW)
 
-    async def bury(self, lease_id: str, token: int, *, reason: str, detail: Mapping[str, Any] | None = None) -> bool:
-        """Set aside as a dead letter; its fingerprint stays known until it is retried, dropped or evicted."""
+    async def bury(
+        self,
+        lease_id: str,
+        token: int,
+        *,
+        reason: str,
+        detail: Mapping[str, Any] | None = None,
+        body: bytes | None = None,
+        priority: int = 0,
+    ) -> bool:
+        """Set aside as a dead letter, with *body* and *priority* as for `nack`; its fingerprint stays known until it is
+        retried, dropped or evicted."""
         shard, (number, _) = keys.split_handle((lease_id, token))
-        return bool(await self.shards.run("bury", shard, number, token, reason, pack(dict(detail or {}))))
+        changed: tuple[Any, ...] = () if body is None else (clamped(priority), body)
+        return bool(await self.shards.run("bury", shard, number, token, reason, pack(dict(detail or {})), *changed))
 
     async def renew(self, handles: Sequence[Handle], *, suspended: bool = False) -> list[bool]:
         """Prolong leases. False: stale, or on the wire for longer than FRONTIER_HARD_CAP_SECONDS.

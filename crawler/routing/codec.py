@@ -7,14 +7,14 @@ write (sets, lambdas, objects) raises CodecError naming the field.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import msgpack
 from scrapy import Request, Spider
 from scrapy.http import FormRequest, JsonRequest
 
-from crawler.errors import CodecError
+from crawler.errors import CodecError, OtherReleaseError
 from crawler.meta import UNSTORED, pooled
 
 MAX_BYTES: Final = 262_144  # one request; larger ones belong in a store of their own, not in Redis
@@ -30,6 +30,7 @@ UNSTORED_HEADERS: Final = frozenset({b"Proxy-Authorization"})
 _CLASSES: Final[dict[str, type[Request]]] = {"f": FormRequest, "j": JsonRequest}
 _NAMES: Final = {cls: name for name, cls in _CLASSES.items()}
 _INT_MAX: Final = 1 << 63
+_PASSED_ON: Final = "x"  # of a stored request: what `passed_on` counts; a release that can read it leaves it out
 _VERBATIM: Final = {"verbatim_url": True}  # a stored URL is escaped: doing that again took half of the time
 _FIELDS: Final = {"c": "cookies", "k": "cb_kwargs", "g": "flags"}
 
@@ -95,11 +96,22 @@ def restored(body: bytes, request: Request) -> bytes:
     return packed
 
 
+def passed_on(body: bytes, times: int | None = None) -> tuple[int, bytes]:
+    """How often *body* was left to workers of another release, and it with one more on record, or with *times*."""
+    state = _unpacked(body)
+    known = state.get(_PASSED_ON)
+    before = known if isinstance(known, int) and 0 <= known < _INT_MAX else 0
+    state[_PASSED_ON] = before + 1 if times is None else times
+    packed: bytes = msgpack.packb(state, datetime=True)
+    return before, packed
+
+
 def decode(body: bytes, spider: Spider) -> Request:
-    """The Request written by `encode`; raises CodecError on anything else."""
+    """The Request written by `encode`; raises OtherReleaseError where its class, callback or errback is unknown, and
+    CodecError on anything else."""
+    state = _unpacked(body)
     try:
-        state = _unpacked(body)
-        request = _CLASSES.get(state.get("t", ""), Request)(
+        request = _class(spider, state)(
             url=state["u"],
             method=state.get("m", "GET"),
             headers=state.get("h"),
@@ -108,8 +120,8 @@ def decode(body: bytes, spider: Spider) -> Request:
             priority=state.get("p", 0),
             dont_filter=state.get("n", False),
             encoding=state.get("e", "utf-8"),
-            callback=_method(spider, state.get("f")),
-            errback=_method(spider, state.get("r")),
+            callback=_method(spider, "callback", state.get("f"), state["u"]),
+            errback=_method(spider, "errback", state.get("r"), state["u"]),
             **{field: state[key] for key, field in _FIELDS.items() if key in state},
         )
         if "verbatim_url" not in state.get("d", ()):
@@ -211,11 +223,20 @@ def _name(spider: Spider | type[Spider], callback: Callable[..., Any] | str, req
     return name
 
 
-def _method(spider: Spider, name: str | None) -> Callable[..., Any] | None:
+def _class(spider: Spider, state: Mapping[str, Any]) -> type[Request]:
+    name = state.get("t")
+    if name is None:
+        return Request
+    if name not in _CLASSES:
+        raise OtherReleaseError(spider.name, "request class", name, str(state["u"]))
+    return _CLASSES[name]
+
+
+def _method(spider: Spider, kind: str, name: str | None, url: str) -> Callable[..., Any] | None:
     if name is None:
         return None
     method = getattr(spider, name, None) if name.isidentifier() and not name.startswith("__") else None
     if not callable(method):
-        raise CodecError(f"spider {spider.name!r} has no callback {name!r}")
+        raise OtherReleaseError(spider.name, kind, name, url)
     result: Callable[..., Any] = method
     return result

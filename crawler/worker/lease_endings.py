@@ -31,11 +31,13 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Bury:
-    """Keep as a dead letter."""
+    """Keep as a dead letter, with *body* and *priority* instead of the old ones when given."""
 
     handle: Handle
     reason: str
     detail: dict[str, str | int]
+    body: bytes | None = None
+    priority: int = 0
 
 
 Ending = Handle | Nack | Move | Bury  # a bare handle is an ack

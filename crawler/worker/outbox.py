@@ -221,7 +221,10 @@ class Outbox:
             elif isinstance(ending, Move):
                 await self._move(ending)
             elif isinstance(ending, Bury):
-                ours = await self._frontier.bury(*ending.handle, reason=ending.reason, detail=ending.detail)
+                body, priority = ending.body, ending.priority
+                ours = await self._frontier.bury(
+                    *ending.handle, reason=ending.reason, detail=ending.detail, body=body, priority=priority
+                )
                 self._stats.inc_value(names.BURIED.format(ending.reason), int(ours))
                 self._count_stale([ours])
 

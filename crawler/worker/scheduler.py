@@ -17,7 +17,7 @@ from scrapy_redis.scheduler import Scheduler as RedisScheduler
 from twisted.internet.defer import Deferred
 
 from crawler import stats as names
-from crawler.errors import CodecError, ConfigError, MessageError
+from crawler.errors import CodecError, ConfigError, MessageError, OtherReleaseError
 from crawler.frontier.server import connection
 from crawler.frontier.server.scripts import Client
 from crawler.frontier.streams import stream_of
@@ -183,6 +183,9 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
             return None
         try:
             request: Request = self.queue.request(held.lease)
+        except OtherReleaseError as error:
+            self.worker.settler.pass_on(held, error)
+            return None
         except CodecError as error:
             logger.error("A queued request cannot be read and is kept as a dead letter: %s", error)
             self.worker.outbox.end(Bury(held.handle, "undecodable", {"error": str(error)}))

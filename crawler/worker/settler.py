@@ -17,7 +17,7 @@ from scrapy.utils.spider import iterate_spider_output
 from twisted.python.failure import Failure
 
 from crawler import stats as names
-from crawler.errors import CodecError
+from crawler.errors import CodecError, OtherReleaseError
 from crawler.frontier.streams import stream_of
 from crawler.meta import BLOCK, TIER_STAYS, UNFINISHED_TIMES
 from crawler.policy.failures import FailureClass, classify
@@ -29,7 +29,9 @@ from crawler.worker.lease_book import Held, LeaseBook
 from crawler.worker.lease_endings import Bury, Move, Nack
 from crawler.worker.outbox import Outbox
 
-# In meta:
+# What this release cannot read is left to another for so many seconds, again and again: 10 minutes, as a deploy takes.
+PASS_ON_SECONDS: Final = (5, 30, 90, 180, 300)
+OTHER_RELEASE: Final = "unknown_callback"  # the reason for both
 _REDIRECT_LOOP: Final = "max redirections reached"  # Scrapy's words: the error has no type of its own
 
 logger = logging.getLogger(__name__)
@@ -51,6 +53,7 @@ class Settler:
         self._outbox = outbox
         self._max_attempts = max_attempts
         self._uniform = uniform
+        self._passed_on: set[str] = set()  # what this release lacks: said once each
         self._policy = RetryPolicy.from_settings(crawler.settings)
         crawler.signals.connect(self._spider_error, signals.spider_error)
         crawler.signals.connect(self._item_error, signals.item_error)
@@ -122,6 +125,21 @@ class Settler:
         stream = stream_of(self._crawler.spider.name, tier)
         self._outbox.end(Move(held.handle, stream, body=self._encoded(request, held), priority=request.priority))
         return True
+
+    def pass_on(self, held: Held, error: OtherReleaseError) -> None:
+        """Leave a request to workers of another release, uncharged; a dead letter once that was tried long enough."""
+        times, body = codec.passed_on(held.lease.body)
+        if times < len(PASS_ON_SECONDS):
+            wait = PASS_ON_SECONDS[times]
+            self._outbox.end(Nack(held.handle, 1000 * wait, OTHER_RELEASE, body, held.lease.priority))
+            if error.name not in self._passed_on:
+                self._passed_on.add(error.name)
+                logger.warning("Left to workers of another release, tried again in %d s: %s", wait, error)
+            return
+        logger.error("Kept as a dead letter, no worker that came has what it needs: %s", error)
+        detail: dict[str, str | int] = {"url": error.url, error.kind: error.name, "error": str(error)}
+        _, fresh = codec.passed_on(held.lease.body, times=0)  # a retry begins anew
+        self._outbox.end(Bury(held.handle, OTHER_RELEASE, detail, fresh, held.lease.priority))
 
     def storable(self, request: Request, held: Held) -> Request:
         """*request* for the queue; where it cannot be stored, with the meta and cb_kwargs that it was leased with."""

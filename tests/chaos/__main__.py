@@ -49,6 +49,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--pages", type=whole(2), default=75, help="per host")
     parser.add_argument("--fatal", type=whole(0), default=2, help="pages that kill their worker (default %(default)s)")
     parser.add_argument("--workers", type=whole(1), default=4)
+    parser.add_argument("--old", type=whole(0), default=1, help="of these, of the release before, for a while")
     parser.add_argument("--kills", type=whole(0), default=30)
     parser.add_argument("--freezes", type=whole(0), default=4)
     parser.add_argument("--mongo-kills", type=whole(0), default=10)

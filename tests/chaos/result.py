@@ -12,8 +12,8 @@ from crawler.routing import codec
 from crawler.storage import reader
 from crawler.storage.connection import Database
 from demo.log import Entry
+from tests.chaos.next_release import NextChaosSpider
 from tests.chaos.plan import Plan
-from tests.chaos.spider import ChaosSpider
 from tests.chaos.trouble import Freeze
 from tests.chaos.verdict import Left
 
@@ -33,6 +33,7 @@ class Options:
     pages: int  # per host
     fatal: int = 0  # pages that kill their worker
     workers: int = 4
+    old: int = 1  # of these, of the release before
     kills: int = 30
     freezes: int = 4
     restarts: int = 1
@@ -54,6 +55,7 @@ class Result:
     documents: list[dict[str, Any]] = field(default_factory=list)
     changes: int = 0
     log: list[Entry] = field(default_factory=list)
+    passed_on: int = 0  # requests that workers of the old release left to those of the new one
     kills: int = 0
     fatal_kills: int = 0  # by pages
     restarts: int = 0
@@ -66,7 +68,7 @@ class Result:
 
 async def look(result: Result, frontier: Frontier, database: Database) -> None:
     """Fill in what is left in the frontier and what is stored."""
-    spider = ChaosSpider()
+    spider = NextChaosSpider()
     result.counters = (await frontier.census.stats(spider.name)).total
     result.left = await _left(frontier, result.counters)
     letters = await frontier.dead.find(limit=10_000)

@@ -17,7 +17,10 @@ from demo.children import Child, Family
 
 USAGE_ERROR: Final = 2  # exit status of a worker that cannot use its servers
 
-Kind = Literal["kill", "freeze", "restart", "mongo"]
+OLD: Final = "old"  # how the names of workers of the old release begin
+DEPLOYED_AT: Final = 0.1  # of all pages are done
+
+Kind = Literal["kill", "freeze", "restart", "mongo", "deploy"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,7 @@ def schedule(rng: Random, *, kills: int, freezes: int, restarts: int, mongo_kill
     """All of them in order, over nine tenths of the crawl."""
     counts: dict[Kind, int] = {"kill": kills, "freeze": freezes, "restart": restarts, "mongo": mongo_kills}
     events = [Event(rng.uniform(0.02, 0.9), kind) for kind, count in counts.items() for _ in range(count)]
+    events.append(Event(DEPLOYED_AT, "deploy"))
     return sorted(events, key=lambda event: event.share)
 
 
@@ -56,6 +60,7 @@ class Fleet:
         self.killed: list[Child] = []
         self.killed_by_pages: list[Child] = []
         self.turned_away: list[Child] = []  # they came while Redis was away, and said so
+        self.stopped: list[Child] = []  # of the old release
         self.freezes: list[Freeze] = []
         self._frozen: set[Child] = set()
         self._started = 0
@@ -72,16 +77,28 @@ class Fleet:
                 self.add()
         return self.workers
 
-    def add(self) -> None:
-        """One more."""
+    def add(self, kind: str = "worker") -> None:
+        """One more; those that replace others are of the new release."""
         self._started += 1
-        name = f"worker-{self._started}"
+        name = f"{kind}-{self._started}"
         self.workers.append(self._family.start(name, *self._command(name)))
 
     def victim(self, at_work: set[int]) -> Child | None:
         """One of those with a pid in *at_work*: a worker that is only starting is no target yet."""
-        able = [worker for worker in self.living if worker.pid in at_work and worker not in self._frozen]
+        living = [worker for worker in self.living if not worker.name.startswith(OLD)]  # a deploy ends these
+        able = [worker for worker in living if worker.pid in at_work and worker not in self._frozen]
         return self._rng.choice(able) if able else None
+
+    def deploy(self) -> bool:
+        """Stop the workers of the old release, as a deploy does, and replace them; False while one is frozen."""
+        if any(one.name.startswith(OLD) for one in self._frozen):
+            return False
+        for worker in [one for one in self.workers if one.name.startswith(OLD)]:
+            self.workers.remove(worker)
+            worker.send(signal.SIGTERM)
+            self.stopped.append(worker)
+            self.add()
+        return True
 
     def kill(self, victim: Child) -> None:
         """With -9, and replace it."""

@@ -79,5 +79,6 @@ def test_blows_are_drawn_from_the_seed_and_come_in_order() -> None:
 
     assert events == schedule(Random(1), kills=5, freezes=2, restarts=1, mongo_kills=3)
     assert events == sorted(events, key=lambda event: event.share)
-    assert sorted(event.kind for event in events) == ["freeze"] * 2 + ["kill"] * 5 + ["mongo"] * 3 + ["restart"]
+    blows = sorted(event.kind for event in events if event.kind != "deploy")
+    assert blows == ["freeze"] * 2 + ["kill"] * 5 + ["mongo"] * 3 + ["restart"]
     assert isinstance(events[0], Event)

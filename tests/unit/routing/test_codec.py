@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scrapy import Request, Spider
 from scrapy.http import FormRequest, JsonRequest, XmlRpcRequest
 
-from crawler.errors import CodecError
+from crawler.errors import CodecError, OtherReleaseError
 from crawler.meta import POOL_LAST, POOL_PROXY
 from crawler.routing import codec
 
@@ -126,8 +126,23 @@ def test_a_pickle_is_not_run() -> None:
 @pytest.mark.parametrize("name", ["nothing", "__class__", "__init__", "a.b", "parse item"])
 def test_only_methods_of_the_spider_become_callbacks(name: str) -> None:
     body = msgpack.packb({"u": "https://a.example/", "f": name})
-    with pytest.raises(CodecError, match="no callback"):
+    with pytest.raises(OtherReleaseError, match="no callback"):
         codec.decode(body, SPIDER)
+
+
+@pytest.mark.parametrize(("key", "kind"), [("f", "callback"), ("r", "errback"), ("t", "request class")])
+def test_what_another_release_has_is_named_and_counted(key: str, kind: str) -> None:
+    body = msgpack.packb({"u": "https://a.example/p", key: "parse_next", "d": {"page": 2}})
+    for times in range(3):
+        with pytest.raises(OtherReleaseError) as told:
+            codec.decode(body, SPIDER)
+        assert (told.value.kind, told.value.name, told.value.url) == (kind, "parse_next", "https://a.example/p")
+        before, body = codec.passed_on(body)
+        assert before == times
+    assert codec.passed_on(body, times=0)[0] == 3
+    assert codec.passed_on(codec.passed_on(body, times=0)[1])[0] == 0
+    state = msgpack.unpackb(body) | {key: None}
+    assert codec.decode(msgpack.packb(state), SPIDER).meta == {"page": 2}
 
 
 def test_proxy_credentials_never_reach_redis() -> None:

@@ -1,0 +1,79 @@
+"""An old and a new release side by side: the old one leaves alone what it does not know."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+from scrapy import Request
+from scrapy.utils.test import get_crawler
+
+from crawler.errors import OtherReleaseError
+from crawler.frontier.messages import Lease, Message
+from crawler.routing import codec
+from crawler.worker.lease_book import Held, LeaseBook
+from crawler.worker.lease_endings import Bury, Nack
+from crawler.worker.settler import Settler
+from tests.crawling import Fleet, count, ended, open_frontier
+from tests.integration.crawl.next_release import NextWalkSpider
+from tests.integration.crawl.spiders import WalkSpider
+from tests.sites import Page, Site
+
+
+async def push_next(fleet: Fleet, *urls: str) -> None:
+    """Queue *urls* for the callback of the next release."""
+    messages = [
+        Message(
+            host=f"host-{number}",
+            stream="walk",
+            spider="walk",
+            body=codec.encode(Request(url, NextWalkSpider().parse_next), NextWalkSpider),
+            fingerprint=number,
+        )
+        for number, url in enumerate(urls)
+    ]
+    async with open_frontier(fleet.redis_url, fleet.key) as frontier:
+        await frontier.push(messages)
+
+
+async def test_an_old_worker_buries_nothing_of_the_new_release(fleet: Fleet) -> None:
+    with Site({f"/{number}": Page() for number in range(4)}) as site:
+        await push_next(fleet, *map(site.url, site.pages))
+        old = fleet.start()
+        await fleet.until(lambda now: now.counters.delayed == 4)
+        assert site.requested == []
+        new = fleet.start(SPIDER_MODULES="tests.integration.crawl.next_release")
+        await fleet.workers(2)
+        old.send_signal(signal.SIGTERM)
+        status, log = await ended(old)
+        assert (status, log.count("Left to workers of another release")) == (0, 1)
+        assert count(log, "frontier/nacked_for/unknown_callback") == 4
+        assert (await ended(new))[0] == 0
+        left = await fleet.left()
+        assert sorted(site.requested) == sorted(site.pages)
+    assert left.states == {"done": 4}
+
+
+WAITS = {"RETRY_BASE_SECONDS": 1, "RETRY_CAP_SECONDS": 1}
+
+
+class Outbox(list[Nack | Bury]):
+    end = list.append
+
+
+@pytest.mark.parametrize("retried", [False, True])
+def test_it_is_left_to_others_five_times_in_ten_minutes_before_it_is_a_dead_letter(retried: bool) -> None:
+    outbox = Outbox()
+    settler = Settler(get_crawler(WalkSpider, WAITS), LeaseBook(), outbox, 5)  # type: ignore[arg-type]
+    body = codec.encode(Request("http://a.example/p", NextWalkSpider().parse_next), NextWalkSpider)
+    for _ in range(12 if retried else 6):
+        lease = Lease("0:1", 1, "a.example", "walk", body, 1, "0", 0, 1000, 3, 0)
+        with pytest.raises(OtherReleaseError) as told:
+            codec.decode(body, WalkSpider())
+        settler.pass_on(Held(lease, 0.0, 0.0), told.value)
+        body = outbox[-1].body or b""
+    *waits, letter = outbox[-6:]
+    assert all(isinstance(one, Nack) and one.priority == 3 for one in waits)
+    assert sum(one.delay_ms for one in waits if isinstance(one, Nack)) >= 600_000
+    assert isinstance(letter, Bury)
+    assert (letter.detail["url"], letter.detail["callback"]) == ("http://a.example/p", "parse_next")
