@@ -19,6 +19,7 @@ GIVEN_BACK: Final = "frontier/given_back"
 BURIED: Final = "frontier/dead/{}"
 UNSERIALISABLE: Final = "frontier/unserialisable"
 RESTORED: Final = "frontier/restored"  # requests put back as they were queued: they cannot be stored as they are
+CREDENTIALS: Final = "frontier/credentials_cut"  # requests whose URL had a user name or password
 UNFETCHABLE: Final = "frontier/unfetchable"  # links to what is no http or https address
 STALE: Final = "frontier/stale_tokens"
 RETRIED: Final = "frontier/retried"

@@ -26,26 +26,38 @@ TRACKING = re.compile(
 # The list of public suffixes that ships with tldextract: no look-up over the network, ever.
 _suffixes = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None)
 
+_CREDENTIALS = re.compile(r"^([\x00-\x20]*(?:[a-z][a-z0-9+.-]*:)?//)[^/?#]*@", re.IGNORECASE)
+
 Grouping = Literal["hostname", "domain"]
 
 
 @remembered(16_384)
 def check(url: str) -> str:
-    """Return *url* when a crawler may fetch it; raise MessageError saying what is wrong otherwise."""
+    """Return *url*, without credentials, when a crawler may fetch it; raise MessageError saying what is wrong else."""
+    url = without_credentials(url)
     if len(url) > MAX_URL_LENGTH:
-        raise MessageError(f"URL of {len(url)} characters, at most {MAX_URL_LENGTH} are allowed: {url[:80]}...")
+        text = f"URL of {len(url)} characters, at most {MAX_URL_LENGTH} are allowed: {_shown(url)[:80]}..."
+        raise MessageError(text)
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
     except ValueError as error:
-        raise MessageError(f"not a URL ({error}): {url!r}") from None
+        reason = "" if "@" in url else f" ({error})"  # which quotes what it takes for a port: part of a password
+        raise MessageError(f"not a URL{reason}: {_shown(url)!r}") from None
     if parts.scheme.lower() not in SCHEMES:
-        raise MessageError(f"unknown scheme {parts.scheme!r}, allowed are http and https: {url!r}")
+        raise MessageError(f"unknown scheme {parts.scheme!r}, allowed are http and https: {_shown(url)!r}")
     if not host:
-        raise MessageError(f"URL without a host: {url!r}")
+        raise MessageError(f"URL without a host: {_shown(url)!r}")
     if not url.isprintable() or " " in url:  # neither are surrogates, which stand for bytes that are not UTF-8
-        raise MessageError(f"URL with white space, control characters or bytes that are not UTF-8: {url!r}")
+        text = f"URL with white space, control characters or bytes that are not UTF-8: {_shown(url)!r}"
+        raise MessageError(text)
     return url
+
+
+def without_credentials(url: str) -> str:
+    """*url* without `user:password@`, broken or not. They belong into HTTPAUTH_USER and HTTPAUTH_PASS: a URL is stored,
+    shown, and compared with others."""
+    return _CREDENTIALS.sub(r"\1", url, count=1) if "@" in url else url
 
 
 def canonicalize(url: str) -> str:
@@ -78,11 +90,22 @@ def registrable(host: str) -> str:
     return _suffixes(host).top_domain_under_public_suffix or host
 
 
+@remembered(65_536, longest=256)
+def _site(host: str) -> str:
+    return _suffixes(host, include_psl_private_domains=True).top_domain_under_public_suffix or host
+
+
 def same_site(url: str, other: str) -> bool:
-    """Whether both URLs are of one registrable domain."""
+    """Whether both URLs are of one site as browsers see it: a registrable domain, where the customers of a host such as
+    `github.io` have one each."""
     if url.split("/", 3)[:3] == other.split("/", 3)[:3]:  # nearly all that is asked, and spared the parsing of a URL
         return True
-    return group(url, "domain") == group(other, "domain")
+    return _site(group(url)) == _site(group(other))
+
+
+def _shown(url: str) -> str:
+    """For messages about what is no URL: nobody knows where a password ends in it."""
+    return f"***@{url.rpartition('@')[2]}" if "@" in url else url
 
 
 def _host(host: str) -> str:

@@ -10,10 +10,11 @@ from urllib.parse import urljoin, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from crawler.errors import MessageError
 from crawler.extraction import charsets
 from crawler.extraction.currencies import page_country
 from crawler.extraction.nodetext import HIDDEN_TAGS
-from crawler.urls import same_site
+from crawler.urls import check, same_site, without_credentials
 
 HEAD_CHARACTERS = 60_000  # where <base> and rel=canonical are looked for without a tree
 TAGS_UNCHECKED = 10_000  # a page with fewer tags cannot nest deep enough to matter
@@ -32,6 +33,7 @@ _LANGUAGE = re.compile(r"<html\b[^>]{0,2000}?\blang\s*=\s*[\"']?([\w-]{1,35})", 
 _LINK = re.compile(r"<link\b[^>]{0,4000}>", re.IGNORECASE)
 _BASE = re.compile(r"<base\b[^>]{0,2000}\bhref\s*=\s*[\"']?([^\"'\s>]+)", re.IGNORECASE)
 _CANONICAL = re.compile(r"\brel\s*=\s*[\"']?canonical\b", re.IGNORECASE)
+_NO_URL = re.compile(r"[<>{}|\\^`\[\]\"]|/(?:undefined|null|none|nan|true|false)/?$", re.IGNORECASE)  # of its path
 _HREF = re.compile(r"\bhref\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
 
 
@@ -44,7 +46,7 @@ class Document:
     """
 
     def __init__(self, html: str | bytes, url: str, content_type: str | None = None) -> None:
-        self.url = url
+        self.url = without_credentials(url)
         self.html = charsets.decode(html, content_type) if isinstance(html, bytes) else html
 
     @cached_property
@@ -87,11 +89,12 @@ class Document:
     def canonical_url(self) -> str:
         """The page's rel=canonical when it points into the page's own site, else its URL.
 
-        A canonical link to another site is ignored (it would let one site overwrite another's documents), and
-        so is one to the site's front page from any other page, a common mistake of templates.
+        A canonical link to another site is ignored (it would let one site overwrite another's documents). So are common
+        mistakes of templates: one to the site's front page from any other page, a sentence or an unfilled
+        placeholder in the place of a URL.
         """
         target = self.declared_url
-        if target and same_site(target, self.url) and _same_depth(target, self.url):
+        if target and same_site(target, self.url) and _same_depth(target, self.url) and _is_whole(target):
             return target
         return self.url
 
@@ -142,7 +145,7 @@ def join(base: str, href: str) -> str | None:
         parts = urlsplit(url)
     except ValueError:
         return None
-    return url if parts.scheme in ("http", "https") and parts.netloc else None
+    return without_credentials(url) if parts.scheme in ("http", "https") and parts.netloc else None
 
 
 def _not_too_deep(html: str) -> str:
@@ -163,3 +166,11 @@ def _not_too_deep(html: str) -> str:
 def _same_depth(target: str, url: str) -> bool:
     front = ("", "/")
     return urlsplit(target).path not in front or urlsplit(url).path in front
+
+
+def _is_whole(target: str) -> bool:
+    """Whether it can be the URL of a page."""
+    try:
+        return _NO_URL.search(urlsplit(check(target)).path) is None
+    except (MessageError, ValueError):
+        return False

@@ -16,6 +16,7 @@ from scrapy.crawler import Crawler
 
 from crawler import config
 from crawler.items import Item, ProductItem
+from crawler.urls import without_credentials
 
 MULTILINE = frozenset({"text", "description"})  # fields in which line breaks mean something
 IDENTITY = frozenset({"url", "key"})  # never touched: they decide which document it is
@@ -99,7 +100,7 @@ def _clean_product(item: ProductItem) -> None:
         if isinstance(value := getattr(item, name), str):
             setattr(item, name, change(value))
     if isinstance(item.image, str) and isinstance(item.url, str):
-        item.image = _absolute(item.url, item.image)
+        item.image = without_credentials(_absolute(item.url, item.image))
 
 
 _PRODUCT_FORMS: dict[str, Callable[[str], str]] = {

@@ -12,6 +12,7 @@ from twisted.python.failure import Failure
 
 from crawler.storage import origin
 from crawler.storage.origin import Origin
+from crawler.urls import without_credentials
 
 
 def follow(crawler: Crawler) -> None:
@@ -39,4 +40,4 @@ def _origin(crawler: Crawler, response: Response | Failure | None) -> Origin:
     meta = request.meta if isinstance(request, Request) else {}
     url = response.url if isinstance(response, Response) else request.url if isinstance(request, Request) else ""
     source = {"spider": getattr(crawler.spider, "name", ""), "request_id": meta.get("request_id", "")}
-    return Origin(url, datetime.now(UTC), source)
+    return Origin(without_credentials(url), datetime.now(UTC), source)

@@ -10,6 +10,8 @@ from typing import Final
 
 from protego import Protego, RequestRate
 
+from crawler.urls import without_credentials
+
 MAX_BYTES: Final = 500 * 1024  # RFC 9309 2.5: at least so much is parsed; here no more
 MAX_DELAY_SECONDS: Final = 3_600.0  # a longer one is a mistake or a wish not to be crawled: robots.txt can say that
 MAX_SITEMAPS: Final = 100
@@ -73,7 +75,8 @@ def wishes(lines: str, agent: str) -> RobotsRules:
     parsed = Protego.parse(lines)
     delays = (parsed.crawl_delay(agent) or 0.0, _interval(parsed.request_rate(agent)))
     delay = max(each if math.isfinite(each) else 0.0 for each in delays)
-    return RobotsRules(min(max(delay, 0.0), MAX_DELAY_SECONDS), tuple(parsed.sitemaps)[:MAX_SITEMAPS])
+    sitemaps = tuple(map(without_credentials, parsed.sitemaps))[:MAX_SITEMAPS]
+    return RobotsRules(min(max(delay, 0.0), MAX_DELAY_SECONDS), sitemaps)
 
 
 def _interval(rate: RequestRate | None) -> float:

@@ -20,6 +20,7 @@ from crawler.replay.scheduler import ReplayScheduler
 from crawler.storage import origin
 from crawler.storage.archive.index import Entry
 from crawler.storage.origin import Origin
+from crawler.urls import without_credentials
 
 
 class ReplayGate(GateMiddleware):
@@ -69,7 +70,7 @@ class ReplayMiddleware:
                 continue
             if entry is not None and origin.of(response) is None:
                 source = {"spider": getattr(self._crawler.spider, "name", "")} | entry["source"]
-                origin.note(response, Origin(response.url, entry["at"], source))
+                origin.note(response, Origin(without_credentials(response.url), entry["at"], source))
             yield output
 
 

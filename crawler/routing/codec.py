@@ -16,6 +16,7 @@ from scrapy.http import FormRequest, JsonRequest
 
 from crawler.errors import CodecError, OtherReleaseError
 from crawler.meta import UNSTORED, pooled
+from crawler.urls import without_credentials
 
 MAX_BYTES: Final = 262_144  # one request; larger ones belong in a store of their own, not in Redis
 # Written by the machinery for one attempt, or secret: proxy credentials never reach Redis.
@@ -38,7 +39,7 @@ _FIELDS: Final = {"c": "cookies", "k": "cb_kwargs", "g": "flags"}
 def shown(value: object) -> str:
     """*value* in few characters, also where its own repr fails."""
     try:
-        text = str(value) if isinstance(value, Request) else repr(value)
+        text = f"<{value.method} {without_credentials(value.url)}>" if isinstance(value, Request) else repr(value)
     except Exception as error:  # noqa: BLE001 - a spider's own class
         text = f"<{type(value).__name__} whose repr raises {type(error).__name__}>"
     return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 3]}..."
@@ -60,7 +61,7 @@ def encode(request: Request, spider: Spider | type[Spider]) -> bytes:
 
 
 def _encode(request: Request, spider: Spider | type[Spider]) -> bytes:
-    state: dict[str, Any] = {"u": request.url}
+    state: dict[str, Any] = {"u": without_credentials(request.url)}
     if request.method != "GET":
         state["m"] = request.method
     if name := _NAMES.get(type(request)):
@@ -112,7 +113,7 @@ def decode(body: bytes, spider: Spider) -> Request:
     state = _unpacked(body)
     try:
         request = _class(spider, state)(
-            url=state["u"],
+            url=without_credentials(state["u"]),  # an earlier release stored them
             method=state.get("m", "GET"),
             headers=state.get("h"),
             body=state.get("b", b""),

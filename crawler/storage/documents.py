@@ -23,6 +23,7 @@ from crawler.storage.codec import CODEC
 from crawler.storage.digest import digest_of
 from crawler.storage.origin import Origin
 from crawler.storage.values import UnstorableError, storable
+from crawler.urls import without_credentials
 
 UNTYPED: Final = "items"  # the collection of what is not one of our item classes
 
@@ -95,7 +96,8 @@ def content(item: Item) -> dict[str, Any]:
 
 def identity(item: Item) -> str:
     """The `_id` of the item within its collection."""
-    return f"{item.url}#{item.key}" if item.key else item.url
+    url = without_credentials(item.url) if isinstance(item.url, str) else item.url
+    return f"{url}#{item.key}" if item.key else url
 
 
 def content_hash(item: Item) -> str:
@@ -128,7 +130,7 @@ def _typed(item: Item, moment: datetime, max_bytes: int) -> StoredDocument:
     for name, allowed in (("source", dict), ("issues", list)):
         if not isinstance(values[name], allowed):
             raise UnstorableError("wrong_type", f"{name} = {values[name]!r:.80} is no {allowed.__name__}")
-    values = storable(values)
+    values = storable(values | {"url": without_credentials(item.url)})
     digest, key = content_hash(item), identity(item)
     return StoredDocument(
         item.collection, key, digest, moment, _body(key, values, digest, moment, max_bytes), is_distinctive(item)

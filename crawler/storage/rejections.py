@@ -18,6 +18,7 @@ from crawler.storage.codec import CODEC
 from crawler.storage.documents import BOOKKEEPING, UNTYPED, StoredDocument, identity
 from crawler.storage.origin import Origin
 from crawler.storage.values import UnstorableError, storable
+from crawler.urls import without_credentials
 
 _TEXT_MAX = 65_536  # characters of an item that is kept as text
 
@@ -83,7 +84,7 @@ def _identity(item: Any, page: str) -> str:
 
 def _url(item: Any) -> str:
     try:
-        return str(ItemAdapter(item).get("url") or "")
+        return without_credentials(str(ItemAdapter(item).get("url") or ""))
     except Exception:  # noqa: BLE001 - a field that cannot be read is the reason already
         return ""
 
@@ -99,6 +100,8 @@ def _kept(item: Any, max_bytes: int) -> dict[str, Any]:
     """The item's fields when MongoDB takes them, else its text, cut."""
     try:
         values = storable(dict(ItemAdapter(item)))
+        if isinstance(values.get("url"), str):
+            values["url"] = without_credentials(values["url"])
         if len(bson.encode(values, codec_options=CODEC)) <= max_bytes:
             return values
     except Exception:  # noqa: BLE001 - what is wrong with it is its reason already

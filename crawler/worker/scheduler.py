@@ -25,7 +25,7 @@ from crawler.meta import MIN_TIER, RETRY_WAIT_MS, UNFINISHED_TIMES
 from crawler.policy.outcome import Evidence
 from crawler.policy.tiers import TIERS
 from crawler.routing import codec
-from crawler.urls import canonicalize
+from crawler.urls import canonicalize, without_credentials
 from crawler.worker.dupefilter import FrontierDupeFilter
 from crawler.worker.lease_book import Held
 from crawler.worker.lease_endings import Bury, Move
@@ -87,6 +87,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         )
         self.crawler: Crawler | None = None
         self._worker: Worker | None = None
+        self._warned_of_credentials = False
         self._ready: deque[Request] = deque()  # redirect hops, which go on under the lease they have
 
     @classmethod
@@ -169,6 +170,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         book = self.worker.book
         chain, parent = book.follow_up(request), book.parent(request)
         try:
+            request = self._without_credentials(request)
             if chain is not None:
                 return self._continue(request, *chain)
             return self._push(request, parent, dedupe=not request.dont_filter)
@@ -265,8 +267,19 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         if chain is not None:
             held, source = chain
             self.worker.book.release(source)
-            detail: dict[str, str | int] = {"url": request.url, "error": str(error)}
+            detail: dict[str, str | int] = {"url": without_credentials(request.url), "error": str(error)}
             self.worker.outbox.end(Bury(held.handle, "unserialisable", detail))
+
+    def _without_credentials(self, request: Request) -> Request:
+        url = without_credentials(request.url)
+        if url == request.url:
+            return request
+        self._count(names.CREDENTIALS)
+        if not self._warned_of_credentials:
+            self._warned_of_credentials = True
+            text = "User and password are cut off URLs, such as %s: HTTPAUTH_USER, _PASS and _DOMAIN are for them"
+            logger.warning(text, url)
+        return request.replace(url=url)
 
     def _unserialisable(self, error: CodecError, parent: Held | None) -> None:
         self._count(names.UNSERIALISABLE)

@@ -83,6 +83,58 @@ def test_a_politeness_group_is_the_hostname_or_the_registrable_domain(url: str, 
     assert urls.group(url, "domain") == domain
 
 
+@pytest.mark.parametrize(
+    ("url", "clean"),
+    [
+        ("https://user:secret@shop.example/a", "https://shop.example/a"),
+        ("https://user@shop.example:8443", "https://shop.example:8443"),
+        ("https://@shop.example/", "https://shop.example/"),
+        ("HTTPS://a@b@c:d@shop.example/?x=@", "HTTPS://shop.example/?x=@"),
+        ("//user:secret@shop.example/", "//shop.example/"),
+        (" http://user:secret@shop.example/", " http://shop.example/"),
+        ("http://user:secret@[::1", "http://[::1"),
+        ("https://shop.example/@user/a", "https://shop.example/@user/a"),
+        ("https://shop.example?mail=a@b.example", "https://shop.example?mail=a@b.example"),
+        ("https://shop.example#a@b", "https://shop.example#a@b"),
+        ("mailto:a@b.example", "mailto:a@b.example"),
+        ("text @ text", "text @ text"),
+    ],
+)
+def test_credentials_are_cut_off_and_nothing_else(url: str, clean: str) -> None:
+    assert urls.without_credentials(url) == clean
+    assert urls.without_credentials(clean) == clean
+
+
+def test_a_url_that_may_be_fetched_is_returned_without_credentials() -> None:
+    assert urls.check("https://user:secret@shop.example/a") == "https://shop.example/a"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://user:pa/s3cret@shop.example/",
+        "http://user:s3cret@shop.example:port/",
+        "user:s3cret@shop.example/",
+        "ftp://user:s3cret@shop.example/",
+        "http://user:s3cret@/",
+        "http://user:s3cret@shop.example/a b",
+        "http://user:s3cret@shop.example/" + "a" * 5000,
+        "http://user:?s3cret@shop.example/a b",
+    ],
+)
+def test_what_is_said_about_a_broken_url_holds_no_password(url: str) -> None:
+    with pytest.raises(MessageError) as error:
+        urls.check(url)
+    assert "s3cret" not in str(error.value)
+    assert "'pa'" not in str(error.value)
+
+
+def test_customers_of_one_host_have_a_site_each() -> None:
+    assert not urls.same_site("https://one.github.io/", "https://two.github.io/")
+    assert urls.same_site("https://one.github.io/", "https://a.one.github.io/")
+    assert urls.group("https://one.github.io/", "domain") == "github.io"  # who serves them is one
+
+
 def test_one_site_is_one_registrable_domain() -> None:
     assert urls.same_site("https://a.example.co.uk/", "https://b.example.co.uk/x")
     assert not urls.same_site("https://example.co.uk/", "https://other.co.uk/")

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 
 from scrapy import Request, Spider
 
+from crawler.urls import without_credentials
+
 Link = tuple[str, str, int, bool]  # URL, name of the callback, priority, dont_filter
 
 
@@ -20,7 +22,7 @@ def plain(request: Request, spider: Spider) -> Link | None:
         return None
     if callback is not None and getattr(spider, name, None) != callback:
         return None
-    return request.url, name, request.priority, request.dont_filter
+    return without_credentials(request.url), name, request.priority, request.dont_filter
 
 
 def pack(links: Sequence[Link]) -> bytes:

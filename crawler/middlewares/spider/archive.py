@@ -29,6 +29,7 @@ from crawler.storage.archive.config import ArchiveConfig, Keep
 from crawler.storage.archive.index import Index
 from crawler.storage.archive.records import Page
 from crawler.storage.archive.store import Store
+from crawler.urls import without_credentials
 from crawler.worker.access import worker_if_any
 from crawler.worker.lease_book import Held
 
@@ -117,7 +118,7 @@ class ArchiveMiddleware:
         held = self._held(response)
         headers = response.headers.items()
         return Page(
-            url=response.url,
+            url=without_credentials(response.url),
             status=response.status,
             headers=[(name.decode("latin-1"), value.decode("latin-1")) for name, values in headers for value in values],
             body=response.body,

@@ -14,6 +14,7 @@ from scrapy.http import Response
 from crawler.items import Item
 from crawler.storage import origin
 from crawler.storage.origin import Origin
+from crawler.urls import without_credentials
 from crawler.worker.access import worker_if_any
 from crawler.worker.lease_book import Held
 
@@ -54,7 +55,7 @@ class ProvenanceMiddleware:
             "tier": response.meta.get("tier", "http"),
             "generation": held.lease.generation if held is not None else "",
         }
-        found = Origin(response.url, fetched_at(held, response), source)
+        found = Origin(without_credentials(response.url), fetched_at(held, response), source)
         origin.note(response, found)
         return found
 

@@ -39,11 +39,32 @@ def test_bytes_are_decoded_as_a_browser_would(html: bytes, content_type: str | N
         ('<link rel="canonical" href="http://[bad/">', URL),
         ('<link rel="canonical">', URL),
         ('<body><link rel="canonical" href="/b">', URL),
+        ('<link rel="canonical" href="https://u:s3cret@www.shop.example.co.uk/b">', "https://www.shop.example.co.uk/b"),
+        (
+            '<base href="//u:s3cret@www.shop.example.co.uk/"><link rel=canonical href=b>',
+            "https://www.shop.example.co.uk/b",
+        ),
+        ('<link rel="canonical" href="https://www.shop.example.co.uk@evil.example/b">', URL),
+        ('<link rel="canonical" href="Steel lamp, 40 cm, for the home">', URL),
+        ('<link rel="canonical" href="https://www.shop.example.co.uk/steel lamp">', URL),
+        ('<link rel="canonical" href="https://www.shop.example.co.uk:port/b">', URL),
+        ('<link rel="canonical" href="{{page.url}}">', URL),
+        ('<link rel="canonical" href="[object]">', URL),
+        ('<link rel="canonical" href="undefined">', URL),
+        ('<link rel="canonical" href="https://www.shop.example.co.uk/null">', URL),
+        ('<link rel="canonical" href="/b\x00">', URL),
+        (f'<link rel="canonical" href="/{"b" * 4_000}">', URL),
+        ('<link rel="canonical" href="/größe?a[]=1">', "https://www.shop.example.co.uk/größe?a[]=1"),
         ("", URL),
     ],
 )
 def test_rel_canonical_counts_within_its_own_site(head: str, canonical: str) -> None:
     assert Document(f"<html><head>{head}", URL).canonical_url == canonical
+
+
+def test_the_address_of_a_page_has_no_credentials() -> None:
+    document = Document('<a href="/b">', "https://user:s3cret@shop.example/a")
+    assert (document.canonical_url, document.absolute("/b")) == ("https://shop.example/a", "https://shop.example/b")
 
 
 @pytest.mark.parametrize(
