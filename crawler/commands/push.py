@@ -6,8 +6,7 @@ import argparse
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import partial
-from itertools import chain
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TextIO
 
@@ -55,7 +54,7 @@ class Command(FleetCommand, ScrapyCommand):
             in_range("--priority", opts.priority, -MAX_PRIORITY, MAX_PRIORITY)
             pusher = Pusher(self.crawler_of(args[0]), opts.priority)
             try:
-                tasks.run(pusher.push(read_lines(args[1:]), recrawl=opts.recrawl))
+                tasks.run(pusher.push(read_lines(args[1:], pusher.refuse), recrawl=opts.recrawl))
             except BaseException:  # Ctrl-C, or Redis went away
                 if pusher.outcomes:
                     print(pusher.summary())
@@ -113,44 +112,47 @@ class Pusher:
         self.outcomes += outcomes
         for outcome in (PushOutcome.REFUSED_FULL, PushOutcome.REFUSED_MEMORY):
             if outcomes[outcome]:
-                self._refuse(outcomes[outcome], f"{outcomes[outcome]} messages: the frontier takes no more ({outcome})")
+                self.refuse(f"{outcomes[outcome]} messages: the frontier takes no more ({outcome})", outcomes[outcome])
 
     def _message(self, where: str, line: str, generation: str) -> Message | None:
         try:
             request = parse_line(line, self._spider, self._priority)
             return self._encoder.message(request, generation=generation, dedupe=not request.dont_filter)
-        except (MessageError, CodecError) as error:
-            self._refuse(1, f"{where}: {error}")
+        except (MessageError, CodecError, ValueError) as error:
+            self.refuse(f"{where}: {error}")
             return None
 
-    def _refuse(self, count: int, words: str) -> None:
+    def refuse(self, words: str, count: int = 1) -> None:
+        """Count what cannot be pushed, and say why."""
         self.refused += count
         print(words, file=sys.stderr)
 
 
-def read_lines(sources: list[str]) -> Iterator[Line]:
-    """Every line that is not blank, with its place; raises MessageError at once for what is no URL and no file."""
-    opened = [_open(source) for source in sources]
-    return chain.from_iterable(opened)
+def read_lines(sources: list[str], refuse: Callable[[str], None]) -> Iterator[Line]:
+    """Every line that is not blank, with its place; *refuse* is told of each source that is no URL and no file."""
+    for source in sources:
+        if "://" in source or source.startswith("{"):
+            yield "argument", source.strip()
+            continue
+        try:
+            yield from _numbered(source)
+        except (OSError, ValueError) as error:  # a path with a NUL is a ValueError
+            reason = getattr(error, "strerror", None) or error
+            refuse(f"{source!r} is neither a URL with http:// or https:// nor a file that can be read ({reason})")
 
 
-def _open(source: str) -> Iterator[Line]:
-    if source == "-":
-        return _numbered("standard input", lambda: sys.stdin)
-    if "://" in source or source.startswith("{"):
-        return iter([("argument", source.strip())])
-    path = Path(source)
-    try:
-        path.open("rb").close()  # one file after the other is open, however many there are
-    except OSError as error:
-        raise MessageError(
-            f"{source!r} is neither a URL with http:// or https:// nor a file that can be read ({error.strerror})"
-        ) from None
-    return _numbered(source, partial(path.open, encoding="utf-8", errors="surrogateescape"))
-
-
-def _numbered(name: str, opened: Callable[[], TextIO]) -> Iterator[Line]:
-    with opened() as lines:
+def _numbered(source: str) -> Iterator[Line]:
+    name = "standard input" if source == "-" else source
+    with _opened(source) as lines:
         for number, line in enumerate(lines, 1):
             if text := line.strip():
                 yield f"{name}:{number}", text
+
+
+def _opened(source: str) -> TextIO:
+    """*source* as text; bytes that are none become surrogates, which only their own line is refused for."""
+    if source != "-":
+        return Path(source).open(encoding="utf-8-sig", errors="surrogateescape")
+    if isinstance(sys.stdin, TextIOWrapper):
+        sys.stdin.reconfigure(encoding="utf-8-sig", errors="surrogateescape")
+    return sys.stdin

@@ -7,7 +7,7 @@
 | headers | object of texts | sent with the request |
 | body | text | sent with the request, at most 128 KiB |
 | meta | object | passed to the callback; keys that steer the crawler are refused |
-| callback | text | a method of the spider; default `parse` |
+| callback | text | a public method that the spider's own classes define; default `parse` |
 | priority | whole number | -1000 to 1000, higher first |
 | dont_filter | true or false | crawl even if known |
 | not_before | number or text | Unix seconds, or ISO 8601 with a time zone |
@@ -20,6 +20,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from inspect import isroutine
 from typing import Any, Final
 
 from scrapy import Request, Spider
@@ -31,6 +32,8 @@ from crawler.policy.tiers import TIERS
 
 METHODS: Final = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 MAX_PRIORITY: Final = 1000
+_LIBRARIES: Final = frozenset({"builtins", "scrapy", "scrapy_redis"})
+_HOOKS: Final = frozenset({"closed", "start_requests"})  # called by Scrapy, which does not define them
 MAX_LINE: Final = 262_144  # characters
 MAX_BODY: Final = 131_072  # bytes
 # Keys of `meta` that steer the machinery; a message from outside may not set them.
@@ -43,11 +46,13 @@ def parse_line(line: str, spider: type[Spider], priority: int = 0) -> Request:
     fields = json_object(line) if line.startswith("{") else {"url": line}
     if unknown := sorted(fields.keys() - _READERS.keys()):
         raise MessageError(f"unknown key {unknown[0]!r}, allowed are {', '.join(_READERS)}")
-    values = {key: _READERS[key](value) for key, value in fields.items()}
+    values = {key: _READERS[key](_encodable(key, value)) for key, value in fields.items()}
     if "url" not in values:
         raise MessageError("no 'url'")
-    if (callback := values.get("callback")) and not callable(getattr(spider, callback, None)):
-        raise MessageError(f"callback {callback!r} is not a method of spider {spider.name!r}")
+    if (callback := values.get("callback")) and callback not in (known := callbacks(spider)):
+        raise MessageError(
+            f"callback {callback!r} is not a callback of spider {spider.name!r}: it has {', '.join(known) or 'none'}"
+        )
     meta = values.get("meta", {}) | {
         _META.get(key, key): values[key] for key in ("not_before", "country", "proxy_pool", "tier") if key in values
     }
@@ -61,6 +66,20 @@ def parse_line(line: str, spider: type[Spider], priority: int = 0) -> Request:
         priority=values.get("priority", priority),
         dont_filter=values.get("dont_filter", False),
     )
+
+
+def callbacks(spider: type[Spider]) -> list[str]:
+    """What a message from outside may name as its callback: the public methods that the spider's own classes define,
+    and none that Scrapy, scrapy-redis or the project call themselves (`start`, `closed`, `make_request_from_data` ...).
+    """
+    own = [cls for cls in spider.__mro__ if cls.__module__.partition(".")[0] not in _LIBRARIES and not _is_base(cls)]
+    theirs = {name for cls in spider.__mro__ if cls not in own for name in vars(cls)} - {"parse"} | _HOOKS
+    names = {name for cls in own for name in vars(cls) if not name.startswith("_")} - theirs
+    return sorted(name for name in names if isroutine(getattr(spider, name)))
+
+
+def _is_base(cls: type) -> bool:
+    return cls.__module__ == "crawler.spiders.base"
 
 
 def external_meta(meta: Mapping[str, Any]) -> dict[str, Any]:
@@ -81,6 +100,15 @@ def json_object(text: str) -> dict[str, Any]:
 
 def _refuse(key: str, value: object, allowed: str) -> MessageError:
     return MessageError(f"{key} = {str(value)[:80]!r} cannot be used: allowed is {allowed}")
+
+
+def _encodable(key: str, value: Any) -> Any:
+    """*value*, unless a text in it is half a character (a lone surrogate), which no encoding can write."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except (UnicodeEncodeError, RecursionError):
+        raise _refuse(key, ascii(value)[:80], "valid Unicode text, not nested too deeply") from None
+    return value
 
 
 def _text(key: str) -> Callable[[Any], str]:

@@ -150,7 +150,10 @@ BAD_LINES: Sequence[tuple[str, str]] = [
     ('{"url": "http://a.example/", "headers": {"a": "b\\r\\nc: d"}}', "texts without line breaks"),
     ('{"url": "http://a.example/", "body": 1}', "body = '1' cannot be used: allowed is text of at most"),
     ('{"url": "http://a.example/", "meta": {"proxy": "http://p"}}', "meta = 'proxy' cannot be used"),
-    ('{"url": "http://a.example/", "callback": "missing"}', "callback 'missing' is not a method of spider 'products'"),
+    (
+        '{"url": "http://a.example/", "callback": "missing"}',
+        "callback 'missing' is not a callback of spider 'products'",
+    ),
     ('{"url": "http://a.example/", "priority": 1001}', "a whole number from -1000 to 1000"),
     ('{"url": "http://a.example/", "dont_filter": "yes"}', "dont_filter = 'yes' cannot be used: allowed is true or"),
     ('{"url": "http://a.example/", "not_before": "soon"}', "Unix seconds, or an ISO 8601 time with a time zone"),
@@ -172,6 +175,20 @@ async def test_every_bad_line_is_named_and_the_good_ones_are_pushed(push: Pusher
         assert reason in complaint
         assert len(complaint) < 500
     assert sorted(await push.urls()) == good
+
+
+async def test_half_a_character_or_a_missing_file_costs_nothing_else(push: Pusher, tmp_path: Path) -> None:
+    texts = [
+        "http://a.example/1",
+        '{"url": "http://a.example/\\ud800"}',
+        '{"url": "http://a.example/2", "meta": {"a": "\\udc00"}}',
+    ]
+    path = lines(tmp_path / "urls.txt", *texts, "http://a.example/3")
+    pushed = push(tmp_path / "missing.txt", path, "http://a.example/4")
+    assert (pushed.status, pushed.summary) == (2, "3 pushed to products, 3 refused")
+    assert "missing.txt" in pushed.complaints[0]
+    assert [complaint.partition(": ")[0] for complaint in pushed.complaints[1:]] == [f"{path}:2", f"{path}:3"]
+    assert sorted(await push.urls()) == [f"http://a.example/{number}" for number in (1, 3, 4)]
 
 
 async def test_bytes_that_are_no_text_are_named_too(push: Pusher, tmp_path: Path) -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scrapy import Spider
+from scrapy.spiders import CrawlSpider
 
 from crawler.errors import MessageError
 from crawler.meta import RESERVED
-from crawler.routing.push_schema import external_meta, parse_line
+from crawler.routing.push_schema import callbacks, external_meta, parse_line
+from crawler.spiders.base import FrontierSpider
 
 
 class Shop(Spider):
@@ -83,7 +86,12 @@ def test_every_key_of_the_schema_reaches_the_request() -> None:
         (line(body="x" * 140_000), "at most 131072 bytes"),
         (line(meta=5), "meta = '5' cannot be used"),
         (line(meta={"proxy": "http://evil/"}), "meta = 'proxy' cannot be used: allowed is any key but"),
-        (line(callback="nope"), "callback 'nope' is not a method of spider 'shop'"),
+        (line(callback="nope"), "callback 'nope' is not a callback of spider 'shop': it has parse_item"),
+        (line(url="https://shop.example/\ud800"), "cannot be used: allowed is valid Unicode text"),
+        (line(body="\udc80"), "body = "),
+        (line(meta={"a": [{"b\udfff": 1}]}), "meta = "),
+        (line(headers={"A": "\ud83d"}), "headers = "),
+        ("https://shop.example/caf\udce9", "cannot be used"),
         (line(priority=1001), "priority = '1001' cannot be used: allowed is a whole number from -1000 to 1000"),
         (line(priority=True), "priority"),
         (line(dont_filter="yes"), "true or false"),
@@ -100,13 +108,63 @@ def test_a_bad_line_says_what_is_wrong_and_what_is_allowed(text: str, words: str
     assert len(str(error.value)) < 500
 
 
-@given(st.text() | st.dictionaries(st.sampled_from(["url", "meta", "priority", "tier"]), st.integers()).map(json.dumps))
+@given(
+    st.text()
+    | st.text(st.characters(categories=["Cs", "L", "P"]))
+    | st.dictionaries(st.sampled_from(["url", "meta", "priority", "tier"]), st.integers()).map(json.dumps)
+)
 def test_no_line_breaks_it(text: str) -> None:
     try:
         request = parse_line(text, Shop)
     except MessageError:
         return
     assert request.url.startswith(("http://", "https://"))
+
+
+class Base(CrawlSpider):
+    """A base of the project's own."""
+
+    def parse_shared(self, response: Any) -> None: ...
+
+    @classmethod
+    def from_crawler(cls, crawler: Any, *args: Any, **kwargs: Any) -> Any: ...
+
+
+class Odd(FrontierSpider, Base):
+    """With everything that is no callback, although it can be called or is there."""
+
+    name = "odd"
+    rules = ()
+    factory = dict
+
+    class Nested:
+        """No method."""
+
+    def parse(self, response: Any, **kwargs: Any) -> Any: ...
+
+    async def parse_later(self, response: Any) -> None: ...
+
+    @staticmethod
+    def parse_alone(response: Any) -> None: ...
+
+    async def start(self) -> AsyncIterator[Any]:
+        yield None
+
+    def closed(self, reason: str) -> None: ...
+
+    def make_request_from_data(self, data: bytes) -> Any: ...
+
+    def _parse_private(self, response: Any) -> None: ...
+
+
+def test_only_what_the_spiders_own_classes_define_is_a_callback() -> None:
+    assert callbacks(Odd) == ["parse", "parse_alone", "parse_later", "parse_shared"]
+
+
+@pytest.mark.parametrize("name", sorted({*dir(Odd)} - {"parse", "parse_alone", "parse_later", "parse_shared"}))
+def test_nothing_else_passes_as_a_callback(name: str) -> None:
+    with pytest.raises(MessageError, match="is not a callback of spider 'odd'"):
+        parse_line(line(callback=name), Odd)
 
 
 def test_reserved_meta_is_taken_out_of_raw_entries() -> None:
