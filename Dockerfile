@@ -6,6 +6,8 @@ FROM python:3.11-slim-bookworm AS dependencies
 COPY requirements.production.lock /tmp/
 RUN python -m venv /opt/venv \
     && /opt/venv/bin/pip install --no-cache-dir --no-deps --require-hashes -r /tmp/requirements.production.lock
+# One line instead of a traceback when a command is interrupted while Scrapy loads.
+COPY crawler/commands/interrupted.pth /opt/venv/lib/python3.11/site-packages/
 
 FROM python:3.11-slim-bookworm AS program
 ENV PATH=/opt/venv/bin:$PATH \
@@ -18,6 +20,7 @@ WORKDIR /app
 COPY scrapy.cfg LICENSE ./
 COPY settings settings
 COPY crawler crawler
+COPY shoal_checkout.dist-info shoal_checkout.dist-info
 # Compiled here, because the file system is read-only in production.
 RUN python -m compileall -q crawler settings
 USER 10001:10001

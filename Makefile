@@ -14,6 +14,7 @@ setup: $(STAMP)  ## Create .venv from the lock
 $(STAMP): requirements.lock
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --require-hashes --no-deps --requirement requirements.lock
+	@cp crawler/commands/interrupted.pth $$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 	@touch $@
 
 lock:  ## Resolve the lock again from pyproject.toml

@@ -100,6 +100,11 @@ class Forked:
         """Standard error so far."""
         return self._read(self._stderr)
 
+    @property
+    def output(self) -> str:
+        """Standard output so far."""
+        return self._read(self._stdout)
+
     def send_signal(self, number: int) -> None:
         if self.poll() is None:
             os.kill(self.pid, number)

@@ -1,0 +1,35 @@
+"""What holds for every command from its first moment on: Scrapy loads this before it reads the command line.
+
+`shoal_checkout.dist-info` names one of the commands as an entry point, so that this is loaded even where SCRAPY_PROJECT
+names no project and Scrapy therefore knows no settings, and no command of ours.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import TracebackType
+
+from scrapy.utils.conf import closest_scrapy_cfg, get_config
+
+
+def _say_interrupted(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Ctrl-C before the command runs: it ends the process, and is no mistake to show a traceback of."""
+    if issubclass(kind, KeyboardInterrupt):
+        print("interrupted", file=sys.stderr)
+    else:
+        _shown(kind, error, trace)
+
+
+def _check_project() -> None:
+    """Leave with one line where SCRAPY_PROJECT names no project of the scrapy.cfg that counts here."""
+    given = os.environ  # noqa: TID251 - Scrapy's own variables, read before there are settings
+    if "SCRAPY_PROJECT" not in given or "SCRAPY_SETTINGS_MODULE" in given or not (found := closest_scrapy_cfg()):
+        return
+    projects = get_config()["settings"] if get_config().has_section("settings") else {}
+    print(f"SCRAPY_PROJECT = {given['SCRAPY_PROJECT']!r}: {found} has {', '.join(projects) or 'none'}", file=sys.stderr)
+    raise SystemExit(2)
+
+
+_shown, sys.excepthook = sys.excepthook, _say_interrupted
+_check_project()

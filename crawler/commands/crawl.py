@@ -12,14 +12,14 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 
 from crawler.addon import completed, uses_addon
-from crawler.commands.usage import answering, spider_class
+from crawler.commands.usage import OneLine, answering, spider_class
 from crawler.frontier.command_session import session
 from crawler.storage import connection as storage
 from crawler.worker.scheduler import Scheduler, in_use
 from crawler.worker.worker import FAILED, check_settings
 
 
-class Command(CrawlCommand):
+class Command(OneLine, CrawlCommand):
     """Only this command works on the shared queue; `shell`, `parse`, `check` and the others never do.
 
     In a project without our add-on it is Scrapy's.

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
+import sys
 from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
@@ -19,15 +22,18 @@ from crawler.commands.usage import FleetCommand, answering, console, spider_clas
 from crawler.frontier.command_session import session
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import DeadLetter
+from crawler.policy.outcome import DEAD_REASONS
 
 VERBS = ("list", "show", "retry", "drop")
+MOST = 1_000_000  # letters of one call
+ANSWERED = re.compile(r"http_[1-9][0-9]{2}")
 
 
 class Command(FleetCommand, ScrapyCommand):
     """`list` and `show` read; `retry` queues letters again with a fresh delivery count; `drop` forgets them."""
 
     def syntax(self) -> str:
-        return "list|retry|drop [spider] [--host H] [--reason R] [--limit N] | show ID"
+        return "list|retry|drop [spider] [--host H] [--reason R] [--limit N] [--yes] | show ID"
 
     def short_desc(self) -> str:
         return "List, show, retry or drop dead letters"
@@ -39,6 +45,7 @@ class Command(FleetCommand, ScrapyCommand):
         parser.add_argument(
             "--limit", type=int, default=100, help="at most so many, newest first (default %(default)s)"
         )
+        parser.add_argument("--yes", action="store_true", help="drop: do not ask")
         parser.add_argument("--json", action="store_true", help="list, show: one JSON object per letter")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -47,32 +54,54 @@ class Command(FleetCommand, ScrapyCommand):
             if not args or args[0] not in VERBS or len(args) > 2 or (args[0] == "show") > (len(args) == 2):
                 words = f"name one of {', '.join(VERBS)}; then a spider, or for `show` an id"
                 raise UsageError(words, print_help=False)
-            in_range("--limit", opts.limit, 1, 1_000_000)
-            tasks.run(self._run(args[0], args[1] if len(args) == 2 else None, opts))
-
-    async def _run(self, verb: str, name: str | None, opts: argparse.Namespace) -> None:
-        assert self.settings is not None
-        async with session(self.settings) as frontier:
+            in_range("--limit", opts.limit, 1, MOST)
+            verb, name = args[0], args[1] if len(args) == 2 else None
             if verb == "show":
-                await self._show(frontier, str(name))
+                tasks.run(self._show(str(name)))
                 return
-            letters = await frontier.dead.find(name, host=opts.host, reason=opts.reason, limit=opts.limit)
-            if name and not letters:
-                spider_class(self.settings, name)  # that of an earlier release may have letters
+            letters = tasks.run(self._find(name, opts))
             if verb == "list":
-                await self._list(frontier, letters, as_json=opts.json)
+                tasks.run(self._list(letters, as_json=opts.json))
                 return
-            settle = frontier.dead.retry if verb == "retry" else frontier.dead.drop
-            settled = sum(await settle([letter.id for letter in letters]))
-            print(f"{settled} {'queued again' if verb == 'retry' else 'dropped'}")
-            if kept := len(letters) - settled:
-                print(f"{kept} left as they are: a start URL that could not be read can only be dropped")
-            if len(letters) == opts.limit:
-                print(f"that was the limit: --limit takes more than {opts.limit}")
+            if verb == "drop" and letters and not opts.yes:
+                _ask(f"Throw {len(letters)} dead letters{f' of {name}' if name else ''} away for good?")
+            self._tell(verb, letters, tasks.run(self._settle(verb, letters)), opts.limit)
 
-    async def _show(self, frontier: Frontier, letter_id: str) -> None:
+    def _session(self) -> AbstractAsyncContextManager[Frontier]:
+        assert self.settings is not None
+        return session(self.settings)
+
+    async def _find(self, name: str | None, opts: argparse.Namespace) -> list[DeadLetter]:
+        async with self._session() as frontier:
+            letters = await frontier.dead.find(name, host=opts.host, reason=opts.reason, limit=opts.limit)
+            if letters or not (name or opts.reason):
+                return letters
+            known = await frontier.dead.find(None, limit=MOST)
+        if name and all(letter.spider != name for letter in known):  # one that is deleted may have letters
+            assert self.settings is not None
+            spider_class(self.settings, name)
+        reasons = sorted({letter.reason for letter in known} | {*DEAD_REASONS})
+        if opts.reason and opts.reason not in reasons and not ANSWERED.fullmatch(opts.reason):
+            words = f"--reason {opts.reason!r} is none: there are {', '.join(reasons)}, and http_ with a status"
+            raise UsageError(words, print_help=False)
+        return []
+
+    async def _settle(self, verb: str, letters: Sequence[DeadLetter]) -> int:
+        async with self._session() as frontier:
+            settle = frontier.dead.retry if verb == "retry" else frontier.dead.drop
+            return sum(await settle([letter.id for letter in letters]))
+
+    def _tell(self, verb: str, letters: Sequence[DeadLetter], settled: int, limit: int) -> None:
+        print(f"{settled} {'queued again' if verb == 'retry' else 'dropped'}")
+        if kept := len(letters) - settled:
+            print(f"{kept} left as they are: a start URL that could not be read can only be dropped")
+        if len(letters) == limit:
+            print(f"that was the limit: --limit takes more than {limit}")
+
+    async def _show(self, letter_id: str) -> None:
         try:
-            letter = await frontier.dead.show(letter_id)
+            async with self._session() as frontier:
+                letter = await frontier.dead.show(letter_id)
         except ValueError:
             raise UsageError(f"{letter_id!r} is no id: `scrapy dead list` shows them", print_help=False) from None
         if letter is None:
@@ -81,7 +110,7 @@ class Command(FleetCommand, ScrapyCommand):
         else:
             print(json.dumps(_plain(letter), indent=2, default=str))
 
-    async def _list(self, frontier: Frontier, letters: Sequence[DeadLetter], *, as_json: bool) -> None:
+    async def _list(self, letters: Sequence[DeadLetter], *, as_json: bool) -> None:
         if as_json:
             for letter in letters:
                 print(json.dumps(_plain(letter), default=str))
@@ -90,9 +119,19 @@ class Command(FleetCommand, ScrapyCommand):
         for letter in letters:
             row = (letter.reason, letter.host, letter.deliveries, letter.status or "", letter.worker, _what(letter))
             table.add_row(letter.id, f"{_at(letter):%Y-%m-%d %H:%M:%S}", *map(str, row))
-        total, evicted = await frontier.dead.count(), await frontier.dead.evicted()
+        async with self._session() as frontier:
+            total, evicted = await frontier.dead.count(), await frontier.dead.evicted()
         console().print(table if letters else "No dead letters match.")
         print(f"{len(letters)} shown of {total} kept; {evicted} evicted for want of room (FRONTIER_DEAD_LIMIT)")
+
+
+def _ask(question: str) -> None:
+    """Return when whoever sits at the terminal agrees; raises UsageError where nobody does, exits where they do not."""
+    if not sys.stdin.isatty():
+        raise UsageError(f"{question} Nobody can be asked here: --yes says so", print_help=False)
+    if input(f"{question} [y/N] ").strip().lower() not in {"y", "yes"}:
+        print("nothing is dropped")
+        raise SystemExit(0)
 
 
 def _at(letter: DeadLetter) -> datetime:

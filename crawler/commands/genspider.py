@@ -13,14 +13,14 @@ from scrapy.exceptions import UsageError
 from crawler import urls
 from crawler.addon import uses_addon
 from crawler.commands.options import host_name
-from crawler.commands.usage import answering
+from crawler.commands.usage import OneLine, answering
 from crawler.errors import ShoalError
 
 NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
 TEMPLATES: Final = Path(__file__).parent.parent / "templates" / "spiders"
 
 
-class Command(GenspiderCommand):
+class Command(OneLine, GenspiderCommand):
     """`-t product` is a spider of the fleet; `-l` lists all templates."""
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 
 from rich.console import Group
 from rich.live import Live
@@ -80,10 +82,17 @@ class Command(FleetCommand, ScrapyCommand):
                 console().print(render(seen))
 
     async def _watch(self, frontier: Frontier, spider: str | None, seen: Snapshot) -> None:
-        with Live(render(seen), console=console(), auto_refresh=False) as live:
+        """On a terminal one picture that changes, elsewhere one block per look, with its time and an empty line."""
+        shown = console()
+        with Live(render(seen), console=shown, auto_refresh=False) if shown.is_terminal else nullcontext() as live:
             while True:
+                if live is None:
+                    shown.print(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC", render(seen), "", sep="\n")
+                    sys.stdout.flush()
                 await asyncio.sleep(WATCH_SECONDS)
-                live.update(render(await look(frontier, spider)), refresh=True)
+                seen = await look(frontier, spider)
+                if live is not None:
+                    live.update(render(seen), refresh=True)
 
 
 async def look(frontier: Frontier, spider: str | None) -> Snapshot:

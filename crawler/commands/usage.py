@@ -8,7 +8,8 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, ClassVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from rich.console import Console
 from scrapy import Spider
@@ -31,7 +32,22 @@ INTERRUPTED = 130  # as shells say for Ctrl-C
 PIPE_WIDTH = 160  # columns of what goes to a file or a pipe: whole host names
 
 
-class FleetCommand(_Command):
+class OneLine(_Command):
+    """For a command whose mistakes are one line: argparse would print the usage of the command before it."""
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """As the command's own, on a parser that says no more than what is wrong."""
+        super().add_options(parser)
+        parser.error = partial(_fail, parser)  # type: ignore[method-assign]
+
+
+def _fail(parser: argparse.ArgumentParser, words: str) -> NoReturn:
+    command = " ".join((parser.usage or "scrapy").split()[:2])
+    hint = f" (see `{command} --help`)" if words.startswith("argument ") else ""  # ours say what is allowed
+    parser.exit(2, f"{command}: {words}{hint}\n")
+
+
+class FleetCommand(OneLine):
     """Before Scrapy's class among the bases of a command: its settings are those of a crawl of the fleet."""
 
     requires_project = True

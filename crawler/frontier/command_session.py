@@ -22,7 +22,6 @@ async def session(settings: BaseSettings) -> AsyncIterator[Frontier]:
         await frontier.open()
         yield frontier
     except (RedisError, OSError) as error:
-        where = server_check.address(frontier.client)
-        raise ServiceError(f"Redis at {where} failed ({type(error).__name__}): try again") from error
+        raise ServiceError(server_check.explained(frontier.client, error)) from error
     finally:
         await frontier.client.aclose()

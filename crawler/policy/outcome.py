@@ -13,6 +13,11 @@ from typing import Final
 from crawler.policy.failures import FailureClass
 
 EXCERPT_CHARS: Final = 500
+# Why a dead letter may be one, beside http_ and a status: what `scrapy dead --reason` takes (docs/operations.md).
+DEAD_REASONS: Final = (
+    *("spider_error", "item_error", "blocked", "download_error", "deliveries", "unknown_end"),
+    *("unserialisable", "unserialisable_child", "undecodable", "bad_seed"),
+)
 
 
 class Verdict(StrEnum):

@@ -23,6 +23,16 @@ from crawler.frontier.server.shards import Shards
 # What is queued before less urgent requests of its host stays compact, and so do big buckets of fingerprints.
 TUNING: Final = {"zset-max-listpack-value": 512, "set-max-intset-entries": 2048}
 LOADING_POLL_SECONDS: Final = 0.5
+# What a server of the right kind may still refuse, by the code in its words or redis-py's class for it, and what to do.
+_REFUSALS: Final = {
+    "MISCONF": "takes no writes, because it cannot save them to its disk: its log says why (most often it is full)",
+    "ReadOnly": "is a replica, which takes no writes: name the primary in REDIS_URL",
+    "READONLY": "is a replica, which takes no writes: name the primary in REDIS_URL",
+    "NOREPLICAS": "takes no writes, because it has fewer replicas than its min-replicas-to-write: start them",
+    "OutOfMemory": "takes no writes, because it is full: raise its maxmemory, or free some of it",
+    "BUSY": "is busy with somebody's script: wait, or end that with SCRIPT KILL",
+    "CLUSTERDOWN": "is a Cluster of which nodes are away: start them",
+}
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +45,7 @@ async def prepare(shards: Shards) -> tuple[str, ...]:
         await layout.check(shards)
         return await _advice(shards.client)
     except (RedisError, OSError) as error:
-        raise ServiceError(_explained(shards.client, error)) from None
+        raise ServiceError(explained(shards.client, error)) from None
 
 
 async def _loaded(client: Any) -> None:
@@ -82,8 +92,8 @@ async def _tuned(client: Any) -> str:
     return ""
 
 
-def _explained(client: Any, error: Exception) -> str:
-    """Where and what, without the secrets that a URL or a message of the driver may hold."""
+def explained(client: Any, error: Exception) -> str:
+    """Where it failed and what to do, without the secrets that a URL or a message of the driver may hold."""
     where = address(client)
     if isinstance(error, AuthenticationError) or "NOAUTH" in str(error) or "WRONGPASS" in str(error):
         return f"Redis at {where} asks for another user or password: check REDIS_URL or REDIS_PARAMS"
@@ -94,7 +104,9 @@ def _explained(client: Any, error: Exception) -> str:
     if "cluster support disabled" in str(error):
         return f"Redis at {where} is no Cluster: set REDIS_CLUSTER to False"
     if isinstance(error, ResponseError):
-        return f"Redis at {where} cannot run the frontier ({error}): Redis 7 or Valkey 7.2 and later can"
+        said = f"{type(error).__name__} {error}"
+        advice = "cannot run the frontier: Redis 7 or Valkey 7.2 and later can"
+        return f"Redis at {where} {next((_REFUSALS[code] for code in _REFUSALS if code in said), advice)} ({error})"
     return (
         f"Redis at {where} does not answer ({type(error).__name__}): start it, correct REDIS_URL, "
         "or leave REDIS_URL empty to use the bundled server"

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
 
 import pytest
 from redis.asyncio import Redis
@@ -11,6 +18,7 @@ from crawler.frontier.messages import Message
 from crawler.frontier.state.tiers import Tiers
 from crawler.policy.tiers import Learned
 from tests.crawling import Fleet, ended, open_frontier
+from tests.zygote import PROJECT_DIR
 
 pytestmark = pytest.mark.usefixtures("letters")
 
@@ -114,7 +122,7 @@ def test_one_letter_is_shown_with_its_error(fleet: Fleet) -> None:
 
 def test_retry_queues_and_drop_forgets(fleet: Fleet) -> None:
     assert scrapy(fleet, "dead", "retry", "products", "--reason", "spider_error")[1] == "1 queued again\n"
-    assert scrapy(fleet, "dead", "drop", "products")[1] == "1 dropped\n"
+    assert scrapy(fleet, "dead", "drop", "products", "--yes")[1] == "1 dropped\n"
     counters = json.loads(scrapy(fleet, "status", "products", "--json")[1])["spiders"]["products"]
     assert (counters["queued"], counters["dead"], counters["dropped"]) == (2, 0, 1)
 
@@ -129,6 +137,12 @@ def test_retry_queues_and_drop_forgets(fleet: Fleet) -> None:
         (["dead", "list", "--limit", "0"], "--limit 0 is out of range: 1 to 1000000"),
         (["dead", "list", "prodcts"], "there is no spider 'prodcts'"),
         (["dead", "list", "--host", "http://a.example/"], "'http://a.example/' is no host name"),
+        (["dead", "list", "--reason", "nope"], "--reason 'nope' is none: there are bad_seed, blocked, "),
+        (["dead", "retry", "products", "--reason", "spider_eror"], "spider_error"),
+        (
+            ["dead", "drop", "products"],
+            "Throw 2 dead letters of products away for good? Nobody can be asked here: --yes",
+        ),
         (["dead", "list", "--reson", "x"], "there is no option --reson"),
         (["status", "prodcts"], "there is no spider 'prodcts'"),
         (["status", "a", "b"], "at most one spider"),
@@ -139,3 +153,53 @@ def test_a_wrong_call_is_one_line_and_status_2(fleet: Fleet, args: list[str], wo
     status, _, complaint = scrapy(fleet, *args)
     assert status == 2
     assert words in complaint
+    assert len(complaint.splitlines()) == 1
+
+
+async def test_letters_of_a_deleted_spider_are_listed_and_dropped(fleet: Fleet) -> None:
+    async with open_frontier(fleet.redis_url, fleet.key) as frontier:
+        await frontier.push(
+            [Message(host="shop.example", stream="gone", spider="gone", body=b"x", fingerprint=9, cap=10)]
+        )
+        [lease] = (await frontier.lease(["gone"], 1, worker="w1")).leases
+        assert await frontier.bury(lease.id, lease.token, reason="of_another_release")
+    assert scrapy(fleet, "dead", "list", "gone", "--host", "other.example")[:2] == (
+        0, "No dead letters match.\n0 shown of 3 kept; 0 evicted for want of room (FRONTIER_DEAD_LIMIT)\n",
+    )  # fmt: skip
+    assert scrapy(fleet, "dead", "list", "--reason", "of_another_release", "--host", "other.example")[0] == 0
+    assert len(scrapy(fleet, "dead", "list", "gone", "--json")[1].splitlines()) == 1
+    assert scrapy(fleet, "dead", "drop", "gone", "--yes")[1] == "1 dropped\n"
+
+
+def test_nothing_is_dropped_unless_somebody_agrees(fleet: Fleet) -> None:
+    given = ["dead", "drop", "products", "-s", f"FRONTIER_KEY={fleet.key}"]
+    for answer, said in (("n", "nothing is dropped"), ("", "nothing is dropped"), ("y", "2 dropped")):
+        assert said in _at_a_terminal(fleet, given, answer)
+    assert scrapy(fleet, "dead", "list", "--json")[1] == ""
+
+
+def _at_a_terminal(fleet: Fleet, arguments: list[str], answer: str) -> str:
+    """What a command shows somebody who types *answer*."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "scrapy", *arguments]
+    with subprocess.Popen(command, cwd=PROJECT_DIR, env=fleet.runner.env, stdin=theirs, stdout=theirs) as process:
+        os.close(theirs)
+        os.write(ours, f"{answer}\n".encode())
+        process.wait(60)
+        shown = os.read(ours, 65_536).decode()
+    os.close(ours)
+    return shown
+
+
+async def test_watching_into_a_pipe_shows_a_block_at_a_time(fleet: Fleet) -> None:
+    watching = fleet.runner.fork("status", "products", "--watch", "-s", f"FRONTIER_KEY={fleet.key}")
+    deadline = time.monotonic() + 40
+    while watching.output.count(" UTC\n") < 2:
+        assert time.monotonic() < deadline, watching.output
+        await asyncio.sleep(0.05)
+    watching.send_signal(signal.SIGINT)
+    await ended(watching)
+    blocks = watching.output.split("\n\n")
+    assert "shop.example" in blocks[0]
+    assert "shop.example" in blocks[1]
+    assert "\x1b" not in watching.output

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 import pytest
-from redis.exceptions import BusyLoadingError
+from redis.exceptions import BusyLoadingError, OutOfMemoryError, ReadOnlyError, ResponseError
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 from crawler.frontier.server import server_check
@@ -35,6 +35,25 @@ async def test_it_is_waited_for_and_that_is_said_once(
 
     assert not server.refusals
     assert caplog.messages == ["Redis at redis.example:6379 is still loading its data: waiting"]
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (ResponseError("MISCONF Valkey is configured to save RDB snapshots, but ..."), "cannot save them to its disk"),
+        (ReadOnlyError("You can't write against a read only replica."), "is a replica"),
+        (ResponseError("NOREPLICAS Not enough good replicas to write."), "min-replicas-to-write"),
+        (OutOfMemoryError("command not allowed when used memory > 'maxmemory'."), "raise its maxmemory"),
+        (ResponseError("BUSY Valkey is busy running a script."), "SCRIPT KILL"),
+        (ResponseError("unknown command 'EVALSHA'"), "Redis 7 or Valkey 7.2 and later can"),
+        (RedisConnectionError("refused"), "does not answer (ConnectionError): start it"),
+    ],
+)
+def test_the_advice_is_for_what_the_server_said(error: Exception, words: str) -> None:
+    said = server_check.explained(Server(), error)
+    assert said.startswith("Redis at redis.example:6379 ")
+    assert words in said
+    assert ("Redis 7 or Valkey" in said) == ("EVALSHA" in str(error))
 
 
 async def test_one_that_is_not_there_is_not(caplog: pytest.LogCaptureFixture) -> None:

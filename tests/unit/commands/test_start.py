@@ -1,0 +1,75 @@
+"""What holds before a command runs: whatever Scrapy or a person does in its first second."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from settings.base import PROJECT_DIR
+
+PTH = PROJECT_DIR / "crawler/commands/interrupted.pth"
+
+
+def _python(script: str, *args: str, **env: str) -> subprocess.CompletedProcess[str]:
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("SCRAPY_")}
+    return subprocess.run(
+        [sys.executable, "-c", script, *args],
+        cwd=PROJECT_DIR,
+        env=inherited | env,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("before", ["import crawler.commands", f"exec(open({str(PTH)!r}).read())"])
+def test_ctrl_c_while_everything_loads_is_one_word(before: str) -> None:
+    ended = _python(f"import sys; sys.argv = ['/bin/scrapy']; {before}; raise KeyboardInterrupt")
+    assert ended.returncode != 0
+    assert ended.stderr == "interrupted\n"
+
+
+@pytest.mark.parametrize("before", ["import crawler.commands", f"exec(open({str(PTH)!r}).read())"])
+def test_a_mistake_is_shown_as_ever(before: str) -> None:
+    ended = _python(f"import sys; sys.argv = ['/bin/scrapy']; {before}; raise KeyError('mine')")
+    assert "Traceback" in ended.stderr
+    assert "KeyError: 'mine'" in ended.stderr
+
+
+def test_other_programs_of_the_environment_are_interrupted_as_ever() -> None:
+    assert (
+        "Traceback"
+        in _python(
+            f"import sys; sys.argv = ['/bin/pytest']; exec(open({str(PTH)!r}).read()); raise KeyboardInterrupt"
+        ).stderr
+    )
+
+
+SCRAPY = "from scrapy.cmdline import execute; execute()"
+
+
+@pytest.mark.parametrize("command", ["push", "list", "crawl"])
+def test_a_project_that_there_is_not_is_one_line(command: str) -> None:
+    ended = _python(SCRAPY, command, SCRAPY_PROJECT="bogus")
+    words = f"SCRAPY_PROJECT = 'bogus': {PROJECT_DIR / 'scrapy.cfg'} has default, production, test\n"
+    assert (ended.returncode, ended.stdout, ended.stderr) == (2, "", words)
+
+
+def test_projects_that_there_are_and_settings_by_name_go_on(tmp_path: Path) -> None:
+    assert _python(SCRAPY, "list", SCRAPY_PROJECT="test").returncode == 0
+    assert _python(SCRAPY, "list", SCRAPY_PROJECT="bogus", SCRAPY_SETTINGS_MODULE="settings.test").returncode == 0
+
+
+@pytest.mark.parametrize(
+    "arguments", [["push", "products", "--priority", "high"], ["dead"], ["push", "a", "b", "--nope"]]
+)
+def test_what_is_wrong_is_one_line_without_the_usage(arguments: list[str]) -> None:
+    ended = _python(SCRAPY, *arguments)
+    assert ended.returncode == 2
+    assert len(ended.stderr.splitlines()) == 1
+    assert ended.stderr.startswith(f"scrapy {arguments[0]}: ")
