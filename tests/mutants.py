@@ -21,7 +21,7 @@ from scrapy.settings import BaseSettings
 from crawler.embedded import ensure
 from crawler.frontier.server.scripts import source
 from tests.integration.frontier.test_model import SETTINGS, FrontierMachine
-from tests.integration.frontier.test_wire import PACES, simulate
+from tests.integration.frontier.test_wire import PACES, disagree, simulate
 
 EXAMPLES = 400
 SEEDS = 25
@@ -92,6 +92,17 @@ MUTANTS = (
     Mutant("a probe that fails waits no longer than before", "lib/adapt", "BREAKER_MS * 2 ^ h[TRIPS]", "BREAKER_MS"),
     Mutant("a probe that succeeds closes nothing", "lib/adapt", "  h[TRIPS] = 0\n", ""),
     Mutant("an old answer closes a breaker", "lib/adapt", "if wire < h[TRIPPED] then return 1 end", ""),
+    Mutant("the last rule wins, not the strictest", "lib/rules", "math.max(delay, other_delay)", "other_delay"),
+    Mutant("rules end while their worker lives", "lib/rules", "SILENT_MS = 12000", "SILENT_MS = 1500"),
+    Mutant("rules outlive their worker", "lib/rules", "SILENT_MS = 12000", "SILENT_MS = 60000"),
+    Mutant("a raised delay spares the next request", "lib/rules", "h[NEXT] = h[NEXT] + later", "local _ = later"),
+    Mutant("a lease is handed out unstated", "lease", "then return {0} end", "then local _ = 0 end"),
+    Mutant(
+        "a push changes what workers state",
+        "lib/rules",
+        "or works_on(h, s.spider) then return end",
+        "then local _ = 0 end",
+    ),
     Mutant("a clock that jumped lets a host be hit twice", "lib/hosts", "state.resumed + h[DELAY]", "0 * h[DELAY]"),
 )
 
@@ -104,6 +115,11 @@ def killer(server: BaseSettings, replaced: Mapping[str, str]) -> tuple[str, Exce
                 simulate(server, seed, pace, replaced)
             except Exception as error:  # noqa: BLE001  # a script that fails is a fault found, too
                 return "wire", error
+    for seed in range(SEEDS):
+        try:
+            disagree(server, seed, replaced)
+        except Exception as error:  # noqa: BLE001
+            return "rules", error
     machine = type("Mutant", (FrontierMachine,), {"settings": server, "replaced": replaced})
     try:
         run_state_machine_as_test(machine, settings=_QUICK)

@@ -7,6 +7,7 @@ second copy).
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
@@ -25,6 +26,8 @@ from crawler.frontier.state.dead_letters import DeadLetters
 from crawler.frontier.state.generations import Generations
 from crawler.frontier.state.inspection import Inspection
 from crawler.frontier.state.robots import Robots
+from crawler.frontier.statement import Statement
+from crawler.policy.pace import Pace
 
 LEASE_MOST: Final = 500  # in one call, which holds Redis up
 
@@ -52,6 +55,7 @@ class Frontier:
         self.generations = Generations(self.shards)
         self.robots = Robots(self.shards)
         self.gauge = Backpressure(client, config)
+        self.statement: Statement | None = None  # the rules of the worker whose frontier this is
         self.advice: tuple[str, ...] = ()  # what an operator could do better, once it is open
         self._rng = rng
         self._born: dict[int, int] = {}
@@ -68,6 +72,11 @@ class Frontier:
 
     async def push(self, messages: Sequence[Message], *, forced: bool = False) -> list[PushOutcome]:
         """Store what is new. *forced*: children of leased work, never refused for fullness (but at maxmemory)."""
+        if self.statement is not None:
+            for message in messages:
+                self.statement.note(message.host, Pace(message.delay_ms, message.cap, message.burst))
+            if self.statement.is_news:
+                await self.state()
         full = not forced and await self.gauge.memory_full()
 
         async def run(shard: int, group: list[Message]) -> list[PushOutcome]:
@@ -102,6 +111,8 @@ class Frontier:
         with *suspects_ok*."""
         if await self.gauge.memory_full():
             limit = max(1, limit // 4)
+        if self.statement is not None and self.statement.is_news:
+            await self.state()
         first = int(self._rng() * self.shards.count)
         leases: list[Lease] = []
         waits: list[int] = []
@@ -131,15 +142,40 @@ class Frontier:
     async def _lease(
         self, shard: int, wishes: tuple[int, str, str], streams: Sequence[str], excluded: Collection[str]
     ) -> list[Any]:
-        """Lease from one shard, once what is overdue there is back in the queue."""
-        for reaped in ("0", "1"):
+        """Lease from one shard, once what is overdue there is back in the queue, and our rules are stated there."""
+        reaped, stated = "0", self.statement.text if self.statement else ""
+        while True:
             answer: list[Any] = await self.shards.run(
-                "lease", shard, *wishes, reaped, len(streams), *streams, *excluded
+                "lease", shard, *wishes, reaped, stated, len(streams), *streams, *excluded
             )
-            if answer:
+            if len(answer) > 1:
                 return answer
-            await self.shards.run("reap", shard)
-        raise AssertionError("lease.lua asks for reap.lua once only")
+            if answer:
+                await self._state(shard)
+            else:
+                await self.shards.run("reap", shard)
+                reaped = "1"
+
+    async def state(self) -> None:
+        """State by which rules this worker visits hosts: within moments no worker goes beyond them, for as long as this
+        is repeated every few seconds."""
+        if (statement := self.statement) is None:
+            return
+        news = statement.is_news
+        statement.is_news = False
+        try:
+            await asyncio.gather(*(self._state(shard, news=news) for shard in range(self.shards.count)))
+        except (RedisError, OSError):
+            statement.is_news = news
+            raise
+
+    async def _state(self, shard: int, *, news: bool = False) -> None:
+        assert self.statement is not None
+        row = (self.statement.text, self.statement.digest, len(self.statement.exceptions))
+        while news or not await self.shards.run("rules", shard, *row):
+            for exceptions in self.statement.rows():
+                await self.shards.run("rules", shard, *row, *exceptions)
+            news = False
 
     async def start(self, handles: Sequence[Handle], *, on_wire: bool = False) -> list[bool]:
         """Charge a delivery; False: the lease is no longer ours, do not send.
@@ -262,12 +298,12 @@ class Frontier:
         With *lease* it goes under that lease: in its slot while it holds one (robots.txt before the page: report the
         first with keep=True, then take again for the page), else the lease is given a slot again (a redirect hop).
         """
-        shard = self.shards.of_host(host)
+        shard, spider = self.shards.of_host(host), self.statement.spider if self.statement else ""
         under: tuple[bytes, ...] = ()
         if lease is not None:
             shard, numbers = keys.split_handle(lease)
             under = (handle_row(*numbers),)
-        wait, number, token = await self.shards.run("take", shard, host, delay_ms, cap, burst, worker, *under)
+        wait, number, token = await self.shards.run("take", shard, host, delay_ms, cap, burst, worker, spider, *under)
         if wait:
             return Take(max(0, wait), lost=wait < 0)
         return Take(0, self.config.start_within_ms, (f"{shard}:{int(number)}", token))

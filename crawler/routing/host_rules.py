@@ -11,7 +11,8 @@ from scrapy.settings import BaseSettings
 
 from crawler import config, urls
 from crawler.errors import ConfigError
-from crawler.policy.domains import Rules, load_rules
+from crawler.policy.domains import DomainRules, Rules, load_rules
+from crawler.policy.pace import Pace
 from crawler.policy.tiers import TIERS, Tier
 
 
@@ -25,6 +26,11 @@ class HostRule:
     tier: Tier = TIERS[0]  # the least one its pages need
     max_tier: Tier = TIERS[-1]
     burst: int = 1  # most requests that need not wait for the delay, after a rest
+
+    @property
+    def pace(self) -> Pace:
+        """What the fleet has to agree on."""
+        return Pace(self.delay_ms, self.cap, self.burst)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +64,46 @@ class HostRules:
     def of(self, request: Request) -> HostRule:
         """The rule for *request*'s group: what domains.toml says of the site, else DOWNLOAD_SLOTS, else the rest."""
         site = self.domains.for_url(request.url)
-        grouping = self.grouping
-        if site.group_by_domain is not None:
-            grouping = "domain" if site.group_by_domain else "hostname"
-        group = request.meta.get("download_slot") or urls.group(request.url, grouping)
+        group = request.meta.get("download_slot") or urls.group(request.url, self._grouping(site))
+        pace = self._pace(site, group)
+        tiers = (site.tier or TIERS[0], site.max_tier or TIERS[-1])
+        return HostRule(group, pace.delay_ms, pace.cap, *tiers, burst=pace.burst)
+
+    def by_name(self) -> tuple[Pace, dict[str, Pace]]:
+        """The usual pace and the exceptions to it, for `pace_of`. Of hosts that share a group the strictest counts.
+
+        What a URL's own domain asks for in a group named by `meta["download_slot"]` is not in it: see Statement.note.
+        """
+        usual, exceptions = self._pace(self.domains.default, ""), dict[str, Pace]()
+        for name, site in self.domains.by_host.items():
+            exceptions[name] = self._pace(site, "")
+            if self._grouping(site) == "domain":
+                group = urls.registrable(name)
+                own = self._pace(site, group)
+                exceptions[f"={group}"] = own.strictest(exceptions.get(f"={group}", self._pace_of_host(group)))
+        for group in self.slots:
+            own = self._pace_of_host(group)
+            exceptions[f"={group}"] = own.strictest(exceptions.get(f"={group}", own))
+        return usual, exceptions
+
+    def _pace_of_host(self, host: str) -> Pace:
+        try:
+            return self._pace(self.domains.for_url(f"http://{host}/"), host)
+        except ValueError:  # a slot may have any name
+            return self._pace(self.domains.default, host)
+
+    def _grouping(self, site: DomainRules) -> urls.Grouping:
+        if site.group_by_domain is None:
+            return self.grouping
+        return "domain" if site.group_by_domain else "hostname"
+
+    def _pace(self, site: DomainRules, group: str) -> Pace:
         slot = self.slots.get(group, {})
         delay_ms = round(slot["delay"] * 1000) if "delay" in slot else self.delay_ms
-        cap = int(slot.get("concurrency", self.cap))
         if site.delay_seconds is not None:
             delay_ms = round(site.delay_seconds * 1000)
-        tiers = (site.tier or TIERS[0], site.max_tier or TIERS[-1])
-        return HostRule(group, delay_ms, site.concurrency or cap, *tiers, burst=site.burst or self.burst)
+        cap = int(slot.get("concurrency", self.cap))
+        return Pace(delay_ms, site.concurrency or cap, site.burst or self.burst)
 
 
 def _slots(settings: BaseSettings) -> dict[str, dict[str, float]]:

@@ -38,6 +38,7 @@ class MaintenanceConfig:
     renew: float
     tiers: float
     heartbeat: float = 5.0
+    rules: float = 2.0
     tidy: float = 60.0
     idle: float = 1.0
 
@@ -82,6 +83,7 @@ class Maintenance:
     async def first(self) -> None:
         """Before the first lease."""
         await self._heartbeat()
+        await self._worker.frontier.state()
         await self._worker.tiers.refresh()
         await self._tidy()
 
@@ -104,6 +106,7 @@ class Maintenance:
             self._every(self._plan.seeds, self._read_seeds),
             self._every(self._plan.renew, self._renew),
             self._every(self._plan.heartbeat, self._heartbeat),
+            self._every(self._plan.rules, self._worker.frontier.state),
             self._every(self._plan.tiers, self._worker.tiers.refresh),
             self._every(self._plan.tidy, self._tidy),
             self._every(self._plan.tidy, self._worker.frontier.generations.tidy),

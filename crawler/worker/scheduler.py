@@ -192,6 +192,10 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
             logger.error("A queued request cannot be read and is kept as a dead letter: %s", error)
             self.worker.outbox.end(Bury(held.handle, "undecodable", {"error": str(error)}))
             return None
+        rule, stated = self.queue.encoder.rules.of(request), self.worker.frontier.statement
+        if stated is not None and rule.group == held.lease.host and stated.note(rule.group, rule.pace):
+            self.worker.outbox.give_back(held.handle)  # it was paced by another rule than its own
+            return None
         if (tier := self.queue.tier_elsewhere(request)) is not None:
             self.worker.outbox.end(Move(held.handle, stream_of(self.spider.name, tier), MOVE_DELAY_MS))
             return None

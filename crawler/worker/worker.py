@@ -28,6 +28,7 @@ from crawler.frontier.server.blocking import BlockingScripts
 from crawler.frontier.server.outage import STEADY_SECONDS, Outage
 from crawler.frontier.server.scripts import Client
 from crawler.frontier.server.server_check import address
+from crawler.frontier.statement import Statement
 from crawler.policy.retries import RetryPolicy
 from crawler.routing.host_rules import HostRules
 from crawler.worker.dupefilter import FrontierDupeFilter
@@ -52,6 +53,8 @@ class Worker:
     """Everything between Scrapy's scheduler interface and the Frontier, wired together."""
 
     def __init__(self, crawler: Crawler, server: Client, frontier: Frontier, queue: FrontierQueue) -> None:
+        rules, obeys = queue.encoder.rules, crawler.settings.getbool("ROBOTSTXT_OBEY")
+        frontier.statement = Statement(queue.spider.name, *rules.by_name(), obeys_robots=obeys)
         self.name = f"{socket.gethostname()}-{os.getpid()}-{random.getrandbits(16):04x}"
         self.frontier = frontier
         self.queue = queue

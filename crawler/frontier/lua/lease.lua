@@ -1,15 +1,17 @@
 #!lua flags=allow-oom
 -- lease: hand out requests of hosts that may be visited now.
 -- KEYS[1] the shard's tag. ARGV[1] how many, ARGV[2] worker, ARGV[3] '1' when a suspect may be given (alone), ARGV[4] '1'
--- when reap has just run, ARGV[5] number of streams, then these streams, then hosts to pass over.
--- Result: {} when reap is to run first; else {born, now, ms until more may be due or -1, backlog, suspects waiting, then
+-- when reap has just run, ARGV[5] what the worker states (see lib/rules), '' for nothing, ARGV[6] number of streams, then
+-- these streams, then hosts to pass over.
+-- Result: {} when reap is to run first, {0} when the worker is to state its rules first; else {born, now, ms until more may be due or -1, backlog, suspects waiting, then
 -- {per request: id, record, envelope}}. O(log hosts) per request leased.
--- include: clock state tally hosts members records
+-- include: clock state tally hosts rules members records
 if ARGV[4] ~= '1' and state.alarm > 0 and state.alarm <= now then return {} end
+if ARGV[5] ~= '' and not is_live(call('ZSCORE', T .. ':rules', ARGV[5])) then return {0} end
 local limit, worker = tonumber(ARGV[1]), ARGV[2]
-local streams, passed_over, excluded = {}, {}, #ARGV - 5 - ARGV[5]
-for i = 6, 5 + ARGV[5] do streams[#streams + 1] = ARGV[i] end
-for i = 6 + ARGV[5], #ARGV do passed_over[ARGV[i]] = true end
+local streams, passed_over, excluded = {}, {}, #ARGV - 6 - ARGV[6]
+for i = 7, 6 + ARGV[6] do streams[#streams + 1] = ARGV[i] end
+for i = 7 + ARGV[6], #ARGV do passed_over[ARGV[i]] = true end
 
 -- Hosts whose time has come are ordered by it and by the priority of their most urgent request.
 local function promote(stream, most)
@@ -87,6 +89,7 @@ end
 -- Leases up to `most` requests of a host and notes when it may be visited again.
 local function visit(stream, base, name, most)
   local h = host(name)
+  enforce(name, h, spider_of(base))
   local at = ready_at(h)
   if at <= now then
     local room = h[DELAY] > 0 and 1 or math.min(most, width(h) - h[INFLIGHT])
@@ -111,7 +114,7 @@ local function visit(stream, base, name, most)
   if is_full(h) then
     to_park[#to_park + 1] = name
   else
-    to_wait[#to_wait + 1], to_wait[#to_wait + 2] = at, name
+    to_wait[#to_wait + 1], to_wait[#to_wait + 2] = look_at(h, at), name
   end
 end
 

@@ -1,17 +1,19 @@
 #!lua flags=allow-oom
 -- take: a paced slot for a request that bypasses the queue (redirect hop, robots.txt, media).
--- KEYS[1] the shard's tag. ARGV[1] host, ARGV[2] delay ms, ARGV[3] cap, ARGV[4] burst, ARGV[5] worker; then, when it goes
--- under a lease, ARGV[6] id and token (d, d): in its slot if it still holds one, else the lease is given a slot again.
+-- KEYS[1] the shard's tag. ARGV[1] host, ARGV[2] delay ms, ARGV[3] cap, ARGV[4] burst, ARGV[5] worker, ARGV[6] its spider
+-- or ''; then, when it goes under a lease, ARGV[7] id and token (d, d): in its slot if it still holds one, else the lease
+-- is given a slot again.
 -- Result: {wait ms, id, token}; wait 0: granted, report it under id and token; else ask again after wait ms; -1: the
 -- lease is stale. While somebody waits the host is held for it. O(streams of the host).
--- include: clock state hosts wishes records
+-- include: clock state hosts rules records
 local HOLD_MS, POLL_MS = 500, 250
-local records, ids = lookup_rows(6)
+local records, ids = lookup_rows(7)
 local r, id = records[1], ids[1]
 if id and not r then return {-1, 0, 0} end
 local name = r and r[HOST] or ARGV[1]
 local h = host(name)
-if not r then configure(name, '', tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])) end
+local own = not r and {tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])}
+if not enforce(name, h, ARGV[6], own) and own then configure(name, '', unpack(own)) end
 local holds_slot = r and r[RELEASED] == 0
 
 local function wait_for()

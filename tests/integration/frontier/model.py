@@ -176,10 +176,13 @@ class Model:
         host.floor = delay if not others else max(host.floor, delay)
         host.cap = cap if not others else min(host.cap, cap)
         host.width = min(host.width, host.cap) if host.hurt else host.cap
+        before = host.delay
         if self.config.throttle:
             host.delay = max(host.delay if host.known else self.config.throttle_start_ms, host.least)
         else:
             host.delay = max(host.delay, host.least) if host.hurt else host.least
+        if host.next and (host.delay > before or not host.in_flight):  # the next request keeps the new distance
+            host.next += host.delay - before
 
     def _release(self, held: Held, wire: float | None) -> None:
         if held.released:

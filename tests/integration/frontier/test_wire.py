@@ -17,6 +17,8 @@ from scrapy.settings import BaseSettings
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Handle, Message, Report, Take
+from crawler.frontier.statement import Statement
+from crawler.policy.pace import Pace
 from tests.integration.frontier.harness import CLOCK, Harness
 
 CONFIG = FrontierConfig(lease_ms=100_000, start_within_ms=20_000)
@@ -185,6 +187,89 @@ class Fleet:
         )
 
 
+@dataclass(eq=False)
+class Visitor:
+    """A worker with rules of its own, which it states every two seconds while it lives."""
+
+    frontier: Frontier
+    delay: int
+    stated_at: int
+    said: bool = False
+    died_at: int | None = None
+
+
+class Disagreement:
+    """Workers of one spider with different rules come and are killed; each sends what it leases, at once."""
+
+    def __init__(self, harness: Harness, seed: int, replaced: Mapping[str, str]) -> None:
+        self.replaced = {"lib/clock": CLOCK, **replaced}
+        self.random = Random(seed)
+        self.harness = harness
+        self.time = 1_700_000_000_000
+        self.visitors: list[Visitor] = []
+        self.sent_at: int | None = None
+        self.sends = 0
+        self.plain = self.worker()
+        self.harness.set_clock(self.plain.shards.key(0, "clock"), self.time)
+        self.push()
+
+    def worker(self) -> Frontier:
+        return Frontier(self.harness.client, CONFIG, rng=lambda: 0.5, replaced=self.replaced)
+
+    def push(self) -> None:
+        """With whatever wishes: they are no rules while anybody states any."""
+        wishes: dict[str, Any] = {"delay_ms": self.random.choice((0, 500, 9_000)), "cap": 8, "dedupe": False}
+        made = [Message(host=HOST, stream="s", spider="s", body=b"", fingerprint=1, **wishes) for _ in range(2)]
+        self.harness.run(self.plain.push(made))
+
+    def live(self, events: int) -> None:
+        for _ in range(events):
+            self.time += self.random.choice((1, 99, 400, 1_000))
+            self.harness.set_clock(self.plain.shards.key(0, "clock"), self.time)
+            alive = [one for one in self.visitors if one.died_at is None]
+            for one in alive:
+                if self.time - one.stated_at >= 2_000:
+                    one.stated_at = self.time
+                    self.harness.run(one.frontier.state())
+                    one.said = True
+            if not alive or self.random.random() < 0.05:
+                self.come()
+            elif self.random.random() < 0.05:
+                self.random.choice(alive).died_at = self.time
+            else:
+                self.visit(self.random.choice(alive))
+
+    def come(self) -> None:
+        one = Visitor(self.worker(), self.random.choice((0, 100, 700, 3_000)), self.time)
+        one.frontier.statement = Statement("s", Pace(one.delay, self.random.choice((1, 8)), 1), {})
+        self.visitors.append(one)
+        if self.random.random() < 0.5:  # else with its first lease
+            self.harness.run(one.frontier.state())
+            one.said = True
+
+    def visit(self, one: Visitor) -> None:
+        leases = self.harness.run(one.frontier.lease(["s"], 1, worker="w")).leases
+        one.said = True
+        if self.sent_at is not None:
+            self.judge(self.time - self.sent_at, sent=bool(leases))
+        for lease in leases:
+            self.sent_at, self.sends = self.time, self.sends + 1
+            handle = (lease.id, lease.token)
+            self.harness.run(self.plain.settle([handle], [Report(*handle, 0, 0, 200)], [handle]))
+            self.push()
+
+    def judge(self, passed: int, *, sent: bool) -> None:
+        """Never before the strictest of the living allows it, and nobody waits for the rules of one long dead."""
+        living = max(one.delay for one in self.visitors if one.said and one.died_at is None)
+        of_late = max(
+            one.delay for one in self.visitors if one.said and (one.died_at is None or self.time - one.died_at < 15_000)
+        )
+        if sent:
+            assert passed >= living, f"{passed} ms after the last, {living} ms are in force"
+        else:
+            assert passed < of_late, f"{passed} ms after the last, at most {of_late} ms are in force"
+
+
 def simulate(settings: BaseSettings, seed: int, pace: tuple[int, int, int], replaced: Mapping[str, str]) -> Fleet:
     """One fleet's life; raises AssertionError where the host was not treated politely."""
     harness = Harness(settings)
@@ -201,3 +286,19 @@ def test_no_worker_clock_or_stall_breaks_the_pace(redis_settings: BaseSettings, 
     fleets = [simulate(redis_settings, seed, pace, {}) for seed in range(SEEDS)]
     sends = sum(len(fleet.sends) for fleet in fleets)
     assert sends > 10 * SEEDS, "the fleets did work"
+
+
+def disagree(settings: BaseSettings, seed: int, replaced: Mapping[str, str]) -> Disagreement:
+    """Raises AssertionError where a request went out too early, or was held back by a rule of nobody alive."""
+    harness = Harness(settings)
+    try:
+        disagreement = Disagreement(harness, seed, replaced)
+        disagreement.live(EVENTS)
+        return disagreement
+    finally:
+        harness.close()
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_each_request_goes_out_under_the_strictest_rule_of_the_living(redis_settings: BaseSettings, seed: int) -> None:
+    assert disagree(redis_settings, seed, {}).sends > 10

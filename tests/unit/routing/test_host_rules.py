@@ -10,6 +10,7 @@ from scrapy import Request
 from scrapy.settings import Settings
 
 from crawler.errors import ConfigError
+from crawler.policy.pace import pace_of
 from crawler.routing.host_rules import HostRule, HostRules
 
 URL = "https://www.shop.example.co.uk:8443/p/1"
@@ -92,3 +93,37 @@ def test_a_bad_setting_is_named(domains: Path, settings: dict[str, Any], complai
     with pytest.raises(ConfigError) as refused:
         rule(domains, **settings)
     assert complaint in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        URL,
+        "http://fast.example.co.uk/",
+        "http://deep.fast.example.co.uk/",
+        "http://other.example/",
+        "http://slot.example/",
+        "http://10.0.0.1:8080/",
+        "http://[2001:db8::1]/",
+        "http://localhost/",
+    ],
+)
+@pytest.mark.parametrize("grouping", ["hostname", "domain"])
+@pytest.mark.parametrize(
+    "text", ["", DOMAINS, DOMAINS.replace("group_by_domain = true", ""), "[default]\ndelay_seconds = 7"]
+)
+def test_by_its_name_a_host_is_known_no_less_strictly_than_by_a_url(
+    domains: Path, url: str, grouping: str, text: str
+) -> None:
+    domains.write_text(text)
+    given = {"DOWNLOAD_DELAY": 0.5, "CONCURRENT_REQUESTS_PER_DOMAIN": 2, "POLITENESS_BURST": 3}
+    slots = {"slot.example": {"delay": 4}, "example.co.uk": {"concurrency": 1}, "no host at all": {"delay": 1}}
+    rules = HostRules.from_settings(
+        Settings(given | {"POLITENESS_GROUP": grouping, "DOMAINS_FILE": str(domains), "DOWNLOAD_SLOTS": slots})
+    )
+    rule, named = rules.of(Request(url)), rules.by_name()
+    pace = pace_of(rule.group, *named)
+    assert pace.strictest(rule.pace) == pace
+    if grouping == "hostname" and "group_by_domain" not in text:
+        assert pace == rule.pace, "and no more"
+    assert pace_of("no host at all", *named).delay_ms >= 1_000

@@ -1,7 +1,7 @@
 -- Politeness state of hosts: T:hosts HASH host -> these numbers in this order, then its streams. In Lua it is an array
 -- (the cheapest table there is), read as h[NEXT].
---   NEXT      no request of this host may go out before (ms)      FLOOR, CRAWL  configured delay, Crawl-delay
---   DELAY     ms between two wire starts, adapted                 CAP, WIDTH    configured and present concurrency
+--   NEXT      no request of this host may go out before (ms)      FLOOR, CRAWL  delay by the rules in force, Crawl-delay (below 0: nobody obeys it)
+--   DELAY     ms between two wire starts, adapted                 CAP, WIDTH    concurrency by the rules in force, and at present
 --   BLOCKED   quiet until (429, 503, Retry-After)                 INFLIGHT      slots held
 --   HOLD      kept for a taken slot until                         LATENCY       running mean, ms
 --   HURT      when the host last pushed back                      OK, BAD       answers, for the success rate
@@ -16,6 +16,7 @@ local RAW, NEXT, DELAY, FLOOR, CRAWL, BLOCKED, HOLD, HURT, TRIPPED, PRIOR = 1, 2
 local CAP, WIDTH, INFLIGHT, LATENCY, OK, BAD, STREAK, TRIPS, BURST = 11, 12, 13, 14, 15, 16, 17, 18, 19
 local LEAD, STREAMS = 20, 21
 local HOST_FORMAT = '<dddddddddHHHI4HHhBHh'
+local SOON_MS, LATER_MS = 2500, 15000
 local ARGUMENTS = 4000 -- of one call: Lua's stack has room for 8,000
 local hosts, unsettled = {}, {}
 
@@ -111,6 +112,15 @@ local function ready_at(h)
   return math.max(open_at(h), h[HOLD])
 end
 
+-- When a host that waits for its delay is looked at: before that is over its rules may change, sooner where workers do not
+-- agree on them. A rest is a rest.
+local look_ms
+local function look_at(h, at)
+  if at - now <= SOON_MS then return at end
+  look_ms = look_ms or (call('ZCARD', T .. ':rules') > 1 and SOON_MS or LATER_MS)
+  return math.min(at, math.max(now + look_ms, h[BLOCKED]))
+end
+
 local function score_of(priority)
   return now - priority * STEP_MS
 end
@@ -123,13 +133,13 @@ local function refile(stream, names)
     local h = hosts[name]
     local at = ready_at(h)
     if parked[i] == 0 then
-      waiting[#waiting + 1], waiting[#waiting + 2] = at, name
+      waiting[#waiting + 1], waiting[#waiting + 2] = look_at(h, at), name
     elseif not is_full(h) then
       back[#back + 1] = name
       if at <= now then
         due[#due + 1], due[#due + 2] = score_of(h[LEAD]), name
       else
-        wait[#wait + 1], wait[#wait + 2] = at, name
+        wait[#wait + 1], wait[#wait + 2] = look_at(h, at), name
       end
     end
   end

@@ -18,7 +18,7 @@ local function file_new(stream, name, h, priority)
   if is_full(h) then return call('SADD', T .. ':park:' .. stream, name) end
   local at = ready_at(h)
   if at <= now then return call('ZADD', T .. ':due:' .. stream, score_of(priority), name) end
-  call('ZADD', T .. ':wait:' .. stream, at, name)
+  call('ZADD', T .. ':wait:' .. stream, look_at(h, at), name)
 end
 
 local function write_run(stream, name)
