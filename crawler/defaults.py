@@ -6,18 +6,21 @@ Names end in their unit. A value out of range stops the start with one line that
 """
 
 # --- Servers ---------------------------------------------------------------------------------------------
-# A relative path of this file means below the project's `.scrapy`; what is set elsewhere is taken as it is.
-# Empty = start (or join) the bundled servers of this machine. Readers: frontier and storage connection.py
+# Where the servers are; empty = start (or join) the bundled ones of this machine.
+# Readers: frontier/server/connection.py, storage/connection.py
 REDIS_URL = ""
 MONGODB_URI = ""
+# Database of items, attempts and the archive's index. Reader: storage/connection.py
 MONGODB_DATABASE = "shoal"
+# Data of the bundled servers. This relative path, as others of this file, means below the project's `.scrapy`; what is
+# set elsewhere is taken as it is. Reader: embedded/
 EMBEDDED_DATA_DIR = "services"
 
 # --- Frontier --------------------------------------------------------------------------------------------
 # Readers: frontier/config.py, seeds.py and connection.py, unless said otherwise. Workers of one fleet share them.
 REDIS_CLUSTER = False  # True: REDIS_URL names a node of a Redis or Valkey Cluster
-REDIS_START_URLS_AS_SET = False  # scrapy-redis' names and meaning
-REDIS_START_URLS_AS_ZSET = False
+REDIS_START_URLS_AS_SET = False  # start URLs are LPUSHed to a list, or with True SADDed to a set (scrapy-redis' name)
+REDIS_START_URLS_AS_ZSET = False  # with True ZADDed to a sorted set (scrapy-redis' name)
 FRONTIER_KEY = "shoal"  # first part of every key: two fleets on one server need two
 FRONTIER_SHARDS = 1  # fixed while there is data; more spread the load over the nodes of a Cluster
 FRONTIER_LEASE_SECONDS = 120  # a silent worker's requests go back after this; renewed every quarter of it
@@ -40,7 +43,7 @@ FRONTIER_FORGIVE_SECONDS = 300  # each such time without a 429 or 503 halves wha
 FRONTIER_FORGIVE_AFTER = 20  # and so do this many answers of 200 in a row
 FRONTIER_BREAKER_FAULTS = 5  # refused, unresolved, timed out, dropped or 5xx in a row: left alone; 0 = never
 FRONTIER_BREAKER_SECONDS = 30  # until one request tries whether it works again; doubled each time that it does not
-FRONTIER_BREAKER_MAX_SECONDS = 1_800  # up to this
+FRONTIER_BREAKER_MAX_SECONDS = 1_800  # longest time for which an open circuit breaker waits for its next try
 FRONTIER_HOST_MEMORY_SECONDS = 3_600  # an idle host's pace is remembered for this long
 
 # Longest wait before Redis is asked again for due work, in seconds (0.01 to 60). Reader: worker/prefetch.py
@@ -329,11 +332,14 @@ DNSCACHE_SECONDS = 300
 GUARD_RESOLVE_PROXIED = True
 # Scrapy's default is False, for the sake of broken sites. Reader: Scrapy
 DOWNLOAD_VERIFY_CERTIFICATES = True
-# Bytes and seconds of one download. Scrapy: 1 GB and 180 s. Reader: Scrapy, handlers/http/download.py
+# Bytes of one response: from how many on it is cut off, and warned of; 0 = any. Scrapy: 1 GB and 32 MB.
+# Reader: Scrapy, handlers/http/download.py
 DOWNLOAD_MAXSIZE = 10 * 1024 * 1024
 DOWNLOAD_WARNSIZE = 0
 # Bytes (1,024 to 16,777,216) and lines (16 to 65,536) of a response's headers. Reader: handlers/http/handler.py
 DOWNLOAD_HEADERS_MAXSIZE = 64 * 1024
 DOWNLOAD_HEADERS_MAXCOUNT = 256
+# Seconds for one download, 0.001 to 86,400. Scrapy: 180. Reader: Scrapy, handlers/http/handler.py
 DOWNLOAD_TIMEOUT = 60
-URLLENGTH_LIMIT = 4096  # characters, as in crawler/urls.py
+# Characters of a URL, as in crawler/urls.py; Scrapy: 2083. Reader: Scrapy
+URLLENGTH_LIMIT = 4096

@@ -47,7 +47,7 @@ def render(source: str) -> str:
         read = node.end_lineno or node.lineno
         if (name := _name(node)) is not None and name not in {"PROJECT_DIR", ENVIRONMENT}:
             value = ast.unparse(node.value) if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value else ""
-            out.append(f"| `{name}` | {_code(value)} | {_comment(lines, node) or 'as above'} |")
+            out.append(f"| `{name}` | {_code(value)} | {_comment(lines, node)} |")
     return "\n".join(out) + "\n"
 
 
@@ -62,14 +62,17 @@ def _code(value: str) -> str:
 
 
 def _comment(lines: list[str], node: ast.stmt) -> str:
-    """What stands above the setting, or above its group, and behind it."""
-    above: list[str] = []
+    """What stands behind the setting, and above it or above its group: settings without a line between them."""
     number = node.lineno - 2
+    while number >= 0 and lines[number].strip() and not lines[number].startswith("# "):
+        number -= 1
+    above: list[str] = []
     while number >= 0 and lines[number].startswith("# ") and not _SECTION.match(lines[number]):
         above.insert(0, lines[number].removeprefix("# "))
         number -= 1
-    behind = lines[node.lineno - 1].partition("  # ")[2]
-    return " ".join([*above, behind]).strip().replace("|", "\\|")
+    behind = lines[node.lineno - 1].partition("  # ")[2].removesuffix(".")
+    words = f"{behind[:1].upper()}{behind[1:]}. {' '.join(above)}" if behind and above else behind or " ".join(above)
+    return words.strip().replace("|", "\\|")
 
 
 if __name__ == "__main__":

@@ -9,20 +9,24 @@ from pathlib import Path
 PROJECT_DIR = Path(__file__).resolve().parent.parent
 
 # --- Project ---------------------------------------------------------------------------------------------
-BOT_NAME = "shoal"  # Scrapy's names for what stands where
+# Scrapy's names for what stands where. Reader: Scrapy
+BOT_NAME = "shoal"
 SPIDER_MODULES = ["crawler.spiders"]
 NEWSPIDER_MODULE = "crawler.spiders"
 COMMANDS_MODULE = "crawler.commands"
+# What puts the fleet's components and the defaults above in their places. Reader: Scrapy
 ADDONS = {"crawler.addon.Shoal": 500}
 
 # --- Departures ------------------------------------------------------------------------------------------
 # Who we are; name a contact before you crawl in earnest. Reader: Scrapy
 USER_AGENT = os.environ.get("USER_AGENT", "shoal/0.1 (Scrapy; set USER_AGENT to name a contact)")
+# The name that we look for in robots.txt files. Reader: middlewares/downloader/robots.py
 ROBOTSTXT_USER_AGENT = os.environ.get("ROBOTSTXT_USER_AGENT", "shoal")
 # Rules of the sites that `products` crawls. Reader: policy/domains.py
 DOMAINS_FILE = os.environ.get("DOMAINS_FILE", str(PROJECT_DIR / "settings" / "domains.toml"))
 # One jar for everything costs time on every page. Reader: Scrapy, middlewares/downloader/cookies.py
 COOKIES_ENABLED = False
+# The least level of lines that are logged. Reader: Scrapy
 LOG_LEVEL = os.environ.get("LOG_LEVEL", "INFO")
 
 # --- Environment -----------------------------------------------------------------------------------------
