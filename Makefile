@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo shop test lint format bench bench-storage extraction blocks bench-reparse docs clean chaos bench-fairness bench-handlers bench-frontier mutants
+.PHONY: help setup lock demo shop test lint format bench bench-storage extraction blocks bench-reparse docs clean chaos bench-fairness bench-handlers bench-frontier bench-engine mutants
 
 help:  ## Show the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -69,6 +69,9 @@ bench-handlers: $(STAMP)  ## HTTP handlers side by side, and what each middlewar
 
 bench-fairness: $(STAMP)  ## What slow hosts, a far Redis and a huge site cost the others; writes docs/benchmarks-fairness.md
 	@$(BIN)/python -m benchmarks.fairness $(ARGS)
+
+bench-engine: $(STAMP)  ## The parts of Scrapy that we replace, beside its own; writes crawler/engine/README.md
+	@$(BIN)/python -m benchmarks.engine $(ARGS)
 
 bench-frontier: $(STAMP)  ## The frontier beside scrapy-redis: Redis CPU, requests/s, bytes per URL; writes docs/benchmarks-frontier.md
 	@$(BIN)/python -m benchmarks.frontier $(ARGS)

@@ -11,6 +11,12 @@ from collections.abc import Callable
 
 from scrapy import Request
 from scrapy.core.engine import ExecutionEngine
+from scrapy.crawler import Crawler
+
+
+def engine_of(crawler: Crawler) -> ExecutionEngine | None:
+    """The engine, or None before it is built and where there is none: the public name raises then."""
+    return crawler._engine
 
 
 def on_request_end(engine: ExecutionEngine, callback: Callable[[Request], bool]) -> None:

@@ -24,7 +24,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.settings import BaseSettings
 
-from crawler import config, tasks
+from crawler import config, scrapy_hooks, tasks
 from crawler.errors import ConfigError
 from crawler.extensions.endpoint import ProbeAnswer, ProbeServer
 from crawler.extensions.health import WorkerHealth
@@ -111,7 +111,7 @@ class WorkerMetrics(Collector):
         )
 
     def _in_worker(self) -> dict[str, int]:
-        engine = self._crawler._engine  # None until the engine is built
+        engine = scrapy_hooks.engine_of(self._crawler)
         if engine is None or engine.scraper.slot is None:
             return {}
         return {

@@ -12,6 +12,7 @@ from scrapy.exceptions import DropItem
 from scrapy.settings import BaseSettings
 from scrapy.statscollectors import StatsCollector
 
+from crawler import scrapy_hooks
 from crawler import stats as names
 from crawler.items import Item
 from crawler.pipelines import origins
@@ -94,7 +95,7 @@ class MongoPipeline:
 
 
 def _brake(crawler: Crawler, reason: str) -> None:
-    engine = crawler._engine  # None where there is only a pipeline; the public name raises then
+    engine = scrapy_hooks.engine_of(crawler)  # None where there is only a pipeline
     scheduler = engine.scheduler if engine is not None else None
     if isinstance(scheduler, Scheduler):
         scheduler.worker.brake.set(reason)

@@ -10,6 +10,7 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 from twisted.python.failure import Failure
 
+from crawler import scrapy_hooks
 from crawler.storage import origin
 from crawler.storage.origin import Origin
 from crawler.urls import without_credentials
@@ -20,7 +21,7 @@ def follow(crawler: Crawler) -> None:
 
     All items pass the scraper's `start_itemproc_async`, which alone knows both the item and its page.
     """
-    engine = crawler._engine  # None where there are only pipelines; the public name raises then
+    engine = scrapy_hooks.engine_of(crawler)  # None where there are only pipelines
     if engine is None:
         return
     start = engine.scraper.start_itemproc_async

@@ -93,29 +93,29 @@ class DifferencesPipeline:
 class RestatePipeline(DifferencesPipeline):
     """Stores, too, in the place of `MongoPipeline`; but not what is stored just so from the very same fetch."""
 
-    _store: MongoPipeline
+    store: MongoPipeline
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """As `MongoPipeline` is built."""
         pipeline = super().from_crawler(crawler)
-        pipeline._store = MongoPipeline.from_crawler(crawler)
+        pipeline.store = MongoPipeline.from_crawler(crawler)
         return pipeline
 
     async def open_spider(self) -> None:
         """Raises ServiceError when MongoDB is away."""
-        await self._store.open_spider()
+        await self.store.open_spider()
 
     async def process_item(self, item: Any) -> Any:
         """The item, stored; raises RejectedItem for one that MongoDB cannot hold."""
         if isinstance(item, Item) and (await self._judge(item)).settled:
             self._stats.inc_value(names.ITEMS.format("unchanged"))
             return item
-        return await self._store.process_item(item)
+        return await self.store.process_item(item)
 
     async def close_spider(self) -> None:
         """Write what waits, then let go of the connections."""
-        await self._store.close_spider()
+        await self.store.close_spider()
         await super().close_spider()
 
 

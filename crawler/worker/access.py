@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from scrapy.crawler import Crawler
 
+from crawler import scrapy_hooks
 from crawler.worker.scheduler import Scheduler
 from crawler.worker.worker import Worker
 
@@ -17,6 +18,6 @@ def worker_of(crawler: Crawler) -> Worker:
 
 def worker_if_any(crawler: Crawler) -> Worker | None:
     """The same; None in a crawl that does not use the shared frontier."""
-    engine = crawler._engine  # the public name raises where there is none
+    engine = scrapy_hooks.engine_of(crawler)
     scheduler = engine.scheduler if engine is not None else None
     return scheduler.worker if isinstance(scheduler, Scheduler) else None

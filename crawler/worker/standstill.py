@@ -157,7 +157,7 @@ class Standstill:
 def running(thread: int) -> str:
     """What a page asked for and *thread* runs now, as `ShopSpider.parse (shop.py:12)`: a callback, an errback, a
     pipeline; empty when it runs nothing of the kind."""
-    frame = sys._current_frames().get(thread)
+    frame = sys._current_frames().get(thread)  # noqa: SLF001 - documented, underscore or not
     inner: list[FrameType] = []  # of the frames below Scrapy's scraper the outermost comes last
     while frame is not None and frame.f_globals.get("__name__") not in SCRAPERS:
         inner.append(frame)

@@ -1,0 +1,154 @@
+"""`make bench-engine`: what each replaced part of Scrapy spends on a page, beside Scrapy's own.
+
+Both do the same work in one process, in turns, without network and store: sixteen downloader middlewares that look at
+a request and its response, a callback's output of one item and ten requests through four pipelines, twenty counted
+stats. CPU time, medians of the rounds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import statistics
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Final, cast
+
+from scrapy import Request, Spider
+from scrapy.core.downloader.middleware import DownloaderMiddlewareManager
+from scrapy.core.scraper import Scraper, Slot
+from scrapy.http import Response
+from scrapy.pipelines import ItemPipelineManager
+from scrapy.statscollectors import MemoryStatsCollector, StatsCollector
+from scrapy.utils.test import get_crawler
+
+from benchmarks import document
+from crawler.engine import item_processor, stats_collector
+from crawler.engine.middleware_chain import MiddlewareChain
+from demo.arguments import whole
+
+DOCUMENT: Final = Path(__file__).resolve().parent.parent / "crawler" / "engine" / "README.md"
+MIDDLEWARES, PIPELINES, REQUESTS, STATS = 16, 4, 10, 20
+URL: Final = "http://a.example/"
+PAGES: Final = 300
+HEAD: Final = ("replaced", "ours, CPU µs per page", "Scrapy's", "times")
+Work = Callable[[], Awaitable[object]]
+
+
+class Middleware:
+    """Lets everything pass, as most do."""
+
+    def process_request(self, request: Request) -> None:
+        return None
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        return response
+
+
+class Pipeline:
+    """Hands the item on."""
+
+    def process_item(self, item: Any) -> Any:
+        return item
+
+
+async def answer(request: Request) -> Response:
+    """A response that comes at once."""
+    return Response(URL, request=request)
+
+
+def chains() -> tuple[Work, Work]:
+    """A request through the downloader middlewares, and its response back."""
+    crawler = get_crawler()
+    crawler.spider = Spider("bench")
+    manager = DownloaderMiddlewareManager(*(Middleware() for _ in range(MIDDLEWARES)), crawler=crawler)
+    chain = MiddlewareChain(manager)
+    return lambda: chain.download(answer, Request(URL)), lambda: manager.download_async(answer, Request(URL))
+
+
+def outputs() -> tuple[Work, Work]:
+    """A callback's output through the scraper and the pipelines."""
+    return _output(item_processor.ItemProcessor, ours=True), _output(ItemPipelineManager, ours=False)
+
+
+def _output(manager: type[ItemPipelineManager], *, ours: bool) -> Work:
+    crawler = get_crawler(settings_dict={"CONCURRENT_ITEMS": 4 if ours else 100})
+    crawler.spider = Spider("bench")
+    scraper = Scraper(crawler)
+    scraper.itemproc = manager(*(Pipeline() for _ in range(PIPELINES)), crawler=crawler)
+    scraper.slot = Slot()
+    crawler.engine = cast("Any", SimpleNamespace(crawl=lambda _: None, scraper=scraper))
+    if ours:
+        scraper.signals = item_processor.Signals(scraper.signals.sender)
+    request = Request(URL)
+    response = Response(URL, request=request)
+
+    async def found() -> AsyncIterator[object]:
+        yield {"title": "Lamp"}
+        for _ in range(REQUESTS):
+            yield request
+
+    if ours:
+        return lambda: item_processor.handle_output(scraper, found(), request, response)
+    return lambda: scraper.handle_spider_output_async(found(), request, response)
+
+
+def stats() -> tuple[Work, Work]:
+    """Counting."""
+    crawler = get_crawler()
+    return _counting(stats_collector.StatsCollector(crawler)), _counting(MemoryStatsCollector(crawler))
+
+
+def _counting(collector: StatsCollector) -> Work:
+    async def count() -> None:
+        for _ in range(STATS):
+            collector.inc_value("pages")
+
+    return count
+
+
+PARTS: Final[Mapping[str, Callable[[], tuple[Work, Work]]]] = {
+    "middleware_chain.py": chains,
+    "item_processor.py": outputs,
+    "stats_collector.py": stats,
+}
+
+
+async def cost(work: Work, pages: int) -> float:
+    """CPU µs of one page."""
+    begun = time.process_time()
+    for _ in range(pages):
+        await work()
+    return (time.process_time() - begun) / pages * 1e6
+
+
+async def measure(rounds: int, pages: int) -> list[list[str]]:
+    """A row for each part: ours, Scrapy's, and how many times that is."""
+    rows = []
+    for name, build in PARTS.items():
+        ours, theirs = build()
+        turns = [(await cost(ours, pages), await cost(theirs, pages)) for _ in range(rounds)]
+        mine, other = (statistics.median(turn[side] for turn in turns) for side in (0, 1))
+        times = statistics.median(turn[1] / turn[0] for turn in turns)
+        rows.append([f"`{name}`", f"{mine:.1f}", f"{other:.1f}", f"{times:.1f}"])
+    return rows
+
+
+def main() -> int:
+    """Measure, print, write the table into crawler/engine/README.md."""
+    parser = argparse.ArgumentParser(prog="benchmarks.engine", description="Our parts of the engine beside Scrapy's")
+    parser.add_argument("--rounds", type=whole(1), default=9)
+    parser.add_argument("--no-write", dest="write", action="store_false", help="leave crawler/engine/README.md alone")
+    options = parser.parse_args()
+    table = document.rows(HEAD, asyncio.run(measure(options.rounds, PAGES)))
+    sys.stdout.write(f"{table}\n")
+    if options.write:
+        document.write("gain", f"{table}\n\n{document.machine('scrapy')}.", DOCUMENT)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
