@@ -37,7 +37,7 @@ def test_the_settings_page_says_what_the_defaults_say() -> None:
 def test_each_row_of_the_settings_page_is_complete_in_itself() -> None:
     rows = [line.split(" | ") for line in (ROOT / "docs" / "settings.md").read_text().splitlines() if "| `" in line]
     meanings = {row[0].strip("| `"): row[-1].strip(" |") for row in rows}
-    assert len(meanings) > 150
+    assert len(meanings) > 100
     assert [name for name, meaning in meanings.items() if len(meaning.split()) < 4 or "as above" in meaning] == []
 
 
