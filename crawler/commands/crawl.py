@@ -7,13 +7,16 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ClassVar
 
+from scrapy import Spider
 from scrapy.commands.crawl import Command as CrawlCommand
 from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
+from scrapy_redis.spiders import RedisMixin
 
-from crawler.addon import completed, uses_addon
+from crawler.addon import completed, require_addon, uses_addon
 from crawler.commands.usage import OneLine, answering, spider_class
 from crawler.frontier.command_session import session
+from crawler.frontier.state.joining import digests, join
 from crawler.storage import connection as storage
 from crawler.worker.scheduler import Scheduler, in_use
 from crawler.worker.worker import FAILED, check_settings
@@ -37,24 +40,27 @@ class Command(OneLine, CrawlCommand):
         with answering(args):
             if len(args) != 1:
                 raise UsageError("name one spider, `scrapy list` shows them", print_help=False)
-            self._preflight(args[0])
+            self._preflight(args[0], opts.spargs)
             crawler = self._create_crawler(args[0])
+            require_addon(crawler.settings, args[0])
+            crawler.settings.set("FRONTIER_ARGUMENTS", digests(opts.spargs), priority="cmdline")
             crawl = self.crawler_process.crawl(crawler, **opts.spargs)
         self.crawler_process.start()
         self._settle(crawl)
         if crawler.stats.get_value("finish_reason") == FAILED:
             self.exitcode = 1
 
-    def _preflight(self, name: str) -> None:
+    def _preflight(self, name: str, arguments: dict[str, str]) -> None:
         """Look whether the servers answer before anything is built, so that what is wrong is one line."""
         assert self.settings is not None
-        settings = completed(self.settings, spider_class(self.settings, name)).settings
+        spider = spider_class(self.settings, name)
+        settings = completed(self.settings, spider).settings
         if not in_use(settings):
             return
         check_settings(settings)
         Scheduler.from_settings(settings)
         with ThreadPoolExecutor(1) as thread:  # the process's own event loop is set up already, but does not run
-            thread.submit(asyncio.run, _check(settings)).result()
+            thread.submit(asyncio.run, _check(settings, spider, arguments)).result()
 
     def _settle(self, crawl: Any) -> None:
         assert self.crawler_process is not None
@@ -68,9 +74,10 @@ class Command(OneLine, CrawlCommand):
             self.exitcode = 1
 
 
-async def _check(settings: BaseSettings) -> None:
-    async with session(settings):
-        pass
+async def _check(settings: BaseSettings, spider: type[Spider], arguments: dict[str, str]) -> None:
+    async with session(settings) as frontier:
+        endless = issubclass(spider, RedisMixin)
+        await join(frontier.shards, frontier.census, spider=spider.name, endless=endless, arguments=digests(arguments))
     if settings.getwithbase("ITEM_PIPELINES").get("crawler.pipelines.mongodb.MongoPipeline") is not None:
         async with storage.session(settings):
             pass

@@ -47,7 +47,8 @@ class IdleExtension:
     def _idle(self, spider: Spider) -> None:
         worker = worker_of(self._crawler)
         key, finished = start_key(spider), worker.upkeep.finished_for()
-        if (self._max_idle or not key) and finished and finished >= self._max_idle:
+        longest = getattr(spider, "max_idle_time", None) or self._max_idle  # scrapy-redis' name
+        if (longest or not key) and finished and finished >= longest:
             return  # the engine may close
         if not self._said and finished and key:
             self._said = True

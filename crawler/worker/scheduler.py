@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
+from dataclasses import replace
 from time import monotonic
 from typing import Self
 
@@ -25,6 +26,7 @@ from crawler.meta import MIN_TIER, RETRY_WAIT_MS, UNFINISHED_TIMES
 from crawler.policy.outcome import Evidence
 from crawler.policy.tiers import TIERS
 from crawler.routing import codec
+from crawler.routing.start_requests import StartDigests
 from crawler.urls import canonicalize, without_credentials
 from crawler.worker.dupefilter import FrontierDupeFilter
 from crawler.worker.lease_book import Held
@@ -88,6 +90,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         self.crawler: Crawler | None = None
         self._worker: Worker | None = None
         self._warned_of_credentials = False
+        self._starts = StartDigests()
         self._ready: deque[Request] = deque()  # redirect hops, which go on under the lease they have
 
     @classmethod
@@ -173,6 +176,8 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
             request = self._without_credentials(request)
             if chain is not None:
                 return self._continue(request, *chain)
+            if parent is None and request.meta.get("is_start_request"):
+                return self._push(request, None, dedupe=True, start=request.dont_filter)
             return self._push(request, parent, dedupe=not request.dont_filter)
         except Exception as error:  # noqa: BLE001 - or a page loses its later links, and start() its later requests
             reason = CodecError(f"{codec.shown(request)} cannot be queued ({type(error).__name__}: {error})")
@@ -213,13 +218,15 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         self.worker.outbox.give_back(held.handle)
         return True
 
-    def _push(self, request: Request, parent: Held | None, *, dedupe: bool) -> bool:
+    def _push(self, request: Request, parent: Held | None, *, dedupe: bool, start: bool = False) -> bool:
         generation = self.worker.generation
         if parent is not None:
             generation = parent.lease.generation
             request.meta.pop(UNFINISHED_TIMES, None)  # the parent's, copied along with the rest of its meta
         try:
             place = self.queue.encoder.place(request)
+            if start:
+                place = replace(place, digest=self._starts.of(place.digest))
             if dedupe and self.df.confirmed((place.stream, generation, place.fingerprint)):
                 self._count(names.DUPLICATES)
                 self.df.log(request, self.spider)

@@ -15,8 +15,9 @@ from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
+from scrapy_redis.spiders import RedisMixin
 
-from crawler import scrapy_hooks, tasks
+from crawler import config, scrapy_hooks, tasks
 from crawler import stats as names
 from crawler.errors import ShoalError
 from crawler.frontier.config import FrontierConfig
@@ -28,6 +29,7 @@ from crawler.frontier.server.blocking import BlockingScripts
 from crawler.frontier.server.outage import STEADY_SECONDS, Outage
 from crawler.frontier.server.scripts import Client
 from crawler.frontier.server.server_check import address
+from crawler.frontier.state.joining import join
 from crawler.frontier.statement import Statement
 from crawler.policy.retries import RetryPolicy
 from crawler.routing.host_rules import HostRules
@@ -35,7 +37,7 @@ from crawler.worker.dupefilter import FrontierDupeFilter
 from crawler.worker.lease_book import LeaseBook
 from crawler.worker.lease_pause import LeasePause
 from crawler.worker.lease_queue import FrontierQueue, served_tiers
-from crawler.worker.maintenance import Maintenance, MaintenanceConfig
+from crawler.worker.maintenance import Maintenance, MaintenanceConfig, start_key
 from crawler.worker.outbox import Outbox
 from crawler.worker.pacing import Pacer
 from crawler.worker.prefetch import PrefetchConfig, Prefetcher
@@ -100,10 +102,35 @@ class Worker:
         queue = load_object(queue_cls)(server=server, spider=crawler.spider, key=queue_key)
         worker = cls(crawler, server, frontier, queue)
         await worker.upkeep.first()
+        try:
+            await worker._join()
+        except ShoalError:
+            await worker.upkeep.last()
+            raise
         assert crawler.engine is not None
         scrapy_hooks.on_request_end(crawler.engine, worker.settler.ended)
         crawler.signals.connect(worker._start, signals.spider_opened)  # not before the pipelines are ready, too
         return worker
+
+    async def _join(self) -> None:
+        """Take part in the spider's crawl; raises ConfigError when that has other arguments."""
+        spider = self._crawler.spider
+        assert spider is not None
+        if isinstance(spider, RedisMixin) and spider.server is not None:  # scrapy-redis would pop start URLs unleased
+            self._crawler.signals.disconnect(spider.spider_idle, signals.spider_idle)
+        key = start_key(spider)
+        joined = await join(
+            self.frontier.shards,
+            self.frontier.census,
+            spider=spider.name,
+            worker=self.name,
+            endless=bool(key),
+            arguments=config.mapping(self._crawler.settings, "FRONTIER_ARGUMENTS"),
+        )
+        self.generation = joined.generation
+        if not key:
+            words = "begins" if joined.opened else "is under way: this worker joins it"
+            logger.info("Crawl %s of %s %s", joined.generation, spider.name, words)
 
     def _listen(self) -> None:
         for forget in (self.dupefilter.clear, self.tiers.forget, self.upkeep.forget):

@@ -32,7 +32,7 @@ def stats(log: str) -> dict[str, int]:
 async def test_items_of_every_kind_end_where_they_belong(
     scrapy_with_servers: ScrapyRunner, mongo_database: Database, tmp_path: Path
 ) -> None:
-    feed = tmp_path / "items.csv"
+    feed = tmp_path / "items.jsonl"
     log = crawl(scrapy_with_servers, "-O", str(feed))
 
     assert stats(log) == {

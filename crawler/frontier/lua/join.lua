@@ -1,0 +1,39 @@
+#!lua flags=allow-oom
+-- join: a worker begins with a spider: it joins the crawl that is under way, or opens the next generation.
+-- KEYS[1] the tag of shard 0.
+-- ARGV[1] spider
+-- ARGV[2] worker; '' only looks whether one with these arguments may join
+-- ARGV[3] ms of silence after which a worker counts as dead
+-- ARGV[4] 'over': nothing is queued, leased or delayed; 'under way': something is; 'endless': it waits for work
+-- ARGV[5] the generation that was current when that was seen
+-- ARGV[6] the spider's arguments (opaque)
+-- T:current HASH spider -> generation; T:arguments HASH spider -> what ARGV[6] was; T:joined HASH worker -> spider.
+-- Result: generation, 1 when it was opened now, the arguments of the crawl; other ones than ARGV[6]: not joined.
+-- O(workers).
+-- include: clock state
+local spider, worker, running = ARGV[1], ARGV[2], false
+local alive = {}
+for _, name in ipairs(call('ZRANGEBYSCORE', T .. ':workers', now - ARGV[3], '+inf')) do alive[name] = true end
+local joined = call('HGETALL', T .. ':joined')
+for i = 1, #joined, 2 do
+  if not alive[joined[i]] then
+    call('HDEL', T .. ':joined', joined[i])
+  elseif joined[i] ~= worker and joined[i + 1] == spider then
+    running = true
+  end
+end
+local current = call('HGET', T .. ':current', spider) or '0'
+local arguments = call('HGET', T .. ':arguments', spider) or ARGV[6]
+if arguments ~= ARGV[6] and (running or ARGV[4] == 'under way') then
+  save_state()
+  return {current, 0, arguments}
+end
+if worker == '' then return {current, 0, ARGV[6]} end
+local opened = 0
+if ARGV[4] == 'over' and not running and current == ARGV[5] then
+  current, opened = tostring(call('HINCRBY', T .. ':current', spider, 1)), 1
+end
+call('HSET', T .. ':arguments', spider, ARGV[6])
+call('HSET', T .. ':joined', worker, spider)
+save_state()
+return {current, opened, ARGV[6]}

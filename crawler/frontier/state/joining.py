@@ -1,0 +1,70 @@
+"""Which crawl a worker that starts belongs to: the one under way, or the next generation."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from crawler.errors import ConfigError
+from crawler.frontier.server.shards import Shards, pack, unpack
+from crawler.frontier.state.generations import Generations
+from crawler.frontier.state.inspection import SILENT_MS, Inspection
+
+DIGEST_CHARACTERS: Final = 16  # of an argument's value, which may be a secret
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """The crawl that a worker takes part in."""
+
+    generation: str
+    opened: bool  # by this worker, a moment ago
+
+
+async def join(
+    shards: Shards, census: Inspection, *, spider: str, worker: str = "", endless: bool, arguments: Mapping[str, str]
+) -> Joined:
+    """Join the unfinished crawl of *spider*, else open a new generation; *endless* ones wait for work and never finish.
+
+    *worker* has to be among the living already; without one it is only seen whether it might join. A crawl is
+    unfinished while anything of the spider is queued, leased or delayed, or another worker of it lives. Raises
+    ConfigError when that crawl has other arguments (`-a`).
+
+    Known weakness: a worker killed when nothing was left counts as living for SILENT_MS; a start within that time joins
+    its crawl and finds nothing to do.
+    """
+    seen_in = await Generations(shards).current(spider)
+    total = (await census.stats(spider)).total
+    state = "under way" if total.queued or total.leased or total.delayed else "over"
+    mine = pack(dict(sorted(arguments.items())))
+    generation, opened, theirs = await shards.run(
+        "join", 0, spider, worker, SILENT_MS, "endless" if endless else state, seen_in, mine
+    )
+    if theirs != mine:
+        _refuse(spider, arguments, unpack(theirs))
+    return Joined(generation.decode(), bool(opened))
+
+
+def digests(arguments: Mapping[str, object]) -> dict[str, str]:
+    """*arguments* of a spider as the frontier keeps them: without their values."""
+    return {
+        name: hashlib.sha256(str(value).encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST_CHARACTERS]
+        for name, value in arguments.items()
+    }
+
+
+def _refuse(spider: str, mine: Mapping[str, str], theirs: Mapping[str | bytes, str | bytes]) -> None:
+    known = {_text(name): _text(value) for name, value in theirs.items()}
+    other = sorted(name for name in mine.keys() | known.keys() if mine.get(name) != known.get(name))
+    raise ConfigError(
+        f"-a of spider {spider}",
+        ", ".join(other),
+        "what its unfinished crawl was started with: all its workers share the arguments; let it finish first, or "
+        "start another fleet with a FRONTIER_KEY of its own",
+    )
+
+
+def _text(value: str | bytes) -> str:
+    return value.decode() if isinstance(value, bytes) else value

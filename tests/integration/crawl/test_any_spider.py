@@ -1,0 +1,235 @@
+"""Any spider is in the fleet: what Scrapy's and scrapy-redis' documentation shows, side by side with Scrapy itself."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis
+from pymongo.asynchronous.database import AsyncDatabase
+
+from crawler.frontier.state.joining import digests
+from tests.crawling import Fleet, count, ended, options, said
+from tests.sites import Page, Site
+
+Database = AsyncDatabase[dict[str, Any]]
+DOCUMENTED = ["quotes", "author", "rules", "sitemap", "login", "loader", "errback", "xml", "csv", "many"]
+SETTINGS = {
+    "SPIDER_MODULES": "tests.integration.crawl.documented_spiders",
+    "METRICS_PORT": -1,
+    "ROBOTSTXT_OBEY": False,
+    "DOWNLOAD_DELAY": 0,
+    "CONCURRENT_REQUESTS_PER_DOMAIN": 8,
+    "FRONTIER_POLL_SECONDS": 0.05,
+    "RETRY_BASE_SECONDS": 0.02,
+    "COOKIES_ENABLED": True,
+    "DUPEFILTER_DEBUG": True,
+}
+LOGIN = '<form action="/session" method="post"><input name="token" value="t1"><input name="username"></form>'
+
+
+def listing(number: int, last: int = 3) -> str:
+    quotes = "".join(
+        f'<div class="quote"><span class="text">Quote {number}.{n}</span><span>by <small class="author">A{n}</small>'
+        f'<a href="/author/{n}">about</a></span><div class="tags"><a class="tag" href="/tag/t{n}">t{n}</a></div></div>'
+        for n in range(3)
+    )
+    following = f'<ul><li class="next"><a href="/page/{number + 1}/">Next</a></li></ul>' if number < last else ""
+    return f"<html><title>Page {number}</title><body>{quotes}{following}</body></html>"
+
+
+def pages() -> dict[str, Page]:
+    found = {f"/page/{number}/": Page(listing(number)) for number in (1, 2, 3)}
+    found |= {
+        f"/author/{n}": Page(f'<title>A{n}</title><h3 class="author-title">A{n}</h3><p class="author-description">B')
+        for n in range(3)
+    }
+    return found | {
+        "/tag/t1": Page(listing(9)),
+        "/tag/t2": Page(listing(8)),
+        "/login": Page(LOGIN, headers={"Set-Cookie": "session=abc"}),
+        "/session": Page("Welcome"),
+        "/empty": Page(""),
+        "/feed.xml": Page('<items><item id="1"><name>a</name></item><item id="2"><name>b</name></item></items>'),
+        "/feed.csv": Page("1;'a'\n2;'b'\n", headers={"Content-Type": "text/csv"}),
+    }
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    with Site(pages()) as site:
+        urls = "".join(f"<url><loc>{site.url(path)}</loc></url>" for path in ("/author/0", "/author/1", "/page/1/"))
+        site.pages["/robots.txt"] = Page(
+            f"Sitemap: {site.url('/sitemap.xml')}\n", headers={"Content-Type": "text/plain"}
+        )
+        sitemap = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{urls}</urlset>'
+        site.pages["/sitemap.xml"] = Page(sitemap, headers={"Content-Type": "application/xml"})
+        yield site
+
+
+class Crawls:
+    """`scrapy crawl` of the documented spiders."""
+
+    def __init__(self, fleet: Fleet, site: Site) -> None:
+        fleet.runner.env["TEST_SITE"] = site.url()
+        self.fleet = fleet
+        self.site = site
+
+    def start(self, spider: str, *arguments: str, **settings: Any) -> Any:
+        given = options(SETTINGS | {"FRONTIER_KEY": self.fleet.key} | settings)
+        return self.fleet.runner.fork("crawl", spider, *arguments, *given)
+
+    async def run(self, spider: str, *arguments: str, **settings: Any) -> str:
+        status, log = await ended(self.start(spider, *arguments, **settings))
+        assert status == 0, log
+        assert "Traceback" not in log
+        return log
+
+    def asked(self) -> list[str]:
+        """What the site was asked for since the last look."""
+        found = sorted(f"{one.method} {one.path} {one.body}" for one in self.site.received)
+        self.site.received.clear()
+        return found
+
+
+@pytest.fixture
+def crawls(fleet: Fleet, site: Site) -> Crawls:
+    return Crawls(fleet, site)
+
+
+def feed(path: Path) -> list[str]:
+    """The items, in any order."""
+    return sorted(json.dumps(item, sort_keys=True) for item in json.loads(path.read_text()))
+
+
+@pytest.mark.parametrize("spider", DOCUMENTED)
+async def test_a_documented_spider_crawls_what_it_crawls_in_scrapy(
+    spider: str, crawls: Crawls, mongo_database: Database, tmp_path: Path
+) -> None:
+    scrapys, ours = tmp_path / "scrapys.json", tmp_path / "ours.json"
+    await crawls.run(spider, "-O", str(scrapys), FRONTIER_ENABLED=False)
+    asked = crawls.asked()
+    log = await crawls.run(spider, "-O", str(ours))
+    assert crawls.asked() == asked
+    assert feed(ours) == feed(scrapys) != []
+    assert f"Requests of {spider} come from the frontier" in log
+    assert count(log, "frontier/acked") > 0
+    stored = await mongo_database["items"].count_documents({})
+    assert stored == len(set(feed(scrapys)))
+
+
+async def test_a_spider_of_scrapy_redis_waits_for_start_urls_and_pops_none_unleased(
+    crawls: Crawls, mongo_database: Database
+) -> None:
+    with redis.Redis.from_url(crawls.fleet.redis_url) as client:
+        client.delete("myspider:start_urls", "mycrawler:start_urls")
+        workers = [crawls.start("myspider_redis", "-a", "domain=127.0.0.1"), crawls.start("mycrawler_redis")]
+        for worker in workers:
+            await said(worker, "Waiting for work")
+        client.lpush("myspider:start_urls", json.dumps({"url": crawls.site.url("/author/1"), "meta": {"job": "1"}}))
+        client.lpush("mycrawler:start_urls", crawls.site.url("/page/1/"))
+        for worker in workers:
+            status, log = await ended(worker)
+            assert status == 0, log
+            assert count(log, "frontier/seeds") == 1
+            assert count(log, "scheduler/enqueued/redis") == 0
+        assert client.exists("myspider:start_urls", "mycrawler:start_urls") == 0
+    assert sorted(set(crawls.site.requested)) == sorted(
+        [*(f"/page/{n}/" for n in (1, 2, 3)), *(f"/author/{n}" for n in range(3)), *(f"/tag/t{n}" for n in range(3))]
+    )
+    assert await mongo_database["items"].count_documents({"item.name": "A1"}) > 0
+
+
+async def test_start_requests_are_taken_once_by_three_workers(crawls: Crawls) -> None:
+    hold = threading.Event()
+    crawls.site.pages["/page/3/"] = Page(listing(3), hold=hold)
+    workers = [crawls.start("many") for _ in range(3)]
+    await crawls.fleet.workers(3)
+    await crawls.site.asked(5)
+    hold.set()
+    logs = [log for status, log in [await ended(worker) for worker in workers] if status == 0]
+    assert len(logs) == 3
+    # each start request once, the repeated one twice, and the pages once more as links
+    assert sorted(crawls.site.requested) == ["/page/1/"] * 2 + ["/page/2/"] * 2 + ["/page/3/"] * 2
+    assert sum("Crawl 1 of many begins" in log for log in logs) == 1
+    assert sum("Crawl 1 of many is under way: this worker joins it" in log for log in logs) == 2
+
+
+async def test_a_restart_goes_on_and_the_next_day_crawls_again(crawls: Crawls) -> None:
+    hold = threading.Event()
+    crawls.site.pages["/page/2/"] = Page(listing(2), hold=hold)
+    worker = crawls.start("quotes", CONCURRENT_REQUESTS_PER_DOMAIN=1)
+    await crawls.site.asked(2)
+    worker.send_signal(signal.SIGTERM)
+    await said(worker, "Received SIGTERM")
+    hold.set()
+    assert (await ended(worker))[0] == 0
+    begun = sorted(crawls.site.requested)
+    assert begun == ["/page/1/", "/page/2/"]
+    log = await crawls.run("quotes")
+    assert "Crawl 1 of quotes is under way" in log
+    assert len(crawls.site.requested) == 4, "page 2 as a link, and page 3"
+    for day in (2, 3):
+        crawls.asked()
+        log = await crawls.run("quotes")
+        assert f"Crawl {day} of quotes begins" in log
+        assert len(crawls.asked()) == 4
+
+
+async def test_arguments_belong_to_the_crawl(crawls: Crawls) -> None:
+    hold = threading.Event()
+    crawls.site.pages["/page/3/"] = Page(listing(3), hold=hold)
+    worker = crawls.start("many", "-a", "part=one", "-a", "password=s3cret")
+    await crawls.site.asked(5)
+    for others in ([], ["-a", "part=two", "-a", "password=s3cret"], ["-a", "password=other"]):
+        status, log = await ended(crawls.start("many", *others))
+        assert status == 2
+        assert "-a of spider many = " in log
+        assert ("part" in log.splitlines()[-1]) is ("part=one" not in others)
+        assert "s3cret" not in log
+        assert "Traceback" not in log
+    same = crawls.start("many", "-a", "password=s3cret", "-a", "part=one")
+    await said(same, "Crawl 1 of many is under way")
+    hold.set()
+    assert [status for status, _ in [await ended(one) for one in (worker, same)]] == [0, 0]
+    log = await crawls.run("many", "-a", "part=two")
+    assert "Crawl 2 of many begins" in log
+
+
+async def test_arguments_of_an_unfinished_crawl_hold_while_no_worker_lives(crawls: Crawls) -> None:
+    hold = threading.Event()
+    crawls.site.pages |= {path: Page(listing(1), hold=hold) for path in ("/page/1/", "/page/2/", "/page/3/")}
+    worker = crawls.start("many", "-a", "part=one")
+    await crawls.site.asked(1)
+    worker.send_signal(signal.SIGKILL)
+    hold.set()
+    await ended(worker)
+    status, log = await ended(crawls.start("many", "-a", "part=two"))
+    assert status == 2
+    assert "-a of spider many = 'part'" in log
+
+
+def test_values_of_arguments_are_kept_as_digests_only() -> None:
+    kept = digests({"password": "s3cret", "n": 1})
+    assert set(kept) == {"password", "n"}
+    assert "s3cret" not in str(kept)
+    assert kept == digests({"n": "1", "password": "s3cret"}) != digests({"n": "2", "password": "s3cret"})
+
+
+async def test_a_worker_that_is_refused_leaves_no_sign_of_life(crawls: Crawls) -> None:
+    hold = threading.Event()
+    crawls.site.pages |= {path: Page(listing(1), hold=hold) for path in ("/page/1/", "/page/2/", "/page/3/")}
+    worker = crawls.start("many")
+    await crawls.site.asked(1)
+    status, _ = await ended(crawls.start("many", "-a", "part=two"))
+    assert status == 2
+    await asyncio.sleep(0)
+    await crawls.fleet.workers(1)
+    hold.set()
+    assert (await ended(worker))[0] == 0
