@@ -70,7 +70,7 @@ class TagSpider(scrapy.Spider):
             yield {"text": quote.css("span.text::text").get()}
 
 
-class Quote(scrapy.Item):  # type: ignore[misc]
+class Quote(scrapy.Item):
     """An item with fields."""
 
     id = scrapy.Field()
