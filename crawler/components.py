@@ -73,7 +73,6 @@ REQUIRED: Final = frozenset(
     {
         "crawler.middlewares.spider.gate.GateMiddleware",
         "crawler.middlewares.spider.lineage.LineageMiddleware",
-        "crawler.middlewares.spider.gate.GateMiddleware",
         "crawler.middlewares.spider.provenance.ProvenanceMiddleware",
         "crawler.extensions.idle.IdleExtension",
         MONGODB,
