@@ -25,6 +25,7 @@ DOWNLOADER_MIDDLEWARES: Final = {
     "crawler.middlewares.downloader.metarefresh.MetaRefreshMiddleware": 580,
     "crawler.middlewares.charsets.CharsetMiddleware": 588,  # before anything reads the text
     "crawler.middlewares.downloader.blocks.BlocksMiddleware": 585,  # right after decompression
+    "crawler.middlewares.downloader.redirect.RedirectMiddleware": 600,
     "crawler.middlewares.downloader.cookies.SessionsMiddleware": 700,
     # nearer to the wire than what retries or redirects
     "crawler.middlewares.downloader.httpauth.HttpAuthMiddleware": 710,
@@ -54,6 +55,9 @@ STANDS_FOR: Final[Mapping[str, str]] = {
         "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware"
     ),
     "crawler.middlewares.downloader.retry.RetryMiddleware": "scrapy.downloadermiddlewares.retry.RetryMiddleware",
+    "crawler.middlewares.downloader.redirect.RedirectMiddleware": (
+        "scrapy.downloadermiddlewares.redirect.RedirectMiddleware"
+    ),
     "crawler.middlewares.downloader.metarefresh.MetaRefreshMiddleware": (
         "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware"
     ),

@@ -22,6 +22,8 @@ class FailureClass(StrEnum):
     MALFORMED = "malformed"  # the answer came, and cannot be used
 
 
+LEAST_STATUS: Final = 200  # below it there is no final answer: `000` and the like
+REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _STATUSES: Final = MappingProxyType(
     {
         401: FailureClass.PERMANENT,  # wants credentials: they are given before the request, or never
@@ -82,6 +84,8 @@ def classify(failure: int | BaseException) -> FailureClass | None:
     None: no failure (a status below 400), or none that this module knows.
     """
     if isinstance(failure, int):
+        if failure < LEAST_STATUS:
+            return FailureClass.MALFORMED
         return _STATUSES.get(failure) or next((kind for least, kind in _OTHER_STATUSES if failure >= least), None)
     return next((kind for name in _names(failure) if (kind := _EXCEPTIONS.get(name))), None)
 

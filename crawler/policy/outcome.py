@@ -41,6 +41,8 @@ class Evidence:
     download_error: str = ""  # no response, and no retry is left
     errback: bool = False  # the spider has an errback for that
     replaced: bool = False  # a middleware answered with another request, which is queued
+    malformed: str = ""  # why nobody can use the answer, should the spider not take it
+    handed: bool = False  # its callback was given the answer
     parsed: bool = False  # the callback or errback ran to its end
     spider_error: str = ""
     item_errors: list[str] = field(default_factory=list)
@@ -70,10 +72,17 @@ def settle(seen: Evidence) -> Settlement:  # noqa: PLR0911 - one line per way to
         return Settlement(Verdict.ACK, "ignored", seen.ignored)
     if seen.failure is FailureClass.BLOCKED:
         return Settlement(Verdict.BURY, "blocked", seen.block or seen.download_error)
+    return _of_answer(seen)
+
+
+def _of_answer(seen: Evidence) -> Settlement:
+    """What came, or that nothing did, decides."""
     if seen.download_error and not seen.errback:
         verdict = Verdict.ACK if seen.failure is FailureClass.PERMANENT else Verdict.BURY
         return Settlement(verdict, "download_error", seen.download_error)
-    if not seen.download_error and seen.failure not in {None, FailureClass.PERMANENT}:
+    if seen.malformed and not seen.handed:
+        return Settlement(Verdict.BURY, "malformed", seen.malformed)
+    if not seen.download_error and not seen.malformed and seen.failure not in {None, FailureClass.PERMANENT}:
         return Settlement(Verdict.BURY, f"http_{seen.status}")
     if seen.parsed:
         return Settlement(Verdict.ACK, "permanent" if seen.failure is FailureClass.PERMANENT else "done")

@@ -31,6 +31,9 @@ class ReplayGate(GateMiddleware):
         """Put in place by the re-parse alone."""
         return cls(crawler)
 
+    def _pass(self, response: Response) -> None:
+        """Nobody waits for word of it."""
+
     def _why(self, response: Response) -> str:
         if response.meta.get(ALLOW_BLOCKED):
             return ""

@@ -18,11 +18,13 @@ from scrapy_redis.scheduler import Scheduler as RedisScheduler
 from twisted.internet.defer import Deferred
 
 from crawler import stats as names
+from crawler import urls
 from crawler.errors import CodecError, ConfigError, MessageError, OtherReleaseError
 from crawler.frontier.server import connection
 from crawler.frontier.server.scripts import Client
 from crawler.frontier.streams import stream_of
 from crawler.meta import MIN_TIER, RETRY_WAIT_MS, UNFINISHED_TIMES
+from crawler.policy.failures import FailureClass
 from crawler.policy.outcome import Evidence
 from crawler.policy.tiers import TIERS
 from crawler.routing import codec
@@ -260,6 +262,12 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
             if delay_ms is None:  # of somebody else's making
                 delay_ms = self.worker.settler.retry_delay_ms(retries)
             return self.worker.settler.again(request, held, "retry", delay_ms)
+        try:
+            urls.check(request.url)
+        except MessageError as error:
+            held.evidence.failure = FailureClass.MALFORMED
+            held.evidence.malformed = f"replaced by a request that nobody can send: {error}"
+            return False
         if self.queue.encoder.rules.of(request).group == held.lease.host:
             self.worker.book.release(source)
             held.evidence, held.downloads = Evidence(), 0

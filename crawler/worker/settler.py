@@ -20,7 +20,7 @@ from crawler import stats as names
 from crawler.errors import CodecError, OtherReleaseError
 from crawler.frontier.streams import stream_of
 from crawler.meta import BLOCK, TIER_STAYS, UNFINISHED_TIMES
-from crawler.policy.failures import FailureClass, classify
+from crawler.policy.failures import LEAST_STATUS, REDIRECTS, FailureClass, classify
 from crawler.policy.outcome import Settlement, Verdict, excerpt, settle
 from crawler.policy.retries import RETRIED, RetryPolicy
 from crawler.policy.tiers import Tier
@@ -53,6 +53,7 @@ class Settler:
         self._outbox = outbox
         self._max_attempts = max_attempts
         self._uniform = uniform
+        self._redirects = crawler.settings.getbool("REDIRECT_ENABLED")
         self._passed_on: set[str] = set()  # what this release lacks: said once each
         self._policy = RetryPolicy.from_settings(crawler.settings)
         crawler.signals.connect(self._spider_error, signals.spider_error)
@@ -85,11 +86,29 @@ class Settler:
         seen.status = response.status
         seen.failure = self._policy.failure(response.status, blocked=BLOCK in request.meta)
         seen.block = "; ".join(str(request.meta[key]) for key in (BLOCK, TIER_STAYS) if key in request.meta)
+        if seen.failure is None or seen.failure is FailureClass.MALFORMED:
+            seen.malformed = self._malformed(request, response)
+        if seen.malformed:
+            seen.failure, seen.excerpt = FailureClass.MALFORMED, excerpt(response.body)
+            return
         blocked = seen.failure is FailureClass.BLOCKED
         if seen.failure in RETRIED and request.meta.get("dont_retry") and not blocked:
             seen.failure = None  # the spider takes it as it is
         elif seen.failure in RETRIED:
             seen.excerpt = excerpt(response.body)
+
+    def _malformed(self, request: Request, response: Response) -> str:
+        """Why nobody can use *response*; "" when that is not so."""
+        if response.status < LEAST_STATUS:
+            return f"status {response.status:03} is none"
+        if response.status not in REDIRECTS or request.meta.get("dont_redirect") or not self._redirects:
+            return ""
+        return f"status {response.status} leads to {excerpt(response.headers.get('Location') or b'') or 'nowhere'}"
+
+    def handed(self, response: Response) -> None:
+        """The callback is given *response*."""
+        if (held := self._book.behind(response)) is not None:
+            held.evidence.handed = True
 
     def refused(self, response: Response, why: str) -> None:
         """*response* turned out to be no page, right before its callback."""

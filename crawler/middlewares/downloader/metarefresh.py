@@ -8,6 +8,9 @@ from scrapy import Request
 from scrapy.downloadermiddlewares.redirect import MetaRefreshMiddleware as ScrapyMetaRefreshMiddleware
 from scrapy.http import Response
 
+from crawler import urls
+from crawler.errors import MessageError
+
 CHARACTERS: Final = 4_096  # that Scrapy looks at, after decoding the whole page
 
 
@@ -20,4 +23,10 @@ class MetaRefreshMiddleware(ScrapyMetaRefreshMiddleware):
             begin = response.body[: 4 * CHARACTERS]
         if b"\0" not in begin and b"refresh" not in begin.lower():  # UTF-16 and UTF-32 are left to Scrapy
             return response
-        return super().process_response(request, response)
+        try:
+            followed = super().process_response(request, response)
+            if isinstance(followed, Request):
+                urls.check(followed.url)
+        except (ValueError, MessageError):  # the page is there all the same
+            return response
+        return followed

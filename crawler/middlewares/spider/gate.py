@@ -45,6 +45,7 @@ class GateMiddleware:
         """Raises BlockedError for what is no page."""
         if why := self._why(response):
             raise BlockedError(response, why)
+        self._pass(response)
 
     def process_spider_exception(self, response: Response, exception: Exception) -> Iterable[Any] | None:
         """Nothing comes of what was kept back; another page's, which a callback asked for, is the callback's error."""
@@ -52,6 +53,9 @@ class GateMiddleware:
             return None
         logger.info("%s is kept from the spider: %s", response, exception)
         return ()
+
+    def _pass(self, response: Response) -> None:
+        worker_of(self._crawler).settler.handed(response)
 
     def _why(self, response: Response) -> str:
         """Who blocks it, or what it lacks; "" for a page."""

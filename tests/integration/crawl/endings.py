@@ -121,6 +121,42 @@ class ObjectRedirected(Ending):
     custom_settings = {"DOWNLOADER_MIDDLEWARES": {f"{HERE}.MarkingMiddleware": 1}}
 
 
+class RedirectedToMail(Ending):
+    """A redirect to what is no page."""
+
+    name = "redirected_to_mail"
+    path = "/to-mail"
+
+
+class RedirectedTooFar(Ending):
+    """A redirect to an address longer than any that is fetched, at this host."""
+
+    name = "redirected_too_far"
+    path = "/to-far"
+
+
+class RedirectedToNothing(Ending):
+    """A redirect to what is no address at all."""
+
+    name = "redirected_to_nothing"
+    path = "/to-nothing"
+
+
+class RedirectTaken(Ending):
+    """The spider takes redirects as they are."""
+
+    name = "redirect_taken"
+    path = "/to-mail"
+    handle_httpstatus_list = [302]
+
+
+class ReplacedByTooLong(Ending):
+    """A middleware answers with a request that nobody can send."""
+
+    name = "replaced_by_too_long"
+    custom_settings = {"DOWNLOADER_MIDDLEWARES": {f"{HERE}.LengtheningMiddleware": 1}}
+
+
 class Redirected(Ending):
     """A redirect within the host."""
 
@@ -387,6 +423,13 @@ class MarkingMiddleware:
 
     def process_request(self, request: Request) -> None:
         request.meta["lock"] = object()
+
+
+class LengtheningMiddleware:
+    """Answers with a request for an address longer than any that is fetched."""
+
+    def process_response(self, request: Request, response: Response) -> Request:
+        return request.replace(url="http://127.0.0.2/" + "a" * 5_000)
 
 
 class ReplacingMiddleware:

@@ -21,6 +21,9 @@ def serve() -> Iterator[dict[str, str]]:
             "/moved": redirect("/page"),
             "/elsewhere": redirect(other.url("/page")),
             "/there-and-back": first(redirect(other.url("/back")), then=Page()),
+            "/to-mail": redirect("mailto:shop@a.example"),
+            "/to-far": redirect("/page?" + "a" * 5_000),
+            "/to-nothing": redirect("http://[::1/page"),
             "/cookie": cookie_wall(site),
             "/never": Page(hold=hold),
         }

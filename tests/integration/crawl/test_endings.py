@@ -75,6 +75,11 @@ ENDS: dict[str, tuple[dict[str, int], list[str]]] = {
     "object_in_meta": ({"dead": 1}, ["http_503"]),
     "object_from_callback": ({"done": 1}, []),
     "object_redirected": ({"done": 2}, []),
+    "redirected_to_mail": ({"dead": 1}, ["malformed"]),
+    "redirected_too_far": ({"dead": 1}, ["malformed"]),
+    "redirected_to_nothing": ({"dead": 1}, ["malformed"]),
+    "redirect_taken": ({"done": 1}, []),
+    "replaced_by_too_long": ({"dead": 1}, ["malformed"]),
     "redirected": ({"done": 1}, []),
     "cookie_wall": ({"done": 1}, []),
     "redirected_elsewhere": ({"done": 2}, []),
@@ -158,6 +163,15 @@ def test_retries_wait_in_the_frontier(ended: dict[str, Ended]) -> None:
     for name in ("unavailable", "refused"):
         assert ended[name].count("frontier/retried") == ended[name].count("frontier/nacked") == 1
         assert ended[name].left.letters[0].detail["attempts"] == 2
+
+
+def test_a_redirect_that_nobody_can_follow_says_where_to(ended: dict[str, Ended]) -> None:
+    for name, target in {"mail": "mailto:shop@", "too_far": "/page?aaa", "nothing": "http://[::1/page"}.items():
+        crawl = ended[f"redirected_to_{name}" if name != "too_far" else "redirected_too_far"]
+        assert crawl.left.letters[0].detail["class"] == "malformed"
+        assert target in crawl.left.letters[0].detail["error"]
+        assert crawl.count("downloader/response_count") == 1
+    assert ended["redirect_taken"].count("item_scraped_count") == 1
 
 
 def test_an_object_in_meta_costs_no_retry_and_hides_no_reason(ended: dict[str, Ended]) -> None:

@@ -37,7 +37,8 @@ HOST_FAULT, MALFORMED = FailureClass.HOST_FAULT, FailureClass.MALFORMED
         *((status, PERMANENT) for status in (400, 401, 403, 404, 405, 410, 451, 501, 505)),
         *((status, RATE_LIMITED) for status in (429, 503)),
         *((status, TRANSIENT) for status in (407, 408, 421, 425, 500, 502, 504, 520, 522, 524, 599)),
-        *((status, None) for status in (100, 200, 204, 301, 304, 399)),
+        *((status, None) for status in (200, 204, 301, 304, 399)),
+        *((status, MALFORMED) for status in (0, 100, 199)),
     ],
 )
 def test_a_status_has_its_class(status: int, expected: FailureClass | None) -> None:
@@ -104,9 +105,9 @@ def test_every_exception_named_exists(name: str) -> None:
 
 @given(st.integers(0, 999))
 def test_every_error_status_has_a_class_and_no_other_has(status: int) -> None:
-    assert (classify(status) is not None) == (status >= 400)
+    assert (classify(status) is not None) == (status >= 400 or status < 200)
 
 
 @given(st.integers(0, 999))
 def test_no_status_alone_is_a_block_or_a_fault_of_the_host(status: int) -> None:
-    assert classify(status) not in {FailureClass.BLOCKED, HOST_FAULT, MALFORMED}
+    assert classify(status) not in {FailureClass.BLOCKED, HOST_FAULT}

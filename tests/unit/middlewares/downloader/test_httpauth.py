@@ -8,12 +8,12 @@ import pytest
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.downloadermiddlewares.httpauth import HttpAuthMiddleware as ScrapyHttpAuthMiddleware
-from scrapy.downloadermiddlewares.redirect import RedirectMiddleware
 from scrapy.exceptions import NotConfigured, ScrapyDeprecationWarning
 from scrapy.http import Response
 from scrapy.utils.python import global_object_name
 
 from crawler.middlewares.downloader.httpauth import HttpAuthMiddleware
+from crawler.middlewares.downloader.redirect import RedirectMiddleware
 from tests.shipped import shipped
 
 
