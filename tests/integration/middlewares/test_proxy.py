@@ -136,13 +136,13 @@ async def test_proxies_that_fail_in_every_way_cost_no_page_and_no_retry(
         tinyproxy(tmp_path, "somebody", "else") as refuses_us,
         BadProxy(502) as broken,
         BadProxy(0) as hangs_up,
-        BadProxy(200, delay=20) as slow,
+        BadProxy(200, delay=60) as slow,
         Site(PAGES, tls=certified(tmp_path) if scheme == "https" else None) as site,
     ):
         bad = (broken.url, hangs_up.url, slow.url, f"http://127.0.0.1:{free_port()}")
         ours = (proxy.with_user("crawler", PASSWORD) for proxy in (good, refuses_us))
         insecure = {"DOWNLOAD_VERIFY_CERTIFICATES": False}
-        log = await crawl(fleet, site, *ours, *bad, PROXY_RETRY_TIMES=5, DOWNLOAD_TIMEOUT=3, **insecure)
+        log = await crawl(fleet, site, *ours, *bad, PROXY_RETRY_TIMES=5, DOWNLOAD_TIMEOUT=8, **insecure)
         left = await fleet.left()
     assert left.states == {"done": 12}
     assert sorted(site.requested) == sorted(PAGES)
