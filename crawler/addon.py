@@ -21,7 +21,7 @@ from scrapy.utils.misc import load_object
 
 from crawler import components, config, defaults
 from crawler.errors import ConfigError
-from crawler.extensions.logs import LogAddon, mask
+from crawler.extensions.logs import LogAddon
 
 ADDON: Final = "crawler.addon.Shoal"
 PRIORITY: Final = "addon"
@@ -113,18 +113,18 @@ def require_addon(settings: BaseSettings, spider: str | None) -> None:
 
 def announcement(settings: BaseSettings, spider: str) -> Iterator[str]:
     """Two lines for the head of the log."""
-    feeds = [mask(str(uri)) for uri in settings.getdict("FEEDS")]
+    feeds = [config.shown_uri(str(uri)) for uri in settings.getdict("FEEDS")]
     beside = f", and to {', '.join(feeds)}" if feeds else ""
     if not wanted(settings):
         yield f"Requests of {spider} come from Scrapy's own scheduler, in this process alone (FRONTIER_ENABLED = False)"
         yield f"Items of {spider} go through the project's own item pipelines{beside}; Shoal stores nothing"
         return
-    server = mask(settings["REDIS_URL"]) or "the bundled Redis of this machine"
+    server = config.shown_uri(settings["REDIS_URL"] or "") or "the bundled Redis of this machine"
     yield f"Requests of {spider} come from the frontier {settings['FRONTIER_KEY']!r} on {server}, shared by its workers"
     pipelines = [_path(one) for one in build_component_list(settings.getwithbase("ITEM_PIPELINES"))]
     through = ", ".join(path.rpartition(".")[2] for path in pipelines if path != components.MONGODB) or "no pipeline"
     if config.boolean(settings, "SHOAL_STORE"):
-        server = mask(settings["MONGODB_URI"]) or "the bundled MongoDB of this machine"
+        server = config.shown_uri(settings["MONGODB_URI"] or "") or "the bundled MongoDB of this machine"
         yield f"Items of {spider} go through {through} to database {settings['MONGODB_DATABASE']!r} on {server}{beside}"
     else:
         yield f"Items of {spider} go through {through}{beside}; Shoal stores none of them (SHOAL_STORE = False)"

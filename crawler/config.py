@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from scrapy.settings import BaseSettings
 
 from crawler.errors import ConfigError
 
+_SCHEME = re.compile(r"[a-z][a-z0-9+]*", re.IGNORECASE)
 _TYPE_NAMES = {int: "a whole number", float: "a number"}
 
 
@@ -49,6 +51,29 @@ def mapping(settings: BaseSettings, name: str) -> dict[str, Any]:
         return settings.getdict(name)
     except (TypeError, ValueError):
         raise ConfigError(name, "...", "a map, or one as JSON") from None  # its value may hold secrets
+
+
+def shown_uri(uri: str) -> str:
+    """The URI of a server for people: scheme, hosts and path.
+
+    Nothing before its last @, where a password ends however it is written, and no options, which may hold secrets.
+    """
+    scheme, mark, rest = uri.partition("://")
+    hidden, at, open_ = (rest if mark else uri).rpartition("@")
+    shown = (f"***{at}" if hidden else "") + open_.partition("?")[0]
+    return f"{scheme}://{shown}" if mark and _SCHEME.fullmatch(scheme) else shown
+
+
+def check_escaped(name: str, uri: str, ends: str) -> None:
+    """Raise ConfigError where an @ comes after the first of *ends*, at which clients take the hosts to be over.
+
+    They would take what is before it, a part of the password, for a host, and show it.
+    """
+    rest = uri.partition("://")[2] or uri
+    hosts = re.split(f"[{ends}]", rest, maxsplit=1)[0]
+    if "@" in rest[len(hosts) :]:
+        allowed = "one whose user name and password are percent-encoded (/ is %2F, ? is %3F, # is %23, @ is %40)"
+        raise ConfigError(name, shown_uri(uri), f"{allowed}; @ is %40 behind the hosts, too")
 
 
 def text_file(name: str, path: str | Path) -> str:

@@ -28,6 +28,7 @@ def connect(settings: Mapping[str, Any]) -> Client:
     credentials are never shown), ServiceError when the bundled server cannot be started.
     """
     uri = str(settings.get("MONGODB_URI") or "") or _bundled(settings)
+    config.check_escaped("MONGODB_URI", uri, "/?")
     timeout_ms = int(config.number(settings, "STORAGE_CONNECT_SECONDS", 0.1, 60) * 1000)
     try:
         return AsyncMongoClient(
@@ -38,8 +39,13 @@ def connect(settings: Mapping[str, Any]) -> Client:
             connectTimeoutMS=timeout_ms,
             socketTimeoutMS=int(config.number(settings, "STORAGE_REPLY_SECONDS", 0.1, 600) * 1000),
         )
+    except OSError as error:
+        reason = f"{error.strerror}: {error.filename}" if error.filename else str(error)
+        allowed = f"one whose options name files that can be used, such as tlsCAFile ({reason})"
+        raise ConfigError("MONGODB_URI", config.shown_uri(uri), allowed) from None
     except (PyMongoError, ValueError) as error:
-        allowed = f"mongodb://[user:password@]host:port[/?options] ({_reason(uri, error)})"
+        form = "mongodb://[user:password@]host:port[/?options], user and password percent-encoded"
+        allowed = f"{form} ({_reason(uri, error)})"
         raise ConfigError("MONGODB_URI", address(uri), allowed) from None
 
 
@@ -89,7 +95,7 @@ def where(settings: Mapping[str, Any]) -> str:
 
 def address(uri: str) -> str:
     """The hosts and ports of a MongoDB URI, without user, password or options."""
-    return (uri.partition("://")[2] or uri).split("/")[0].split("?")[0].rpartition("@")[2]
+    return (uri.partition("://")[2] or uri).rpartition("@")[2].split("/")[0].split("?")[0]
 
 
 def _bundled(settings: Mapping[str, Any]) -> str:
@@ -100,6 +106,6 @@ def _bundled(settings: Mapping[str, Any]) -> str:
 
 def _reason(uri: str, error: Exception) -> str:
     """The first clause of PyMongo's message; only the error's kind should that quote the password."""
-    secret = uri.partition("://")[2].rpartition("@")[0].partition(":")[2]
-    text = str(error).partition(" (configured timeouts:")[0].partition(", full error:")[0].splitlines()[0]
+    secret = (uri.partition("://")[2] or uri).rpartition("@")[0].partition(":")[2]
+    text = str(error).partition(" (configured timeouts:")[0].partition(", full error:")[0].partition("\n")[0]
     return type(error).__name__ if secret and secret in text else text

@@ -56,3 +56,22 @@ def test_a_map_may_come_as_json_and_is_never_shown() -> None:
         with pytest.raises(ConfigError, match=r"REDIS_PARAMS = .* a map, or one as JSON") as error:
             config.mapping(Settings({"REDIS_PARAMS": wrong}), "REDIS_PARAMS")
         assert "secret" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("uri", "shown"),
+    [
+        ("redis://127.0.0.1:6379/0", "redis://127.0.0.1:6379/0"),
+        ("mongodb://u:s3cr/et@a:1,b:2/db?w=1", "mongodb://***@a:1,b:2/db"),
+        ("redis://u:s3cr?et@host", "redis://***@host"),
+        ("u:s3cr://et@host", "***@host"),
+        ("u:s3cr@host", "***@host"),
+        ("redis://host/0?password=s3cret", "redis://host/0"),
+        ("s3://key:s3cr/et@bucket/items.csv", "s3://***@bucket/items.csv"),
+        ("unix:///run/redis.sock?db=1", "unix:///run/redis.sock"),
+        ("items.csv", "items.csv"),
+        ("", ""),
+    ],
+)
+def test_the_uri_of_a_server_is_shown_without_secrets(uri: str, shown: str) -> None:
+    assert config.shown_uri(uri) == shown

@@ -110,7 +110,7 @@ def connect(settings: BaseSettings) -> Client:
     params["retry"] = Retry(NoBackoff(), 0)  # see _twice
     try:
         return _client(url, params, is_cluster=config.boolean(settings, "REDIS_CLUSTER"))
-    except (ValueError, TypeError, RedisError) as error:
+    except (ValueError, TypeError, RedisError, RedisClusterException) as error:
         raise _refused(url, error) from None
 
 
@@ -119,6 +119,8 @@ def arguments(settings: BaseSettings) -> tuple[str | None, dict[str, Any]]:
     given = config.mapping(settings, "REDIS_PARAMS")
     params = _DEFAULTS | {name: value for name, value in given.items() if name not in _OURS}
     url = params.pop("url", None) or settings.get("REDIS_URL")
+    if url and not str(url).startswith("unix:"):
+        config.check_escaped("REDIS_URL", str(url), "/?#")
     if not url:
         params = _address(settings) | params
         if "host" not in params and "unix_socket_path" not in params:
@@ -165,9 +167,5 @@ def _refused(url: str | None, error: Exception) -> ConfigError:
     """The reason without the URL: it may hold a password."""
     if not url:
         return ConfigError("REDIS_PARAMS", "...", f"arguments of redis.asyncio.Redis ({error})")
-    scheme = url.partition("://")[0] if "://" in url else ""
-    return ConfigError(
-        "REDIS_URL",
-        f"{scheme}://..." if scheme else "...",
-        "redis://[[user]:password@]host[:port][/db], rediss://... or unix://path",
-    )
+    form = "redis://[[user]:password@]host[:port][/db], rediss://... or unix://path, user and password percent-encoded"
+    return ConfigError("REDIS_URL", config.shown_uri(str(url)), form)

@@ -136,6 +136,24 @@ def test_a_broken_url_is_refused_without_showing_secrets(url: str) -> None:
     assert "s3cret" not in str(caught.value)
 
 
+@pytest.mark.parametrize("password", ["s3cr/et", "12/s3cret", "12?s3cret", "12#s3cret", "s3@cr/et"])
+def test_a_password_that_has_to_be_percent_encoded_is_called_so(password: str) -> None:
+    for is_cluster in (False, True):
+        with pytest.raises(ConfigError, match=r"'redis://\*\*\*@host:1/0' .* percent-encoded \(/ is %2F") as caught:
+            connection.connect(settings(REDIS_URL=f"redis://u:{password}@host:1/0", REDIS_CLUSTER=is_cluster))
+        assert "s3" not in str(caught.value)
+        assert "12" not in str(caught.value)
+
+
+@pytest.mark.parametrize("option", ["ssl_ca_certs", "ssl_certfile"])
+async def test_a_file_that_an_option_names_and_is_not_there_is_one_line(option: str) -> None:
+    client = connection.connect(settings(REDIS_URL=f"rediss://u:s3cret@127.0.0.1:1/0?{option}=/none.pem"))
+    with pytest.raises(ServiceError, match=r"Redis at 127\.0\.0\.1:1") as caught:
+        await advice(client)
+    assert "s3cret" not in str(caught.value)
+    await client.aclose()
+
+
 async def test_host_port_and_db_are_honoured_as_in_scrapy_redis() -> None:
     client = connection.connect(settings(REDIS_HOST="10.0.0.1", REDIS_PORT="6390", REDIS_DB=3))
     known = client.connection_pool.connection_kwargs  # type: ignore[union-attr]

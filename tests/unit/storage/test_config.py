@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -101,6 +102,14 @@ def test_ranges_of_the_connection(name: str, values: list[Any]) -> None:
         "mongodb://reader:s3cret@db.example:99999",
         "mongodb://reader:s3cr@et@db.example",
         "mongodb://reader:s3cret@",
+        "mongodb://reader:s3cr/et@db.example/",
+        "mongodb://reader:12/s3cret@db.example/",
+        "mongodb://reader:12?s3cret@db.example/",
+        "mongodb://reader:s3cr?et@db.example:27017/shop?w=1",
+        "mongodb://reader:x@s3cr/et@db.example",
+        "mongodb://reader:s3cr/et@",
+        "reader:s3cr/et@db.example:27017",
+        "reader:s3cr://et@db.example:27017",
     ],
 )
 def test_an_unreadable_uri_is_named_without_its_password(uri: str) -> None:
@@ -108,6 +117,19 @@ def test_an_unreadable_uri_is_named_without_its_password(uri: str) -> None:
         connection.connect(shipped(MONGODB_URI=uri))
     assert "s3cr" not in str(error.value)
     assert "reader" not in str(error.value)
+
+
+def test_a_password_that_has_to_be_percent_encoded_is_called_so() -> None:
+    with pytest.raises(ConfigError, match=r"mongodb://\*\*\*@db\.example/.* percent-encoded \(/ is %2F, \? is %3F"):
+        connection.connect(shipped(MONGODB_URI="mongodb://reader:s3cr/et@db.example/?w=1"))
+
+
+@pytest.mark.parametrize("option", ["tlsCAFile", "tlsCertificateKeyFile"])
+def test_a_file_that_an_option_names_and_is_not_there_is_named(option: str, tmp_path: Path) -> None:
+    for path in (tmp_path / "none.pem", tmp_path):
+        with pytest.raises(ConfigError, match=f"MONGODB_URI.*: {path}") as error:
+            connection.connect(shipped(MONGODB_URI=f"mongodb://u:s3cret@db.example/?tls=true&{option}={path}"))
+        assert "s3cret" not in str(error.value)
 
 
 @pytest.mark.parametrize("name", ["", "a b", "a.b", "a$b", None])
