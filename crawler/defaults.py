@@ -25,12 +25,14 @@ FRONTIER_KEY = "shoal"  # first part of every key: two fleets on one server need
 FRONTIER_SHARDS = 1  # fixed while there is data; more spread the load over the nodes of a Cluster
 FRONTIER_LEASE_SECONDS = 120  # a silent worker's requests go back after this; renewed every quarter of it
 FRONTIER_START_WITHIN_SECONDS = 20  # from lease to wire start; later the request is given back, uncharged
+# 1 to 3600: a closing worker tells Redis what is left for no longer. Reader: worker/maintenance.py
+FRONTIER_CLOSE_SECONDS = 20
 FRONTIER_HARD_CAP_SECONDS = 900  # from wire start to ack, renewed no longer after that; a callback may block so long
 FRONTIER_MAX_DELIVERIES = 5  # wire starts without an end; then a dead letter
 FRONTIER_PRIORITY_STEP_SECONDS = 60  # one step of priority is worth this much waiting
 FRONTIER_QUEUE_LIMIT = 50_000_000  # queued and delayed requests; beyond it new pushes are refused
 FRONTIER_QUEUE_HIGH_WATER = 40_000_000  # from here on no seeds are taken in
-FRONTIER_MEMORY_LIMIT = 0.9  # share of maxmemory: beyond it new pushes are refused, children of leased work are not
+FRONTIER_MEMORY_LIMIT = 0.9  # share of maxmemory: beyond it pushes are refused, and workers lease one request at a time
 FRONTIER_MEMORY_HIGH_WATER = 0.8  # from here on no seeds are taken in
 FRONTIER_RETENTION_SECONDS = 7 * 86_400  # a finished generation's fingerprints are kept for this long
 FRONTIER_DEDUPE = "compact"  # or "exact", "window", "bloom": what a generation remembers, fixed when it opens

@@ -11,6 +11,9 @@ from typing import Final
 PUSHED: Final = "frontier/pushed"
 DUPLICATES: Final = "frontier/duplicates"
 REFUSED: Final = "frontier/refused"
+WAITED_FOR_ROOM: Final = "frontier/waited_for_room"  # pages whose requests Redis had no room for
+PUT_OFF: Final = "frontier/put_off"  # of these, given back to be fetched again
+START_LOST: Final = "frontier/start_requests_lost"  # requests without a page that a worker could not store to its end
 LEASED: Final = "frontier/leased"
 ACKED: Final = "frontier/acked"
 NACKED: Final = "frontier/nacked"  # in all

@@ -13,6 +13,7 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import BaseSettings
 from scrapy_redis.spiders import RedisMixin
 
+from crawler import stats as names
 from crawler.addon import completed, require_addon, uses_addon
 from crawler.commands.usage import OneLine, answering, spider_class
 from crawler.frontier.command_session import session
@@ -47,7 +48,7 @@ class Command(OneLine, CrawlCommand):
             crawl = self.crawler_process.crawl(crawler, **opts.spargs)
         self.crawler_process.start()
         self._settle(crawl)
-        if crawler.stats.get_value("finish_reason") == FAILED:
+        if crawler.stats.get_value("finish_reason") == FAILED or crawler.stats.get_value(names.START_LOST):
             self.exitcode = 1
 
     def _preflight(self, name: str, arguments: dict[str, str]) -> None:

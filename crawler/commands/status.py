@@ -27,6 +27,7 @@ from crawler.policy.tiers import TIERS, Tier, rank
 
 WATCH_SECONDS = 2.0
 TOP_HOSTS = 20
+_HELD_UP = {"paused": "Workers lease nothing", "slowed": "Workers lease one request at a time"}  # by what they say
 COLUMNS = ("queued", "leased", "delayed", "dead", "done", "seen", "duplicates", "refused", "nacked", "reaped")
 
 
@@ -45,6 +46,9 @@ class Snapshot:
     advice: Sequence[str]  # on the server's configuration
     bytes_per_queued: float | None  # measured on a sample of the whole frontier; None where there is nothing
     bytes_per_seen: float | None
+    memory: float = 0.0  # share of maxmemory in use, of the fullest server; 0 where there is no limit
+    waiting_for_room: int = 0  # pages whose requests Redis has no room for, in workers and given back
+    held_up: Sequence[str] = ()  # why workers lease less than they could, or nothing
 
 
 class Command(FleetCommand, ScrapyCommand):
@@ -111,8 +115,16 @@ async def look(frontier: Frontier, spider: str | None) -> Snapshot:
         advice=frontier.advice,
         bytes_per_queued=bytes_per_queued,
         bytes_per_seen=bytes_per_seen,
-        workers=[w for w in workers if spider is None or w.info.get("spider") == spider],
+        workers=(ours := [w for w in workers if spider is None or w.info.get("spider") == spider]),
+        memory=await frontier.gauge.used(),
+        waiting_for_room=sum(worker.info.get("waiting", 0) for worker in ours) + await frontier.census.put_off(),
+        held_up=_held_up(ours),
     )
+
+
+def _held_up(workers: Sequence[WorkerState]) -> list[str]:
+    reasons = {(word, str(worker.info.get(key) or "")) for worker in workers for key, word in _HELD_UP.items()}
+    return [f"{word}: {reason}" for word, reason in sorted(reasons) if reason]
 
 
 def render(seen: Snapshot) -> Group:
@@ -129,6 +141,12 @@ def render(seen: Snapshot) -> Group:
     sizes = [(seen.bytes_per_queued, "queued"), (seen.bytes_per_seen, "seen")]
     if told := [f"{size:.1f} bytes per {kind} URL" for size, kind in sizes if size is not None]:
         parts.append(f"Redis holds {' and '.join(told)}.")
+    parts.extend(f"{reason}." for reason in seen.held_up)
+    if seen.waiting_for_room:
+        parts.append(
+            f"{seen.waiting_for_room:,} pages wait for room in Redis, which uses {seen.memory:.0%} of its maxmemory: "
+            "they are done once the requests found on them are stored. Raise maxmemory, or let pages drain."
+        )
     if seen.hosts:
         parts.append(_hosts(seen.hosts))
     parts.append(_workers(seen.workers) if seen.workers else "No worker is alive.")

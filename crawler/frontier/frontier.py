@@ -82,15 +82,23 @@ class Frontier:
         async def run(shard: int, group: list[Message]) -> list[PushOutcome]:
             hosts = list(dict.fromkeys(message.host for message in group))
             rows = [push_row(message) for message in group]
-            try:
-                answers = await self.shards.run("push", shard, _flag(forced), _flag(full), len(hosts), *hosts, *rows)
-            except OutOfMemoryError:
-                return [PushOutcome.REFUSED_MEMORY] * len(group)
+            answers = await self.shards.run("push", shard, _flag(forced), _flag(full), len(hosts), *hosts, *rows)
             return [PushOutcome(answer) for answer in answers]
+
+        async def run_what_fits(shard: int, group: list[Message]) -> list[PushOutcome]:
+            """At maxmemory less and less at once: the call itself takes memory, with all that it brings."""
+            done: list[PushOutcome] = []
+            most = len(group)
+            while most and len(done) < len(group):
+                try:
+                    done += await run(shard, group[len(done) : len(done) + most])
+                except OutOfMemoryError:
+                    most //= 2
+            return done + [PushOutcome.REFUSED_MEMORY] * (len(group) - len(done))
 
         order = sorted(range(len(messages)), key=lambda at: messages[at].host)  # a host's requests are written at once
         outcomes = await self.shards.scatter(
-            [messages[at] for at in order], lambda message: self.shards.of_host(message.host), run
+            [messages[at] for at in order], lambda message: self.shards.of_host(message.host), run_what_fits
         )
         return [outcome for _, outcome in sorted(zip(order, outcomes, strict=True))]
 
@@ -110,7 +118,7 @@ class Frontier:
         """Up to *limit* requests, LEASE_MOST of a shard, whose hosts may be visited now; a suspect comes alone and only
         with *suspects_ok*."""
         if await self.gauge.memory_full():
-            limit = max(1, limit // 4)
+            limit = 1
         if self.statement is not None and self.statement.is_news:
             await self.state()
         first = int(self._rng() * self.shards.count)
@@ -155,6 +163,11 @@ class Frontier:
             else:
                 await self.shards.run("reap", shard)
                 reaped = "1"
+
+    def state_anew(self) -> None:
+        """Redis may have lost what was stated: `state` is due."""
+        if self.statement is not None:
+            self.statement.is_news = True
 
     async def state(self) -> None:
         """State by which rules this worker visits hosts: within moments no worker goes beyond them, for as long as this
@@ -271,12 +284,27 @@ class Frontier:
         changed: tuple[Any, ...] = () if body is None else (clamped(priority), body)
         return bool(await self.shards.run("bury", shard, number, token, reason, pack(dict(detail or {})), *changed))
 
-    async def renew(self, handles: Sequence[Handle], *, suspended: bool = False) -> list[bool]:
+    async def renew(self, handles: Sequence[Handle], *, suspended: bool = False, for_room: bool = False) -> list[bool]:
         """Prolong leases. False: stale, or on the wire for longer than FRONTIER_HARD_CAP_SECONDS.
 
-        *suspended*: storage is down; the time since the last renewal does not count towards that cap.
+        *suspended*: storage is down; the time since the last renewal does not count towards that cap. *for_room*: these
+        pages are done but for their requests, for which Redis has no room: they count as never started.
         """
-        return await self.shards.on_handles("renew", handles, _flag(suspended))
+        return await self.shards.on_handles("renew", handles, "room" if for_room else _flag(suspended))
+
+    async def put_off(self, handles: Sequence[Handle], *, delay_ms: int) -> list[bool]:
+        """Return leases of pages whose requests find no room, uncharged: queued after *delay_ms*, or by `recall`."""
+        return await self.shards.on_handles("put_off", handles, str(max(0, delay_ms)), most=FEW)
+
+    async def recall(self) -> int:
+        """Queue at once what was put off, because there is room; returns how many requests that were."""
+        queued = 0
+        for shard in range(self.shards.count):
+            some = FEW
+            while some == FEW:
+                some = int(await self.shards.run("recall", shard, FEW))
+                queued += some
+        return queued
 
     async def back_off(self, host: str, elapsed_ms: int) -> int:
         """*host* answered with a block page, that long after the wire start: step back as for a 429; returns for how

@@ -98,4 +98,4 @@ def _brake(crawler: Crawler, reason: str) -> None:
     engine = scrapy_hooks.engine_of(crawler)  # None where there is only a pipeline
     scheduler = engine.scheduler if engine is not None else None
     if isinstance(scheduler, Scheduler):
-        scheduler.worker.brake.set(reason)
+        scheduler.worker.pauses.stop("storage", reason)

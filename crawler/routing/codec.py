@@ -134,6 +134,11 @@ def decode(body: bytes, spider: Spider) -> Request:
     return request
 
 
+def url_of(body: bytes) -> str:
+    """The URL of a stored request; raises CodecError as `decode` does."""
+    return str(_unpacked(body).get("u"))
+
+
 def _unpacked(body: bytes) -> dict[str, Any]:
     try:
         return dict(msgpack.unpackb(body, timestamp=3, strict_map_key=False))

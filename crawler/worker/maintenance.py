@@ -41,6 +41,8 @@ class MaintenanceConfig:
     rules: float = 2.0
     tidy: float = 60.0
     idle: float = 1.0
+    close: float = 20.0  # to tell Redis what is left
+    room: float = 1.0
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> MaintenanceConfig:
@@ -49,6 +51,7 @@ class MaintenanceConfig:
         return cls(
             seeds=poll,
             idle=min(1.0, 2 * poll),
+            close=config.number(settings, "FRONTIER_CLOSE_SECONDS", 1, 3_600),
             renew=config.number(settings, "FRONTIER_LEASE_SECONDS", 1, 86_400) / 4,
             tiers=config.number(settings, "TIER_REFRESH_SECONDS", 0.05, 300),
         )
@@ -62,12 +65,13 @@ class Maintenance:
     ) -> None:
         self._crawler = crawler
         self._worker = worker
-        self._plan = plan
+        self.plan = plan
         self._clock = clock
         key = start_key(crawler.spider)
         self._seeds = Seeds.from_settings(worker.frontier.client, key, crawler.settings) if key else None
         self._empty_since: float | None = None
         self._full = ""
+        self._held_up_shown: tuple[bool, ...] = ()
         self._outbox_shown = 0  # at the last sign of life
         self._reading = asyncio.Lock()
         self._forget = False
@@ -85,7 +89,7 @@ class Maintenance:
         await self._heartbeat()
         await self._worker.frontier.state()
         await self._worker.tiers.refresh()
-        await self._tidy()
+        await self._know_generation()
 
     async def finish_reading(self) -> None:
         """Return when the start URLs in hand are stored: a closing worker takes no more."""
@@ -103,14 +107,15 @@ class Maintenance:
     async def run(self) -> None:
         """All duties, side by side."""
         await asyncio.gather(
-            self._every(self._plan.seeds, self._read_seeds),
-            self._every(self._plan.renew, self._renew),
-            self._every(self._plan.heartbeat, self._heartbeat),
-            self._every(self._plan.rules, self._worker.frontier.state),
-            self._every(self._plan.tiers, self._worker.tiers.refresh),
-            self._every(self._plan.tidy, self._tidy),
-            self._every(self._plan.tidy, self._worker.frontier.generations.tidy),
-            self._every(self._plan.idle, self._watch_idle),
+            self._every(self.plan.seeds, self._read_seeds),
+            self._every(self.plan.renew, self._renew),
+            self._every(self.plan.heartbeat, self._heartbeat),
+            self._every(self.plan.rules, self._worker.frontier.state),
+            self._every(self.plan.tiers, self._worker.tiers.refresh),
+            self._every(self.plan.tidy, self._know_generation),
+            self._every(self.plan.room, self._look_for_room),
+            self._every(self.plan.tidy, self._worker.frontier.generations.tidy),
+            self._every(self.plan.idle, self._watch_idle),
         )
 
     async def _every(self, seconds: float, duty: Callable[[], Awaitable[None]]) -> None:
@@ -127,17 +132,31 @@ class Maintenance:
                 self._worker.outage.over()
 
     async def _renew(self) -> None:
-        held = [*self._worker.book.all(), *self._worker.queue.buffer]
-        handles = [*(one.handle for one in held), *self._worker.outbox.ending()]
-        if not handles:
-            return
-        answers = await self._worker.frontier.renew(handles, suspended=bool(self._worker.brake.reason))
-        for one, ours in zip(held, answers, strict=False):  # of what only waits to be told, nobody asks
-            one.lost = one.lost or not ours
+        worker = self._worker
+        held = [*worker.book.all(), *worker.queue.buffer]
+        if handles := [*(one.handle for one in held), *worker.outbox.ending()]:
+            answers = await worker.frontier.renew(handles, suspended=bool(worker.pauses.reason))
+            for one, ours in zip(held, answers, strict=False):  # of what only waits to be told, nobody asks
+                one.lost = one.lost or not ours
+        if waiting := worker.outbox.waiting:
+            answers = await worker.frontier.renew(waiting, for_room=worker.outbox.refused)
+            for handle, ours in zip(waiting, answers, strict=True):
+                if not ours:
+                    worker.outbox.abandon(handle)
+
+    async def _look_for_room(self) -> None:
+        if await self._worker.room.look(refused=self._worker.outbox.refused):
+            self._worker.outbox.offer_again()
+        if self._held_up() != self._held_up_shown:
+            await self._heartbeat()  # `scrapy status` names it now
+
+    def _held_up(self) -> tuple[bool, ...]:
+        worker = self._worker
+        return bool(worker.outbox.waiting), bool(worker.pauses.reason), bool(worker.pauses.slowed)
 
     async def _heartbeat(self) -> None:
         worker = self._worker
-        self._outbox_shown = len(worker.outbox)
+        self._outbox_shown, self._held_up_shown = len(worker.outbox), self._held_up()
         await worker.frontier.census.heartbeat(
             worker.name,
             {
@@ -146,13 +165,12 @@ class Maintenance:
                 "leases": len(worker.book),
                 "buffered": len(worker.queue),
                 "outbox": self._outbox_shown,
+                "waiting": len(worker.outbox.waiting),
+                "paused": worker.pauses.reason,
+                "slowed": worker.pauses.slowed,
             },
             [stream_of(worker.queue.spider.name, tier) for tier in worker.queue.guide.own],
         )
-
-    async def _tidy(self) -> None:
-        await self._know_generation()
-        self._worker.outbox.offer_again()
 
     async def _know_generation(self) -> None:
         assert self._crawler.spider is not None

@@ -1,7 +1,8 @@
 """Everything this worker tells the frontier, in batches and in the one order that loses nothing.
 
 A flush sends starts and reports (they free hosts) and new requests side by side, then the endings of the pages they
-came from: a page is acknowledged only after its children are stored. What a flush could not send stays in front.
+came from: a page ends only after its own children are stored, whatever Redis answers. What a flush could not send stays
+in front. Children for which Redis has no room hold up their own page and no other: other endings free memory.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
@@ -22,7 +25,11 @@ from crawler.frontier.messages import Handle, Message, PushOutcome, Report
 from crawler.frontier.server.outage import UNAVAILABLE, Outage
 from crawler.frontier.server.shards import BATCH
 from crawler.frontier.streams import tier_of
+from crawler.worker.children import AGAIN_SECONDS, Children
 from crawler.worker.lease_endings import Bury, Ending, Move, Nack
+from crawler.worker.offers import Offers
+from crawler.worker.room import Room
+from crawler.worker.waiting import Waiting, handle_of
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -42,6 +49,7 @@ class Outbox:
         flush_seconds: float,
         confirmed: Callable[[Message], None],
         wake: Callable[[], None],
+        room: Room,
     ) -> None:
         """*confirmed* is told of each request that is stored; *wake* when there may be more to lease than before."""
         self._frontier = frontier
@@ -50,46 +58,72 @@ class Outbox:
         self._flush_seconds = flush_seconds
         self._confirmed = confirmed
         self._wake = wake
+        self._room = room
         self._starts: deque[Start] = deque()
         self._suspects: deque[Start] = deque()  # charged before they are sent
         self._reports: deque[Report] = deque()
-        self._pushes: deque[Message] = deque()
-        self._offers: deque[Message] = deque()
+        self._children = Children(lambda one: frontier.shards.of_host(one.host), self._stored, self._complete)
+        self._offers = Offers(self._stored, partial(stats.inc_value, names.REFUSED))
         self._endings: deque[Ending] = deque()
+        self._waiting = Waiting(self._children, frontier.config.lease_ms / 1000)
+        self._abandoned: deque[Handle] = deque()
+        self._put_off: deque[Handle] = deque()
         self._given_back: deque[Handle] = deque()
-        before: tuple[deque[Any], ...] = (self._suspects, self._starts, self._reports, self._pushes, self._offers)
-        self._queues = (*before, self._endings, self._given_back)  # in the order in which they are sent
-        self._refused: list[Message] = []
+        queues: tuple[deque[Any], ...] = (self._suspects, self._starts, self._reports, self._endings)
+        self._queues = (*queues, self._abandoned, self._put_off, self._given_back)
         self._filled = asyncio.Event()
         self._flushing = asyncio.Lock()
+        self._closing = False
         self.broken = False
 
     def __len__(self) -> int:
-        return sum(map(len, self._queues)) + len(self._refused) + self._flushing.locked()
+        if self.broken:
+            return 0
+        waiting = len(self._children) + len(self._offers) + len(self._waiting)
+        return sum(map(len, self._queues)) + waiting + self._flushing.locked()
 
-    def push(self, message: Message) -> None:
-        """Queue a child of leased work: backpressure never holds it up, or its parent could not end."""
-        self._pushes.append(message)
+    @property
+    def waiting(self) -> list[Handle]:
+        """The pages that have ended but for children that are not stored: their leases have to be renewed."""
+        return self._waiting.handles
+
+    @property
+    def refused(self) -> bool:
+        """Whether requests found on pages wait for room."""
+        return self._children.refused
+
+    @property
+    def offers(self) -> list[Message]:
+        """Start URLs that are not stored yet; nobody else knows of them."""
+        return self._offers.left
+
+    def push(self, message: Message, parent: Handle) -> None:
+        """Queue a child of leased work: our own marks never hold it up, or its *parent* could not end."""
+        self._children.add(message, parent)
         self._filled.set()
 
     def offer(self, message: Message) -> None:
         """Queue a request that nothing waits for (a start URL); while the frontier is full it waits here."""
-        self._offers.append(message)
+        self._offers.add(message)
         self._filled.set()
 
     def ending(self) -> list[Handle]:
         """The leases whose end waits here to be told, for any thread."""
-        return [one if isinstance(one, tuple) else one.handle for one in list(self._endings)]
+        return [*map(handle_of, list(self._endings)), *self._waiting.handles]
 
     def offer_again(self) -> None:
-        """Try once more what the frontier refused for being full."""
-        refused, self._refused = self._refused, []
-        for message in refused:
-            self.offer(message)
+        """Try at once what the frontier refused for being full."""
+        self._offers.try_now()
+        self._filled.set()
 
     def end(self, ending: Ending) -> None:
-        """Settle a lease, after everything pushed so far."""
+        """Settle a lease, after all that was pushed as its children."""
         self._endings.append(ending)
+        self._filled.set()
+
+    def abandon(self, handle: Handle) -> None:
+        """The lease is lost: who has its page now finds its children, too."""
+        self._abandoned.append(handle)
         self._filled.set()
 
     def give_back(self, handle: Handle) -> None:
@@ -117,15 +151,23 @@ class Outbox:
         self.broken = True
         waiting = [*self._suspects, *self._starts]
         _answer(waiting, [False] * len(waiting))
-        for queue in self._queues:
-            queue.clear()
 
     async def run(self) -> None:
         """Flush for as long as the worker lives."""
         while True:
-            await self._filled.wait()
+            patience = AGAIN_SECONDS if self._children or self._waiting or self._offers else None
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._filled.wait(), patience)
             await asyncio.sleep(self._flush_seconds)
             await self.flush()
+
+    async def close(self) -> None:
+        """Send all there is room for, and give back the pages for whose children there is none."""
+        self._children.try_now()
+        self._offers.try_now()
+        await self.flush()
+        self._closing = True
+        await self.flush()
 
     async def flush(self) -> None:
         """Send all that is waiting now; returns when it is sent, however long Redis is away."""
@@ -135,14 +177,17 @@ class Outbox:
                 pass
 
     async def _try_flush(self) -> bool:
-        if not any(self._queues):
+        if self.broken or not (any(self._queues) or self._new_due() or self._waiting):
             return True
+        self._forget_abandoned()
+        self._give_up_waiting()
         endings = len(self._endings)  # later ones may belong to children pushed while this flush runs
         try:
             await _drain(self._suspects, len(self._suspects), self._send_suspects)
-            if self._pushes or self._offers:
+            if self._new_due():
                 await _both(self._settle(0), self._send_new())
-            await self._settle(endings)
+            await self._settle(await self._hold_back(endings))
+            await _drain(self._put_off, len(self._put_off), self._send_put_off)
             await _drain(self._given_back, len(self._given_back), self._send_given_back)
         except UNAVAILABLE as error:
             await self._outage.wait(error)
@@ -150,9 +195,58 @@ class Outbox:
         self._outage.over()
         return True
 
+    def _new_due(self) -> bool:
+        return self._children.due() or self._offers.due()
+
     async def _send_new(self) -> None:
-        await _drain(self._pushes, len(self._pushes), partial(self._send_messages, forced=True))
-        await _drain(self._offers, len(self._offers), partial(self._send_messages, forced=False))
+        await self._children.send(partial(self._push, forced=True))
+        if self._children.refused:
+            self._room.refused()
+        await self._offers.send(partial(self._push, forced=False))
+
+    async def _push(self, batch: Sequence[Message], *, forced: bool) -> list[PushOutcome]:
+        outcomes = await self._frontier.push(batch, forced=forced)
+        self._wake()
+        return outcomes
+
+    def _stored(self, message: Message, outcome: PushOutcome) -> None:
+        self._stats.inc_value(names.PUSHED if outcome is PushOutcome.ACCEPTED else names.DUPLICATES)
+        self._confirmed(message)
+
+    def _complete(self, handle: Handle) -> None:
+        """All children of a page are stored: its ending goes out with the next flush."""
+        if (ending := self._waiting.release(handle)) is not None:
+            self.end(ending)
+
+    async def _hold_back(self, count: int) -> int:
+        """Take endings whose children are not stored out of the first *count*; returns how many are left of these.
+
+        Such a page was answered and parsed: while it waits for room it counts as no delivery, however that ends.
+        """
+        held = self._waiting.hold_back(self._endings, count) if self._children else []
+        if held and self._children.refused:
+            self._stats.inc_value(names.WAITED_FOR_ROOM, len(held))
+            await self._frontier.renew(held, for_room=True)
+        return min(count - len(held), len(self._endings))
+
+    def _give_up_waiting(self) -> None:
+        """Give back the pages that have waited for longer than a lease."""
+        for ending in self._waiting.give_up(everything=self._closing):
+            if isinstance(ending, Nack):  # it is tried again anyway
+                self._endings.append(replace(ending, delay_ms=max(ending.delay_ms, self._room.delay_ms)))
+            elif isinstance(ending, Move):
+                self._endings.append(ending)
+            else:
+                self._put_off.append(handle_of(ending))
+
+    def _forget_abandoned(self) -> None:
+        if self._abandoned:
+            self._waiting.forget([self._abandoned.popleft() for _ in range(len(self._abandoned))])
+
+    async def _send_put_off(self, batch: Sequence[Handle]) -> None:
+        answers = await self._frontier.put_off(batch, delay_ms=self._room.delay_ms)
+        self._stats.inc_value(names.PUT_OFF, sum(answers))
+        self._count_stale(answers)
 
     async def _send_suspects(self, batch: Sequence[Start]) -> None:
         _answer(batch, await self._frontier.start([handle for handle, _ in batch]))
@@ -191,28 +285,6 @@ class Outbox:
             elif answer < 0:
                 self._stats.inc_value(names.BREAKER_CLOSED)
                 logger.info("%s works again", report.host)
-
-    async def _send_messages(self, batch: Sequence[Message], *, forced: bool) -> None:
-        for message, outcome in zip(batch, await self._frontier.push(batch, forced=forced), strict=True):
-            self._pushed(message, outcome)
-        self._wake()
-
-    def _pushed(self, message: Message, outcome: PushOutcome) -> None:
-        match outcome:
-            case PushOutcome.ACCEPTED:
-                self._stats.inc_value(names.PUSHED)
-                self._confirmed(message)
-            case PushOutcome.DUPLICATE | PushOutcome.DUPLICATE_DEAD:
-                self._stats.inc_value(names.DUPLICATES)
-                self._confirmed(message)
-            case _:
-                self._refuse(message, outcome)
-
-    def _refuse(self, message: Message, outcome: PushOutcome) -> None:
-        self._stats.inc_value(names.REFUSED)
-        if not self._refused:
-            logger.warning("The frontier takes no new start URLs (%s): they wait in this worker", outcome)
-        self._refused.append(message)
 
     async def _send_endings(self, batch: Sequence[Ending]) -> None:
         for ending in batch:

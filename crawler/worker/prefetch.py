@@ -20,9 +20,9 @@ from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Batch, Lease
 from crawler.frontier.server.outage import UNAVAILABLE, Outage
 from crawler.worker.lease_book import Held, LeaseBook
-from crawler.worker.lease_pause import LeasePause
 from crawler.worker.lease_queue import FrontierQueue, served_tiers
 from crawler.worker.outbox import Outbox
+from crawler.worker.pauses import Pauses
 from crawler.worker.suspects import SuspectTurns
 
 logger = logging.getLogger(__name__)
@@ -65,11 +65,11 @@ class Prefetcher:
         outbox: Outbox,
         outage: Outage,
         worker: str,
-        brake: LeasePause,
+        pauses: Pauses,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self._crawler = crawler
-        self._brake = brake
+        self._pauses = pauses
         self._frontier = frontier
         self._queue = queue
         self._book = book
@@ -92,7 +92,7 @@ class Prefetcher:
         assert engine is not None
         while not scrapy_hooks.is_closing(engine):
             self._woken.clear()
-            paused = engine.paused or self._brake.reason
+            paused = engine.paused or self._pauses.reason
             if paused:
                 self.give_back()
             self._drop_late()
@@ -112,6 +112,8 @@ class Prefetcher:
             self._outbox.give_back(held.handle)
 
     def _room(self) -> int:
+        if self._pauses.slowed:
+            return int(self._idle)
         buffered = len(self._queue)
         if buffered > self._config.slots // 2 or self._holds_suspect():
             return 0

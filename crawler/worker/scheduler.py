@@ -242,7 +242,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
             self._unserialisable(error, parent)
             return False
         if parent is not None:
-            self.worker.outbox.push(message)
+            self.worker.outbox.push(message, parent.handle)
         else:
             self.worker.outbox.offer(message)
         return True

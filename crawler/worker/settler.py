@@ -193,7 +193,9 @@ class Settler:
             held.downloads -= 1
             return False
         self._book.release(request)
-        if held is not None and not held.lost:
+        if held is not None and held.lost:
+            self._outbox.abandon(held.handle)
+        elif held is not None:
             self._settle(request, held)
         return True
 

@@ -7,7 +7,8 @@ import logging
 import os
 import random
 import socket
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any, Self
 
@@ -32,15 +33,17 @@ from crawler.frontier.server.server_check import address
 from crawler.frontier.state.joining import join
 from crawler.frontier.statement import Statement
 from crawler.policy.retries import RetryPolicy
+from crawler.routing import codec
 from crawler.routing.host_rules import HostRules
 from crawler.worker.dupefilter import FrontierDupeFilter
 from crawler.worker.lease_book import LeaseBook
-from crawler.worker.lease_pause import LeasePause
 from crawler.worker.lease_queue import FrontierQueue, served_tiers
 from crawler.worker.maintenance import Maintenance, MaintenanceConfig, start_key
 from crawler.worker.outbox import Outbox
 from crawler.worker.pacing import Pacer
+from crawler.worker.pauses import Pauses
 from crawler.worker.prefetch import PrefetchConfig, Prefetcher
+from crawler.worker.room import Room
 from crawler.worker.settler import Settler
 from crawler.worker.standstill import InHand, Standstill
 from crawler.worker.tier_tracker import TierConfig, TierTracker
@@ -48,6 +51,8 @@ from crawler.worker.tier_tracker import TierConfig, TierTracker
 logger = logging.getLogger(__name__)
 
 FAILED = "frontier_error"  # reason for which a worker closes that cannot go on
+LEAVE_SECONDS = 5.0  # to sign off
+MOST_NAMED = 20  # start URLs in one line of the log
 FLUSH_SECONDS = 0.005  # how long the outbox gathers before it sends: a batch, not a delay
 
 
@@ -67,12 +72,15 @@ class Worker:
         steady = STEADY_SECONDS if frontier.on_cluster else 0.0
         self.losses = Losses()
         self.outage = Outage(crawler.stats, random.uniform, self.losses.forget, steady_seconds=steady)
-        self.outbox = Outbox(frontier, crawler.stats, self.outage, FLUSH_SECONDS, self._confirmed, self._wake)
+        self.pauses = Pauses()
+        self.room = Room(frontier, self.pauses)
+        self.outbox = Outbox(
+            frontier, crawler.stats, self.outage, FLUSH_SECONDS, self._confirmed, self._wake, self.room
+        )
         self.settler = Settler(crawler, self.book, self.outbox, frontier.config.max_deliveries)
         self.pacer = Pacer(frontier, self.book, self.outbox, queue.encoder.rules, self.outage, self.name)
-        self.brake = LeasePause()
         self.prefetcher = Prefetcher(
-            crawler, frontier, queue, self.book, self.outbox, self.outage, self.name, self.brake
+            crawler, frontier, queue, self.book, self.outbox, self.outage, self.name, self.pauses
         )
         self.tiers = TierTracker(
             frontier.shards,
@@ -133,7 +141,7 @@ class Worker:
             logger.info("Crawl %s of %s %s", joined.generation, spider.name, words)
 
     def _listen(self) -> None:
-        for forget in (self.dupefilter.clear, self.tiers.forget, self.upkeep.forget):
+        for forget in (self.dupefilter.clear, self.tiers.forget, self.upkeep.forget, self.frontier.state_anew):
             self.losses.listen(forget)
         self.frontier.on_other_data = self.frontier.gauge.on_other_server = self.losses.forget
         connection.on_drop(self.frontier.client, self.losses.forget)
@@ -146,7 +154,34 @@ class Worker:
         self._spawn(self.upkeep.run())
 
     async def close(self) -> None:
-        """Give back what was not started, send everything, leave. Deletes nothing."""
+        """Give back what was not started and what waits for room, send everything, leave. Deletes nothing.
+
+        Takes no longer than FRONTIER_CLOSE_SECONDS, whatever Redis does: then leases are left to expire.
+        """
+        seconds = self.upkeep.plan.close
+        try:
+            async with asyncio.timeout(seconds):
+                await self._give_back()
+        except TimeoutError:
+            logger.error("Redis did not take in %g s what this worker had left to tell: its leases expire", seconds)
+        self._name_lost(self.outbox.offers)
+        await tasks.end(*self._tasks)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LEAVE_SECONDS):
+                await self.upkeep.last()
+        await self._server.aclose()
+
+    def _name_lost(self, lost: Sequence[Message]) -> None:
+        """Start URLs that found no room: no page leads to them, so nobody will find them again."""
+        if not lost:
+            return
+        assert self._crawler.stats is not None
+        self._crawler.stats.inc_value(names.START_LOST, len(lost))
+        urls = [codec.url_of(message.body) for message in lost[:MOST_NAMED]]
+        more = f" and {len(lost) - len(urls):,} more" if len(lost) > len(urls) else ""
+        logger.error("%d start URLs were not stored, push them again: %s%s", len(lost), ", ".join(urls), more)
+
+    async def _give_back(self) -> None:
         if self._leasing is not None:  # ends by itself now; a call cut off would leave leases that nobody knows
             self.prefetcher.wake()
             await asyncio.wait([self._leasing])
@@ -159,13 +194,10 @@ class Worker:
                 held.lease.host,
             )
         if not self.outbox.broken:
-            await self.outbox.flush()  # before its task is cancelled, so that no batch is cut off in the middle
-        await tasks.end(*self._tasks)
-        await self.upkeep.last()
-        await self._server.aclose()
+            await self.outbox.close()  # before its task is cancelled, so that no batch is cut off in the middle
 
     def _in_hand(self) -> InHand:
-        return InHand(self.book.all(), self.outbox.ending(), suspended=bool(self.brake.reason))
+        return InHand(self.book.all(), self.outbox.ending(), suspended=bool(self.pauses.reason))
 
     def _stood_still(self) -> None:
         self._loop.call_soon_threadsafe(self._crawler.stats.inc_value, names.STANDSTILLS)

@@ -150,7 +150,11 @@ end
 
 -- Hosts at their cap are left out: a report calls them back.
 local function next_due()
-  local soonest = tonumber(call('ZRANGE', T .. ':delayed', 0, 0, 'WITHSCORES')[2]) or math.huge
+  local soonest = math.huge
+  for _, kind in ipairs({':delayed', ':delayed:room'}) do
+    local at = call('ZRANGE', T .. kind, 0, 0, 'WITHSCORES')[2]
+    if at then soonest = math.min(soonest, tonumber(at)) end
+  end
   for _, stream in ipairs(streams) do
     local at = call('ZRANGE', T .. ':wait:' .. stream, 0, 0, 'WITHSCORES')[2]
     if at then soonest = math.min(soonest, tonumber(at)) end

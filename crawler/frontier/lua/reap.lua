@@ -2,7 +2,7 @@
 -- reap: take expired leases back, and queue what was delayed until now; a few of each per call. Any worker does this when
 -- the alarm is due: there is no leader and no timer.
 -- KEYS[1] the shard's tag. Result: 1. O(log in flight + log queue) each.
--- include: clock state tally hosts members queue records release requeue seen dead
+-- include: clock state tally hosts members queue records release requeue seen dead delayed
 local REAP_MOST, QUEUE_MOST = 8, 32
 
 local function reap()
@@ -27,26 +27,19 @@ local function reap()
   forget_leases(ids)
 end
 
-local function queue_delayed()
-  local due = call('ZRANGEBYSCORE', T .. ':delayed', '-inf', now, 'LIMIT', 0, QUEUE_MOST)
-  for _, entry in ipairs(due) do
-    local stream, name, at = struct.unpack('>Bc0Bc0', entry)
-    local member = string.sub(entry, at)
-    local _, deliveries = struct.unpack('>I6B', member)
-    local priority, t = priority_of(member), tally(stream, generation_of(member))
-    enqueue(lane(stream, deliveries), name, score_of(priority), member, priority)
-    t.delayed, t.queued = t.delayed - 1, t.queued + 1
-  end
-  if #due > 0 then call('ZREM', T .. ':delayed', unpack(due)) end
+local function queue_due(kind)
+  local key = T .. kind
+  queue_entries(key, call('ZRANGEBYSCORE', key, '-inf', now, 'LIMIT', 0, QUEUE_MOST))
+  local due = tonumber(call('ZRANGE', key, 0, 0, 'WITHSCORES')[2])
+  if due then wake_at(due) end
 end
 
 reap()
-queue_delayed()
 local expiry = tonumber(call('ZRANGE', T .. ':lease', 0, 0, 'WITHSCORES')[2])
-local due = tonumber(call('ZRANGE', T .. ':delayed', 0, 0, 'WITHSCORES')[2])
 state.alarm = 0
 if expiry then wake_at(math.max(expiry, state.resumed + LEASE_MS)) end
-if due then wake_at(due) end
+queue_due(':delayed')
+queue_due(':delayed:room')
 save_seen()
 flush_queue()
 save_hosts()

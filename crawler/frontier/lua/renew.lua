@@ -1,16 +1,21 @@
 #!lua flags=allow-oom
 -- renew: prolong leases, unless a request has been on the wire for longer than the hard cap.
 -- KEYS[1] the shard's tag. ARGV[1] '1' while storage is down: the time since the last renewal does not count towards
--- that cap; ARGV[2...] id and token (d, d) of each.
+-- that cap; 'room' for pages that are done but for their requests, which find no room: as if they had never been
+-- started, so that neither the cap nor a delivery is counted; ARGV[2...] id and token (d, d) of each.
 -- Result: 1 per request, 0 where the token is stale or the cap is passed. O(log in flight) each.
--- include: clock state records
-local suspended = ARGV[1] == '1'
+-- include: clock state hosts records release
+local suspended, is_done = ARGV[1] == '1', ARGV[1] == 'room'
 local records, ids = lookup_rows(2)
 local result = {}
 for i, r in ipairs(records) do
   if r and suspended and r[STARTED] > 0 then
     local renewed = call('ZSCORE', T .. ':lease', ids[i]) - LEASE_MS
     r[STARTED] = r[STARTED] + now - math.max(renewed, r[STARTED])
+    call('HSET', T .. ':infl', ids[i], write_record(r))
+  end
+  if r and is_done and r[STARTED] > 0 and r[RELEASED] == 1 then
+    r[DELIVERIES], r[STARTED] = uncharged(r), 0
     call('HSET', T .. ':infl', ids[i], write_record(r))
   end
   result[i] = 0

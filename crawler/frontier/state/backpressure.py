@@ -39,6 +39,10 @@ class Backpressure:
         self._servers: list[str] = []
         self.on_other_server: Callable[[], None] = lambda: None  # a restart, or a failover
 
+    async def used(self) -> float:
+        """Share of maxmemory in use, of the fullest server; 0 where there is no limit."""
+        return await self._share()
+
     async def memory_full(self) -> bool:
         """Whether memory is beyond FRONTIER_MEMORY_LIMIT."""
         return await self._share() >= self._config.memory_limit

@@ -90,6 +90,11 @@ class Inspection:
             mark=mark,
         )
 
+    async def put_off(self) -> int:
+        """Pages that were given back because Redis has no room for the requests found on them."""
+        keys = [self._shards.key(shard, "delayed:room") for shard in range(self._shards.count)]
+        return sum([await self._shards.client.zcard(key) for key in keys])
+
     async def empty(self, spider: str | None = None) -> bool:
         """Whether nothing is queued, leased or delayed, nor in any living worker's outbox: two equal passes agree.
 

@@ -29,6 +29,17 @@ class WalkSpider(FrontierSpider):
         yield from response.follow_all(xpath="//*[local-name()='loc']/text()")  # of a sitemap
 
 
+class StartingSpider(WalkSpider):
+    """Begins with the URLs of its argument."""
+
+    name = "starting"
+    urls = ""
+
+    async def start(self) -> AsyncIterator[Any]:
+        for url in self.urls.split():
+            yield Request(url)
+
+
 class ShopSpider(FrontierSpider):
     """Stores pages that have a title; follows the links of all."""
 

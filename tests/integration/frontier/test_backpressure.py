@@ -53,7 +53,7 @@ async def test_above_the_memory_mark_pushes_are_refused_and_leasing_slows(redis_
     pressure = await other.frontier.pressure()
     assert pressure.memory_full
     assert "maxmemory, FRONTIER_MEMORY_HIGH_WATER is 10%" in pressure.paused
-    assert len(await other.lease(16)) == 4
+    assert len(await other.lease(16)) == 1
 
 
 async def test_at_maxmemory_everything_but_push_still_works(redis_client: Any, small: Any) -> None:
@@ -72,6 +72,7 @@ async def test_at_maxmemory_everything_but_push_still_works(redis_client: Any, s
     assert await frontier.give_back([given_back]) == [True]
     assert await frontier.nack(*retried, delay_ms=10)
     assert await frontier.bury(*dead, reason="test")
+    assert await frontier.recall() == 0
     assert len(await world.lease(8)) == 5
     assert (await frontier.take("new.example", worker="w")).token is not None
     assert await frontier.dead.drop([dead[0]]) == [True]
@@ -80,3 +81,63 @@ async def test_at_maxmemory_everything_but_push_still_works(redis_client: Any, s
     assert await frontier.generations.sweep() == 0
     total = (await frontier.census.stats()).total
     assert (total.accepted, total.leased, total.done, total.delayed, total.dropped) == (8, 5, 1, 1, 1)
+
+
+async def test_children_that_fit_are_stored_although_their_batch_does_not(redis_client: Any, small: Any) -> None:
+    """The call itself takes memory: of many large requests at once none would ever be stored."""
+    world = await timed(redis_client)
+    large = [message(number, body=b"x" * 200_000) for number in range(16)]
+    await world.frontier.push(large[:1], forced=True)  # the server knows the script now
+    await small(max(info["used_memory"] for info in await server_check.infos(redis_client, "memory")) + 1_500_000)
+    outcomes = await world.frontier.push(large[1:], forced=True)
+    assert outcomes[0] is ACCEPTED
+    assert outcomes[-1] is MEMORY
+    assert outcomes == sorted(outcomes)
+
+
+async def test_a_page_that_waits_for_room_counts_neither_as_started_nor_as_delivered(redis_client: Any) -> None:
+    world = await timed(redis_client, lease_ms=10_000, hard_cap_ms=20_000, max_deliveries=1)
+    await world.frontier.push([message(1)])
+    (page,) = handles(await world.lease())
+    await world.frontier.settle([page], [answer(page)])
+    for _ in range(5):
+        await world.pass_ms(9_000)
+        assert await world.frontier.renew([page], for_room=True) == [True]
+    await world.pass_ms(20_000)  # its worker is killed
+    (again,) = await world.lease()
+    assert again.deliveries == 0
+    assert await world.frontier.renew([page], for_room=True) == [False]
+
+
+async def test_a_page_that_was_not_answered_yet_still_counts_as_delivered(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    await world.frontier.push([message(1)])
+    (page,) = handles(await world.lease())
+    await world.frontier.start([page], on_wire=True)
+    assert await world.frontier.renew([page], for_room=True) == [True]
+    await world.pass_ms(150_000)
+    assert [lease.deliveries for lease in await world.lease()] == [1]
+
+
+async def test_what_is_put_off_comes_at_its_time_or_as_soon_as_there_is_room(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    await world.frontier.push([message(number, f"{number}.example") for number in range(40)])
+    pages = handles(await world.lease(40)) + handles(await world.lease(40))
+    await world.frontier.start(pages)
+    assert set(await world.frontier.put_off(pages, delay_ms=60_000)) == {True}
+    assert set(await world.frontier.put_off(pages, delay_ms=60_000)) == {False}
+    assert await world.frontier.census.put_off() == len(pages) == 40
+    total = (await world.frontier.census.stats()).total
+    assert (total.delayed, total.leased, total.queued, total.nacked) == (40, 0, 0, 0)
+    assert await world.bodies() == []
+    assert await world.frontier.recall() == 40
+    assert await world.frontier.recall() == 0
+    again = await world.lease(1)
+    assert [lease.deliveries for lease in again] == [0]
+    await world.frontier.put_off(handles(again), delay_ms=60_000)
+    await world.pass_ms(59_000)
+    assert await world.frontier.census.put_off() == 1
+    await world.pass_ms(2_000)
+    await world.lease(1)
+    assert await world.frontier.census.put_off() == 0
+    assert (await world.frontier.census.stats()).total.delayed == 0

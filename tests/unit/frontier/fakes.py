@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 from crawler.frontier.config import FrontierConfig
@@ -43,6 +44,17 @@ class Outage:
         """Nothing to say."""
 
 
+class Room:
+    """Notes what it is told."""
+
+    def __init__(self) -> None:
+        self.full = False
+        self.delay_ms = 7_000
+
+    def refused(self) -> None:
+        self.full = True
+
+
 @dataclass
 class Frontier:
     """Notes what it is told, and answers as it was set up; *before* runs at each call and may raise."""
@@ -59,6 +71,19 @@ class Frontier:
     async def push(self, messages: Sequence[Message], *, forced: bool = False) -> list[PushOutcome]:
         self._call("forced push" if forced else "push", [message.body for message in messages])
         return [self.outcomes(message) for message in messages]
+
+    @property
+    def shards(self) -> Any:
+        """Of hosts named s<number>.example, the shard of that number; else 0."""
+        return SimpleNamespace(of_host=lambda host: int(host[1:-8]) if host[1:-8].isdecimal() else 0)
+
+    async def renew(self, handles: Sequence[Handle], *, suspended: bool = False, for_room: bool = False) -> list[bool]:
+        self._call("renew for room" if for_room else "renew", list(handles))
+        return [self.ours] * len(handles)
+
+    async def put_off(self, handles: Sequence[Handle], *, delay_ms: int) -> list[bool]:
+        self._call("put_off", list(handles))
+        return [self.ours] * len(handles)
 
     async def start(self, handles: Sequence[Handle], *, on_wire: bool = False) -> list[bool]:
         self._call("start on wire" if on_wire else "start", list(handles))
@@ -137,6 +162,6 @@ def held(number: int = 1, host: str = "a.example", deliveries: int = 0) -> Held:
     return Held(lease(number, host, deliveries), leased_at=Clock.now, start_by=Clock.now + 20)
 
 
-def message(number: int, dedupe: bool = True) -> Message:
+def message(number: int, dedupe: bool = True, host: str = "a.example") -> Message:
     """A request on its way in."""
-    return Message(host="a.example", stream="s", spider="s", body=b"%d" % number, fingerprint=number, dedupe=dedupe)
+    return Message(host=host, stream="s", spider="s", body=b"%d" % number, fingerprint=number, dedupe=dedupe)

@@ -18,6 +18,7 @@ from scrapy.statscollectors import MemoryStatsCollector
 from crawler.frontier.server.outage import Outage
 from crawler.routing.tier_routing import TierRouting
 from crawler.worker.maintenance import Maintenance, MaintenanceConfig
+from crawler.worker.pauses import Pauses
 
 ROUNDS = 5
 
@@ -43,9 +44,18 @@ class Queue(deque[Any]):
     guide = TierRouting()
 
 
+class Outbox(list[Any]):
+    """Empty."""
+
+    waiting: tuple[Any, ...] = ()
+    refused = False
+
+
 def upkeep_of(census: Census, outage: Outage) -> Maintenance:
     frontier = SimpleNamespace(census=census, client=None)
-    worker: Any = SimpleNamespace(name="w", frontier=frontier, outage=outage, outbox=[], book=[], queue=Queue())
+    worker: Any = SimpleNamespace(
+        pauses=Pauses(), name="w", frontier=frontier, outage=outage, outbox=Outbox(), book=[], queue=Queue()
+    )
     settings = Settings({"FRONTIER_LEASE_SECONDS": 1, "REDIS_START_URLS_AS_SET": False})
     settings.set("REDIS_START_URLS_AS_ZSET", False)
     crawler: Any = SimpleNamespace(spider=SimpleNamespace(redis_key="k"), settings=settings)

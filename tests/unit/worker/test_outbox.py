@@ -14,7 +14,7 @@ from crawler import stats as names
 from crawler.frontier.messages import Message, PushOutcome, Report
 from crawler.worker.lease_endings import Bury, Move, Nack
 from crawler.worker.outbox import Outbox
-from tests.unit.frontier.fakes import Frontier, Outage, Stats, message
+from tests.unit.frontier.fakes import Clock, Frontier, Outage, Room, Stats, message
 
 PARENT = ("0:1", 1)
 
@@ -30,7 +30,8 @@ class Desk:
         made: Any = Outbox
         self.woken: list[str] = []  # what had been told last, each time that there may be more to lease
         confirmed, wake = self.confirmed.append, lambda: self.woken.append(frontier.names[-1])
-        self.outbox: Outbox = made(frontier, self.stats, self.outage, 0.0, confirmed, wake)
+        self.room = Room()
+        self.outbox: Outbox = made(frontier, self.stats, self.outage, 0.0, confirmed, wake, self.room)
 
 
 @pytest.fixture
@@ -42,7 +43,7 @@ async def test_a_flush_frees_hosts_first_then_stores_then_ends(desk: Desk) -> No
     outbox = desk.outbox
     outbox.give_back(("0:9", 9))
     outbox.end(PARENT)
-    outbox.push(message(1))
+    outbox.push(message(1), PARENT)
     outbox.offer(message(2))
     outbox.report(Report(*PARENT, 1, 1, 200))
     started = outbox.start(PARENT, on_wire=True)
@@ -57,12 +58,12 @@ async def test_a_flush_frees_hosts_first_then_stores_then_ends(desk: Desk) -> No
 async def test_what_arrives_during_a_flush_waits_for_the_children_that_arrived_with_it(desk: Desk) -> None:
     def during(name: str) -> None:
         if name == "report":  # the flush has counted its endings; its pushes are still to come
-            desk.outbox.push(message(2))
+            desk.outbox.push(message(2), ("0:2", 2))
             desk.outbox.end(("0:2", 2))
 
     desk.frontier.before = during
     desk.outbox.report(Report(*PARENT, 1, 1, 200))
-    desk.outbox.push(message(1))
+    desk.outbox.push(message(1), PARENT)
     desk.outbox.end(PARENT)
     await desk.outbox.flush()
     assert desk.frontier.told[1:] == [("forced push", [b"1", b"2"]), ("ack", [PARENT])]
@@ -88,7 +89,7 @@ async def test_hosts_are_freed_while_children_are_stored_and_their_page_ends_aft
     frontier.report, frontier.push = slow_report, slow_push  # type: ignore[assignment, method-assign]
     outbox = Desk(frontier).outbox
     outbox.report(Report(*PARENT, 1, 1, 200))
-    outbox.push(message(1))
+    outbox.push(message(1), PARENT)
     outbox.end(PARENT)
     async with asyncio.timeout(5):
         await outbox.flush()
@@ -105,14 +106,14 @@ async def test_one_that_fails_lets_the_other_end_before_both_are_tried_again(des
 
     desk.frontier.before = fail
     desk.outbox.report(Report(*PARENT, 1, 1, 200))
-    desk.outbox.push(message(1))
+    desk.outbox.push(message(1), PARENT)
     desk.outbox.end(PARENT)
     await desk.outbox.flush()
     assert (desk.frontier.names, desk.outage.waited) == (["forced push", "report", "ack"], 1)
 
 
 async def test_leasing_is_tried_again_as_soon_as_there_may_be_more(desk: Desk) -> None:
-    desk.outbox.push(message(1))
+    desk.outbox.push(message(1), PARENT)
     desk.outbox.offer(message(2))
     await desk.outbox.flush()
     desk.outbox.report(Report(*PARENT, 1, 1, 200))
@@ -127,7 +128,7 @@ async def test_leasing_is_tried_again_as_soon_as_there_may_be_more(desk: Desk) -
 
 async def test_a_move_is_an_ending_like_any_other(desk: Desk) -> None:
     desk.outbox.end(Move(PARENT, "s:browser"))
-    desk.outbox.push(message(1))
+    desk.outbox.push(message(1), PARENT)
     await desk.outbox.flush()
     assert desk.frontier.told == [("forced push", [b"1"]), ("move", (PARENT, "s:browser"))]
     assert desk.stats.counts[names.TIER_MOVES.format("browser")] == 1
@@ -145,28 +146,38 @@ Event = tuple[str, int]
     order=st.randoms(use_true_random=False),
     arrivals=st.lists(st.integers(0, 4), max_size=60),
     failures=st.lists(st.booleans(), max_size=60),
+    refusals=st.lists(st.booleans(), max_size=60),
 )
 def test_no_page_is_acknowledged_before_its_children_are_stored(
-    children: list[int], order: Any, arrivals: list[int], failures: list[bool]
+    children: list[int], order: Any, arrivals: list[int], failures: list[bool], refusals: list[bool]
 ) -> None:
-    """Whatever arrives while a flush runs, and whichever calls fail."""
+    """Whatever arrives while a flush runs, whichever calls fail, and whichever children find no room."""
     desk, waiting = Desk(Frontier()), events(children, order)
-    arriving, failing = iter(arrivals), iter(failures)
+    arriving, failing, refusing = iter(arrivals), iter(failures), iter(refusals)
+    stored: list[bytes] = []
 
     def during(name: str) -> None:
         post(desk, waiting, next(arriving, 0))
         if next(failing, False):
             raise RedisConnectionError
 
-    desk.frontier.before = during
+    def outcome(message: Message) -> PushOutcome:
+        if next(refusing, False):
+            return PushOutcome.REFUSED_MEMORY
+        stored.append(message.body)
+        desk.frontier.told.append(("stored", [message.body]))
+        return PushOutcome.ACCEPTED
+
+    desk.frontier.before, desk.frontier.outcomes = during, outcome
 
     async def work() -> None:
         while waiting or len(desk.outbox):
             post(desk, waiting, 1)
+            desk.outbox._children.try_now()
             await desk.outbox.flush()
 
     asyncio.run(work())
-    log = [one for name, batch in desk.frontier.told for one in batch]
+    log = [one for name, batch in desk.frontier.told if name in {"stored", "ack"} for one in batch]
     for parent, number in enumerate(children):
         bodies = [b"%d" % (100 * parent + child) for child in range(number)]
         assert all(log.index(body) < log.index(("0:1", parent)) for body in bodies)
@@ -190,7 +201,7 @@ def post(desk: Desk, waiting: list[Event], number: int) -> None:
     """Hand over the next *number* events."""
     for what, one in [waiting.pop(0) for _ in range(min(number, len(waiting)))]:
         if what == "push":
-            desk.outbox.push(message(one))
+            desk.outbox.push(message(one), ("0:1", one // 100))
         else:
             desk.outbox.end(("0:1", one))
 
@@ -203,7 +214,7 @@ async def test_a_batch_that_failed_stays_in_front(desk: Desk) -> None:
             raise RedisConnectionError
 
     desk.frontier.before = fail
-    desk.outbox.push(message(1))
+    desk.outbox.push(message(1), PARENT)
     desk.outbox.end(PARENT)
     await desk.outbox.flush()
     assert desk.frontier.names == ["forced push", "ack"]
@@ -228,7 +239,7 @@ async def test_every_ending_is_told_and_counted(desk: Desk) -> None:
 
 async def test_what_frees_hosts_goes_before_children_and_children_before_their_parents_ack(desk: Desk) -> None:
     desk.outbox.end(PARENT)
-    desk.outbox.push(message(1))
+    desk.outbox.push(message(1), PARENT)
     desk.outbox.report(Report(*PARENT, 1, 1, 200))
     started = desk.outbox.start(("0:7", 7), on_wire=True)
     await desk.outbox.flush()
@@ -305,3 +316,110 @@ async def test_what_becomes_of_a_hosts_breaker_is_counted_and_logged_once(
         await desk.outbox.flush()
     assert desk.stats.counts == {stat: 1}
     assert [words in message for message in caplog.messages] == [True]
+
+
+def full(message: Message) -> PushOutcome:
+    return PushOutcome.REFUSED_MEMORY
+
+
+OTHER = ("0:2", 2)
+
+
+async def test_children_without_room_hold_up_their_own_page_and_no_other(desk: Desk) -> None:
+    desk.frontier.outcomes = lambda one: full(one) if one.body == b"1" else PushOutcome.ACCEPTED
+    desk.outbox.push(message(1), PARENT)
+    desk.outbox.end(PARENT)
+    desk.outbox.push(message(2), OTHER)
+    desk.outbox.end(OTHER)
+    desk.outbox.end(Nack(("0:3", 3), 0, "retry"))
+    await desk.outbox.flush()
+    assert desk.frontier.names == ["forced push", "renew for room", "ack", "nack"]
+    assert desk.frontier.told[1:3] == [("renew for room", [PARENT]), ("ack", [OTHER])]
+    assert (desk.outbox.waiting, desk.room.full, len(desk.outbox)) == ([PARENT], True, 2)
+    await desk.outbox.flush()
+    assert len(desk.frontier.told) == 4, "a full server is asked again after a second"
+    desk.frontier.outcomes = lambda one: PushOutcome.DUPLICATE  # stored by an earlier try of the page: as good
+    desk.outbox._children.try_now()
+    await desk.outbox.flush()
+    await desk.outbox.flush()
+    assert desk.frontier.told[4:] == [("forced push", [b"1"]), ("ack", [PARENT])]
+    assert (len(desk.outbox), desk.stats.counts[names.WAITED_FOR_ROOM]) == (0, 1)
+
+
+async def test_a_full_shard_holds_up_no_child_of_another(desk: Desk) -> None:
+    desk.frontier.outcomes = lambda one: full(one) if one.host == "s1.example" else PushOutcome.ACCEPTED
+    desk.outbox.push(message(1, host="s1.example"), PARENT)
+    await desk.outbox.flush()
+    for number in range(2, 5):
+        desk.outbox.push(message(number, host=f"s{number % 2}.example"), OTHER)
+    await desk.outbox.flush()
+    assert desk.frontier.told == [("forced push", [b"1"]), ("forced push", [b"2", b"4"])]
+    assert len(desk.outbox) == 2
+
+
+@pytest.mark.parametrize(
+    ("ending", "told"),
+    [
+        (PARENT, ("put_off", [PARENT])),
+        (Bury(PARENT, "spider_error", {}), ("put_off", [PARENT])),
+        (Nack(PARENT, 5, "item_error", b"body"), ("nack", PARENT)),
+        (Move(PARENT, "s:browser"), ("move", (PARENT, "s:browser"))),
+    ],
+)
+async def test_a_page_that_waits_for_longer_than_a_lease_goes_back_and_its_children_are_forgotten(
+    desk: Desk, ending: Any, told: Any
+) -> None:
+    clock = Clock()
+    desk.outbox._waiting._clock = clock
+    desk.frontier.outcomes = full
+    desk.outbox.push(message(1), PARENT)
+    desk.outbox.end(ending)
+    await desk.outbox.flush()
+    clock.now += desk.frontier.config.lease_ms / 1000 - 1
+    await desk.outbox.flush()
+    assert desk.outbox.waiting == [PARENT]
+    clock.now += 2
+    await desk.outbox.flush()
+    assert desk.frontier.told[-1] == told
+    assert (desk.outbox.waiting, desk.outbox.refused, len(desk.outbox)) == ([], False, 0)
+
+
+async def test_of_too_many_children_those_that_wait_longest_go_back(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crawler.worker.waiting.MOST_KEPT", 4_500)
+    desk.frontier.outcomes = full
+    for number in range(4):
+        desk.outbox.push(message(number), ("0:1", number))
+        desk.outbox.end(("0:1", number))
+    await desk.outbox.flush()
+    assert len(desk.outbox.waiting) == 4
+    desk.outbox.push(message(4), ("0:1", 4))
+    desk.outbox._waiting._look_at = 0.0
+    await desk.outbox.flush()
+    desk.outbox._waiting._look_at = 0.0
+    await desk.outbox.flush()
+    assert desk.frontier.told[-1] == ("put_off", [("0:1", 0), ("0:1", 1)])
+
+
+async def test_who_closes_tries_once_more_and_gives_back_what_finds_no_room(desk: Desk) -> None:
+    desk.frontier.outcomes = full
+    desk.outbox.push(message(1), PARENT)
+    desk.outbox.end(PARENT)
+    desk.outbox.offer(message(2))
+    await desk.outbox.flush()
+    told = len(desk.frontier.told)
+    await desk.outbox.close()
+    assert desk.frontier.told[told:] == [("forced push", [b"1"]), ("push", [b"2"]), ("put_off", [PARENT])]
+    assert [one.body for one in desk.outbox.offers] == [b"2"]
+
+
+async def test_a_page_whose_lease_is_lost_waits_no_longer(desk: Desk) -> None:
+    desk.frontier.outcomes = full
+    desk.outbox.push(message(1), PARENT)
+    desk.outbox.end(PARENT)
+    await desk.outbox.flush()
+    desk.outbox.abandon(PARENT)
+    await desk.outbox.flush()
+    assert len(desk.outbox) == 0
+    assert desk.frontier.names == ["forced push", "renew for room"]

@@ -15,7 +15,7 @@ from crawler.worker.lease_book import Held, LeaseBook
 from crawler.worker.lease_buffer import Buffer
 from crawler.worker.outbox import Outbox
 from crawler.worker.pacing import Pacer, TooLateError
-from tests.unit.frontier.fakes import Clock, Frontier, Outage, Stats, held
+from tests.unit.frontier.fakes import Clock, Frontier, Outage, Room, Stats, held
 
 PAGE = Request("http://a.example/page")
 ROBOTS = Request("http://a.example/robots.txt")
@@ -37,7 +37,7 @@ class Site:
         self.buffer = Buffer()
         self.book = LeaseBook(self.buffer)
         made: Any = Outbox
-        self.outbox: Outbox = made(self.frontier, Stats(), Outage(), 0.0, lambda message: None, lambda: None)
+        self.outbox: Outbox = made(self.frontier, Stats(), Outage(), 0.0, lambda message: None, lambda: None, Room())
         made = Pacer
         around = (self.frontier, self.book, self.outbox, Rules(), Outage(), "w", self.clock)
         self.pacer: Pacer = made(*around)

@@ -13,7 +13,7 @@ from scrapy.settings import Settings
 from crawler.frontier.messages import Batch
 from crawler.worker.lease_book import Held, LeaseBook
 from crawler.worker.lease_buffer import Buffer
-from crawler.worker.lease_pause import LeasePause
+from crawler.worker.pauses import Pauses
 from crawler.worker.prefetch import Prefetcher
 from tests.unit.frontier.fakes import Clock, Frontier, Outage, held, lease
 
@@ -37,8 +37,8 @@ class Bench:
         stats = SimpleNamespace(inc_value=lambda name, by=1: None)
         crawler: Any = SimpleNamespace(settings=settings, stats=stats, engine=engine)
         outbox: Any = SimpleNamespace(give_back=self.given_back.append)
-        self.brake = LeasePause()
-        around: Any = (crawler, self.frontier, self.queue, self.book, outbox, Outage(), "w", self.brake, self.clock)
+        self.pauses = Pauses()
+        around: Any = (crawler, self.frontier, self.queue, self.book, outbox, Outage(), "w", self.pauses, self.clock)
         self.prefetcher = Prefetcher(*around)
 
     def _wake(self) -> None:
@@ -161,3 +161,16 @@ async def test_what_can_no_longer_start_goes_back(bench: Bench) -> None:
     bench.clock.now += 11
     bench.prefetcher._drop_late()
     assert bench.given_back == [held(1).handle, held(2).handle]
+
+
+def test_while_redis_is_full_one_request_is_leased_at_a_time_and_never_none(bench: Bench) -> None:
+    """Pages that wait for room are no longer in work: those behind them may need none, and make some."""
+    bench.pauses.slow("redis", "full")
+    assert bench.prefetcher._room() == 1
+    bench.queue.buffer.append(held(1))
+    assert bench.prefetcher._room() == 0
+    bench.queue.buffer.pop()
+    bench.work(held(2))
+    assert bench.prefetcher._room() == 0
+    bench.pauses.slow("redis", "")
+    assert bench.prefetcher._room() == SLOTS

@@ -6,7 +6,7 @@
 -- end of the list; state.early counts them. Both ends of a list are reached at once, a place in a ZSET is searched for:
 -- one request of low priority at the end of a list sends what follows it there, until time has caught up with it.
 -- A request that may have killed its worker twice waits on the suspects' stream, '<stream>!'.
--- T:delayed ZSET stream, host (each length-prefixed) member -> ms when it is to be queued
+-- T:delayed, T:delayed:room (see delayed) ZSET stream, host (each length-prefixed) member -> ms when it is to be queued
 local run = {count = 0, best = 0} -- consecutive entries of one host are written at once
 
 local function lane(stream, deliveries)
@@ -71,7 +71,7 @@ local function enqueue(stream, name, score, member, priority)
   if priority > run.best then run.best = priority end
 end
 
-local function delay_until(at, stream, name, member)
+local function delay_until(at, stream, name, member, kind)
   wake_at(at)
-  call('ZADD', T .. ':delayed', at, struct.pack('>Bc0Bc0', #stream, stream, #name, name) .. member)
+  call('ZADD', T .. (kind or ':delayed'), at, struct.pack('>Bc0Bc0', #stream, stream, #name, name) .. member)
 end

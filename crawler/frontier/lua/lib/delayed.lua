@@ -1,0 +1,13 @@
+-- Puts delayed entries back into the queues of their hosts: T:delayed, and T:delayed:room for pages whose requests found
+-- no room in Redis, which are queued at their time too, or all of them as soon as there is room (recall).
+local function queue_entries(key, entries)
+  for _, entry in ipairs(entries) do
+    local stream, name, at = struct.unpack('>Bc0Bc0', entry)
+    local member = string.sub(entry, at)
+    local _, deliveries = struct.unpack('>I6B', member)
+    local priority, t = priority_of(member), tally(stream, generation_of(member))
+    enqueue(lane(stream, deliveries), name, score_of(priority), member, priority)
+    t.delayed, t.queued = t.delayed - 1, t.queued + 1
+  end
+  if #entries > 0 then call('ZREM', key, unpack(entries)) end
+end

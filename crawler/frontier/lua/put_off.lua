@@ -1,0 +1,25 @@
+#!lua flags=allow-oom
+-- put_off: return leases of pages whose requests found no room, to be tried again later, or once there is room; uncharged.
+-- KEYS[1] the shard's tag. ARGV[1] delay ms, then id and token (d, d) of each.
+-- Result: 1 per request, 0 where the token is stale. O(log delayed) each.
+-- include: clock state tally hosts members queue records release
+local records, ids = lookup_rows(2)
+load_hosts_of(records, 0)
+local at, result = now + ARGV[1], {}
+for i, r in ipairs(records) do
+  result[i] = 0
+  if r and r[TOKEN] and r[STREAM] ~= '' then
+    result[i] = 1
+    release_unreported(r)
+    end_lease(ids[i], r)
+    local envelope = call('HGET', T .. ':body', ids[i])
+    delay_until(at, r[STREAM], r[HOST], member_of(ids[i], uncharged(r), r[STATUS], envelope), ':delayed:room')
+    local t = tally(r[STREAM], r[GENERATION])
+    t.leased, t.delayed = t.leased - 1, t.delayed + 1
+  end
+end
+save_records()
+save_hosts()
+save_tallies()
+save_state()
+return result

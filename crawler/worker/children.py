@@ -1,0 +1,159 @@
+"""Requests found on pages, on their way into the frontier: which are not stored yet, and whose they are."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from time import monotonic
+from typing import Final
+
+from crawler.frontier.messages import Handle, Message, PushOutcome
+from crawler.frontier.server.shards import BATCH
+
+AGAIN_SECONDS: Final = 1.0  # after a refusal, until a shard is tried again
+OVERHEAD: Final = 1_000  # bytes of a message beside its body
+
+Push = Callable[[Sequence[Message]], Awaitable[list[PushOutcome]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """A request, and the lease of the page that it was found on."""
+
+    message: Message
+    parent: Handle
+
+
+class Children:
+    """What no shard was asked for yet, and by shard what was refused for the lack of room.
+
+    A full shard is asked once a second for its first batch, and for the rest when that fits; the others go on.
+    *stored* is told what became of each that the frontier has, *complete* of each page all of whose requests it has.
+    """
+
+    def __init__(
+        self,
+        shard_of: Callable[[Message], int],
+        stored: Callable[[Message, PushOutcome], None],
+        complete: Callable[[Handle], None],
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self._shard_of = shard_of
+        self._stored = stored
+        self._complete = complete
+        self._clock = clock
+        self._new: deque[Child] = deque()
+        self._kept: dict[int, deque[Child]] = {}  # by shards that have no room
+        self._again: dict[int, float] = {}  # when these are tried again
+        self._left: Counter[Handle] = Counter()  # how many of each page are not stored yet
+        self.kept_bytes = 0
+
+    def __len__(self) -> int:
+        return len(self._new) + sum(map(len, self._kept.values()))
+
+    @property
+    def refused(self) -> bool:
+        """Whether some found no room."""
+        return bool(self._kept)
+
+    def add(self, message: Message, parent: Handle) -> None:
+        """*message* was found on the page of *parent*."""
+        self._new.append(Child(message, parent))
+        self._left[parent] += 1
+
+    def pending(self, parent: Handle) -> bool:
+        """Whether some of *parent*'s are not stored yet."""
+        return parent in self._left
+
+    def drop(self, parents: Sequence[Handle]) -> None:
+        """Forget those of *parents*, which will be fetched again. Not while `send` runs."""
+        gone = {parent for parent in parents if self._left.pop(parent, 0)}
+        if not gone:
+            return
+        self._new = deque(child for child in self._new if child.parent not in gone)
+        for shard, kept in list(self._kept.items()):
+            self._kept[shard] = deque(child for child in kept if child.parent not in gone)
+            self._forget_if_empty(shard)
+        self.kept_bytes = sum(_size(child) for kept in self._kept.values() for child in kept)
+
+    def clear(self) -> None:
+        """Forget all."""
+        self.drop(list(self._left))
+
+    def try_now(self) -> None:
+        """Ask full shards at once when `send` is called next."""
+        self._again = dict.fromkeys(self._again, float("-inf"))
+
+    def due(self) -> bool:
+        """Whether `send` has anything to do."""
+        return bool(self._new) or any(at <= self._clock() for at in self._again.values())
+
+    async def send(self, push: Push) -> None:
+        """All that there is room for. What *push* raises passes through, and loses nothing."""
+        for shard, at in list(self._again.items()):
+            if at <= self._clock():
+                await self._send_kept(shard, push)
+        left = len(self._new)
+        while left:
+            batch = list(islice(self._new, min(left, BATCH)))
+            await self._send_new(batch, push)
+            left -= len(batch)
+
+    async def _send_kept(self, shard: int, push: Push) -> None:
+        kept = self._kept[shard]
+        while kept:
+            batch = list(islice(kept, BATCH))
+            refused = self._note(batch, await push([child.message for child in batch]))
+            for child in batch:
+                kept.popleft()
+                self.kept_bytes -= _size(child)
+            if refused:
+                self._keep(shard, refused, in_front=True)
+                return
+        self._forget_if_empty(shard)
+
+    async def _send_new(self, batch: list[Child], push: Push) -> None:
+        """Those of full shards join what waits for them already."""
+        full = set(self._kept)
+        asked = [child for child in batch if self._shard_of(child.message) not in full] if full else batch
+        held_back = [child for child in batch if self._shard_of(child.message) in full] if full else []
+        refused = self._note(asked, await push([child.message for child in asked])) if asked else []
+        for _ in batch:
+            self._new.popleft()
+        for child in (*refused, *held_back):
+            self._keep(self._shard_of(child.message), [child])
+
+    def _note(self, batch: Sequence[Child], outcomes: Sequence[PushOutcome]) -> list[Child]:
+        """Tell of those that the frontier has; returns the others."""
+        refused = []
+        for child, outcome in zip(batch, outcomes, strict=True):
+            if outcome >= PushOutcome.REFUSED_FULL:
+                refused.append(child)
+                continue
+            self._stored(child.message, outcome)
+            self._left[child.parent] -= 1
+            if not self._left[child.parent]:
+                del self._left[child.parent]
+                self._complete(child.parent)
+        return refused
+
+    def _keep(self, shard: int, refused: Sequence[Child], *, in_front: bool = False) -> None:
+        kept = self._kept.setdefault(shard, deque())
+        if in_front:
+            kept.extendleft(reversed(refused))
+        else:
+            kept.extend(refused)
+        self.kept_bytes += sum(map(_size, refused))
+        if in_front or shard not in self._again:
+            self._again[shard] = self._clock() + AGAIN_SECONDS
+
+    def _forget_if_empty(self, shard: int) -> None:
+        if not self._kept[shard]:
+            del self._kept[shard]
+            self._again.pop(shard, None)
+
+
+def _size(child: Child) -> int:
+    return OVERHEAD + len(child.message.body)
