@@ -69,6 +69,10 @@ class Site(Served):
         """Seconds between each request and the next; LATE tells how far they may be off."""
         return [after.at - before.at for before, after in pairwise(self.received)]
 
+    def last(self, path: str) -> Received:
+        """The last request for *path*, whatever else came in since."""
+        return next(request for request in reversed(self.received) if request.path == path)
+
     def url(self, path: str = "/") -> str:
         """The address of *path*."""
         host, port = self._server.server_address[:2]

@@ -48,4 +48,4 @@ def first(page: Page, *, then: Page) -> Callable[[], Page]:
 def cookie_wall(site: Site) -> Callable[[], Page]:
     """Sends whoever has no cookie back here with one."""
     wall = redirect("/cookie", cookie="seen=1")
-    return lambda: Page() if "seen=1" in site.received[-1].headers.get("Cookie", "") else wall
+    return lambda: Page() if "seen=1" in site.last("/cookie").headers.get("Cookie", "") else wall

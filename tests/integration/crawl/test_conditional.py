@@ -10,7 +10,7 @@ from pymongo.asynchronous.database import AsyncDatabase
 
 from crawler.storage.archive.index import PAGES as ARCHIVED
 from tests.crawling import Fleet, count, ended
-from tests.sites import Page, Received, Site
+from tests.sites import Page, Site
 
 Database = AsyncDatabase[dict[str, Any]]
 OLD = "Sun, 06 Nov 1994 08:49:37 GMT"
@@ -33,9 +33,6 @@ class Shop(Site):
             return Page("", 304, version) if version and unchanged else Page(body, headers=version)
 
         return answer
-
-    def last(self, path: str) -> Received:
-        return next(request for request in reversed(self.received) if request.path == path)
 
 
 async def crawl(fleet: Fleet, url: str, *how: str, spider: str = "shop", **settings: Any) -> str:

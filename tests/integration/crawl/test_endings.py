@@ -13,8 +13,9 @@ from pymongo import MongoClient
 
 from tests.crawling import FAST, Left, crawl_side_by_side, left
 from tests.integration.crawl import endings
-from tests.integration.crawl.endings_site import serve
+from tests.integration.crawl.endings_site import cookie_wall, serve
 from tests.servers import environment
+from tests.sites import Received, Site
 
 SPIDERS = [
     each.name
@@ -239,3 +240,14 @@ def test_links_that_nobody_can_follow_are_counted_and_fail_no_page(ended: dict[s
 def test_a_page_that_closes_the_spider_is_tried_again(ended: dict[str, Ended]) -> None:
     assert ended["closes"].count("item_scraped_count") == 1
     assert ended["closes"].count("frontier/nacked") == 1
+
+
+def test_a_cookie_wall_looks_at_who_asks_it() -> None:
+    """It looked at the last request of all, of whichever spider: a third answer to one that needs two."""
+    with Site({}) as site:
+        wall = cookie_wall(site)
+        site.note(Received("GET", "/cookie", {}, "", 1.0))
+        assert wall().status == 302
+        site.note(Received("GET", "/cookie", {"Cookie": "seen=1"}, "", 2.0))
+        site.note(Received("GET", "/page", {}, "", 3.0))
+        assert wall().status == 200
