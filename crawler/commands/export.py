@@ -33,7 +33,7 @@ class Command(FleetCommand, ScrapyCommand):
     """Streams a collection to standard output or a file; progress and words for people go to standard error."""
 
     def syntax(self) -> str:
-        return "<collection> [--format jsonl|csv] [--output FILE] [--since TIME]"
+        return "<collection> [--format jsonl|csv] [--raw] [--output FILE] [--since TIME]"
 
     def short_desc(self) -> str:
         return "Write what is stored (products, pages, product_changes, rejected_items ...)"
@@ -41,6 +41,11 @@ class Command(FleetCommand, ScrapyCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.add_argument("--format", default="jsonl", help="jsonl (default) or csv")
+        parser.add_argument(
+            "--raw",
+            action="store_true",
+            help="csv: texts as they are, also where a spreadsheet would run them as formulas",
+        )
         parser.add_argument("--output", metavar="FILE", help="file to write instead of standard output")
         parser.add_argument(
             "--since", metavar="TIME", help="only what changed since: 2026-01-31, 2026-01-31T08:00, 90m, 12h, 7d"
@@ -53,16 +58,18 @@ class Command(FleetCommand, ScrapyCommand):
                 raise UsageError("name one collection, such as products", print_help=False)
             if opts.format not in FORMATS:
                 raise UsageError(f"--format {opts.format!r}: allowed are jsonl and csv", print_help=False)
+            if opts.raw and opts.format != "csv":
+                raise UsageError("--raw is for --format csv: JSON Lines hold every text as it is", print_help=False)
             since = parse_since(opts.since, datetime.now(UTC)) if opts.since is not None else None
             try:
-                tasks.run(self._export(args[0], opts.format, opts.output, since))
+                tasks.run(self._export(args[0], opts, since))
             except BrokenPipeError:  # that is `| head`, no error
                 raise
             except OSError as error:
                 target = "standard output" if opts.output is None else opts.output or "''"
                 raise UsageError(f"cannot write {target}: {error.strerror}", print_help=False) from None
 
-    async def _export(self, collection: str, form: str, output: str | None, since: datetime | None) -> None:
+    async def _export(self, collection: str, opts: argparse.Namespace, since: datetime | None) -> None:
         assert self.settings is not None
         config = StorageConfig.from_settings(self.settings)
         query = reader.since_query(collection, since, config)
@@ -72,8 +79,8 @@ class Command(FleetCommand, ScrapyCommand):
                 raise UnknownCollectionError(collection, known)
             total = await reader.count(database, collection, query)
             names = rows.columns(collection) or await reader.field_names(database, collection)
-            with _target(output) as target, _progress(collection, total, target) as progress:
-                writer = rows.Csv(target, names) if form == "csv" else rows.JsonLines(target)
+            with _target(opts.output) as target, _progress(collection, total, target) as progress:
+                writer = rows.Csv(target, names, raw=opts.raw) if opts.format == "csv" else rows.JsonLines(target)
                 task = progress.add_task("", total=total)
                 done = 0
                 async for document in reader.documents(database, collection, query):

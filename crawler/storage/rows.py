@@ -8,10 +8,12 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, TextIO
+from typing import Any, Final, TextIO
 
 from crawler.items import PageItem, ProductItem
 
+# How formulas begin, as OWASP lists it under "CSV injection"; the wide forms are typed in East Asia.
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 _BOOKKEEPING = ("content_hash", "first_seen_at", "last_seen_at", "last_changed_at", "version")
 
 
@@ -26,15 +28,23 @@ class JsonLines:
 
 
 class Csv:
-    """Comma-separated with a header (RFC 4180). Nested values are JSON, absent ones are empty."""
+    """Comma-separated with a header (RFC 4180). Nested values are JSON, absent ones are empty.
 
-    def __init__(self, target: TextIO, columns: Sequence[str]) -> None:
+    A text that spreadsheets would run as a formula gets a `'` in front, by which they know it for a text: pages write
+    what they like. *raw*: it stays as it is.
+    """
+
+    def __init__(self, target: TextIO, columns: Sequence[str], *, raw: bool = False) -> None:
         self._writer = csv.writer(target)  # \r\n, else a bare \r would go unquoted
         self._columns = columns
-        self._writer.writerow(columns)
+        self._text = str if raw else _defused
+        self._writer.writerow(map(self._text, columns))
 
     def write(self, document: Mapping[str, Any]) -> None:
-        self._writer.writerow([_cell(document.get(column)) for column in self._columns])
+        self._writer.writerow([self._cell(document.get(column)) for column in self._columns])
+
+    def _cell(self, value: Any) -> str:
+        return self._text(value) if isinstance(value, str) else _cell(value)
 
 
 def columns(collection: str) -> list[str] | None:
@@ -56,11 +66,13 @@ def text(value: Any) -> str:
     return str(value)
 
 
+def _defused(value: str) -> str:
+    return f"'{value}" if value.startswith(_FORMULA) else value
+
+
 def _cell(value: Any) -> str:
     if value is None:
         return ""
-    if isinstance(value, str):
-        return value
     if isinstance(value, (dict, list, bool)):
         return json.dumps(value, ensure_ascii=False, default=text)
     return text(value)

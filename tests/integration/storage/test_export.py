@@ -93,6 +93,12 @@ async def test_other_collections_have_all_their_columns(export: Export, database
     assert out.splitlines() == ["_id,a,b", "1,,1", "2,2,"]
 
 
+async def test_formulas_are_defused_unless_asked_for_raw(export: Export, database: Database) -> None:
+    await database.offers.insert_one({"_id": 1, "a": "=1+1"})
+    assert (await export("offers", "--format", "csv"))[0].splitlines()[1] == "1,'=1+1"
+    assert (await export("offers", "--format", "csv", "--raw"))[0].splitlines()[1] == "1,=1+1"
+
+
 async def test_empty_collection_is_said_and_no_error(export: Export) -> None:
     out, err = await export("products", "--format", "csv")
     assert out.strip().split(",") == columns("products")
@@ -109,6 +115,7 @@ async def test_empty_collection_is_said_and_no_error(export: Export) -> None:
         (["products", "--output", "/dev/full"], "cannot write /dev/full: No space left on device"),
         (["products", "--since", "yesterday"], "--since 'yesterday' is no time: write 2026-01-31"),
         (["products", "--format", "xml"], "--format 'xml': allowed are jsonl and csv"),
+        (["products", "--raw"], "--raw is for --format csv"),
         (["products", "pages"], "name one collection"),
         ([], "name one collection"),
     ],

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -68,9 +69,37 @@ def test_columns_of_our_classes_follow_their_fields() -> None:
     assert columns("offers") is None
 
 
+@pytest.mark.parametrize("first", ["=", "+", "-", "@", "\t", "\r", "\n", "\uff1d"])
+def test_what_a_spreadsheet_would_run_is_a_text(first: str) -> None:
+    text = f'{first}cmd|" /C calc"!A0'
+    document = {"a": text, "b": -1.5, "c": Decimal("-2.50"), "d": [text], "e": f"a{first}", f"{first}f": 1}
+    for raw in (False, True):
+        target = io.StringIO(newline="")
+        Csv(target, list(document), raw=raw).write(document)
+        header, row = csv.reader(io.StringIO(target.getvalue(), newline=""))
+        assert row == [
+            text if raw else f"'{text}",
+            "-1.5",
+            "-2.50",
+            json.dumps([text], ensure_ascii=False),
+            f"a{first}",
+            "1",
+        ]
+        assert header[-1] == (f"{first}f" if raw else f"'{first}f")
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_a_defused_text_differs_by_one_sign_at_most(text: str) -> None:
+    target = io.StringIO(newline="")
+    Csv(target, ["a"]).write({"a": text})
+    _, (cell,) = csv.reader(io.StringIO(target.getvalue(), newline=""))
+    assert cell in {text, f"'{text}"}
+    assert not cell.startswith(("=", "+", "-", "@", "\t", "\r"))
+
+
 @given(st.dictionaries(st.text("abc", min_size=1), st.text(st.characters(exclude_categories=["Cs"])), min_size=1))
 def test_any_text_survives_csv(document: dict[str, str]) -> None:
     target = io.StringIO(newline="")
-    Csv(target, list(document)).write(document)
+    Csv(target, list(document), raw=True).write(document)
     _, row = csv.reader(io.StringIO(target.getvalue(), newline=""))
     assert row == list(document.values())
