@@ -103,7 +103,8 @@ MUTANTS = (
         "or works_on(h, s.spider) then return end",
         "then local _ = 0 end",
     ),
-    Mutant("a clock that jumped lets a host be hit twice", "lib/hosts", "state.resumed + h[DELAY]", "0 * h[DELAY]"),
+    Mutant("a step of the clock is taken for time", "lib/state", "112, 4500", "112, 30000"),
+    Mutant("a clock that jumped lets a host be hit twice", "lib/hosts", "state.stepped + h[DELAY]", "0 * h[DELAY]"),
 )
 
 

@@ -6,6 +6,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable
 from time import monotonic
+from typing import Final
 
 from scrapy import Request, Spider
 from scrapy_redis.dupefilter import RFPDupeFilter
@@ -14,6 +15,8 @@ from crawler.frontier.server.scripts import Client
 from crawler.routing import fingerprint
 
 logger = logging.getLogger(__name__)
+
+LIFE_SECONDS: Final = 60.0
 
 Known = tuple[str, str, int]  # spider's stream, generation, fingerprint
 
@@ -34,7 +37,7 @@ class FrontierDupeFilter(RFPDupeFilter):  # type: ignore[misc]
         debug: bool = False,
         *,
         entries: int = 20_000,
-        life_seconds: float = 60.0,
+        life_seconds: float = LIFE_SECONDS,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         super().__init__(server, key, debug)
@@ -46,7 +49,10 @@ class FrontierDupeFilter(RFPDupeFilter):  # type: ignore[misc]
     @classmethod
     def from_spider(cls, spider: Spider) -> FrontierDupeFilter:
         """Built by the scheduler; needs no connection of its own."""
-        return cls(None, key="", debug=spider.settings.getbool("DUPEFILTER_DEBUG"))
+        settings, life = spider.settings, LIFE_SECONDS
+        if settings.get("FRONTIER_DEDUPE") == "window":  # what it knows is new again soon after
+            life = min(life, settings.getfloat("FRONTIER_WINDOW_SECONDS") / 10)
+        return cls(None, key="", debug=settings.getbool("DUPEFILTER_DEBUG"), life_seconds=life)
 
     def confirm(self, known: Known) -> None:
         """The frontier has *known* now."""

@@ -11,5 +11,5 @@ if call('PTTL', exceptions) < KEPT_MS / 2 then call('PEXPIRE', exceptions, KEPT_
 save_state()
 if call('HLEN', exceptions) < tonumber(ARGV[3]) then return 0 end
 call('ZADD', T .. ':rules', now, ARGV[1])
-if now >= state.resumed + SILENT_MS then call('ZREMRANGEBYSCORE', T .. ':rules', '-inf', now - SILENT_MS) end
+if now >= state.stepped + SILENT_MS then call('ZREMRANGEBYSCORE', T .. ':rules', '-inf', now - SILENT_MS) end
 return 1

@@ -26,6 +26,7 @@ class Shards:
 
     def __init__(self, client: Client, config: FrontierConfig, replaced: Mapping[str, str] | None = None) -> None:
         self.client: Any = client  # typed by redis-py as all that any protocol version may answer
+        self.config = config
         self.count = config.shards
         self._key = config.key
         self._tags = [keys.tag(config.key, shard) for shard in range(config.shards)]

@@ -30,8 +30,15 @@ class Generations:
         """Forget all that may be forgotten, in slices with a pause after each: Redis serves others in between."""
         left = 1
         while left:
-            left = await self.sweep()
+            left = await self.sweep() + await self._forget_outlived()
             await asyncio.sleep(PAUSE_SECONDS)
+
+    async def _forget_outlived(self) -> int:
+        """In `window` mode: look for fingerprints whose window is over, all once in a quarter of the window."""
+        config = self._shards.config
+        if config.dedupe != "window":
+            return 0
+        return sum(await self._shards.run_all("window", config.window_s * 250))
 
     async def sweep(self) -> int:
         """Take one small step in forgetting idle hosts and finished generations; returns how much is left, 0: nothing.

@@ -12,6 +12,12 @@ from scrapy.settings import BaseSettings
 from crawler.frontier.server import connection
 
 CLOCK = "local function server_ms() return tonumber(redis.call('GET', KEYS[1] .. ':clock')) end"
+# The clock goes on while scripts run all the time: the last one ran just now. Clock and offset stand in T:state.
+FLEET_LIVES = """#!lua flags=allow-oom
+redis.call('SET', KEYS[1] .. ':clock', ARGV[1])
+local clock, offset = struct.unpack('<dd', redis.call('GETRANGE', KEYS[1] .. ':state', 16, 31))
+redis.call('SETRANGE', KEYS[1] .. ':state', 16, struct.pack('<d', math.max(clock, ARGV[1] + offset)))
+"""
 SET_CLOCK = "#!lua flags=allow-oom\nredis.call('SET', KEYS[1], ARGV[1])"
 
 

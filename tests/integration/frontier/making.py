@@ -8,7 +8,7 @@ from typing import Any
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Handle, Lease, Message, Report
-from tests.integration.frontier.harness import CLOCK
+from tests.integration.frontier.harness import CLOCK, FLEET_LIVES
 
 START_MS = 1_700_000_000_000
 
@@ -36,11 +36,10 @@ class Timed:
         self.now = START_MS
 
     async def pass_ms(self, ms: int) -> None:
-        step = self.frontier.config.lease_ms // 5
-        for passed in [*range(step, ms, step), ms]:
-            await self._set_clock(self.now + passed)
-            await self.frontier.census.heartbeat("fleet", {})
         self.now += ms
+        await self.frontier.shards.run_all("heartbeat", "fleet", b"\x80")  # notices what befell the clock until now
+        for shard in range(self.frontier.shards.count):
+            await self.client.eval(FLEET_LIVES, 1, self.frontier.shards.tag(shard), self.now)
 
     async def be_silent(self, ms: int) -> None:
         """Time passes and no script runs: an outage, or a jump of the server's clock."""

@@ -89,6 +89,7 @@ class Model:
     clock: int | None = None
     offset: int = 0
     resumed: int = 0
+    stepped: int = 0
     now: int = 0
     seq: int = 0
     evicted: int = 0
@@ -108,6 +109,8 @@ class Model:
         self.now = self.raw + offset
         if self.now - self.clock > self.config.lease_ms / 4 or offset != self.offset:
             self.resumed = self.now
+        if self.now - self.clock > min(self.config.lease_ms / 4, 4_500) or offset != self.offset:
+            self.stepped = self.now
         self.clock, self.offset = self.now, offset
 
     # --- places ------------------------------------------------------------------------------------------
@@ -163,9 +166,9 @@ class Model:
     def open_at(self, host: Host) -> float:
         """When a request may go out; after a silence the delay starts anew, for the clock may have jumped over it."""
         at = max(host.next, host.blocked)
-        if host.delay and 0 < host.next < self.resumed:
+        if host.delay and 0 < host.next < self.stepped:
             grace = self.config.start_within_ms if host.in_flight else 0
-            at = max(at, self.resumed + host.delay + grace)
+            at = max(at, self.stepped + host.delay + grace)
         return at
 
     def _configure(self, name: str, spider: str, delay: int, cap: int) -> None:

@@ -30,7 +30,7 @@ _TIMES = ("next", "delay", "floor", "crawl", "blocked", "hold", "hurt", "tripped
 _NUMBERS = ("cap", "width", "in_flight", "latency", "ok", "bad", "streak", "trips", "burst", "lead")
 HOST_FIELDS = (*_TIMES, *_NUMBERS)
 RECORD = struct.Struct("<5d2BH")
-STATE = struct.Struct("<13d")
+STATE = struct.Struct("<14d")
 STATE_FIELDS = (
     "schema",
     "born",
@@ -45,6 +45,7 @@ STATE_FIELDS = (
     "suspects",
     "alarm",
     "early",
+    "stepped",
 )
 
 

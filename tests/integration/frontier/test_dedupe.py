@@ -164,3 +164,17 @@ async def test_a_generation_with_work_is_not_forgotten(redis_client: Any) -> Non
     await world.pass_ms(700_000)
     await world.frontier.generations.sweep()
     assert await world.frontier.push([message(1)]) == [DUPLICATE]
+
+
+async def test_what_a_window_has_outlived_is_forgotten(redis_client: Any) -> None:
+    """Also when nothing new comes: the memory is that of the URLs of one window."""
+    world = await timed(redis_client, dedupe="window", window_s=20)
+    for _ in range(5):
+        await world.frontier.push([message(number) for number in range(500)])
+        await world.frontier.push([message(number, "queued.example") for number in range(1_000, 1_010)])
+        while await world.fetch(exclude_hosts=["queued.example"]):
+            pass
+        await world.pass_ms(20_000)
+        await world.frontier.generations.tidy()
+        assert (await world.frontier.census.stats("s")).total.seen == 10, "those that are queued"
+    assert await world.frontier.push([message(1_000, "queued.example")]) == [PushOutcome.DUPLICATE]

@@ -58,3 +58,12 @@ async def test_what_an_older_release_queued_for_a_host_with_a_colon_is_found(red
         await redis_client.rename(f"{of}:s::{host}", f"{of}:s:{host}")
     await world.frontier.push([message(3, host)])
     assert await world.fetch() + await world.fetch() + await world.fetch() == [2, 3, 1]
+
+
+async def test_the_state_of_an_older_release_is_read(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    await world.frontier.push([message(1)])
+    key = world.frontier.shards.key(0, "state")
+    await redis_client.set(key, (await redis_client.get(key))[:104])
+    await world.frontier.push([message(2)])
+    assert await world.fetch() + await world.fetch() == [1, 2]

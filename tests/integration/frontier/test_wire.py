@@ -79,7 +79,7 @@ class Fleet:
             self.answer: 6 * bool(self.on_wire()),
             self.take_under_a_lease: 2 * idle,
             self.end: 3 * idle,
-            self.server_clock_jumps: 0.1,
+            self.server_clock_jumps: 0.15,
             self.push: 0.5,
         }
 
@@ -100,13 +100,22 @@ class Fleet:
         )
 
     def time_passes(self) -> None:
+        """Mostly while workers live, which speak every two seconds."""
         usual = [1, self.delay // 2, self.delay - 1, self.delay, self.delay + 1, 2 * self.delay]
-        rare = [19_000, 21_000, 31_000, 101_000]
-        self.time += self.random.choice(usual if self.random.random() < 0.97 else rare)
+        if self.random.random() < 0.97:
+            passed = self.random.choice(usual)
+            for _ in range(passed // 2_000):
+                self.time += 2_000
+                self.tell_time()
+                self.run(self.frontier.census.heartbeat("w", {}))
+            self.time += passed % 2_000
+        else:
+            self.time += self.random.choice([19_000, 21_000, 31_000, 101_000])
         self.tell_time()
 
     def server_clock_jumps(self) -> None:
-        self.skew = self.random.choice((0, HOUR_MS, -HOUR_MS))
+        step = self.random.randint(5_000, 29_000)
+        self.skew = self.random.choice((0, HOUR_MS, -HOUR_MS, self.skew + step, self.skew + step))
         self.tell_time()
 
     def lease(self) -> None:

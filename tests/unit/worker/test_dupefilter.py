@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from scrapy import Request
+from scrapy import Request, Spider
+from scrapy.settings import Settings
 
 from crawler.worker.dupefilter import FrontierDupeFilter
 from tests.unit.frontier.fakes import Clock
@@ -53,3 +54,19 @@ def test_the_fingerprint_is_the_projects(known: FrontierDupeFilter) -> None:
     tracked = known.request_fingerprint(Request("http://a.example/?utm_source=x"))
     assert tracked == known.request_fingerprint(Request("http://a.example/"))
     assert len(tracked) == 40
+
+
+@pytest.mark.parametrize(("mode", "window", "life"), [("compact", 5, 60), ("window", 5, 0.5), ("window", 86_400, 60)])
+def test_a_known_url_is_not_remembered_for_longer_than_a_part_of_its_window(
+    mode: str, window: int, life: float
+) -> None:
+    now = 0.0
+    spider = Spider("s")
+    spider.settings = Settings({"FRONTIER_DEDUPE": mode, "FRONTIER_WINDOW_SECONDS": window})
+    made = FrontierDupeFilter.from_spider(spider)
+    made._clock = lambda: now
+    made.confirm(("s", "0", 1))
+    now = life - 0.01
+    assert made.confirmed(("s", "0", 1))
+    now = life
+    assert not made.confirmed(("s", "0", 1))

@@ -72,8 +72,8 @@ end
 -- When the next request may go out.
 local function open_at(h)
   local at = math.max(h[NEXT], h[BLOCKED])
-  if h[DELAY] > 0 and h[NEXT] > 0 and h[NEXT] < state.resumed then -- perhaps the clock jumped over the delay
-    at = math.max(at, state.resumed + h[DELAY] + (h[INFLIGHT] > 0 and START_MS or 0))
+  if h[DELAY] > 0 and h[NEXT] > 0 and h[NEXT] < state.stepped then -- perhaps the clock jumped over the delay
+    at = math.max(at, state.stepped + h[DELAY] + (h[INFLIGHT] > 0 and START_MS or 0))
   end
   return at
 end

@@ -11,7 +11,7 @@ local statements
 
 -- After a silence of the server nobody can have stated anything: who did before it still counts.
 local function is_live(stated_at)
-  return stated_at and now < math.max(tonumber(stated_at), state.resumed) + SILENT_MS
+  return stated_at and now < math.max(tonumber(stated_at), state.stepped) + SILENT_MS
 end
 
 local function read_statement(text)

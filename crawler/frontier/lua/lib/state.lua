@@ -5,23 +5,25 @@
 --   evicted         dead letters lost to DEAD_LIMIT                suspects    requests that wait to be leased alone
 --   alarm           ms when reap has to look, 0 for never: no later than the first lease expires or delayed request is due
 --   early           requests queued before the end of their host's list
+--   stepped         ms since when time is known to have passed evenly: there may have been a step of the clock before
 local T, call = KEYS[1], redis.call
-local STATE = '<ddddddddddddd'
-local raw_state = call('GET', T .. ':state') or string.rep('\0', 104)
+local STATE, STATE_BYTES, STEP_AFTER_MS = '<dddddddddddddd', 112, 4500
+local raw_state = call('GET', T .. ':state') or string.rep('\0', STATE_BYTES)
+if #raw_state < STATE_BYTES then raw_state = raw_state .. string.rep('\0', STATE_BYTES - #raw_state) end -- an older release's
 
 local function read_state(raw)
-  local schema, born, clock, offset, resumed, seq, token, sets, backlog, evicted, suspects, alarm, early =
-    struct.unpack(STATE, raw)
+  local schema, born, clock, offset, resumed, seq, token, sets, backlog, evicted, suspects, alarm, early,
+    stepped = struct.unpack(STATE, raw)
   return {
     schema = schema, born = born, clock = clock, offset = offset, resumed = resumed,
     seq = seq, token = token, sets = sets, backlog = backlog, evicted = evicted,
-    suspects = suspects, alarm = alarm, early = early,
+    suspects = suspects, alarm = alarm, early = early, stepped = stepped,
   }
 end
 
 local function write_state(s)
   return struct.pack(STATE, s.schema, s.born, s.clock, s.offset, s.resumed, s.seq, s.token, s.sets, s.backlog, s.evicted,
-    s.suspects, s.alarm, s.early)
+    s.suspects, s.alarm, s.early, s.stepped)
 end
 
 local stored = struct.unpack('<d', raw_state)
@@ -43,6 +45,8 @@ end
 -- A silence is an outage, a jump of the clock, or a fleet at rest; nobody can tell which. Live workers may have had
 -- no chance to renew, and the time that seems to have passed between two requests to a host may not have.
 if now - state.clock > LEASE_MS / 4 or state.offset ~= offset then state.resumed = now end
+-- Live workers speak every 2 s: a shorter silence may be a step of the clock forward, and no delay is over by that.
+if now - state.clock > math.min(LEASE_MS / 4, STEP_AFTER_MS) or state.offset ~= offset then state.stepped = now end
 if now - state.clock >= CLOCK_GRAIN_MS then state.clock = now end
 
 local function save_state()
