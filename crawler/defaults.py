@@ -40,6 +40,7 @@ FRONTIER_WINDOW_SECONDS = 86_400  # window: a URL may be crawled again this long
 FRONTIER_BLOOM_CAPACITY = 10_000_000  # bloom: URLs per generation for which the error rate holds
 FRONTIER_BLOOM_ERROR_RATE = 1e-5  # bloom: share of new URLs that are taken for known, and never crawled
 FRONTIER_DEAD_LIMIT = 100_000  # dead letters kept; beyond it the oldest are evicted
+FRONTIER_GONE_LIMIT = 10_000  # pages that sites refuse for good (404, 410 ...) kept to be listed; the oldest make room
 FRONTIER_BACKOFF_SECONDS = 1  # least delay after a 429 or 503
 FRONTIER_FORGIVE_SECONDS = 300  # each such time without a 429 or 503 halves what they imposed
 FRONTIER_FORGIVE_AFTER = 20  # and so do this many answers of 200 in a row

@@ -20,6 +20,7 @@ NACKED: Final = "frontier/nacked"  # in all
 NACKED_FOR: Final = "frontier/nacked_for/{}"
 GIVEN_BACK: Final = "frontier/given_back"
 BURIED: Final = "frontier/dead/{}"
+GONE: Final = "frontier/gone/{}"  # pages that their site refuses for good: done, and kept apart
 UNSERIALISABLE: Final = "frontier/unserialisable"
 RESTORED: Final = "frontier/restored"  # requests put back as they were queued: they cannot be stored as they are
 CREDENTIALS: Final = "frontier/credentials_cut"  # requests whose URL had a user name or password

@@ -54,6 +54,7 @@ class Left:
     counters: SpiderStats
     letters: list[DeadLetter]
     in_flight: int  # slots held at all hosts
+    gone: list[DeadLetter]  # pages that are not there
     leases: int  # entries of the lease index, slots beside the queue included
 
     @property
@@ -84,6 +85,7 @@ async def left(redis_url: str, key: str, spider: str) -> Left:
         return Left(
             counters=(await frontier.census.stats(spider)).total,
             letters=await frontier.dead.find(spider),
+            gone=await frontier.gone.find(spider),
             in_flight=sum(in_flight),
             leases=await shards.client.zcard(shards.key(0, "lease")),
         )

@@ -22,6 +22,7 @@ from crawler.commands.usage import FleetCommand, answering, console, spider_clas
 from crawler.frontier.command_session import session
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import DeadLetter
+from crawler.frontier.state.dead_letters import DeadLetters
 from crawler.policy.outcome import DEAD_REASONS
 
 VERBS = ("list", "show", "retry", "drop")
@@ -30,10 +31,15 @@ ANSWERED = re.compile(r"http_[1-9][0-9]{2}")
 
 
 class Command(FleetCommand, ScrapyCommand):
-    """`list` and `show` read; `retry` queues letters again with a fresh delivery count; `drop` forgets them."""
+    """`list` and `show` read; `retry` queues letters again with a fresh delivery count; `drop` forgets them.
+
+    `--kind gone` does so with the pages that their sites refuse for good.
+    """
+
+    _kind = "dead"
 
     def syntax(self) -> str:
-        return "list|retry|drop [spider] [--host H] [--reason R] [--limit N] [--yes] | show ID"
+        return "list|retry|drop [spider] [--host H] [--reason R] [--limit N] [--kind gone] [--yes] | show ID"
 
     def short_desc(self) -> str:
         return "List, show, retry or drop dead letters"
@@ -46,6 +52,12 @@ class Command(FleetCommand, ScrapyCommand):
             "--limit", type=int, default=100, help="at most so many, newest first (default %(default)s)"
         )
         parser.add_argument("--yes", action="store_true", help="drop: do not ask")
+        parser.add_argument(
+            "--kind",
+            choices=("dead", "gone"),
+            default="dead",
+            help="dead letters (default), or pages that sites refuse for good (404, 410 ...), which count as done",
+        )
         parser.add_argument("--json", action="store_true", help="list, show: one JSON object per letter")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -54,6 +66,7 @@ class Command(FleetCommand, ScrapyCommand):
             if not args or args[0] not in VERBS or len(args) > 2 or (args[0] == "show") > (len(args) == 2):
                 words = f"name one of {', '.join(VERBS)}; then a spider, or for `show` an id"
                 raise UsageError(words, print_help=False)
+            self._kind = opts.kind
             in_range("--limit", opts.limit, 1, MOST)
             verb, name = args[0], args[1] if len(args) == 2 else None
             if verb == "show":
@@ -67,16 +80,19 @@ class Command(FleetCommand, ScrapyCommand):
                 _ask(f"Throw {len(letters)} dead letters{f' of {name}' if name else ''} away for good?")
             self._tell(verb, letters, tasks.run(self._settle(verb, letters)), opts.limit)
 
+    def _box(self, frontier: Frontier) -> DeadLetters:
+        return frontier.gone if self._kind == "gone" else frontier.dead
+
     def _session(self) -> AbstractAsyncContextManager[Frontier]:
         assert self.settings is not None
         return session(self.settings)
 
     async def _find(self, name: str | None, opts: argparse.Namespace) -> list[DeadLetter]:
         async with self._session() as frontier:
-            letters = await frontier.dead.find(name, host=opts.host, reason=opts.reason, limit=opts.limit)
+            letters = await self._box(frontier).find(name, host=opts.host, reason=opts.reason, limit=opts.limit)
             if letters or not (name or opts.reason):
                 return letters
-            known = await frontier.dead.find(None, limit=MOST)
+            known = await self._box(frontier).find(None, limit=MOST)
         if name and all(letter.spider != name for letter in known):  # one that is deleted may have letters
             assert self.settings is not None
             spider_class(self.settings, name)
@@ -88,7 +104,8 @@ class Command(FleetCommand, ScrapyCommand):
 
     async def _settle(self, verb: str, letters: Sequence[DeadLetter]) -> int:
         async with self._session() as frontier:
-            settle = frontier.dead.retry if verb == "retry" else frontier.dead.drop
+            box = self._box(frontier)
+            settle = box.retry if verb == "retry" else box.drop
             return sum(await settle([letter.id for letter in letters]))
 
     def _tell(self, verb: str, letters: Sequence[DeadLetter], settled: int, limit: int) -> None:
@@ -101,7 +118,7 @@ class Command(FleetCommand, ScrapyCommand):
     async def _show(self, letter_id: str) -> None:
         try:
             async with self._session() as frontier:
-                letter = await frontier.dead.show(letter_id)
+                letter = await self._box(frontier).show(letter_id)
         except ValueError:
             raise UsageError(f"{letter_id!r} is no id: `scrapy dead list` shows them", print_help=False) from None
         if letter is None:
@@ -115,14 +132,26 @@ class Command(FleetCommand, ScrapyCommand):
             for letter in letters:
                 print(json.dumps(_plain(letter), default=str))
             return
+        if self._kind == "gone":
+            await self._list_gone(letters)
+            return
         table = Table("id", "at", "reason", "host", "deliveries", "status", "worker", "url or entry")
         for letter in letters:
             row = (letter.reason, letter.host, letter.deliveries, letter.status or "", letter.worker, _what(letter))
             table.add_row(letter.id, f"{_at(letter):%Y-%m-%d %H:%M:%S}", *map(str, row))
         async with self._session() as frontier:
-            total, evicted = await frontier.dead.count(), await frontier.dead.evicted()
+            total, evicted = await self._box(frontier).count(), await frontier.dead.evicted()
         console().print(table if letters else "No dead letters match.")
         print(f"{len(letters)} shown of {total} kept; {evicted} evicted for want of room (FRONTIER_DEAD_LIMIT)")
+
+    async def _list_gone(self, letters: Sequence[DeadLetter]) -> None:
+        table = Table("id", "at", "reason", "host", "url")
+        for letter in letters:
+            table.add_row(letter.id, f"{_at(letter):%Y-%m-%d %H:%M:%S}", letter.reason, letter.host, _what(letter))
+        async with self._session() as frontier:
+            total = await frontier.gone.count()
+        console().print(table if letters else "No page that is gone matches.")
+        print(f"{len(letters)} shown of {total} kept, the newest FRONTIER_GONE_LIMIT; they count as done")
 
 
 def _ask(question: str) -> None:

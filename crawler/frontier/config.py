@@ -35,6 +35,7 @@ class FrontierConfig:
     memory_high_water: float = 0.8
     retention_ms: int = 7 * 86_400_000
     dead_limit: int = 100_000
+    gone_limit: int = 10_000
     dedupe: str = "compact"
     window_s: int = 86_400
     bloom_capacity: int = 10_000_000
@@ -68,6 +69,7 @@ class FrontierConfig:
             memory_limit=config.number(settings, "FRONTIER_MEMORY_LIMIT", 0.1, 1),
             memory_high_water=config.number(settings, "FRONTIER_MEMORY_HIGH_WATER", 0.1, 1),
             retention_ms=_ms(settings, "FRONTIER_RETENTION_SECONDS", 60, 86_400 * 3_650),
+            gone_limit=config.integer(settings, "FRONTIER_GONE_LIMIT", 1, 10**9),
             dead_limit=config.integer(settings, "FRONTIER_DEAD_LIMIT", 1, 10**9),
             dedupe=config.choice(settings, "FRONTIER_DEDUPE", DEDUPE_MODES),
             window_s=config.integer(settings, "FRONTIER_WINDOW_SECONDS", 1, 10**9),
@@ -126,6 +128,7 @@ class FrontierConfig:
             "QUEUE_LIMIT": max(1, self.queue_limit // self.shards),
             "RETENTION_MS": self.retention_ms,
             "DEAD_LIMIT": max(1, self.dead_limit // self.shards),
+            "GONE_LIMIT": max(1, self.gone_limit // self.shards),
             "THROTTLE": int(self.throttle),
             "THROTTLE_START_MS": self.throttle_start_ms,
             "THROTTLE_MAX_MS": self.throttle_max_ms,

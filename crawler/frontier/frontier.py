@@ -35,8 +35,8 @@ LEASE_MOST: Final = 500  # in one call, which holds Redis up
 class Frontier:
     """Leased, host-fair, polite scheduling for a fleet of workers. All it knows is in Redis.
 
-    `census` counts and lists, `dead` keeps dead letters, `generations` opens and drops crawl generations,
-    `robots` shares what robots.txt files say.
+    `census` counts and lists, `dead` keeps dead letters, `gone` pages that are not there, `generations` opens and drops
+    crawl generations, `robots` shares what robots.txt files say.
     """
 
     def __init__(
@@ -52,6 +52,7 @@ class Frontier:
         self.shards = Shards(client, config, replaced)
         self.census = Inspection(self.shards)
         self.dead = DeadLetters(self.shards)
+        self.gone = DeadLetters(self.shards, "gone")
         self.generations = Generations(self.shards)
         self.robots = Robots(self.shards)
         self.gauge = Backpressure(client, config)
@@ -283,6 +284,11 @@ class Frontier:
         shard, (number, _) = keys.split_handle((lease_id, token))
         changed: tuple[Any, ...] = () if body is None else (clamped(priority), body)
         return bool(await self.shards.run("bury", shard, number, token, reason, pack(dict(detail or {})), *changed))
+
+    async def end_gone(self, lease_id: str, token: int, *, reason: str, detail: Mapping[str, Any]) -> bool:
+        """Done, because the site refuses the page for good: an `ack` that keeps it in `gone`."""
+        shard, (number, _) = keys.split_handle((lease_id, token))
+        return bool(await self.shards.run("gone", shard, number, token, reason, pack(dict(detail))))
 
     async def renew(self, handles: Sequence[Handle], *, suspended: bool = False, for_room: bool = False) -> list[bool]:
         """Prolong leases. False: stale, or on the wire for longer than FRONTIER_HARD_CAP_SECONDS.

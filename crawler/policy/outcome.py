@@ -15,8 +15,9 @@ from crawler.policy.failures import FailureClass
 EXCERPT_CHARS: Final = 500
 # Why a dead letter may be one, beside http_ and a status: what `scrapy dead --reason` takes (docs/operations.md).
 DEAD_REASONS: Final = (
-    *("spider_error", "item_error", "blocked", "download_error", "deliveries", "unknown_end"),
-    *("unserialisable", "unserialisable_child", "undecodable", "bad_seed"),
+    *("spider_error", "item_error", "blocked", "download_error", "malformed", "deliveries", "unknown_end"),
+    *("unserialisable", "unserialisable_child", "unknown_callback", "undecodable", "bad_seed"),
+    *("robots_unreachable", "host_down"),
 )
 
 
@@ -26,6 +27,7 @@ class Verdict(StrEnum):
     ACK = "ack"
     NACK = "nack"
     BURY = "bury"
+    GONE = "gone"  # acknowledged, and kept apart: the site refuses it for good
 
 
 @dataclass(slots=True)
@@ -84,6 +86,8 @@ def _of_answer(seen: Evidence) -> Settlement:
         return Settlement(Verdict.BURY, "malformed", seen.malformed)
     if not seen.download_error and not seen.malformed and seen.failure not in {None, FailureClass.PERMANENT}:
         return Settlement(Verdict.BURY, f"http_{seen.status}")
+    if seen.parsed and seen.failure is FailureClass.PERMANENT and not (seen.handed or seen.download_error):
+        return Settlement(Verdict.GONE, f"http_{seen.status}")
     if seen.parsed:
         return Settlement(Verdict.ACK, "permanent" if seen.failure is FailureClass.PERMANENT else "done")
     return Settlement(Verdict.NACK, "unknown_end")

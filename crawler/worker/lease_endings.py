@@ -40,4 +40,13 @@ class Bury:
     priority: int = 0
 
 
-Ending = Handle | Nack | Move | Bury  # a bare handle is an ack
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """Done, and kept as a page that its site refuses for good."""
+
+    handle: Handle
+    reason: str
+    detail: dict[str, str | int]
+
+
+Ending = Handle | Nack | Move | Bury | Gone  # a bare handle is an ack

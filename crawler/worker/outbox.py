@@ -26,7 +26,7 @@ from crawler.frontier.server.outage import UNAVAILABLE, Outage
 from crawler.frontier.server.shards import BATCH
 from crawler.frontier.streams import tier_of
 from crawler.worker.children import AGAIN_SECONDS, Children
-from crawler.worker.lease_endings import Bury, Ending, Move, Nack
+from crawler.worker.lease_endings import Bury, Ending, Gone, Move, Nack
 from crawler.worker.offers import Offers
 from crawler.worker.room import Room
 from crawler.worker.waiting import Waiting, handle_of
@@ -298,6 +298,11 @@ class Outbox:
                     *ending.handle, reason=ending.reason, detail=ending.detail, body=body, priority=priority
                 )
                 self._stats.inc_value(names.BURIED.format(ending.reason), int(ours))
+                self._count_stale([ours])
+            elif isinstance(ending, Gone):
+                ours = await self._frontier.end_gone(*ending.handle, reason=ending.reason, detail=ending.detail)
+                for name in (names.ACKED, names.GONE.format(ending.reason)):
+                    self._stats.inc_value(name, int(ours))
                 self._count_stale([ours])
 
     async def _nack(self, nack: Nack) -> None:

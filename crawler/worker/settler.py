@@ -26,7 +26,7 @@ from crawler.policy.retries import RETRIED, RetryPolicy
 from crawler.policy.tiers import Tier
 from crawler.routing import codec
 from crawler.worker.lease_book import Held, LeaseBook
-from crawler.worker.lease_endings import Bury, Move, Nack
+from crawler.worker.lease_endings import Bury, Gone, Move, Nack
 from crawler.worker.outbox import Outbox
 
 # What this release cannot read is left to another for so many seconds, again and again: 10 minutes, as a deploy takes.
@@ -206,6 +206,8 @@ class Settler:
         match settlement.verdict:
             case Verdict.ACK:
                 self._outbox.end(held.handle)
+            case Verdict.GONE:
+                self._outbox.end(Gone(held.handle, settlement.reason, _detail(request, held, settlement)))
             case Verdict.NACK if (attempts := _unfinished_times(request) + 1) < self._max_attempts:
                 request.meta[UNFINISHED_TIMES] = attempts
                 delay_ms = self.retry_delay_ms(attempts)

@@ -6,7 +6,7 @@
 local head = struct.pack(HEAD_FORMAT, 0, 0, 0, 0, 0, 0, 0, 0)
 local seed = read_record(head .. names_of('', ARGV[1], '', '')) -- a stream only
 state.seq = state.seq + 1
-keep_letter(state.seq, seed, string.rep('\0', 12) .. ARGV[2], ARGV[3], ARGV[4])
+keep_letter('dead', state.seq, seed, string.rep('\0', 12) .. ARGV[2], ARGV[3], ARGV[4])
 save_seen()
 save_tallies()
 save_state()

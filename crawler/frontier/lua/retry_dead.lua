@@ -1,20 +1,22 @@
 #!lua flags=allow-oom
--- retry_dead: queue dead letters again with a fresh delivery count, under their ids.
--- KEYS[1] the shard's tag. ARGV ids. Result: 1 per letter, 0 where there is none (any more) or it was a seed.
--- O(log dead + log queue) each.
+-- retry_dead: queue dead letters, or pages that are gone, again with a fresh delivery count, under their ids.
+-- KEYS[1] the shard's tag. ARGV[1] kind ('dead' or 'gone'), then ids. Result: 1 per letter, 0 where there is none (any
+-- more) or it was a seed. O(log dead + log queue) each.
 -- include: clock state tally hosts members queue records seen dead
-local result = {}
-for i, id in ipairs(ARGV) do
-  local letter = letter_of(id)
-  result[i] = 0
+local kind, result = ARGV[1], {}
+for i = 2, #ARGV do
+  local id = ARGV[i]
+  local letter = letter_of(kind, id)
+  result[i - 1] = 0
   if letter and letter.host ~= '' then
-    result[i] = 1
-    remove_letter(id, letter)
+    result[i - 1] = 1
+    remove_letter(kind, id, letter)
     local member = member_of(id, 0, letter.status, letter.envelope)
     local priority, t = priority_of(member), tally(letter.stream, letter.generation)
     enter(seen_set(letter.stream, letter.generation), letter.envelope, false)
     enqueue(letter.stream, letter.host, score_of(priority), member, priority)
-    t.dead, t.queued = t.dead - 1, t.queued + 1
+    t.queued = t.queued + 1
+    if kind == 'dead' then t.dead = t.dead - 1 else t.accepted = t.accepted + 1 end -- what was gone counts as done
   end
 end
 save_seen()

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from crawler.frontier.messages import DeadLetter
 from crawler.frontier.server import keys
 from crawler.frontier.server.shards import FEW, Shards, pack, unpack
 from crawler.frontier.server.wire_format import unseal
 
+Kind = Literal["dead", "gone"]
 _PAGE: Final = 200
 
 
 class DeadLetters:
-    """At most FRONTIER_DEAD_LIMIT letters: beyond it the oldest is evicted, counted, and its fingerprint forgotten."""
+    """At most FRONTIER_DEAD_LIMIT letters: beyond it the oldest is evicted, counted, and its fingerprint forgotten.
 
-    def __init__(self, shards: Shards) -> None:
+    With *kind* "gone" the pages that sites refuse for good: they are done, and no letters; FRONTIER_GONE_LIMIT of them.
+    """
+
+    def __init__(self, shards: Shards, kind: Kind = "dead") -> None:
         self._shards = shards
+        self._kind = kind
 
     async def find(
         self, spider: str | None = None, *, host: str | None = None, reason: str | None = None, limit: int = 100
@@ -39,7 +44,7 @@ class DeadLetters:
         shard, (number, _) = keys.split_handle((letter_id, 0))
         if not 0 <= shard < self._shards.count:
             return None
-        raw = await self._shards.client.hget(self._shards.key(shard, "dead"), str(number))
+        raw = await self._shards.client.hget(self._shards.key(shard, self._kind), str(number))
         return _letter(f"{shard}:{number}", raw) if raw else None
 
     async def retry(self, ids: Sequence[str]) -> list[bool]:
@@ -52,7 +57,9 @@ class DeadLetters:
 
     async def count(self) -> int:
         """How many letters are kept."""
-        sizes = [await self._shards.client.hlen(self._shards.key(shard, "dead")) for shard in range(self._shards.count)]
+        sizes = [
+            await self._shards.client.hlen(self._shards.key(shard, self._kind)) for shard in range(self._shards.count)
+        ]
         return sum(sizes)
 
     async def evicted(self) -> int:
@@ -66,7 +73,7 @@ class DeadLetters:
     async def _settle(self, name: str, ids: Sequence[str]) -> list[bool]:
         async def run(shard: int, group: Sequence[str]) -> Any:
             numbers = [keys.split_handle((id_, 0))[1][0] for id_ in group]
-            return await self._shards.run(name, shard, *numbers)
+            return await self._shards.run(name, shard, self._kind, *numbers)
 
         answers = await self._shards.scatter(ids, lambda id_: keys.split_handle((id_, 0))[0], run, FEW)
         return [bool(answer) for answer in answers]
@@ -74,8 +81,8 @@ class DeadLetters:
     async def _newest(self, shard: int) -> AsyncIterator[DeadLetter]:
         client = self._shards.client
         for at in range(0, await self.count(), _PAGE):
-            numbers = await client.zrevrange(self._shards.key(shard, "dead:at"), at, at + _PAGE - 1)
-            raws = await client.hmget(self._shards.key(shard, "dead"), numbers) if numbers else []
+            numbers = await client.zrevrange(self._shards.key(shard, f"{self._kind}:at"), at, at + _PAGE - 1)
+            raws = await client.hmget(self._shards.key(shard, self._kind), numbers) if numbers else []
             for number, raw in zip(numbers, raws, strict=True):
                 if raw is not None:
                     yield _letter(f"{shard}:{number.decode()}", raw)

@@ -15,6 +15,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest, NotConfigured
 from scrapy.http import Response
 
+from crawler import urls
 from crawler.meta import BLOCK, POOL_NAME
 from crawler.policy.failures import FailureClass, classify
 from crawler.storage import connection
@@ -65,6 +66,7 @@ class AttemptsMiddleware:
             "at": datetime.now(UTC),
             "of": {"host": urlsplit(request.url).hostname or "", "spider": getattr(self._crawler.spider, "name", "")},
             "outcome": _outcome(result),
+            "url": urls.without_credentials(request.url)[: urls.MAX_URL_LENGTH],
             "worker": worker.name,
             "tier": request.meta.get("tier") or self._crawler.settings["TIER"],
             "bytes": size,

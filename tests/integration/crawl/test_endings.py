@@ -193,6 +193,13 @@ def test_a_dead_letter_says_what_failed_how_often_and_what_came_last(ended: dict
     assert ended["unavailable"].count("failures/rate_limited") == ended["refused"].count("failures/host_fault") == 1
 
 
+def test_what_is_missing_for_good_is_kept_apart(ended: dict[str, Ended]) -> None:
+    crawl = ended["not_found"]
+    assert crawl.count("frontier/gone/http_404") == crawl.count("frontier/acked") == 1
+    assert [(letter.reason, letter.detail["status"]) for letter in crawl.left.gone] == [("http_404", 404)]
+    assert crawl.left.gone[0].detail["url"].endswith("/missing")
+
+
 def test_what_is_missing_for_good_is_done_and_counted(ended: dict[str, Ended]) -> None:
     assert ended["not_found"].count("failures/permanent") == 1
     assert ended["not_found"].count("retry/count") == 0

@@ -122,3 +122,37 @@ async def test_a_letter_tells_why_its_request_was_last_put_back(redis_client: An
     assert letter.nacked == "timeout"
     await world.frontier.ack(handles([second]))
     assert not await redis_client.exists(world.frontier.shards.key(0, "why")), "nothing is left of what has ended"
+
+
+async def end_gone(world: Timed, number: int) -> str:
+    await world.frontier.push([message(number, "a.example", "s", generation="3")])
+    [lease] = await world.lease(streams=["s"])
+    detail = {"url": f"http://a.example/{number}"}
+    assert await world.frontier.end_gone(lease.id, lease.token, reason="http_404", detail=detail)
+    assert not await world.frontier.end_gone(lease.id, lease.token, reason="http_404", detail=detail)
+    await world.pass_ms(1)
+    return lease.id
+
+
+async def test_pages_that_are_gone_are_done_and_kept_apart(redis_client: Any) -> None:
+    world = await timed(redis_client, gone_limit=2)
+    ids = [await end_gone(world, number) for number in range(3)]
+    gone, dead = world.frontier.gone, world.frontier.dead
+    assert [letter.detail["url"] for letter in await gone.find("s")] == ["http://a.example/2", "http://a.example/1"]
+    assert (await dead.count(), await dead.evicted(), await dead.find()) == (0, 0, [])
+    total = (await world.frontier.census.stats()).total
+    assert (total.done, total.dead, total.accepted) == (3, 0, 3)
+    known = await world.frontier.push([message(number, "a.example", "s", generation="3") for number in range(3)])
+    assert set(known) == {PushOutcome.DUPLICATE}
+    assert await gone.retry(ids) == [False, True, True]
+    assert await gone.count() == 0
+    total = (await world.frontier.census.stats()).total
+    assert (total.done, total.queued, total.accepted) == (3, 2, 5)
+    assert sorted(lease.fingerprint for lease in await world.lease(streams=["s"])) == [1]
+
+
+async def test_what_is_gone_and_dropped_is_forgotten(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    letter_id = await end_gone(world, 1)
+    assert await world.frontier.gone.drop([letter_id]) == [True]
+    assert await world.frontier.push([message(1, "a.example", "s", generation="3")]) == [PushOutcome.ACCEPTED]
