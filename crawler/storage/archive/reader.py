@@ -143,4 +143,7 @@ def _page(entry: Entry, found: Sequence[WarcRecord]) -> Page:
         raise ValueError("another record is there")
     if records.digest(body) != own.digest:
         raise ValueError("its body is another")
-    return replace(own.page, body=body, fetched_at=entry.get("seen_at") or entry["at"])
+    at = entry.get("seen_at") or entry["at"]
+    if not isinstance(at, datetime):
+        raise TypeError(f"the index has {at!r:.80} for its time")
+    return replace(own.page, body=body, fetched_at=at)

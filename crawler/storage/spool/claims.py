@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import fcntl
+import logging
 import os
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import Final, Self
 
 SUFFIX = ".spool"
 DAMAGED = ".damaged"  # kept for whoever wants to look
 _LOCK = ".lock"
+_unusable: Final[set[str]] = set()  # owners that were named already
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True, eq=False)
@@ -41,7 +45,14 @@ class Claim:
         owners = {path.stem for path in directory.glob(f"*{_LOCK}")}
         owners |= {path.stem.rpartition("-")[0] for path in directory.glob(f"*-*{SUFFIX}")}  # such as from a backup
         for owner in sorted(owners):
-            if (claim := cls._take(directory, owner)) is not None:
+            try:
+                claim = cls._take(directory, owner)
+            except OSError as error:  # another user's: one file must not keep a worker from its own
+                if owner not in _unusable:
+                    _unusable.add(owner)
+                    logger.warning("Files of %s in %s are not taken over: %s", owner, directory, error.strerror)
+                continue
+            if claim is not None:
                 if claim.files():
                     yield claim
                 else:

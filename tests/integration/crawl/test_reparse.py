@@ -145,7 +145,7 @@ async def test_pages_that_cannot_be_read_are_named_and_the_others_are_parsed(
         await shop.crawl()
         (path,) = (shop.directory / "archive").iterdir()
         places = {one["url"]: one async for one in mongo_database["archive"].find()}
-        flipped, moved, swapped, unplaced = (places[shop.site.url(f"/p/{n}")] for n in range(4))
+        flipped, moved, swapped, unplaced, timeless = (places[shop.site.url(f"/p/{n}")] for n in range(5))
         content = bytearray(path.read_bytes())
         content[flipped["offset"] + flipped["length"] // 2] ^= 1
         path.write_bytes(content)
@@ -153,15 +153,16 @@ async def test_pages_that_cannot_be_read_are_named_and_the_others_are_parsed(
             (moved, {"$inc": {"offset": 7}}),
             (swapped, {"$set": {"offset": places[shop.site.url("/p/9")]["offset"]}}),
             (unplaced, {"$unset": {"length": 1}}),
+            (timeless, {"$set": {"seen_at": "yesterday"}}),
         ):
             await mongo_database["archive"].update_one({"_id": one["_id"]}, wrong)
         shop.change_rules(RULE)
         shown = shop.reparse(status=1)
-    assert "7 pages parsed again" in shown
-    assert "4 pages are damaged in the archive" in shown
-    assert shop.said.count("An archived page is not parsed") == 4
-    assert all(one["url"] in shop.said for one in (flipped, moved, swapped, unplaced))
-    assert sorted(brand or "" for brand in await brands(mongo_database)) == [""] * 4 + ["Acme"] * 6
+    assert "6 pages parsed again" in shown
+    assert "5 pages are damaged in the archive" in shown
+    assert shop.said.count("An archived page is not parsed") == 5
+    assert all(one["url"] in shop.said for one in (flipped, moved, swapped, unplaced, timeless))
+    assert sorted(brand or "" for brand in await brands(mongo_database)) == [""] * 5 + ["Acme"] * 5
 
 
 async def test_what_a_killed_worker_left_damaged_is_named_and_the_others_are_parsed(

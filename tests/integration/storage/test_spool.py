@@ -158,6 +158,18 @@ async def test_a_living_workers_files_are_not_touched(settings: dict[str, Any], 
     taken.release()
 
 
+async def test_files_that_cannot_be_taken_over_are_named_once_and_left(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "0-1.lock").mkdir()  # stands for another user's: root may open those
+    (tmp_path / "1-1-000001.spool").write_bytes(b"")
+    for _ in range(2):
+        (claim,) = Claim.abandoned(tmp_path)
+        assert [path.name for path in claim.files()] == ["1-1-000001.spool"]
+        claim.release()
+    assert caplog.text.count("Files of 0-1 in") == 1
+
+
 async def test_older_spooled_state_does_not_replace_a_newer_one(
     build: Build, mongod: Server, settings: dict[str, Any]
 ) -> None:
