@@ -41,9 +41,6 @@ FRONTIER_BLOOM_CAPACITY = 10_000_000  # bloom: URLs per generation for which the
 FRONTIER_BLOOM_ERROR_RATE = 1e-5  # bloom: share of new URLs that are taken for known, and never crawled
 FRONTIER_DEAD_LIMIT = 100_000  # dead letters kept; beyond it the oldest are evicted
 FRONTIER_GONE_LIMIT = 10_000  # pages that sites refuse for good (404, 410 ...) kept to be listed; the oldest make room
-FRONTIER_BACKOFF_SECONDS = 1  # least delay after a 429 or 503
-FRONTIER_FORGIVE_SECONDS = 300  # each such time without a 429 or 503 halves what they imposed
-FRONTIER_FORGIVE_AFTER = 20  # and so do this many answers of 200 in a row
 FRONTIER_BREAKER_FAULTS = 5  # refused, unresolved, timed out, dropped or 5xx in a row: left alone; 0 = never
 FRONTIER_BREAKER_SECONDS = 30  # until one request tries whether it works again; doubled each time that it does not
 FRONTIER_BREAKER_MAX_SECONDS = 1_800  # longest time for which an open circuit breaker waits for its next try
@@ -104,12 +101,22 @@ ROBOTSTXT_UNREACHABLE_DAYS = 30
 # (1 to 1000). Scrapy: 0 and 8, per process. Reader: routing/host_rules.py
 DOWNLOAD_DELAY = 1
 CONCURRENT_REQUESTS_PER_DOMAIN = 1
+# Scrapy's AutoThrottle, for the whole fleet: each host begins with the start delay (seconds, 0 to 86,400; Scrapy: 5),
+# and is then visited as often as its latency allows with so many requests in flight on average (0.01 to 1000), if it
+# does not push back. No delay grows beyond the largest (0 to 86,400). Reader: frontier/config.py
+AUTOTHROTTLE_ENABLED = True
+AUTOTHROTTLE_START_DELAY = 1
+AUTOTHROTTLE_MAX_DELAY = 60
+AUTOTHROTTLE_TARGET_CONCURRENCY = 1.0
 # What is one host: its "hostname", or the registrable "domain" (shop.example.co.uk -> example.co.uk).
 # Reader: routing/host_rules.py
 POLITENESS_GROUP = "hostname"
 # A host that was left alone may get that many requests before each waits for DOWNLOAD_DELAY again (1 to 1000): a
 # token bucket. No bursts where robots.txt names a delay or the host has pushed back. Reader: routing/host_rules.py
 POLITENESS_BURST = 1
+# What a retry's priority changes by, -1000 to 1000. Scrapy: -1, which is a minute of waiting here, behind all first
+# visits of the host that were queued before. Reader: Scrapy
+RETRY_PRIORITY_ADJUST = 0
 # First wait before a retry and the longest one, in seconds (0 to 3600, 0 to 86,400): the retry waits in the
 # frontier for a random part of base * 2^n. Scrapy retries at once. Reader: policy/retries.py
 RETRY_BASE_SECONDS = 1

@@ -36,6 +36,8 @@ TIER_STAYS: Final = "tier_stays"
 BLOCK: Final = "block"
 RETRY_WAIT_MS: Final = "retry_wait_ms"
 UNFINISHED_TIMES: Final = "unfinished_times"
+COMPLAINED: Final = "complained"
+TIER_FAILED: Final = "tier_failed"
 CONDITIONAL: Final = "conditional"
 CONDITIONAL_WHOLE: Final = "conditional_whole"
 HEADER_PROFILE: Final = "header_profile"
@@ -63,6 +65,8 @@ TABLE: Final = (
     Key(BLOCK, "blocks and tiers middlewares: whose denial the answer is, or what else makes it no page", stored=False),
     Key(RETRY_WAIT_MS, "retry middleware: how long the retry waits in the frontier", stored=False),
     Key(UNFINISHED_TIMES, "settler: how often it ended without having succeeded"),
+    Key(COMPLAINED, "pacer: its host has complained of it, which counts once"),
+    Key(TIER_FAILED, "tiers middleware: the tier at which it failed, which counts once"),
     Key(CONDITIONAL, "conditional middleware: the conditions in the headers are ours"),
     Key(CONDITIONAL_WHOLE, "conditional middleware: ask for the page whole"),
     Key(HEADER_PROFILE, "headers middleware: the profile it wears, kept by retries and redirects"),

@@ -30,6 +30,7 @@ FAST: dict[str, Any] = {
     "METRICS_PORT": -1,
     "ROBOTSTXT_OBEY": False,
     "DOWNLOAD_DELAY": 0.01,
+    "AUTOTHROTTLE_ENABLED": False,
     "RETRY_BASE_SECONDS": 0.02,
     "RETRY_CLASSES": {},
     "FRONTIER_POLL_SECONDS": 0.05,

@@ -106,7 +106,7 @@ class Downloader(ScrapyDownloader):
         finally:
             request.meta.pop(WIRE_TURN, None)
         excused = faults.excuse(request, response)
-        self._pacer.answered(turn, None if excused else response, excused=excused)
+        self._pacer.answered(turn, None if excused else response, excused=excused, request=request)
         return response
 
     async def _handle(self, request: Request) -> Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 from dataclasses import dataclass
 from typing import Final, Self
@@ -16,6 +17,10 @@ CLOCK_GRAIN_MS: Final = 10  # the clock is written no more often: each write goe
 DEDUPE_MODES: Final = ("compact", "exact", "window", "bloom")
 BLOOM_PAGE_BITS: Final = 32_768  # a page is 4 KB: no push ever waits for more memory than that
 SUSPECT_DELIVERIES: Final = 2  # so often delivered without an end: from then on leased alone
+
+REMOVED: Final = ("FRONTIER_BACKOFF_SECONDS", "FRONTIER_FORGIVE_AFTER", "FRONTIER_FORGIVE_SECONDS")
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +46,9 @@ class FrontierConfig:
     bloom_capacity: int = 10_000_000
     bloom_error: float = 1e-5
     throttle: bool = False
-    throttle_start_ms: int = 5_000
+    throttle_start_ms: int = 1_000
     throttle_max_ms: int = 60_000
     throttle_target: float = 1.0
-    backoff_ms: int = 1_000
-    forgive_ms: int = 300_000
-    forgive_after: int = 20
     breaker_faults: int = 5
     breaker_ms: int = 30_000
     breaker_max_ms: int = 1_800_000
@@ -79,9 +81,6 @@ class FrontierConfig:
             throttle_start_ms=_ms(settings, "AUTOTHROTTLE_START_DELAY", 0, 86_400),
             throttle_max_ms=_ms(settings, "AUTOTHROTTLE_MAX_DELAY", 0, 86_400),
             throttle_target=config.number(settings, "AUTOTHROTTLE_TARGET_CONCURRENCY", 0.01, 1_000),
-            backoff_ms=_ms(settings, "FRONTIER_BACKOFF_SECONDS", 0.1, 3_600),
-            forgive_ms=_ms(settings, "FRONTIER_FORGIVE_SECONDS", 1, 86_400),
-            forgive_after=config.integer(settings, "FRONTIER_FORGIVE_AFTER", 1, 10_000),
             breaker_faults=config.integer(settings, "FRONTIER_BREAKER_FAULTS", 0, 1_000),
             breaker_ms=_ms(settings, "FRONTIER_BREAKER_SECONDS", 0.1, 86_400),
             breaker_max_ms=_ms(settings, "FRONTIER_BREAKER_MAX_SECONDS", 0.1, 86_400),
@@ -89,6 +88,8 @@ class FrontierConfig:
             robots_ms=_ms(settings, "ROBOTSTXT_TTL_SECONDS", 1, 86_400),
         )
         made._check()
+        for name in sorted(name for name in REMOVED if settings.get(name) is not None):
+            logger.warning("%s is set and no longer read: the pace that a host allows is found, not configured", name)
         return made
 
     def _check(self) -> None:
@@ -133,9 +134,6 @@ class FrontierConfig:
             "THROTTLE_START_MS": self.throttle_start_ms,
             "THROTTLE_MAX_MS": self.throttle_max_ms,
             "THROTTLE_TARGET": self.throttle_target,
-            "BACKOFF_MS": self.backoff_ms,
-            "FORGIVE_MS": self.forgive_ms,
-            "FORGIVE_AFTER": self.forgive_after,
             "BREAKER_FAULTS": self.breaker_faults,
             "BREAKER_MS": self.breaker_ms,
             "BREAKER_MAX_MS": self.breaker_max_ms,

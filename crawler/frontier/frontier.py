@@ -192,7 +192,7 @@ class Frontier:
             news = False
 
     async def start(self, handles: Sequence[Handle], *, on_wire: bool = False) -> list[bool]:
-        """Charge a delivery; False: the lease is no longer ours, do not send.
+        """Charge a delivery; False: the lease is no longer ours, or its host has pushed back since: do not send.
 
         *on_wire*: they went out before this call, so that the next request may follow by the host's delay. Without it
         the next one waits for the report, or for the time by which these must have started.
@@ -312,10 +312,12 @@ class Frontier:
                 queued += some
         return queued
 
-    async def back_off(self, host: str, elapsed_ms: int) -> int:
-        """*host* answered with a block page, that long after the wire start: step back as for a 429; returns for how
-        many ms it is left alone."""
-        return int(await self.shards.run("back_off", self.shards.of_host(host), host, max(0, elapsed_ms), self._rng()))
+    async def back_off(self, host: str, elapsed_ms: int, *, status: int = 403, again: bool = False) -> int:
+        """*host* answered with a block page, that long after the wire start, under a *status* that is reported already:
+        a complaint like a 429. *again*: it complained of this request before. Returns for how many ms the host is left
+        alone, below 0 where that opened its breaker."""
+        row = (host, max(0, elapsed_ms), status, _flag(again), self._rng())
+        return int(await self.shards.run("back_off", self.shards.of_host(host), *row))
 
     async def take(
         self,

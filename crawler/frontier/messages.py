@@ -114,7 +114,8 @@ class Batch:
 class Report:
     """How the host answered. *status* 0: it did not. *keep*: the slot is kept for a follow-up to the same host.
     *excused*: the host was not asked, a proxy on the way to it failed; its pace and its record stay as they are.
-    *fault*: that it did not answer is its own fault (a status of 500 or more says so by itself). *host*: for words."""
+    *fault*: that it did not answer is its own fault (a status of 500 or more says so by itself). *host*: for words.
+    *again*: it complained of this very request before; what is read of its status says that too."""
 
     id: str
     token: int
@@ -126,6 +127,7 @@ class Report:
     excused: bool = False
     fault: bool = False
     host: str = ""
+    again: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ class Held:
     lost: bool = False  # the frontier no longer knows the token
     downloads: int = 0  # not ended yet: more than one when a callback downloads its own request again
     postponed_ms: int = 0  # how long its host wants to be left alone, when that is too long to wait for here
+    status: int = 0  # of the last answer
     evidence: Evidence = field(default_factory=Evidence)
 
     @property

@@ -276,15 +276,15 @@ class Outbox:
         self._count_stale(answers)
         for report, answer in zip(batch, answers, strict=True):
             if answer > 1:
-                self._stats.inc_value(names.BREAKER_OPENED)
-                logger.warning(
-                    "%s does not work: no worker visits it for %.0f s, then one request tries",
-                    report.host,
-                    answer / 1000,
-                )
+                self.opened(report.host, answer)
             elif answer < 0:
                 self._stats.inc_value(names.BREAKER_CLOSED)
                 logger.info("%s works again", report.host)
+
+    def opened(self, host: str, rest_ms: int) -> None:
+        """Say that *host*'s circuit breaker opened."""
+        self._stats.inc_value(names.BREAKER_OPENED)
+        logger.warning("%s does not work: no worker visits it for %.0f s, then one request tries", host, rest_ms / 1000)
 
     async def _send_endings(self, batch: Sequence[Ending]) -> None:
         for ending in batch:

@@ -20,12 +20,15 @@ from crawler.frontier.config import SUSPECT_DELIVERIES
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Handle, Report
 from crawler.frontier.server.outage import UNAVAILABLE, Outage
+from crawler.meta import COMPLAINED
 from crawler.policy.backoff import retry_after
 from crawler.routing.host_rules import HostRules
 from crawler.worker.lease_book import Held, LeaseBook
 from crawler.worker.outbox import Outbox
 
 PUSH_BACK = (429, 503)
+ASK_AFTER_SECONDS = 0.1  # a lease in hand for longer asks once more: its host may have pushed back, at any worker
+REST_SECONDS = 0.1  # what was leased before a complaint goes back; by then it is in the frontier
 RESTING = 1_000  # of so many hosts the expired ones are forgotten
 POLL_SECONDS = 0.5  # longest wait for a turn before asking again: reports of other workers bring it forward
 
@@ -97,13 +100,21 @@ class Pacer:
         if held.lent:
             async with held.loan:
                 await self._take(request, held, self._patience)
-        if held.lease.deliveries >= SUSPECT_DELIVERIES and not await self._outbox.start(held.handle):
-            held.lost = True
-            raise TooLateError
+        if self._clock() <= held.start_by:
+            await self._ask(held)
         if self._clock() > held.start_by:
             raise TooLateError
         held.started_at = self._clock()
         return Turn(held.handle, held.start_by, held.lease.host, held)
+
+    async def _ask(self, held: Held) -> None:
+        """Charge a suspect, and a lease that is not fresh, before it goes: where its host has pushed back meanwhile it
+        goes back, uncharged, and so it does where it is no longer ours."""
+        suspect = held.lease.deliveries >= SUSPECT_DELIVERIES
+        fresh = held.lent or self._clock() - held.leased_at < ASK_AFTER_SECONDS
+        if (suspect or not fresh) and not await self._outbox.start(held.handle):
+            held.started_at = self._clock()  # on its way back: nobody may borrow its turn any more
+            raise TooLateError
 
     def allowed(self, turn: Turn) -> bool:
         """Whether the request of *turn* may still be written: the last look at the clock."""
@@ -162,9 +173,18 @@ class Pacer:
             turn.held.lost = True
             raise TooLateError
 
-    def answered(self, turn: Turn, response: Response | None, *, excused: bool = False, fault: bool = False) -> None:
+    def answered(
+        self,
+        turn: Turn,
+        response: Response | None,
+        *,
+        excused: bool = False,
+        fault: bool = False,
+        request: Request | None = None,
+    ) -> None:
         """Report what came back for *turn*; None when nothing did. Frees the host's slot. *excused*: a proxy is to
-        blame, not the host. *fault*: the host is, and did not answer."""
+        blame, not the host. *fault*: the host is, and did not answer. A complaint is noted on *request*: it counts
+        once, however often that is tried."""
         self.sent(turn)  # where the handler could not tell: too late is safe, too early is not
         assert turn.sent_at is not None
         elapsed_ms = int((self._clock() - turn.sent_at) * 1000)
@@ -172,25 +192,38 @@ class Pacer:
             turn.held.reported = True
         status = response.status if response is not None else 0
         wait_ms = _retry_after_ms(response)
+        again = request is not None and bool(request.meta.get(COMPLAINED))
+        if (held := self._book.of(request)) is not None:
+            held.status = status
+        if status in PUSH_BACK and request is not None:
+            request.meta[COMPLAINED] = True
         if status in PUSH_BACK:
-            self._rest(turn.host, max(wait_ms, self._frontier.config.backoff_ms) / 1000)
+            self._rest(turn.host, max(wait_ms / 1000, REST_SECONDS))
         self._outbox.report(
-            Report(*turn.handle, elapsed_ms, elapsed_ms, status, wait_ms, turn.keep, excused, fault, turn.host)
+            Report(*turn.handle, elapsed_ms, elapsed_ms, status, wait_ms, turn.keep, excused, fault, turn.host, again)
         )
         if turn.lender is not None:
             turn.lender.loan.release()
 
     async def back_off(self, request: Request) -> None:
-        """*request* was answered with a block page: leave its host alone. Waits until the frontier knows."""
+        """*request* was answered with a block page: a complaint, which counts once however often the request is tried.
+        Waits until the frontier knows."""
+        again = bool(request.meta.get(COMPLAINED))
+        request.meta[COMPLAINED] = True
         held = self._book.of(request)
         sent_at = held.started_at if held is not None else None
         elapsed_ms = int((self._clock() - sent_at) * 1000) if sent_at is not None else 0
         while True:
             try:
-                await self._frontier.back_off(self._rules.of(request).group, elapsed_ms)
+                group = self._rules.of(request).group
+                rest_ms = await self._frontier.back_off(
+                    group, elapsed_ms, status=held.status if held is not None else 0, again=again
+                )
             except UNAVAILABLE as error:
                 await self._outage.wait(error)
             else:
+                if rest_ms < 0:
+                    self._outbox.opened(group, -rest_ms)
                 return
 
     def _rest(self, host: str, seconds: float) -> None:

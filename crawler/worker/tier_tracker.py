@@ -19,6 +19,7 @@ from crawler.errors import ConfigError
 from crawler.frontier.server.outage import UNAVAILABLE, Outage
 from crawler.frontier.server.shards import Shards
 from crawler.frontier.state.tiers import MOST_HOSTS, Tiers
+from crawler.meta import REQUEST_ID, TIER_FAILED
 from crawler.policy.tiers import (
     TIERS,
     UNKNOWN,
@@ -33,6 +34,8 @@ from crawler.policy.tiers import (
 )
 from crawler.routing.host_rules import HostRule, HostRules
 from crawler.routing.tier_routing import TierRouting
+
+MOST_GOOD = 10_000  # hosts of which good pages are counted here although nothing is known of them yet
 
 logger = logging.getLogger(__name__)
 
@@ -79,6 +82,7 @@ class TierTracker:
         self._clock = clock
         self._told_at = clock()
         self._good: Counter[tuple[str, Tier, Tier]] = Counter()  # host, tier, and the rules' own tier
+        self._before: Counter[tuple[str, Tier, Tier]] = Counter()  # of hosts that nothing is known of
         self._requests: Counter[Tier] = Counter()
         self._cost: dict[Tier, float] = {}
         self._forget = False
@@ -112,19 +116,28 @@ class TierTracker:
         self._over_budget(self._config.budgets.spent(spent.requests, spent.cost))
 
     async def failed(self, request: Request, at: Tier) -> tuple[Tier | None, str]:
-        """A page failed at tier *at*: learn from it; returns the tier to try next, or None and why there is none.
+        """A page failed at tier *at*: learn from it, once however often it is tried there; returns the tier to try next,
+        or None and why there is none.
 
         What a host is known to need is worth waiting for until there is a budget again; a single page's wish is not.
         """
         rule = self._rules.of(request)
-        self.guide.hosts[rule.group] = await self._learn(rule, at)
+        if REQUEST_ID not in request.meta or request.meta.get(TIER_FAILED) != at:
+            request.meta[TIER_FAILED] = at
+            self.guide.hosts[rule.group] = await self._learn(rule, at)
         needed = self.guide.tier(request, rule)
         return (needed, "") if rank(needed) > rank(at) else self.guide.above(at, rule)
 
     def good(self, host: str, request: Request, at: Tier) -> None:
-        """A page of *host* was good at tier *at*; counts only where something is known of the host."""
+        """A page of *host* was good at tier *at*; the fleet is told where something is known of the host, or with the
+        first page of it that fails."""
+        place = host, at, self._rules.of(request).tier
         if host in self.guide.hosts:
-            self._good[host, at, self._rules.of(request).tier] += 1
+            self._good[place] += 1
+            return
+        if place not in self._before and len(self._before) >= MOST_GOOD:
+            del self._before[next(iter(self._before))]
+        self._before[place] += 1
 
     def spend(self, tier: Tier, requests: int = 1, cost: float = 0.0) -> None:
         """Count what a fetch in *tier* costs; *cost* in the units of TIER_DAILY_COST."""
@@ -133,12 +146,14 @@ class TierTracker:
         self._stats.inc_value(names.TIER_REQUESTS.format(tier), requests)
 
     async def _learn(self, rule: HostRule, at: Tier) -> Learned:
-        before = UNKNOWN
+        before, place = UNKNOWN, (rule.group, at, rule.tier)
+        good = self._good.pop(place, 0) + self._before.pop(place, 0)
 
         def lesson(known: Learned) -> Learned:
             nonlocal before
             before = known
-            return after_failure(known, at, rule.tier, rule.max_tier, self.now_ms(), self._config.policy)
+            praised = self._praise(at, rule.tier, good)(known) if good else known
+            return after_failure(praised, at, rule.tier, rule.max_tier, self.now_ms(), self._config.policy)
 
         while True:
             try:

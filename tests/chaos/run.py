@@ -37,8 +37,7 @@ SEEDS_KEY: Final = "chaos:start_urls"
 SETTINGS: Final[Mapping[str, object]] = {
     "MONGODB_DATABASE": "chaos",
     "CONCURRENT_REQUESTS": 16,
-    "FRONTIER_BACKOFF_SECONDS": 0.3,
-    "FRONTIER_FORGIVE_SECONDS": 1,
+    "AUTOTHROTTLE_ENABLED": False,
     "RETRY_BASE_SECONDS": 0.3,
     "GUARD_ALLOWED_NETWORKS": "127.0.0.0/8",
     "METRICS_PORT": -1,

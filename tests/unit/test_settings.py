@@ -61,7 +61,6 @@ def test_the_defaults_are_in_range() -> None:
         ("FRONTIER_BREAKER_SECONDS", 3_600, "at most FRONTIER_BREAKER_MAX_SECONDS"),
         ("FRONTIER_BREAKER_MAX_SECONDS", 1e6, "0.1 to 86400"),
         ("FRONTIER_CLOSE_SECONDS", 0, "1 to 3600"),
-        ("FRONTIER_FORGIVE_AFTER", 0, "1 to 10000"),
         ("FRONTIER_LEASE_SECONDS", 0, "1 to 86400"),
         ("FRONTIER_POLL_SECONDS", 0, "0.01 to 60"),
         ("FRONTIER_SLOW_HOST_SECONDS", 0, "0.1 to 3600"),

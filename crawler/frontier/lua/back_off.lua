@@ -1,11 +1,19 @@
 #!lua flags=allow-oom
--- back_off: a host's answer was a block page: step back as for a 429, which its status may not have told.
--- KEYS[1] the shard's tag. ARGV[1] host, ARGV[2] ms since the wire start, ARGV[3] a random number in [0, 1).
--- Result: for how many ms the host is left alone. O(streams of the host).
+-- back_off: a host's answer was a block page, which its report could not tell: a complaint like a 429 without Retry-After.
+-- KEYS[1] the shard's tag. ARGV[1] host, ARGV[2] ms since the wire start, ARGV[3] the status that was reported, ARGV[4] '1'
+-- when it complained of this request before, ARGV[5] a random number in [0, 1).
+-- Result: for how many ms the host is left alone: by its breaker, below 0. O(streams of the host).
 -- include: clock state hosts adapt
 local h = host(ARGV[1])
-step_back(h, now - tonumber(ARGV[2]), 0, tonumber(ARGV[3]))
+local p = pace_of(ARGV[1], h)
+local wire, status = now - tonumber(ARGV[2]), tonumber(ARGV[3])
+if status ~= 429 and status ~= 503 then -- else the report was a complaint already
+  if status < 500 then h[OK], h[BAD] = math.max(0, h[OK] - 1), h[BAD] + 1 end
+  complain(h, p, wire, 0, tonumber(ARGV[4]), tonumber(ARGV[5]), true)
+end
+local opened = judge(h, p, wire, 0, false, true, tonumber(ARGV[5]))
 unsettled[ARGV[1]] = true
+save_paces()
 save_hosts()
 save_state()
-return h[BLOCKED] - now
+return opened > 1 and -opened or math.max(0, h[BLOCKED] - now)

@@ -18,7 +18,7 @@ if delay > 0 then
   delay_until(now + delay, r[STREAM], r[HOST], member_of(id, deliveries, r[STATUS], envelope))
   t.leased, t.delayed = t.leased - 1, t.delayed + 1
 else
-  r[SCORE] = score_of((struct.unpack('>h', envelope)))
+  r[SCORE] = retry_score(lane(r[STREAM], deliveries), r[HOST], (struct.unpack('>h', envelope)))
   requeue(id, r, deliveries, envelope)
 end
 forget_leases({id})

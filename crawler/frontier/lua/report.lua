@@ -9,6 +9,7 @@ local records, ids = lookup_rows(2)
 load_hosts_of(records, 0)
 for i, r in ipairs(records) do result[i] = report(r, ids[i], ARGV[i + 1], jitter) end
 save_records()
+save_paces()
 save_hosts()
 save_state()
 return result

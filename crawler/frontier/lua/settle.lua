@@ -20,6 +20,7 @@ for i, r in ipairs(records) do
 end
 save_records()
 save_acks()
+save_paces()
 if DEDUPE == 'window' then save_seen() end
 save_hosts()
 save_tallies()

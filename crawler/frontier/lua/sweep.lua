@@ -65,8 +65,13 @@ end
 -- A host that works has left the list of the idle, in all but this: an entry of its last rest may be there still.
 local overdue = call('ZRANGEBYSCORE', T .. ':idle', '-inf', now, 'LIMIT', 0, HOSTS)
 load_hosts(overdue)
+local forgotten = {}
 for _, name in ipairs(overdue) do
-  if is_idle(host(name)) then call('HDEL', T .. ':hosts', name) end
+  if is_idle(host(name)) then forgotten[#forgotten + 1] = name end
+end
+if #forgotten > 0 then
+  call('HDEL', T .. ':hosts', unpack(forgotten))
+  call('HDEL', T .. ':pace', unpack(forgotten))
 end
 if #overdue > 0 then call('ZREM', T .. ':idle', unpack(overdue)) end
 save_state()

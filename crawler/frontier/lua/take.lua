@@ -24,7 +24,7 @@ local function wait_for()
   return 0
 end
 
-local wait = wait_for()
+local wait = math.ceil(wait_for())
 unsettled[name] = true
 if wait > 0 then
   h[HOLD] = math.max(h[HOLD], now + wait + HOLD_MS)

@@ -57,7 +57,7 @@ def handle_row(number: int, token: int) -> bytes:
 def report_row(report: Report, number: int) -> bytes:
     """*report* on the lease of that number as report.lua takes it."""
     elapsed, latency, retry_after = (max(0, ms) for ms in (report.elapsed_ms, report.latency_ms, report.retry_after_ms))
-    flags = report.keep + 2 * report.excused + 4 * report.fault
+    flags = report.keep + 2 * report.excused + 4 * report.fault + 8 * report.again
     return _REPORT.pack(number, report.token, elapsed, latency, report.status, retry_after, flags)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import struct
 from collections.abc import Callable, Mapping, Sequence
@@ -205,7 +206,7 @@ class Inspection:
             delay_ms=round(delay),
             in_flight=in_flight,
             cap=cap,
-            waits_ms=max(0, round(max(start, blocked)) - now),
+            waits_ms=max(0, math.ceil(max(start, blocked)) - now),
             blocked_ms=max(0, round(blocked) - now),
             latency_ms=latency,
             success=ok / (ok + bad) if ok + bad else None,

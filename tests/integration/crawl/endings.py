@@ -90,7 +90,7 @@ class Unavailable(Ending):
 
     name = "unavailable"
     path = "/unavailable"
-    custom_settings: dict[str, Any] = {"RETRY_TIMES": 1, "FRONTIER_BACKOFF_SECONDS": 0.1}
+    custom_settings: dict[str, Any] = {"RETRY_TIMES": 1}
 
 
 class ObjectInMeta(Unavailable):

@@ -43,7 +43,6 @@ async def test_everything_takes_its_turn_and_no_other_host_waits(fleet: Fleet, t
             "ITEM_PIPELINES": {"scrapy.pipelines.files.FilesPipeline": 1},
             "SHOAL_STORE": False,
             "FILES_STORE": str(tmp_path),
-            "FRONTIER_BACKOFF_SECONDS": 0.1,
         }
         options = fleet.options(**settings)
         status, log = await ended(fleet.runner.fork("crawl", "beside", "-a", f"there={there.url('')}", *options))

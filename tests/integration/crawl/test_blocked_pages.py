@@ -27,7 +27,6 @@ NO_PAGES = {
 }
 PAGES = {"/": GOOD, "/app": Page(SHELL.replace("<script", DATA + "<script")), "/missing": Page(GOOD.body, 404)}
 LISTED: dict[str, Any] = {
-    "FRONTIER_BACKOFF_SECONDS": 0.1,
     "AUTOTHROTTLE_MAX_DELAY": 0.2,
     "RETRY_CLASSES": {"blocked": {"times": 0}},
 }

@@ -159,7 +159,7 @@ async def test_a_file_that_cannot_be_reached_makes_its_pages_wait_and_nobody_els
     with Site(pages(3) | {"/robots.txt": robots}) as sick, well:
         await fleet.push(*map(sick.url, ("/0", "/1", "/2", "/private")), *map(well.url, well.pages))
         timeout = 2 if failure == "timeout" else 20
-        [log] = await crawled(fleet, FRONTIER_BACKOFF_SECONDS=0.1, ROBOTSTXT_TIMEOUT_SECONDS=timeout)
+        [log] = await crawled(fleet, ROBOTSTXT_TIMEOUT_SECONDS=timeout)
         left = await fleet.left()
         hold.set()
         assert sick.requested[:3] == ["/robots.txt"] * 3

@@ -26,7 +26,6 @@ HANDLER = "tests.integration.crawl.standins.RenderedHandler"
 TIERS: dict[str, Any] = {
     "TIER_HANDLERS": {"browser": HANDLER, "api": HANDLER},
     "TIER_REFRESH_SECONDS": 0.1,
-    "FRONTIER_BACKOFF_SECONDS": 0.1,
     "RETRY_CLASSES": {"blocked": {"times": 1, "base_seconds": 0.02}},
     "CONCURRENT_REQUESTS_PER_DOMAIN": 1,
 }

@@ -5,36 +5,28 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import floor, inf
+from math import ceil, floor, inf
 from typing import Any, Literal
 
 from crawler.frontier.config import SUSPECT_DELIVERIES, FrontierConfig
 from crawler.frontier.messages import Message, PushOutcome, Report
+from tests.integration.frontier.pace_model import Pace, Rule
 
 JITTER = 0.5
-DAY_MS = 86_400_000
 State = Literal["queued", "leased", "delayed", "dead"]
 
 
 @dataclass
-class Host:
+class Host(Pace):
     """The politeness state of a host."""
 
-    next: float = 0
-    delay: float = 0
-    floor: float = 0
-    crawl: float = 0
-    blocked: float = 0
     hold: float = 0
-    hurt: float = 0
     tripped: float = 0
-    streak: int = 0  # faults in a row, below 0; since `hurt`, 200s in a row, above 0
+    streak: int = 0  # faults in a row, below 0
     trips: int = 0
     burst: int = 1  # never more here: test_wire.py has bursts
     cap: int = 1
     width: int = 1
-    in_flight: int = 0
-    latency: float = 0
     ok: int = 0
     bad: int = 0
     known: bool = False
@@ -45,7 +37,7 @@ class Host:
 
     @property
     def room(self) -> int:
-        return (1 if self.trips else self.width) - self.in_flight
+        return (1 if self.trips else self.cap) - self.in_flight
 
 
 @dataclass
@@ -59,6 +51,7 @@ class Held:
     expires: float
     started: float = 0
     released: bool = False
+    status: int = 0
 
 
 @dataclass
@@ -69,6 +62,7 @@ class Url:
     state: State
     at: float  # score, or when it is due
     deliveries: int = 0
+    status: int = 0  # of its last answer
     letter_at: float = 0
 
     @property
@@ -178,14 +172,18 @@ class Model:
         others = {lane.partition(":")[0].rstrip("!") for lane, at in self.lanes() if at == name} - {spider}
         host.floor = delay if not others else max(host.floor, delay)
         host.cap = cap if not others else min(host.cap, cap)
-        host.width = min(host.width, host.cap) if host.hurt else host.cap
-        before = host.delay
+        host.width, before = host.cap, host.delay
+        least = self._rule.least(host)
         if self.config.throttle:
-            host.delay = max(host.delay if host.known else self.config.throttle_start_ms, host.least)
+            host.delay = max(host.delay if host.known else self.config.throttle_start_ms, least)
         else:
-            host.delay = max(host.delay, host.least) if host.hurt else host.least
+            host.delay = max(host.delay, least) if host.hurt else least
         if host.next and (host.delay > before or not host.in_flight):  # the next request keeps the new distance
             host.next += host.delay - before
+
+    @property
+    def _rule(self) -> Rule:
+        return Rule(self.config, self.now, JITTER)
 
     def _release(self, held: Held, wire: float | None) -> None:
         if held.released:
@@ -247,7 +245,18 @@ class Model:
                     self._reap(int(name))
         for number, url in self.urls.items():
             if url.state == "delayed" and url.at <= self.now:
-                self._move(number, "queued", self._score(url.message.priority))
+                retried = bool(url.status)
+                self._move(number, "queued", self._again(number) if retried else self._score(url.message.priority))
+
+    def _again(self, number: int) -> float:
+        """Where a retry belongs: beside the first in its host's queue."""
+        url = self.urls[number]
+        waiting = self.queued(url.lane, url.message.host)
+        if not waiting:
+            return self._score(url.message.priority)
+        step, head = self.config.priority_step_ms, self.urls[waiting[0]]
+        queued = head.at + max(-1000, min(1000, head.message.priority)) * step
+        return min(self.now, queued) - max(-1000, min(1000, url.message.priority)) * step
 
     def _reap(self, number: int) -> None:
         held = self.held[number]
@@ -268,24 +277,26 @@ class Model:
         url = self.urls[number]
         host = self.hosts[url.message.host]
         if host.delay > 0:
-            host.next = self.now + self.config.start_within_ms + host.delay
+            host.prior, host.next = host.next, self.now + self.config.start_within_ms + host.delay
         host.in_flight += 1
         start_by, expires = self.now + self.config.start_within_ms, self.now + self.config.lease_ms
         self._move(number, "leased", url.at)
-        self.held[number] = Held(token, url.message.host, host.next, start_by, expires)
+        self.held[number] = Held(token, url.message.host, host.next, start_by, expires, status=url.status)
 
     def start(self, number: int, token: int, *, on_wire: bool) -> bool:
         held = self._valid(number, token)
         if held is None:
             return False
+        host = self.hosts[held.host]
         if not held.started:
+            if not on_wire and host.blocked > self.now:
+                return False
             held.started = self.now
             if number in self.urls:
                 self.urls[number].deliveries += 1
-            host = self.hosts[held.host]
-            paced = held.reserved > held.start_by
-            if on_wire and paced and not held.released and host.next == held.reserved:
-                host.next = held.reserved = self.now + host.delay
+        paced = held.reserved > held.start_by
+        if on_wire and paced and not held.released and host.next == held.reserved:
+            host.next = held.reserved = self.now + host.delay
         return True
 
     def report(self, report: Report, number: int) -> int:
@@ -293,7 +304,11 @@ class Model:
         if held is None or held.released:
             return 0
         host, wire = self.hosts[held.host], self.now - report.elapsed_ms
-        answer = 1 if report.excused else self._adapt(host, wire, report)
+        again = report.again or held.status in {429, 503}
+        answer = 1 if report.excused else self._adapt(host, wire, report, again=again)
+        held.status = report.status
+        if number in self.urls:
+            self.urls[number].status = report.status
         if report.keep:
             spaced = wire + host.delay
             host.next = spaced if host.next == held.reserved else max(host.next, spaced)
@@ -304,62 +319,51 @@ class Model:
                 del self.held[number]
         return answer
 
-    def _adapt(self, host: Host, wire: float, report: Report) -> int:
-        most = max(self.config.throttle_max_ms, host.least)
-        if report.status in {429, 503}:
-            if wire >= host.hurt:
-                host.delay = min(max(2 * host.delay, self.config.backoff_ms), most)
-                host.width = max(1, host.width // 2)
-                host.hurt, host.streak = self.now, min(host.streak, 0)
-            rest = max(min(report.retry_after_ms, DAY_MS), host.delay)
-            host.blocked = max(host.blocked, floor(self.now + rest * (1 + JITTER / 10)))
-        else:
-            self._forgive(host)
-            if host.hurt and report.status == 200 and wire >= host.hurt:
-                host.streak = max(host.streak, 0) + 1
-                if host.streak == self.config.forgive_after:
-                    host.streak = 0
-                    self._ease(host)
-            if self.config.throttle and report.status:
-                target = report.latency_ms / self.config.throttle_target
-                delay = floor(min(max(target, (host.delay + target) / 2, host.least), most))
-                if delay > host.delay or (report.status == 200 and not host.hurt):
-                    host.delay = delay
+    def _adapt(self, host: Host, wire: float, report: Report, *, again: bool) -> int:
+        complains = report.status in {429, 503}
         if report.status:
             mean = 0.8 * host.latency + 0.2 * report.latency_ms
             host.latency = floor(mean) if host.latency else report.latency_ms
+        if complains:
+            self._rule.complain(host, wire, report.retry_after_ms, again=again)
+        elif 0 < report.status < 500 and report.status not in {401, 403}:
+            self._rule.praise(host, wire)
         if 0 < report.status < 500 and report.status != 429:
             host.ok += 1
         else:
             host.bad += 1
         is_fault = report.fault or (report.status >= 500 and not (report.status == 503 and report.retry_after_ms))
-        return self._judge(host, wire, report.status, is_fault=is_fault)
+        return self._judge(host, wire, report.status, is_fault=is_fault, complains=complains)
 
-    def _judge(self, host: Host, wire: float, status: int, *, is_fault: bool) -> int:
+    def back_off(self, name: str, elapsed: int, status: int, *, again: bool) -> int:
+        """A block page under a status that was reported."""
+        host, wire = self.hosts[name], self.now - elapsed
+        if status not in {429, 503}:
+            host.known = True
+            if status < 500:
+                host.ok, host.bad = max(0, host.ok - 1), host.bad + 1
+            self._rule.complain(host, wire, 0, again=again, denied=True)
+        opened = self._judge(host, wire, 0, is_fault=False, complains=True)
+        return -opened if opened > 1 else int(max(0, host.blocked - self.now))
+
+    def _judge(self, host: Host, wire: float, status: int, *, is_fault: bool, complains: bool) -> int:
         """What the answer means to the host's breaker."""
-        if wire < host.tripped or not (is_fault or status):
+        faults = self.config.breaker_faults
+        refuses = abs(host.row) >= faults
+        if wire < host.tripped or not (is_fault or status or (complains and refuses)):
             return 1
-        if not is_fault:
-            closes, host.trips, host.streak = host.trips > 0, 0, max(host.streak, 0)
+        if not is_fault and not (complains and refuses):
+            closes, host.streak = host.trips > 0 and not refuses, 0
+            host.trips = 0 if closes else host.trips
             return -1 if closes else 1
-        host.streak = max(min(host.streak, 0) - 1, -self.config.breaker_faults)
-        if not host.trips and -host.streak < self.config.breaker_faults:
+        if is_fault:
+            host.streak = max(min(host.streak, 0) - 1, -faults)
+        if not host.trips and -host.streak < faults and not (complains and refuses):
             return 1
         rest = min(self.config.breaker_ms * 2**host.trips, self.config.breaker_max_ms) * (1 + JITTER / 10)
         host.trips, host.tripped = host.trips + 1, self.now
         host.blocked = max(host.blocked, floor(self.now + rest))
         return int(host.blocked - self.now)
-
-    def _forgive(self, host: Host) -> None:
-        while host.hurt and self.now - host.hurt >= self.config.forgive_ms:
-            host.hurt += self.config.forgive_ms
-            self._ease(host)
-
-    def _ease(self, host: Host) -> None:
-        host.width = min(host.cap, host.width * 2)
-        host.delay = max(host.least, host.delay // 2)
-        if host.delay <= max(host.least, self.config.backoff_ms / 2) and host.width == host.cap:
-            host.delay, host.hurt = host.least, 0
 
     def ack(self, number: int, token: int) -> bool:
         held = self._valid(number, token)
@@ -380,7 +384,7 @@ class Model:
         if body is not None:
             url.message = _changed(url.message, body=body, priority=priority)
         self.counters[url.group]["nacked"] += 1
-        at = self.now + delay_ms if delay_ms > 0 else self._score(url.message.priority)
+        at = self.now + delay_ms if delay_ms > 0 else self._again(number)
         self._move(number, "delayed" if delay_ms > 0 else "queued", at)
         return True
 
@@ -468,7 +472,7 @@ class Model:
         has_slot = held is not None and not held.released
         if held and has_slot and held.reserved == host.next and self.now <= held.start_by:
             at = host.blocked
-        wait = max(0, at - self.now)
+        wait = max(0, ceil(at - self.now))
         if not wait and not has_slot and host.room <= 0:
             wait = 250
         if wait:
@@ -479,6 +483,8 @@ class Model:
         """A slot was granted: to the lease of that number, or to a slot alone that the frontier numbered seq + 1."""
         host = self.hosts[name]
         host.hold = 0
+        if host.delay > 0 and (number is None or self.held[number].reserved != host.next):
+            host.prior = host.next
         host.next = self.now + self.config.start_within_ms + host.delay if host.delay > 0 else self.now
         if number is None:
             self.seq += 1

@@ -29,6 +29,8 @@ HOST = struct.Struct("<9d3HI2HhBHh")
 _TIMES = ("next", "delay", "floor", "crawl", "blocked", "hold", "hurt", "tripped", "prior")
 _NUMBERS = ("cap", "width", "in_flight", "latency", "ok", "bad", "streak", "trips", "burst", "lead")
 HOST_FIELDS = (*_TIMES, *_NUMBERS)
+PACE = struct.Struct("<9d")
+PACE_FIELDS = ("peak", "grown", "noise", "debt", "row", "ref", "trying", "events", "answers")
 RECORD = struct.Struct("<5d2BH")
 STATE = struct.Struct("<14d")
 STATE_FIELDS = (
@@ -87,6 +89,7 @@ class Observation:
     places: dict[int, Place] = field(default_factory=dict)
     records: dict[int, Record] = field(default_factory=dict)
     hosts: dict[str, dict[str, Any]] = field(default_factory=dict)
+    paces: dict[str, dict[str, float]] = field(default_factory=dict)
     due: dict[str, dict[str, float]] = field(default_factory=lambda: defaultdict(dict))
     wait: dict[str, dict[str, float]] = field(default_factory=lambda: defaultdict(dict))
     park: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
@@ -102,6 +105,7 @@ def observe(dump: list[tuple[bytes, Any]]) -> Observation:
     keys = {key.decode().partition(":")[2].partition(":")[2]: value for key, value in dump}
     seen = Observation(state=dict(zip(STATE_FIELDS, STATE.unpack(keys["state"]), strict=True)))
     _read_hosts(seen, keys)
+    _read_paces(seen, keys)
     _read_queues(seen, keys)
     _read_leases(seen, keys)
     _read_dead(seen, keys)
@@ -117,6 +121,12 @@ def _read_hosts(seen: Observation, keys: dict[str, Any]) -> None:
     for host, raw in _pairs(keys.get("hosts", [])):
         values = dict(zip(HOST_FIELDS, HOST.unpack_from(raw), strict=True))
         seen.hosts[host.decode()] = {**values, "streams": sorted(raw[HOST.size :].decode().split())}
+
+
+def _read_paces(seen: Observation, keys: dict[str, Any]) -> None:
+    for host, raw in _pairs(keys.get("pace", [])):
+        seen.paces[host.decode()] = dict(zip(PACE_FIELDS, PACE.unpack(raw), strict=True))
+        assert seen.hosts[host.decode()]["hurt"] > 0, "what is remembered is read again"
 
 
 def _read_queues(seen: Observation, keys: dict[str, Any]) -> None:

@@ -120,14 +120,3 @@ async def test_what_was_in_the_air_when_it_opened_says_nothing_new(redis_client:
 async def test_it_can_be_switched_off(redis_client: Any) -> None:
     world = await broken(redis_client, faults=20, breaker_faults=0)
     assert (await state_of(world)).breaker == "closed"
-
-
-async def test_a_host_that_works_again_is_no_longer_slow_for_one_complaint(redis_client: Any) -> None:
-    world = await broken(redis_client, faults=0, forgive_after=10)
-    await exchange(world, 503)
-    for _ in range(10):
-        state = await state_of(world)
-        assert state.delay_ms == 1_000
-        await world.pass_ms(state.waits_ms)
-        await exchange(world, 200)
-    assert (await state_of(world)).delay_ms == 0

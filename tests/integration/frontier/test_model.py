@@ -10,6 +10,7 @@ from functools import partial
 from math import inf
 from typing import Any, ClassVar
 
+import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -29,7 +30,7 @@ from crawler.frontier.server.scripts import source
 from crawler.frontier.state.backpressure import Backpressure
 from tests.integration.frontier.harness import CLOCK, Harness
 from tests.integration.frontier.model import JITTER, Held, Model
-from tests.integration.frontier.observation import DUMP, HOST_FIELDS, Observation, observe
+from tests.integration.frontier.observation import DUMP, HOST_FIELDS, PACE_FIELDS, Observation, observe
 
 SETTINGS = settings(
     max_examples=60,
@@ -46,8 +47,6 @@ CONFIG = {
     "max_deliveries": 3,
     "queue_limit": 14,
     "dead_limit": 2,
-    "forgive_ms": 200_000,
-    "forgive_after": 2,
     "breaker_faults": 2,
     "breaker_ms": 5_000,
     "breaker_max_ms": 12_000,
@@ -292,6 +291,17 @@ class FrontierMachine(RuleBasedStateMachine):
             lambda number, token: self.model.report(made(("", token)), number),
         )
 
+    @rule(
+        host=st.sampled_from(HOSTS),
+        elapsed=st.sampled_from((0, 30, 9_000)),
+        status=st.sampled_from((403, 200, 503)),
+        again=st.booleans(),
+    )
+    def back_off(self, host: str, elapsed: int, status: int, again: bool) -> None:
+        answer = self.run(self.frontier.back_off(host, elapsed, status=status, again=again))
+        self.model.tick()
+        assert answer == self.model.back_off(host, elapsed, status, again=again)
+
     @rule(chosen=handles)
     def ack(self, chosen: list[tuple[int, bool]]) -> None:
         self.settle(chosen, self.frontier.ack, self.model.ack)
@@ -409,7 +419,7 @@ class FrontierMachine(RuleBasedStateMachine):
         answer = self.run(self.frontier.robots.crawl_delay(host, f"http://{host}", asked))
         self.model.tick()
         self.model.crawl_delay(host, asked)
-        assert answer == self.model.hosts[host].delay
+        assert answer == int(self.model.hosts[host].delay)
 
     @rule(pick=picks, retried=st.booleans())
     def settle_a_dead_letter(self, pick: int, retried: bool) -> None:
@@ -542,15 +552,16 @@ def check_leases(seen: Observation, model: Model) -> None:
 
 
 def check_hosts(seen: Observation, model: Model) -> None:
-    names = set(HOST_FIELDS) - {
-        "lead",
-        "prior",
-    }  # an ordering hint, and what only bursts need: both have tests of their own
+    names = set(HOST_FIELDS) - {"lead"}  # an ordering hint, which has tests of its own
     for name, stored in seen.hosts.items():
         expected = model.hosts[name]
-        assert {field: stored[field] for field in names} == {field: getattr(expected, field) for field in names}, name
+        assert {field: stored[field] for field in names} == pytest.approx(
+            {field: getattr(expected, field) for field in names}, rel=1e-12
+        ), name
         slots = sum(record.host == name and not record.released for record in seen.records.values())
         assert stored["in_flight"] == slots
+        memory = {field: getattr(expected, field) for field in PACE_FIELDS}
+        assert seen.paces.get(name, dict.fromkeys(PACE_FIELDS, 0)) == pytest.approx(memory), name
         assert stored["streams"] == sorted(lane for lane, host in model.lanes() if host == name)
 
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
-from scrapy.core.downloader import Slot
-from scrapy.extensions.throttle import AutoThrottle
-from scrapy.http import Response
-from scrapy.utils.test import get_crawler
 
 from crawler.frontier.messages import HostState
 from tests.integration.frontier.making import Timed, answer, handles, message, timed
@@ -75,16 +72,15 @@ async def test_a_report_frees_the_slot_long_before_the_ack(redis_client: Any) ->
 
 
 @pytest.mark.parametrize("status", [429, 503])
-async def test_429_and_503_double_the_delay_halve_the_concurrency_and_stop_the_host(
+async def test_429_and_503_lengthen_the_delay_by_a_quarter_and_stop_the_host_for_it(
     redis_client: Any, status: int
 ) -> None:
     world = await timed(redis_client)
     await fill(world, delay_ms=2_000, cap=8)
     state = await exchange(world, status)
-    assert (state.delay_ms, state.blocked_ms) == (4_000, 4_000)
-    await world.pass_ms(4_000)
-    state = await exchange(world, status)
-    assert (state.delay_ms, state.blocked_ms) == (8_000, 8_000)
+    assert (state.delay_ms, state.blocked_ms) == (2_500, 2_500)
+    await world.pass_ms(60_000)
+    assert len(await world.lease(8)) == 1, "one at a time, at its delay"
 
 
 async def test_a_proxys_fault_leaves_the_hosts_pace_and_record_alone_and_keeps_the_spacing(redis_client: Any) -> None:
@@ -103,7 +99,7 @@ async def test_what_was_in_the_air_counts_as_one_complaint(redis_client: Any) ->
     leases = handles(await world.lease(8))
     await world.pass_ms(500)
     await world.frontier.report([answer(handle, 429, elapsed_ms=400) for handle in leases])
-    assert (await state_of(world)).delay_ms == 1_000
+    assert (await state_of(world)).delay_ms == 40, "twice what is taken for the pace of those that waited for nothing"
     await world.pass_ms(1_000)
     assert len(await world.lease(8)) == 1, "one at a time, at the new delay"
 
@@ -124,18 +120,102 @@ async def test_the_delay_has_a_limit(redis_client: Any) -> None:
     assert (await state_of(world)).delay_ms == 5_000
 
 
-async def test_complaints_are_forgiven_step_by_step(redis_client: Any) -> None:
-    world = await timed(redis_client, forgive_ms=100_000)
-    await fill(world, delay_ms=1_000, cap=4)
-    for _ in range(2):
-        state = await exchange(world, 429)
-        await world.pass_ms(state.blocked_ms)
-    assert (await exchange(world, 200)).delay_ms == 4_000, "one good answer forgives nothing"
+async def test_the_pace_comes_back_fast_then_slowly_and_then_goes_beyond(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    await fill(world, delay_ms=1_000)
+    await exchange(world, 429)
+    await world.pass_ms(5_000)
+    await world.frontier.push([message(number, delay_ms=100) for number in range(60, 200)])
+    delays = [(await exchange(world, 200)).delay_ms for _ in range(70)]
+    assert delays == sorted(delays, reverse=True), "without a complaint it only grows"
+    gains = [before - after for before, after in pairwise(delays)]
+    assert max(gains[:5]) > max(gains[25:40]), "around the pace that was complained of it goes slowly"
+    assert delays[-1] < 900, "a limit that was lifted is found"
+
+
+async def test_good_answers_count_only_where_the_pace_held_them_up(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    await fill(world, delay_ms=1_000)
+    await exchange(world, 429)
+    before = (await state_of(world)).delay_ms
+    for _ in range(20):
+        await world.pass_ms(30_000)
+        await exchange(world, 200)
+    assert (await state_of(world)).delay_ms == before
+
+
+async def test_a_complaint_counts_once_per_request_however_often_that_is_tried(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    await world.frontier.push([message(1, delay_ms=1_000)])
     delays = []
-    for _ in range(3):
-        await world.pass_ms(100_000)
-        delays.append((await exchange(world, 200)).delay_ms)
-    assert delays == [2_000, 1_000, 1_000]
+    for _ in range(4):
+        await world.pass_ms((await state_of(world)).waits_ms)
+        [handle] = handles(await world.lease(1))
+        await world.frontier.start([handle], on_wire=True)
+        await world.frontier.report([answer(handle, 429)])
+        await world.frontier.nack(*handle, delay_ms=0)
+        delays.append((await state_of(world)).delay_ms)
+    assert delays == [1_250] * 4
+    assert (await state_of(world)).blocked_ms > 4 * 1_250, "yet it is left alone for longer each time"
+
+
+async def test_retry_after_moves_the_next_turn_and_not_the_pace(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    await fill(world, delay_ms=1_000)
+    state = await exchange(world, 429, retry_after_ms=3_600_000)
+    assert (state.blocked_ms, state.delay_ms) == (3_600_000, 1_250)
+
+
+async def test_a_lease_in_hand_is_not_sent_when_its_host_has_pushed_back_since(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    await fill(world, cap=8)
+    first, *others = handles(await world.lease(8))
+    await world.frontier.report([answer(first, 429, retry_after_ms=1_000)])
+    assert await world.frontier.start(others) == [False] * 7, "asked before the wire, by whichever worker"
+    assert await world.frontier.give_back(others) == [True] * 7
+    await world.pass_ms(1_000)
+    [again] = await world.lease(8)
+    assert again.deliveries == 0
+    assert await world.frontier.start(handles([again])) == [True]
+
+
+async def test_a_host_that_only_complains_is_left_alone_for_longer_each_time(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    await fill(world, delay_ms=100, cap=8)
+    rests = []
+    for _ in range(12):
+        state = await exchange(world, 429)
+        rests.append(state.blocked_ms)
+        if state.openings:
+            await world.pass_ms(state.waits_ms)
+            leases = await world.lease(8)
+            assert len(leases) == 1, "one probe"
+            await world.frontier.give_back(handles(leases))
+    assert rests == sorted(rests)
+    assert rests[-1] == 1_800_000
+
+
+@pytest.mark.parametrize("status", [200, 403])
+async def test_a_host_that_shows_only_block_pages_is_left_alone_too(redis_client: Any, status: int) -> None:
+    world = await timed(redis_client)
+    await fill(world, delay_ms=100)
+    for _ in range(12):
+        await exchange(world, status)
+        await world.frontier.back_off("a.example", 0, status=status)
+    state = await state_of(world)
+    assert (state.success, state.blocked_ms) == (0.0, 1_800_000)
+
+
+async def test_a_retry_does_not_wait_for_all_first_visits(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    await world.frontier.push([message(number) for number in range(40)])
+    await world.pass_ms(1_000)
+    [lease] = await world.lease(1)
+    await world.frontier.report([answer(handles([lease])[0], 500)])
+    await world.frontier.nack(lease.id, lease.token, delay_ms=500)
+    await world.pass_ms(500)
+    order = [number for _ in range(6) for number in await world.fetch(1)]
+    assert 0 in order
 
 
 async def test_a_crawl_delay_raises_the_delay_and_never_lowers_the_configured_one(redis_client: Any) -> None:
@@ -176,7 +256,7 @@ async def test_what_is_given_back_costs_nothing_of_the_burst(redis_client: Any) 
 
 
 async def test_no_bursts_where_the_site_asked_for_a_delay_or_pushed_back(redis_client: Any) -> None:
-    world = await timed(redis_client, forgive_ms=10_000)
+    world = await timed(redis_client)
     await world.frontier.push([message(number, delay_ms=1_000, burst=3, cap=8) for number in range(30)])
     await world.frontier.robots.crawl_delay("a.example", "http://a.example", 2_000)
     assert await burst_of(world) == 1
@@ -221,35 +301,17 @@ async def test_robots_txt_and_the_page_that_waits_for_it_are_two_of_a_burst(redi
     assert await burst_of(world) == 1
 
 
-async def test_autothrottle_does_what_scrapys_does(redis_client: Any) -> None:
-    """The same answers, in the same order, to Scrapy's own extension and to the frontier."""
-    settings = {
-        "AUTOTHROTTLE_ENABLED": True,
-        "AUTOTHROTTLE_START_DELAY": 3,
-        "AUTOTHROTTLE_MAX_DELAY": 10,
-        "AUTOTHROTTLE_TARGET_CONCURRENCY": 2.0,
-        "DOWNLOAD_DELAY": 0.5,
-    }
-    throttle = AutoThrottle(get_crawler(settings_dict=settings))
-    throttle.mindelay, throttle.maxdelay = 0.5, 10
-    slot = Slot(concurrency=1, delay=3.0, jitter=0)
+async def test_autothrottle_begins_with_its_start_delay_and_halves_it_down_to_the_latency(redis_client: Any) -> None:
     world = await timed(
         redis_client, throttle=True, throttle_start_ms=3_000, throttle_max_ms=10_000, throttle_target=2.0
     )
     await fill(world, delay_ms=500)
     assert (await state_of(world)).delay_ms == 3_000
-    for status, latency_ms in (
-        (200, 400),
-        (200, 400),
-        (404, 100),
-        (200, 9_000),
-        (500, 40_000),
-        (200, 100),
-        (404, 90_000),
-    ):
-        throttle._adjust_delay(slot, latency_ms / 1000, Response("http://a.example", status=status))
-        delay_ms = (await exchange(world, status, latency_ms)).delay_ms
-        assert delay_ms == pytest.approx(slot.delay * 1000, abs=1.5)
+    delays = [(await exchange(world, 200, 2_400)).delay_ms for _ in range(9)]
+    assert delays[:3] == [2_100, 1_650, 1_425], "as Scrapy's: half the way to latency / target"
+    assert delays[-1] == pytest.approx(1_200, abs=10)
+    assert (await exchange(world, 200, 90_000)).delay_ms > 9_000, "never under what the latency asks for"
+    assert (await exchange(world, 404, 90_000)).delay_ms == 10_000, "and never over the largest"
 
 
 async def test_without_autothrottle_latency_changes_nothing(redis_client: Any) -> None:

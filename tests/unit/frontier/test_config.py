@@ -8,7 +8,7 @@ import pytest
 from scrapy.settings import BaseSettings
 
 from crawler.errors import ConfigError
-from crawler.frontier.config import FrontierConfig
+from crawler.frontier.config import REMOVED, FrontierConfig
 from tests.shipped import shipped
 
 RANGES = {
@@ -29,8 +29,6 @@ RANGES = {
     "FRONTIER_BLOOM_ERROR_RATE": (0, 0.5),
     "FRONTIER_DEAD_LIMIT": (0, 10**10),
     "FRONTIER_GONE_LIMIT": (0, 10**10),
-    "FRONTIER_BACKOFF_SECONDS": (0, 3_601),
-    "FRONTIER_FORGIVE_SECONDS": (0, 86_401),
     "FRONTIER_HOST_MEMORY_SECONDS": (0, 10**8),
     "FRONTIER_KEY": ("", "a{b"),
     "AUTOTHROTTLE_START_DELAY": (-1, 86_401),
@@ -44,7 +42,14 @@ def project_settings(**values: Any) -> BaseSettings:
 
 
 def test_the_projects_settings_are_the_defaults() -> None:
-    assert FrontierConfig.from_settings(project_settings()) == FrontierConfig()
+    assert FrontierConfig.from_settings(project_settings(AUTOTHROTTLE_ENABLED=False)) == FrontierConfig()
+    assert FrontierConfig.from_settings(project_settings()).throttle
+
+
+@pytest.mark.parametrize("name", REMOVED)
+def test_a_setting_that_is_gone_is_named(name: str, caplog: pytest.LogCaptureFixture) -> None:
+    FrontierConfig.from_settings(project_settings(**{name: 1}))
+    assert name in caplog.text
 
 
 @pytest.mark.parametrize(("name", "value"), [(name, value) for name, pair in RANGES.items() for value in pair])

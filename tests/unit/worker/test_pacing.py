@@ -244,13 +244,26 @@ async def test_what_was_leased_before_its_host_pushed_back_is_not_sent(site: Sit
     with pytest.raises(TooLateError):
         await site.pacer.turn(second)
     site.clock.now += 0.2
+    site.holds(second, 2).leased_at = site.clock.now
     assert (await site.pacer.turn(second)).host == "a.example"
+
+
+async def test_a_lease_that_is_not_fresh_asks_before_it_goes_whether_its_host_has_pushed_back(site: Site) -> None:
+    site.holds(PAGE)
+    site.clock.now += 0.2
+    waiting = asyncio.ensure_future(site.pacer.turn(PAGE))
+    await asyncio.wait([waiting], timeout=0.01)
+    assert not waiting.done()
+    await site.outbox.flush()
+    assert (await waiting).host == "a.example"
+    assert site.frontier.names == ["start"]
 
 
 async def test_hosts_that_pushed_back_long_ago_are_forgotten(site: Site) -> None:
     for number in range(3_000):
         page = Request(f"http://{number}.example/")
-        site.book.hold(page, held(number, host=f"{number}.example"))
+        site.book.hold(page, lease := held(number, host=f"{number}.example"))
+        lease.leased_at = site.clock.now
         site.pacer.answered(await site.pacer.turn(page), Response(page.url, 503))
         site.clock.now += 0.002
     assert len(site.pacer._resting) <= 1_001

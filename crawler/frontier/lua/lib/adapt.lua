@@ -1,79 +1,213 @@
--- How a host's answers change its pace: Scrapy's AutoThrottle, stepping back on 429 and 503, and a breaker.
-local DAY_MS = 86400000
+-- How a host's answers change its pace, and its breaker. One variable is learned, DELAY; how many requests are in flight
+-- follows from it and the host's latency, as in AutoThrottle. docs/politeness.md names the sources of the rule.
+--
+-- Without a complaint the delay goes half the way down to its floor with each answer (slow start). A complaint (429, 503, a
+-- block page) makes it longer once per flight; then it comes back as CUBIC's window does: fast at first, slowly around the
+-- pace that was complained of (PEAK), faster and faster beyond it. Answers count as far as the pace was what held the
+-- requests up. Complaints that go on as often while the pace falls to half are not about the pace, which is given back;
+-- as many as that are put up with from then on.
+--
+-- What is remembered of a host that complained: T:pace HASH host -> these numbers (d), while HURT is not 0.
+--   PEAK     delay that was complained of last, ms     GROWN    the way back to it: 0 begins, 1 is there
+--   NOISE    share of complaints not about the pace    DEBT     complaints beyond that share, of late
+--   ROW      complaints without a good answer between, below 0 after the first good one (it may be a block page yet)
+--   REF      delay before the present trouble, or 0    TRYING   1 while the pace is halved to see whether it matters
+--   EVENTS, ANSWERS  complaints, and all answers, since REF or TRYING was set
+local PEAK, GROWN, NOISE, DEBT, ROW, REF, TRYING, EVENTS, ANSWERS = 1, 2, 3, 4, 5, 6, 7, 8, 9
+local PACE_FORMAT = '<ddddddddd'
+local DAY_MS, SLACK_MS, LATE_MS = 86400000, 20, 1000
+local LESS, HALF = 0.8, 0.5 -- of the rate after a complaint, and after one in slow start or in a row
+local BACK_MS, BACK_ANSWERS = 35000, 12 -- the way back to the peak takes so long, and no fewer answers
+local TRIAL, TRIED_EVERY, MOST_TRIED, MOST_NOISE = 60, 3000, 0.34, 0.1
+local ALLOWED, MOST_DEBT, FADES, LEAST_NOISE, DENIED = 1.6, 5, 512, 0.01, 0.05
+local paces = {}
 
-local function step_back(h, wire, retry_after, jitter)
-  if wire >= h[HURT] then -- sent after the last step back: what was in the air then says nothing new
-    local most = math.max(THROTTLE_MAX_MS, h[FLOOR], h[CRAWL])
-    h[DELAY] = math.min(math.max(2 * h[DELAY], BACKOFF_MS), most)
-    h[WIDTH] = math.max(1, math.floor(h[WIDTH] / 2))
-    h[HURT], h[STREAK] = now, math.min(h[STREAK], 0)
+local function pace_of(name, h)
+  local p = paces[name]
+  if not p then
+    local raw = h[HURT] > 0 and call('HGET', T .. ':pace', name)
+    p = raw and {struct.unpack(PACE_FORMAT, raw)} or {0, 0, 0, 0, 0, 0, 0, 0, 0}
+    p.raw, paces[name] = raw or nil, p
   end
-  local rest = math.max(math.min(retry_after, DAY_MS), h[DELAY])
-  h[BLOCKED] = math.max(h[BLOCKED], math.floor(now + rest * (1 + jitter / 10)))
+  return p
 end
 
-local function ease(h)
-  local least = math.max(h[FLOOR], h[CRAWL])
-  h[WIDTH] = math.min(h[CAP], h[WIDTH] * 2)
-  h[DELAY] = math.max(least, math.floor(h[DELAY] / 2))
-  if h[DELAY] <= math.max(least, BACKOFF_MS / 2) and h[WIDTH] == h[CAP] then
-    h[DELAY], h[HURT] = least, 0
+local function save_paces()
+  for name, p in pairs(paces) do
+    if host(name)[HURT] == 0 then
+      if p.raw then call('HDEL', T .. ':pace', name) end
+    else
+      local raw = struct.pack(PACE_FORMAT, unpack(p, PEAK, ANSWERS))
+      if raw ~= p.raw then call('HSET', T .. ':pace', name, raw) end
+    end
   end
 end
 
--- Every FORGIVE_MS without a new complaint halves what was imposed, and so do FORGIVE_AFTER 200s in a row.
-local function forgive(h, wire, status)
-  while h[HURT] > 0 and now - h[HURT] >= FORGIVE_MS do
-    h[HURT] = h[HURT] + FORGIVE_MS
-    ease(h)
-  end
-  if h[HURT] == 0 or status ~= 200 or wire < h[HURT] then return end
-  h[STREAK] = math.max(h[STREAK], 0) + 1
-  if h[STREAK] >= FORGIVE_AFTER then
-    h[STREAK] = 0
-    ease(h)
+-- How much later than it could the last request went out: as late as a delay says that the pace did not hold it up.
+local function lateness(h)
+  if h[PRIOR] == 0 then return 0 end
+  local sent = h[NEXT] - h[DELAY]
+  if sent > now then sent = sent - START_MS end -- it is not on the wire yet
+  return math.max(0, sent - h[PRIOR])
+end
+
+local function is_paced(h)
+  return lateness(h) <= h[DELAY] + SLACK_MS
+end
+
+-- The delay that is to blame: requests that went out late were as far apart as that.
+local function gap(h)
+  if h[DELAY] == 0 then return math.max(SLACK_MS, h[LATENCY] / math.max(1, h[INFLIGHT])) end
+  local late = lateness(h)
+  return late <= h[DELAY] and h[DELAY] or h[DELAY] + math.min(late, math.max(h[DELAY], LATE_MS))
+end
+
+local function settle_delay(h, p)
+  local most = math.max(THROTTLE_MAX_MS, h[FLOOR], h[CRAWL])
+  p[PEAK] = math.min(math.max(p[PEAK], least(h)), most)
+  local delay = p[PEAK] / (1 - (1 - LESS) * (1 - p[GROWN]) ^ 3)
+  h[DELAY] = delay - least(h) < 0.5 and least(h) or math.min(delay, most)
+end
+
+local function slow_down(h, p, before, share)
+  local known = h[HURT] > 0 and p[PEAK] > 0
+  p[PEAK] = share == LESS and known and before > p[PEAK] and before * 2 / (1 + share) or before
+  local away = (1 - share * p[PEAK] / before) / (1 - LESS)
+  p[GROWN], p[DEBT], h[HURT] = 1 - away ^ (1 / 3), 0, now
+  settle_delay(h, p)
+end
+
+-- Begins to count what is answered at half the pace.
+local function begin_trial(p)
+  p[TRYING], p[EVENTS], p[ANSWERS], p[DEBT] = 1, 0, 0, 0
+end
+
+-- Complaints that are as many at half the pace are not about the pace: it is given back. A trial is made when complaints
+-- have brought the pace down to half, and once in a while as long as some are put up with.
+local function try_noise(h, p)
+  if p[TRYING] == 0 then
+    if p[NOISE] > 0 and p[ANSWERS] >= TRIED_EVERY then
+      p[REF] = h[DELAY]
+      slow_down(h, p, h[DELAY], HALF)
+      begin_trial(p)
+    end
+  elseif p[ANSWERS] >= (p[EVENTS] == 1 and 2 or 1) * TRIAL or (p[EVENTS] >= 4 and p[ANSWERS] >= 20) then
+    local share = p[EVENTS] / p[ANSWERS]
+    local noisy = p[EVENTS] >= (p[NOISE] > 0 and 1 or 2) and share <= MOST_TRIED
+    if noisy or p[NOISE] > 0 then p[PEAK], p[GROWN] = p[REF], noisy and 1 or 0 end
+    p[NOISE] = noisy and math.min(p[NOISE] > 0 and (3 * p[NOISE] + share) / 4 or share, MOST_NOISE) or 0
+    settle_delay(h, p)
+    p[REF], p[TRYING], p[EVENTS], p[ANSWERS], p[DEBT] = 0, 0, 0, 0, 0
   end
 end
 
--- A host that answers nothing but faults is left alone, for twice as long each time; then one request probes it, and
--- any other answer ends that. What was sent before the last opening says nothing new.
+-- A first complaint of a request; in a row the pace is not blamed where a rest was longer than its delay.
+local function blame(h, p, asked, denied)
+  if p[ROW] > 2 then p[REF], p[TRYING] = 0, 0 end
+  if p[ROW] > 1 and not is_paced(h) then return end
+  if asked then p[NOISE], p[REF], p[TRYING] = 0, 0, 0 end -- it says itself that the pace is to blame
+  local before = gap(h)
+  if denied and p[NOISE] == 0 then p[NOISE] = DENIED end -- now and then a page is denied at any pace
+  local is_new = p[PEAK] == 0 and (h[DELAY] > least(h) or h[DELAY] == 0)
+  if p[ROW] > 2 or (is_new and not denied) then return slow_down(h, p, before, HALF) end
+  p[EVENTS], p[ANSWERS] = p[EVENTS] + 1, p[ANSWERS] + 1
+  if p[NOISE] > 0 then
+    p[DEBT] = p[DEBT] + 1 - ALLOWED * p[NOISE]
+    p[NOISE] = math.min(p[NOISE] + (1 - p[NOISE]) / FADES, MOST_NOISE)
+  end
+  if p[TRYING] == 0 and (p[NOISE] == 0 or p[DEBT] >= MOST_DEBT) then
+    if p[NOISE] == 0 and (p[REF] == 0 or before <= p[REF]) then p[REF], p[EVENTS], p[ANSWERS] = before, 1, 1 end
+    slow_down(h, p, before, LESS)
+    local halved = p[NOISE] == 0 and h[DELAY] >= 1.9 * p[REF]
+    if halved and not asked and p[EVENTS] >= 3 and p[EVENTS] <= MOST_TRIED * p[ANSWERS] then begin_trial(p) end
+  end
+  try_noise(h, p)
+end
+
+-- Leaves the host alone for what it asks for; for its delay else, twice as long with each complaint in a row.
+local function rest(h, p, wire, retry_after, jitter)
+  local pause = math.min(h[DELAY] * 2 ^ math.min(p[ROW] - 1, 30), math.max(BREAKER_MAX_MS, h[DELAY]))
+  h[BLOCKED] = math.max(h[BLOCKED], wire + pause)
+  if retry_after > 0 then
+    h[BLOCKED] = math.max(h[BLOCKED], now + math.min(retry_after, DAY_MS) * (1 + jitter / 10))
+  end
+  h[BLOCKED] = math.floor(h[BLOCKED])
+end
+
+-- again: this request was complained of before, which says nothing new of the pace.
+local function complain(h, p, wire, retry_after, again, jitter, denied)
+  if wire >= h[HURT] then -- sent after the last decrease: what was in the air then says nothing new
+    p[ROW] = math.min(math.abs(p[ROW]) + 1, 255)
+    if again ~= 1 then blame(h, p, retry_after > 0, denied) end
+    if h[HURT] == 0 then h[HURT] = 1 end -- so that it is remembered
+  end
+  rest(h, p, wire, retry_after, jitter)
+end
+
+local function forget(h, p)
+  h[HURT] = 0
+  for field = PEAK, ANSWERS do p[field] = 0 end
+end
+
+-- By how much an answer brings the pace back.
+local function step(h)
+  return math.min(h[DELAY] / BACK_MS, 1 / BACK_ANSWERS)
+end
+
+local function start_slowly(h)
+  local floor = least(h)
+  local delay = is_paced(h) and (h[DELAY] + floor) / 2 or math.max(h[DELAY], floor)
+  h[DELAY] = (THROTTLE == 0 or delay - floor < 0.5) and floor or delay
+end
+
+local function praise(h, p, wire)
+  if wire < h[HURT] then return end
+  if p[PEAK] == 0 then start_slowly(h) end
+  if h[HURT] == 0 then return end
+  if p[ROW] ~= 0 then p[ROW] = p[ROW] > 0 and -p[ROW] or 0 end
+  p[ANSWERS], p[DEBT] = p[ANSWERS] + 1, math.max(0, p[DEBT] - ALLOWED * p[NOISE])
+  p[NOISE] = p[NOISE] < LEAST_NOISE and 0 or p[NOISE] * (1 - 1 / FADES)
+  if is_paced(h) and h[DELAY] > least(h) and p[TRYING] == 0 then p[GROWN] = p[GROWN] + step(h) end
+  if p[PEAK] > 0 then settle_delay(h, p) end
+  try_noise(h, p)
+  if h[DELAY] <= least(h) and p[NOISE] == 0 and p[ROW] == 0 and now - h[HURT] >= 60000 then forget(h, p) end
+end
+
+-- A host that answers nothing but faults, or complaints, is left alone, for twice as long each time; then one request probes
+-- it, and any other answer ends that. What was sent before the last opening says nothing new.
 -- Returns for how many ms the breaker opened, -1 when it closed, else 1.
-local function judge(h, wire, status, fault, jitter)
+local function judge(h, p, wire, status, fault, complaint, jitter)
   if wire < h[TRIPPED] then return 1 end
-  if fault then
-    h[STREAK] = math.max(math.min(h[STREAK], 0) - 1, -BREAKER_FAULTS)
-    if BREAKER_FAULTS == 0 or (h[TRIPS] == 0 and h[STREAK] > -BREAKER_FAULTS) then return 1 end
-    local rest = math.min(BREAKER_MS * 2 ^ h[TRIPS], BREAKER_MAX_MS) * (1 + jitter / 10)
-    h[TRIPS], h[TRIPPED], h[BLOCKED] = math.min(255, h[TRIPS] + 1), now, math.max(h[BLOCKED], math.floor(now + rest))
+  local refuses = math.abs(p[ROW]) >= BREAKER_FAULTS
+  if fault or (complaint and refuses) then
+    if fault then h[STREAK] = math.max(math.min(h[STREAK], 0) - 1, -BREAKER_FAULTS) end
+    local opens = h[TRIPS] > 0 or h[STREAK] <= -BREAKER_FAULTS or (complaint and refuses)
+    if BREAKER_FAULTS == 0 or not opens then return 1 end
+    local pause = math.min(BREAKER_MS * 2 ^ h[TRIPS], BREAKER_MAX_MS) * (1 + jitter / 10)
+    h[TRIPS], h[TRIPPED], h[BLOCKED] = math.min(255, h[TRIPS] + 1), now, math.max(h[BLOCKED], math.floor(now + pause))
     return h[BLOCKED] - now
   end
   if status == 0 then return 1 end
-  h[STREAK] = math.max(h[STREAK], 0)
-  if h[TRIPS] == 0 then return 1 end
+  h[STREAK] = 0
+  if h[TRIPS] == 0 or refuses then return 1 end
   h[TRIPS] = 0
   return -1
 end
 
--- AutoThrottle as Scrapy does it: the mean of the old delay and latency / target, or the latter when it is longer;
--- answers other than 200 tend to be quick and never lower it.
-local function throttle(h, latency, status)
-  local target = latency / THROTTLE_TARGET
-  local delay = math.max(target, (h[DELAY] + target) / 2)
-  delay = math.floor(math.min(math.max(delay, h[FLOOR], h[CRAWL]), math.max(THROTTLE_MAX_MS, h[FLOOR], h[CRAWL])))
-  if delay > h[DELAY] or (status == 200 and h[HURT] == 0) then h[DELAY] = delay end
-end
-
-local function adapt(h, wire, latency, status, retry_after, fault, jitter)
-  if status == 429 or status == 503 then
-    step_back(h, wire, retry_after, jitter)
-  else
-    forgive(h, wire, status)
-    if THROTTLE == 1 and status > 0 then throttle(h, latency, status) end
-  end
-  if status > 0 then h[LATENCY] = h[LATENCY] == 0 and latency or math.floor(0.8 * h[LATENCY] + 0.2 * latency) end
-  local good = status > 0 and status ~= 429 and status < 500
+local function count(h, good)
   if good then h[OK] = h[OK] + 1 else h[BAD] = h[BAD] + 1 end
   if h[OK] + h[BAD] > 1000 then h[OK], h[BAD] = math.floor(h[OK] / 2), math.floor(h[BAD] / 2) end
+end
+
+local function adapt(h, p, wire, latency, status, retry_after, fault, again, jitter)
+  local complaint = status == 429 or status == 503
+  if status > 0 then h[LATENCY] = h[LATENCY] == 0 and latency or math.floor(0.8 * h[LATENCY] + 0.2 * latency) end
+  if complaint then
+    complain(h, p, wire, retry_after, again, jitter)
+  elseif status > 0 and status < 500 and status ~= 401 and status ~= 403 then
+    praise(h, p, wire)
+  end
+  count(h, status > 0 and status ~= 429 and status < 500)
   local asks_for_time = status == 503 and retry_after > 0
-  return judge(h, wire, status, fault or (status >= 500 and not asks_for_time), jitter)
+  return judge(h, p, wire, status, fault or (status >= 500 and not asks_for_time), complaint, jitter)
 end

@@ -4,9 +4,11 @@ local function queue_entries(key, entries)
   for _, entry in ipairs(entries) do
     local stream, name, at = struct.unpack('>Bc0Bc0', entry)
     local member = string.sub(entry, at)
-    local _, deliveries = struct.unpack('>I6B', member)
+    local _, deliveries, status = struct.unpack('>I6BH', member)
     local priority, t = priority_of(member), tally(stream, generation_of(member))
-    enqueue(lane(stream, deliveries), name, score_of(priority), member, priority)
+    local queue = lane(stream, deliveries)
+    turn_to(queue, name)
+    enqueue(queue, name, status > 0 and retry_score(queue, name, priority) or score_of(priority), member, priority)
     t.delayed, t.queued = t.delayed - 1, t.queued + 1
   end
   if #entries > 0 then call('ZREM', key, unpack(entries)) end

@@ -1,12 +1,13 @@
 -- Politeness state of hosts: T:hosts HASH host -> these numbers in this order, then its streams. In Lua it is an array
 -- (the cheapest table there is), read as h[NEXT].
 --   NEXT      no request of this host may go out before (ms)      FLOOR, CRAWL  delay by the rules in force, Crawl-delay (below 0: nobody obeys it)
---   DELAY     ms between two wire starts, adapted                 CAP, WIDTH    concurrency by the rules in force, and at present
+--   DELAY     ms between two wire starts, adapted                 CAP, WIDTH    concurrency by the rules in force; the same, for old releases
 --   BLOCKED   quiet until (429, 503, Retry-After)                 INFLIGHT      slots held
 --   HOLD      kept for a taken slot until                         LATENCY       running mean, ms
---   HURT      when the host last pushed back                      OK, BAD       answers, for the success rate
+--   HURT      when its delay last grew, 0: nothing is held        OK, BAD       answers, for the success rate
+--             against it (see lib/adapt)
 --   TRIPPED   when its breaker last opened                        TRIPS         openings in a row, 0: it is closed
---   STREAK    faults in a row, below 0; 200s since HURT, above 0
+--   STREAK    faults in a row, below 0
 --   BURST     how many may follow each other at once          PRIOR         NEXT before the last reservation
 --   LEAD      priority of its most urgent request, as last seen
 --   STREAMS   '\n<stream>\n' for each stream on which requests of this host are queued
@@ -97,9 +98,15 @@ local function next_after(h, wire, last)
   return last and spare >= 0 and math.max(at, h[PRIOR] + h[DELAY]) or at
 end
 
+-- The shortest delay: as configured, as robots.txt asks for, and as AutoThrottle finds it from the latency.
+local function least(h)
+  local floor = math.max(h[FLOOR], h[CRAWL])
+  return THROTTLE == 1 and math.max(floor, math.min(h[LATENCY] / THROTTLE_TARGET, THROTTLE_MAX_MS)) or floor
+end
+
 -- How many requests may be in flight: behind a breaker one, the probe.
 local function width(h)
-  return h[TRIPS] > 0 and 1 or h[WIDTH]
+  return h[TRIPS] > 0 and 1 or h[CAP]
 end
 
 local function is_full(h)
@@ -173,13 +180,13 @@ end
 
 -- A new host of which nothing was accepted in the end.
 local function is_blank(h)
-  return not h[RAW] and is_idle(h) and h[NEXT] + h[DELAY] + h[CRAWL] + h[HOLD] == 0 and h[CAP] == 1 and h[BURST] == 1
+  return not h[RAW] and is_idle(h) and h[NEXT] + h[DELAY] + h[CRAWL] + h[HOLD] + h[HURT] + h[BLOCKED] == 0 and h[CAP] == 1 and h[BURST] == 1
 end
 
 -- When an idle host's pace no longer matters. A Crawl-delay is not asked for again while its robots.txt is fresh.
 local function forget_at(h)
   local quiet = h[CRAWL] > 0 and math.max(QUIET_MS, ROBOTS_MS) or QUIET_MS
-  return math.max(now, h[NEXT], h[BLOCKED], h[HURT] > 0 and h[HURT] + FORGIVE_MS or 0) + quiet
+  return math.max(now, h[NEXT], h[BLOCKED]) + quiet
 end
 
 local function save_hosts()

@@ -71,6 +71,17 @@ local function enqueue(stream, name, score, member, priority)
   if priority > run.best then run.best = priority end
 end
 
+-- Where a retry belongs: beside the first in its host's queue, or one host's retries would all wait for its first visits.
+local function retry_score(stream, name, priority)
+  local place = place_of(stream, name)
+  local head = call('LINDEX', T .. ':q:' .. place, 0)
+  local early = state.early > 0 and call('ZRANGE', T .. ':early:' .. place, 0, 0)[1]
+  if early and (not head or early < head) then head = early end
+  if not head then return score_of(priority) end
+  local queued = struct.unpack('>d', head) + priority_of(string.sub(head, 9)) * STEP_MS
+  return math.min(now, queued) - priority * STEP_MS
+end
+
 local function delay_until(at, stream, name, member, kind)
   wake_at(at)
   call('ZADD', T .. (kind or ':delayed'), at, struct.pack('>Bc0Bc0', #stream, stream, #name, name) .. member)

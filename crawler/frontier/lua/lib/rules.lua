@@ -56,12 +56,11 @@ end
 local function set_rules(name, h, delay, cap, burst)
   local before, room = h[DELAY], 2 - h[BURST]
   h[FLOOR], h[CAP], h[BURST] = delay, cap, burst
-  local least = math.max(h[FLOOR], h[CRAWL])
-  h[WIDTH] = h[HURT] > 0 and math.min(h[WIDTH], h[CAP]) or h[CAP]
+  h[WIDTH] = h[CAP]
   if THROTTLE == 1 then
-    h[DELAY] = math.max(h[RAW] and before or THROTTLE_START_MS, least)
+    h[DELAY] = math.max(h[RAW] and before or THROTTLE_START_MS, least(h))
   else
-    h[DELAY] = h[HURT] > 0 and math.max(before, least) or least
+    h[DELAY] = h[HURT] > 0 and math.max(before, least(h)) or least(h)
   end
   unsettled[name] = true
   if h[NEXT] == 0 then return end

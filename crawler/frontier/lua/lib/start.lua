@@ -1,15 +1,18 @@
 -- Charges a delivery; 0 where the token is stale. on_wire: it has just gone out, so that the host's next request may
--- follow it by the delay instead of the latest moment it could have started.
+-- follow it by the delay instead of the latest moment it could have started. Else 0, too, where the host has pushed back
+-- since it was leased: it is not to be sent.
 local function start(r, id, on_wire)
   if not r then return 0 end
-  if r[STARTED] > 0 then return 1 end
-  r[STARTED], r[DELIVERIES] = now, math.min(255, r[DELIVERIES] + 1)
-  changed_records[id] = r
+  if r[STARTED] == 0 then
+    if not on_wire and host(r[HOST])[BLOCKED] > now then return 0 end
+    r[STARTED], r[DELIVERIES] = now, math.min(255, r[DELIVERIES] + 1)
+    changed_records[id] = r
+  end
   if on_wire and r[RELEASED] == 0 and r[RESERVED] > r[START_BY] then -- else its host has no delay
     local h = host(r[HOST])
     if h[NEXT] == r[RESERVED] then
       h[NEXT] = next_after(h, now, true)
-      r[RESERVED] = h[NEXT]
+      r[RESERVED], changed_records[id] = h[NEXT], r
       unsettled[r[HOST]] = true
     end
   end

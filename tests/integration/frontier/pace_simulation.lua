@@ -1,0 +1,137 @@
+-- The shipped report, start and reservation of one host or two fleets at one site, over simulated time: see pace_simulation.py.
+-- It stands behind the text of the scripts' own parts (clock state hosts records release start adapt report).
+local random_state = tonumber(ARGV[2])
+local P = cjson.decode(ARGV[1])
+
+local function random()
+  random_state = (random_state * 16807) % 2147483647
+  return random_state / 2147483647
+end
+
+local start_at = now
+
+-- What the site answers at `at`: a status and the ms of its Retry-After.
+local site = {tokens = P.rate, at = 0}
+local function answer(at)
+  if P.refuse_all > 0 then return P.refuse_all end
+  if P.rate > 0 and (P.lifted_ms == 0 or at < start_at + P.lifted_ms) then
+    site.tokens = math.min(P.rate, site.tokens + (at - site.at) / 1000 * P.rate)
+    site.at = at
+    if site.tokens < 1 then return 429 end
+    site.tokens = site.tokens - 1
+  end
+  if random() < P.noise then return P.noise_status end
+  return 200
+end
+
+local events, count = {}, 0
+local function later(at, what, fleet, request)
+  count = count + 1
+  local e, i = {at, what, fleet, request, count}, #events + 1
+  events[i] = e
+  while i > 1 do -- a heap
+    local up = math.floor(i / 2)
+    if events[up][1] < e[1] or (events[up][1] == e[1] and events[up][5] < e[5]) then break end
+    events[i], events[up], i = events[up], e, up
+  end
+end
+
+local function next_event()
+  local first, last = events[1], table.remove(events)
+  if #events > 0 then
+    local i = 1
+    while true do
+      local child = 2 * i
+      if child > #events then break end
+      local a, b = events[child], events[child + 1]
+      if b and (b[1] < a[1] or (b[1] == a[1] and b[5] < a[5])) then child, a = child + 1, b end
+      if last[1] < a[1] or (last[1] == a[1] and last[5] < a[5]) then break end
+      events[i], i = a, child
+    end
+    events[i] = last
+  end
+  return first
+end
+
+local function new_host()
+  local delay = THROTTLE == 1 and math.max(THROTTLE_START_MS, P.floor) or P.floor
+  return {false, 0, delay, P.floor, 0, 0, 0, 0, 0, 0, P.cap, P.cap, 0, 0, 0, 0, 0, 0, 1, 0, ''}
+end
+
+local bins = {}
+local function note(fleet, at, kind, h)
+  local i = math.floor((at - start_at) / P.bin_ms) + 1
+  local key = fleet .. ':' .. i
+  local b = bins[key] or {0, 0, 0, 0}
+  b[kind], b[4] = b[kind] + 1, h[DELAY]
+  bins[key] = b
+end
+
+-- A worker looks again at the soonest moment that it was told of.
+local looks = {}
+local function look(name, at)
+  if looks[name] and looks[name] <= at then return end
+  looks[name] = at
+  later(at, 'lease', name)
+end
+
+local id = 0
+local function lease(name, at)
+  local h = host(name)
+  while ready_at(h) <= now and not is_full(h) do
+    if h[DELAY] > 0 then reserve(h) end
+    h[INFLIGHT] = h[INFLIGHT] + 1
+    id = id + 1
+    local raw = struct.pack(HEAD_FORMAT, id, 0, h[NEXT], now + START_MS, 0, 0, 0, 0) .. names_of(name, 's', '0', 'w')
+    later(at + P.path_ms * (0.5 + random()), 'wire', name, {id, read_record(raw)})
+    if h[DELAY] > 0 then break end
+  end
+  if not is_full(h) then look(name, math.max(at + 1, ready_at(h)) + P.poll_ms * random()) end
+end
+
+for f = 1, P.fleets do
+  hosts['fleet' .. f] = new_host()
+  look('fleet' .. f, now + (f - 1) * P.apart_ms)
+end
+state.resumed = 0
+local stop = start_at + P.run_ms
+while true do
+  local e = next_event()
+  if e[1] > stop then break end
+  now = math.floor(e[1])
+  local at, what, name, q = e[1], e[2], e[3], e[4]
+  local h = host(name)
+  if what == 'lease' then
+    if looks[name] == at then
+      looks[name] = nil
+      lease(name, at)
+    end
+  elseif what == 'wire' then
+    local status = answer(at)
+    later(at + P.path_ms * (0.5 + random()), 'start', name, q)
+    q[3], q[4] = status, at
+    later(at + P.latency_ms * (0.5 + random()), 'answer', name, q)
+  elseif what == 'start' then
+    if q[2][RELEASED] == 0 then
+      start(q[2], q[1], true)
+      if not is_full(h) then look(name, math.max(at + P.path_ms * random(), ready_at(h))) end
+    end
+  elseif what == 'answer' then
+    q[5] = math.floor(at - q[4])
+    later(at + P.path_ms * (0.5 + random()), 'report', name, q)
+  elseif what == 'report' then
+    local status, blocked = q[3], q[3] == 403
+    local asks = status == 429 and P.retry_after_ms or 0
+    report(q[2], q[1], string.rep('\0', 16) .. struct.pack('<I4I4HI4B', math.floor(at - q[4]), q[5], status, asks, 0), random())
+    if blocked then
+      local p = pace_of(name, h)
+      complain(h, p, math.floor(q[4]), 0, 0, random(), true)
+      judge(h, p, math.floor(q[4]), 0, false, true, random())
+    end
+    note(name, at, status == 200 and 1 or 2, h)
+    if not is_full(h) then look(name, math.max(at, ready_at(h))) end
+  end
+end
+local result = {}
+for key, b in pairs(bins) do result[#result + 1] = key .. ' ' .. table.concat(b, ' ') end
+return result

@@ -1,0 +1,74 @@
+"""Hours of a host's life in seconds: the shipped Lua text of the pace against a site that is a token bucket.
+
+Valkey runs it, with a clock that is simulated; what leases, sends and answers is pace_simulation.lua.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from crawler.frontier.config import FrontierConfig
+from crawler.frontier.server.scripts import inlined, source
+
+PARTS = ("clock", "state", "hosts", "records", "release", "start", "adapt", "report")
+CLOCK = "local function server_ms() return 1700000000000 end"
+BIN_MS = 10_000
+
+
+@dataclass(frozen=True)
+class Site:
+    """What a site allows, and how far away it is. *noise*: share of answers refused whatever the pace."""
+
+    rate: float = 0.0  # per second, and the size of the bucket; 0: no limit
+    retry_after_ms: int = 0
+    noise: float = 0.0
+    noise_status: int = 429
+    refuse_all: int = 0  # with this status
+    lifted_ms: float = 0.0  # when the limit ends; 0: never
+    floor: float = 10.0  # configured delay, ms
+    cap: int = 1
+    latency_ms: float = 5.0
+    path_ms: float = 6.0  # from lease to wire, wire to start, answer to report: each half of it to half as much again
+    poll_ms: float = 2.0
+    fleets: int = 1
+    apart_ms: float = 0.0
+    run_ms: float = 180_000.0
+    bin_ms: float = BIN_MS
+
+
+@dataclass
+class Run:
+    """Answers per bin of time and fleet: good, refused, and the delay at the end."""
+
+    seconds: float
+    bins: dict[int, dict[int, tuple[int, int, float]]] = field(default_factory=dict)
+
+    def after(self, seconds: float, fleet: int = 1) -> tuple[float, float]:
+        """Good answers per second, and the share refused, from then on."""
+        chosen = [row for at, row in self.bins.get(fleet, {}).items() if at * BIN_MS / 1000 >= seconds]
+        good, bad = sum(row[0] for row in chosen), sum(row[1] for row in chosen)
+        return good / (self.seconds - seconds), bad / max(1, good + bad)
+
+
+def script(config: FrontierConfig, replaced: Mapping[str, str] | None = None) -> str:
+    """The whole text, ready for EVAL."""
+    texts = {"lib/clock": CLOCK, **(replaced or {})}
+    parts = [texts.get(f"lib/{name}") or source(f"lib/{name}") for name in PARTS]
+    driver = (Path(__file__).parent / "pace_simulation.lua").read_text()
+    return inlined("\n".join((*parts, driver)), config.constants())
+
+
+def simulate(client: Any, site: Site, seed: int = 1, config: FrontierConfig | None = None) -> Run:
+    """Let the time pass; *client* is a blocking one."""
+    config = config or FrontierConfig(throttle=True, throttle_start_ms=1_000)
+    answer = client.eval(script(config), 1, "{pace}", json.dumps(asdict(site)), seed)
+    run = Run(seconds=site.run_ms / 1000)
+    for row in answer:
+        key, good, bad, _, delay = row.decode().split()
+        name, _, at = key.partition(":")
+        run.bins.setdefault(int(name[5:]), {})[int(at) - 1] = (int(good), int(bad), float(delay))
+    return run
