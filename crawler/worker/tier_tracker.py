@@ -116,8 +116,8 @@ class TierTracker:
         self._over_budget(self._config.budgets.spent(spent.requests, spent.cost))
 
     async def failed(self, request: Request, at: Tier) -> tuple[Tier | None, str]:
-        """A page failed at tier *at*: learn from it, once however often it is tried there; returns the tier to try next,
-        or None and why there is none.
+        """A page failed at tier *at*: learn from it, once however often it is tried there; returns the tier to try
+        next, or None and why there is none.
 
         What a host is known to need is worth waiting for until there is a budget again; a single page's wish is not.
         """

@@ -58,7 +58,7 @@ local function set_rules(name, h, delay, cap, burst)
   h[FLOOR], h[CAP], h[BURST] = delay, cap, burst
   h[WIDTH] = h[CAP]
   if THROTTLE == 1 then
-    h[DELAY] = math.max(h[RAW] and before or THROTTLE_START_MS, least(h))
+    h[DELAY] = math.max((h[RAW] or before > 0) and before or THROTTLE_START_MS, least(h))
   else
     h[DELAY] = h[HURT] > 0 and math.max(before, least(h)) or least(h)
   end
