@@ -8,7 +8,8 @@ from typing import Any, Final
 from redis import Redis
 from redis.backoff import NoBackoff
 from redis.cluster import RedisCluster
-from redis.exceptions import NoScriptError
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import NoScriptError, RedisClusterException
 from redis.retry import Retry
 from scrapy.settings import BaseSettings
 
@@ -44,7 +45,7 @@ class BlockingScripts:
     def on_handles(self, name: str, handles: Sequence[Handle], *arguments: str) -> dict[Handle, bool]:
         """Run a script that takes handles, each on its own shard; its answer to each."""
         if self._client is None:
-            self._client = self._connect()
+            self._client = self._connected()
         answers: dict[Handle, bool] = {}
         for shard, mine in self._by_shard(handles).items():
             for group in groups(mine, FEW):
@@ -52,6 +53,12 @@ class BlockingScripts:
                 found = self._run(name, shard, *arguments, *rows)
                 answers |= {handle: bool(answer) for handle, answer in zip(group, found, strict=True)}
         return answers
+
+    def _connected(self) -> Any:
+        try:
+            return self._connect()
+        except RedisClusterException as error:  # no node answers: redis-py makes no RedisError of it
+            raise RedisConnectionError(str(error)) from error
 
     def close(self) -> None:
         """Drop the connection."""

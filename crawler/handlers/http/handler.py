@@ -6,7 +6,6 @@ closing connection swallowed fails as any other and comes back in its turn.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from dataclasses import dataclass
 from typing import Final, Self
@@ -28,6 +27,7 @@ from scrapy.utils.ssl import _log_sslobj_debug_info, _make_ssl_context
 from crawler import config
 from crawler import stats as names
 from crawler.errors import AddressRefusedError, ProxyError
+from crawler.handlers.deadline import Deadline
 from crawler.handlers.http.connection import Connection
 from crawler.handlers.http.dialler import Dialler
 from crawler.handlers.http.download import Download, DownloadLimits
@@ -114,7 +114,7 @@ class HttpDownloadHandler:
         connection: Connection | None = None
         download = Download(self._crawler, request, self._config.body.of(request))
         try:
-            async with asyncio.timeout(seconds):
+            async with Deadline(seconds):
                 connection = self._pool.take(to) or await self._dial(to)
                 return await self._exchange(to, connection, data, download, departure)
         except TimeoutError:

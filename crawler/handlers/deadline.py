@@ -1,0 +1,43 @@
+"""A time limit for what comes over the network, which does not take a loop that stood still for a slow host."""
+
+from __future__ import annotations
+
+import asyncio
+from time import monotonic
+from types import TracebackType
+from typing import Final, Self
+
+LATE_SECONDS: Final = 0.5  # a timer later than that comes from a loop that could not read what was there
+
+
+class Deadline:
+    """As `asyncio.timeout`. Where the loop was held up when the time came, the rest has as long again as that took.
+
+    A loop runs its timers before it reads: without that all answers that came meanwhile would be failures of their
+    hosts.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._timeout = asyncio.timeout(None)
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def __aenter__(self) -> Self:
+        await self._timeout.__aenter__()
+        self._timer = asyncio.get_running_loop().call_later(self._seconds, self._over, monotonic() + self._seconds)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        await self._timeout.__aexit__(kind, error, trace)
+
+    def _over(self, due: float) -> None:
+        loop, late = asyncio.get_running_loop(), monotonic() - due
+        if late < LATE_SECONDS:
+            self._timeout.reschedule(loop.time())
+        else:
+            again = min(late, self._seconds)
+            self._timer = loop.call_later(again, self._over, monotonic() + again)
