@@ -18,6 +18,7 @@ from crawler import tasks
 from crawler.commands.options import in_range
 from crawler.commands.usage import FleetCommand, answering, fingerprinter
 from crawler.errors import CodecError, MessageError
+from crawler.extensions.logs import mask
 from crawler.frontier.command_session import session
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Message, PushOutcome
@@ -125,7 +126,7 @@ class Pusher:
     def refuse(self, words: str, count: int = 1) -> None:
         """Count what cannot be pushed, and say why."""
         self.refused += count
-        print(words, file=sys.stderr)
+        print(mask(words), file=sys.stderr)
 
 
 def read_lines(sources: list[str], refuse: Callable[[str], None]) -> Iterator[Line]:

@@ -168,4 +168,5 @@ def _refused(url: str | None, error: Exception) -> ConfigError:
     if not url:
         return ConfigError("REDIS_PARAMS", "...", f"arguments of redis.asyncio.Redis ({error})")
     form = "redis://[[user]:password@]host[:port][/db], rediss://... or unix://path, user and password percent-encoded"
-    return ConfigError("REDIS_URL", config.shown_uri(str(url)), form)
+    scheme = str(url).partition("://")[0]
+    return ConfigError("REDIS_URL", f"{scheme}://..." if "://" in url and scheme.isalpha() else "...", form)
