@@ -5,30 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cached_property
-from html import unescape
 from urllib.parse import urljoin, urlsplit
 
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
 
+from crawler.entities import unescape
 from crawler.errors import MessageError
 from crawler.extraction import charsets
 from crawler.extraction.currencies import page_country
 from crawler.extraction.nodetext import HIDDEN_TAGS
+from crawler.extraction.tame import tamed
 from crawler.urls import check, same_site, without_credentials
 
 HEAD_CHARACTERS = 60_000  # where <base> and rel=canonical are looked for without a tree
-TAGS_UNCHECKED = 10_000  # a page with fewer tags cannot nest deep enough to matter
-MAX_DEPTH = 2_000  # of nested elements; browsers stop at 512
 MAX_TEXTS = 40_000  # text nodes read from a page; beyond it lie logs and generated lists, not products
 
-_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z\d]{0,20})")
-# Elements without content, and those that the next one of their kind closes.
-_NOT_NESTING = frozenset(
-    (
-        "area", "base", "br", "col", "colgroup", "dd", "dt", "embed", "hr", "img", "input", "li", "link", "meta",
-        "option", "p", "param", "path", "source", "tbody", "td", "tfoot", "th", "thead", "tr", "track", "use", "wbr",
-    )
-)  # fmt: skip
 _LANGUAGE = re.compile(r"<html\b[^>]{0,2000}?\blang\s*=\s*[\"']?([\w-]{1,35})", re.IGNORECASE)
 _LINK = re.compile(r"<link\b[^>]{0,4000}>", re.IGNORECASE)
 _BASE = re.compile(r"<base\b[^>]{0,2000}\bhref\s*=\s*[\"']?([^\"'\s>]+)", re.IGNORECASE)
@@ -51,8 +42,7 @@ class Document:
 
     @cached_property
     def tree(self) -> LexborHTMLParser:
-        html = self.html if self.html.count("<") < TAGS_UNCHECKED else _not_too_deep(self.html)
-        return LexborHTMLParser(html)
+        return parsed(self.html)
 
     @cached_property
     def head(self) -> str:
@@ -137,6 +127,11 @@ class Document:
                     return
 
 
+def parsed(html: str) -> LexborHTMLParser:
+    """The tree of *html*, whatever it is; without the events by which each <option> looks at all others."""
+    return LexborHTMLParser(tamed(html), options=LexborDocumentOptions.WO_EVENTS)
+
+
 def join(base: str, href: str) -> str | None:
     """Like urljoin, without the fragment; None for what is not http(s) or not a URL."""
     href = href.strip().partition("#")[0]
@@ -146,21 +141,6 @@ def join(base: str, href: str) -> str | None:
     except ValueError:
         return None
     return without_credentials(url) if parts.scheme in ("http", "https") and parts.netloc else None
-
-
-def _not_too_deep(html: str) -> str:
-    """*html* up to where its elements nest too deep: the parser's time grows with the square of the depth.
-
-    Without this, 200 KB of `<div>` keep a worker busy for a minute.
-    """
-    depth = 0
-    for tag in _TAG.finditer(html):
-        if tag[2].lower() in _NOT_NESTING:
-            continue
-        depth = max(0, depth - 1) if tag[1] else depth + 1
-        if depth > MAX_DEPTH:
-            return html[: tag.start()]
-    return html
 
 
 def _same_depth(target: str, url: str) -> bool:

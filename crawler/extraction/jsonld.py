@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from html import unescape
 from typing import Any
+
+from crawler.entities import unescape
 
 MAX_BLOCKS = 200
 MAX_BLOCK = 2_000_000  # characters
 
 _BLOCK = re.compile(
-    r"<script\b[^>]{0,1000}?\btype\s{0,9}=\s{0,9}[\"']?application/(?:ld\+json|json\+ld)[^>]{0,1000}>", re.IGNORECASE
+    r"<script\b[^<>]{0,1000}?\btype\s{0,9}=\s{0,9}[\"']?application/(?:ld\+json|json\+ld)[^<>]{0,1000}>", re.IGNORECASE
 )
 _END = re.compile(r"</script", re.IGNORECASE)
 _OPENING = re.compile(r"(?:<!--|//\s{0,9}<!\[CDATA\[|/\*\s{0,9}<!\[CDATA\[\s{0,9}\*/|<!\[CDATA\[)")
@@ -23,7 +24,7 @@ _JUNK = re.compile(r"[\s,;]*")  # between several values one after another
 _BAD_ESCAPE = re.compile(r"\\(?![\"\\/bfnrtu])")
 _SCALARS = re.compile(
     r"\"(name|sku|mpn|gtin\d*|price|lowPrice|priceCurrency|availability|image|description|productID)\""
-    r"\s*:\s*(?:\"((?:[^\"\\\n]|\\.)*)\"|([\d.]+))"
+    r"\s*+:\s*+(?:\"((?:[^\"\\\n]|\\.)*)\"|([\d.]+))"
 )
 _decoder = json.JSONDecoder(strict=False, parse_float=str, parse_constant=lambda _: None)
 
@@ -101,7 +102,7 @@ def _after_junk(text: str, position: int) -> int:
 
 def _salvaged(source: str) -> Iterator[dict[str, Any]]:
     """The first plain properties of a product whose block cannot be parsed."""
-    start = re.search(r"\"@type\"\s*:\s*\[?\s*\"Product\"", source)
+    start = re.search(r"\"@type\"\s*+:\s*+\[?+\s*+\"Product\"", source)
     if start is None:
         return
     product: dict[str, Any] = {}

@@ -15,7 +15,7 @@ _WORD = (
     r"|nummer|numarası|tunnus|номер|код|κωδικός|#)"
 )
 SKU_LABEL: Final = re.compile(
-    rf"(?:{_THING}[\s./-]*{_WORD}|{_WORD}[\s.º°]*(?:of|do|del|de la|de|du|della|dell')?\s*{_THING}|sku|asin|ref"
+    rf"(?:{_THING}[\s./-]*+{_WORD}|{_WORD}[\s.º°]*+(?:of|do|del|de la|de|du|della|dell')?\s*+{_THING}|sku|asin|ref"
     r"|r[ée]f[ée]ren[cç]\w+|артикул|код|indeks|מק[\"״']?ט|מספר (?:פריט|מוצר)|رقم (?:المنتج|الصنف)|รหัสสินค้า"
     r"|(?:商品|產品|产品|品|货|貨)(?:編號|编号|番号|号|號|ID|コード)|상품\s?(?:번호|코드)|mã (?:sản phẩm|sp|hàng))"
     r"(?![^\W\d_])[.:：#№º°\s)]*",

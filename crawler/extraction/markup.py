@@ -13,6 +13,7 @@ from crawler.extraction.document import Document
 from crawler.extraction.nodetext import price_text, text_of
 
 MAX_ELEMENTS = 10_000  # with a property or a type, of one page
+MAX_NAMES = 20  # properties that one element states
 MAX_PRICE = 200  # characters of an element that states a price
 MAX_DEPTH = 256  # parents climbed to find the item that a property belongs to
 
@@ -58,7 +59,7 @@ def items(document: Document, syntax: Syntax) -> list[dict[str, Any]]:
         if syntax.item in attributes:
             item = known[node.mem_id] = {"@type": (attributes.get(syntax.kind) or "").split()}
         owner = _owner(node, known) if known else None
-        names = (attributes.get(syntax.prop) or "").split()
+        names = (attributes.get(syntax.prop) or "").split(None, MAX_NAMES)[:MAX_NAMES]
         if owner is None or not names:
             if item is not None:
                 top.append(item)

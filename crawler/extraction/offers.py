@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 from urllib.parse import parse_qsl, urlsplit
 
+MAX_STOCK = 300  # characters of a statement on the stock
+
 Node: TypeAlias = Mapping[str, Any]
 
 AVAILABLE = re.compile(
@@ -91,7 +93,7 @@ def _names(entry: Node, url: str) -> bool:
 
 
 def _available(entry: Node) -> bool:
-    return bool(AVAILABLE.search(str(entry.get("availability") or "")))
+    return bool(AVAILABLE.search(str(entry.get("availability") or "")[:MAX_STOCK]))
 
 
 def _nodes(value: Any) -> Sequence[Node]:

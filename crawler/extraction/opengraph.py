@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from html import unescape
 from typing import Final
 
+from crawler.entities import unescape
 from crawler.extraction.document import Document
 
 _META = re.compile(r"<meta\b[^>]{0,8000}>", re.IGNORECASE)
-_ATTRIBUTE = re.compile(r"([a-zA-Z:-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
+_ATTRIBUTE = re.compile(r"(?<![a-zA-Z:-])([a-zA-Z:-]++)\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
 
 FIELDS: Final = {
     "title": ("og:title", "twitter:title"),

@@ -89,7 +89,8 @@ def main_product(products: Sequence[Node], url: str, headings: Sequence[str]) ->
     """
     if len(products) <= 1:
         return products[0] if products else None
-    scored = [(_likeness(node, url, headings), -index) for index, node in enumerate(products)]
+    folded = [heading for each in headings if (heading := _folded(each))]
+    scored = [(_likeness(node, url, folded), -index) for index, node in enumerate(products)]
     best, index = max(scored)
     return products[-index] if best >= 0 else None
 
@@ -97,7 +98,7 @@ def main_product(products: Sequence[Node], url: str, headings: Sequence[str]) ->
 def _likeness(node: Node, url: str, headings: Sequence[str]) -> int:
     score = 1 if node.get("offers") else 0
     name = _folded(node.get("name"))
-    if name and any(name in heading or (heading and heading in name) for heading in map(_folded, headings)):
+    if name and any(name in heading or heading in name for heading in headings):
         score += 3
     own = node.get("url") or node.get("@id")
     if isinstance(own, str) and own.startswith(("http", "/")):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from decimal import Decimal, InvalidOperation
-from html import unescape
 
 from price_parser import Price
 from stdnum import ean
 
+from crawler.entities import unescape
 from crawler.extraction.currencies import NO_DECIMALS, THREE_DECIMALS
 from crawler.extraction.labels import BRAND_PREFIX
 from crawler.extraction.wording import lexicon

@@ -12,9 +12,10 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from html import unescape
 from importlib.resources import files
 from typing import Any, Final
+
+from crawler.entities import unescape
 
 SMALL_BYTES: Final = 8_192  # a good answer above this size is looked at only when its title is telling
 READ_BYTES: Final = 131_072  # block pages are smaller

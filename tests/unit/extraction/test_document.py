@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from crawler.extraction.document import MAX_DEPTH, Document
+from crawler.extraction.document import Document
+from crawler.extraction.tame import MAX_DEPTH
 
 URL = "https://www.shop.example.co.uk/a/page?x=1"
 

@@ -1,0 +1,168 @@
+"""Pages that cost a parser more than they weigh. Each is made of as many pieces as fit in so many characters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import chain, count, cycle, repeat
+
+Bomb = Callable[[int], str]
+LD = '<script type="application/ld+json">'
+PRODUCT = f'<h1>x</h1>{LD}{{"@type":"Product","name":"x",'
+
+
+def filled(begin: str, piece: str, end: str = "", most: int = 1_000_000) -> Bomb:
+    """*piece* again and again, `#` in it a running number, between *begin* and *end*."""
+    pieces = (piece.replace("#", str(n)) for n in count()) if "#" in piece else repeat(piece)
+    return lambda size: begin + "".join(_some(pieces, min(size, most) - len(begin) - len(end))) + end
+
+
+def after(begin: str, piece: str, times: int, then: str) -> Bomb:
+    """*piece* some *times*, then as much as fits of *then*."""
+    return filled(begin + "".join(piece.replace("#", str(n)) for n in range(times)), then)
+
+
+def _some(pieces: Iterator[str], size: int) -> Iterator[str]:
+    for piece in pieces:
+        size -= len(piece)
+        if size < 0:
+            return
+        yield piece
+
+
+def _products(size: int) -> str:
+    headings = "".join(f"<h1>Heading {n}</h1>" for n in range(10))
+    names = ",".join(_some((f'{{"@type":"Product","name":"Name {n}"}}' for n in count()), int(size * 0.95)))
+    return f"{headings}{LD}[{names}]</script>"
+
+
+def _body_attributes(size: int) -> str:
+    names = (f"a{n}" for n in count())
+    tags = (f"<body {' '.join(next(names) for _ in range(490))}>" for _ in count())
+    return "".join(_some(tags, size))
+
+
+def _metas(size: int) -> str:
+    names = cycle(("og:title", "og:type", "product:brand", "robots", "description", "product:price:amount"))
+    return "<title>x</title>" + "".join(_some((f'<meta {"a" * 7_900} name="{n}">' for n in names), min(size, 58_000)))
+
+
+def _links(begin: str, piece: str, end: str) -> Bomb:
+    path = (piece * 4_000)[:3_900]
+    return filled("", f'<a href="{begin}{path}{end}#">x</a>')
+
+
+BOMBS: dict[str, Bomb] = {
+    # unclosed formatting elements, opened again in every block
+    "44 KB of b": after("<p>", "<b id=#>", 1_900, "<p>x"),
+    "few of b": after("<p>", "<b id=#>", 300, "<p>x"),
+    "kinds of formatting": after("<p>", "<b id=#><font id=#><i id=#><u id=#><code id=#>", 200, "<p>x"),
+    "formatting in upper case": after("<P>", "<B ID=#>", 1_900, "<P>x"),
+    "formatting without attributes": filled("", "<b><i><u><s><em><tt><big><code><font><small><strike><strong><p>x"),
+    "end tags in attributes": after("", '<b id=# title="></b>">', 1_900, "<p>x"),
+    "end tags in quotes that are none": after("", '<b ="a=" id=# ></b>" x>', 1_900, "<p>x"),
+    "end tags behind tables": after("", "<b id=#><table></b>", 300, "<td><p>x"),
+    "end tags that find blocks": after("", "<b id=#>", 100, "<div></b>x"),
+    "few of them": after("", "<b id=#>", 40, "<div></b>x"),
+    "foster parents": filled("<table>", "x<b>"),
+    "nobr": filled("", "<nobr><table><td>"),
+    # depth
+    **{
+        f"deep {name}": filled("", f"<{name}>")
+        for name in ("div", "span", "h1", "form", "table", "select", "template", "a", "button", "svg", "x-y")
+    },
+    "deep lists": filled("", "<ul><li>"),
+    "deep cells": filled("", "<table><tr><td>"),
+    "deep behind tables": filled("", "<div><table></div>"),
+    "deep behind cells": filled("", "<div><table><tr><td></div>"),
+    "deep behind forms": filled("", "<form><div></form>"),
+    "deep behind blocks": filled("", "<span><div></span>"),
+    "deep behind noscript": filled("", "<noscript><div></noscript>"),
+    "deep and end tags": after("", "<div>", 1_900, "</b>"),
+    "deep and list items": after("", "<span>", 1_900, "<li>"),
+    "nested links": filled("", "<a href=/#><div>"),
+    "framesets": filled("", "<frameset>"),
+    "plain text": filled("", "<plaintext>"),
+    # attributes
+    "attributes": filled("<a ", "a#=1 ", ">x</a>"),
+    "attributes in quotes": filled("<a ", 'a#="1" ', ">x</a>"),
+    "attributes with tags": filled("<a ", 'a#="<i>" ', ">x</a>"),
+    "attributes by slashes": filled("<a/", "a#/", ">x</a>"),
+    "attributes of body": _body_attributes,
+    "attributes of html": lambda size: _body_attributes(size).replace("body", "HTML"),
+    "a long attribute": filled('<a href="', "x", '">x</a>'),
+    "a long class": filled('<h1>x</h1><p class="', "price-old ", '">9.99 EUR</p>'),
+    "open quotes": filled('<a b="', "<a b='"),
+    "no tag": filled("", "<a"),
+    # many of a kind
+    "options": filled("<select>", "<option>"),
+    "options with words": filled("<select>", "<option>a"),
+    "cells": filled("<table><tr>", "<td>x"),
+    "headings": filled("", "<h1>x</h1>"),
+    "long headings": filled("", f"<h1>{'word ' * 3_800}</h1>"),
+    "texts": filled("<h1>x</h1>", "<p>Some text</p>"),
+    "prices": filled("<h1>x</h1>", "<p class='price c#'>#.99 EUR</p>"),
+    "numbers": filled("<h1>x</h1>", f"<p>{'1 ' * 38}</p>"),
+    "groups of digits": filled("<h1>x</h1>", f"<p>1{' 111' * 19}</p>"),
+    "digits": filled("<h1>x</h1><p>", "1"),
+    "price in pieces": filled("<h1>x</h1><p class=price>", "<sup>1</sup>"),
+    "labels": filled("<h1>x</h1>", "<p>sku: 12345</p>"),
+    "near labels": filled("<h1>x</h1>", f"<p>numéro{' ' * 100}x</p>"),
+    "buttons": filled("<h1>x</h1>", "<button>Add to cart</button>"),
+    "dates": filled("<h1>x</h1>", "<p>posted 1/2/2020 10:00</p>"),
+    "numbers like dates": filled("<h1>x</h1><p>", "20200101"),
+    "entities": filled("", "&amp;"),
+    "no entities": filled("", "&"),
+    "one entity": filled("&#", "9", ";"),
+    "nulls": filled("", "\0"),
+    "comments": filled("", "<!--"),
+    # metas
+    "metas": _metas,
+    "links in the head": filled("", "<link rel=canonical "),
+    "bases": filled("", "<base href "),
+    "languages": filled("<html ", "lang "),
+    # links
+    "links": filled("", "<a href=/#>x</a>"),
+    "open links": filled("", "<a href=/#>"),
+    "hosts": filled("", f"<a href=http://{'a.' * 100}#.example.com/>x</a>"),
+    "hosts in other letters": filled("", f"<a href=http://{'ä.' * 20}#.example.com/>x</a>"),
+    **{
+        f"links of {begin}{piece}..{end}": _links(begin, piece, end)
+        for begin, piece in zip(
+            repeat("/"), ("a-", "1-", "a-1", "p", "p/", "1", "x1111", "?p=1&", "/..", "c/", "%25"), strict=False
+        )
+        for end in ("", "x.html")
+    },
+    # structured data
+    "spaces in JSON": filled(f'{LD}{{"@type":', " ", "</script>"),
+    "spaces around colons": filled(f"{LD}{{", f'"@type"{" " * 50}:{" " * 50}', "</script>"),
+    "spaces behind names": filled(f'{LD}{{"@type": "Product", ', f'"name"{" " * 100}', "</script>"),
+    "quotes in JSON": filled(f'{LD}{{"@type": "Product", "name": "', '\\"', "</script>"),
+    "commas in JSON": filled(f"{LD}{{x", f",{' ' * 98}", "</script>"),
+    "lines in JSON": filled(f"{LD}{{x", " \n\t", "</script>"),
+    "lists in JSON": filled(LD, "[", "</script>"),
+    "closed lists in JSON": lambda size: f"{LD}{'[' * (size // 2)}{']' * (size // 2)}</script>",
+    "objects in JSON": filled(LD, '{"a":', "</script>"),
+    "broken blocks": filled("", f"{LD}{{x</script>"),
+    "open blocks": filled("", '<script type="application/ld+json"'),
+    "products": _products,
+    "offers": filled(f'{PRODUCT}"offers":[{{}}', ',{"price":#,"url":"/x?a=b","sku":"s"}', "]}</script>"),
+    "variants": filled(f'{PRODUCT}"hasVariant":[{{}}', ',{"name":"a","offers":{"price":#}}', "]}</script>"),
+    "a long price": filled(f'{PRODUCT}"offers":{{"price":', "1", "}}</script>"),
+    "5,000 digits": filled(f'{PRODUCT}"sku":', "1", "}</script>", most=5_200),
+    "a long rating": filled(f'{PRODUCT}"aggregateRating":{{"ratingValue":"', "1 ", '"}}</script>'),
+    "a long availability": filled(f'{PRODUCT}"offers":{{"price":1,"availability":"', "in", '"}}</script>'),
+    "a long description": filled(f'{PRODUCT}"description":"', "<", '"}</script>'),
+    "a long brand": filled(f'{PRODUCT}"brand":"', "brand: ", '"}</script>'),
+    "a long type": filled(f'{LD}{{"@type":"', "/", '"}</script>'),
+    "surrogates": filled(f'{PRODUCT}"sku":"', "\\ud800", '"}</script>'),
+    "deep items": filled("", "<div itemscope itemprop=a>"),
+    "items": filled("<div itemscope itemtype=Product>", "<i itemprop=name>x</i>"),
+    "names of items": filled("<div itemscope itemtype=Product><i itemprop='", "a ", "'>x</i>"),
+    "items in items": filled("<div itemscope>", "<div itemprop=name>x"),
+    "properties far from items": after("<i itemscope itemtype=Product>", "<div>", 1_500, "<b itemprop=x>x</b>"),
+}
+
+
+def all_of_them(chosen: str = "") -> Iterator[tuple[str, Bomb]]:
+    """(name, bomb) of those whose names have *chosen* in them."""
+    return chain((name, bomb) for name, bomb in BOMBS.items() if chosen in name)

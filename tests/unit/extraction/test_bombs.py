@@ -1,0 +1,130 @@
+"""Any page of up to 1 MB costs at most a second of CPU and 300 MB, and about half of that when it is half as long."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawler.extraction import Document, extract_product, links
+from crawler.extraction.tame import tamed
+from crawler.policy import blocks, shells
+from tests.unit.extraction.bombs import BOMBS
+
+URL: Final = "https://shop.example.com/lamps/lamp-12345"
+SIZE: Final = 1_000_000  # characters
+SECONDS: Final = 1.0  # of CPU
+MEGABYTES: Final = 300
+
+
+def blocked(html: str, url: str) -> Any:
+    """What is asked of every answer before a spider sees it."""
+    body = html.encode("utf-8", "surrogatepass")
+    return blocks.detect(403, {}, body, url), shells.is_shell(body)
+
+
+def shopped(html: str, url: str) -> Any:
+    """What the spider `products` asks of a page."""
+    document = Document(html, url)
+    return extract_product(document, url), links(document, url)
+
+
+READERS: Final[dict[str, Callable[[str, str], Any]]] = {"products": shopped, "blocks": blocked}
+
+
+def measure(reader: str) -> None:
+    """Print for each bomb, as JSON: its name, CPU seconds at full and half size, MB at full size, what was raised."""
+    read = READERS[reader]
+    read("<title>A lamp</title><h1>A lamp</h1><p>Posted 2020-01-02. Some text.<a href=/p/1>x</a>", URL)
+    for name, build in BOMBS.items():
+        half, _, error = cost(read, build(SIZE // 2))
+        whole, memory, other = cost(read, build(SIZE)) if half < 5 else (99.0, 0, "")
+        print(json.dumps([name, whole, half, memory, error or other]), flush=True)
+
+
+def cost(read: Callable[[str, str], Any], html: str) -> tuple[float, int, str]:
+    """(CPU seconds, MB, what was raised)."""
+    Path("/proc/self/clear_refs").write_text("5")  # forget the peak
+    before = _peak()
+    started, error = time.process_time(), ""
+    try:
+        read(html, URL)
+    except Exception as raised:  # noqa: BLE001 - the parent names it
+        error = repr(raised)[:200]
+    return time.process_time() - started, (_peak() - before) // 1024, error
+
+
+def _peak() -> int:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads the peak of memory from /proc")
+@pytest.mark.parametrize("reader", READERS)
+def test_bombs_do_not_go_off(reader: str) -> None:
+    """All of them in one process that no more memory is given than a few pages need."""
+    limits = "import resource as r; r.setrlimit(r.RLIMIT_AS, (3 << 30, 3 << 30)); r.setrlimit(r.RLIMIT_CPU, (200, 200))"
+    program = f"{limits}; from tests.unit.extraction import test_bombs; test_bombs.measure({reader!r})"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    measured = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [name for name, *_ in measured] == list(BOMBS), done.stderr[-2_000:]
+    wrong = [
+        each
+        for each in measured
+        for _, whole, half, memory, error in [each]
+        if error or whole > SECONDS or memory > MEGABYTES or whole > max(0.3, 3.5 * half)
+    ]
+    assert not wrong, "name, seconds, seconds of the half, MB, error"
+
+
+PIECES = st.sampled_from(
+    """<b• <i•id= <font•color= <b> </b> <a•href=/p/1> </a> <p> </p> <div> </div> <table> <td> </table> <form> </form>
+    <span> </span> <option> <select> <svg> <body• <html• > " ' = / • x <li> <h1> <template> </template> <button>
+    <script> </script> <!-- -->""".replace("\n", " ").split(" ")
+).map(lambda piece: piece.replace("•", " "))
+
+
+@given(st.lists(PIECES, min_size=1, max_size=6), st.lists(PIECES, min_size=1, max_size=4), st.lists(PIECES, max_size=4))
+def test_no_repetition_of_pieces_goes_off(first: list[str], second: list[str], third: list[str]) -> None:
+    """Some of this, then much of that, with numbers in between: what most bombs are made of."""
+    numbered = "".join(f"{''.join(first)}{n} " for n in range(600))
+    html = f"{numbered}{''.join(second) * 1_500}{''.join(third) * 500}"
+    started = time.process_time()
+    document = Document(html, URL)
+    extract_product(document, URL)
+    links(document, URL)
+    assert time.process_time() - started < SECONDS
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<p>" * 30_000,
+        "<b>bold</b> and <i class=x>italic</i> " * 20_000,
+        "<div><span>x</div>" * 12_000,
+        "<table><tr><td><b>x</b></td></tr></table>" * 5_000,
+        "<p><a href='/p/1'>x</a><font color=red>y</font></p>" * 10_000,
+        "<script>" + "x = 1; " * 10_000 + "</script><a b=1 c='2' d=\"3\" e f/>",
+        "<ul>" + "<li><a href=#>x</a>" * 30_000,
+        f"<p {' '.join(f'a{n}' for n in range(400))}>" * 30,
+    ],
+)
+def test_an_ordinary_page_is_left_as_it_is(html: str) -> None:
+    assert tamed(html) is html or tamed(html) == html
+
+
+def test_what_is_cut_off_is_only_the_abuse() -> None:
+    lamp = "<h1>A lamp</h1><b class=price>EUR 48.00</b><button>Add to cart</button><p>SKU: AB-1234</p>"
+    for name in ("44 KB of b", "attributes of body", "options", "attributes"):
+        item = extract_product(lamp + BOMBS[name](100_000), URL)
+        assert item is not None, name
+        assert (item.title, str(item.price)) == ("A lamp", "48.00"), name
+    assert tamed("<a " + "".join(f"a{n} " for n in range(9_000)) + ">x</a>").endswith("a499 >x</a>")
