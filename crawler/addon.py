@@ -73,6 +73,7 @@ def complete(settings: BaseSettings) -> None:
     Raises ConfigError naming the setting that cannot be combined with ours.
     """
     fleet = wanted(settings)
+    settings.set("PROJECT_DIR", str(Path(closest_scrapy_cfg() or "scrapy.cfg").resolve().parent), priority=PRIORITY)
     for name, value in VALUES.items():
         if fleet or name in CONSOLES or not hasattr(default_settings, name):
             settings.set(name, _below_project(settings, value) if name in PATHS else value, priority=PRIORITY)
@@ -228,8 +229,7 @@ def _path(value: Any) -> str:
 
 def _below_project(settings: BaseSettings, name: str) -> str:
     """*name* below the project's `.scrapy`."""
-    project = settings.get("PROJECT_DIR") or Path(closest_scrapy_cfg() or "scrapy.cfg").parent
-    return str(Path(project).resolve() / ".scrapy" / name)
+    return str(Path(settings["PROJECT_DIR"]) / ".scrapy" / name)
 
 
 @contextmanager
