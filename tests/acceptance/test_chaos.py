@@ -16,7 +16,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 @pytest.mark.timeout(300)
 def test_nothing_is_lost_doubled_or_sent_too_early(tmp_path: Path) -> None:
     size = ["--hosts", "12", "--pages", "15", "--kills", "4", "--freezes", "1", "--fatal", "0", "--lease", "3"]
-    size += ["--mongo-kills", "2"]
+    size += ["--mongo-kills", "1", "--fills", "1", "--empties", "1"]
     given = ["--caps", "4", "--home", str(tmp_path), "--no-write", "--limit", "240", *size]
     run = subprocess.run(
         [sys.executable, "-m", "tests.chaos", *given],
@@ -25,6 +25,8 @@ def test_nothing_is_lost_doubled_or_sent_too_early(tmp_path: Path) -> None:
 
     assert run.returncode == 0, run.stdout + run.stderr
     assert re.search(r"^chaos: 0 violations, seed \d+$", run.stdout, re.MULTILINE)
-    assert "workers killed with -9: 4" in run.stdout
-    assert "MongoDB killed with -9: 2" in run.stdout
+    assert "workers killed with -9: 5" in run.stdout
+    assert re.search(r"MongoDB killed with -9: [12]$", run.stdout, re.MULTILINE)
+    assert "times that Redis was full: 1" in run.stdout
+    assert "times that Redis was emptied, and filled again: 1" in run.stdout
     assert "pages stored: 180" in run.stdout

@@ -53,6 +53,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--kills", type=whole(0), default=30)
     parser.add_argument("--freezes", type=whole(0), default=4)
     parser.add_argument("--mongo-kills", type=whole(0), default=10)
+    parser.add_argument("--fills", type=whole(0), default=2, help="times that Redis is full for a while")
+    parser.add_argument("--empties", type=whole(0), default=1, help="times that Redis loses everything it holds")
     parser.add_argument("--lease", type=seconds(1), default=5, help="seconds a dead worker keeps its requests")
     parser.add_argument("--limit", type=seconds(1), default=220, help="seconds after which a run is given up")
     parser.add_argument("--home", type=Path, default=Path(".demo/chaos"), help="where data and logs are kept")

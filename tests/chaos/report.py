@@ -17,7 +17,7 @@ MOST: Final = 10  # lines of a kind
 def violations(result: Result) -> list[str]:
     """A line for each promise that was broken; none after a good run."""
     stored = verdict.stored(result.plan, result.documents)
-    wire = verdict.wire(result.log, result.options.delay, result.freezes)
+    wire = verdict.wire(result.log, result.options.delay, result.freezes, _unpaced(result))
     found = [f"lost: {url}" for url in stored.lost]
     found += [f"duplicated: {url}" for url in stored.duplicated]
     found += [f"{result.changes} changes recorded of pages that never change"] if result.changes else []
@@ -29,7 +29,15 @@ def violations(result: Result) -> list[str]:
         found.append("workers of the release before met nothing of the new one")
     if result.turned_away > (result.restarts + result.mongo_kills) * result.options.workers:
         found.append(f"{result.turned_away} workers could not use their servers")
-    return found + result.troubles
+    if result.options.fills and not result.fillings.waited:
+        found.append("no page waited for room while Redis was full")
+    return found + result.troubles + result.fillings.troubles
+
+
+def _unpaced(result: Result) -> list[tuple[float, float]]:
+    """When nobody could know of the visits before: Redis had lost them, and workers went on with what they had."""
+    seconds = 0.3 * result.options.lease + result.options.delay + verdict.THAW_SECONDS
+    return [(at, at + seconds) for at in result.emptied]
 
 
 def _short(gap: verdict.Gap, result: Result) -> str:
@@ -43,7 +51,7 @@ def _short(gap: verdict.Gap, result: Result) -> str:
 def rows(result: Result) -> list[tuple[str, str]]:
     """What happened, and what came of it."""
     stored = verdict.stored(result.plan, result.documents)
-    wire = verdict.wire(result.log, result.options.delay, result.freezes)
+    wire = verdict.wire(result.log, result.options.delay, result.freezes, _unpaced(result))
     reasons = Counter(result.dead.values())
     counters = result.counters
     return [
@@ -56,6 +64,11 @@ def rows(result: Result) -> list[tuple[str, str]]:
         ("workers frozen for longer than their leases", str(len(result.freezes))),
         ("Redis killed with -9", str(result.restarts)),
         ("MongoDB killed with -9", str(result.mongo_kills)),
+        ("times that Redis was full", str(result.fillings.count)),
+        ("pages that waited for room then, at the most", str(result.fillings.waited)),
+        ("pages done then", str(result.fillings.drained)),
+        ("workers killed with -9 and stopped then", f"{result.fillings.killed}, {result.fillings.stopped}"),
+        ("times that Redis was emptied, and filled again", str(len(result.emptied))),
         ("spool files at the most", str(result.spooled)),
         ("workers that came while a server was away, and were started again", str(result.turned_away)),
         ("leases taken back", str(counters.reaped)),
@@ -84,9 +97,10 @@ _HEAD: Final = """# Chaos
 Written by `make chaos`; no figure is typed in. Real workers crawl a local site (links, redirects within a host and
 to another one, pages that fail once or twice, a few that always fail) while they are killed with -9 at random and
 frozen for longer than their leases. MongoDB is killed over and over, while items wait in the spool, and Redis once;
-each comes back from its journal. Arrivals are stamped by the kernel. The run fails unless nothing is lost, duplicated,
-left behind or sent too early. At first a worker of the release before runs beside the others: it lacks a callback that
-half of the links go to, and leaves them to the others.
+each comes back from its journal. Redis is also full for a while, in which a worker is killed, another one stopped and
+MongoDB killed; and once it loses all it holds, and the start URLs are pushed again. Arrivals are stamped by the kernel.
+The run fails unless nothing is lost, duplicated, left behind or sent too early. At first a worker of the release before
+runs beside the others: it lacks a callback that half of the links go to, and leaves them to the others.
 """
 
 

@@ -12,6 +12,7 @@ from crawler.routing import codec
 from crawler.storage import reader
 from crawler.storage.connection import Database
 from demo.log import Entry
+from tests.chaos.full import Fillings
 from tests.chaos.next_release import NextChaosSpider
 from tests.chaos.plan import Plan
 from tests.chaos.trouble import Freeze
@@ -38,6 +39,8 @@ class Options:
     freezes: int = 4
     restarts: int = 1
     mongo_kills: int = 10
+    fills: int = 2  # times that Redis is full for a while
+    empties: int = 1  # times that Redis loses all it holds, and the start URLs are pushed again
     lease: float = 5.0  # seconds
     limit: float = 220.0  # seconds for the crawl
 
@@ -60,6 +63,8 @@ class Result:
     fatal_kills: int = 0  # by pages
     restarts: int = 0
     mongo_kills: int = 0
+    fillings: Fillings = field(default_factory=Fillings)
+    emptied: list[float] = field(default_factory=list)  # when, seconds since the epoch
     spooled: int = 0  # files in the spool, at the most
     turned_away: int = 0  # workers that came while Redis was away
     freezes: list[Freeze] = field(default_factory=list)

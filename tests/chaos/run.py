@@ -23,7 +23,7 @@ from crawler.storage import connection
 from demo.children import Family, stop
 from demo.log import from_json
 from demo.state import free_port
-from tests.chaos import plan, trouble
+from tests.chaos import full, plan, trouble
 from tests.chaos.result import Options, Result, look
 from tests.chaos.trouble import Fleet
 
@@ -63,6 +63,7 @@ class Run:
         self._home = options.home / f"cap-{options.cap}"
         self._tasks: list[asyncio.Task[None]] = []
         self._said = 0.0
+        self._filling = False
 
     def run(self) -> Result:
         """Raises ChaosError when the crawl does not come to its end."""
@@ -132,13 +133,15 @@ class Run:
             freezes=given.freezes,
             restarts=given.restarts,
             mongo_kills=given.mongo_kills,
+            fills=given.fills,
+            empties=given.empties,
         )
         seeds = self._plan.start_urls[::-1]
         began = time.monotonic()
         while True:
             self._check(fleet, time.monotonic() - began)
             try:
-                if not (seeds or events) and await self._empty(frontier):
+                if not (seeds or events or self._filling) and await self._empty(frontier):
                     break
                 await self._step(fleet, frontier, seeds, events, time.monotonic() - began)
             except (RedisError, OSError):  # it was killed here, and is on its way back
@@ -178,6 +181,8 @@ class Run:
         return files
 
     async def _strike(self, fleet: Fleet, frontier: Frontier, event: trouble.Event) -> bool:
+        if self._filling:  # a Redis that is killed forgets that it is full
+            return False
         if event.kind == "restart":
             killed = trouble.kill_server(self._home / "services", "redis")
             self._result.restarts += killed
@@ -189,6 +194,12 @@ class Run:
         if event.kind == "deploy":
             met = bool(self._left_to_others() or not self._options.old)
             return met and fleet.deploy()
+        if event.kind == "fill":
+            self._filling = True
+            self._tasks.append(asyncio.create_task(self._fill(fleet, frontier)))
+            return True
+        if event.kind == "empty":
+            return await self._lose_everything(frontier)
         pids = {int(worker.name.rsplit("-", 2)[1]) for worker in await frontier.census.workers()}
         victim = fleet.victim(pids)
         if victim is None:
@@ -197,6 +208,22 @@ class Run:
             fleet.kill(victim)
         else:
             self._tasks.append(asyncio.create_task(fleet.freeze(victim, FREEZE_LEASES * self._options.lease)))
+        return True
+
+    async def _fill(self, fleet: Fleet, frontier: Frontier) -> None:
+        try:
+            await full.fill(frontier, fleet, self._result.fillings, self._options.lease, self._kill_mongo)
+        finally:
+            self._filling = False
+
+    def _kill_mongo(self) -> None:
+        self._result.mongo_kills += trouble.kill_server(self._home / "services", "mongodb")
+
+    async def _lose_everything(self, frontier: Frontier) -> bool:
+        """Empty Redis, and push the start URLs again."""
+        await frontier.client.flushall()
+        self._result.emptied.append(time.time())
+        await frontier.client.rpush(SEEDS_KEY, *self._plan.start_urls)
         return True
 
     def _check(self, fleet: Fleet, seconds: float) -> None:

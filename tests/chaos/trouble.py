@@ -20,7 +20,7 @@ USAGE_ERROR: Final = 2  # exit status of a worker that cannot use its servers
 OLD: Final = "old"  # how the names of workers of the old release begin
 DEPLOYED_AT: Final = 0.1  # of all pages are done
 
-Kind = Literal["kill", "freeze", "restart", "mongo", "deploy"]
+Kind = Literal["kill", "freeze", "restart", "mongo", "deploy", "fill", "empty"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +40,15 @@ class Freeze:
     ended: float
 
 
-def schedule(rng: Random, *, kills: int, freezes: int, restarts: int, mongo_kills: int) -> list[Event]:
+def schedule(
+    rng: Random, *, kills: int, freezes: int, restarts: int, mongo_kills: int, fills: int = 0, empties: int = 0
+) -> list[Event]:
     """All of them in order, over nine tenths of the crawl."""
     counts: dict[Kind, int] = {"kill": kills, "freeze": freezes, "restart": restarts, "mongo": mongo_kills}
     events = [Event(rng.uniform(0.02, 0.9), kind) for kind, count in counts.items() for _ in range(count)]
     events.append(Event(DEPLOYED_AT, "deploy"))
+    events += [Event(rng.uniform(0.15, 0.7), "fill") for _ in range(fills)]
+    events += [Event(rng.uniform(0.15, 0.4), "empty") for _ in range(empties)]
     return sorted(events, key=lambda event: event.share)
 
 

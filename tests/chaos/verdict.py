@@ -57,12 +57,17 @@ class Wire:
     redeliveries: int  # good answers beyond the first of an address that is asked for once
 
 
-def wire(entries: Sequence[Entry], delay: float, freezes: Sequence[Freeze]) -> Wire:
-    """Compare what the site saw with the delay it was promised; a freeze may cost one gap, no more."""
+def wire(
+    entries: Sequence[Entry], delay: float, freezes: Sequence[Freeze], unpaced: Sequence[tuple[float, float]] = ()
+) -> Wire:
+    """Compare what the site saw with the delay it was promised; a freeze may cost one gap, no more. *unpaced*: times in
+    which nothing is promised."""
     too_short: list[Gap] = []
     by_freezes: dict[Freeze, Gap] = {}
     rest = [gap for gap in gaps(entries) if gap.seconds >= delay - TOLERANCE]
     for gap in (gap for gap in gaps(entries) if gap.seconds < delay - TOLERANCE):
+        if any(began <= gap.later.at <= ended for began, ended in unpaced):
+            continue
         freeze = thawed(gap, freezes)
         if freeze is None or freeze in by_freezes:
             too_short.append(gap)
