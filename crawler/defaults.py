@@ -92,11 +92,11 @@ ROBOTSTXT_TTL_SECONDS = 86_400
 ROBOTSTXT_CACHE_SIZE = 1_000
 # A robots.txt that does not come within so many seconds (1 to 600), or with a 5xx, cannot be reached: its pages wait,
 # and it is asked for again after so many seconds (0.1 to 3600), later after as long as it has been failing, at most
-# an hour. After so many days (1 to 3650) of that everything is allowed, as RFC 9309 has it.
+# an hour. After so many seconds (1 to 31,536,000) of that its pages are dead letters, `robots_unreachable`.
 # Reader: middlewares/downloader/robots.py
 ROBOTSTXT_TIMEOUT_SECONDS = 20
 ROBOTSTXT_RETRY_SECONDS = 60
-ROBOTSTXT_UNREACHABLE_DAYS = 30
+ROBOTSTXT_UNREACHABLE_SECONDS = 86_400
 # Seconds between two requests to one host, over the whole fleet (0 to 86,400), and how many may be in flight
 # (1 to 1000). Scrapy: 0 and 8, per process. Reader: routing/host_rules.py
 DOWNLOAD_DELAY = 1

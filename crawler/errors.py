@@ -59,5 +59,13 @@ class BlockedError(IgnoreRequest):
         self.response = response
 
 
+class RobotsUnreachableError(IgnoreRequest):
+    """The robots.txt of *origin* could not be reached for so long that its pages are given up."""
+
+    def __init__(self, origin: str, seconds: float) -> None:
+        super().__init__(f"{origin}/robots.txt could not be reached for {seconds:.0f} s, so nothing is allowed there")
+        self.origin = origin
+
+
 class BrowserError(DownloadFailedError):
     """The browser died, hung or did not start, or its tab crashed: no fault of the host, another browser may do it."""

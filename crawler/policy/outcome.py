@@ -40,6 +40,8 @@ class Evidence:
     page: str = ""  # the id of its archived page, where it was kept for its failure
     block: str = ""  # who blocked it, and why it was not tried in a higher tier
     ignored: str = ""  # robots.txt, offsite or another middleware refused it
+    given_up: str = ""  # nothing may be asked of its host, for too long now
+    origin: str = ""  # whose robots.txt could not be reached then
     download_error: str = ""  # no response, and no retry is left
     errback: bool = False  # the spider has an errback for that
     replaced: bool = False  # a middleware answered with another request, which is queued
@@ -68,6 +70,8 @@ def settle(seen: Evidence) -> Settlement:  # noqa: PLR0911 - one line per way to
         return Settlement(Verdict.BURY, "unserialisable_child", seen.child_errors[0])
     if seen.item_errors:
         return Settlement(Verdict.NACK, "item_error", seen.item_errors[0])
+    if seen.given_up:
+        return Settlement(Verdict.BURY, "robots_unreachable", seen.given_up)
     if seen.replaced:
         return Settlement(Verdict.ACK, "replaced")
     if seen.ignored:

@@ -18,13 +18,14 @@ from scrapy.settings import BaseSettings
 
 from crawler import config
 from crawler import stats as names
-from crawler.errors import AddressRefusedError
+from crawler.errors import AddressRefusedError, ConfigError
 from crawler.frontier.state.robots import LOCK_MS, CachedRobots, FetchTask
 from crawler.meta import ALLOW_BLOCKED, ROBOTSTXT_RECEIVED
 from crawler.policy import robots
 from crawler.policy.robots import RobotsVerdict
 from crawler.worker.worker import Worker
 
+OLD_NAME: Final = "ROBOTSTXT_UNREACHABLE_DAYS"
 REDIRECTS: Final = 5
 PRIORITY: Final = 1000  # as Scrapy's
 DECLARED_MAX: Final = 32 * 2**20  # bytes; more than MAX_BYTES is not read, but one that declares more than this is odd
@@ -40,17 +41,20 @@ class RobotsConfig:
     cache_size: int = 1_000
     timeout: float = 20
     retry: float = 60
-    unreachable: float = 30 * 86_400
+    unreachable: float = 86_400
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Self:
         """Raises ConfigError when a value is out of range."""
+        if settings.get(OLD_NAME) is not None:
+            allowed = f"nothing: it is gone, ROBOTSTXT_UNREACHABLE_SECONDS = {86_400} takes its place, in seconds"
+            raise ConfigError(OLD_NAME, settings[OLD_NAME], allowed)
         return cls(
             ttl=config.number(settings, "ROBOTSTXT_TTL_SECONDS", 1, 86_400),
             cache_size=config.integer(settings, "ROBOTSTXT_CACHE_SIZE", 1, 1_000_000),
             timeout=config.number(settings, "ROBOTSTXT_TIMEOUT_SECONDS", 1, 600),
             retry=config.number(settings, "ROBOTSTXT_RETRY_SECONDS", 0.1, 3_600),
-            unreachable=86_400 * config.number(settings, "ROBOTSTXT_UNREACHABLE_DAYS", 1, 3_650),
+            unreachable=config.number(settings, "ROBOTSTXT_UNREACHABLE_SECONDS", 1, 31_536_000),
         )
 
 
@@ -138,13 +142,14 @@ class RobotsFetcher:
     def _unreachable(self, origin: str, found: CachedRobots, failing: float) -> CachedRobots:
         self._count(names.ROBOTS_UNREACHABLE)
         wait = robots.next_try_seconds(failing, self._plan.retry)
+        if failing < self._plan.unreachable:  # not later than at the end of its term
+            wait = min(wait, max(self._plan.unreachable - failing, 0.1))
         if not failing:
             what = f"it answers {found.status}" if found.status else "no answer"
             logger.warning(
                 "%s/robots.txt cannot be reached (%s): its pages wait, next try in %.0f s", origin, what, wait
             )
-        verdict = RobotsVerdict.ALLOW if failing > self._plan.unreachable else RobotsVerdict.LATER
-        return CachedRobots(verdict, found.status, round(1000 * wait))
+        return CachedRobots(RobotsVerdict.LATER, found.status, round(1000 * wait), failing_ms=round(1000 * failing))
 
     async def _download(self, origin: str) -> Response:
         meta = {

@@ -17,7 +17,7 @@ from scrapy.utils.spider import iterate_spider_output
 from twisted.python.failure import Failure
 
 from crawler import stats as names
-from crawler.errors import CodecError, OtherReleaseError
+from crawler.errors import CodecError, OtherReleaseError, RobotsUnreachableError
 from crawler.frontier.streams import stream_of
 from crawler.meta import BLOCK, TIER_STAYS, UNFINISHED_TIMES
 from crawler.policy.failures import LEAST_STATUS, REDIRECTS, FailureClass, classify
@@ -121,7 +121,10 @@ class Settler:
         if (held := self._first_download(request)) is None:
             return
         held.evidence.failure = FailureClass.MALFORMED if str(error) == _REDIRECT_LOOP else classify(error)
-        if isinstance(error, IgnoreRequest) and held.evidence.failure is None:
+        if isinstance(error, RobotsUnreachableError):
+            held.evidence.failure = FailureClass.HOST_FAULT
+            held.evidence.given_up, held.evidence.origin = str(error), error.origin
+        elif isinstance(error, IgnoreRequest) and held.evidence.failure is None:
             held.evidence.ignored = str(error) or type(error).__name__
         else:
             held.evidence.download_error = f"{type(error).__name__}: {error}"
@@ -264,7 +267,7 @@ def _words(settlement: Settlement) -> str:
 
 def _detail(request: Request, held: Held, settlement: Settlement) -> dict[str, str | int]:
     seen = held.evidence
-    kept = {"page": seen.page} if seen.page else {}
+    kept = {name: value for name, value in (("page", seen.page), ("origin", seen.origin)) if value}
     return kept | {
         "url": request.url,
         "error": settlement.detail[:2_000],

@@ -11,6 +11,10 @@ for i = 2, #ARGV do
   if letter and letter.host ~= '' then
     result[i - 1] = 1
     remove_letter(kind, id, letter)
+    if letter.reason == 'robots_unreachable' then -- a new term for its robots.txt
+      local origin = cmsgpack.unpack(letter.detail).origin
+      if origin then call('DEL', T .. ':robots:' .. origin) end
+    end
     local member = member_of(id, 0, letter.status, letter.envelope)
     local priority, t = priority_of(member), tally(letter.stream, letter.generation)
     enter(seen_set(letter.stream, letter.generation), letter.envelope, false)

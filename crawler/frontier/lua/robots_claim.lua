@@ -2,20 +2,20 @@
 -- robots_claim: what the fleet knows of an origin's robots.txt, or the task to fetch it, for one worker at a time.
 -- KEYS[1] the shard's tag. ARGV[1] origin, ARGV[2] who asks, ARGV[3] ms for which it alone may fetch (asking again
 -- before they are over prolongs them).
--- Result: {'known', verdict, ms it stays fresh, status, body}, {'fetch', ms since it could not be reached, or 0}, or
--- {'wait'}: somebody else is fetching. O(1).
+-- Result: {'known', verdict, ms it stays fresh, status, body, ms since it could not be reached, or 0}, {'fetch', the last
+-- again}, or {'wait'}: somebody else is fetching. O(1).
 -- T:robots:<origin> HASH verdict, status, until, since, body, sitemaps; T:robots:<origin>:lock STRING who fetches.
 -- include: clock state
 local key = T .. ':robots:' .. ARGV[1]
 local lock = key .. ':lock'
 local verdict, status, until_ms, since, body = unpack(call('HMGET', key, 'verdict', 'status', 'until', 'since', 'body'))
 save_state()
+local failing = tonumber(since or 0) > 0 and now - since or 0
 if until_ms and tonumber(until_ms) > now then
-  return {'known', verdict, tonumber(until_ms) - now, tonumber(status), body}
+  return {'known', verdict, tonumber(until_ms) - now, tonumber(status), body, failing}
 end
 if call('SET', lock, ARGV[2], 'NX', 'PX', ARGV[3]) or call('GET', lock) == ARGV[2] then
   call('PEXPIRE', lock, ARGV[3])
-  since = tonumber(since or 0)
-  return {'fetch', since > 0 and now - since or 0}
+  return {'fetch', failing}
 end
 return {'wait'}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from crawler.frontier.server.shards import Shards
@@ -22,6 +22,7 @@ class CachedRobots:
     fresh_ms: int  # until it is to be fetched again
     rules: str = ""
     sitemaps: tuple[str, ...] = ()
+    failing_ms: int = field(default=0, compare=False)  # since when it could not be reached
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +43,9 @@ class Robots:
         shard = self._shards.of_host(host)
         kind, *rest = await self._shards.run("robots_claim", shard, origin, worker, LOCK_MS)
         if kind == b"known":
-            verdict, fresh_ms, status, body = rest
-            return CachedRobots(RobotsVerdict(verdict.decode()), status, fresh_ms, zlib.decompress(body).decode())
+            verdict, fresh_ms, status, body, failing_ms = rest
+            rules = zlib.decompress(body).decode()
+            return CachedRobots(RobotsVerdict(verdict.decode()), status, fresh_ms, rules, failing_ms=failing_ms)
         return FetchTask(rest[0]) if kind == b"fetch" else None
 
     async def keep(

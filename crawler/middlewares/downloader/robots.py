@@ -23,6 +23,7 @@ from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.misc import build_from_crawler
 
 from crawler import stats as names
+from crawler.errors import RobotsUnreachableError
 from crawler.frontier.state.robots import CachedRobots, FetchTask
 from crawler.policy.robots import RobotsVerdict
 from crawler.worker.access import worker_of
@@ -47,6 +48,7 @@ class Parsed:
     since: float
     expires: float
     later: bool = False
+    failing: float = 0.0  # for so many seconds, when its pages are given up
 
     @property
     def pending(self) -> bool:
@@ -71,6 +73,7 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
         super().__init__(crawler)
         plan = RobotsConfig.from_settings(crawler.settings)
         self._fetcher = RobotsFetcher(crawler, plan, self._robotstxt_useragent or self._default_useragent, clock)
+        self._unreachable = plan.unreachable
         self._clock = clock
         self._uniform = uniform
         self._known: LocalCache[str, Parsed] = LocalCache(plan.cache_size)
@@ -106,6 +109,8 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
 
     def _put_back(self, held: Held | None, origin: str, known: Parsed) -> None:
         """A page goes back to the frontier, uncharged; what has no lease cannot, and is refused."""
+        if known.failing:
+            raise RobotsUnreachableError(origin, known.failing)
         self._count(names.ROBOTS_POSTPONED)
         if held is None or held.downloads > 1:
             raise IgnoreRequest(f"{origin}/robots.txt cannot be reached, so nothing of that site may be asked for now")
@@ -140,6 +145,9 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
     async def _parsed(self, found: CachedRobots, request: Request) -> Parsed:
         now, fresh = self._clock(), found.fresh_ms / 1000
         if found.verdict is RobotsVerdict.LATER:
+            failing = found.failing_ms / 1000
+            if failing >= self._unreachable:  # asked for again soon: a retry of its dead letters begins a new term
+                return Parsed(None, now, now + min(fresh, PATIENCE_SECONDS), later=True, failing=failing)
             return Parsed(None, now, now + fresh, later=True)
         expires = now + min(fresh, LOOK_AGAIN_SECONDS)
         if found.verdict is RobotsVerdict.ALLOW:

@@ -174,6 +174,27 @@ async def test_a_file_that_cannot_be_reached_makes_its_pages_wait_and_nobody_els
     assert "frontier/dead" not in log, "a page that waited was not charged"
 
 
+async def test_pages_of_a_file_that_stays_away_are_dead_letters_and_a_retry_begins_a_new_term(fleet: Fleet) -> None:
+    file = Page("", 500)
+    short: dict[str, Any] = {
+        "ROBOTSTXT_UNREACHABLE_SECONDS": 2,
+        "FRONTIER_BACKOFF_SECONDS": 0.1,
+        "FRONTIER_BREAKER_FAULTS": 0,
+    }
+    with Site(pages(2) | {"/robots.txt": lambda: file}) as site:
+        await fleet.push(site.url("/0"), site.url("/1"))
+        await crawled(fleet, **short)
+        left = await fleet.left()
+        assert (left.states, set(site.requested)) == ({"dead": 2}, {"/robots.txt"})
+        assert left.reasons == ["robots_unreachable"] * 2
+        assert site.url("/robots.txt") in left.letters[0].detail["error"]
+        file = Page(PRIVATE)
+        done = fleet.runner.run("dead", "retry", "walk", "-s", f"FRONTIER_KEY={fleet.key}")
+        assert "2 queued again" in done.stdout
+        await crawled(fleet, **short)
+        assert (await fleet.left()).states == {"done": 2}
+
+
 @pytest.mark.parametrize("wish", ["Crawl-delay: 0.4", "Request-rate: 5/2s"])
 async def test_what_it_asks_for_is_kept_on_the_wire_by_all(fleet: Fleet, wish: str) -> None:
     file = Page(f"User-agent: *\n{wish}\nSitemap: http://a.example/sitemap.xml\n")
