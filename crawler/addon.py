@@ -29,6 +29,7 @@ PATHS: Final = ("EMBEDDED_DATA_DIR", "SPOOL_DIR", "ARCHIVE_DIR")
 EARLY: Final = ("ASYNCIO_EVENT_LOOP",)  # Scrapy reads it before it asks add-ons
 CONSOLES: Final = ("TELNETCONSOLE_ENABLED", "REMOTE_CONTROL_ENABLED")  # off under every command
 VALUES: Final = {name: value for name, value in vars(defaults).items() if name.isupper() and name not in EARLY}
+POETS_BASE: Final = "SCRAPY_POET_REQUEST_FINGERPRINTER_BASE_CLASS"  # what scrapy-poet's fingerprinter builds on
 THEIRS: Final = ("scrapy.", "scrapy_redis.")
 
 logger = logging.getLogger(__name__)
@@ -75,11 +76,13 @@ def complete(settings: BaseSettings) -> None:
     fleet = wanted(settings)
     settings.set("PROJECT_DIR", str(Path(closest_scrapy_cfg() or "scrapy.cfg").resolve().parent), priority=PRIORITY)
     for name, value in VALUES.items():
-        if fleet or name in CONSOLES or not hasattr(default_settings, name):
+        set_by_others = (settings.getpriority(name) or 0) >= SETTINGS_PRIORITIES[PRIORITY]
+        if not set_by_others and (fleet or name in CONSOLES or not hasattr(default_settings, name)):
             settings.set(name, _below_project(settings, value) if name in PATHS else value, priority=PRIORITY)
     if "FRONTIER_SPIDER_SETTINGS" in settings:
         raise ConfigError("FRONTIER_SPIDER_SETTINGS", "...", f"gone: ADDONS = {{{ADDON!r}: 500}} wires the components")
     if fleet:
+        settings.set(POETS_BASE, defaults.REQUEST_FINGERPRINTER_CLASS, priority=PRIORITY)
         for name, ours in components.SCALARS.items():
             _replace(settings, name, ours)
         for name, table in _tables(settings).items():

@@ -7,21 +7,24 @@ import argparse
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, cast
 
 from rich.console import Console
 from scrapy import Spider
 from scrapy.crawler import Crawler
-from scrapy.exceptions import UsageError
+from scrapy.exceptions import NotConfigured, UsageError
 from scrapy.settings import BaseSettings
 from scrapy.spiderloader import get_spider_loader
+from scrapy.utils.conf import build_component_list
 from scrapy.utils.misc import build_from_crawler, load_object
 from scrapy.utils.request import RequestFingerprinterProtocol
 
 from crawler.addon import completed
 from crawler.errors import ShoalError
+from crawler.routing.fingerprint import RequestFingerprinter
 
 if TYPE_CHECKING:
     from scrapy.commands import ScrapyCommand as _Command
@@ -69,10 +72,26 @@ class FleetCommand(OneLine):
 
 def fingerprinter(crawler: Crawler) -> RequestFingerprinterProtocol:
     """What tells the requests of *crawler* apart, as its crawl builds it."""
-    made: RequestFingerprinterProtocol = build_from_crawler(
-        load_object(crawler.settings["REQUEST_FINGERPRINTER_CLASS"]), crawler
-    )
+    kind = load_object(crawler.settings["REQUEST_FINGERPRINTER_CLASS"])
+    made: RequestFingerprinterProtocol = build_from_crawler(kind, crawler)
+    if kind is not RequestFingerprinter:
+        _dress(crawler, made)
     return made
+
+
+def _dress(crawler: Crawler, made: RequestFingerprinterProtocol) -> None:
+    """Give *crawler* what fingerprinters of add-ons look at in a crawl: its spider, and others' middlewares."""
+    crawler.request_fingerprinter = made
+    crawler.stats = load_object(crawler.settings["STATS_CLASS"])(crawler)
+    crawler.spider = crawler.spidercls.from_crawler(crawler)
+    middlewares = []
+    for path in build_component_list(crawler.settings.get_component_priority_dict_with_base("DOWNLOADER_MIDDLEWARES")):
+        kind = load_object(path)
+        if not kind.__module__.startswith(("scrapy.", "crawler.")):
+            with suppress(NotConfigured):
+                middlewares.append(build_from_crawler(kind, crawler))
+    chain = SimpleNamespace(middleware=SimpleNamespace(middlewares=middlewares))
+    crawler.engine = cast("Any", SimpleNamespace(downloader=chain))
 
 
 class _Console(Console):

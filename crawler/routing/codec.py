@@ -223,10 +223,23 @@ def _packs(value: object) -> bool:
 def _name(spider: Spider | type[Spider], callback: Callable[..., Any] | str, request: Request) -> str:
     name = callback if isinstance(callback, str) else getattr(callback, "__name__", "")
     method = getattr(spider, name, None) if name.isidentifier() else None
-    same = isinstance(callback, str) or getattr(method, "__func__", method) is getattr(callback, "__func__", callback)
-    if not callable(method) or not same:
+    same = isinstance(callback, str) or _function(method) is _function(callback)
+    if not same:
+        name = _alias(spider, _function(callback))
+    if not (same and callable(method)) and not name:
         raise CodecError(f"{request} cannot be queued: callback {callback!r} is not a method of spider {spider.name!r}")
     return name
+
+
+def _alias(spider: Spider | type[Spider], function: Any) -> str:
+    """By which name the spider finds *function*, whose own name is another, as that of scrapy-poet's `callback_for`."""
+    classes = (spider if isinstance(spider, type) else type(spider)).__mro__
+    names = (name for one in classes for name, value in vars(one).items() if value is function)
+    return next((name for name in names if _function(getattr(spider, name)) is function), "")
+
+
+def _function(method: Any) -> Any:
+    return getattr(method, "__func__", method)
 
 
 def _class(spider: Spider, state: Mapping[str, Any]) -> type[Request]:

@@ -195,3 +195,33 @@ def test_counts_of_another_kind_are_not_taken_over(count: Any) -> None:
     body = codec.encode(Request("https://shop.example/", meta={"retry_times": 1}), SPIDER)
     now = Request("https://shop.example/", meta={"retry_times": count})
     assert codec.decode(codec.restored(body, now), SPIDER).meta == {"retry_times": 1}
+
+
+class Renamed(Spider):
+    """Methods under another name than their own, one of them overridden."""
+
+    name = "renamed"
+
+    def first(self, response: Response) -> None: ...
+
+    second = first
+
+    def parse(self, response: Response) -> None: ...
+
+
+class Overriding(Renamed):
+    """Its base's `parse` goes by no name here."""
+
+    def parse(self, response: Response) -> None: ...
+
+
+def test_a_callback_is_found_under_the_name_that_the_spider_gives_it() -> None:
+    def parse(self: Spider, response: Response) -> None: ...
+
+    kind = type("Made", (Renamed,), {"parse_page": parse})
+    spider = kind()
+    request = codec.decode(codec.encode(Request("http://a.example/", spider.parse_page), spider), spider)
+    assert request.callback == spider.parse_page
+    inherited = Renamed.parse.__get__(Overriding())
+    with pytest.raises(CodecError, match="is not a method of spider"):
+        codec.encode(Request("http://a.example/", inherited), Overriding())

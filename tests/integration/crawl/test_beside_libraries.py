@@ -1,0 +1,79 @@
+"""The add-on beside scrapy-poet, Spidermon and Scrapy's media pipelines, on the real libraries."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+from pymongo.asynchronous.database import AsyncDatabase
+
+from tests.crawling import Fleet, count, options
+from tests.integration.crawl.test_any_spider import SETTINGS, Crawls, feed, pages
+from tests.sites import Page, Site
+
+LIBRARIES = {"SPIDER_MODULES": "tests.integration.crawl.library_spiders"}
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    dot = io.BytesIO()
+    Image.new("RGB", (60, 60)).save(dot, "PNG")
+    with Site(pages() | {"/dot.png": Page(dot.getvalue(), headers={"Content-Type": "image/png"})}) as site:
+        yield site
+
+
+@pytest.fixture
+def crawls(fleet: Fleet, site: Site) -> Crawls:
+    return Crawls(fleet, site)
+
+
+@pytest.mark.parametrize("place", [300, 700], ids=["first", "second"])
+@pytest.mark.parametrize("spider", ["poet", "dummy"])
+async def test_scrapy_poet_before_and_behind_our_addon(
+    crawls: Crawls, mongo_database: AsyncDatabase[dict[str, Any]], tmp_path: Path, spider: str, place: int
+) -> None:
+    addons = {"crawler.addon.Shoal": 500, "scrapy_poet.Addon": place}
+    scrapys, ours = tmp_path / "scrapys.json", tmp_path / "ours.json"
+    await crawls.run(spider, "-O", str(scrapys), FRONTIER_ENABLED=False, ADDONS=addons, **LIBRARIES)
+    asked = crawls.asked()
+    log = await crawls.run(spider, "-O", str(ours), ADDONS=addons, **LIBRARIES)
+    assert crawls.asked() == asked
+    assert feed(ours) == feed(scrapys) != []
+    assert await mongo_database["items"].count_documents({}) == len(feed(ours))
+    assert "ScrapyPoetRequestFingerprinter" in log
+    assert count(log, "frontier/acked") == len(asked) or spider == "dummy"
+
+
+@pytest.mark.parametrize("place", [300, 700], ids=["first", "second"])
+async def test_push_knows_requests_by_the_fingerprints_of_scrapy_poet(crawls: Crawls, place: int) -> None:
+    addons = {"crawler.addon.Shoal": 500, "scrapy_poet.Addon": place}
+    await crawls.run("poet", ADDONS=addons, **LIBRARIES)
+    given = options(SETTINGS | LIBRARIES | {"FRONTIER_KEY": crawls.fleet.key, "ADDONS": addons})
+    line = json.dumps({"url": crawls.site.url("/author/1"), "callback": "parse_author"})
+    pushed = crawls.fleet.runner.run("push", "poet", "-", *given, input=line)
+    assert "1 known already" in pushed.stdout, pushed.stderr
+    other = crawls.fleet.runner.run("push", "poet", crawls.site.url("/author/1"), *given)
+    assert "1 pushed to poet" in other.stdout, "another callback needs other page objects"
+
+
+async def test_spidermon_validates_items_and_runs_its_monitors(crawls: Crawls) -> None:
+    log = await crawls.run("validated", **LIBRARIES)
+    assert count(log, "spidermon/validation/items") == 2
+    assert count(log, "spidermon/validation/items/errors") == 1
+    assert "[Spidermon] 1 monitor in" in log
+    assert count(log, "frontier/acked") == 1
+
+
+async def test_files_and_images_are_fetched_beside_the_queue(crawls: Crawls, tmp_path: Path) -> None:
+    pipelines = {"scrapy.pipelines.files.FilesPipeline": 1, "scrapy.pipelines.images.ImagesPipeline": 2}
+    stores = {"FILES_STORE": str(tmp_path / "files"), "IMAGES_STORE": str(tmp_path / "images")}
+    log = await crawls.run("media", ITEM_PIPELINES=pipelines, **stores, **LIBRARIES)
+    assert count(log, "file_count") == 2
+    assert len(list((tmp_path / "files" / "full").iterdir())) == 1
+    assert len(list((tmp_path / "images" / "full").iterdir())) == 1
+    assert crawls.asked() == ["GET /dot.png ", "GET /feed.csv ", "GET /page/1/ "]
