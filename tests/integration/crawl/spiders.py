@@ -131,9 +131,9 @@ class StandingSpider(FrontierSpider):
     """Holds up its event loop for `seconds` at its page /stand."""
 
     name = "standing"
-    seconds = "0"
+    seconds = 3.0
 
     def parse(self, response: Response) -> Iterator[Any]:
         if response.url.endswith("/stand"):
-            time.sleep(float(self.seconds))
+            time.sleep(self.seconds)
         yield {"url": response.url}

@@ -10,11 +10,11 @@ from contextlib import suppress
 from typing import Any
 
 from tests.crawling import SHORT_LEASE, Fleet, count, ended, said
+from tests.integration.crawl.spiders import StandingSpider
 from tests.integration.extensions.visiting import ADDRESS, get
 from tests.sites import Page, Site
 from tests.zygote import Forked
 
-LEASE = SHORT_LEASE["FRONTIER_LEASE_SECONDS"]
 PROBED: dict[str, Any] = SHORT_LEASE | {
     "ITEM_PIPELINES": {},
     "METRICS_PORT": 0,
@@ -37,11 +37,12 @@ async def _probed(worker: Forked, until: Callable[[], bool]) -> set[int]:
 
 async def test_pages_of_a_worker_that_stands_still_are_fetched_and_stored_once(fleet: Fleet) -> None:
     """One callback of twice the lease; its neighbours wait in the buffer, are on the wire, or have just ended."""
+    assert StandingSpider.seconds >= 2 * SHORT_LEASE["FRONTIER_LEASE_SECONDS"]
     hold = threading.Event()
     pages = {"/stand": Page(hold=hold)} | {f"/{number}": Page(hold=hold) for number in range(7)}
     with Site(pages) as site:
         await fleet.push(*map(site.url, pages), spider="standing", hosts=8)
-        worker = fleet.runner.fork("crawl", "standing", "-a", f"seconds={2 * LEASE}", *fleet.options(**PROBED))
+        worker = fleet.start("standing", **PROBED)
         await site.asked(4)
         helper = fleet.start("standing", **PROBED)
         await said(helper, "Metrics and probes")
