@@ -23,6 +23,7 @@ from crawler.frontier.command_session import session
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import HostState, SpiderStats, WorkerState
 from crawler.frontier.state.tiers import Spent, Tiers
+from crawler.frontier.state.waiting import WaitingHost
 from crawler.policy.tiers import TIERS, Tier, rank
 
 WATCH_SECONDS = 2.0
@@ -42,6 +43,7 @@ class Snapshot:
     waiting_hosts: int
     dead_letters: int  # of all spiders, with start URLs that could not be read
     hosts: Sequence[HostState]
+    waiting: Sequence[WaitingHost]  # whose requests wait for something else than their turn
     workers: Sequence[WorkerState]
     advice: Sequence[str]  # on the server's configuration
     bytes_per_queued: float | None  # measured on a sample of the whole frontier; None where there is nothing
@@ -112,6 +114,7 @@ async def look(frontier: Frontier, spider: str | None) -> Snapshot:
         waiting_hosts=stats.waiting_hosts,
         dead_letters=await frontier.dead.count(),
         hosts=await frontier.census.hosts(spider, TOP_HOSTS),
+        waiting=await frontier.census.waiting(spider, TOP_HOSTS),
         advice=frontier.advice,
         bytes_per_queued=bytes_per_queued,
         bytes_per_seen=bytes_per_seen,
@@ -136,6 +139,10 @@ def render(seen: Snapshot) -> Group:
         told = [f"{tier} {sums['requests']:,.0f} requests, cost {sums['cost']:g}" for tier, sums in seen.spent.items()]
         parts.append("Today (UTC): " + "; ".join(told) + ".")
     parts.append(f"Eligible hosts, which may be visited now: {seen.eligible_hosts}; {seen.waiting_hosts} later.")
+    parts.extend(
+        f"{one.host} waits with {one.pages:,} pages, next in {_seconds(one.until_ms)}: {one.why}."
+        for one in seen.waiting
+    )
     if seen.dead_letters:
         parts.append(f"Dead letters of all spiders: {seen.dead_letters:,}. `scrapy dead list` says why.")
     sizes = [(seen.bytes_per_queued, "queued"), (seen.bytes_per_seen, "seen")]

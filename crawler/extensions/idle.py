@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Callable
 from time import monotonic
-from typing import Self
+from typing import Final, Self
 
 from scrapy import Spider, signals
 from scrapy.crawler import Crawler
@@ -13,9 +14,15 @@ from scrapy.exceptions import DontCloseSpider, NotConfigured
 
 from crawler import config
 from crawler.frontier.server import server_check
+from crawler.frontier.server.outage import UNAVAILABLE
 from crawler.worker.access import worker_of
 from crawler.worker.maintenance import start_key
 from crawler.worker.scheduler import in_use
+from crawler.worker.worker import Worker
+
+TELL_SECONDS: Final = 60.0  # between two lines of what an idle worker waits for
+LOOK_SECONDS: Final = 0.5  # until the next look, while there is nothing to say
+MOST_TOLD: Final = 5  # hosts
 
 logger = logging.getLogger(__name__)
 
@@ -34,6 +41,8 @@ class IdleExtension:
         self._max_idle = max_idle_seconds
         self._clock = clock
         self._said = False
+        self._told_at = -TELL_SECONDS
+        self._telling: asyncio.Task[None] | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -61,4 +70,20 @@ class IdleExtension:
                     "redis": server_check.address(worker.frontier.client),
                 },
             )
+        if not finished and self._clock() - self._told_at >= TELL_SECONDS:
+            self._told_at = self._clock()
+            self._telling = asyncio.get_running_loop().create_task(self._tell(worker, spider.name))
         raise DontCloseSpider
+
+    async def _tell(self, worker: Worker, spider: str) -> None:
+        """Say which hosts the job waits for."""
+        try:
+            hosts = await worker.frontier.census.waiting(spider, MOST_TOLD)
+        except UNAVAILABLE as error:
+            logger.debug("Redis did not say what is waited for: %s", error)
+            return
+        told = [f"{one.host} ({one.pages} pages, next in {one.until_ms / 1000:.0f} s: {one.why})" for one in hosts]
+        if told:
+            logger.info("Idle, waiting for %s", "; ".join(told))
+        else:
+            self._told_at = self._clock() - TELL_SECONDS + LOOK_SECONDS

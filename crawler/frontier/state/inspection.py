@@ -14,6 +14,7 @@ from crawler.frontier.server import keys
 from crawler.frontier.server.shards import Shards, pack, unpack
 from crawler.frontier.state.robots import Robots
 from crawler.frontier.state.tiers import read_learned
+from crawler.frontier.state.waiting import WaitingHost, waiting
 from crawler.frontier.streams import tier_of
 from crawler.policy.tiers import Tier
 
@@ -113,6 +114,11 @@ class Inspection:
         queued = await self._queued(spider)
         leading = sorted(queued, key=lambda place: (-queued[place], place))[:top]
         return [await self._host(*place, queued[place], now) for place in leading]
+
+    async def waiting(self, spider: str | None = None, top: int = 20) -> list[WaitingHost]:
+        """The hosts whose requests wait for something else than their turn, with the most of them first."""
+        now = (await self.stats(spider)).now_ms
+        return (await waiting(self._shards, await self.hosts(spider, top), spider, now))[:top]
 
     async def sizes(self) -> tuple[float | None, float | None]:
         """Bytes per queued URL and per seen URL, measured on a few keys of each kind; None where there is nothing.

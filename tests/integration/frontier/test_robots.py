@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from crawler.frontier.server.shards import pack
 from crawler.frontier.state.robots import CachedRobots, FetchTask
 from crawler.policy.robots import RobotsVerdict
-from tests.integration.frontier.making import Timed, message, timed
+from tests.integration.frontier.making import START_MS, Timed, message, timed
 
 HOST, ORIGIN = "a.example", "https://a.example"
 RULES = CachedRobots(
@@ -120,3 +122,20 @@ async def test_sitemaps_are_shown_with_their_host(redis_client: Any) -> None:
     await keep(world, RULES)
     [state] = await world.frontier.census.hosts()
     assert state.sitemaps == {ORIGIN: list(RULES.sitemaps)}
+
+
+async def test_the_hosts_whose_pages_wait_for_it_are_told(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    pages = [
+        replace(message(number, HOST, "s"), body=pack({"u": f"{ORIGIN}/{number}"}), not_before_ms=START_MS + 60_000)
+        for number in range(3)
+    ]
+    await world.frontier.push([*pages, replace(message(9, "b.example", "s"), not_before_ms=START_MS + 5_000)])
+    await world.frontier.robots.claim(HOST, ORIGIN, "w")
+    assert await keep(world, LATER, unreachable=True)
+    await world.pass_ms(1_000)
+    first, second = await world.frontier.census.waiting("s")
+    assert (first.host, first.pages, first.until_ms) == (HOST, 3, 59_000)
+    assert first.why == f"{ORIGIN}/robots.txt cannot be reached, for 1 s now"
+    assert (second.host, second.pages, second.why) == ("b.example", 1, "put off until then")
+    assert await world.frontier.census.waiting("other") == []
