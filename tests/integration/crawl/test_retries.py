@@ -103,7 +103,7 @@ async def test_what_is_behind_an_open_breaker_waits_and_keeps_its_retries(fleet:
     dead = [f"{REFUSED}/{number}" for number in range(30)]
     with Site({f"/{number}": Page() for number in range(30)}) as site:
         await fleet.push(*dead, *map(site.url, site.pages), cap=1)
-        worker = fleet.start(FRONTIER_BREAKER_FAULTS=3, RETRY_TIMES=5)
+        worker = fleet.start(FRONTIER_BREAKER_FAULTS=3, RETRY_TIMES=5, CONCURRENT_REQUESTS_PER_DOMAIN=1)
         await fleet.until(lambda now: now.counters.done == 30)
         await fleet.until(lambda now: now.counters.queued + now.counters.delayed == 30)
         shown = fleet.runner.run("status", "walk", "--json", "-s", f"FRONTIER_KEY={fleet.key}").stdout
@@ -123,6 +123,7 @@ async def test_a_host_that_works_again_is_found_out_by_one_probe(fleet: Fleet) -
     with Site({f"/{number}": lambda: next(answers, Page()) for number in range(8)}) as site:
         await fleet.push(*map(site.url, site.pages), cap=1)
         quick: dict[str, Any] = {"FRONTIER_BREAKER_FAULTS": 2, "FRONTIER_BREAKER_SECONDS": 1, "RETRY_TIMES": 3}
+        quick |= {"CONCURRENT_REQUESTS_PER_DOMAIN": 1}
         status, log = await ended(fleet.start(**quick))
         times = [request.at for request in site.received]
     assert status == 0

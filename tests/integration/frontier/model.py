@@ -305,7 +305,8 @@ class Model:
             return 0
         host, wire = self.hosts[held.host], self.now - report.elapsed_ms
         again = report.again or held.status in {429, 503}
-        answer = 1 if report.excused else self._adapt(host, wire, report, again=again)
+        granted = held.start_by - self.config.start_within_ms
+        answer = 1 if report.excused else self._adapt(host, wire, granted, report, again=again)
         held.status = report.status
         if number in self.urls:
             self.urls[number].status = report.status
@@ -319,7 +320,7 @@ class Model:
                 del self.held[number]
         return answer
 
-    def _adapt(self, host: Host, wire: float, report: Report, *, again: bool) -> int:
+    def _adapt(self, host: Host, wire: float, granted: float, report: Report, *, again: bool) -> int:
         complains = report.status in {429, 503}
         if report.status:
             mean = 0.8 * host.latency + 0.2 * report.latency_ms
@@ -333,7 +334,7 @@ class Model:
         else:
             host.bad += 1
         is_fault = report.fault or (report.status >= 500 and not (report.status == 503 and report.retry_after_ms))
-        return self._judge(host, wire, report.status, is_fault=is_fault, complains=complains)
+        return self._judge(host, min(wire, granted), report.status, is_fault=is_fault, complains=complains)
 
     def back_off(self, name: str, elapsed: int, status: int, *, again: bool) -> int:
         """A block page under a status that was reported."""

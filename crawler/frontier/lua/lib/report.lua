@@ -10,7 +10,7 @@ local function report(r, id, row, jitter)
   local h, wire, answer = host(r[HOST]), now - elapsed, 1
   local again = (flags >= 8 or r[STATUS] == 429 or r[STATUS] == 503) and 1 or 0
   if flags % 4 < 2 then
-    answer = adapt(h, pace_of(r[HOST], h), wire, latency, status, retry_after, flags % 8 >= 4, again, jitter)
+    answer = adapt(h, pace_of(r[HOST], h), wire, r[START_BY] - START_MS, latency, status, retry_after, flags % 8 >= 4, again, jitter)
   end
   r[STATUS] = status
   unsettled[r[HOST]] = true -- its pace, or its breaker, may have changed

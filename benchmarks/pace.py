@@ -1,0 +1,212 @@
+"""`make bench-pace`: does the pace find what a site allows, with real workers and a real site on loopback?
+
+The site is a token bucket of R a second, its capacity R; what comes beyond is a 429. Writes docs/benchmarks-pace.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from benchmarks import document
+from crawler.embedded import ensure
+
+DOCUMENT: Final = Path(__file__).resolve().parent.parent / "docs" / "benchmarks-pace.md"
+WARM_SECONDS: Final = 60.0
+PROJECT: Final = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True)
+class Case:
+    """One run; *noise*: share of answers that are refused whatever the pace, under *status*."""
+
+    name: str
+    rate: float = 0.0
+    retry_after: int | None = None
+    cap: int = 1
+    workers: int = 1
+    fleets: int = 1
+    delay: float = 0.01
+    noise: float = 0.0
+    status: int = 429
+    bar: str = ""
+
+
+DENIED: Final = (
+    b"<html><head><title>Just a moment...</title></head><body><script>window._cf_chl_opt={};</script>"
+    b'<form id="challenge-form" action="/?__cf_chl_f_tk=1"></form></body></html>'
+)
+
+
+class Site:
+    """Answers on one address, and notes when and what."""
+
+    def __init__(self, case: Case) -> None:
+        self._case = case
+        self._tokens, self._at = case.rate, time.monotonic()
+        self.log: list[tuple[float, str, int]] = []
+
+    def _status(self) -> int:
+        case, now = self._case, time.monotonic()
+        if case.rate:
+            self._tokens = min(case.rate, self._tokens + (now - self._at) * case.rate)
+            self._at = now
+            if self._tokens < 1:
+                return 429
+            self._tokens -= 1
+        return case.status if random.random() < case.noise else 200
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One connection."""
+        try:
+            while head := await reader.readuntil(b"\r\n\r\n"):
+                path = head.split(b" ", 2)[1].decode()
+                status = self._status()
+                self.log.append((time.monotonic(), path.split("/")[1], status))
+                body = {403: DENIED, 200: b"<html><title>A page</title><p>Here.</html>"}.get(status, b"too many")
+                extra = ""
+                if status == 429 and self._case.retry_after:
+                    extra = f"Retry-After: {self._case.retry_after}\r\n"
+                if status == 403:
+                    extra = "Server: cloudflare\r\ncf-mitigated: challenge\r\n"
+                writer.write(
+                    f"HTTP/1.1 {status} X\r\nContent-Type: text/html\r\n{extra}Content-Length: {len(body)}\r\n\r\n".encode()
+                    + body
+                )
+        except (asyncio.IncompleteReadError, ConnectionError):
+            writer.close()
+
+
+def _worker(redis_url: str, key: str, case: Case, log: Path) -> subprocess.Popen[bytes]:
+    settings = {
+        "FRONTIER_KEY": key,
+        "DOWNLOAD_DELAY": case.delay,
+        "CONCURRENT_REQUESTS_PER_DOMAIN": case.cap,
+        "ROBOTSTXT_OBEY": False,
+        "GUARD_ALLOWED_NETWORKS": "127.0.0.0/8",
+        "METRICS_PORT": -1,
+        "ITEM_PIPELINES": "{}",
+        "ARCHIVE_PAGES": "none",
+        "LOG_LEVEL": "WARNING",
+        "SPIDER_MODULES": "tests.integration.crawl.spiders",
+    }
+    arguments = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]
+    return subprocess.Popen(
+        [sys.executable, "-m", "scrapy", "crawl", "walk", *arguments],
+        cwd=PROJECT,
+        env=os.environ | {"REDIS_URL": redis_url},
+        stdout=log.open("ab"),
+        stderr=subprocess.STDOUT,
+    )
+
+
+async def _push(redis_url: str, keys: Sequence[str], port: int, case: Case, count: int) -> None:
+    import redis.asyncio
+
+    from crawler.frontier.config import FrontierConfig
+    from crawler.frontier.frontier import Frontier
+    from crawler.frontier.messages import Message
+    from crawler.routing import codec
+    from scrapy import Request
+    from tests.integration.crawl.spiders import WalkSpider
+
+    async with redis.asyncio.from_url(redis_url) as client:
+        for key in keys:
+            frontier = Frontier(client, FrontierConfig(key=key))
+            await frontier.open()
+            messages = [
+                Message(
+                    host="127.0.0.1",
+                    stream="walk",
+                    spider="walk",
+                    body=codec.encode(Request(f"http://127.0.0.1:{port}/{key}/{number}"), WalkSpider),
+                    fingerprint=number + 1,
+                    delay_ms=round(case.delay * 1000),
+                    cap=case.cap,
+                )
+                for number in range(count)
+            ]
+            await frontier.push(messages)
+
+
+async def measure(redis_url: str, case: Case, seconds: float, warm: float, log: Path) -> list[tuple[float, float]]:
+    """Good pages a second, and the share refused, of each fleet."""
+    site = Site(case)
+    server = await asyncio.start_server(site.serve, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    keys = [f"pace{random.getrandbits(32):08x}" for _ in range(case.fleets)]
+    await _push(redis_url, keys, port, case, int(seconds * (case.rate or 1 / case.delay) * 1.2) + 200)
+    workers = [_worker(redis_url, key, case, log) for key in keys for _ in range(case.workers)]
+    try:
+        began = time.monotonic()
+        while not site.log and time.monotonic() - began < 60:
+            await asyncio.sleep(0.1)
+        began = time.monotonic()
+        await asyncio.sleep(seconds)
+        ended = time.monotonic()
+    finally:
+        for worker in workers:
+            worker.kill()
+            worker.wait()
+        server.close()
+    told = []
+    for key in keys:
+        seen = [status for at, name, status in site.log if name == key and began + warm <= at <= ended]
+        good = seen.count(200)
+        told.append((good / (ended - began - warm), (len(seen) - good) / max(1, len(seen))))
+    return told
+
+
+def cases(short: bool) -> list[Case]:
+    """All, or the telling ones."""
+    limits = [
+        Case(f"limit {rate}, Retry-After {asked or 'none'}", rate, asked, cap, workers, delay=min(0.1, 0.4 / rate))
+        for rate in ((5, 20) if short else (1, 5, 20, 100))
+        for asked in (None, 1)
+        for cap, workers in (((8, 1),) if short else ((1, 1), (8, 1), (8, 4)))
+    ]
+    return [
+        *limits,
+        Case("two fleets, limit 20", 20, None, 8, 1, fleets=2, delay=0.02),
+        Case("no refusals", delay=0.1),
+        Case("5 % block pages", delay=0.1, noise=0.05, status=403),
+        Case("5 % of 429", delay=0.1, noise=0.05),
+        Case("only 429", delay=0.1, noise=1.0),
+        Case("only block pages", delay=0.1, noise=1.0, status=403),
+    ]
+
+
+def main() -> int:
+    """Print and write one row per case."""
+    parser = argparse.ArgumentParser(prog="benchmarks.pace", description="What sites allow, and what they get")
+    parser.add_argument("--seconds", type=float, default=180)
+    parser.add_argument("--warm", type=float, default=WARM_SECONDS)
+    parser.add_argument("--short", action="store_true", help="the telling cases only")
+    given = parser.parse_args()
+    rows = ["| case | cap | workers | good pages/s | refused |", "|---|---|---|---|---|"]
+    with tempfile.TemporaryDirectory() as directory:
+        url = ensure(Path(directory), mongodb=False, preferred_ports=False).redis_url
+        for case in cases(given.short):
+            told = asyncio.run(measure(url, case, given.seconds, given.warm, Path(directory) / "workers.log"))
+            good, bad = (", ".join(f"{row[at]:{form}}" for row in told) for at, form in ((0, ".2f"), (1, ".1%")))
+            rows.append(f"| {case.name} | {case.cap} | {case.workers} | {good} | {bad} |")
+            print(rows[-1], flush=True)
+        if not told:
+            print(json.dumps({"error": "nothing measured"}))
+    document.write("pace", "\n".join(rows), DOCUMENT)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
