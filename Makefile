@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo shop test lint format bench bench-storage extraction blocks bench-reparse docs clean chaos bench-fairness bench-handlers bench-frontier bench-engine mutants
+.PHONY: help setup lock demo shop test lint format bench bench-storage extraction blocks bench-reparse docs clean chaos bench-fairness bench-pace bench-handlers bench-frontier bench-engine mutants
 
 help:  ## Show the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -72,6 +72,9 @@ bench-fairness: $(STAMP)  ## What slow hosts, a far Redis and a huge site cost t
 
 bench-engine: $(STAMP)  ## The parts of Scrapy that we replace, beside its own; writes crawler/engine/README.md
 	@$(BIN)/python -m benchmarks.engine $(ARGS)
+
+bench-pace: $(STAMP)  ## What sites allow and what they get: limits, block pages, two fleets; writes docs/benchmarks-pace.md
+	@$(BIN)/python -m benchmarks.pace $(ARGS)
 
 bench-frontier: $(STAMP)  ## The frontier beside scrapy-redis: Redis CPU, requests/s, bytes per URL; writes docs/benchmarks-frontier.md
 	@$(BIN)/python -m benchmarks.frontier $(ARGS)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import os
 import random
 import subprocess
@@ -19,8 +18,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import redis.asyncio
+from scrapy import Request
+
 from benchmarks import document
 from crawler.embedded import ensure
+from crawler.frontier.config import FrontierConfig
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.messages import Message
+from crawler.routing import codec
+from tests.integration.crawl.spiders import WalkSpider
 
 DOCUMENT: Final = Path(__file__).resolve().parent.parent / "docs" / "benchmarks-pace.md"
 WARM_SECONDS: Final = 60.0
@@ -56,6 +63,7 @@ class Site:
         self._case = case
         self._tokens, self._at = case.rate, time.monotonic()
         self.log: list[tuple[float, str, int]] = []
+        self.asked = asyncio.Event()
 
     def _status(self) -> int:
         case, now = self._case, time.monotonic()
@@ -73,6 +81,7 @@ class Site:
             while head := await reader.readuntil(b"\r\n\r\n"):
                 path = head.split(b" ", 2)[1].decode()
                 status = self._status()
+                self.asked.set()
                 self.log.append((time.monotonic(), path.split("/")[1], status))
                 body = {403: DENIED, 200: b"<html><title>A page</title><p>Here.</html>"}.get(status, b"too many")
                 extra = ""
@@ -80,10 +89,8 @@ class Site:
                     extra = f"Retry-After: {self._case.retry_after}\r\n"
                 if status == 403:
                     extra = "Server: cloudflare\r\ncf-mitigated: challenge\r\n"
-                writer.write(
-                    f"HTTP/1.1 {status} X\r\nContent-Type: text/html\r\n{extra}Content-Length: {len(body)}\r\n\r\n".encode()
-                    + body
-                )
+                told = f"Content-Type: text/html\r\n{extra}Content-Length: {len(body)}\r\n\r\n"
+                writer.write(f"HTTP/1.1 {status} X\r\n{told}".encode() + body)
         except (asyncio.IncompleteReadError, ConnectionError):
             writer.close()
 
@@ -112,14 +119,6 @@ def _worker(redis_url: str, key: str, case: Case, log: Path) -> subprocess.Popen
 
 
 async def _push(redis_url: str, keys: Sequence[str], port: int, case: Case, count: int) -> None:
-    import redis.asyncio
-
-    from crawler.frontier.config import FrontierConfig
-    from crawler.frontier.frontier import Frontier
-    from crawler.frontier.messages import Message
-    from crawler.routing import codec
-    from scrapy import Request
-    from tests.integration.crawl.spiders import WalkSpider
 
     async with redis.asyncio.from_url(redis_url) as client:
         for key in keys:
@@ -149,9 +148,7 @@ async def measure(redis_url: str, case: Case, seconds: float, warm: float, log: 
     await _push(redis_url, keys, port, case, int(seconds * (case.rate or 1 / case.delay) * 1.2) + 200)
     workers = [_worker(redis_url, key, case, log) for key in keys for _ in range(case.workers)]
     try:
-        began = time.monotonic()
-        while not site.log and time.monotonic() - began < 60:
-            await asyncio.sleep(0.1)
+        await asyncio.wait_for(site.asked.wait(), 60)
         began = time.monotonic()
         await asyncio.sleep(seconds)
         ended = time.monotonic()
@@ -202,8 +199,6 @@ def main() -> int:
             good, bad = (", ".join(f"{row[at]:{form}}" for row in told) for at, form in ((0, ".2f"), (1, ".1%")))
             rows.append(f"| {case.name} | {case.cap} | {case.workers} | {good} | {bad} |")
             print(rows[-1], flush=True)
-        if not told:
-            print(json.dumps({"error": "nothing measured"}))
     document.write("pace", "\n".join(rows), DOCUMENT)
     return 0
 
