@@ -88,6 +88,7 @@ class Model:
     seq: int = 0
     evicted: int = 0
     urls: dict[int, Url] = field(default_factory=dict)
+    roomless: set[int] = field(default_factory=set)  # put off, and recalled once there is room
     held: dict[int, Held] = field(default_factory=dict)
     hosts: dict[str, Host] = field(default_factory=lambda: defaultdict(Host))
     seen: dict[tuple[str, str], set[int]] = field(default_factory=lambda: defaultdict(set))
@@ -245,8 +246,12 @@ class Model:
                     self._reap(int(name))
         for number, url in self.urls.items():
             if url.state == "delayed" and url.at <= self.now:
-                retried = bool(url.status)
-                self._move(number, "queued", self._again(number) if retried else self._score(url.message.priority))
+                self.roomless.discard(number)
+                self._move_to_queue(number)
+
+    def _move_to_queue(self, number: int) -> None:
+        url = self.urls[number]
+        self._move(number, "queued", self._again(number) if url.status else self._score(url.message.priority))
 
     def _again(self, number: int) -> float:
         """Where a retry belongs: beside the first in its host's queue."""
@@ -453,10 +458,34 @@ class Model:
         self._remove(number, "dropped")
         return True
 
-    def renew(self, number: int, token: int, *, suspended: bool) -> bool:
+    def put_off(self, number: int, token: int, *, delay_ms: int) -> bool:
+        held = self._valid(number, token)
+        if held is None or number not in self.urls:
+            return False
+        self.tick()
+        self._release_unreported(held)
+        self._uncharge(number, held)
+        self._move(number, "delayed", self.now + delay_ms)
+        self.roomless.add(number)
+        return True
+
+    def recall(self) -> int:
+        """All that was put off and has not come back by itself, in the order of its time."""
+        self.tick()
+        waiting = [number for number in self.roomless if number in self.urls and self.urls[number].state == "delayed"]
+        for number in sorted(waiting, key=lambda one: self.urls[one].at):
+            self._move_to_queue(number)
+        self.roomless.clear()
+        return len(waiting)
+
+    def renew(self, number: int, token: int, *, suspended: bool, for_room: bool = False) -> bool:
         held = self._valid(number, token)
         if held is None:
             return False
+        if for_room and held.started and held.released:
+            if number in self.urls:
+                self.urls[number].deliveries -= 1
+            held.started = 0
         if suspended and held.started:
             renewed = held.expires - self.config.lease_ms
             held.started += max(0, self.now - max(renewed, held.started))

@@ -143,7 +143,7 @@ def _read_queues(seen: Observation, keys: dict[str, Any]) -> None:
             for entry in entries:
                 _place(seen, "queued", stream, host, entry[8:], _order(entry)[0])
             seen.early += len(entries) if kind == "early" else 0
-    for entry, ready in _pairs(keys.get("delayed", [])):
+    for entry, ready in (*_pairs(keys.get("delayed", [])), *_pairs(keys.get("delayed:room", []))):
         stream_end = 1 + entry[0]
         host_end = stream_end + 1 + entry[stream_end]
         names = entry[1:stream_end].decode(), entry[stream_end + 1 : host_end].decode()

@@ -331,13 +331,25 @@ class FrontierMachine(RuleBasedStateMachine):
     def give_back(self, chosen: list[tuple[int, bool]]) -> None:
         self.settle(chosen, self.frontier.give_back, self.model.give_back)
 
-    @rule(chosen=handles, suspended=st.booleans())
-    def renew(self, chosen: list[tuple[int, bool]], suspended: bool) -> None:
+    @rule(chosen=handles, how=st.sampled_from(({}, {"suspended": True}, {"for_room": True})))
+    def renew(self, chosen: list[tuple[int, bool]], how: dict[str, bool]) -> None:
         self.settle(
             chosen,
-            lambda batch: self.frontier.renew(batch, suspended=suspended),
-            lambda number, token: self.model.renew(number, token, suspended=suspended),
+            lambda batch: self.frontier.renew(batch, **how),
+            lambda number, token: self.model.renew(number, token, **{"suspended": False} | how),
         )
+
+    @rule(chosen=handles, delay_ms=st.sampled_from((0, 1, 5_000, 150_000)), sent=st.booleans())
+    def put_off(self, chosen: list[tuple[int, bool]], delay_ms: int, sent: bool) -> None:
+        for handle in self.pick(chosen[:1]):
+            if sent:
+                self.send([handle])
+            answer = self.run(self.frontier.put_off([handle], delay_ms=delay_ms))
+            assert answer == [self.model.put_off(number_of(handle[0]), handle[1], delay_ms=delay_ms)]
+
+    @rule()
+    def recall(self) -> None:
+        assert self.run(self.frontier.recall()) == self.model.recall()
 
     @rule(
         chosen=handles,
