@@ -19,7 +19,7 @@ from crawler.spiders.products import ProductsSpider
 from tests.crawling import Fleet, count, ended, open_frontier, options
 from tests.sites import Page, Site
 
-ANY_PACE = {"DOWNLOAD_DELAY": 0, "CONCURRENT_REQUESTS_PER_DOMAIN": 100}
+ANY_PACE = {"DOWNLOAD_DELAY": 0, "CONCURRENT_REQUESTS_PER_DOMAIN": 100, "AUTOTHROTTLE_ENABLED": False}
 
 
 @dataclass(frozen=True)
