@@ -177,8 +177,7 @@ async def test_a_file_that_cannot_be_reached_makes_its_pages_wait_and_nobody_els
 async def test_pages_of_a_file_that_stays_away_are_dead_letters_and_a_retry_begins_a_new_term(fleet: Fleet) -> None:
     file = Page("", 500)
     short: dict[str, Any] = {
-        "ROBOTSTXT_UNREACHABLE_SECONDS": 2,
-        "FRONTIER_BACKOFF_SECONDS": 0.1,
+        "ROBOTSTXT_UNREACHABLE_SECONDS": 8,
         "FRONTIER_BREAKER_FAULTS": 0,
     }
     with Site(pages(2) | {"/robots.txt": lambda: file}) as site:
