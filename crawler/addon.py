@@ -19,7 +19,7 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, Settings, default
 from scrapy.utils.conf import build_component_list, closest_scrapy_cfg
 from scrapy.utils.misc import load_object
 
-from crawler import components, config, defaults
+from crawler import components, config, defaults, moved
 from crawler.errors import ConfigError
 from crawler.extensions.logs import LogAddon
 
@@ -83,6 +83,7 @@ def complete(settings: BaseSettings) -> None:
         raise ConfigError("FRONTIER_SPIDER_SETTINGS", "...", f"gone: ADDONS = {{{ADDON!r}: 500}} wires the components")
     if fleet:
         settings.set(POETS_BASE, defaults.REQUEST_FINGERPRINTER_CLASS, priority=PRIORITY)
+        _rename(settings)
         for name, ours in components.SCALARS.items():
             _replace(settings, name, ours)
         for name, table in _tables(settings).items():
@@ -132,6 +133,21 @@ def announcement(settings: BaseSettings, spider: str) -> Iterator[str]:
         yield f"Items of {spider} go through {through} to database {settings['MONGODB_DATABASE']!r} on {server}{beside}"
     else:
         yield f"Items of {spider} go through {through}{beside}; Shoal stores none of them (SHOAL_STORE = False)"
+
+
+def _rename(settings: BaseSettings) -> None:
+    """Components under the paths that they had in an earlier release."""
+    for name in list(settings):
+        value, priority = settings[name], settings.getpriority(name) or 0
+        if isinstance(value, str) and moved.renamed(value) != value:
+            logger.warning("%s = %r has moved: name it %s", name, value, moved.renamed(value))
+            settings.set(name, moved.renamed(value), priority=priority)
+        elif name in components.TABLES:
+            given = config.mapping(settings, name)
+            for old in [key for key in given if isinstance(key, str) and moved.renamed(key) != key]:
+                logger.warning("%s[%r] has moved: name it %s", name, old, moved.renamed(old))
+                given[moved.renamed(old)] = given.pop(old)
+                settings.set(name, given, priority=priority)
 
 
 def _replace(settings: BaseSettings, name: str, ours: str) -> None:

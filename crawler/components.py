@@ -44,6 +44,7 @@ SPIDER_MIDDLEWARES: Final = {
     "crawler.middlewares.spider.known_links.KnownLinksMiddleware": 940,
     "crawler.middlewares.conditional.spider.VersionMiddleware": 950,  # nearest to the spider: sees all that it yields
 }
+TABLES: Final = ("DOWNLOADER_MIDDLEWARES", "SPIDER_MIDDLEWARES", "EXTENSIONS", "ITEM_PIPELINES")  # dicts of components
 EXTENSIONS: Final = {
     "crawler.extensions.metrics.MetricsExtension": 0,
     "crawler.extensions.idle.IdleExtension": 0,

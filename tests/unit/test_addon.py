@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import logging
 from typing import Any
@@ -13,7 +14,7 @@ from scrapy.downloadermiddlewares.retry import RetryMiddleware
 from scrapy.settings import Settings, default_settings
 from scrapy.utils.conf import build_component_list
 
-from crawler import components, defaults
+from crawler import components, defaults, moved
 from crawler.addon import ADDON, complete, completed
 from crawler.errors import ConfigError
 from crawler.middlewares.spider.lineage import LineageMiddleware
@@ -128,6 +129,29 @@ def test_any_other_value_is_refused_by_name(name: str, value: Any) -> None:
         value = type("Else", (), {})
     with pytest.raises(ConfigError, match=rf"{name} = '.*(Else|OrderedDict)'.*FRONTIER_ENABLED = False"):
         of({name: value})
+
+
+def test_paths_of_an_earlier_release_go_on_working_and_the_new_name_is_said(caplog: pytest.LogCaptureFixture) -> None:
+    old = {
+        "SCHEDULER": "crawler.frontier.scheduler.Scheduler",
+        "SCHEDULER_QUEUE_CLASS": "crawler.frontier.queue.FrontierQueue",
+        "DUPEFILTER_CLASS": "crawler.frontier.dupefilter.FrontierDupeFilter",
+        "DOWNLOADER_MIDDLEWARES": {"crawler.middlewares.retry.RetryMiddleware": 540},
+    }
+    complete(settings := project(**old))
+    for name in ("SCHEDULER", "SCHEDULER_QUEUE_CLASS", "DUPEFILTER_CLASS"):
+        assert settings[name] == components.SCALARS[name]
+        assert f"{name} = {old[name]!r} has moved: name it {components.SCALARS[name]}" in caplog.text
+    places = settings.getdict("DOWNLOADER_MIDDLEWARES")
+    assert places["crawler.middlewares.downloader.retry.RetryMiddleware"] == 540
+    assert "crawler.middlewares.retry.RetryMiddleware" not in places
+
+
+@pytest.mark.parametrize("old", moved.MODULES)
+def test_an_import_of_a_module_that_has_moved_names_the_new_one(old: str) -> None:
+    with pytest.raises(ModuleNotFoundError, match=f"{old} has moved: import {moved.MODULES[old]} instead"):
+        importlib.import_module(old)
+    importlib.import_module(moved.MODULES[old])
 
 
 def test_what_derives_from_ours_is_kept() -> None:

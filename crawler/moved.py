@@ -1,0 +1,46 @@
+"""Modules that other code may name and that have moved: settings go on working, imports answer with the new name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.abc import MetaPathFinder
+from types import ModuleType
+from typing import Final
+
+MODULES: Final = {
+    "crawler.extensions.collector": "crawler.engine.stats_collector",
+    "crawler.frontier.dupefilter": "crawler.worker.dupefilter",
+    "crawler.frontier.fingerprint": "crawler.routing.fingerprint",
+    "crawler.frontier.queue": "crawler.worker.lease_queue",
+    "crawler.frontier.scheduler": "crawler.worker.scheduler",
+    "crawler.handlers.downloader": "crawler.engine.downloader",
+    "crawler.middlewares.archive": "crawler.middlewares.spider.archive",
+    "crawler.middlewares.attempts": "crawler.middlewares.downloader.attempts",
+    "crawler.middlewares.blocks": "crawler.middlewares.downloader.blocks",
+    "crawler.middlewares.headers": "crawler.middlewares.downloader.headers",
+    "crawler.middlewares.httpauth": "crawler.middlewares.downloader.httpauth",
+    "crawler.middlewares.lineage": "crawler.middlewares.spider.lineage",
+    "crawler.middlewares.metarefresh": "crawler.middlewares.downloader.metarefresh",
+    "crawler.middlewares.provenance": "crawler.middlewares.spider.provenance",
+    "crawler.middlewares.proxy": "crawler.middlewares.downloader.proxy",
+    "crawler.middlewares.retry": "crawler.middlewares.downloader.retry",
+    "crawler.middlewares.robots": "crawler.middlewares.downloader.robots",
+    "crawler.middlewares.scraping": "crawler.engine.item_processor",
+    "crawler.middlewares.sessions": "crawler.middlewares.downloader.cookies",
+    "crawler.middlewares.tiers": "crawler.middlewares.downloader.tiers",
+}
+
+
+def renamed(path: str) -> str:
+    """The path of an object as it is today: *path* itself where its module has not moved."""
+    module, _, name = path.rpartition(".")
+    return f"{MODULES[module]}.{name}" if module in MODULES else path
+
+
+class Moved(MetaPathFinder):
+    """Says where a module has gone, in place of a bare "No module named"."""
+
+    def find_spec(self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> None:
+        """None for all other modules; raises ModuleNotFoundError for one that has moved."""
+        if name in MODULES:
+            raise ModuleNotFoundError(f"{name} has moved: import {MODULES[name]} instead", name=name)
