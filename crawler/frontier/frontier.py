@@ -22,6 +22,7 @@ from crawler.frontier.server.scripts import Client
 from crawler.frontier.server.shards import FEW, Shards, pack
 from crawler.frontier.server.wire_format import clamped, handle_row, push_row, read_lease, report_row
 from crawler.frontier.state.backpressure import Backpressure, Fullness
+from crawler.frontier.state.damage import Damage
 from crawler.frontier.state.dead_letters import DeadLetters
 from crawler.frontier.state.generations import Generations
 from crawler.frontier.state.inspection import Inspection
@@ -55,6 +56,7 @@ class Frontier:
         self.gone = DeadLetters(self.shards, "gone")
         self.generations = Generations(self.shards)
         self.robots = Robots(self.shards)
+        self.damage = Damage(self.shards)
         self.gauge = Backpressure(client, config)
         self.statement: Statement | None = None  # the rules of the worker whose frontier this is
         self.advice: tuple[str, ...] = ()  # what an operator could do better, once it is open
@@ -186,10 +188,11 @@ class Frontier:
     async def _state(self, shard: int, *, news: bool = False) -> None:
         assert self.statement is not None
         row = (self.statement.text, self.statement.digest, len(self.statement.exceptions))
-        while news or not await self.shards.run("rules", shard, *row):
+        while news or not (answer := await self.shards.run("rules", shard, *row)):
             for exceptions in self.statement.rows():
                 await self.shards.run("rules", shard, *row, *exceptions)
             news = False
+        await self.damage.told(shard, answer - 1)
 
     async def start(self, handles: Sequence[Handle], *, on_wire: bool = False) -> list[bool]:
         """Charge a delivery; False: the lease is no longer ours, or its host has pushed back since: do not send.

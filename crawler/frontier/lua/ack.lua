@@ -2,7 +2,7 @@
 -- ack: these requests are done, their effects are durable.
 -- KEYS[1] the shard's tag. ARGV id and token (d, d) of each.
 -- Result: 1 per request, 0 where the token is stale (or of a slot alone): nothing changes then. O(log in flight) each.
--- include: clock state tally hosts records release
+-- include: clock damage state tally hosts records release
 -- include window: seen
 -- include: ack
 local records, ids = lookup_rows(1)

@@ -3,7 +3,7 @@
 -- KEYS[1] the shard's tag. ARGV[1] host, ARGV[2] ms since the wire start, ARGV[3] the status that was reported, ARGV[4] '1'
 -- when it complained of this request before, ARGV[5] a random number in [0, 1).
 -- Result: for how many ms the host is left alone: by its breaker, below 0. O(streams of the host).
--- include: clock state hosts adapt
+-- include: clock damage state hosts adapt
 local h = host(ARGV[1])
 local p = pace_of(ARGV[1], h)
 local wire, status = now - tonumber(ARGV[2]), tonumber(ARGV[3])

@@ -3,13 +3,13 @@
 -- KEYS[1] the shard's tag. ARGV[1] id, ARGV[2] token, ARGV[3] reason, ARGV[4] detail (msgpack, opaque here);
 -- where they change: ARGV[5] priority, ARGV[6] body.
 -- Result: 1, or 0 when the token is stale. O(log dead).
--- include: clock state tally hosts members records release seen dead
+-- include: clock damage state tally hosts members records lose release seen dead
 local id, r = held()
 if not r then return 0 end
 release_unreported(r)
 local envelope = call('HGET', T .. ':body', id)
-if ARGV[6] then envelope = changed(envelope, ARGV[5], ARGV[6]) end
-bury(id, r, envelope, ARGV[3], ARGV[4])
+if envelope and ARGV[6] then envelope = changed(envelope, ARGV[5], ARGV[6]) end
+if envelope then bury(id, r, envelope, ARGV[3], ARGV[4]) else lose(id, r) end
 forget_leases({id})
 save_seen()
 save_hosts()

@@ -3,13 +3,13 @@
 -- when it has been idle for long.
 -- KEYS[1] the shard's tag. ARGV[1] host, ARGV[2] origin, ARGV[3] ms, 0 for none. Result: the host's delay now.
 -- O(streams and origins of the host). T:origins:<host> HASH origin -> ms, while any of its robots.txt is remembered.
--- include: clock state hosts
+-- include: clock damage state hosts
 local name = ARGV[1]
 local h, origins = host(name), T .. ':origins:' .. name
 call('HSET', origins, ARGV[2], ARGV[3])
 call('PEXPIRE', origins, ROBOTS_MS)
 local before, asked = math.max(h[FLOOR], h[CRAWL]), 0
-for _, ms in ipairs(call('HVALS', origins)) do asked = math.max(asked, tonumber(ms)) end
+for _, ms in ipairs(call('HVALS', origins)) do asked = math.max(asked, tonumber(ms) or 0) end
 h[CRAWL] = asked
 local least = math.max(h[FLOOR], asked)
 if h[DELAY] <= before or h[DELAY] < least then -- not adapted to anything longer

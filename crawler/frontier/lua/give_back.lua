@@ -2,7 +2,7 @@
 -- give_back: return leases unused, to the place in the queue they had, uncharged.
 -- KEYS[1] the shard's tag. ARGV id and token (d, d) of each.
 -- Result: 1 per request, 0 where the token is stale. O(log queue) each.
--- include: clock state tally hosts members queue records release requeue
+-- include: clock damage state tally hosts members queue records lose release requeue
 local records, ids = lookup_rows(1)
 load_hosts_of(records, 0)
 local result = {}

@@ -4,7 +4,7 @@
 -- streams that it leases from.
 -- T:workers ZSET worker -> ms of its last sign, T:workers:info HASH; T:streams ZSET stream -> ms when it was last served.
 -- Result: now. O(log workers).
--- include: clock state
+-- include: clock damage state
 local FORGOTTEN_MS = 86400000
 local at, info = T .. ':workers', T .. ':workers:info'
 local gone = call('ZRANGEBYSCORE', at, '-inf', now - FORGOTTEN_MS, 'LIMIT', 0, 100)

@@ -10,7 +10,7 @@
 -- T:current HASH spider -> generation; T:arguments HASH spider -> what ARGV[6] was; T:joined HASH worker -> spider.
 -- Result: generation, 1 when it was opened now, the arguments of the crawl; other ones than ARGV[6]: not joined.
 -- O(workers).
--- include: clock state
+-- include: clock damage state
 local spider, worker, running = ARGV[1], ARGV[2], false
 local alive = {}
 for _, name in ipairs(call('ZRANGEBYSCORE', T .. ':workers', now - ARGV[3], '+inf')) do alive[name] = true end

@@ -4,7 +4,7 @@
 -- ARGV[4] ms for which an unchanged one is kept, ARGV[5] how many hosts are kept.
 -- T:tiers HASH host -> that; T:tiers:at ZSET host -> ms of its last change, each its own.
 -- Result: 1, or 0 where ARGV[2] is out of date. O(log hosts).
--- include: clock state
+-- include: clock damage state
 local FORGOTTEN = 16 -- hosts per call
 local index, known = T .. ':tiers:at', T .. ':tiers'
 if (call('HGET', known, ARGV[1]) or '') ~= ARGV[2] then return 0 end

@@ -5,7 +5,7 @@
 -- these streams, then hosts to pass over.
 -- Result: {} when reap is to run first, {0} when the worker is to state its rules first; else {born, now, ms until more may be due or -1, backlog, suspects waiting, then
 -- {per request: id, record, envelope}}. O(log hosts) per request leased.
--- include: clock state tally hosts rules members records
+-- include: clock damage state tally hosts rules members records
 if ARGV[4] ~= '1' and state.alarm > 0 and state.alarm <= now then return {} end
 if ARGV[5] ~= '' and not is_live(call('ZSCORE', T .. ':rules', ARGV[5])) then return {0} end
 local limit, worker = tonumber(ARGV[1]), ARGV[2]
@@ -41,6 +41,23 @@ local function after_host(base, generation)
   return names
 end
 
+-- Entries that are none are set aside, and no longer counted as queued.
+local function whole_of(heads, base, place)
+  local whole = {}
+  for _, entry in ipairs(heads) do
+    if #entry >= 29 and pcall(struct.unpack, '>dI6BHhxxxxxxxxBc0Bc0', entry) then
+      whole[#whole + 1] = entry
+    else
+      set_aside(T .. ':q:' .. place .. ' ' .. string.sub(entry, 1, 40), entry)
+      local t = tally(base, '0')
+      t.queued, t.dropped = t.queued - 1, t.dropped + 1
+      call('LREM', T .. ':q:' .. place, 1, entry)
+      if call('ZREM', T .. ':early:' .. place, entry) == 1 then state.early = state.early - 1 end
+    end
+  end
+  return whole
+end
+
 local function hand_out(base, name, entry, reserved)
   local score, id, deliveries, status, _, _, generation = struct.unpack('>dI6BHhxxxxxxxxBc0Bc0', entry)
   local envelope, at = string.sub(entry, 18), 2 * leased
@@ -65,11 +82,11 @@ local function goes_before(a, b)
 end
 
 -- Takes up to `room` entries off a queue; returns them in their order, what follows them behind, and how many they are.
-local function take_off(place, room)
+local function take_off(base, place, room)
   local list, early, is_early, from_early = T .. ':q:' .. place, T .. ':early:' .. place, {}, 0
-  local heads = call('LRANGE', list, 0, room)
+  local heads = whole_of(call('LRANGE', list, 0, room), base, place)
   if state.early > 0 then
-    for _, entry in ipairs(call('ZRANGE', early, 0, room)) do
+    for _, entry in ipairs(whole_of(call('ZRANGE', early, 0, room), base, place)) do
       heads[#heads + 1], is_early[entry] = entry, true
     end
     table.sort(heads, goes_before)
@@ -89,11 +106,15 @@ end
 -- Leases up to `most` requests of a host and notes when it may be visited again.
 local function visit(stream, base, name, most)
   local h = host(name)
+  if not has_stream(h, stream) then -- its record was lost
+    h = rebuilt(name, h[RAW])
+    hosts[name] = h
+  end
   enforce(name, h, spider_of(base))
   local at = ready_at(h)
   if at <= now then
     local room = h[DELAY] > 0 and 1 or math.min(most, width(h) - h[INFLIGHT])
-    local heads, taken = take_off(place_of(stream, name), room)
+    local heads, taken = take_off(base, place_of(stream, name), room)
     if h[DELAY] > 0 then reserve(h) end
     for i = 1, taken do hand_out(base, name, heads[i], h[NEXT]) end
     h[INFLIGHT] = h[INFLIGHT] + taken

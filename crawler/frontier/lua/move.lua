@@ -3,18 +3,18 @@
 -- KEYS[1] the shard's tag. ARGV[1] id, ARGV[2] token, ARGV[3] stream, ARGV[4] delay ms: without one it keeps its place in
 -- time; where they change: ARGV[5] priority, ARGV[6] body.
 -- Result: 1, or 0 when the token is stale. O(log delayed + log queue).
--- include: clock state tally hosts members queue records release requeue
+-- include: clock damage state tally hosts members queue records lose release requeue
 local id, r = held()
 if not r then return 0 end
 release_unreported(r)
 local envelope = call('HGET', T .. ':body', id)
-if ARGV[6] then envelope = changed(envelope, ARGV[5], ARGV[6]) end
+if envelope and ARGV[6] then envelope = changed(envelope, ARGV[5], ARGV[6]) end
 local stream, delay = ARGV[3], tonumber(ARGV[4])
 local from, to = tally(r[STREAM], r[GENERATION]), tally(stream, r[GENERATION])
 from.accepted, from.leased = from.accepted - 1, from.leased - 1
 to.accepted, to.leased = to.accepted + 1, to.leased + 1
 r[STREAM] = stream
-if delay > 0 then
+if delay > 0 and envelope then
   delay_until(now + delay, stream, r[HOST], member_of(id, uncharged(r), r[STATUS], envelope))
   to.leased, to.delayed = to.leased - 1, to.delayed + 1
 else

@@ -3,22 +3,22 @@
 -- KEYS[1] the shard's tag. ARGV[1] id, ARGV[2] token, ARGV[3] delay ms, ARGV[4] why ('' keeps the last reason); where
 -- they change: ARGV[5] priority, ARGV[6] body. T:why HASH id -> why it was last put back, until it is done or dead.
 -- Result: 1, or 0 when the token is stale. O(log delayed + log queue).
--- include: clock state tally hosts members queue records release requeue
+-- include: clock damage state tally hosts members queue records lose release requeue
 local id, r = held()
 if not r then return 0 end
 
 -- What was put off without having been sent keeps its host's pace: a queue that nobody may fetch is not run through.
 release(r, (r[STARTED] > 0 or tonumber(ARGV[3]) > 0) and now or nil)
 local envelope = call('HGET', T .. ':body', id)
-if ARGV[6] then envelope = changed(envelope, ARGV[5], ARGV[6]) end
+if envelope and ARGV[6] then envelope = changed(envelope, ARGV[5], ARGV[6]) end
 if ARGV[4] ~= '' then call('HSET', T .. ':why', id, ARGV[4]) end
 local deliveries, delay, t = uncharged(r), tonumber(ARGV[3]), tally(r[STREAM], r[GENERATION])
 t.nacked = t.nacked + 1
-if delay > 0 then
+if delay > 0 and envelope then
   delay_until(now + delay, r[STREAM], r[HOST], member_of(id, deliveries, r[STATUS], envelope))
   t.leased, t.delayed = t.leased - 1, t.delayed + 1
 else
-  r[SCORE] = retry_score(lane(r[STREAM], deliveries), r[HOST], (struct.unpack('>h', envelope)))
+  if envelope then r[SCORE] = retry_score(lane(r[STREAM], deliveries), r[HOST], (struct.unpack('>h', envelope))) end
   requeue(id, r, deliveries, envelope)
 end
 forget_leases({id})

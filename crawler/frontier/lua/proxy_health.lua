@@ -4,7 +4,7 @@
 -- ARGV[3] proxy, ARGV[4] its record as read ('' for none), ARGV[5] its new record ('' to forget it).
 -- T:proxies:<pool> HASH proxy -> record; a proxy that is not in it is good.
 -- Result: {now, 1 if the change was made, {proxy, record, proxy, record...}}. O(proxies that are not good).
--- include: clock state
+-- include: clock damage state
 local key, made = T .. ':proxies:' .. ARGV[1], 0
 if ARGV[3] and (call('HGET', key, ARGV[3]) or '') == ARGV[4] then
   made = 1

@@ -6,7 +6,7 @@
 -- length-prefixed), envelope.
 -- Result: one number per request: 0 accepted, 1 duplicate, 2 duplicate of a dead letter, 3 queue full, 4 memory.
 -- O(1) per request, and one bucket of fingerprints split per LOAD accepted. Refused by the server at maxmemory.
--- include: clock state tally hosts rules members queue seen
+-- include: clock damage state tally hosts rules members queue seen
 local ROW = '>dI4HHBBc0Bc0Bc0Bc0h'
 local ACCEPTED, DUPLICATE, DUPLICATE_DEAD, FULL, MEMORY = 0, 1, 2, 3, 4
 local OUTCOMES = {[ACCEPTED] = 'accepted', 'duplicates', 'duplicates_dead', 'refused', 'refused'}

@@ -2,7 +2,7 @@
 -- put_off: return leases of pages whose requests found no room, to be tried again later, or once there is room; uncharged.
 -- KEYS[1] the shard's tag. ARGV[1] delay ms, then id and token (d, d) of each.
 -- Result: 1 per request, 0 where the token is stale. O(log delayed) each.
--- include: clock state tally hosts members queue records release
+-- include: clock damage state tally hosts members queue records release
 local records, ids = lookup_rows(2)
 load_hosts_of(records, 0)
 local at, result = now + ARGV[1], {}

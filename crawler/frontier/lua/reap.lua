@@ -2,8 +2,30 @@
 -- reap: take expired leases back, and queue what was delayed until now; a few of each per call. Any worker does this when
 -- the alarm is due: there is no leader and no timer.
 -- KEYS[1] the shard's tag. Result: 1. O(log in flight + log queue) each.
--- include: clock state tally hosts members queue records release requeue seen dead delayed
+-- include: clock damage state tally hosts members queue records lose release requeue seen dead delayed
 local REAP_MOST, QUEUE_MOST = 8, 32
+
+-- A lease whose record is none: its request is set aside, and who held it is found by counting what is left.
+local function lose_unknown(id, raw, envelope)
+  set_aside(T .. (raw and ':infl ' or ':lease ') .. id, raw)
+  call('HDEL', T .. ':infl', id)
+  if envelope then set_aside(T .. ':body ' .. id, envelope) end
+  local streams, counted = {}, not envelope
+  for _, row in ipairs(call('SMEMBERS', T .. ':gens')) do
+    local stream, generation = string.match(row, '^(.*):(.*)$')
+    if not counted and (tonumber(call('HGET', T .. ':gen:' .. row, 'leased')) or 0) > 0 then
+      local t = tally(stream, generation)
+      t.leased, t.dropped, counted = t.leased - 1, t.dropped + 1, true
+    end
+    streams[stream] = true
+  end
+  for stream in pairs(streams) do
+    for _, name in ipairs(call('SMEMBERS', T .. ':park:' .. stream)) do
+      host(name)[INFLIGHT] = math.min(host(name)[INFLIGHT], slots_of(name))
+      unsettled[name] = true
+    end
+  end
+end
 
 local function reap()
   if now < state.resumed + LEASE_MS then return end
@@ -11,13 +33,17 @@ local function reap()
   if #ids == 0 then return end
   local raws, envelopes = call('HMGET', T .. ':infl', unpack(ids)), call('HMGET', T .. ':body', unpack(ids))
   for i, id in ipairs(ids) do
-    local r = read_record(raws[i])
+    local r = raws[i] and read_record(raws[i])
+    if not r then
+      lose_unknown(id, raws[i], envelopes[i])
+      r = {false, [STREAM] = '', [RELEASED] = 1}
+    end
     r[RESERVED] = -1 -- its reservation stands: a frozen worker may still wake before start_by
     release(r)
     if r[STREAM] ~= '' then
       local t = tally(r[STREAM], r[GENERATION])
       t.reaped = t.reaped + 1
-      if r[DELIVERIES] >= MAX_DELIVERIES then
+      if r[DELIVERIES] >= MAX_DELIVERIES and envelopes[i] then
         bury(id, r, envelopes[i], 'deliveries', '')
       else
         requeue(tonumber(id), r, r[DELIVERIES], envelopes[i])

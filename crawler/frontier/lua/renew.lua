@@ -4,7 +4,7 @@
 -- that cap; 'room' for pages that are done but for their requests, which find no room: as if they had never been
 -- started, so that neither the cap nor a delivery is counted; ARGV[2...] id and token (d, d) of each.
 -- Result: 1 per request, 0 where the token is stale or the cap is passed. O(log in flight) each.
--- include: clock state hosts records release
+-- include: clock damage state hosts records release
 local suspended, is_done = ARGV[1] == '1', ARGV[1] == 'room'
 local records, ids = lookup_rows(2)
 local result = {}

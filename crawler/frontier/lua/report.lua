@@ -3,7 +3,7 @@
 -- adapt the host's pace. The lease itself goes on until ack, so slow storage never holds a host.
 -- KEYS[1] the shard's tag. ARGV[1] a random number in [0, 1); ARGV[2...] reports, as lib/report reads them.
 -- Result: one number per report, see lib/report. O(streams of the host) each.
--- include: clock state hosts records release adapt report
+-- include: clock damage state hosts records release adapt report
 local jitter, result = tonumber(ARGV[1]), {}
 local records, ids = lookup_rows(2)
 load_hosts_of(records, 0)

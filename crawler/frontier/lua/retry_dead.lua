@@ -2,7 +2,7 @@
 -- retry_dead: queue dead letters, or pages that are gone, again with a fresh delivery count, under their ids.
 -- KEYS[1] the shard's tag. ARGV[1] kind ('dead' or 'gone'), then ids. Result: 1 per letter, 0 where there is none (any
 -- more) or it was a seed. O(log dead + log queue) each.
--- include: clock state tally hosts members queue records seen dead
+-- include: clock damage state tally hosts members queue records seen dead
 local kind, result = ARGV[1], {}
 for i = 2, #ARGV do
   local id = ARGV[i]

@@ -5,14 +5,14 @@
 -- Result: {'known', verdict, ms it stays fresh, status, body, ms since it could not be reached, or 0}, {'fetch', the last
 -- again}, or {'wait'}: somebody else is fetching. O(1).
 -- T:robots:<origin> HASH verdict, status, until, since, body, sitemaps; T:robots:<origin>:lock STRING who fetches.
--- include: clock state
+-- include: clock damage state
 local key = T .. ':robots:' .. ARGV[1]
 local lock = key .. ':lock'
 local verdict, status, until_ms, since, body = unpack(call('HMGET', key, 'verdict', 'status', 'until', 'since', 'body'))
 save_state()
-local failing = tonumber(since or 0) > 0 and now - since or 0
-if until_ms and tonumber(until_ms) > now then
-  return {'known', verdict, tonumber(until_ms) - now, tonumber(status), body, failing}
+local failing = (tonumber(since) or 0) > 0 and now - since or 0
+if verdict and body and (tonumber(until_ms) or 0) > now then
+  return {'known', verdict, tonumber(until_ms) - now, tonumber(status) or 0, body, failing}
 end
 if call('SET', lock, ARGV[2], 'NX', 'PX', ARGV[3]) or call('GET', lock) == ARGV[2] then
   call('PEXPIRE', lock, ARGV[3])

@@ -3,7 +3,7 @@
 -- KEYS[1] the shard's tag. ARGV[1] a random number in [0, 1), ARGV[2] number of starts, ARGV[3] number of reports, then
 -- the starts, the reports and the acks, as those scripts take them.
 -- Result: one number per row, as those scripts give it. O(log in flight + streams of the host) each.
--- include: clock state tally hosts records start release adapt report
+-- include: clock damage state tally hosts records start release adapt report
 -- include window: seen
 -- include: ack
 local jitter, starts, reports, result = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), {}

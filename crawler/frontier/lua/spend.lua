@@ -2,7 +2,7 @@
 -- spend: count what tiers cost today.
 -- KEYS[1] the tag of shard 0. ARGV tier, requests, cost of each. T:spent:<day> HASH <tier>:requests, <tier>:cost.
 -- Result: the whole day: {field, value, ...}. O(tiers).
--- include: clock state
+-- include: clock damage state
 local DAY_MS, KEPT_S = 86400000, 259200
 local key = T .. ':spent:' .. math.floor(now / DAY_MS)
 for i = 1, #ARGV, 3 do

@@ -3,7 +3,7 @@
 -- KEYS[1] the shard's tag.
 -- Result: {born, now, seq, token, evicted, {{name, {field, value, ...}}...}, {{stream, hosts due, hosts waiting, suspects}...}}.
 -- O(generations + streams * log hosts).
--- include: clock state
+-- include: clock damage state
 local generations, streams, known = {}, {}, {}
 for _, name in ipairs(call('SMEMBERS', T .. ':gens')) do
   generations[#generations + 1] = {name, call('HGETALL', T .. ':gen:' .. name)}

@@ -4,7 +4,7 @@
 -- KEYS[1] the shard's tag. ARGV spider, its current generation, spider, ... Result: how much is still to go. O(generations).
 -- A generation is finished when it is not current and has nothing queued, leased or delayed. Its counters move to the
 -- generation '' of the stream; T:drop HASH set -> buckets keeps what is still to go.
--- include: clock state hosts
+-- include: clock damage state hosts
 local BUCKETS, HOSTS = 128, 512
 local COUNTERS = {
   'accepted', 'done', 'dead', 'dropped', 'duplicates', 'duplicates_dead', 'refused', 'nacked', 'reaped',

@@ -5,7 +5,7 @@
 -- is given a slot again.
 -- Result: {wait ms, id, token}; wait 0: granted, report it under id and token; else ask again after wait ms; -1: the
 -- lease is stale. While somebody waits the host is held for it. O(streams of the host).
--- include: clock state hosts rules records
+-- include: clock damage state hosts rules records
 local HOLD_MS, POLL_MS = 500, 250
 local records, ids = lookup_rows(7)
 local r, id = records[1], ids[1]

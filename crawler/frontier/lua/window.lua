@@ -3,7 +3,7 @@
 -- KEYS[1] the shard's tag. ARGV[1] ms from the beginning of one pass over all buckets to that of the next.
 -- Result: how many generations have buckets left in this pass. O(generations).
 -- T:gen:<spider>:<generation> HASH swept, swept_at: the bucket to go on with, 0 after the last one; when the pass began.
--- include: clock state seen
+-- include: clock damage state seen
 local slice, left = 64, 0
 
 local function purge(set, bucket)

@@ -22,6 +22,7 @@ _LITERAL = r"(?:-?[\d.]+|'[^']*')"
 _CONSTANTS = re.compile(
     rf"^local ([A-Z][A-Z_]+(?:, [A-Z][A-Z_]+)*) = ({_LITERAL}(?:, {_LITERAL})*)(?: *--.*)?$", re.MULTILINE
 )
+_WRONG_TYPE = re.compile(r"WRONGTYPE.*\(\w+ (\{.*)\)")  # see lua/lib/damage.lua
 _TOKEN = re.compile(r"'(?:\\.|[^'\\])*'|--.*|\b[A-Z][A-Z_]+\b")
 
 
@@ -72,6 +73,8 @@ class Scripts:
             except NoScriptError:
                 return await self._client.eval(text, len(keys), *keys, *arguments)
         except ResponseError as error:
+            if name != "mend" and (found := _WRONG_TYPE.search(str(error))) and await self.run("mend", keys, found[1]):
+                return await self.run(name, keys, *arguments)
             raise _explained(error) from None
 
     def text(self, name: str) -> str:

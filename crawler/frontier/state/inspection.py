@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from msgpack.exceptions import UnpackException
+
 from crawler.frontier.messages import HostState, SpiderStats, WorkerState
 from crawler.frontier.server import keys
 from crawler.frontier.server.shards import Shards, pack, unpack
@@ -160,7 +162,7 @@ class Inspection:
             return []
         infos = await client.hmget(self._shards.key(0, "workers:info"), [name for name, _ in alive])
         return [
-            WorkerState(name.decode(), int(now - at), _texts(unpack(info)))
+            WorkerState(name.decode(errors="replace"), int(now - at), _info(info))
             for (name, at), info in zip(alive, infos, strict=True)
             if info is not None
         ]
@@ -225,7 +227,22 @@ class Inspection:
 
 def _counters(fields: Sequence[bytes]) -> SpiderStats:
     pairs = zip(fields[::2], fields[1::2], strict=True)
-    return SpiderStats(**{name.decode(): int(value) for name, value in pairs if name.decode() in _FIELDS})
+    known = {name.decode(errors="replace"): value for name, value in pairs}
+    return SpiderStats(**{name: _count(value) for name, value in known.items() if name in _FIELDS})
+
+
+def _count(value: bytes) -> int:
+    try:
+        return int(value)
+    except ValueError:
+        return 0  # damaged: set aside and counted anew by the next script that counts
+
+
+def _info(raw: bytes) -> dict[str, Any]:
+    try:
+        return _texts(unpack(raw))
+    except (ValueError, AttributeError, UnpackException):
+        return {}  # damaged: its worker says it again within seconds
 
 
 def _texts(info: Mapping[bytes, Any]) -> dict[str, Any]:

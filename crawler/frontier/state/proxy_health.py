@@ -112,7 +112,12 @@ class ProxyHealth:
                 view.proxies[change[0]] = Health.decode(change[2])
             return True
         pairs = zip(flat[::2], flat[1::2], strict=True)
-        view.proxies = {name.decode(): Health.decode(record.decode()) for name, record in pairs}
+        view.proxies = {}
+        for name, record in pairs:
+            try:
+                view.proxies[name.decode()] = Health.decode(record.decode())
+            except ValueError:  # damaged: nothing is known of it
+                await self._shards.client.hdel(self._shards.key(0, f"proxies:{pool}"), name)
         view.now_ms, view.at = int(now), self._clock()
         return bool(made)
 

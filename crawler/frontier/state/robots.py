@@ -44,8 +44,12 @@ class Robots:
         kind, *rest = await self._shards.run("robots_claim", shard, origin, worker, LOCK_MS)
         if kind == b"known":
             verdict, fresh_ms, status, body, failing_ms = rest
-            rules = zlib.decompress(body).decode()
-            return CachedRobots(RobotsVerdict(verdict.decode()), status, fresh_ms, rules, failing_ms=failing_ms)
+            try:
+                rules = zlib.decompress(body).decode()
+                return CachedRobots(RobotsVerdict(verdict.decode()), status, fresh_ms, rules, failing_ms=failing_ms)
+            except (ValueError, zlib.error):  # damaged: it is fetched anew
+                await self._shards.client.delete(self._shards.key(shard, f"robots:{origin}"))
+                return await self.claim(host, origin, worker)
         return FetchTask(rest[0]) if kind == b"fetch" else None
 
     async def keep(

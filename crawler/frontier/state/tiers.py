@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
+from msgpack.exceptions import UnpackException
+
 from crawler.frontier.server.shards import Shards, pack, unpack
 from crawler.frontier.streams import tier_of
 from crawler.policy.tiers import TIERS, UNKNOWN, Learned, Tier, rank
@@ -93,9 +95,16 @@ class Tiers:
 
 
 def _spent(fields: Mapping[bytes, bytes]) -> Spent:
-    sums = {name.decode(): float(value) for name, value in fields.items()}
+    sums = {name.decode(errors="replace"): _number(value) for name, value in fields.items()}
     of = {what: {tier: sums.get(f"{tier}:{what}", 0.0) for tier in TIERS} for what in Spent._fields}
     return Spent(of["requests"], of["cost"])
+
+
+def _number(value: bytes) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        return 0.0  # damaged: counted anew
 
 
 def _write(known: Learned) -> bytes:
@@ -107,5 +116,8 @@ def read_learned(raw: bytes | None) -> Learned:
     """What is stored of a host, or of one that nothing is known of."""
     if not raw:
         return UNKNOWN
-    tier, *numbers = unpack(raw)
-    return Learned(TIERS[tier], *(int(number) for number in numbers))
+    try:
+        tier, *numbers = unpack(raw)
+        return Learned(TIERS[tier], *(int(number) for number in numbers))
+    except (ValueError, TypeError, IndexError, UnpackException):  # damaged: learned anew, and written over
+        return UNKNOWN

@@ -14,7 +14,7 @@
 --   REF      delay before the present trouble, or 0    TRYING   1 while the pace is halved to see whether it matters
 --   EVENTS, ANSWERS  complaints, and all answers, since REF or TRYING was set
 local PEAK, GROWN, NOISE, DEBT, ROW, REF, TRYING, EVENTS, ANSWERS = 1, 2, 3, 4, 5, 6, 7, 8, 9
-local PACE_FORMAT = '<ddddddddd'
+local PACE_FORMAT, PACE_BYTES = '<ddddddddd', 72
 local DAY_MS, SLACK_MS, LATE_MS = 86400000, 20, 1000
 local LESS, HALF = 0.8, 0.5 -- of the rate after a complaint, and after one in slow start or in a row
 local BACK_MS, BACK_ANSWERS = 35000, 12 -- the way back to the peak takes so long, and no fewer answers
@@ -26,6 +26,10 @@ local function pace_of(name, h)
   local p = paces[name]
   if not p then
     local raw = h[HURT] > 0 and call('HGET', T .. ':pace', name)
+    if raw and #raw ~= PACE_BYTES then
+      set_aside(T .. ':pace ' .. name, raw)
+      raw = false
+    end
     p = raw and {struct.unpack(PACE_FORMAT, raw)} or {0, 0, 0, 0, 0, 0, 0, 0, 0}
     p.raw, paces[name] = raw or nil, p
   end

@@ -5,7 +5,11 @@ local MOST = {dead = DEAD_LIMIT, gone = GONE_LIMIT}
 
 local function letter_of(kind, id)
   local raw = call('HGET', T .. ':' .. kind, id)
-  return raw and cmsgpack.unpack(raw)
+  local ok, letter = pcall(cmsgpack.unpack, raw or '')
+  if ok and type(letter) == 'table' and letter.envelope then return letter end
+  if raw then set_aside(T .. ':' .. kind .. ' ' .. id, raw) end
+  call('HDEL', T .. ':' .. kind, id)
+  call('ZREM', T .. ':' .. kind .. ':at', id)
 end
 
 local function remove_letter(kind, id, letter)

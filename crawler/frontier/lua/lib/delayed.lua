@@ -2,14 +2,18 @@
 -- no room in Redis, which are queued at their time too, or all of them as soon as there is room (recall).
 local function queue_entries(key, entries)
   for _, entry in ipairs(entries) do
-    local stream, name, at = struct.unpack('>Bc0Bc0', entry)
-    local member = string.sub(entry, at)
-    local _, deliveries, status = struct.unpack('>I6BH', member)
-    local priority, t = priority_of(member), tally(stream, generation_of(member))
-    local queue = lane(stream, deliveries)
-    turn_to(queue, name)
-    enqueue(queue, name, status > 0 and retry_score(queue, name, priority) or score_of(priority), member, priority)
-    t.delayed, t.queued = t.delayed - 1, t.queued + 1
+    local ok, stream, name, at = pcall(struct.unpack, '>Bc0Bc0', entry)
+    local member = ok and string.sub(entry, at)
+    if ok and #member >= 21 and pcall(generation_of, member) then
+      local _, deliveries, status = struct.unpack('>I6BH', member)
+      local priority, t = priority_of(member), tally(stream, generation_of(member))
+      local queue = lane(stream, deliveries)
+      turn_to(queue, name)
+      enqueue(queue, name, status > 0 and retry_score(queue, name, priority) or score_of(priority), member, priority)
+      t.delayed, t.queued = t.delayed - 1, t.queued + 1
+    else
+      set_aside(key .. ' ' .. string.sub(entry, 1, 40), entry)
+    end
   end
   if #entries > 0 then call('ZREM', key, unpack(entries)) end
 end

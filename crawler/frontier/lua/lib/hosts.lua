@@ -16,37 +16,10 @@
 local RAW, NEXT, DELAY, FLOOR, CRAWL, BLOCKED, HOLD, HURT, TRIPPED, PRIOR = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
 local CAP, WIDTH, INFLIGHT, LATENCY, OK, BAD, STREAK, TRIPS, BURST = 11, 12, 13, 14, 15, 16, 17, 18, 19
 local LEAD, STREAMS = 20, 21
-local HOST_FORMAT = '<dddddddddHHHI4HHhBHh'
+local HOST_FORMAT, HOST_BYTES = '<dddddddddHHHI4HHhBHh', 93
 local SOON_MS, LATER_MS = 2500, 15000
 local ARGUMENTS = 4000 -- of one call: Lua's stack has room for 8,000
 local hosts, unsettled = {}, {}
-
--- Reads many at once: a call per host would cost more than all that is done with it.
-local function load_hosts(names)
-  local missing = {}
-  for _, name in ipairs(names) do
-    if not hosts[name] then
-      hosts[name] = true
-      missing[#missing + 1] = name
-    end
-  end
-  if #missing == 0 then return end
-  for i, raw in ipairs(call('HMGET', T .. ':hosts', unpack(missing))) do
-    local h
-    if raw then
-      h = {raw, struct.unpack(HOST_FORMAT, raw)}
-      h[STREAMS] = string.sub(raw, h[STREAMS])
-    else
-      h = {false, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 1, 0, ''}
-    end
-    hosts[missing[i]] = h
-  end
-end
-
-local function host(name)
-  if not hosts[name] then load_hosts({name}) end
-  return hosts[name]
-end
 
 -- What the queue of a host on a stream is called. A tier's name holds no ':', a host's may: '::' keeps the host 'api:x'
 -- apart from the tier 'api' of the host 'x'. Releases before this one did not: what they queued is taken along.
@@ -61,12 +34,75 @@ local function place_of(stream, name)
   return place
 end
 
+-- The slots of a host by the leases that hold one.
+local function slots_of(name)
+  local slots = 0
+  for _, record in ipairs(call('HVALS', T .. ':infl')) do
+    local ok, _, _, _, _, _, _, released, _, of = pcall(struct.unpack, '<dddddBBHBc0', record)
+    if ok and of == name and released == 0 then slots = slots + 1 end
+  end
+  return slots
+end
+
+-- A host whose record is lost or is none of ours: what is queued and in flight is counted anew, its pace begins anew.
+local function rebuilt(name, raw)
+  set_aside(T .. ':hosts ' .. name, raw)
+  local h = {raw, now + 1000, 1000, 1000, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 1, 0, ''}
+  h[INFLIGHT] = slots_of(name)
+  local known = {}
+  for _, row in ipairs(call('SMEMBERS', T .. ':gens')) do known[string.match(row, '^(.*):')] = true end
+  for base in pairs(known) do
+    for _, lane in ipairs({base, base .. '!'}) do
+      local place = place_of(lane, name)
+      if call('EXISTS', T .. ':q:' .. place, T .. ':early:' .. place) > 0 then
+        h[STREAMS] = h[STREAMS] .. '\n' .. lane .. '\n'
+      end
+    end
+  end
+  unsettled[name] = true
+  return h
+end
+
+local function read_host(raw)
+  if #raw < HOST_BYTES then return false end
+  local h = {raw, struct.unpack(HOST_FORMAT, raw)}
+  h[STREAMS] = string.sub(raw, h[STREAMS])
+  return h[DELAY] >= 0 and h[DELAY] < 1e9 and h[NEXT] > -1e12 and h[NEXT] < now + 1e10 and h
+end
+
+-- Reads many at once: a call per host would cost more than all that is done with it.
+local function load_hosts(names)
+  local missing = {}
+  for _, name in ipairs(names) do
+    if not hosts[name] then
+      hosts[name] = true
+      missing[#missing + 1] = name
+    end
+  end
+  if #missing == 0 then return end
+  for i, raw in ipairs(call('HMGET', T .. ':hosts', unpack(missing))) do
+    local h
+    if raw then
+      h = read_host(raw) or rebuilt(missing[i], raw)
+    else
+      h = {false, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 1, 0, ''}
+    end
+    hosts[missing[i]] = h
+  end
+end
+
+local function host(name)
+  if not hosts[name] then load_hosts({name}) end
+  return hosts[name]
+end
+
 local function has_stream(h, stream)
   return string.find(h[STREAMS], '\n' .. stream .. '\n', 1, true) ~= nil
 end
 
 local function remove_stream(h, stream)
   local first, last = string.find(h[STREAMS], '\n' .. stream .. '\n', 1, true)
+  if not first then return end
   h[STREAMS] = string.sub(h[STREAMS], 1, first - 1) .. string.sub(h[STREAMS], last + 1)
 end
 

@@ -25,7 +25,7 @@ local function write_run(stream, name)
   local place = place_of(stream, name)
   local last, last_id = -math.huge, 0
   local tail = call('LINDEX', T .. ':q:' .. place, -1)
-  if tail then last, last_id = struct.unpack('>dI6', tail) end
+  if tail and #tail >= 14 then last, last_id = struct.unpack('>dI6', tail) end
   local queued, early = {}, {}
   for i = 1, run.count do
     local score, id = struct.unpack('>dI6', run[i])

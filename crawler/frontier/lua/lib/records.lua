@@ -12,8 +12,13 @@ local RECORD_FORMAT = '<dddddBBHBc0Bc0Bc0'
 local NAMES_FORMAT = 'Bc0Bc0Bc0Bc0'
 local NAMES_AT = 45 -- behind the head
 
+local function if_whole(raw, ok, ...)
+  return ok and {raw, ...}
+end
+
+-- False for what is no record.
 local function read_record(raw)
-  return {raw, struct.unpack(RECORD_FORMAT, raw)}
+  return if_whole(raw, pcall(struct.unpack, RECORD_FORMAT, raw))
 end
 
 local function write_record(r)
@@ -37,11 +42,12 @@ local function lookup(ids, tokens)
     if raw then
       local id = ids[i]
       local r = known[id]
-      if not r then
+      if r == nil then
         r = read_record(raw)
+        if not r then set_aside(T .. ':infl ' .. id, raw) end
         known[id] = r
       end
-      records[i] = r[TOKEN] == tokens[i] and r
+      records[i] = r and r[TOKEN] == tokens[i] and r
     end
   end
   return records

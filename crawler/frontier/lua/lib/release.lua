@@ -19,7 +19,7 @@ local function release(r, wire)
   r[RELEASED] = 1
   local h = host(r[HOST])
   unsettled[r[HOST]] = true
-  h[INFLIGHT] = h[INFLIGHT] - 1
+  h[INFLIGHT] = math.max(0, h[INFLIGHT] - 1)
   if h[NEXT] == r[RESERVED] then
     h[NEXT] = wire and next_after(h, wire, true) or (burst(h) > 1 and h[PRIOR] or now)
   elseif wire then

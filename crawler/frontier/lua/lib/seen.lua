@@ -17,8 +17,12 @@ local function load_set(name)
   local key = T .. ':gen:' .. name
   local row = call('HMGET', key, 'set', 'mode', 'buckets', 'seen')
   local set = {
-    key = key, uid = row[1], mode = row[2] or DEDUPE, buckets = tonumber(row[3]), seen = tonumber(row[4]) or 0, span = 1,
+    key = key, uid = row[1], mode = (LOAD[row[2]] or row[2] == 'bloom') and row[2] or DEDUPE, buckets = tonumber(row[3]), seen = tonumber(row[4]) or 0, span = 1,
   }
+  if set.uid and (not tonumber(set.uid) or not set.buckets or set.buckets < 1) then
+    set_aside(key, cjson.encode(row))
+    set.uid = false
+  end
   if not set.uid then
     state.sets = state.sets + 1
     set.uid, set.buckets = state.sets, set.mode == 'bloom' and BLOOM_PAGES or 1

@@ -6,7 +6,6 @@
 --   alarm           ms when reap has to look, 0 for never: no later than the first lease expires or delayed request is due
 --   early           requests queued before the end of their host's list
 --   stepped         ms since when time is known to have passed evenly: there may have been a step of the clock before
-local T, call = KEYS[1], redis.call
 local STATE, STATE_BYTES, STEP_AFTER_MS = '<dddddddddddddd', 112, 4500
 local raw_state = call('GET', T .. ':state') or string.rep('\0', STATE_BYTES)
 if #raw_state < STATE_BYTES then raw_state = raw_state .. string.rep('\0', STATE_BYTES - #raw_state) end -- an older release's
@@ -26,9 +25,29 @@ local function write_state(s)
     s.suspects, s.alarm, s.early, s.stepped)
 end
 
+-- What a new shard begins with; where there is work its numbers go on beyond any that were given out, and what is not known
+-- counts as there: 0 would be believed.
+local function state_without_one()
+  local s = read_state(string.rep('\0', STATE_BYTES))
+  local names = call('SMEMBERS', T .. ':gens')
+  if #names == 0 then return s end
+  s.seq, s.suspects, s.early, s.alarm = server_ms() * 64, 1e9, 1e9, 1
+  for _, name in ipairs(names) do
+    local row = call('HMGET', T .. ':gen:' .. name, 'set', 'queued', 'delayed')
+    s.sets = math.max(s.sets, tonumber(row[1]) or 0)
+    s.backlog = s.backlog + (tonumber(row[2]) or 0) + (tonumber(row[3]) or 0)
+  end
+  return s
+end
+
 local stored = struct.unpack('<d', raw_state)
+local clear = stored == math.floor(stored) and stored >= 0 and stored < 1000
+if not clear then
+  set_aside(T .. ':state', raw_state)
+  stored = 0
+end
 if stored ~= SCHEMA and stored ~= 0 then return redis.error_reply('SHOALSCHEMA ' .. stored) end
-local state = read_state(raw_state)
+local state = stored == 0 and state_without_one() or read_state(raw_state)
 
 -- Frontier time never runs backward: when the server's clock does, an offset takes up the difference for as long
 -- as the server lags behind.

@@ -1,0 +1,34 @@
+-- What stands in Redis and cannot be ours costs itself alone: it is set aside, named, and the work goes on without it.
+-- T:damaged HASH '<key> <field>' -> what stood there (at most DAMAGED_MOST), T:damaged:<ms>:<key> a key of another type.
+local T = KEYS[1]
+local DAMAGED_MOST = 1000
+
+local function set_aside(name, value)
+  local kept = redis.pcall('HLEN', T .. ':damaged')
+  if type(kept) == 'number' and kept < DAMAGED_MOST then
+    redis.pcall('HSETNX', T .. ':damaged', name, value or '') -- a script that only reads cannot, and goes on all the same
+  end
+end
+
+-- Makes room for a command that the server refuses because of what stands at its key; false where it cannot.
+local function heal(why, command, key, field)
+  if string.find(why, 'WRONGTYPE', 1, true) then
+    local aside = T .. ':damaged:' .. redis.call('TIME')[1] .. ':' .. string.sub(key, #T + 2)
+    local moved = redis.pcall('RENAME', key, aside)
+    if moved.err then return false end -- in a script that may not write: see mend
+    set_aside(key, 'now ' .. aside)
+    return true
+  end
+  if string.sub(command, 1, 7) ~= 'HINCRBY' then return false end
+  set_aside(key .. ' ' .. field, redis.call('HGET', key, field))
+  redis.call('HDEL', key, field)
+  return true
+end
+
+local function call(command, key, ...)
+  local answer = redis.pcall(command, key, ...)
+  if type(answer) ~= 'table' or not answer.err then return answer end
+  if heal(answer.err, command, key, ...) then return redis.call(command, key, ...) end
+  answer.err = answer.err .. ' (' .. command .. ' ' .. tostring(key) .. ')'
+  error(answer)
+end

@@ -1,0 +1,34 @@
+"""What stood in Redis and could not be ours: set aside by the scripts, and named in the log."""
+
+from __future__ import annotations
+
+import logging
+
+from crawler.frontier.server.shards import Shards
+
+logger = logging.getLogger(__name__)
+
+
+class Damage:
+    """Says of each value once that it was set aside; `{<shard>}:damaged` keeps what stood there."""
+
+    def __init__(self, shards: Shards) -> None:
+        self._shards = shards
+        self._said: set[bytes] = set()
+        self._counts: dict[int, int] = {}
+
+    async def told(self, shard: int, count: int) -> None:
+        """There are *count* such values on *shard*: name the new ones."""
+        if count == self._counts.get(shard, 0):
+            return
+        self._counts[shard] = count
+        key = self._shards.key(shard, "damaged")
+        for name in await self._shards.client.hkeys(key):
+            if name not in self._said:
+                self._said.add(name)
+                logger.error(
+                    "Redis held at %s what is none of ours: set aside in the hash %s, what it stood for is lost "
+                    "or begun anew. Does anybody else write there, or another program use this FRONTIER_KEY?",
+                    name.decode(errors="backslashreplace"),
+                    key,
+                )

@@ -1,0 +1,156 @@
+"""One value in Redis that is none of ours costs itself alone: the work goes on, and the log names the key."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from crawler.frontier.state.robots import CachedRobots
+from crawler.frontier.state.tiers import Tiers
+from crawler.frontier.statement import Statement
+from crawler.policy.pace import Pace
+from tests.integration.frontier.making import Timed, answer, handles, message, timed
+
+BAD = "bad.example"
+GOOD = tuple(f"{number}.example" for number in range(6))
+Harm = Callable[[Any, str], Awaitable[Any]]
+
+
+def written(field: str, value: bytes | str) -> Harm:
+    """Another value in a field of a hash, of all that are there."""
+
+    async def harm(client: Any, key: str) -> None:
+        for name in [field] if field else await client.hkeys(key):
+            await client.hset(key, name, value)
+
+    return harm
+
+
+def replaced(value: str = "garbage") -> Harm:
+    async def harm(client: Any, key: str) -> None:
+        await client.delete(key)
+        await client.set(key, value)
+
+    return harm
+
+
+async def pushed(client: Any, key: str) -> None:
+    await client.lpush(key, b"garbage")
+    await client.rpush(key, b"more")
+
+
+async def relisted(client: Any, key: str) -> None:
+    await client.delete(key)
+    await pushed(client, key)
+
+
+async def scheduled(client: Any, key: str) -> None:
+    await client.zadd(key, {b"garbage": 1, bytes(40): 2})
+
+
+async def expired(client: Any, key: str) -> None:
+    await client.zadd(key, {"999": 1})
+
+
+DAMAGES = {
+    "hosts, another type": ("hosts", replaced()),
+    "hosts, truncated": ("hosts", written(BAD, b"x" * 20)),
+    "hosts, noise": ("hosts", written(BAD, b"\xff" * 93)),
+    "state, noise": ("state", replaced("x" * 112)),
+    "state, truncated": ("state", replaced("x")),
+    "state, another type": ("state", relisted),
+    "records, another type": ("infl", replaced()),
+    "records, truncated": ("infl", written("", b"x")),
+    "records, noise": ("infl", written("", b"\xff" * 80)),
+    "bodies, another type": ("body", replaced()),
+    "leases, another type": ("lease", replaced()),
+    "leases without records": ("lease", expired),
+    "a queue, another type": (f"q:s:{BAD}", replaced()),
+    "a queue, noise": (f"q:s:{BAD}", pushed),
+    "hosts that are due, another type": ("due:s", replaced()),
+    "delayed, noise": ("delayed", scheduled),
+    "delayed, another type": ("delayed", replaced()),
+    "counters, no numbers": ("gen:s:0", written("queued", "many")),
+    "buckets, no number": ("gen:s:0", written("buckets", "many")),
+    "generations, another type": ("gens", replaced()),
+    "dead letters, another type": ("dead", replaced()),
+    "fingerprints, another type": ("seen:1:0", replaced()),
+    "rules, another type": ("rules", replaced()),
+    "idle hosts, another type": ("idle", replaced()),
+}
+
+
+async def work(world: Timed) -> set[str]:
+    """A worker at work for some minutes: whose requests it finished."""
+    done: set[str] = set()
+    frontier = world.frontier
+    for _ in range(8):
+        await frontier.state()
+        await frontier.census.heartbeat("w", {})
+        leases = await world.lease(suspects_ok=True)
+        await frontier.start(handles(leases), on_wire=True)
+        await frontier.renew(handles(leases))
+        reports = [answer(handle) for handle in handles(leases)]
+        settled = await frontier.settle((), reports, handles(leases))
+        done |= {lease.host for lease, ours in zip(leases, settled[2], strict=True) if ours}
+        await frontier.census.empty("s")
+        await frontier.generations.tidy()
+        await world.pass_ms(25_000)
+    return done
+
+
+@pytest.mark.parametrize("kind", list(DAMAGES))
+async def test_a_damaged_value_costs_itself_alone_and_is_named(
+    redis_client: Any, kind: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    world = await timed(redis_client, lease_ms=60_000, dead_limit=1)
+    frontier = world.frontier
+    frontier.statement = Statement("s", Pace(0, 4, 1), {})
+    await frontier.state()
+    await frontier.push(
+        [message(1, BAD), message(2, BAD), message(9, "later.example", not_before_ms=world.now + 50_000)]
+    )
+    await frontier.push([message(7, "dead.example")])
+    for lease in await world.lease(exclude_hosts=[BAD]):
+        await frontier.bury(lease.id, lease.token, reason="test")
+    held = await world.lease(1)
+    assert [lease.host for lease in held] == [BAD]
+    place, harm = DAMAGES[kind]
+    key = frontier.shards.key(0, place)
+    await harm(redis_client, key)
+    await frontier.bury(held[0].id, held[0].token, reason="test")
+    await frontier.push([message(100 + number, host) for number, host in enumerate(GOOD)])
+    with caplog.at_level(logging.ERROR):
+        done = await work(world)
+        await frontier.push([message(200 + number, host) for number, host in enumerate(GOOD)])
+        again = await work(world)
+    assert set(GOOD) <= done
+    assert set(GOOD) <= again
+    assert any(key in record.getMessage() for record in caplog.records), "the log names the key"
+
+
+async def test_what_python_reads_may_be_damaged_too(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    frontier = world.frontier
+    await frontier.census.heartbeat("w", {"outbox": 0})
+    await redis_client.hset(frontier.shards.key(0, "workers:info"), "w", b"\xc1")
+    await redis_client.hset(frontier.shards.key(0, "tiers"), "a.example", b"\xc1")
+    await redis_client.zadd(frontier.shards.key(0, "tiers:at"), {"a.example": 1})
+    await redis_client.hset(
+        frontier.shards.key(0, "robots:http://a.example"),
+        mapping={
+            "verdict": "odd",
+            "status": "x",
+            "until": world.now + 10**9,
+            "since": "x",
+            "body": "no zlib",
+            "sitemaps": "",
+        },
+    )
+    tiers = Tiers(frontier.shards, keep_ms=1_000)
+    assert [change.known.tier for change in (await tiers.changes()).values()] == ["http"]
+    assert await frontier.census.empty()
+    assert not isinstance(await frontier.robots.claim("a.example", "http://a.example", "w"), CachedRobots | None)
