@@ -84,6 +84,7 @@ class Pacer:
         self._outage = outage
         self._worker = worker
         self._clock = clock
+        self.held_up_since: Callable[[float], float] = lambda _: 0.0  # seconds that say nothing of the host
         self._patience = frontier.config.start_within_ms / 1000
         self._resting: dict[str, float] = {}  # hosts that pushed back, until when: leases in hand are older than that
 
@@ -188,6 +189,7 @@ class Pacer:
         self.sent(turn)  # where the handler could not tell: too late is safe, too early is not
         assert turn.sent_at is not None
         elapsed_ms = int((self._clock() - turn.sent_at) * 1000)
+        latency_ms = max(0, elapsed_ms - int(self.held_up_since(turn.sent_at) * 1000))
         if turn.held is not None:
             turn.held.reported = True
         status = response.status if response is not None else 0
@@ -200,7 +202,7 @@ class Pacer:
         if status in PUSH_BACK:
             self._rest(turn.host, max(wait_ms / 1000, REST_SECONDS))
         self._outbox.report(
-            Report(*turn.handle, elapsed_ms, elapsed_ms, status, wait_ms, turn.keep, excused, fault, turn.host, again)
+            Report(*turn.handle, elapsed_ms, latency_ms, status, wait_ms, turn.keep, excused, fault, turn.host, again)
         )
         if turn.lender is not None:
             turn.lender.loan.release()

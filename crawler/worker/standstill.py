@@ -9,6 +9,7 @@ import asyncio
 import logging
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import monotonic
@@ -22,6 +23,7 @@ from crawler.frontier.server.outage import UNAVAILABLE
 from crawler.worker.lease_book import Held
 from crawler.worker.lease_buffer import Buffer
 
+REMEMBERED: Final = 32  # standstills
 WARN_SECONDS: Final = 1.0  # a loop that stands still for less is only busy
 # Under these runs what a page asks for.
 SCRAPERS: Final = frozenset({"scrapy.core.scraper", "scrapy.core.spidermw", "crawler.engine.item_processor"})
@@ -66,6 +68,7 @@ class Standstill:
         self._hard_cap = config.hard_cap_ms / 1000
         self._tick = min(1.0, self._renew_seconds / 4, self._start_within / 4)
         self._beat = self._looked = clock()
+        self._held_up: deque[tuple[float, float]] = deque(maxlen=REMEMBERED)  # from when to when, of late
         self._renewed: float | None = None
         self._counted = False
         self._warned: set[str] = set()
@@ -80,10 +83,22 @@ class Standstill:
         self._thread.start()
         try:
             while True:
-                self._beat = self._clock()
+                self._come_round()
                 await asyncio.sleep(self._tick)
         finally:
             self._ended.set()
+
+    def since(self, moment: float) -> float:
+        """Seconds from *moment* on for which the loop stood still: an answer waited for it then, not for its host."""
+        now = self._clock()
+        held_up = [*self._held_up, (self._beat + self._tick, now)]
+        return sum(max(0.0, end - max(begin, moment)) for begin, end in held_up if end - begin > WARN_SECONDS)
+
+    def _come_round(self) -> None:
+        now = self._clock()
+        if now - self._beat - self._tick > WARN_SECONDS:
+            self._held_up.append((self._beat + self._tick, now))
+        self._beat = now
 
     def look(self) -> None:
         """Do what has to be done now."""

@@ -95,6 +95,7 @@ class Worker:
         scripts = BlockingScripts(frontier.shards, partial(blocking.connect, crawler.settings))
         self.standstill = Standstill(frontier.config, scripts, queue.buffer, self._in_hand, self._stood_still)
         self._listen()
+        self.pacer.held_up_since = self.standstill.since
         self._crawler = crawler
         self._server = server
         self._tasks: list[asyncio.Task[None]] = []

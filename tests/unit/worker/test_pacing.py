@@ -267,3 +267,15 @@ async def test_hosts_that_pushed_back_long_ago_are_forgotten(site: Site) -> None
         site.pacer.answered(await site.pacer.turn(page), Response(page.url, 503))
         site.clock.now += 0.002
     assert len(site.pacer._resting) <= 1_001
+
+
+async def test_time_for_which_the_loop_was_held_up_is_no_latency_of_the_host(site: Site) -> None:
+    site.pacer.held_up_since = lambda moment: 3.0 if moment == 1000.0 else 0.0
+    site.holds(PAGE)
+    turn = await site.pacer.turn(PAGE)
+    site.pacer.sent(turn)
+    site.clock.now += 3.25
+    site.pacer.answered(turn, Response(PAGE.url))
+    await site.outbox.flush()
+    [report] = site.frontier.told[-1][1]
+    assert (report.elapsed_ms, report.latency_ms) == (3250, 250)

@@ -157,6 +157,20 @@ async def test_a_loop_that_comes_round_needs_no_help() -> None:
     assert (bench.scripts.ran, bench.counted) == ([], 0)
 
 
+def test_time_without_a_loop_says_nothing_of_a_host(bench: Bench) -> None:
+    tick = bench.standstill._tick
+    bench.clock.now += tick + 0.5
+    bench.standstill._come_round()
+    assert bench.standstill.since(1000) == 0, "busy, no more"
+    bench.clock.now += tick + 10
+    assert bench.standstill.since(1000) == pytest.approx(10), "before it comes round"
+    bench.standstill._come_round()
+    bench.clock.now += tick
+    assert bench.standstill.since(1000) == pytest.approx(10)
+    assert bench.standstill.since(bench.clock.now - tick - 4) == pytest.approx(4), "sent in the midst of it"
+    assert bench.standstill.since(bench.clock.now) == 0
+
+
 def test_nobody_takes_a_lease_that_another_thread_has_taken() -> None:
     buffer = Buffer(held(number) for number in range(4_000))
     taken: list[list[Held]] = [[], []]
