@@ -288,6 +288,17 @@ class Frontier:
         changed: tuple[Any, ...] = () if body is None else (clamped(priority), body)
         return bool(await self.shards.run("bury", shard, number, token, reason, pack(dict(detail or {})), *changed))
 
+    async def host_down(self, host: str, *, term_ms: int, most: int = 1_000) -> tuple[int, int]:
+        """*host*'s circuit breaker opened: for how many ms it has been open, and how many of its queued requests became
+        dead letters because that was *term_ms*; *most* of each queue at a time."""
+        detail = pack({"error": f"{host} has not worked for {term_ms / 1000:.0f} s"})
+        down, buried = await self.shards.run("host_down", self.shards.of_host(host), host, term_ms, most, detail)
+        return int(down), int(buried)
+
+    async def host_up(self, host: str) -> None:
+        """*host* works again."""
+        await self.client.delete(self.shards.key(self.shards.of_host(host), f"down:{host}"))
+
     async def end_gone(self, lease_id: str, token: int, *, reason: str, detail: Mapping[str, Any]) -> bool:
         """Done, because the site refuses the page for good: an `ack` that keeps it in `gone`."""
         shard, (number, _) = keys.split_handle((lease_id, token))

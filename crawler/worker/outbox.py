@@ -75,6 +75,8 @@ class Outbox:
         self._flushing = asyncio.Lock()
         self._closing = False
         self.broken = False
+        self.host_term_ms = 86_400_000  # a host that has not worked for so long has its pages given up
+        self._breakers: dict[str, bool] = {}  # hosts whose circuit breaker opened (True) or closed just now
 
     def __len__(self) -> int:
         if self.broken:
@@ -189,6 +191,7 @@ class Outbox:
             await self._settle(await self._hold_back(endings))
             await _drain(self._put_off, len(self._put_off), self._send_put_off)
             await _drain(self._given_back, len(self._given_back), self._send_given_back)
+            await self._judge_hosts()
         except UNAVAILABLE as error:
             await self._outage.wait(error)
             return False
@@ -279,12 +282,28 @@ class Outbox:
                 self.opened(report.host, answer)
             elif answer < 0:
                 self._stats.inc_value(names.BREAKER_CLOSED)
+                self._breakers[report.host] = False
                 logger.info("%s works again", report.host)
 
     def opened(self, host: str, rest_ms: int) -> None:
         """Say that *host*'s circuit breaker opened."""
         self._stats.inc_value(names.BREAKER_OPENED)
+        self._breakers[host] = True
         logger.warning("%s does not work: no worker visits it for %.0f s, then one request tries", host, rest_ms / 1000)
+
+    async def _judge_hosts(self) -> None:
+        """Give up what is queued for hosts that have not worked for their whole term."""
+        while self._breakers:
+            host, opened = next(iter(self._breakers.items()))
+            if not opened:
+                await self._frontier.host_up(host)
+            else:
+                down, buried = await self._frontier.host_down(host, term_ms=self.host_term_ms)
+                if buried:
+                    self._stats.inc_value(names.BURIED.format("host_down"), buried)
+                    logger.error("%s has not worked for %.0f s: %d pages are dead letters", host, down / 1000, buried)
+                    continue  # there may be more
+            self._breakers.pop(host, None)
 
     async def _send_endings(self, batch: Sequence[Ending]) -> None:
         for ending in batch:

@@ -11,6 +11,7 @@ for i = 2, #ARGV do
   if letter and letter.host ~= '' then
     result[i - 1] = 1
     remove_letter(kind, id, letter)
+    if letter.reason == 'host_down' then call('DEL', T .. ':down:' .. letter.host) end
     if letter.reason == 'robots_unreachable' then -- a new term for its robots.txt
       local origin = cmsgpack.unpack(letter.detail).origin
       if origin then call('DEL', T .. ':robots:' .. origin) end

@@ -156,3 +156,21 @@ async def test_what_is_gone_and_dropped_is_forgotten(redis_client: Any) -> None:
     letter_id = await end_gone(world, 1)
     assert await world.frontier.gone.drop([letter_id]) == [True]
     assert await world.frontier.push([message(1, "a.example", "s", generation="3")]) == [PushOutcome.ACCEPTED]
+
+
+async def test_what_waits_for_a_host_that_is_down_is_given_up_after_a_term(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    await world.frontier.push([message(number, "a.example", "s", generation="3") for number in range(5)])
+    assert await world.frontier.host_down("a.example", term_ms=1_000, most=2) == (0, 0)
+    await world.pass_ms(1_000)
+    assert await world.frontier.host_down("a.example", term_ms=1_000, most=2) == (1_000, 2)
+    assert await world.frontier.host_down("a.example", term_ms=1_000) == (1_000, 3)
+    total = (await world.frontier.census.stats()).total
+    assert (total.queued, total.dead) == (0, 5)
+    letters = await world.frontier.dead.find(reason="host_down")
+    assert sorted(letter.fingerprint for letter in letters) == list(range(5))
+    assert await world.frontier.census.empty("s")
+    assert await world.frontier.dead.retry([letter.id for letter in letters]) == [True] * 5
+    assert await world.frontier.host_down("a.example", term_ms=1_000) == (0, 0)  # a new term
+    assert (await world.frontier.census.stats()).total.queued == 5
+    assert len(await world.lease(streams=["s"])) == 1

@@ -106,6 +106,12 @@ class Frontier:
             await self.ack(acks) if acks else [],
         )
 
+    async def host_down(self, host: str, *, term_ms: int) -> tuple[int, int]:
+        return 0, 0
+
+    async def host_up(self, host: str) -> None:
+        return None
+
     async def give_back(self, handles: Sequence[Handle]) -> list[bool]:
         self._call("give_back", list(handles))
         return [self.ours] * len(handles)
