@@ -1,5 +1,5 @@
 -- The shipped report, start and reservation of one host or two fleets at one site, over simulated time: see pace_simulation.py.
--- It stands behind the text of the scripts' own parts (clock state hosts records release start adapt report).
+-- It stands behind the text of the scripts' own parts (clock damage state hosts records release start adapt report).
 local random_state = tonumber(ARGV[2])
 local P = cjson.decode(ARGV[1])
 
@@ -93,7 +93,7 @@ for f = 1, P.fleets do
   hosts['fleet' .. f] = new_host()
   look('fleet' .. f, now + (f - 1) * P.apart_ms)
 end
-state.resumed = 0
+state.resumed, state.stepped = 0, 0
 local stop = start_at + P.run_ms
 while true do
   local e = next_event()
