@@ -3,7 +3,7 @@
 -- KEYS[1] the shard's tag. ARGV[1] host, ARGV[2] ms of a term, ARGV[3] most requests per queue, ARGV[4] detail (msgpack).
 -- Result: {ms since it opened first, requests made dead letters}. O(log dead) per request.
 -- T:down:<host> STRING ms when it opened first; up deletes it, and so does a retry of its dead letters.
--- include: clock state tally hosts members records seen dead
+-- include: clock damage state tally hosts members records seen dead
 local key, name, most, buried = T .. ':down:' .. ARGV[1], ARGV[1], tonumber(ARGV[3]), 0
 local head = struct.pack(HEAD_FORMAT, 0, 0, 0, 0, 0, 0, 0, 0)
 call('SET', key, now, 'NX')
