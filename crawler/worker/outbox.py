@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import islice
+from time import monotonic
 from typing import Any, TypeVar
 
 from scrapy.statscollectors import StatsCollector
@@ -74,6 +75,7 @@ class Outbox:
         self._filled = asyncio.Event()
         self._flushing = asyncio.Lock()
         self._closing = False
+        self._flushing_since: float | None = None
         self.broken = False
         self.host_term_ms = 86_400_000  # a host that has not worked for so long has its pages given up
         self._breakers: dict[str, bool] = {}  # hosts whose circuit breaker opened (True) or closed just now
@@ -154,6 +156,10 @@ class Outbox:
         waiting = [*self._suspects, *self._starts]
         _answer(waiting, [False] * len(waiting))
 
+    def stuck_for(self) -> float:
+        """Seconds for which Redis has not taken what is being sent."""
+        return 0.0 if self._flushing_since is None else monotonic() - self._flushing_since
+
     async def run(self) -> None:
         """Flush for as long as the worker lives."""
         while True:
@@ -175,8 +181,10 @@ class Outbox:
         """Send all that is waiting now; returns when it is sent, however long Redis is away."""
         async with self._flushing:
             self._filled.clear()
+            self._flushing_since = monotonic()
             while not await self._try_flush():
                 pass
+            self._flushing_since = None
 
     async def _try_flush(self) -> bool:
         if self.broken or not (any(self._queues) or self._new_due() or self._waiting):

@@ -51,6 +51,7 @@ from crawler.worker.tier_tracker import TierConfig, TierTracker
 logger = logging.getLogger(__name__)
 
 FAILED = "frontier_error"  # reason for which a worker closes that cannot go on
+CLOSE_POLL_SECONDS = 0.5
 LEAVE_SECONDS = 5.0  # to sign off
 MOST_NAMED = 20  # start URLs in one line of the log
 FLUSH_SECONDS = 0.005  # how long the outbox gathers before it sends: a batch, not a delay
@@ -156,6 +157,7 @@ class Worker:
         self._spawn(self.outbox.run())
         self._leasing = self._spawn(self.prefetcher.run())
         self._spawn(self.upkeep.run())
+        self._spawn(self._bound_close())
 
     async def close(self) -> None:
         """Give back what was not started and what waits for room, send everything, leave. Deletes nothing.
@@ -174,6 +176,16 @@ class Worker:
             async with asyncio.timeout(LEAVE_SECONDS):
                 await self.upkeep.last()
         await self._server.aclose()
+
+    async def _bound_close(self) -> None:
+        """Pages wait for Redis before they reach a callback: those of a closing worker not for ever."""
+        engine = self._crawler.engine
+        assert engine is not None
+        seconds = self.upkeep.plan.close
+        while not (scrapy_hooks.is_closing(engine) and self.outbox.stuck_for() > seconds):  # noqa: ASYNC110 - of a clock
+            await asyncio.sleep(CLOSE_POLL_SECONDS)
+        logger.error("Redis has not answered for %g s: this worker closes, and leaves its leases to expire", seconds)
+        self.outbox.give_up()
 
     def _name_lost(self, lost: Sequence[Message]) -> None:
         """Start URLs that found no room: no page leads to them, so nobody will find them again."""
