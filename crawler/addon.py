@@ -16,10 +16,12 @@ from typing import Any, Final, Self
 from scrapy import Spider
 from scrapy.crawler import Crawler
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, Settings, default_settings
-from scrapy.utils.conf import build_component_list, closest_scrapy_cfg
+from scrapy.utils.conf import closest_scrapy_cfg
 from scrapy.utils.misc import load_object
 
 from crawler import components, config, defaults, moved
+from crawler.announcement import announcement
+from crawler.components import path_of
 from crawler.errors import ConfigError
 from crawler.extensions.logs import LogAddon
 
@@ -82,6 +84,8 @@ def complete(settings: BaseSettings) -> None:
     if "FRONTIER_SPIDER_SETTINGS" in settings:
         raise ConfigError("FRONTIER_SPIDER_SETTINGS", "...", f"gone: ADDONS = {{{ADDON!r}: 500}} wires the components")
     if fleet:
+        if settings["FEED_URI_PARAMS"] is None:
+            settings.set("FEED_URI_PARAMS", components.FEED_URI_PARAMS, priority=PRIORITY)
         settings.set(POETS_BASE, defaults.REQUEST_FINGERPRINTER_CLASS, priority=PRIORITY)
         _rename(settings)
         for name, ours in components.SCALARS.items():
@@ -105,7 +109,7 @@ def completed(settings: BaseSettings, spider: type[Spider] = Spider) -> Crawler:
 
 def uses_addon(settings: BaseSettings) -> bool:
     """Whether ADDONS has ours."""
-    return any(place is not None and _path(addon) == ADDON for addon, place in settings.getdict("ADDONS").items())
+    return any(place is not None and path_of(addon) == ADDON for addon, place in settings.getdict("ADDONS").items())
 
 
 def require_addon(settings: BaseSettings, spider: str | None) -> None:
@@ -113,26 +117,7 @@ def require_addon(settings: BaseSettings, spider: str | None) -> None:
     if not uses_addon(settings):
         whose = f"ADDONS of spider {spider}" if spider else "ADDONS"
         allowed = f"a map that has {ADDON!r}; FRONTIER_ENABLED = False in a spider keeps it out of the fleet"
-        raise ConfigError(whose, {_path(name): place for name, place in settings.getdict("ADDONS").items()}, allowed)
-
-
-def announcement(settings: BaseSettings, spider: str) -> Iterator[str]:
-    """Two lines for the head of the log."""
-    feeds = [config.shown_uri(str(uri)) for uri in settings.getdict("FEEDS")]
-    beside = f", and to {', '.join(feeds)}" if feeds else ""
-    if not wanted(settings):
-        yield f"Requests of {spider} come from Scrapy's own scheduler, in this process alone (FRONTIER_ENABLED = False)"
-        yield f"Items of {spider} go through the project's own item pipelines{beside}; Shoal stores nothing"
-        return
-    server = config.shown_uri(settings["REDIS_URL"] or "") or "the bundled Redis of this machine"
-    yield f"Requests of {spider} come from the frontier {settings['FRONTIER_KEY']!r} on {server}, shared by its workers"
-    pipelines = [_path(one) for one in build_component_list(settings.getwithbase("ITEM_PIPELINES"))]
-    through = ", ".join(path.rpartition(".")[2] for path in pipelines if path != components.MONGODB) or "no pipeline"
-    if config.boolean(settings, "SHOAL_STORE"):
-        server = config.shown_uri(settings["MONGODB_URI"] or "") or "the bundled MongoDB of this machine"
-        yield f"Items of {spider} go through {through} to database {settings['MONGODB_DATABASE']!r} on {server}{beside}"
-    else:
-        yield f"Items of {spider} go through {through}{beside}; Shoal stores none of them (SHOAL_STORE = False)"
+        raise ConfigError(whose, {path_of(name): place for name, place in settings.getdict("ADDONS").items()}, allowed)
 
 
 def _rename(settings: BaseSettings) -> None:
@@ -153,7 +138,7 @@ def _rename(settings: BaseSettings) -> None:
 def _replace(settings: BaseSettings, name: str, ours: str) -> None:
     """Put *ours* in the place of what Scrapy or scrapy-redis would have there; say so where somebody chose that."""
     value = settings[name]
-    path = _path(value) if value is not None else THEIRS[0]
+    path = path_of(value) if value is not None else THEIRS[0]
     priority = settings.getpriority(name) or 0
     if path.startswith(THEIRS):
         if priority > SETTINGS_PRIORITIES["default"]:
@@ -190,7 +175,7 @@ def _pipelines(settings: BaseSettings) -> dict[str, int]:
 
 def _complete_components(settings: BaseSettings, name: str, ours: Mapping[str, int]) -> None:
     given = config.mapping(settings, name)
-    keys = {_path(key): key for key in given}
+    keys = {path_of(key): key for key in given}
     for path, place in ours.items():
         key = _known(keys, path)
         if key is not None and given[key] is None and path in components.REQUIRED:
@@ -210,7 +195,7 @@ def _complete_handlers(settings: BaseSettings) -> None:
     """Ours for http and https; scrapy-playwright's there are taken as the wish for the browser tier."""
     given = config.mapping(settings, "DOWNLOAD_HANDLERS")
     wishes = [
-        scheme for scheme in ("http", "https") if _path(given.get(scheme) or "").startswith(components.BROWSER_WISH)
+        scheme for scheme in ("http", "https") if path_of(given.get(scheme) or "").startswith(components.BROWSER_WISH)
     ]
     for scheme in wishes:
         del given[scheme]
@@ -240,10 +225,6 @@ def _is(value: Any, ours: str) -> bool:
         return issubclass(load_object(value), load_object(ours))
     except (ImportError, NameError, TypeError, ValueError):
         return False
-
-
-def _path(value: Any) -> str:
-    return value if isinstance(value, str) else f"{value.__module__}.{value.__qualname__}"
 
 
 def _below_project(settings: BaseSettings, name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 MONGODB: Final = "crawler.pipelines.mongodb.MongoPipeline"
 
@@ -101,4 +101,10 @@ DOWNLOAD_HANDLERS: Final = {
     "ftp": None,
     "s3": None,
 }
+FEED_URI_PARAMS: Final = "crawler.worker.feeds.uri_params"  # gives %(worker)s
 BROWSER_WISH: Final = "scrapy_playwright."  # a handler of that package asks for the browser tier
+
+
+def path_of(component: Any) -> str:
+    """The path of a component that is given as a class, or by that path."""
+    return component if isinstance(component, str) else f"{component.__module__}.{component.__qualname__}"

@@ -19,6 +19,7 @@ from crawler.commands.usage import OneLine, answering, spider_class
 from crawler.frontier.command_session import session
 from crawler.frontier.state.joining import digests, join
 from crawler.storage import connection as storage
+from crawler.worker import feeds
 from crawler.worker.scheduler import Scheduler, in_use
 from crawler.worker.worker import FAILED, check_settings
 
@@ -79,6 +80,7 @@ async def _check(settings: BaseSettings, spider: type[Spider], arguments: dict[s
     async with session(settings) as frontier:
         endless = issubclass(spider, RedisMixin)
         await join(frontier.shards, frontier.census, spider=spider.name, endless=endless, arguments=digests(arguments))
+        await feeds.claim(frontier.shards, settings)
     if settings.getwithbase("ITEM_PIPELINES").get("crawler.pipelines.mongodb.MongoPipeline") is not None:
         async with storage.session(settings):
             pass

@@ -35,6 +35,7 @@ from crawler.frontier.statement import Statement
 from crawler.policy.retries import RetryPolicy
 from crawler.routing import codec
 from crawler.routing.host_rules import HostRules
+from crawler.worker import feeds
 from crawler.worker.dupefilter import FrontierDupeFilter
 from crawler.worker.lease_book import LeaseBook
 from crawler.worker.lease_queue import FrontierQueue, served_tiers
@@ -141,6 +142,7 @@ class Worker:
             arguments=config.mapping(self._crawler.settings, "FRONTIER_ARGUMENTS"),
         )
         self.generation = joined.generation
+        await feeds.claim(self.frontier.shards, self._crawler.settings, self.name)
         if not key:
             words = "begins" if joined.opened else "is under way: this worker joins it"
             logger.info("Crawl %s of %s %s", joined.generation, spider.name, words)

@@ -1,0 +1,55 @@
+"""What a crawl says at its start: where requests come from, where items go, and which settings mean less in a fleet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
+from scrapy.utils.conf import build_component_list
+
+from crawler import components, config
+
+_ALONE: Final = "counts in this worker alone; what is queued when it closes stays for the others, or for the next start"
+_QUEUES: Final = "has no effect: the frontier is the queue"
+NOTES: Final = {
+    "JOBDIR": "has no effect: the frontier keeps the crawl, and a start joins it where it stands",
+    "CLOSESPIDER_TIMEOUT": _ALONE,
+    "CLOSESPIDER_TIMEOUT_NO_ITEM": _ALONE,
+    "CLOSESPIDER_ITEMCOUNT": _ALONE,
+    "CLOSESPIDER_PAGECOUNT": _ALONE,
+    "CLOSESPIDER_PAGECOUNT_NO_ITEM": _ALONE,
+    "CLOSESPIDER_ERRORCOUNT": _ALONE,
+    "DEPTH_LIMIT": "holds for the whole fleet: the depth travels with each request",
+    "DEPTH_PRIORITY": "shifts priorities for the whole fleet; hosts take turns first, so the order is not strict",
+    "SCHEDULER_DISK_QUEUE": _QUEUES,
+    "SCHEDULER_MEMORY_QUEUE": _QUEUES,
+    "SCHEDULER_PRIORITY_QUEUE": _QUEUES,
+    "SCHEDULER_START_DISK_QUEUE": _QUEUES,
+    "SCHEDULER_START_MEMORY_QUEUE": _QUEUES,
+}
+
+
+def announcement(settings: BaseSettings, spider: str) -> Iterator[str]:
+    """Two lines for the head of the log, and one for each setting that means something else in a fleet."""
+    feeds = [config.shown_uri(str(uri)) for uri in config.mapping(settings, "FEEDS")]
+    beside = f", and to {', '.join(feeds)}" if feeds else ""
+    if not config.boolean(settings, "FRONTIER_ENABLED"):
+        yield f"Requests of {spider} come from Scrapy's own scheduler, in this process alone (FRONTIER_ENABLED = False)"
+        yield f"Items of {spider} go through the project's own item pipelines{beside}; Shoal stores nothing"
+        return
+    server = config.shown_uri(settings["REDIS_URL"] or "") or "the bundled Redis of this machine"
+    yield f"Requests of {spider} come from the frontier {settings['FRONTIER_KEY']!r} on {server}, shared by its workers"
+    yield _items(settings, spider, beside)
+    for name, meaning in NOTES.items():
+        if settings[name] and (settings.getpriority(name) or 0) > SETTINGS_PRIORITIES["default"]:
+            yield f"{name} = {settings[name]!r} {meaning} (docs/compatibility.md)"
+
+
+def _items(settings: BaseSettings, spider: str, beside: str) -> str:
+    paths = [components.path_of(one) for one in build_component_list(settings.getwithbase("ITEM_PIPELINES"))]
+    through = ", ".join(path.rpartition(".")[2] for path in paths if path != components.MONGODB) or "no pipeline"
+    if not config.boolean(settings, "SHOAL_STORE"):
+        return f"Items of {spider} go through {through}{beside}; Shoal stores none of them (SHOAL_STORE = False)"
+    server = config.shown_uri(settings["MONGODB_URI"] or "") or "the bundled MongoDB of this machine"
+    return f"Items of {spider} go through {through} to database {settings['MONGODB_DATABASE']!r} on {server}{beside}"

@@ -1,0 +1,98 @@
+"""Feeds and limits of one process, in a fleet."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from scrapy.settings import Settings
+
+from crawler.worker.feeds import overwritten
+from tests.crawling import Fleet, ended, said
+from tests.integration.crawl.test_any_spider import Crawls, listing, pages
+from tests.sites import Page, Site
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    with Site(pages()) as site:
+        yield site
+
+
+@pytest.fixture
+def crawls(fleet: Fleet, site: Site) -> Crawls:
+    return Crawls(fleet, site)
+
+
+async def test_a_second_worker_on_the_same_feed_is_refused_by_name(crawls: Crawls, tmp_path: Path) -> None:
+    hold = threading.Event()
+    crawls.site.pages["/page/3/"] = Page(listing(3), hold=hold)
+    path = tmp_path / "items.jsonl"
+    first = crawls.start("many", "-O", str(path))
+    await crawls.site.asked(5)
+    status, log = await ended(crawls.start("many", "-O", str(path)))
+    assert status == 2
+    assert f"FEEDS (-O) = '{socket.gethostname()}:{path}' cannot be used" in log.splitlines()[-1]
+    assert "scrapy export" in log
+    assert "%(worker)s" in log
+    own = crawls.start("many", "-O", str(tmp_path / "%(worker)s.jsonl"))
+    appended = crawls.start("many", "-o", str(path.with_suffix(".csv")))
+    await crawls.fleet.workers(3)
+    hold.set()
+    for worker in (first, own, appended):
+        assert (await ended(worker))[0] == 0
+    assert written(tmp_path) == 6
+
+
+def written(directory: Path) -> int:
+    """Items in all feeds, of which one is named after its worker."""
+    assert len(list(directory.glob(f"{socket.gethostname()}-*.jsonl"))) == 1
+    lines = [json.loads(line) for file in directory.glob("*.jsonl") for line in file.read_text().splitlines()]
+    return len(lines) + len((directory / "items.csv").read_text().split()[1:])
+
+
+async def test_the_feed_of_a_worker_that_was_killed_is_free_at_once(crawls: Crawls, tmp_path: Path) -> None:
+    hold = threading.Event()
+    crawls.site.pages |= {path: Page(listing(1), hold=hold) for path in ("/page/1/", "/page/2/", "/page/3/")}
+    worker = crawls.start("many", "-O", str(tmp_path / "items.json"))
+    await crawls.site.asked(1)
+    worker.send_signal(signal.SIGKILL)
+    hold.set()
+    await ended(worker)
+    again = crawls.start("many", "-O", str(tmp_path / "items.json"))
+    await said(again, "Crawl 1 of many is under way")
+    await said(again, "Spider opened")
+    again.send_signal(signal.SIGTERM)
+    assert (await ended(again))[0] == 0
+
+
+async def test_settings_of_one_process_are_explained_where_they_are_set(crawls: Crawls, tmp_path: Path) -> None:
+    log = await crawls.run("quotes", JOBDIR=str(tmp_path), CLOSESPIDER_ITEMCOUNT=1_000, DEPTH_LIMIT=2)
+    assert f"JOBDIR = '{tmp_path}' has no effect: the frontier keeps the crawl" in log
+    assert "CLOSESPIDER_ITEMCOUNT = '1000' counts in this worker alone" in log
+    assert "DEPTH_LIMIT = '2' holds for the whole fleet" in log
+    assert "CLOSESPIDER_TIMEOUT =" not in log
+
+
+def test_which_feeds_are_overwritten() -> None:
+    here = f"{socket.gethostname()}:"
+    given: dict[str, dict[str, bool]] = {
+        "a.json": {"overwrite": True},
+        "file:///tmp/b.json": {"overwrite": True},
+        "c.json": {},
+        "d-%(worker)s.json": {"overwrite": True},
+        "e-%(time)s.json": {"overwrite": True},
+        "s3://me:secret@bucket/f.json": {},
+        "s3://bucket/g.json": {"overwrite": False},
+        "stdout:": {"overwrite": True},
+    }
+    found = overwritten(Settings({"FEEDS": given}))
+    assert found[:2] == [f"{here}{Path('a.json').resolve()}", f"{here}/tmp/b.json"]
+    assert len(found) == 3
+    assert found[2].endswith("bucket/f.json")
+    assert "secret" not in found[2]
