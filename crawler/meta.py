@@ -37,6 +37,7 @@ BLOCK: Final = "block"
 RETRY_WAIT_MS: Final = "retry_wait_ms"
 UNFINISHED_TIMES: Final = "unfinished_times"
 COMPLAINED: Final = "complained"
+LED_HERE: Final = "led_here"
 TIER_FAILED: Final = "tier_failed"
 CONDITIONAL: Final = "conditional"
 CONDITIONAL_WHOLE: Final = "conditional_whole"
@@ -66,6 +67,7 @@ TABLE: Final = (
     Key(RETRY_WAIT_MS, "retry middleware: how long the retry waits in the frontier", stored=False),
     Key(UNFINISHED_TIMES, "settler: how often it ended without having succeeded"),
     Key(COMPLAINED, "pacer: its host has complained of it, which counts once"),
+    Key(LED_HERE, "scheduler: 'link' or 'redirect' where another site led to its host: whose faults count"),
     Key(TIER_FAILED, "tiers middleware: the tier at which it failed, which counts once"),
     Key(CONDITIONAL, "conditional middleware: the conditions in the headers are ours"),
     Key(CONDITIONAL_WHOLE, "conditional middleware: ask for the page whole"),

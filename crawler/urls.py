@@ -80,7 +80,7 @@ def canonicalize(url: str) -> str:
 @remembered(16_384)
 def group(url: str, by: Grouping = "hostname") -> str:
     """The politeness group of *url*: its hostname, or its registrable domain (an IP address is its own)."""
-    host = (urlsplit(url).hostname or "").lower().rstrip(".")
+    host = (urlsplit(url).hostname or "").lower().removesuffix(".")
     return registrable(host) if by == "domain" else host
 
 
@@ -109,7 +109,7 @@ def _shown(url: str) -> str:
 
 
 def _host(host: str) -> str:
-    host = host.lower().rstrip(".")
+    host = host.lower().removesuffix(".")
     if ":" in host:
         return f"[{host}]"
     if host.isascii():

@@ -101,7 +101,7 @@ class Downloader(ScrapyDownloader):
             raise
         except BaseException as error:
             excused = isinstance(error, (BrowserError, TooLateError)) or faults.excuse(request, error)
-            self._pacer.answered(turn, None, excused=excused, fault=classify(error) in UNREACHED)
+            self._pacer.answered(turn, None, excused=excused, fault=classify(error) in UNREACHED, request=request)
             raise
         finally:
             request.meta.pop(WIRE_TURN, None)

@@ -115,7 +115,9 @@ class Report:
     """How the host answered. *status* 0: it did not. *keep*: the slot is kept for a follow-up to the same host.
     *excused*: the host was not asked, a proxy on the way to it failed; its pace and its record stay as they are.
     *fault*: that it did not answer is its own fault (a status of 500 or more says so by itself). *host*: for words.
-    *again*: it complained of this very request before; what is read of its status says that too."""
+    *again*: it complained of this very request before; what is read of its status says that too. *origin*: scheme and
+    port, "https:443": faults of one that never answered do not count where another did. *led*: "link" or "redirect",
+    where another site led here: the faults of a link count once its origin has answered, those of a redirect never."""
 
     id: str
     token: int
@@ -128,6 +130,8 @@ class Report:
     fault: bool = False
     host: str = ""
     again: bool = False
+    origin: str = ""
+    led: str = ""
 
 
 @dataclass(frozen=True, slots=True)

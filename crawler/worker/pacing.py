@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from time import monotonic
+from urllib.parse import urlsplit
 
 from scrapy import Request
 from scrapy.http import Response
@@ -20,15 +21,17 @@ from crawler.frontier.config import SUSPECT_DELIVERIES
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Handle, Report
 from crawler.frontier.server.outage import UNAVAILABLE, Outage
-from crawler.meta import COMPLAINED
+from crawler.meta import COMPLAINED, LED_HERE
 from crawler.policy.backoff import retry_after
 from crawler.routing.host_rules import HostRules
+from crawler.urls import DEFAULT_PORTS
 from crawler.worker.lease_book import Held, LeaseBook
 from crawler.worker.outbox import Outbox
 
 PUSH_BACK = (429, 503)
 ASK_AFTER_SECONDS = 0.1  # a lease in hand for longer asks once more: its host may have pushed back, at any worker
 REST_SECONDS = 0.1  # what was leased before a complaint goes back; by then it is in the frontier
+MOST_ORIGINS = 10_000  # remembered as told
 RESTING = 1_000  # of so many hosts the expired ones are forgotten
 POLL_SECONDS = 0.5  # longest wait for a turn before asking again: reports of other workers bring it forward
 
@@ -86,6 +89,7 @@ class Pacer:
         self._clock = clock
         self.held_up_since: Callable[[float], float] = lambda _: 0.0  # seconds that say nothing of the host
         self._patience = frontier.config.start_within_ms / 1000
+        self._answered: set[tuple[str, str]] = set()  # hosts and origins that the frontier was told of
         self._resting: dict[str, float] = {}  # hosts that pushed back, until when: leases in hand are older than that
 
     async def turn(self, request: Request) -> Turn:
@@ -202,10 +206,37 @@ class Pacer:
         if status in PUSH_BACK:
             self._rest(turn.host, max(wait_ms / 1000, REST_SECONDS))
         self._outbox.report(
-            Report(*turn.handle, elapsed_ms, latency_ms, status, wait_ms, turn.keep, excused, fault, turn.host, again)
+            Report(
+                *turn.handle,
+                elapsed_ms,
+                latency_ms,
+                status,
+                wait_ms,
+                turn.keep,
+                excused,
+                fault,
+                turn.host,
+                again,
+                self._origin(turn.host, request, good=0 < status < 500),
+                str(request.meta.get(LED_HERE) or "") if request is not None else "",
+            )
         )
         if turn.lender is not None:
             turn.lender.loan.release()
+
+    def _origin(self, host: str, request: Request | None, *, good: bool) -> str:
+        """Scheme and port of *request*; "" where they need not be told, because this worker has told them before."""
+        if request is None:
+            return ""
+        parts = urlsplit(request.url)
+        origin = f"{parts.scheme}:{parts.port or DEFAULT_PORTS.get(parts.scheme, 0)}"
+        if good:
+            if (host, origin) in self._answered:
+                return ""
+            if len(self._answered) >= MOST_ORIGINS:
+                self._answered.clear()
+            self._answered.add((host, origin))
+        return origin
 
     async def back_off(self, request: Request) -> None:
         """*request* was answered with a block page: a complaint, which counts once however often the request is tried.

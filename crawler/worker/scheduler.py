@@ -23,7 +23,7 @@ from crawler.errors import CodecError, ConfigError, MessageError, OtherReleaseEr
 from crawler.frontier.server import connection
 from crawler.frontier.server.scripts import Client
 from crawler.frontier.streams import stream_of
-from crawler.meta import COMPLAINED, MIN_TIER, RETRY_WAIT_MS, TIER_FAILED, UNFINISHED_TIMES
+from crawler.meta import COMPLAINED, LED_HERE, MIN_TIER, RETRY_WAIT_MS, TIER_FAILED, UNFINISHED_TIMES
 from crawler.policy.failures import FailureClass
 from crawler.policy.outcome import Evidence
 from crawler.policy.tiers import TIERS
@@ -224,10 +224,12 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         generation = self.worker.generation
         if parent is not None:
             generation = parent.lease.generation
-            for key in (UNFINISHED_TIMES, COMPLAINED, TIER_FAILED):
+            for key in (UNFINISHED_TIMES, COMPLAINED, TIER_FAILED, LED_HERE):
                 request.meta.pop(key, None)  # the parent's, copied along with the rest of its meta
         try:
             place = self.queue.encoder.place(request)
+            if parent is not None and place.rule.group != parent.lease.host:
+                request.meta[LED_HERE] = "redirect" if parent.evidence.replaced else "link"
             if start:
                 place = replace(place, digest=self._starts.of(place.digest))
             if dedupe and self.df.confirmed((place.stream, generation, place.fingerprint)):

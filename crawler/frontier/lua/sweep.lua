@@ -72,6 +72,7 @@ end
 if #forgotten > 0 then
   call('HDEL', T .. ':hosts', unpack(forgotten))
   call('HDEL', T .. ':pace', unpack(forgotten))
+  call('HDEL', T .. ':answers', unpack(forgotten))
 end
 if #overdue > 0 then call('ZREM', T .. ':idle', unpack(overdue)) end
 save_state()

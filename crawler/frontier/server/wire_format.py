@@ -58,7 +58,10 @@ def report_row(report: Report, number: int) -> bytes:
     """*report* on the lease of that number as report.lua takes it."""
     elapsed, latency, retry_after = (max(0, ms) for ms in (report.elapsed_ms, report.latency_ms, report.retry_after_ms))
     flags = report.keep + 2 * report.excused + 4 * report.fault + 8 * report.again
-    return _REPORT.pack(number, report.token, elapsed, latency, report.status, retry_after, flags)
+    flags += {"link": 16, "redirect": 32}.get(report.led, 0)
+    return (
+        _REPORT.pack(number, report.token, elapsed, latency, report.status, retry_after, flags) + report.origin.encode()
+    )
 
 
 def read_lease(shard: int, now: int, number: int, record: bytes, sealed: bytes, start_within_ms: int) -> Lease:

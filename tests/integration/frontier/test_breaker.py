@@ -120,3 +120,39 @@ async def test_what_was_in_the_air_when_it_opened_says_nothing_new(redis_client:
 async def test_it_can_be_switched_off(redis_client: Any) -> None:
     world = await broken(redis_client, faults=20, breaker_faults=0)
     assert (await state_of(world)).breaker == "closed"
+
+
+HOME, BESIDE = "https:443", "http:81"
+
+
+@pytest.mark.parametrize(
+    ("answered", "fault", "led", "opens"),
+    [
+        ([], HOME, "", True),  # a host that never worked
+        ([HOME], HOME, "", True),
+        ([HOME], BESIDE, "", False),  # a port that never answered, beside one that did
+        ([HOME, BESIDE], BESIDE, "", True),
+        ([], HOME, "link", False),  # first contact, by another site's doing
+        ([HOME], HOME, "link", True),
+        ([HOME], HOME, "redirect", False),
+        ([], BESIDE, "redirect", False),
+    ],
+)
+async def test_faults_count_where_they_are_the_hosts_own(
+    redis_client: Any, answered: list[str], fault: str, led: str, opens: bool
+) -> None:
+    world = await broken(redis_client, faults=0)
+    for origin in answered:
+        await exchange(world, 200, origin=origin)
+    results = [await exchange(world, origin=fault, led=led) for _ in range(5)]
+    assert results == [1, 1, 1, 1, OPEN if opens else 1]
+
+
+async def test_a_probe_is_a_request_of_the_hosts_own(redis_client: Any) -> None:
+    world = await broken(redis_client, faults=0)
+    await exchange(world, 200, origin=HOME)
+    for _ in range(5):
+        await exchange(world, origin=HOME)
+    await world.pass_ms(OPEN)
+    assert await exchange(world, origin=BESIDE, led="redirect") == 1, "says nothing: the next one probes"
+    assert await exchange(world, 200, origin=HOME) == -1

@@ -203,7 +203,8 @@ local function count(h, good)
   if h[OK] + h[BAD] > 1000 then h[OK], h[BAD] = math.floor(h[OK] / 2), math.floor(h[BAD] / 2) end
 end
 
--- granted: when it was leased; a connection that is refused is never written to.
+-- granted: when it was leased; a connection that is refused is never written to. fault: nil where it is one that says
+-- nothing of the host.
 local function adapt(h, p, wire, granted, latency, status, retry_after, fault, again, jitter)
   local complaint = status == 429 or status == 503
   if status > 0 then h[LATENCY] = h[LATENCY] == 0 and latency or math.floor(0.8 * h[LATENCY] + 0.2 * latency) end
@@ -213,6 +214,6 @@ local function adapt(h, p, wire, granted, latency, status, retry_after, fault, a
     praise(h, p, wire)
   end
   count(h, status > 0 and status ~= 429 and status < 500)
-  local asks_for_time = status == 503 and retry_after > 0
-  return judge(h, p, math.min(wire, granted), status, fault or (status >= 500 and not asks_for_time), complaint, jitter)
+  if fault == nil then return 1 end
+  return judge(h, p, math.min(wire, granted), status, fault, complaint, jitter)
 end
