@@ -8,7 +8,7 @@ import time
 import pytest
 
 from tests.crawling import Fleet, ended
-from tests.sites import Page, Site
+from tests.sites import LATE, Page, Site
 
 PAGES = 48
 ANSWER_SECONDS = 0.06
@@ -50,3 +50,26 @@ async def test_a_host_never_has_more_than_its_cap_and_gets_that_many(fleet: Flee
     assert left.states == {"done": PAGES}
     assert len(site.received) == PAGES
     assert counting.most == cap
+
+
+async def test_rules_changed_in_mid_crawl_hold_for_what_is_queued_and_end_with_their_worker(fleet: Fleet) -> None:
+    """Short form of a rollout: a worker with a longer delay joins, and is killed."""
+    with Site({f"/{number}": Page() for number in range(600)}) as site:
+        await fleet.push(*map(site.url, site.pages), cap=1)
+        lax = fleet.start(DOWNLOAD_DELAY=0.1, CONCURRENT_REQUESTS_PER_DOMAIN=1)
+        await site.asked(10)
+        strict = fleet.start(DOWNLOAD_DELAY=1, CONCURRENT_REQUESTS_PER_DOMAIN=1)
+        await fleet.workers(2)
+        began = len(site.received) + 2  # one may have been on its way to the wire
+        await site.asked(began + 4)
+        strict.kill()
+        strict.wait()
+        under_both = site.gaps[began : len(site.received) - 1]
+        await site.asked(len(site.received) + 30)
+        lax.kill()
+        lax.wait()
+    assert min(under_both) > 1 - LATE
+    killed_at = site.received[began + len(under_both)].at
+    fast = [one.at for one, gap in zip(site.received[began + 1 :], site.gaps[began:], strict=True) if gap < 0.6]
+    assert fast, "the delay of a worker that is gone is no longer in force"
+    assert 7 < fast[0] - killed_at < 15 + LATE
