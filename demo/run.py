@@ -15,6 +15,7 @@ from rich.console import Console
 from scrapy.utils.project import get_project_settings
 
 from crawler import embedded, tasks
+from crawler.addon import complete
 from demo import report, state
 from demo.children import Family
 from demo.fleet import DemoError, Fleet
@@ -82,7 +83,8 @@ class Demo:
     async def _crawl(self, fleet: Fleet) -> int:
         began = datetime.now(UTC)
         settings = get_project_settings()
-        settings.setdict(dict(fleet.settings), priority="cmdline")
+        settings.setdict(dict(fleet.settings) | {"FRONTIER_ENABLED": True}, priority="cmdline")
+        complete(settings)
         async with watching(settings) as watch:
             await watch.begin()
             self._push(fleet)

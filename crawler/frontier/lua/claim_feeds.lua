@@ -6,7 +6,7 @@
 -- ARGV[3] and on: feeds (opaque)
 -- T:feeds HASH feed -> worker. T:workers ZSET worker -> ms of its last sign.
 -- Result: nothing, or the first feed that a living worker has claimed and that worker: then nothing is claimed. O(feeds).
--- include: clock state
+-- include: clock damage state
 local function free(feed)
   local holder = call('HGET', T .. ':feeds', feed)
   local seen = holder and holder ~= ARGV[1] and call('ZSCORE', T .. ':workers', holder)

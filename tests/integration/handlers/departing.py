@@ -14,6 +14,7 @@ from scrapy.http import Response
 from scrapy.utils.project import get_project_settings
 from twisted.python.failure import Failure
 
+from crawler import components
 from crawler.handlers.wire_turn import WireTurn
 from crawler.meta import WIRE_TURN
 
@@ -52,6 +53,7 @@ def main() -> None:
             "ROBOTSTXT_OBEY": False,
             "RETRY_ENABLED": False,
             "DOWNLOAD_VERIFY_CERTIFICATES": False,
+            "DOWNLOAD_HANDLERS": components.DOWNLOAD_HANDLERS,
         }
     )
     process = AsyncCrawlerProcess(settings)
