@@ -38,7 +38,13 @@ LEASE_SECONDS: Final = 4
 START_WITHIN_SECONDS: Final = 2
 BATCH: Final = 1_000
 POLL_SECONDS: Final = 0.05
-COMMON: Final = {"ROBOTSTXT_OBEY": False, "DOWNLOAD_DELAY": 0, "ITEM_PIPELINES": "{}", "DOWNLOAD_TIMEOUT": 120}
+COMMON: Final = {
+    "ROBOTSTXT_OBEY": False,
+    "DOWNLOAD_DELAY": 0,
+    "AUTOTHROTTLE_ENABLED": False,
+    "ITEM_PIPELINES": "{}",
+    "DOWNLOAD_TIMEOUT": 120,
+}
 OWN: Final = {
     "SHOAL_STORE": False,
     "SPIDER_MODULES": "benchmarks.visits",

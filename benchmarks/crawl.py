@@ -36,7 +36,12 @@ HOME: Final = PROJECT / ".demo" / "bench"
 SHOAL, STOCK = "Shoal", "scrapy-redis"
 DIRECTORIES: Final = {SHOAL: PROJECT, STOCK: PROJECT / "benchmarks" / "stock_scrapy_redis"}
 # The same for both; the rest is what each brings along.
-COMMON: Final = {"CONCURRENT_REQUESTS": 64, "CONCURRENT_REQUESTS_PER_DOMAIN": 64, "DOWNLOAD_DELAY": 0}
+COMMON: Final = {
+    "CONCURRENT_REQUESTS": 64,
+    "CONCURRENT_REQUESTS_PER_DOMAIN": 64,
+    "DOWNLOAD_DELAY": 0,
+    "AUTOTHROTTLE_ENABLED": False,
+}
 OWN: Final[Mapping[str, Mapping[str, object]]] = {
     SHOAL: {"GUARD_ALLOWED_NETWORKS": "127.0.0.0/8"},
     STOCK: {},

@@ -53,6 +53,7 @@ CHAIN: Final = {
     "SHOAL_STORE": False,
     "GUARD_ALLOWED_NETWORKS": "127.0.0.0/8",
     "DOWNLOAD_DELAY": 0,
+    "AUTOTHROTTLE_ENABLED": False,
 }
 PLAN: Final = "BENCH_CHAIN"  # environment of the worker: URL, rounds, and the file for the result, as JSON
 LIMIT_SECONDS: Final = 300.0

@@ -190,7 +190,7 @@ class HostState:
     success: float | None  # share of good answers of late
     faults: int  # in a row
     openings: int  # of its breaker, since it last worked; 0: it is closed
-    tier: Tier = "http"  # learned; rules may ask for a higher one
+    tier: Tier = "http"  # that most of its queued requests are fetched in
     sitemaps: Mapping[str, list[str]] = field(default_factory=dict)  # that robots.txt names, by origin
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 import struct
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -114,8 +115,11 @@ class Inspection:
         """The hosts with most queued requests, among HOSTS_EXAMINED at random where there are more."""
         now = (await self.stats(spider)).now_ms
         queued = await self._queued(spider)
-        leading = sorted(queued, key=lambda place: (-queued[place], place))[:top]
-        return [await self._host(*place, queued[place], now) for place in leading]
+        leading = sorted(queued, key=lambda place: (-queued[place].total(), place))[:top]
+        return [
+            await self._host(*place, queued[place].total(), now, queued[place].most_common(1)[0][0])
+            for place in leading
+        ]
 
     async def waiting(self, spider: str | None = None, top: int = 20) -> list[WaitingHost]:
         """The hosts whose requests wait for something else than their turn, with the most of them first."""
@@ -167,14 +171,15 @@ class Inspection:
             if info is not None
         ]
 
-    async def _queued(self, spider: str | None) -> dict[tuple[int, str], int]:
-        queued: dict[tuple[int, str], int] = {}
+    async def _queued(self, spider: str | None) -> dict[tuple[int, str], Counter[Tier]]:
+        """How many requests of each host are queued for each tier."""
+        queued: dict[tuple[int, str], Counter[Tier]] = {}
         for shard in range(self._shards.count):
             for stream, *_ in (await self._shards.run("stats", shard))[6]:
                 if spider in {None, stream.decode().partition(":")[0]}:
                     for lane in (stream.decode(), stream.decode() + "!"):
                         for host, count in (await self._lengths(shard, lane)).items():
-                            queued[shard, host] = queued.get((shard, host), 0) + count
+                            queued.setdefault((shard, host), Counter())[tier_of(stream.decode())] += count
         return queued
 
     async def _hosts(self, shard: int, lane: str, most: int) -> list[str]:
@@ -203,7 +208,7 @@ class Inspection:
                 members += await getattr(self._shards.client, _COUNTED[kind])(key)
         return size / members if members else None
 
-    async def _host(self, shard: int, name: str, queued: int, now: int) -> HostState:
+    async def _host(self, shard: int, name: str, queued: int, now: int, tier: Tier | None = None) -> HostState:
         raw = await self._shards.client.hget(self._shards.key(shard, "hosts"), name) or bytes(_HOST.size)
         fields = _HOST.unpack_from(raw)
         start, delay, _, _, blocked, *_ = fields[:9]
@@ -220,7 +225,7 @@ class Inspection:
             success=ok / (ok + bad) if ok + bad else None,
             faults=max(0, -streak),
             openings=openings,
-            tier=read_learned(await self._shards.client.hget(self._shards.key(shard, "tiers"), name)).tier,
+            tier=tier or read_learned(await self._shards.client.hget(self._shards.key(shard, "tiers"), name)).tier,
             sitemaps=await Robots(self._shards).sitemaps(name),
         )
 

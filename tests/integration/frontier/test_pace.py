@@ -382,3 +382,14 @@ async def test_a_slot_that_is_kept_does_not_hold_back_the_others(redis_client: A
     await world.frontier.report([answer(handles([lease])[0], keep=True)])
     await world.pass_ms(1_000)
     assert await world.bodies() == [2]
+
+
+async def test_what_an_older_release_stored_of_a_host_is_read(redis_client: Any) -> None:
+    """Its record had the same form; of a host that had pushed back it remembered no more than the delay."""
+    world = await timed(redis_client)
+    await fill(world, delay_ms=1_000)
+    await exchange(world, 429)
+    await redis_client.delete(world.frontier.shards.key(0, "pace"))
+    assert (await state_of(world)).delay_ms == 1_250
+    assert (await exchange(world, 429)).delay_ms == 2_500, "as at a host that nothing is known of"
+    assert (await exchange(world, 200)).success is not None

@@ -167,3 +167,13 @@ async def test_what_is_spent_is_counted_by_day_for_the_whole_fleet(frontier: Tim
     await frontier.be_silent(DAY_MS)
     assert (await tiers.spend({}, {})).requests["browser"] == 0
     assert other.now_ms == 0
+
+
+async def test_status_shows_the_tier_that_a_hosts_requests_are_queued_for(frontier: Timed) -> None:
+    """What was learned of a host is not what fetches it, where nobody serves that tier."""
+    await frontier.frontier.push([message(1), message(2), message(3, stream="s:browser")])
+    (host,) = await frontier.frontier.census.hosts("s")
+    assert host.tier == "http"
+    await frontier.frontier.push([message(number, stream="s:browser") for number in (4, 5)])
+    (host,) = await frontier.frontier.census.hosts("s")
+    assert host.tier == "browser"
