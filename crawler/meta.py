@@ -24,6 +24,7 @@ class Key(NamedTuple):
 # What a request asks for.
 NOT_BEFORE: Final = "not_before"
 MIN_TIER: Final = "min_tier"
+PLAYWRIGHT: Final = "playwright"
 PROXY_POOL: Final = "proxy_pool"
 COUNTRY: Final = "country"
 SESSION: Final = "session"
@@ -55,6 +56,7 @@ PROXY_DOUBTED: Final = "proxy_doubted"
 TABLE: Final = (
     Key(NOT_BEFORE, "spider: Unix seconds before which it is not leased (a push has a key of its own for it)"),
     Key(MIN_TIER, "spider: the least tier that the page needs (in a push: `tier`)"),
+    Key(PLAYWRIGHT, "spider, in scrapy-playwright's way: the page needs a browser", external=True),
     Key(PROXY_POOL, "spider: the pool of proxies", external=True),
     Key(COUNTRY, "spider: where its proxy should be", external=True),
     Key(SESSION, "spider: which of a domain's cookie jars and proxies it uses", external=True),

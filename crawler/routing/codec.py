@@ -16,6 +16,7 @@ from scrapy.http import FormRequest, JsonRequest
 
 from crawler.errors import CodecError, OtherReleaseError
 from crawler.meta import UNSTORED, pooled
+from crawler.routing import page_methods
 from crawler.urls import without_credentials
 
 MAX_BYTES: Final = 262_144  # one request; larger ones belong in a store of their own, not in Redis
@@ -117,7 +118,7 @@ def decode(body: bytes, spider: Spider) -> Request:
             method=state.get("m", "GET"),
             headers=state.get("h"),
             body=state.get("b", b""),
-            meta=_VERBATIM | state.get("d", {}),
+            meta=_VERBATIM | page_methods.restored(state.get("d", {})),
             priority=state.get("p", 0),
             dont_filter=state.get("n", False),
             encoding=state.get("e", "utf-8"),
@@ -169,7 +170,7 @@ def _stored_meta(request: Request) -> dict[str, Any]:
         )
     if pooled(request) or not {"_auth_proxy", "_scheme_proxy"}.isdisjoint(request.meta):
         meta.pop("proxy", None)
-    return meta
+    return page_methods.stored(meta, request)
 
 
 def _encode_rest(state: dict[str, Any], request: Request, spider: Spider | type[Spider]) -> None:

@@ -8,7 +8,7 @@ from time import time
 
 from scrapy import Request
 
-from crawler.meta import MIN_TIER
+from crawler.meta import MIN_TIER, PLAYWRIGHT
 from crawler.policy.tiers import TIERS, UNKNOWN, Learned, Tier, choose, dearest, rank, step_up
 from crawler.routing.host_rules import HostRule
 
@@ -61,7 +61,7 @@ class TierRouting:
 
 def min_tier(request: Request) -> Tier:
     """The least tier that *request* itself asks for; what is no tier counts as http."""
-    asked = request.meta.get(MIN_TIER)
+    asked = request.meta.get(MIN_TIER) or ("browser" if request.meta.get(PLAYWRIGHT) else None)
     return next((tier for tier in TIERS if tier == asked), TIERS[0])
 
 

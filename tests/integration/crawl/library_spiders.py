@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import scrapy
+from scrapy_playwright.page import PageMethod
 from scrapy_poet.api import DummyResponse, callback_for
 from spidermon import Monitor, MonitorSuite, monitors
 from web_poet import WebPage, field
@@ -97,3 +98,24 @@ class MediaSpider(scrapy.Spider):
 
     def parse(self, response: Any) -> Iterator[Any]:
         yield {"file_urls": [f"{SITE}/feed.csv"], "image_urls": [f"{SITE}/dot.png"]}
+
+
+class RenderedSpider(scrapy.Spider):
+    """scrapy-playwright's settings and meta keys."""
+
+    name = "rendered"
+    custom_settings = {
+        "DOWNLOAD_HANDLERS": {
+            "http": "scrapy_playwright.handler.ScrapyPlaywrightDownloadHandler",
+            "https": "scrapy_playwright.handler.ScrapyPlaywrightDownloadHandler",
+        },
+    }
+
+    async def start(self) -> AsyncIterator[Any]:
+        yield scrapy.Request(f"{SITE}/page/1/")
+        methods = [PageMethod("wait_for_selector", "b"), PageMethod("evaluate", "document.title")]
+        yield scrapy.Request(f"{SITE}/scripted", meta={"playwright": True, "playwright_page_methods": methods})
+
+    def parse(self, response: Any) -> Iterator[Any]:
+        called = response.meta.get("playwright_page_methods") or []
+        yield {"bold": response.css("b::text").get(), "results": [one.result for one in called[1:]]}

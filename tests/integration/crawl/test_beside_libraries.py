@@ -14,6 +14,7 @@ from pymongo.asynchronous.database import AsyncDatabase
 
 from tests.crawling import Fleet, count, options
 from tests.integration.crawl.test_any_spider import SETTINGS, Crawls, feed, pages
+from tests.integration.handlers.browsing import executable
 from tests.sites import Page, Site
 
 LIBRARIES = {"SPIDER_MODULES": "tests.integration.crawl.library_spiders"}
@@ -77,3 +78,13 @@ async def test_files_and_images_are_fetched_beside_the_queue(crawls: Crawls, tmp
     assert len(list((tmp_path / "files" / "full").iterdir())) == 1
     assert len(list((tmp_path / "images" / "full").iterdir())) == 1
     assert crawls.asked() == ["GET /dot.png ", "GET /feed.csv ", "GET /page/1/ "]
+
+
+async def test_scrapy_playwrights_settings_and_meta_keys_ask_for_the_browser(crawls: Crawls, tmp_path: Path) -> None:
+    script = "<title>t</title><script>setTimeout(() => document.body.append(document.createElement('b')), 200);"
+    script += "setTimeout(() => { document.querySelector('b').textContent = 'by a script' }, 250)</script>"
+    crawls.site.pages["/scripted"] = Page(f"<html><body>{script}</body></html>")
+    path = tmp_path / "items.json"
+    log = await crawls.run("rendered", "-O", str(path), BROWSER_EXECUTABLE=executable(), **LIBRARIES)
+    assert "requests with meta['playwright'] are fetched by the browser tier, TIER = 'http,browser'" in log
+    assert feed(path) == ['{"bold": "by a script", "results": ["t"]}', '{"bold": null, "results": []}']
