@@ -87,7 +87,6 @@ MUTANTS = (
     Mutant("429 does not stop the host", "lib/adapt", "h[BLOCKED] = math.max(", "local _ = math.max("),
     Mutant("each 429 of a burst doubles the delay", "lib/adapt", "if wire >= h[HURT] then", "if true then"),
     Mutant("an answer of before a complaint counts", "lib/adapt", "if wire < h[HURT] then return end", ""),
-    Mutant("the pace grows without being the limit", "lib/adapt", "if is_paced(h) and h[DELAY] >", "if h[DELAY] >"),
     Mutant("a retried complaint counts again", "lib/adapt", "if again ~= 1 then blame", "if true then blame"),
     Mutant("who only complains is not left alone", "lib/adapt", "h[DELAY] * 2 ^ math.min(p[ROW] - 1, 30)", "h[DELAY]"),
     Mutant("a lease goes although its host pushed back", "lib/start", "host(r[HOST])[BLOCKED] > now", "false"),
