@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import logging
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, ClassVar
 
@@ -16,12 +17,15 @@ from scrapy_redis.spiders import RedisMixin
 from crawler import stats as names
 from crawler.addon import completed, require_addon, uses_addon
 from crawler.commands.usage import OneLine, answering, spider_class
+from crawler.fleet_check import findings
 from crawler.frontier.command_session import session
 from crawler.frontier.state.joining import digests, join
 from crawler.storage import connection as storage
 from crawler.worker import feeds
 from crawler.worker.scheduler import Scheduler, in_use
 from crawler.worker.worker import FAILED, check_settings
+
+logger = logging.getLogger(__name__)
 
 
 class Command(OneLine, CrawlCommand):
@@ -56,9 +60,12 @@ class Command(OneLine, CrawlCommand):
         """Look whether the servers answer before anything is built, so that what is wrong is one line."""
         assert self.settings is not None
         spider = spider_class(self.settings, name)
-        settings = completed(self.settings, spider).settings
+        crawler = completed(self.settings, spider)
+        settings = crawler.settings
         if not in_use(settings):
             return
+        for finding in findings(crawler):
+            logger.warning("Cannot work in a fleet: %s", finding)
         check_settings(settings)
         Scheduler.from_settings(settings)
         with ThreadPoolExecutor(1) as thread:  # the process's own event loop is set up already, but does not run

@@ -1,0 +1,54 @@
+"""`scrapy check-fleet`: what a spider uses that cannot work in a fleet, before its first page shows it."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+from scrapy.utils.conf import arglist_to_dict
+
+from crawler import tasks
+from crawler.commands.usage import FleetCommand, answering
+from crawler.fleet_check import Finding, findings, start_findings
+from crawler.handlers import guard
+from crawler.worker.scheduler import Scheduler
+from crawler.worker.worker import check_settings
+
+
+class Command(FleetCommand, ScrapyCommand):
+    """Reads the spider's source and settings, and makes its first start requests; sends nothing."""
+
+    def syntax(self) -> str:
+        return "<spider> [-a NAME=VALUE]"
+
+    def short_desc(self) -> str:
+        return "Name what a spider uses that cannot work in a fleet"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        how: dict[str, Any] = {"action": "append", "default": [], "metavar": "NAME=VALUE"}
+        parser.add_argument("-a", dest="spargs", help="as in `crawl`", **how)
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Exit status 1 when something was found, 2 for a setting that cannot be used."""
+        with answering(args):
+            if len(args) != 1:
+                raise UsageError("name one spider, `scrapy list` shows them", print_help=False)
+            found = self._look(args[0], arglist_to_dict(opts.spargs))
+            for one in found:
+                print(one)
+            print(f"{len(found)} found" if found else f"{args[0]} can work in a fleet, as far as can be seen")
+            self.exitcode = 1 if found else 0
+
+    def _look(self, name: str, arguments: dict[str, str]) -> list[Finding]:
+        crawler = self.crawler_of(name)
+        if not crawler.settings.getbool("FRONTIER_ENABLED"):
+            return []
+        check_settings(crawler.settings)
+        Scheduler.from_settings(crawler.settings)
+        guard.check(crawler.settings)
+        found = findings(crawler)
+        crawler.spider = crawler.spidercls.from_crawler(crawler, **arguments)
+        return found + tasks.run(start_findings(crawler.spider))

@@ -1,0 +1,205 @@
+"""What a spider uses that cannot work in a fleet, by name and line, without a request.
+
+Its source is read, that of its base classes outside Scrapy included, and the first requests of its `start()` are tried.
+Known weakness: only what stands there literally is seen; what is computed shows when it is queued, by name as well.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+import textwrap
+from collections.abc import AsyncIterator, Iterator, Mapping
+from itertools import chain
+from typing import Any, Final, NamedTuple
+
+from itemadapter import ItemAdapter
+from itemloaders import ItemLoader
+from scrapy import Request, Spider
+from scrapy.crawler import Crawler
+from scrapy.http import FormRequest, JsonRequest, Response
+from scrapy.utils.conf import build_component_list
+from scrapy_redis.spiders import RedisMixin
+
+from crawler.components import path_of
+from crawler.errors import CodecError, MessageError
+from crawler.routing import codec
+from crawler.urls import check
+
+STARTED: Final = 100  # start requests that are tried
+CALLBACKS: Final = ("callback", "errback")
+STORED: Final = ("meta", "cb_kwargs", "cookies")
+LIBRARIES: Final = ("scrapy", "scrapy_redis", "crawler", "twisted", "builtins")
+SEEDLESS: Final = ("next_requests", "fetch_data", "spider_idle", "schedule_next_requests")
+ONE_PROCESS: Final[Mapping[str, str]] = {
+    "scrapy_deltafetch.DeltaFetch": "keeps what it has seen on this machine; a crawl generation does that",
+    "scrapy_deltafetch.middleware.DeltaFetch": "keeps what it has seen on this machine; a crawl generation does that",
+    "scrapy_magicfields.MagicFieldsMiddleware": "counts in one process",
+    "rotating_proxies.middlewares.RotatingProxyMiddleware": "learns in one process: pools are shared (docs/proxies.md)",
+    "rotating_proxies.middlewares.BanDetectionMiddleware": "learns in one process: tiers and blocks are shared",
+    "scrapy_splash.SplashDeduplicateArgsMiddleware": "keeps arguments of queued requests in one process",
+    "scrapy_selenium.SeleniumMiddleware": "fetches past the guard and the fleet's pace: use the browser tier",
+}
+
+
+class Finding(NamedTuple):
+    """One thing that cannot work, and where."""
+
+    where: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.what}"
+
+
+def findings(crawler: Crawler) -> list[Finding]:
+    """What can be seen without building the spider."""
+    return [*_source(crawler.spidercls), *_components(crawler), *_overrides(crawler.spidercls)]
+
+
+async def start_findings(spider: Spider) -> list[Finding]:
+    """What is wrong with its first start requests, which are made and not sent."""
+    where = f"start() of {spider.name}"
+    try:
+        made = [request async for request in _first(spider.start()) if isinstance(request, Request)]
+    except Exception as error:  # noqa: BLE001 - the spider's own
+        return [Finding(where, f"raises {type(error).__name__}: {error}")]
+    return [Finding(where, what) for request in made if (what := _unfit(request, spider))]
+
+
+async def _first(requests: AsyncIterator[Any]) -> AsyncIterator[Any]:
+    left = STARTED
+    async for request in requests:
+        yield request
+        left -= 1
+        if not left:
+            return
+
+
+def _unfit(request: Request, spider: Spider) -> str:
+    try:
+        check(request.url)
+        codec.encode(request, spider)
+    except (CodecError, MessageError) as error:
+        return str(error)
+    return ""
+
+
+def _source(spider: type[Spider]) -> Iterator[Finding]:
+    for one in spider.__mro__:
+        if one.__module__.partition(".")[0] in LIBRARIES:
+            continue
+        try:
+            lines, first = inspect.getsourcelines(one)
+            file = inspect.getsourcefile(one) or one.__module__
+        except (OSError, TypeError):
+            continue
+        names = vars(sys.modules.get(one.__module__, object()))
+        for node in ast.walk(ast.parse(textwrap.dedent("".join(lines)))):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                for line, what in _function(node, names):
+                    yield Finding(f"{file}:{first + line - 1}", what)
+
+
+def _function(function: ast.FunctionDef | ast.AsyncFunctionDef, names: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
+    inner = {node.name for node in ast.walk(function) if isinstance(node, ast.FunctionDef) and node is not function}
+    objects = _objects(function, names)
+    for call in (node for node in ast.walk(function) if isinstance(node, ast.Call)):
+        kind = _named(call.func, names)
+        if _is_class(kind, Request) and kind not in {Request, FormRequest, JsonRequest}:
+            yield call.lineno, f"{kind.__name__} cannot be queued: use Request, FormRequest or JsonRequest"
+        follows = _is_class(kind, Request) or _method(call) in {"follow", "follow_all", "from_response", "replace"}
+        if not follows:
+            continue
+        positional = [("callback", call.args[1])] if len(call.args) > 1 else []
+        keywords = [(word.arg or "", word.value) for word in call.keywords]
+        for name, value in chain(positional, keywords):
+            if name in CALLBACKS and (what := _no_method(value, inner)):
+                yield value.lineno, f"{name} is {what}, which other workers cannot find: make it a method of the spider"
+            elif name in STORED:
+                yield from _values(name, value, objects)
+
+
+def _values(name: str, value: ast.expr, objects: Mapping[str, str]) -> Iterator[tuple[int, str]]:
+    """What in the literal dict *value* cannot be stored."""
+    entries = value.values if isinstance(value, ast.Dict) else []
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "dict":
+        entries = [word.value for word in value.keywords]
+    for entry in entries:
+        what = objects.get(entry.id, "") if isinstance(entry, ast.Name) else _LITERALS.get(type(entry), "")
+        if what:
+            yield entry.lineno, f"{name} holds {what}; it may hold text, numbers, bytes, lists, maps, aware datetimes"
+
+
+_LITERALS: Final[Mapping[type, str]] = {
+    ast.Lambda: "a lambda",
+    ast.Set: "a set",
+    ast.SetComp: "a set",
+    ast.GeneratorExp: "a generator",
+}
+
+
+def _objects(function: ast.FunctionDef | ast.AsyncFunctionDef, names: Mapping[str, Any]) -> dict[str, str]:
+    """Local names that stand for objects which cannot be stored, and what they are."""
+    found = {"self": "the spider"}
+    arguments = [argument.arg for argument in function.args.args]
+    if "response" in arguments:
+        found["response"] = "a response"
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            kind = _named(node.value.func, names)
+            for target in (one for one in node.targets if isinstance(one, ast.Name)):
+                if _is_item(kind):
+                    found[target.id] = f"an item ({kind.__name__})"
+                elif _is_class(kind, ItemLoader) or _is_class(kind, Response):
+                    found[target.id] = f"a {kind.__name__}"
+    return found
+
+
+def _no_method(value: ast.expr, inner: set[str]) -> str:
+    if isinstance(value, ast.Lambda):
+        return "a lambda"
+    if isinstance(value, ast.Name) and value.id in inner:
+        return f"the inner function {value.id}"
+    partial = isinstance(value, ast.Call) and _method(value) == "partial"
+    return "a partial" if partial else ""
+
+
+def _method(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+def _named(expression: ast.expr, names: Mapping[str, Any]) -> Any:
+    """What a name, or an attribute of one, means in its module; None when that cannot be told."""
+    if isinstance(expression, ast.Name):
+        return names.get(expression.id)
+    if isinstance(expression, ast.Attribute):
+        return getattr(_named(expression.value, names), expression.attr, None)
+    return None
+
+
+def _is_class(kind: Any, base: type) -> bool:
+    return isinstance(kind, type) and issubclass(kind, base)
+
+
+def _is_item(kind: Any) -> bool:
+    return isinstance(kind, type) and kind is not dict and ItemAdapter.is_item_class(kind)
+
+
+def _components(crawler: Crawler) -> Iterator[Finding]:
+    settings = crawler.settings
+    for name in ("DOWNLOADER_MIDDLEWARES", "SPIDER_MIDDLEWARES", "EXTENSIONS", "ITEM_PIPELINES"):
+        for one in build_component_list(settings.getwithbase(name)):
+            if reason := ONE_PROCESS.get(path_of(one)):
+                yield Finding(f"{name}[{path_of(one)!r}]", reason)
+
+
+def _overrides(spider: type[Spider]) -> Iterator[Finding]:
+    if not issubclass(spider, RedisMixin):
+        return
+    for name in SEEDLESS:
+        owner = next(one for one in spider.__mro__ if name in vars(one) or one is object)
+        if owner is not object and owner.__module__.partition(".")[0] not in LIBRARIES:
+            where = f"{owner.__module__}.{owner.__qualname__}.{name}"
+            yield Finding(where, "is not called: start URLs are leased, and make_request_from_data is asked for each")

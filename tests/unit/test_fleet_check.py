@@ -1,0 +1,138 @@
+"""What can be seen of a spider that cannot work in a fleet."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import scrapy
+from scrapy import Request, Spider
+from scrapy.http import XmlRpcRequest
+from scrapy.loader import ItemLoader
+from scrapy_redis.spiders import RedisSpider
+
+from crawler.addon import completed
+from crawler.fleet_check import findings, start_findings
+from crawler.spiders.pages import PagesSpider
+from crawler.spiders.products import ProductsSpider
+from tests.shipped import shipped
+
+
+@dataclass
+class Book:
+    """An item."""
+
+    title: str
+
+
+class OwnRequest(Request):
+    """A class of somebody's own."""
+
+
+class TroubledSpider(Spider):
+    """One of everything; each line that is to be found says what in a comment."""
+
+    name = "troubled"
+    custom_settings = {"DOWNLOADER_MIDDLEWARES": {"scrapy_splash.SplashDeduplicateArgsMiddleware": 100}}
+
+    async def start(self) -> AsyncIterator[Any]:
+        yield Request("http://a.example/")
+        yield Request("data:,x")
+        yield Request("http://a.example/", meta={"lock": object()})
+
+    def parse(self, response: Any, **kwargs: Any) -> Iterator[Any]:
+        def inner(response: Any) -> None: ...
+
+        book = Book("a")
+        loader = ItemLoader(Book)
+        yield Request("http://a.example/", callback=lambda r: None)  # type: ignore[misc]  # a lambda
+        yield Request("http://a.example/", inner)  # the inner function inner
+        yield response.follow("/x", callback=partial(self.parse))  # a partial
+        yield scrapy.Request("http://a.example/", self.parse, errback=lambda f: None)  # a lambda
+        yield Request("http://a.example/", meta={"book": book})  # an item (Book)
+        yield Request("http://a.example/", cb_kwargs=dict(loader=loader))  # noqa: C408  # a ItemLoader
+        yield Request("http://a.example/", meta={"seen": {1, 2}})  # a set
+        yield response.follow("/x", meta={"response": response})  # a response
+        yield OwnRequest("http://a.example/")  # OwnRequest cannot be queued
+        yield XmlRpcRequest("http://a.example/")  # XmlRpcRequest cannot be queued
+
+
+class FineSpider(Spider):
+    """As the documentation has it."""
+
+    name = "fine"
+    start_urls = ["http://a.example/"]
+
+    def parse(self, response: Any) -> Iterator[Any]:
+        yield Request("http://a.example/", self.parse, meta={"page": 1, "name": response.url}, cb_kwargs={"a": [1]})
+        yield from response.follow_all(css="a", callback=self.parse)
+        yield sorted([1], key=lambda number: number)
+
+
+class PoppingSpider(RedisSpider):  # type: ignore[misc]
+    """Overrides what is not called."""
+
+    name = "popping"
+
+    def next_requests(self) -> list[Any]:
+        return []
+
+
+def lines(kind: type[Spider]) -> list[str]:
+    settings = shipped(SPIDER_MODULES=[])
+    return [str(one) for one in findings(completed(settings, kind))]
+
+
+@pytest.fixture(autouse=True)
+def splash(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A library that is not installed here."""
+    module = SimpleNamespace(SplashDeduplicateArgsMiddleware=Book)
+    monkeypatch.setitem(sys.modules, "scrapy_splash", module)
+
+
+def test_each_thing_that_cannot_work_is_named_with_its_line() -> None:
+    found = lines(TroubledSpider)
+    source = __file__
+    text = Path(source).read_text().splitlines()
+    yields = {number: line for number, line in enumerate(text, 1) if line.startswith("        yield ")}
+    marked = {number: line.split("  # ")[-1] for number, line in yields.items() if "  # " in line}
+    assert len(marked) == 10
+    for number, what in marked.items():
+        assert any(one.startswith(f"{source}:{number}: ") and what in one for one in found), (number, what, found)
+    assert any("SplashDeduplicateArgsMiddleware" in one for one in found)
+    assert len(found) == len(marked) + 1
+
+
+@pytest.mark.parametrize("kind", [FineSpider, ProductsSpider, PagesSpider])
+def test_nothing_is_found_where_all_is_well(kind: type[Spider]) -> None:
+    assert lines(kind) == []
+
+
+def test_what_scrapy_redis_would_call_and_nobody_calls_here() -> None:
+    assert ["next_requests" in one and "make_request_from_data" in one for one in lines(PoppingSpider)] == [True]
+
+
+async def test_start_requests_are_tried() -> None:
+    found = [str(one) for one in await start_findings(TroubledSpider())]
+    assert len(found) == 2
+    assert "data:" in found[0]
+    assert "lock" in found[1]
+    assert await start_findings(FineSpider()) == []
+
+
+async def test_a_start_that_raises_is_found() -> None:
+    class Failing(Spider):
+        name = "failing"
+
+        async def start(self) -> AsyncIterator[Any]:
+            for _ in range(1):
+                raise ValueError("no list")
+            yield None
+
+    assert "raises ValueError: no list" in str((await start_findings(Failing()))[0])
