@@ -169,6 +169,12 @@ FRONTIER_ITEM_PIPELINES = {
     "crawler.pipelines.dedupe.DedupePipeline": 300,
     "crawler.pipelines.mongodb.MongoPipeline": 900,  # last: what other pipelines change is stored too
 }
+# A page of more than so many KB (0 to 1,000,000), or one whose markup is made to hurt a parser, is read by our spiders
+# in a process of its own: at most so many seconds of CPU (1 to 3600) and MB of memory (256 to 1,000,000). Beyond that
+# it is a dead letter `too_costly`. Reader: spiders/apart.py
+PARSE_APART_KB = 4_000
+PARSE_MAX_SECONDS = 10
+PARSE_MAX_MB = 1_000
 # Characters kept of one text field, 100 to 4,000,000; a cut is noted in `issues`. Reader: pipelines/clean.py
 ITEM_TEXT_MAX_CHARS = 100_000
 # Issues that keep an item out of its collection (it goes to rejected_items); any other issue is only noted on

@@ -59,6 +59,10 @@ class BlockedError(IgnoreRequest):
         self.response = response
 
 
+class TooCostlyError(Exception):
+    """Reading a page took more CPU or memory than one page may: it is kept as a dead letter `too_costly`."""
+
+
 class RobotsUnreachableError(IgnoreRequest):
     """The robots.txt of *origin* could not be reached for so long that its pages are given up."""
 

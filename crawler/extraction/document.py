@@ -11,10 +11,9 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNod
 
 from crawler.entities import unescape
 from crawler.errors import MessageError
-from crawler.extraction import charsets
+from crawler.extraction import charsets, tame
 from crawler.extraction.currencies import page_country
 from crawler.extraction.nodetext import HIDDEN_TAGS
-from crawler.extraction.tame import tamed
 from crawler.urls import check, same_site, without_credentials
 
 HEAD_CHARACTERS = 60_000  # where <base> and rel=canonical are looked for without a tree
@@ -42,7 +41,17 @@ class Document:
 
     @cached_property
     def tree(self) -> LexborHTMLParser:
-        return parsed(self.html)
+        return LexborHTMLParser(self.tamed, options=LexborDocumentOptions.WO_EVENTS)  # <option>s look at all others
+
+    @cached_property
+    def tamed(self) -> str:
+        """The source as a parser may see it."""
+        return tame.tamed(self.html)
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether the page had to be tamed before it could be parsed (see tame.py): it may know other tricks."""
+        return self.tamed is not self.html
 
     @cached_property
     def head(self) -> str:
@@ -125,11 +134,6 @@ class Document:
                 count += 1
                 if count >= MAX_TEXTS:
                     return
-
-
-def parsed(html: str) -> LexborHTMLParser:
-    """The tree of *html*, whatever it is; without the events by which each <option> looks at all others."""
-    return LexborHTMLParser(tamed(html), options=LexborDocumentOptions.WO_EVENTS)
 
 
 def join(base: str, href: str) -> str | None:

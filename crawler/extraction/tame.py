@@ -17,6 +17,9 @@ FEW_TAGS: Final = 1_500
 TAGS_UNCHECKED: Final = 10_000  # a page with fewer tags cannot nest deep enough to matter
 MAX_DEPTH: Final = 2_000  # of nested elements; browsers stop at 512
 MAX_REOPENED: Final = 400_000  # unclosed formatting elements times tags: how many elements that may become
+MAX_SUNK: Final = (
+    2_500_000  # their end tags times depth: each takes an element some steps deeper, at the cost of the depth
+)
 MAX_ATTRIBUTES: Final = 500  # of one tag
 MAX_ROOTS: Final = 4  # <html> and <body>: each gives its attributes to the first one
 SAMPLES: Final = 32  # places of a page where its attributes are looked at
@@ -31,8 +34,10 @@ _NAMES: Final = (
 )
 # A tag that ends for certain at its first ">", whatever the parser takes its quotes for.
 _PLAIN: Final = r"[^<>\"'=]*+(?:=(?:\"[^\"<>=]*+\"|'[^'<>=]*+'|[^\s<>\"'=])[^<>\"'=]*+)*+>"
-# One that is not closed by the very next tag.
-_STRAY = re.compile(rf"<({_NAMES})(?=[\s/>])(?!{_PLAIN}[^<]*+</\1\s*+>)")
+_CLOSED: Final = rf"{_PLAIN}[^<]*+</\1\s*+>"  # by the very next tag
+_STRAY = re.compile(rf"<({_NAMES})(?=[\s/>])(?!{_CLOSED})")
+_STRAY_OR_END = re.compile(rf"<(?:({_NAMES})(?=[\s/>])(?!{_CLOSED})|/(?:{_NAMES})(?=[\s/>]))")
+_PAIR = re.compile(rf"<({_NAMES})(?=[\s/>]){_CLOSED}")
 _ROOT = re.compile(r"<(body|html)(?=[\s/>])", re.IGNORECASE)
 _VALUE: Final = r"(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>]*+))?+"
 _ATTRIBUTE: Final = rf"(?:[\s/]*+[^\s/>][^\s/>=]*+{_VALUE})"
@@ -81,11 +86,14 @@ def tamed(html: str) -> str:
 
 def _few_open(html: str, tags: int) -> str:
     """Without unclosed formatting elements, and further <html> and <body>, where there are enough of them to hurt."""
-    strays = _STRAY.findall(html)
-    if len(strays) > MAX_ROOTS and len(roots := list(_ROOT.finditer(html))) > MAX_ROOTS:
+    found = _STRAY_OR_END.findall(html)
+    strays = len(found) - found.count("")
+    if strays > MAX_ROOTS and len(roots := list(_ROOT.finditer(html))) > MAX_ROOTS:
         first = roots[MAX_ROOTS].start()
         html = html[:first] + _ROOT.sub("<wbr", html[first:])
-    return _STRAY.sub("<wbr", html) if len(strays) * tags > MAX_REOPENED else html
+    depth = tags if tags < TAGS_UNCHECKED else MAX_DEPTH
+    sunk = found.count("") * depth > MAX_SUNK and (found.count("") - len(_PAIR.findall(html))) * depth > MAX_SUNK
+    return _STRAY.sub("<wbr", html) if sunk or strays * tags > MAX_REOPENED else html
 
 
 def _has_many_names(html: str) -> bool:

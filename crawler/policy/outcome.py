@@ -17,7 +17,7 @@ EXCERPT_CHARS: Final = 500
 DEAD_REASONS: Final = (
     *("spider_error", "item_error", "blocked", "download_error", "malformed", "deliveries", "unknown_end"),
     *("unserialisable", "unserialisable_child", "unknown_callback", "undecodable", "bad_seed"),
-    *("robots_unreachable", "host_down"),
+    *("robots_unreachable", "host_down", "too_costly"),
 )
 
 
@@ -49,6 +49,7 @@ class Evidence:
     handed: bool = False  # its callback was given the answer
     parsed: bool = False  # the callback or errback ran to its end
     spider_error: str = ""
+    too_costly: bool = False  # and that error was what the page costs to read
     item_errors: list[str] = field(default_factory=list)
     child_errors: list[str] = field(default_factory=list)
 
@@ -65,7 +66,7 @@ class Settlement:
 def settle(seen: Evidence) -> Settlement:  # noqa: PLR0911 - one line per way to end, in order of precedence
     """The settlement for one ended request."""
     if seen.spider_error:
-        return Settlement(Verdict.BURY, "spider_error", seen.spider_error)
+        return Settlement(Verdict.BURY, "too_costly" if seen.too_costly else "spider_error", seen.spider_error)
     if seen.child_errors:
         return Settlement(Verdict.BURY, "unserialisable_child", seen.child_errors[0])
     if seen.item_errors:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from functools import cached_property
 from typing import Any, ClassVar
 
 from scrapy import Request
@@ -15,6 +16,7 @@ from scrapy_redis.spiders import RedisSpider
 from crawler import urls
 from crawler.errors import ConfigError, MessageError
 from crawler.routing.push_schema import external_meta, json_object
+from crawler.spiders.apart import Apart
 
 
 class FrontierSpider(RedisSpider):  # type: ignore[misc]
@@ -28,6 +30,14 @@ class FrontierSpider(RedisSpider):  # type: ignore[misc]
     follows: bool = True  # False in a re-parse, which discards requests: a callback may spare itself their making
     redis_key: str | None
     redis_encoding: str | None
+
+    @cached_property
+    def apart(self) -> Apart:
+        """Where doubtful pages are read; made with the first page, when all settings are in place.
+
+        Raises ConfigError.
+        """
+        return Apart.from_crawler(self.crawler)
 
     def setup_redis(self, crawler: Crawler | None = None) -> None:
         """Read the names only: the frontier reads the start URLs itself, leased, without waiting for idle."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 from typing import Any
 
 from scrapy.http import Response, TextResponse
 
-from crawler.extraction import extract_page
+from crawler.extraction import Document, extract_page
 from crawler.items import PageItem
 from crawler.spiders.base import FrontierSpider
 
@@ -17,9 +17,9 @@ class PagesSpider(FrontierSpider):
 
     name = "pages"
 
-    def parse(self, response: Response, **kwargs: Any) -> Iterator[PageItem]:
-        """One page."""
+    async def parse(self, response: Response, **kwargs: Any) -> AsyncIterator[PageItem]:
+        """One page; raises TooCostlyError."""
         if isinstance(response, TextResponse):
-            yield extract_page(response.text, response.url)
+            yield await self.apart.read(extract_page, Document(response.text, response.url), response.url)
         else:
             self.logger.info("Not a text page, nothing to extract: %s", response)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 from typing import Any, Self
 
 from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.http import Response, TextResponse
 
-from crawler.extraction import Document, extract_product, links
+from crawler.extraction import Document, Links, extract_product, links
 from crawler.items import ProductItem
-from crawler.policy.domains import Rules, load_rules
+from crawler.policy.domains import DomainRules, Rules, load_rules
 from crawler.spiders.base import FrontierSpider
 
 
@@ -32,15 +32,21 @@ class ProductsSpider(FrontierSpider):
         spider.rules = load_rules(crawler.settings["DOMAINS_FILE"])
         return spider
 
-    def parse(self, response: Response, **kwargs: Any) -> Iterator[ProductItem | Request]:
-        """One page."""
+    async def parse(self, response: Response, **kwargs: Any) -> AsyncIterator[ProductItem | Request]:
+        """One page; raises TooCostlyError."""
         if not isinstance(response, TextResponse):
             self.logger.info("Not a text page, nothing to extract: %s", response)
             return
         rules = self.rules.for_url(response.url)
         document = Document(response.text, response.url)
-        if (product := extract_product(document, response.url, rules)) is not None:
+        product, found = await self.apart.read(read, document, rules, self.follows)
+        if product is not None:
             yield product
-        if self.follows:
-            for url in links(document, response.url, rules):
-                yield Request(url)
+        for url in found:
+            yield Request(url)
+
+
+def read(document: Document, rules: DomainRules, follows: bool) -> tuple[ProductItem | None, Links]:
+    """The product and the links of a page; no links where nobody *follows* them."""
+    product = extract_product(document, document.url, rules)
+    return product, links(document, document.url, rules) if follows else Links()

@@ -17,7 +17,7 @@ from scrapy.utils.spider import iterate_spider_output
 from twisted.python.failure import Failure
 
 from crawler import stats as names
-from crawler.errors import CodecError, OtherReleaseError, RobotsUnreachableError
+from crawler.errors import CodecError, OtherReleaseError, RobotsUnreachableError, TooCostlyError
 from crawler.frontier.streams import stream_of
 from crawler.meta import BLOCK, TIER_STAYS, UNFINISHED_TIMES
 from crawler.policy.failures import LEAST_STATUS, REDIRECTS, FailureClass, classify
@@ -245,6 +245,7 @@ class Settler:
     def _spider_error(self, failure: Failure, response: Response | Failure | None, spider: Spider) -> None:
         if (held := self._of(response)) is not None:
             held.evidence.spider_error = f"{failure.type.__name__}: {failure.value}" if failure.type else str(failure)
+            held.evidence.too_costly = isinstance(failure.value, TooCostlyError)
 
     def _item_error(self, item: Any, response: Response | Failure | None, spider: Spider, failure: Failure) -> None:
         if (held := self._of(response)) is not None:

@@ -63,6 +63,10 @@ BOMBS: dict[str, Bomb] = {
     "end tags behind tables": after("", "<b id=#><table></b>", 300, "<td><p>x"),
     "end tags that find blocks": after("", "<b id=#>", 100, "<div></b>x"),
     "few of them": after("", "<b id=#>", 40, "<div></b>x"),
+    "end tags far from blocks": lambda size: (
+        "".join(f"<b id={n}>" for n in range(40)) + "<div>" * 3_000 + "</b>x" * 4_900
+    ),
+    "more of them": after("".join(f"<b id={n}>" for n in range(20)), "<div>", 1_900, "</b>x"),
     "foster parents": filled("<table>", "x<b>"),
     "nobr": filled("", "<nobr><table><td>"),
     # depth

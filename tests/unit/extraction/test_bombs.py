@@ -14,14 +14,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.extraction import Document, extract_product, links
+from crawler.extraction import Document, extract_page, extract_product, links
 from crawler.extraction.tame import tamed
 from crawler.policy import blocks, shells
 from tests.unit.extraction.bombs import BOMBS
 
 URL: Final = "https://shop.example.com/lamps/lamp-12345"
 SIZE: Final = 1_000_000  # characters
-SECONDS: Final = 1.0  # of CPU
+SECONDS: Final = {"products": 1.0, "blocks": 1.0, "pages": 2.0}  # of CPU; the last one on a busy machine
 MEGABYTES: Final = 300
 
 
@@ -37,7 +37,8 @@ def shopped(html: str, url: str) -> Any:
     return extract_product(document, url), links(document, url)
 
 
-READERS: Final[dict[str, Callable[[str, str], Any]]] = {"products": shopped, "blocks": blocked}
+READERS: Final[dict[str, Callable[[str, str], Any]]] = {"products": shopped, "blocks": blocked, "pages": extract_page}
+OF_LINKS: Final = "links of /"  # what `pages` does not look at
 
 
 def measure(reader: str) -> None:
@@ -45,6 +46,8 @@ def measure(reader: str) -> None:
     read = READERS[reader]
     read("<title>A lamp</title><h1>A lamp</h1><p>Posted 2020-01-02. Some text.<a href=/p/1>x</a>", URL)
     for name, build in BOMBS.items():
+        if reader == "pages" and name.startswith(OF_LINKS):
+            continue
         half, _, error = cost(read, build(SIZE // 2))
         whole, memory, other = cost(read, build(SIZE)) if half < 5 else (99.0, 0, "")
         print(json.dumps([name, whole, half, memory, error or other]), flush=True)
@@ -75,12 +78,13 @@ def test_bombs_do_not_go_off(reader: str) -> None:
     program = f"{limits}; from tests.unit.extraction import test_bombs; test_bombs.measure({reader!r})"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     measured = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [name for name, *_ in measured] == list(BOMBS), done.stderr[-2_000:]
+    expected = [name for name in BOMBS if reader != "pages" or not name.startswith(OF_LINKS)]
+    assert [name for name, *_ in measured] == expected, done.stderr[-2_000:]
     wrong = [
         each
         for each in measured
         for _, whole, half, memory, error in [each]
-        if error or whole > SECONDS or memory > MEGABYTES or whole > max(0.3, 3.5 * half)
+        if error or whole > SECONDS[reader] or memory > MEGABYTES or whole > max(SECONDS[reader] / 2, 3.5 * half)
     ]
     assert not wrong, "name, seconds, seconds of the half, MB, error"
 
@@ -101,7 +105,7 @@ def test_no_repetition_of_pieces_goes_off(first: list[str], second: list[str], t
     document = Document(html, URL)
     extract_product(document, URL)
     links(document, URL)
-    assert time.process_time() - started < SECONDS
+    assert time.process_time() - started < 1.0
 
 
 @pytest.mark.parametrize(

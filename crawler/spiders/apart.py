@@ -1,0 +1,144 @@
+"""Reads doubtful pages in a process of its own, with limits: the last line of defence against what is made to hurt.
+
+Nothing is known of what a page does to a parser that `extraction.tame` does not know. So a page that it had to change,
+or that is very large, is not read on the event loop, but in a child that the system ends when it takes too much. There
+is one for each worker, started when the first such page comes, and again after its death.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copyreg
+import resource
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from multiprocessing.context import SpawnProcess
+from types import MappingProxyType
+from typing import Any, Final, Self, TypeVar
+
+from scrapy import signals
+from scrapy.crawler import Crawler
+from scrapy.settings import BaseSettings
+from selectolax.lexbor import SelectolaxError
+
+from crawler import config
+from crawler.errors import TooCostlyError
+from crawler.extraction import Document
+
+WALL: Final = 4  # times the CPU seconds may pass, on a busy machine, before the child is ended
+NO_MEMORY: Final = 75  # the child's exit status
+
+R = TypeVar("R")
+
+
+def _view(values: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+    return MappingProxyType(values)
+
+
+copyreg.pickle(MappingProxyType, lambda view: (_view, (dict(view),)))  # the rules of a domain have such
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What one page may cost, and which is read apart by its size alone."""
+
+    characters: int
+    seconds: float
+    memory_bytes: int
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings) -> Self:
+        """Raises ConfigError."""
+        return cls(
+            characters=config.integer(settings, "PARSE_APART_KB", 0, 1_000_000) * 1_000,
+            seconds=config.number(settings, "PARSE_MAX_SECONDS", 1, 3_600),
+            memory_bytes=config.integer(settings, "PARSE_MAX_MB", 256, 1_000_000) * 1_000_000,
+        )
+
+
+class Apart:
+    """Asks its child for one page at a time; what takes too much raises TooCostlyError. One for each crawler."""
+
+    def __init__(self, bounds: Bounds) -> None:
+        self._bounds = bounds
+        self._one = threading.Lock()
+        self._child: tuple[SpawnProcess, Connection] | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Raises ConfigError."""
+        apart = cls(Bounds.from_settings(crawler.settings))
+        crawler.signals.connect(apart.close, signals.spider_closed)
+        return apart
+
+    async def read(self, function: Callable[..., R], document: Document, *args: Any) -> R:
+        """`function(document, *args)`; *function* is one of a module, *args* and its result are plain values."""
+        if not document.is_doubtful and len(document.html) <= self._bounds.characters:
+            return function(document, *args)
+        result: R = await asyncio.to_thread(self._ask, (function, document.html, document.url, args))
+        return result
+
+    def close(self) -> None:
+        """End the child."""
+        if self._child is not None:
+            self._child[0].kill()
+
+    def _ask(self, job: tuple[Any, ...]) -> Any:
+        with self._one:
+            if self._child is None or not self._child[0].is_alive():
+                self._child = _start(self._bounds)
+            child, connection = self._child
+            try:
+                connection.send(job)
+                if connection.poll(WALL * self._bounds.seconds):
+                    return connection.recv()
+            except (OSError, EOFError):
+                child.join(WALL)
+            child.kill()
+            child.join()
+            connection.close()
+            raise TooCostlyError(self._why(child.exitcode))
+
+    def _why(self, status: int | None) -> str:
+        if status == NO_MEMORY:
+            return f"it takes more than {self._bounds.memory_bytes // 1_000_000} MB to read (PARSE_MAX_MB)"
+        if status in {-signal.SIGXCPU, -signal.SIGKILL}:
+            return f"it takes more than {self._bounds.seconds:g} s of CPU to read (PARSE_MAX_SECONDS)"
+        return f"the process that read it ended with status {status}"
+
+
+def _start(bounds: Bounds) -> tuple[SpawnProcess, Connection]:
+    context = get_context("spawn")
+    ours, theirs = context.Pipe()
+    child = context.Process(target=serve, args=(theirs, bounds), name="apart", daemon=True)
+    child.start()
+    theirs.close()
+    return child, ours
+
+
+def serve(connection: Connection, bounds: Bounds) -> None:
+    """The child: read pages until the worker closes *connection*, as it does when it dies in whatever way."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the worker
+    with suppress(ValueError, OSError):  # a system without this limit, or with a lower one
+        resource.setrlimit(resource.RLIMIT_AS, (bounds.memory_bytes, bounds.memory_bytes))
+    try:
+        with suppress(EOFError):
+            while True:
+                function, html, url, args = connection.recv()
+                _allow(bounds.seconds)
+                connection.send(function(Document(html, url), *args))
+    except (MemoryError, SelectolaxError):  # the parser's word for it
+        sys.exit(NO_MEMORY)
+
+
+def _allow(seconds: float) -> None:
+    """That much more of CPU; then the system ends this process."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    _, most = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime + seconds) + 1, most))

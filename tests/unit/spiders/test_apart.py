@@ -1,0 +1,82 @@
+"""Doubtful pages are read in a child that may take only so much, and whose end is nobody else's."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import AsyncIterator
+
+import pytest
+from scrapy.settings import Settings
+
+from crawler.errors import ConfigError, TooCostlyError
+from crawler.extraction import Document, extract_page
+from crawler.policy.domains import DomainRules
+from crawler.spiders.apart import Apart, Bounds
+from crawler.spiders.products import read
+
+URL = "https://shop.example.com/p/12345"
+LAMP = "<h1>A lamp</h1><p class=price>EUR 48.00</p><button>Add to cart</button><a href=/p/2>x</a>"
+BOMB = LAMP + "".join(f"<b id={n}>" for n in range(1_900)) + "<p>x" * 6_000
+LONG = LAMP + " " * 20_000
+
+
+def pid(document: Document) -> int:
+    return os.getpid()
+
+
+def spin(document: Document) -> None:
+    while True:
+        pass
+
+
+def grow(document: Document) -> int:
+    return len([document.html * 1_000 for _ in range(1_000)])
+
+
+def die(document: Document) -> None:
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
+@pytest.fixture
+async def apart() -> AsyncIterator[Apart]:
+    apart = Apart(Bounds(characters=10_000, seconds=1, memory_bytes=1_000_000_000))
+    yield apart
+    apart.close()
+
+
+async def test_ordinary_pages_are_read_here(apart: Apart) -> None:
+    assert await apart.read(pid, Document(LAMP, URL)) == os.getpid()
+
+
+@pytest.mark.parametrize("html", [BOMB, LONG], ids=["doubtful", "long"])
+async def test_doubtful_and_long_pages_are_read_apart(apart: Apart, html: str) -> None:
+    child = await apart.read(pid, Document(html, URL))
+    assert child != os.getpid()
+    item, links = await apart.read(read, Document(html, URL), DomainRules(), True)
+    assert item is not None
+    assert (item.title, str(item.price), list(links)) == ("A lamp", "48.00", ["https://shop.example.com/p/2"])
+    assert (await apart.read(extract_page, Document(html, URL), URL)).url == URL
+    assert await apart.read(pid, Document(html, URL)) == child, "one child for all"
+
+
+@pytest.mark.parametrize(
+    ("function", "words"), [(spin, "1 s of CPU"), (grow, "1000 MB"), (die, f"status -{signal.SIGSEGV.value}")]
+)
+async def test_what_takes_too_much_ends_the_child_alone(apart: Apart, function: object, words: str) -> None:
+    before = await apart.read(pid, Document(LONG, URL))
+    with pytest.raises(TooCostlyError, match=words):
+        await apart.read(function, Document(LONG, URL))  # type: ignore[arg-type]
+    assert await apart.read(pid, Document(LONG, URL)) not in {before, os.getpid()}
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [("PARSE_APART_KB", [-1, 1_000_001]), ("PARSE_MAX_SECONDS", [0.5, 3_601]), ("PARSE_MAX_MB", [255, 1_000_001])],
+)
+def test_ranges(name: str, values: list[float]) -> None:
+    settings = Settings({"PARSE_APART_KB": 1, "PARSE_MAX_SECONDS": 1, "PARSE_MAX_MB": 256})
+    assert Bounds.from_settings(settings) == Bounds(1_000, 1, 256_000_000)
+    for value in values:
+        with pytest.raises(ConfigError, match=name):
+            Bounds.from_settings(Settings(dict(settings) | {name: value}))
