@@ -82,7 +82,9 @@ def complete(settings: BaseSettings) -> None:
         if not set_by_others and (fleet or name in CONSOLES or not hasattr(default_settings, name)):
             settings.set(name, _below_project(settings, value) if name in PATHS else value, priority=PRIORITY)
     if "FRONTIER_SPIDER_SETTINGS" in settings:
-        raise ConfigError("FRONTIER_SPIDER_SETTINGS", "...", f"gone: ADDONS = {{{ADDON!r}: 500}} wires the components")
+        raise ConfigError(
+            "FRONTIER_SPIDER_SETTINGS", "...", f"it unset: ADDONS = {{{ADDON!r}: 500}} wires the components now"
+        )
     if fleet:
         if settings["FEED_URI_PARAMS"] is None:
             settings.set("FEED_URI_PARAMS", components.FEED_URI_PARAMS, priority=PRIORITY)
@@ -116,7 +118,7 @@ def require_addon(settings: BaseSettings, spider: str | None) -> None:
     """Raise ConfigError when *settings*, those of *spider* included, leave our add-on out."""
     if not uses_addon(settings):
         whose = f"ADDONS of spider {spider}" if spider else "ADDONS"
-        allowed = f"a map that has {ADDON!r}; FRONTIER_ENABLED = False in a spider keeps it out of the fleet"
+        allowed = f"a dict that contains {ADDON!r} (FRONTIER_ENABLED = False in a spider keeps it out of the fleet)"
         raise ConfigError(whose, {path_of(name): place for name, place in settings.getdict("ADDONS").items()}, allowed)
 
 
@@ -142,10 +144,10 @@ def _replace(settings: BaseSettings, name: str, ours: str) -> None:
     priority = settings.getpriority(name) or 0
     if path.startswith(THEIRS):
         if priority > SETTINGS_PRIORITIES["default"]:
-            logger.info("%s = %r is replaced by %s: the queue and the pace belong to the fleet", name, path, ours)
+            logger.info("%s = %r is replaced by %s: the fleet owns the queue and the pace", name, path, ours)
         settings.set(name, ours, priority=max(priority, SETTINGS_PRIORITIES[PRIORITY]))
     elif not _is(value, ours):
-        allowed = f"{ours}, or a subclass of it; FRONTIER_ENABLED = False crawls with your own, outside the fleet"
+        allowed = f"{ours} or a subclass (FRONTIER_ENABLED = False crawls with your own class, outside the fleet)"
         raise ConfigError(name, path, allowed)
 
 
@@ -179,7 +181,7 @@ def _complete_components(settings: BaseSettings, name: str, ours: Mapping[str, i
     for path, place in ours.items():
         key = _known(keys, path)
         if key is not None and given[key] is None and path in components.REQUIRED:
-            allowed = "its place: the fleet cannot work without it (SHOAL_STORE = False stores nothing)"
+            allowed = "a position: the fleet cannot work without this component (SHOAL_STORE = False stores nothing)"
             raise ConfigError(f"{name}[{path!r}]", None, allowed)
         stands_for = components.STANDS_FOR.get(path, "")
         if key is None and stands_for in keys and given[keys[stands_for]] is None:

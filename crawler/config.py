@@ -12,7 +12,7 @@ from scrapy.settings import BaseSettings
 from crawler.errors import ConfigError
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+]*", re.IGNORECASE)
-_TYPE_NAMES = {int: "a whole number", float: "a number"}
+_TYPE_NAMES = {int: "an integer", float: "a number"}
 
 
 def integer(settings: Mapping[str, Any], name: str, low: int, high: int) -> int:
@@ -50,7 +50,7 @@ def mapping(settings: BaseSettings, name: str) -> dict[str, Any]:
     try:
         return settings.getdict(name)
     except (TypeError, ValueError):
-        raise ConfigError(name, "...", "a map, or one as JSON") from None  # its value may hold secrets
+        raise ConfigError(name, "...", "a dict, or a JSON object") from None  # its value may hold secrets
 
 
 def shown_uri(uri: str) -> str:
@@ -72,8 +72,8 @@ def check_escaped(name: str, uri: str, ends: str) -> None:
     rest = uri.partition("://")[2] or uri
     hosts = re.split(f"[{ends}]", rest, maxsplit=1)[0]
     if "@" in rest[len(hosts) :]:
-        allowed = "one whose user name and password are percent-encoded (/ is %2F, ? is %3F, # is %23, @ is %40)"
-        raise ConfigError(name, shown_uri(uri), f"{allowed}; @ is %40 behind the hosts, too")
+        allowed = "a URI with percent-encoded user name and password (/ is %2F, ? is %3F, # is %23, @ is %40)"
+        raise ConfigError(name, shown_uri(uri), f"{allowed}; an @ after the hosts is %40, too")
 
 
 def text_file(name: str, path: str | Path) -> str:

@@ -2,7 +2,7 @@
 
 The add-on sets these below the project's own settings. Names that are Scrapy's too depart from its default under
 `scrapy crawl` only; where this project's deployment departs in turn stands in settings/base.py.
-Names end in their unit. A value out of range stops the start with one line that says what is allowed.
+Names end in their unit. A value out of range stops the start with one line that says what is expected.
 """
 
 # --- Servers ---------------------------------------------------------------------------------------------

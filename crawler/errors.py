@@ -1,4 +1,4 @@
-"""Every error a person can meet. The text says what, where, which value, what is allowed and what to do."""
+"""Every error a person can meet. The text names the place and the value, what is expected, and what to do."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ class ShoalError(Exception):
 
 
 class ConfigError(ShoalError):
-    """A setting, rule file or environment variable has a value that cannot work."""
+    """A setting, rule file or environment variable has an invalid value. *expected* completes "expected ..."."""
 
-    def __init__(self, name: str, value: object, allowed: str) -> None:
-        super().__init__(f"{name} = {value!r} cannot be used: allowed is {allowed}")
+    def __init__(self, name: str, value: object, expected: str) -> None:
+        super().__init__(f"{name} = {value!r} is invalid: expected {expected}")
         self.name = name
         self.value = value
-        self.allowed = allowed
+        self.expected = expected
 
 
 class ServiceError(ShoalError):

@@ -36,7 +36,7 @@ def check(url: str) -> str:
     """Return *url*, without credentials, when a crawler may fetch it; raise MessageError saying what is wrong else."""
     url = without_credentials(url)
     if len(url) > MAX_URL_LENGTH:
-        text = f"URL of {len(url)} characters, at most {MAX_URL_LENGTH} are allowed: {_shown(url)[:80]}..."
+        text = f"URL has {len(url)} characters, more than the {MAX_URL_LENGTH} allowed: {_shown(url)[:80]}..."
         raise MessageError(text)
     try:
         parts = urlsplit(url)
@@ -45,7 +45,7 @@ def check(url: str) -> str:
         reason = "" if "@" in url else f" ({error})"  # which quotes what it takes for a port: part of a password
         raise MessageError(f"not a URL{reason}: {_shown(url)!r}") from None
     if parts.scheme.lower() not in SCHEMES:
-        raise MessageError(f"unknown scheme {parts.scheme!r}, allowed are http and https: {_shown(url)!r}")
+        raise MessageError(f"unknown scheme {parts.scheme!r}: expected http or https: {_shown(url)!r}")
     if not host:
         raise MessageError(f"URL without a host: {_shown(url)!r}")
     if not url.isprintable() or " " in url:  # neither are surrogates, which stand for bytes that are not UTF-8

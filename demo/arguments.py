@@ -1,4 +1,4 @@
-"""Types of argparse for the demo, the benchmarks and the chaos run: what they refuse, they say what is allowed."""
+"""Types of argparse for the demo, the benchmarks and the chaos run: an error says what is expected."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Callable, Collection
 
 
 def whole(low: int, high: int | None = None, multiple_of: int = 1) -> Callable[[str], int]:
-    """A whole number from *low* to *high*, if that is given."""
-    allowed = f"whole number from {low} " + (f"to {high}" if high else "on")
+    """An integer of at least *low*, at most *high* where given, and a multiple of *multiple_of*."""
+    expected = f"an integer from {low} to {high}" if high else f"an integer of at least {low}"
     if multiple_of > 1:
-        allowed += f" that is a multiple of {multiple_of}"
+        expected += f" that is a multiple of {multiple_of}"
 
     def number(text: str) -> int:
         found = int(text) if text.isdecimal() else -1
         if found < low or (high and found > high) or found % multiple_of:
-            raise argparse.ArgumentTypeError(f"{text!r} is no {allowed}")
+            raise argparse.ArgumentTypeError(f"{text!r} is invalid: expected {expected}")
         return found
 
     return number
@@ -30,7 +30,7 @@ def seconds(low: float = 0) -> Callable[[str], float]:
         except ValueError:
             found = -1
         if not low <= found <= 86_400:
-            raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds from {low:g} to 86400")
+            raise argparse.ArgumentTypeError(f"{text!r} is invalid: expected seconds from {low:g} to 86400")
         return found
 
     return length
@@ -41,7 +41,7 @@ def add_parts(parser: argparse.ArgumentParser, names: Collection[str]) -> None:
 
     def part(text: str) -> str:
         if text not in names:
-            raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(names)}")
+            raise argparse.ArgumentTypeError(f"{text!r} is invalid: expected one of {', '.join(names)}")
         return text
 
     help_text = f"of {', '.join(names)} (default: all)"

@@ -14,8 +14,8 @@ TARGET = ROOT / "docs" / "settings.md"
 HEAD = """# Settings
 
 Made from `crawler/defaults.py` by `make docs`. Set one with `-s NAME=VALUE`, in a settings module, or in a spider's
-`custom_settings`. A value out of range stops the start with one line that says what is allowed. Names that are Scrapy's
-too have these defaults under `scrapy crawl` only; what a project sets wins.
+`custom_settings`. An invalid value stops the start with one line that says what is expected. For settings that Scrapy
+has too, these defaults apply under `scrapy crawl` only. What a project sets wins.
 """
 DEPARTURES = """
 # This deployment

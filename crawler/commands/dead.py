@@ -98,7 +98,7 @@ class Command(FleetCommand, ScrapyCommand):
             spider_class(self.settings, name)
         reasons = sorted({letter.reason for letter in known} | {*DEAD_REASONS})
         if opts.reason and opts.reason not in reasons and not ANSWERED.fullmatch(opts.reason):
-            words = f"--reason {opts.reason!r} is none: there are {', '.join(reasons)}, and http_ with a status"
+            words = f"--reason {opts.reason!r} is unknown: expected {', '.join(reasons)}, and http_ with a status"
             raise UsageError(words, print_help=False)
         return []
 

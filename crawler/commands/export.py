@@ -57,7 +57,7 @@ class Command(FleetCommand, ScrapyCommand):
             if len(args) != 1:
                 raise UsageError("name one collection, such as products", print_help=False)
             if opts.format not in FORMATS:
-                raise UsageError(f"--format {opts.format!r}: allowed are jsonl and csv", print_help=False)
+                raise UsageError(f"--format {opts.format!r} is invalid: expected jsonl or csv", print_help=False)
             if opts.raw and opts.format != "csv":
                 raise UsageError("--raw is for --format csv: JSON Lines hold every text as it is", print_help=False)
             since = parse_since(opts.since, datetime.now(UTC)) if opts.since is not None else None

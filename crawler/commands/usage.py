@@ -46,7 +46,7 @@ class OneLine(_Command):
 
 def _fail(parser: argparse.ArgumentParser, words: str) -> NoReturn:
     command = " ".join((parser.usage or "scrapy").split()[:2])
-    hint = f" (see `{command} --help`)" if words.startswith("argument ") else ""  # ours say what is allowed
+    hint = f" (see `{command} --help`)" if words.startswith("argument ") else ""  # ours say what is expected
     parser.exit(2, f"{command}: {words}{hint}\n")
 
 

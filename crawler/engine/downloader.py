@@ -43,7 +43,7 @@ class Downloader(ScrapyDownloader):
 
     def __init__(self, crawler: Crawler) -> None:
         if not in_use(crawler.settings):
-            allowed = "this one only together with SCHEDULER = crawler.worker.scheduler.Scheduler"
+            allowed = "this downloader only together with SCHEDULER = crawler.worker.scheduler.Scheduler"
             raise ConfigError("DOWNLOADER", crawler.settings["DOWNLOADER"], allowed)
         guard.check(crawler.settings)
         super().__init__(crawler)

@@ -62,9 +62,9 @@ class WorkerHealth:
         if (lag := self.lag) <= self._max_lag:
             return "", self._max_lag
         if not (where := standstill.running(self._thread)):
-            words = f"the event loop has not come round for {lag:.0f} s ({self._max_lag:.0f} s are allowed)"
+            words = f"the event loop has not turned for {lag:.0f} s (limit {self._max_lag:.0f} s)"
             return words, self._max_lag
-        words = f"{where} has held up the event loop for {lag:.0f} s ({self._callback_seconds:.0f} s are allowed)"
+        words = f"{where} has held up the event loop for {lag:.0f} s (limit {self._callback_seconds:.0f} s)"
         return words, self._callback_seconds
 
     def unready(self) -> str:

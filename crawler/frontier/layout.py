@@ -24,9 +24,9 @@ async def check(shards: Shards) -> None:
     if found == b"%d" % shards.count:
         return
     if found is not None and found.isdigit() and await _any_work(shards, max(int(found), shards.count)):
-        raise _refused(shards, f"{int(found)}, the number that its data was written with")
+        raise _refused(shards, f"{int(found)}, the number its data was written with")
     if found is None and await _misplaced(shards):
-        raise _refused(shards, "the number that its data was written with")
+        raise _refused(shards, "the number its data was written with")
     try:
         await shards.client.set(key, shards.count)
     except (NoPermissionError, OutOfMemoryError, ReadOnlyError):
@@ -50,7 +50,7 @@ async def _misplaced(shards: Shards) -> bool:
 
 def _refused(shards: Shards, right: str) -> ConfigError:
     allowed = (
-        f"{right}: with another one, known URLs would be crawled again and hosts be visited by two at once. "
-        "To use another number, take another FRONTIER_KEY, or let this crawl finish and delete the keys of this one"
+        f"{right}: with any other, known URLs would be crawled again and hosts visited by two workers at once. "
+        "To change it, use another FRONTIER_KEY, or let this crawl finish and delete its keys"
     )
     return ConfigError("FRONTIER_SHARDS", shards.count, allowed)

@@ -47,7 +47,7 @@ class Message:
         if self.stream.partition(":")[0] != self.spider or not self.spider or set("!\n") & set(self.stream):
             raise MessageError(f"stream {self.stream!r} must be {self.spider!r}, or that and ':<tier>', without '!'")
         if not 0 < len(self.host.encode()) <= MAX_NAME:
-            raise MessageError(f"host of {len(self.host)} characters, 1 to {MAX_NAME} are allowed: {self.host[:80]!r}")
+            raise MessageError(f"host has {len(self.host)} characters: expected 1 to {MAX_NAME}: {self.host[:80]!r}")
         if not 0 <= self.fingerprint <= MAX_FINGERPRINT or len(self.digest) > MAX_DIGEST:
             raise MessageError(f"fingerprint {self.fingerprint} must be of 63 bits, its digest of {MAX_DIGEST} bytes")
         if not isinstance(self.priority, int) or not 0 <= self.not_before_ms < MAX_MOMENT_MS:

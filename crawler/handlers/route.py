@@ -101,5 +101,5 @@ def serialize(request: Request, to: Route) -> bytes:
 def _proxy(url: str, authorization: bytes | None) -> Proxy:
     parts = urlsplit(add_http_if_no_scheme(url))
     if parts.scheme not in DEFAULT_PORTS or not parts.hostname:
-        raise UnsupportedURLSchemeError(f"proxy {parts.scheme}://{parts.hostname}: allowed are http and https proxies")
+        raise UnsupportedURLSchemeError(f"proxy {parts.scheme}://{parts.hostname}: expected an http or https proxy")
     return Proxy(parts.scheme, parts.hostname, parts.port or DEFAULT_PORTS[parts.scheme], authorization)

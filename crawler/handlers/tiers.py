@@ -27,7 +27,7 @@ class TierHandlers:
             if tier == TIERS[0]:
                 continue
             if tier not in paths:
-                raise ConfigError("TIER_HANDLERS", paths, f"a map that names a download handler for tier {tier}")
+                raise ConfigError("TIER_HANDLERS", paths, f"a dict that names a download handler for tier {tier}")
             self._handlers[tier] = cast(
                 "DownloadHandlerProtocol", build_from_crawler(guard.guarded("TIER_HANDLERS", paths[tier]), crawler)
             )

@@ -33,7 +33,7 @@ class ValidatePipeline:
         assert crawler.stats is not None
         fatal = crawler.settings.getlist("ITEM_FATAL_ISSUES")
         if unknown := sorted(set(fatal) - validation.NAMES):
-            raise ConfigError("ITEM_FATAL_ISSUES", unknown[0], "names among " + ", ".join(sorted(validation.NAMES)))
+            raise ConfigError("ITEM_FATAL_ISSUES", unknown[0], "only names of " + ", ".join(sorted(validation.NAMES)))
         return cls(fatal, crawler.stats)
 
     async def process_item(self, item: Any) -> Any:

@@ -143,5 +143,5 @@ def _odd(address: IPv6Address) -> str | None:
 
 def _unusable(value: object) -> ConfigError:
     return ConfigError(
-        ALLOWED_SETTING, value, "networks such as 10.1.0.0/16 or ::1/128, as a list or with commas between"
+        ALLOWED_SETTING, value, "networks such as 10.1.0.0/16 or ::1/128, as a list or separated by commas"
     )

@@ -16,12 +16,12 @@ _EMPTY = LexborHTMLParser("")
 
 
 class BadValueError(Exception):
-    """A value that cannot be used: what it is, what is allowed, and where below the key it stands."""
+    """An invalid value: what it is, what was expected, and where below the key it stands."""
 
-    def __init__(self, value: object, allowed: str, path: tuple[str, ...] = ()) -> None:
-        super().__init__(allowed)
+    def __init__(self, value: object, expected: str, path: tuple[str, ...] = ()) -> None:
+        super().__init__(expected)
         self.value = value
-        self.allowed = allowed
+        self.expected = expected
         self.path = path
 
 
@@ -73,11 +73,11 @@ def number(low: float, high: float) -> Reader:
 
 
 def integer(low: int, high: int) -> Reader:
-    """A reader of whole numbers in [low, high]."""
+    """A reader of integers in [low, high]."""
 
     def reader(raw: Any) -> int:
         if isinstance(raw, bool) or not isinstance(raw, int) or not low <= raw <= high:
-            raise BadValueError(raw, f"a whole number from {low} to {high}")
+            raise BadValueError(raw, f"an integer from {low} to {high}")
         return raw
 
     return reader
@@ -102,7 +102,7 @@ def fields_of(names: Sequence[str]) -> Reader:
             raise BadValueError(raw, "a table of fields: " + ", ".join(names))
         for name in raw:
             if name not in names:
-                raise BadValueError(name, "a field's name, one of " + ", ".join(names), (name,))
+                raise BadValueError(name, "the name of a field: one of " + ", ".join(names), (name,))
         return MappingProxyType({name: _each(value, _field, (name,)) for name, value in raw.items()})
 
     return reader
@@ -170,13 +170,13 @@ def _pattern(raw: Any) -> re.Pattern[str]:
         if isinstance(raw, str) and raw:
             return re.compile(raw)
     except re.error as error:
-        raise BadValueError(raw, f"a regular expression ({error})") from None
-    raise BadValueError(raw, "a regular expression")
+        raise BadValueError(raw, f"a valid regular expression ({error})") from None
+    raise BadValueError(raw, "a non-empty regular expression")
 
 
 def _only(raw: Any, *keys: str) -> dict[str, Any]:
     if not isinstance(raw, dict) or not raw or set(raw) - set(keys) or not raw.keys() & {"css", "value"}:
-        raise BadValueError(raw, f"a text, or a table with {', '.join(keys)}")
+        raise BadValueError(raw, f"a string, or a table with {', '.join(keys)}")
     return raw
 
 
@@ -185,4 +185,4 @@ def _each(raw: Any, one: Callable[[Any], Any], path: tuple[str, ...] = ()) -> tu
     try:
         return tuple(one(entry) for entry in (raw if isinstance(raw, list) else [raw]))
     except BadValueError as error:
-        raise BadValueError(error.value, error.allowed, path) from None
+        raise BadValueError(error.value, error.expected, path) from None

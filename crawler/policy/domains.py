@@ -1,7 +1,7 @@
 """Rules per domain: where fields stand, which links to follow, what must be there, how polite to be.
 
 `settings/domains.toml` describes the format. Everything is read and checked at the start of a crawl: a mistake
-is one ConfigError that names file, line, key and what is allowed, never a silent miss on some later page.
+is one ConfigError that names file, line, key and what is expected, never a silent miss on some later page.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def _table(name: str, table: Any, text: str, source: str) -> dict[str, Any]:
         except BadValueError as error:
             line = _line(text, (name, key, *error.path))
             shown = ".".join((key, *error.path))
-            raise ConfigError(f"{source}, line {line}: [{name}] {shown}", error.value, error.allowed) from None
+            raise ConfigError(f"{source}, line {line}: [{name}] {shown}", error.value, error.expected) from None
     return values
 
 

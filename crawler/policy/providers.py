@@ -101,7 +101,7 @@ class Provider:
         where = f"API_PROVIDERS[{name!r}]"
         known = _TEXTS | set(_NUMBERS) | _OTHERS
         if not isinstance(raw, dict) or not known.issuperset(raw):
-            raise ConfigError(where, _shown(raw), "a map with the keys " + ", ".join(sorted(known)))
+            raise ConfigError(where, _shown(raw), "a dict with the keys " + ", ".join(sorted(known)))
         values: dict[str, Any] = {key: raw[key] for key in _TEXTS & set(raw)}
         for key in set(_NUMBERS) & set(raw):
             default, low, high = _NUMBERS[key]
@@ -180,9 +180,9 @@ def read_providers(settings: Mapping[str, Any]) -> dict[str, Provider]:
         try:
             raw = json.loads(raw)
         except ValueError:
-            raise ConfigError("API_PROVIDERS", _shown(raw), "a map, or one as JSON") from None
+            raise ConfigError("API_PROVIDERS", _shown(raw), "a dict, or a JSON object") from None
     if not hasattr(raw, "items") or not raw:
-        raise ConfigError("API_PROVIDERS", _shown(raw), "a map with at least one provider, for workers of tier api")
+        raise ConfigError("API_PROVIDERS", _shown(raw), "a dict with at least one provider, for workers of tier api")
     return {str(name): Provider.read(str(name), entry) for name, entry in raw.items()}
 
 
@@ -192,17 +192,17 @@ def _calls(where: str, raw: Mapping[str, Any], shape: str) -> dict[str, Any]:
         try:
             values[key] = Call.read(raw.get(key))
         except (TypeError, ValueError):
-            allowed = "a map with an http(s) `url`, and `method`, `headers`, `json` where needed"
+            allowed = "a dict with an http(s) `url`, and `method`, `headers`, `json` where needed"
             raise ConfigError(f"{where}[{key!r}]", _shown(raw.get(key)), allowed) from None
     for key in {"done", "failed"} & set(raw):
         if not isinstance(raw[key], (list, tuple)) or len(raw[key]) != 2:
-            raise ConfigError(f"{where}[{key!r}]", raw[key], "a path and the value that stands there")
+            raise ConfigError(f"{where}[{key!r}]", raw[key], "a path and the value expected there")
         values[key] = tuple(raw[key])
     page = raw.get("page", RAW)
     if page != RAW and not (isinstance(page, dict) and "body" in page):
-        raise ConfigError(f"{where}['page']", page, "'raw', or a map with paths for body, status, headers")
+        raise ConfigError(f"{where}['page']", page, "'raw', or a dict with paths for body, status, headers")
     if shape == "batch" and page == RAW:
-        raise ConfigError(f"{where}['page']", page, "a map with paths: a batch is JSON")
+        raise ConfigError(f"{where}['page']", page, "a dict with paths: a batch is JSON")
     return values | {"page": page}
 
 

@@ -44,14 +44,14 @@ def parse_pools_text(text: str, source: str) -> dict[str, ProxyPool]:
 def country(raw: Any) -> str:
     """A reader of two-letter country codes, as ISO 3166 has them."""
     if not isinstance(raw, str) or not _COUNTRY.fullmatch(raw.lower()):
-        raise BadValueError(raw, "a country's two letters, such as de")
+        raise BadValueError(raw, "a two-letter country code such as de")
     return raw.lower()
 
 
 def pool_name(raw: Any) -> str:
     """A reader of pool names; "" stands for no pool."""
     if not isinstance(raw, str) or (raw and not _NAME.fullmatch(raw)):
-        raise BadValueError(raw, "a pool's name (a-z, 0-9, - and _), or an empty text for none")
+        raise BadValueError(raw, "a pool name (a-z, 0-9, - and _), or an empty string for none")
     return raw
 
 
@@ -65,9 +65,9 @@ _READERS: Final[Mapping[str, Reader]] = {
 
 def _pool(name: str, table: Any, source: str) -> ProxyPool:
     if not _NAME.fullmatch(name):
-        raise ConfigError(f"{source}: pool", name, "a name of a-z, 0-9, - and _, and not count")
+        raise ConfigError(f"{source}: pool", name, "a name of a-z, 0-9, - and _ that is not `count`")
     if not isinstance(table, Mapping):
-        raise ConfigError(f"{source}: pool", name, "a table with the key proxies")
+        raise ConfigError(f"{source}: pool", name, "a table with a key `proxies`")
     values: dict[str, Any] = {}
     for key, raw in table.items():
         if key != "proxies" and key not in _READERS:
@@ -76,7 +76,7 @@ def _pool(name: str, table: Any, source: str) -> ProxyPool:
             try:
                 values[key] = _READERS[key](raw)
             except BadValueError as error:
-                raise ConfigError(f"{source}: [{name}] {key}", error.value, error.allowed) from None
+                raise ConfigError(f"{source}: [{name}] {key}", error.value, error.expected) from None
     return ProxyPool(name, _endpoints(table.get("proxies"), f"{source}: [{name}] proxies", values), **values)
 
 
@@ -85,12 +85,12 @@ def _endpoints(raw: Any, where: str, values: Mapping[str, Any]) -> tuple[Endpoin
         raise ConfigError(where, type(raw).__name__ if raw else raw, f"a list of {_URL}")
     read = [_endpoint(one, f"{where}, number {place}") for place, one in enumerate(raw, 1)]
     if "country" not in values and any(one.takes(COUNTRY) for one in read):
-        raise ConfigError(where, COUNTRY, "a pool that also has a country, for requests that wish none")
+        raise ConfigError(where, COUNTRY, "a `country` for the pool too, used by requests that ask for none")
     addresses = Counter(one.name for one in read)
     named = tuple(_distinguished(one) if addresses[one.name] > 1 else one for one in read)
     if len({one.name for one in named}) < len(named):
         twice = Counter(one.name for one in named).most_common(1)[0][0]
-        raise ConfigError(where, twice, "each proxy once")
+        raise ConfigError(where, twice, "each proxy only once")
     return named
 
 
@@ -108,7 +108,7 @@ def _endpoint(raw: Any, where: str) -> Endpoint:
     try:
         place = country(table["country"]) if "country" in table else ""
     except BadValueError as error:
-        raise ConfigError(f"{where} country", error.value, error.allowed) from None
+        raise ConfigError(f"{where} country", error.value, error.expected) from None
     address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     username, password = _credentials(parts, where)
     return Endpoint(address, f"{parts.scheme}://{address}", username, password, place)

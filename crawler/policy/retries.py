@@ -13,7 +13,7 @@ from crawler.policy.backoff import full_jitter
 from crawler.policy.failures import FailureClass, classify
 
 RETRIED: Final = tuple(kind for kind in FailureClass if kind is not FailureClass.PERMANENT)
-_KEYS: Final = MappingProxyType(  # of a class's row: the setting it stands in for, and what is allowed
+_KEYS: Final = MappingProxyType(  # of a class's row: the setting it stands in for, and what is expected
     {
         "times": ("RETRY_TIMES", config.integer, 0, 1_000),
         "base_seconds": ("RETRY_BASE_SECONDS", config.number, 0, 3_600),
@@ -61,7 +61,7 @@ class RetryPolicy:
         """Raises ConfigError when a value is out of range or a class unknown."""
         rows = settings.getdict("RETRY_CLASSES")
         if unknown := set(rows) - set(RETRIED):
-            raise ConfigError("RETRY_CLASSES", min(map(str, unknown)), "of the classes " + ", ".join(RETRIED))
+            raise ConfigError("RETRY_CLASSES", min(map(str, unknown)), "one of the classes " + ", ".join(RETRIED))
         default = Budget(None, _shared(settings, "base_seconds"), _shared(settings, "cap_seconds"))
         _shared(settings, "times")
         return cls(
@@ -88,7 +88,7 @@ def _shared(settings: Settings, key: str) -> Any:
 def _budget(settings: Settings, kind: FailureClass, row: Any, default: Budget) -> Budget:
     where = f"RETRY_CLASSES[{str(kind)!r}]"
     if not isinstance(row, Mapping) or not set(row) <= set(_KEYS):
-        raise ConfigError(where, row, "a map with keys of " + ", ".join(_KEYS))
+        raise ConfigError(where, row, "a dict with some of the keys " + ", ".join(_KEYS))
     found = {key: _own(settings, where, key, row) for key in _KEYS}
     return Budget(**{key: getattr(default, key) if value is None else value for key, value in found.items()})
 
@@ -107,4 +107,6 @@ def _statuses(settings: Settings) -> frozenset[int]:
     try:
         return frozenset(int(code) for code in codes)
     except (TypeError, ValueError):
-        raise ConfigError("RETRY_HTTP_CODES", codes, "statuses such as 503, in a list or with commas between") from None
+        raise ConfigError(
+            "RETRY_HTTP_CODES", codes, "status codes such as 503, a list or separated by commas"
+        ) from None

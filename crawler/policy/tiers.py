@@ -30,7 +30,7 @@ def listed(settings: Mapping[str, Any], name: str) -> tuple[Tier, ...]:
     value = settings.get(name) or ()
     words = [word.strip() for word in value.split(",")] if isinstance(value, str) else list(value)
     if not all(word in TIERS for word in words):
-        raise ConfigError(name, value, "one or more of " + ", ".join(TIERS) + ", with commas between them")
+        raise ConfigError(name, value, "one or more of " + ", ".join(TIERS) + ", separated by commas")
     return tuple(tier for tier in TIERS if tier in words)
 
 

@@ -73,7 +73,7 @@ class Chooser:
         """A proxy of *pool*, its trial claimed if it is on trial; or for how many ms none can be used."""
         wish = self._wish(request, pool)
         if not (serving := pool.serving(wish.country)):
-            raise ConfigError("country", wish.country, f"one that a proxy of pool {pool.name!r} serves")
+            raise ConfigError("country", wish.country, f"a country that a proxy of pool {pool.name!r} serves")
         self._turn += 1
         while choice := choose(pool, await self._health.sick(pool.name), wish, self._turn):
             if not choice.probe or await self._health.claim(pool.name, choice.endpoint.name):

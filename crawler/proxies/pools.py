@@ -39,7 +39,7 @@ class ProxyConfig:
         try:
             default = pool_name(settings["PROXY_POOL"])
         except BadValueError as error:
-            raise ConfigError("PROXY_POOL", error.value, error.allowed) from None
+            raise ConfigError("PROXY_POOL", error.value, error.expected) from None
         return cls(
             pools=settings.getdict("PROXY_POOLS"),
             file=settings["PROXY_POOLS_FILE"] or "",
@@ -102,10 +102,10 @@ class PoolSource:
             return
         self._version = self._seen
         if isinstance(found, ConfigError):
-            logger.error("The changed proxy pools are refused, the ones before stay in use: %s", found)
+            logger.error("Rejected the changed proxy pools and kept the previous ones: %s", found)
         else:
             self._pools = found
-            logger.info("Proxy pools read again: %s", _names(found))
+            logger.info("Proxy pools reloaded: %s", ", ".join(found) or "none")
 
     def _try_read(self) -> Pools | ConfigError:
         try:
@@ -128,7 +128,7 @@ class PoolSource:
         if file := self._settings.file:
             more = parse_pools_text(config.text_file("PROXY_POOLS_FILE", file), file)
             if both := sorted(pools.keys() & more.keys()):
-                raise ConfigError(f"{file}: pool", both[0], "a name that PROXY_POOLS does not have too")
+                raise ConfigError(f"{file}: pool", both[0], "a name that is not in PROXY_POOLS as well")
             pools |= more
         for where, name in self._wanted.items():
             if name not in pools:
@@ -144,4 +144,4 @@ def _wanted(settings: ProxyConfig, rules: Rules) -> dict[str, str]:
 
 
 def _names(pools: Pools) -> str:
-    return "one of the pools " + ", ".join(pools) if pools else "none: there are no pools (PROXY_POOLS_FILE)"
+    return "one of the pools " + ", ".join(pools) if pools else "no pool: none is configured (PROXY_POOLS_FILE)"

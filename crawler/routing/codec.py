@@ -48,7 +48,7 @@ def shown(value: object) -> str:
 
 def refused(request: Request, key: str, value: object, allowed: str) -> CodecError:
     """The error for a *value* of *request* that cannot be queued."""
-    return CodecError(f"{shown(request)} cannot be queued: {key} = {shown(value)}, allowed is {allowed}")
+    return CodecError(f"{shown(request)} cannot be queued: {key} = {shown(value)} is invalid: expected {allowed}")
 
 
 def encode(request: Request, spider: Spider | type[Spider]) -> bytes:

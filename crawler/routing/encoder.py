@@ -47,7 +47,7 @@ class Encoder:
     ) -> None:
         """Raises ConfigError for a spider or a setting that cannot work."""
         if not spider.name or set(":!\n") & set(spider.name):
-            allowed = "a name without ':', '!' and line breaks: they part it from the tier in the names of its queues"
+            allowed = "a name without ':', '!' or a line break: they separate spider and tier in queue names"
             raise ConfigError("name of the spider", spider.name, allowed)
         self.spider = spider
         self.rules = HostRules.from_settings(settings)
@@ -73,7 +73,7 @@ class Encoder:
         place = place or self.place(request)
         not_before_ms = _not_before_ms(request)
         if not isinstance(request.priority, int):
-            raise codec.refused(request, "priority", request.priority, "a whole number")
+            raise codec.refused(request, "priority", request.priority, "an integer")
         try:
             return self._message(request, place, not_before_ms, generation, dedupe)
         except (CodecError, MessageError):

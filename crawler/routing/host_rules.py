@@ -118,6 +118,6 @@ def _slot(name: str, slot: Any) -> dict[str, float]:
         if "concurrency" in slot:
             read["concurrency"] = config.integer(slot, "concurrency", 1, 1_000)
     except (ConfigError, TypeError, AttributeError):
-        allowed = "a map with delay (0 to 86400 seconds), concurrency (1 to 1000), or both"
+        allowed = "a dict with delay (0 to 86400 seconds), concurrency (1 to 1000), or both"
         raise ConfigError(f"DOWNLOAD_SLOTS[{name!r}]", slot, allowed) from None
     return read

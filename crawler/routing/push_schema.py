@@ -40,12 +40,12 @@ MAX_BODY: Final = 131_072  # bytes
 
 
 def parse_line(line: str, spider: type[Spider], priority: int = 0) -> Request:
-    """The request of one line; raises MessageError naming key, value and what is allowed."""
+    """The request of one line; raises MessageError naming key, value and what is expected."""
     if len(line) > MAX_LINE:
-        raise MessageError(f"line of {len(line)} characters, at most {MAX_LINE} are allowed: {line[:60]}...")
+        raise MessageError(f"line has {len(line)} characters, more than the {MAX_LINE} allowed: {line[:60]}...")
     fields = json_object(line) if line.startswith("{") else {"url": line}
     if unknown := sorted(fields.keys() - _READERS.keys()):
-        raise MessageError(f"unknown key {unknown[0]!r}, allowed are {', '.join(_READERS)}")
+        raise MessageError(f"unknown key {unknown[0]!r}: expected one of {', '.join(_READERS)}")
     values = {key: _READERS[key](_encodable(key, value)) for key, value in fields.items()}
     if "url" not in values:
         raise MessageError("no 'url'")
@@ -99,7 +99,7 @@ def json_object(text: str) -> dict[str, Any]:
 
 
 def _refuse(key: str, value: object, allowed: str) -> MessageError:
-    return MessageError(f"{key} = {str(value)[:80]!r} cannot be used: allowed is {allowed}")
+    return MessageError(f"{key} = {str(value)[:80]!r} is invalid: expected {allowed}")
 
 
 def _encodable(key: str, value: Any) -> Any:
@@ -107,14 +107,14 @@ def _encodable(key: str, value: Any) -> Any:
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except (UnicodeEncodeError, RecursionError):
-        raise _refuse(key, ascii(value)[:80], "valid Unicode text, not nested too deeply") from None
+        raise _refuse(key, ascii(value)[:80], "valid Unicode that is not nested too deeply") from None
     return value
 
 
 def _text(key: str) -> Callable[[Any], str]:
     def read(value: Any) -> str:
         if not isinstance(value, str) or not value:
-            raise _refuse(key, value, "text")
+            raise _refuse(key, value, "a non-empty string")
         return value
 
     return read
@@ -126,21 +126,21 @@ def _url(value: Any) -> str:
 
 def _method(value: Any) -> str:
     if str(value).upper() not in METHODS:
-        raise _refuse("method", value, ", ".join(METHODS))
+        raise _refuse("method", value, "one of " + ", ".join(METHODS))
     return str(value).upper()
 
 
 def _headers(value: Any) -> dict[str, str]:
     if not isinstance(value, dict) or not all(isinstance(text, str) for text in value.values()):
-        raise _refuse("headers", value, "an object whose values are texts")
+        raise _refuse("headers", value, "an object whose values are strings")
     if any(set("\r\n") & set(name + text) for name, text in value.items()):
-        raise _refuse("headers", value, "texts without line breaks")
+        raise _refuse("headers", value, "strings without line breaks")
     return value
 
 
 def _body(value: Any) -> bytes:
     if not isinstance(value, str) or len(value.encode()) > MAX_BODY:
-        raise _refuse("body", value, f"text of at most {MAX_BODY} bytes")
+        raise _refuse("body", value, f"a string of at most {MAX_BODY} bytes")
     return value.encode()
 
 
@@ -148,13 +148,13 @@ def _meta(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise _refuse("meta", value, "an object")
     if reserved := sorted(value.keys() & RESERVED):
-        raise _refuse("meta", reserved[0], "any key but those that steer the crawler")
+        raise _refuse("meta", reserved[0], "a key that does not steer the crawler")
     return value
 
 
 def _priority(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or abs(value) > MAX_PRIORITY:
-        raise _refuse("priority", value, f"a whole number from -{MAX_PRIORITY} to {MAX_PRIORITY}")
+        raise _refuse("priority", value, f"an integer from -{MAX_PRIORITY} to {MAX_PRIORITY}")
     return value
 
 
@@ -179,7 +179,7 @@ def _moment(value: Any) -> float:
 
 def _tier(value: Any) -> str:
     if value not in TIERS:
-        raise _refuse("tier", value, ", ".join(TIERS))
+        raise _refuse("tier", value, "one of " + ", ".join(TIERS))
     return str(value)
 
 

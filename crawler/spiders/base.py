@@ -45,7 +45,7 @@ class FrontierSpider(RedisSpider):  # type: ignore[misc]
         key = self.redis_key or settings.get("REDIS_START_URLS_KEY") or defaults.START_URLS_KEY
         self.redis_key = key % {"name": self.name}
         if not self.redis_key.strip():
-            raise ConfigError("REDIS_START_URLS_KEY", key, "a key name, in which %(name)s stands for the spider")
+            raise ConfigError("REDIS_START_URLS_KEY", key, "the name of a Redis key; %(name)s is the spider's name")
         self.redis_encoding = self.redis_encoding or settings.get("REDIS_ENCODING") or defaults.REDIS_ENCODING
 
     async def start(self) -> AsyncIterator[Any]:

@@ -39,7 +39,7 @@ class AttemptsConfig:
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
-        """Raises ConfigError naming the setting, its value and what is allowed."""
+        """Raises ConfigError naming the setting, its value and what is expected."""
         return cls(
             days=config.integer(settings, "ATTEMPTS_DAYS", 0, 3_650),
             per_second=config.integer(settings, "ATTEMPTS_PER_SECOND", 1, 100_000),

@@ -47,7 +47,7 @@ def spool(directory: Path, config: StorageConfig) -> Spool:
     try:
         return Spool(directory, config.spool_max_bytes)
     except OSError as error:
-        allowed = f"a directory that can be written, or empty for no spool ({error.strerror})"
+        allowed = f"a writable directory, or empty for no spool ({error.strerror})"
         raise ConfigError("SPOOL_DIR", config.spool_dir, allowed) from None
 
 

@@ -32,7 +32,7 @@ class StorageConfig:
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
-        """Raises ConfigError naming the setting, its value and what is allowed."""
+        """Raises ConfigError naming the setting, its value and what is expected."""
         return cls(
             batch_size=config.integer(settings, "STORAGE_BATCH_SIZE", 1, 10_000),
             batch_ms=config.integer(settings, "STORAGE_BATCH_MS", 1, 10_000),
@@ -53,7 +53,7 @@ def _linked(settings: Mapping[str, Any]) -> frozenset[str]:
     names = value.split(",") if isinstance(value, str) else value
     if isinstance(names, (list, tuple, set, frozenset)) and LINKABLE.issuperset(names):
         return frozenset(names)
-    raise ConfigError("LINK_DUPLICATES_OF", value, "names among " + ", ".join(sorted(LINKABLE)))
+    raise ConfigError("LINK_DUPLICATES_OF", value, "only names of " + ", ".join(sorted(LINKABLE)))
 
 
 def _history(settings: Mapping[str, Any]) -> dict[str, str]:

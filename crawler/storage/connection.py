@@ -41,7 +41,7 @@ def connect(settings: Mapping[str, Any]) -> Client:
         )
     except OSError as error:
         reason = f"{error.strerror}: {error.filename}" if error.filename else str(error)
-        allowed = f"one whose options name files that can be used, such as tlsCAFile ({reason})"
+        allowed = f"a URI whose options name readable files, such as tlsCAFile ({reason})"
         raise ConfigError("MONGODB_URI", config.shown_uri(uri), allowed) from None
     except (PyMongoError, ValueError) as error:
         form = "mongodb://[user:password@]host:port[/?options], user and password percent-encoded"
@@ -55,7 +55,7 @@ def database(client: Client, settings: Mapping[str, Any]) -> Database:
     try:
         return client.get_database(str(name or ""), write_concern=WRITE_CONCERN)
     except InvalidName as error:
-        raise ConfigError("MONGODB_DATABASE", name, f"a database name ({error})") from None
+        raise ConfigError("MONGODB_DATABASE", name, f"a valid database name ({error})") from None
 
 
 async def check(client: Client, settings: Mapping[str, Any]) -> None:

@@ -99,7 +99,7 @@ def _check(value: Any, where: str) -> None:
             return
         case int():
             if not -(2**63) <= value < 2**63:
-                raise UnstorableError("integer_too_large", f"{where}: a whole number that does not fit 64 bits")
+                raise UnstorableError("integer_too_large", f"{where}: an integer that does not fit 64 bits")
         case float():
             if not math.isfinite(value):
                 raise UnstorableError("not_finite", f"{where}: {value} cannot be compared")

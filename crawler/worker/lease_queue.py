@@ -28,7 +28,7 @@ class FrontierQueue(Base):  # type: ignore[misc]
     def __init__(self, server: Client, spider: Spider, key: str, serializer: object = None) -> None:
         if serializer is not None:
             raise ConfigError(
-                "SCHEDULER_SERIALIZER", serializer, "None: requests are stored as msgpack, never as pickles"
+                "SCHEDULER_SERIALIZER", serializer, "None: requests are stored as msgpack, never as pickle"
             )
         self.server = server
         self.spider = spider

@@ -47,7 +47,7 @@ class RobotsConfig:
     def from_settings(cls, settings: BaseSettings) -> Self:
         """Raises ConfigError when a value is out of range."""
         if settings.get(OLD_NAME) is not None:
-            allowed = f"nothing: it is gone, ROBOTSTXT_UNREACHABLE_SECONDS = {86_400} takes its place, in seconds"
+            allowed = f"it unset: it was replaced by ROBOTSTXT_UNREACHABLE_SECONDS = {86_400} (in seconds)"
             raise ConfigError(OLD_NAME, settings[OLD_NAME], allowed)
         return cls(
             ttl=config.number(settings, "ROBOTSTXT_TTL_SECONDS", 1, 86_400),

@@ -66,16 +66,16 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
             raise ConfigError(
                 "SCHEDULER_PERSIST",
                 persist,
-                "True: the queue belongs to the fleet, so a closing worker leaves it",
+                "True: the queue belongs to the fleet and outlives each worker",
             )
         if flush_on_start:
             raise ConfigError(
                 "SCHEDULER_FLUSH_ON_START",
                 flush_on_start,
-                "False: to crawl everything again use `scrapy push --recrawl`",
+                "False: use `scrapy push --recrawl` to crawl everything again",
             )
         if serializer is not None:
-            allowed = "None: requests are stored as msgpack, never as pickles"
+            allowed = "None: requests are stored as msgpack, never as pickle"
             raise ConfigError("SCHEDULER_SERIALIZER", serializer, allowed)
         super().__init__(
             server,

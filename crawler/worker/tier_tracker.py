@@ -182,7 +182,7 @@ class TierTracker:
 
 
 def _limits(settings: BaseSettings, name: str) -> dict[Tier, float]:
-    allowed = "a map from browser or api to a number from 0 to 1e15"
+    allowed = "a dict that maps browser or api to a number from 0 to 1e15"
     limits = settings.getdict(name)
     if set(limits) - set(TIERS[1:]):
         raise ConfigError(name, limits, allowed)

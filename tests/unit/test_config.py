@@ -1,4 +1,4 @@
-"""Settings are read with their range, and a bad one says what is allowed."""
+"""Settings are read with their range, and a bad one says what is expected."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_a_number_in_range_is_read_from_any_spelling(value: int) -> None:
 
 @pytest.mark.parametrize("value", [0, 100, "x", None, True, [], "1.5", 1.5, float("nan"), float("inf"), "1e999"])
 def test_a_whole_number_out_of_range_names_setting_value_and_range(value: Any) -> None:
-    with pytest.raises(ConfigError, match=r"^N = .* cannot be used: allowed is a whole number from 1 to 99$"):
+    with pytest.raises(ConfigError, match=r"^N = .* is invalid: expected an integer from 1 to 99$"):
         config.integer({"N": value}, "N", 1, 99)
 
 
@@ -40,7 +40,7 @@ def test_a_switch_takes_scrapys_spellings(value: Any, expected: bool) -> None:
 
 
 def test_a_switch_that_is_neither_is_refused() -> None:
-    with pytest.raises(ConfigError, match="B = 'maybe' cannot be used: allowed is True or False"):
+    with pytest.raises(ConfigError, match="B = 'maybe' is invalid: expected True or False"):
         config.boolean({"B": "maybe"}, "B")
 
 
@@ -53,7 +53,7 @@ def test_a_choice_lists_what_is_allowed() -> None:
 def test_a_map_may_come_as_json_and_is_never_shown() -> None:
     assert config.mapping(Settings({"REDIS_PARAMS": '{"password": "x"}'}), "REDIS_PARAMS") == {"password": "x"}
     for wrong in ('{"password": "secret"', "5", 5):
-        with pytest.raises(ConfigError, match=r"REDIS_PARAMS = .* a map, or one as JSON") as error:
+        with pytest.raises(ConfigError, match=r"REDIS_PARAMS = .* a dict, or a JSON object") as error:
             config.mapping(Settings({"REDIS_PARAMS": wrong}), "REDIS_PARAMS")
         assert "secret" not in str(error.value)
 

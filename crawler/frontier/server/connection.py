@@ -166,7 +166,7 @@ def _address(settings: BaseSettings) -> dict[str, Any]:
 def _refused(url: str | None, error: Exception) -> ConfigError:
     """The reason without the URL: it may hold a password."""
     if not url:
-        return ConfigError("REDIS_PARAMS", "...", f"arguments of redis.asyncio.Redis ({error})")
+        return ConfigError("REDIS_PARAMS", "...", f"keyword arguments of redis.asyncio.Redis ({error})")
     form = "redis://[[user]:password@]host[:port][/db], rediss://... or unix://path, user and password percent-encoded"
     scheme = str(url).partition("://")[0]
     return ConfigError("REDIS_URL", f"{scheme}://..." if "://" in url and scheme.isalpha() else "...", form)

@@ -61,8 +61,8 @@ def _refuse(spider: str, mine: Mapping[str, str], theirs: Mapping[str | bytes, s
     raise ConfigError(
         f"-a of spider {spider}",
         ", ".join(other),
-        "what its unfinished crawl was started with: all its workers share the arguments; let it finish first, or "
-        "start another fleet with a FRONTIER_KEY of its own",
+        "the arguments its unfinished crawl was started with: all its workers share them. Let it finish first, "
+        "or start another fleet with its own FRONTIER_KEY",
     )
 
 

@@ -99,5 +99,5 @@ class Seeds:
         return ConfigError(
             "REDIS_START_URLS_AS_SET, _AS_ZSET",
             self._kind,
-            f"what the key {self._key} holds, a {found}: {wanted.get(found, 'delete or rename that key')}",
+            f"the type that the key {self._key} holds, a {found}: {wanted.get(found, 'delete or rename that key')}",
         )

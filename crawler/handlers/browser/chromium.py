@@ -75,7 +75,7 @@ def find(named: str) -> str:
     if named:
         if path := shutil.which(named):
             return path
-        raise ConfigError("BROWSER_EXECUTABLE", named, "the path or name of a Chromium, or empty to look for one")
+        raise ConfigError("BROWSER_EXECUTABLE", named, "the path or name of a Chromium, or empty to search for one")
     for candidate in CANDIDATES:
         if path := shutil.which(candidate):
             return path
@@ -83,7 +83,7 @@ def find(named: str) -> str:
     for own in reversed(found):
         if own.name in {"chrome", "headless_shell", "chrome-headless-shell"}:
             return str(own)
-    allowed = "a Chromium: install Debian's `chromium`, or run `playwright install chromium`, or name one"
+    allowed = "a Chromium: install Debian's `chromium`, run `playwright install chromium`, or set the path of one"
     raise ConfigError("BROWSER_EXECUTABLE", named, allowed)
 
 

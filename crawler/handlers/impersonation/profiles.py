@@ -94,7 +94,7 @@ def _load(profile: str | None) -> type[Impersonating]:
     try:
         from crawler.handlers.impersonation.handler import Impersonating
     except ImportError:
-        allowed = "none, unless the extra is installed: pip install -e .[tls]"
+        allowed = "no profile, or the extra `tls` installed: pip install -e .[tls]"
         raise ConfigError("tls_profile", profile, allowed) from None
     return Impersonating
 

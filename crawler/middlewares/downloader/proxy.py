@@ -83,7 +83,7 @@ class ProxyMiddleware(HttpProxyMiddleware):
         source = PoolSource(settings, rules.domains)
         if not crawler.settings.getbool("HTTPPROXY_ENABLED"):
             if source:
-                raise ConfigError("HTTPPROXY_ENABLED", False, "True while there are proxy pools")
+                raise ConfigError("HTTPPROXY_ENABLED", False, "True while proxy pools are configured")
             raise NotConfigured
         middleware = cls(crawler, settings, source, rules, random.Random())  # noqa: S311 - no secret comes of it
         crawler.signals.connect(middleware._opened, signals.spider_opened)

@@ -47,7 +47,7 @@ class ArchiveConfig:
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
-        """Raises ConfigError naming the setting, its value and what is allowed."""
+        """Raises ConfigError naming the setting, its value and what is expected."""
         return cls(
             keep=Keep(config.choice(settings, "ARCHIVE_PAGES", list(Keep))),
             directory=Path(str(settings.get("ARCHIVE_DIR"))).absolute(),
@@ -76,6 +76,6 @@ def _options(settings: Mapping[str, Any]) -> dict[str, Any]:
     value = settings.get("ARCHIVE_OPTIONS") or {}
     if not isinstance(value, Mapping):
         raise ConfigError(
-            "ARCHIVE_OPTIONS", type(value).__name__, "a dict of obstore's options, like {'endpoint': ...}"
+            "ARCHIVE_OPTIONS", type(value).__name__, "a dict of obstore options such as {'endpoint': ...}"
         )
     return dict(value)

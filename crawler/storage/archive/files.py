@@ -106,7 +106,7 @@ def prepare(directory: Path) -> None:
         with tempfile.TemporaryFile(dir=directory):
             return
     except OSError as error:
-        raise ConfigError("ARCHIVE_DIR", str(directory), f"a directory to write to ({error.strerror})") from None
+        raise ConfigError("ARCHIVE_DIR", str(directory), f"a writable directory ({error.strerror})") from None
 
 
 def left(directory: Path) -> Iterator[OpenFile]:

@@ -37,7 +37,7 @@ class Store:
             try:
                 self._remote = from_url(config.uri, **config.options)
             except (BaseError, ValueError, TypeError) as error:
-                allowed = f"what obstore can open with ARCHIVE_OPTIONS ({str(error).splitlines()[0]:.200})"
+                allowed = f"a URI that obstore can open with ARCHIVE_OPTIONS ({str(error).splitlines()[0]:.200})"
                 raise ConfigError("ARCHIVE_URI", config.uri, allowed) from None
 
     async def keep(self, file: OpenFile) -> None:

@@ -89,7 +89,7 @@ def test_bad_files_are_named_and_good_ones_extracted(scrapy_run: ScrapyRunner, s
 
 
 def test_a_bad_or_missing_url(scrapy_run: ScrapyRunner, saved: Path) -> None:
-    assert "unknown scheme 'ftp', allowed are http and https" in refused(
+    assert "unknown scheme 'ftp': expected http or https" in refused(
         scrapy_run, "products", saved, "--url", "ftp://x/y"
     )
     assert "give it with --url" in refused(scrapy_run, "products", saved)
@@ -101,4 +101,4 @@ def test_wrong_arguments_and_a_broken_rules_file(scrapy_run: ScrapyRunner, saved
     rules = tmp_path / "rules.toml"
     rules.write_text("[default]\nspeed = 5")
     text = refused(scrapy_run, "products", saved, env={"DOMAINS_FILE": str(rules)})
-    assert f"{rules}, line 2: [default] key = 'speed' cannot be used: allowed is one of fields, " in text
+    assert f"{rules}, line 2: [default] key = 'speed' is invalid: expected one of fields, " in text

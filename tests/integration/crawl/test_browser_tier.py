@@ -106,7 +106,7 @@ async def test_a_worker_without_a_chromium_says_so(fleet: Fleet) -> None:
     status, log = await ended(fleet.start(**BROWSER, BROWSER_EXECUTABLE="/nowhere/chromium"))
 
     assert status == 2
-    assert "BROWSER_EXECUTABLE = '/nowhere/chromium' cannot be used" in log
+    assert "BROWSER_EXECUTABLE = '/nowhere/chromium' is invalid" in log
 
 
 async def test_a_worker_told_to_end_finishes_the_pages_that_are_open(fleet: Fleet) -> None:

@@ -71,7 +71,7 @@ def crawled(redis_url: str, tmp_path_factory: pytest.TempPathFactory) -> dict[st
         crawls = {kind: crawl(run + kind, directory / kind, settings) for kind, settings in KINDS.items()}
         env = environment(directory) | {"REDIS_URL": redis_url}
         stats, log = crawl_side_by_side(env, SETTINGS, crawls)
-        assert f"allowed is what the key {run}other holds, a list: both False" in log
+        assert f"expected the type that the key {run}other holds, a list: both False" in log
         return {
             kind: Crawled(
                 stats[kind],
@@ -137,7 +137,7 @@ def test_bad_entries_become_dead_letters_with_their_reason(crawled: dict[str, Cr
     assert set(letters) == set(BAD)
     assert {letter.reason for letter in letters.values()} == {"bad_seed"}
     assert all(letter.detail["error"] for letter in letters.values())
-    assert "unknown scheme 'ftp', allowed are http and https" in letters[b"ftp://example.com/"].detail["error"]
+    assert "unknown scheme 'ftp': expected http or https" in letters[b"ftp://example.com/"].detail["error"]
     assert crawled["list"].stats["frontier/seeds_bad"] == len(BAD)
 
 

@@ -15,17 +15,17 @@ from tests.crawling import Fleet, ended, options
 @pytest.mark.parametrize(
     ("settings", "complaint"),
     [
-        ({"CONCURRENT_REQUESTS": 0}, "CONCURRENT_REQUESTS = '0' cannot be used: allowed is a whole number from 1 to"),
-        ({"FRONTIER_POLL_SECONDS": "often"}, "FRONTIER_POLL_SECONDS = 'often' cannot be used: allowed is a number"),
-        ({"MAX_IDLE_TIME_BEFORE_CLOSE": -1}, "MAX_IDLE_TIME_BEFORE_CLOSE = '-1' cannot be used: allowed is a number"),
-        ({"RETRY_BASE_SECONDS": -1}, "RETRY_BASE_SECONDS = '-1' cannot be used: allowed is a number from 0"),
+        ({"CONCURRENT_REQUESTS": 0}, "CONCURRENT_REQUESTS = '0' is invalid: expected an integer from 1 to"),
+        ({"FRONTIER_POLL_SECONDS": "often"}, "FRONTIER_POLL_SECONDS = 'often' is invalid: expected a number"),
+        ({"MAX_IDLE_TIME_BEFORE_CLOSE": -1}, "MAX_IDLE_TIME_BEFORE_CLOSE = '-1' is invalid: expected a number"),
+        ({"RETRY_BASE_SECONDS": -1}, "RETRY_BASE_SECONDS = '-1' is invalid: expected a number from 0"),
         ({"DOWNLOAD_SLOTS": {"a.example": {"delay": -1}}}, "DOWNLOAD_SLOTS['a.example'] = "),
-        ({"SCHEDULER_PERSIST": "False"}, "SCHEDULER_PERSIST = False cannot be used: allowed is True: the queue"),
-        ({"SCHEDULER_FLUSH_ON_START": "True"}, "to crawl everything again use `scrapy push --recrawl`"),
-        ({"SCHEDULER_SERIALIZER": "pickle"}, "None: requests are stored as msgpack, never as pickles"),
+        ({"SCHEDULER_PERSIST": "False"}, "SCHEDULER_PERSIST = False is invalid: expected True: the queue"),
+        ({"SCHEDULER_FLUSH_ON_START": "True"}, "use `scrapy push --recrawl` to crawl everything again"),
+        ({"SCHEDULER_SERIALIZER": "pickle"}, "None: requests are stored as msgpack, never as pickle"),
         (
             {"SCHEDULER": "tests.crawling.Fleet"},
-            "SCHEDULER = 'tests.crawling.Fleet' cannot be used",
+            "SCHEDULER = 'tests.crawling.Fleet' is invalid",
         ),
         ({"REDIS_URL": "redis://127.0.0.1:PORT"}, "Redis at 127.0.0.1:PORT does not answer"),
         ({"MONGODB_URI": "mongodb://127.0.0.1:PORT", "STORAGE_CONNECT_SECONDS": 0.5}, "127.0.0.1:PORT"),
@@ -62,6 +62,6 @@ async def test_a_worker_that_cannot_go_on_says_why_and_fails(fleet: Fleet) -> No
         client.sadd(key, "http://a.example/")
     status, log = await ended(fleet.start(REDIS_START_URLS_KEY=key))
     assert status == 1
-    assert f"allowed is what the key {key} holds, a set: REDIS_START_URLS_AS_SET = True" in log
+    assert f"expected the type that the key {key} holds, a set: REDIS_START_URLS_AS_SET = True" in log
     assert "Traceback" not in log
     assert "'finish_reason': 'frontier_error'" in log

@@ -137,7 +137,7 @@ def test_retry_queues_and_drop_forgets(fleet: Fleet) -> None:
         (["dead", "list", "--limit", "0"], "--limit 0 is out of range: 1 to 1000000"),
         (["dead", "list", "prodcts"], "there is no spider 'prodcts'"),
         (["dead", "list", "--host", "http://a.example/"], "'http://a.example/' is no host name"),
-        (["dead", "list", "--reason", "nope"], "--reason 'nope' is none: there are bad_seed, blocked, "),
+        (["dead", "list", "--reason", "nope"], "--reason 'nope' is unknown: expected bad_seed, blocked, "),
         (["dead", "retry", "products", "--reason", "spider_eror"], "spider_error"),
         (
             ["dead", "drop", "products"],

@@ -79,7 +79,7 @@ def test_a_stuck_event_loop_is_reported_while_metrics_still_come(scrapy_run: Scr
     with Site({"/stick": Page(), "/release": Page(hold=release), "/": Page(hold=hold)}) as site:
         lags = ("HEALTH_MAX_LAG_SECONDS=1", "FRONTIER_HARD_CAP_SECONDS=3")
         address = start(scrapy_run, [site.url("/stick"), site.url()], *lags)
-        words = r"VisitSpider\.parse \(spiders\.py:\d+\) has held up the event loop for (\d+) s \(3 s are allowed\)\n"
+        words = r"VisitSpider\.parse \(spiders\.py:\d+\) has held up the event loop for (\d+) s \(limit 3 s\)\n"
         assert re.fullmatch(words, until(f"{address}/readyz", 503)), "it leases nothing"
         reason = re.fullmatch(words, until(f"{address}/healthz", 503))
         assert reason is not None
@@ -106,7 +106,7 @@ def test_a_taken_port_stops_the_start_with_one_line(scrapy_run: ScrapyRunner) ->
         port = owner.getsockname()[1]
         result = crawl(scrapy_run, ["http://127.0.0.1:1/"], f"METRICS_PORT={port}")
     assert result.returncode == 2
-    assert f"METRICS_PORT = {port} cannot be used: allowed is a free port" in result.stderr
+    assert f"METRICS_PORT = {port} is invalid: expected a free port" in result.stderr
     assert "Traceback" not in result.stderr
 
 

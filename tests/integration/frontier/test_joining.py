@@ -48,7 +48,7 @@ async def test_what_is_queued_keeps_it_going_and_its_arguments_in_force(redis_cl
     await start(world, "one", tag="a", secret="x")
     await world.frontier.push([message(1, "a.example", "s", generation="1")])
     await world.frontier.census.leave("one")
-    with pytest.raises(ConfigError, match="-a of spider s = 'secret, tag' cannot be used"):
+    with pytest.raises(ConfigError, match="-a of spider s = 'secret, tag' is invalid"):
         await start(world, "two", tag="b")
     assert await start(world, "", tag="a", secret="x") == Joined("1", opened=False)
     assert await start(world, "three", tag="a", secret="x") == Joined("1", opened=False)

@@ -155,7 +155,7 @@ def test_without_the_extra_a_domain_that_asks_for_it_stops_the_start(
 ) -> None:
     monkeypatch.delitem(sys.modules, "crawler.handlers.impersonation.handler", raising=False)
     monkeypatch.setitem(sys.modules, "curl_cffi.const", None)  # as if it were not there
-    with pytest.raises(ConfigError, match="tls_profile = 'chrome' cannot be used: allowed is none, unless the extra"):
+    with pytest.raises(ConfigError, match="tls_profile = 'chrome' is invalid: expected no profile, or the extra"):
         client(domains)
 
 

@@ -31,8 +31,8 @@ QUICK: dict[str, Any] = {
     "PROXY_QUARANTINE_MAX_SECONDS": 1,
     "RETRY_TIMES": 0,  # what a proxy fails is not charged to the request
 }
-REFUSED = "The changed proxy pools are refused, the ones before stay in use"
-READ_AGAIN = "Proxy pools read again: one of the pools homes"
+REFUSED = "Rejected the changed proxy pools and kept the previous ones"
+READ_AGAIN = "Proxy pools reloaded: homes"
 LEAKS = (PASSWORD, base64.b64encode(PASSWORD.encode()).decode()[:10], "Proxy-Authorization")
 
 
@@ -235,4 +235,4 @@ async def test_a_proxy_of_the_users_means_what_it_means_in_scrapy(fleet: Fleet, 
 async def test_an_unknown_pool_stops_the_start(scrapy_with_servers: ScrapyRunner) -> None:
     done = scrapy_with_servers.run("crawl", "products", "-s", "PROXY_POOL=homes")
     assert done.returncode != 0
-    assert "PROXY_POOL = 'homes' cannot be used: allowed is none: there are no pools (PROXY_POOLS_FILE)" in done.stderr
+    assert "PROXY_POOL = 'homes' is invalid: expected no pool: none is configured (PROXY_POOLS_FILE)" in done.stderr

@@ -165,7 +165,7 @@ def test_in_a_project_without_the_addon_scrapys_commands_are_scrapys(
     assert environment.run(how, project, "list").stdout.split() == ["other", "quotes"]
     status = environment.run(how, project, "status")
     assert status.returncode == 2
-    assert "ADDONS = {} cannot be used: allowed is a map that has 'crawler.addon.Shoal'" in status.stderr
+    assert "ADDONS = {} is invalid: expected a dict that contains 'crawler.addon.Shoal'" in status.stderr
 
 
 @pytest.mark.parametrize("how", ["script", "module"])

@@ -114,7 +114,7 @@ async def test_empty_collection_is_said_and_no_error(export: Export) -> None:
         (["products", "--output", "/tmp"], "cannot write /tmp: Is a directory"),
         (["products", "--output", "/dev/full"], "cannot write /dev/full: No space left on device"),
         (["products", "--since", "yesterday"], "--since 'yesterday' is no time: write 2026-01-31"),
-        (["products", "--format", "xml"], "--format 'xml': allowed are jsonl and csv"),
+        (["products", "--format", "xml"], "--format 'xml' is invalid: expected jsonl or csv"),
         (["products", "--raw"], "--raw is for --format csv"),
         (["products", "pages"], "name one collection"),
         ([], "name one collection"),

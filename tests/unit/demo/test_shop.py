@@ -55,7 +55,7 @@ def test_a_number_out_of_range_is_refused(options: list[str], capfd: pytest.Capt
         shop.main(options)
 
     assert ended.value.code == 2
-    assert f"{options[1]!r} is no whole number from" in capfd.readouterr().err
+    assert f"{options[1]!r} is invalid: expected an integer " in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("guarded", [True, False])

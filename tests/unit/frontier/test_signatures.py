@@ -59,9 +59,9 @@ def test_the_methods_compared_are_the_public_ones() -> None:
 @pytest.mark.parametrize(
     ("argument", "complaint"),
     [
-        ({"persist": False}, "the queue belongs to the fleet, so a closing worker leaves it"),
-        ({"flush_on_start": True}, "to crawl everything again use `scrapy push --recrawl`"),
-        ({"serializer": "pickle"}, "requests are stored as msgpack, never as pickles"),
+        ({"persist": False}, "the queue belongs to the fleet and outlives each worker"),
+        ({"flush_on_start": True}, "use `scrapy push --recrawl` to crawl everything again"),
+        ({"serializer": "pickle"}, "requests are stored as msgpack, never as pickle"),
     ],
 )
 def test_what_would_destroy_shared_work_is_refused_with_an_explanation(

@@ -112,7 +112,7 @@ def test_a_proxy_is_read_as_scrapy_does(proxy: str, expected: Proxy) -> None:
 
 
 def test_a_proxy_of_another_kind_is_refused_without_its_credentials() -> None:
-    with pytest.raises(UnsupportedURLSchemeError, match=r"socks5://proxy\.example: allowed are") as raised:
+    with pytest.raises(UnsupportedURLSchemeError, match=r"socks5://proxy\.example: expected an http") as raised:
         route(through("http://a.example/", "socks5://user:hidden@proxy.example:1080"))
     assert "hidden" not in str(raised.value)
 

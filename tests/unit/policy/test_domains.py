@@ -44,7 +44,7 @@ def test_the_nearest_table_counts_and_has_the_rest_from_those_around_it() -> Non
 
 
 def test_a_tier_above_the_highest_one_is_refused_with_its_line() -> None:
-    with pytest.raises(ConfigError, match=re.escape("line 3: [example.com] tier = 'api' cannot be used")):
+    with pytest.raises(ConfigError, match=re.escape("line 3: [example.com] tier = 'api' is invalid")):
         parse_rules('["example.com"]\nmax_tier = "browser"\ntier = "api"\n')
 
 
@@ -79,10 +79,10 @@ def test_the_head_of_the_shipped_file_names_every_key_and_field() -> None:
     [
         ("[default]\ndelay_seconds = -1", "line 2: [default] delay_seconds", -1, "0 to 86400"),
         ("[default]\ndelay_seconds = true", "line 2: [default] delay_seconds", True, "0 to 86400"),
-        ("[default]\nconcurrency = 1.5", "line 2: [default] concurrency", 1.5, "whole number from 1 to 1000"),
+        ("[default]\nconcurrency = 1.5", "line 2: [default] concurrency", 1.5, "integer from 1 to 1000"),
         ('["a.b"]\n\nmax_tier = "ftp"', "line 3: [a.b] max_tier", "ftp", "http, browser, api"),
         ('["a.b"]\nobey_nofollow = "no"', "line 2: [a.b] obey_nofollow", "no", "true or false"),
-        ("[default]\nburst = 0", "line 2: [default] burst", 0, "whole number from 1 to 1000"),
+        ("[default]\nburst = 0", "line 2: [default] burst", 0, "integer from 1 to 1000"),
         ("[default]\nspeed = 1", "line 2: [default] key", "speed", "delay_seconds"),
         ('# c\n[default.fields]\ntitle = "h1"\nprice = "a["', "line 4: [default] fields.price", "a[", "CSS selector"),
         ('["a.b".fields]\nprize = "b"', "line 2: [a.b] fields.prize", "prize", "title, price"),
@@ -116,7 +116,7 @@ def test_a_broken_file_is_refused_with_line_key_and_what_is_allowed(
     with pytest.raises(ConfigError) as caught:
         parse_rules(text, "rules.toml")
     assert str(caught.value).startswith(f"rules.toml, {where} = ")
-    assert allowed in caught.value.allowed
+    assert allowed in caught.value.expected
     assert value is None or caught.value.value == value
     assert "\n" not in str(caught.value)
 

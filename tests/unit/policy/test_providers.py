@@ -37,7 +37,7 @@ def answer(**document: Any) -> bytes:
     ("change", "named"),
     [
         ({"shape": "magic"}, "'shape'"),
-        ({"surprise": 1}, "a map with the keys"),
+        ({"surprise": 1}, "a dict with the keys"),
         ({"call": {}}, "'call'"),
         ({"call": {"url": "ftp://x"}}, "'call'"),
         ({"call": CALL | {"surprise": 1}}, "'call'"),

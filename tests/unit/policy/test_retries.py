@@ -80,5 +80,5 @@ def test_the_nearer_setting_wins(priority: str, expected: int) -> None:
 
 @pytest.mark.parametrize("codes", ["abc", [503, None], "5xx,429"])
 def test_codes_that_are_no_numbers_are_named(codes: object) -> None:
-    with pytest.raises(ConfigError, match=r"RETRY_HTTP_CODES = .*statuses such as 503"):
+    with pytest.raises(ConfigError, match=r"RETRY_HTTP_CODES = .*status codes such as 503"):
         policy(RETRY_HTTP_CODES=codes)

@@ -86,7 +86,7 @@ def test_the_pool_of_a_request(chooser: Chooser, url: str, meta: dict[str, Any],
 
 
 def test_an_unknown_pool_is_refused(chooser: Chooser) -> None:
-    with pytest.raises(ConfigError, match="proxy_pool = 'x' cannot be used: allowed is one of the pools homes, fixed"):
+    with pytest.raises(ConfigError, match="proxy_pool = 'x' is invalid: expected one of the pools homes, fixed"):
         chooser.pool(Request("https://other.com/", meta={"proxy_pool": "x"}))
 
 
@@ -114,7 +114,7 @@ async def test_a_country_nobody_serves_is_refused(chooser: Chooser) -> None:
     request = Request("https://other.com/", meta={"country": "fr"})
     pool = chooser.pool(request)
     assert pool is not None
-    with pytest.raises(ConfigError, match="country = 'fr' cannot be used: allowed is one that a proxy of pool 'fixed'"):
+    with pytest.raises(ConfigError, match="country = 'fr' is invalid: expected a country that a proxy of pool 'fixed'"):
         await chooser.choose(request, pool)
 
 

@@ -40,7 +40,7 @@ def write(path: Path, text: str, age: int = 0) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "allowed"),
     [
-        ("PROXY_POOL", "No Name", "a pool's name"),
+        ("PROXY_POOL", "No Name", "a pool name"),
         ("PROXY_RELOAD_SECONDS", 0, "0.1 to 3600"),
         ("PROXY_RETRY_TIMES", 21, "0 to 20"),
         ("PROXY_FAILURES", 0, "1 to 100"),
@@ -59,9 +59,9 @@ def test_a_value_out_of_range_is_refused_by_name(name: str, value: object, allow
 @pytest.mark.parametrize(
     ("changed", "complaint"),
     [
-        ({"PROXY_POOLS_FILE": "/nowhere/pools.toml"}, "PROXY_POOLS_FILE = '/nowhere/pools.toml' cannot be used"),
-        ({}, "DOMAINS_FILE: [a.example] proxy_pool = 'homes' cannot be used: allowed is none: there are no pools"),
-        ({"PROXY_POOLS": {"x": {"proxies": ["http://a:1"]}}}, "allowed is one of the pools x"),
+        ({"PROXY_POOLS_FILE": "/nowhere/pools.toml"}, "PROXY_POOLS_FILE = '/nowhere/pools.toml' is invalid"),
+        ({}, "DOMAINS_FILE: [a.example] proxy_pool = 'homes' is invalid: expected no pool: none is configured"),
+        ({"PROXY_POOLS": {"x": {"proxies": ["http://a:1"]}}}, "expected one of the pools x"),
         ({"PROXY_POOLS": {"homes": {"proxies": ["http://a:1"]}}, "PROXY_POOL": "x"}, "PROXY_POOL = 'x'"),
     ],
 )
@@ -73,7 +73,7 @@ def test_what_cannot_work_is_refused_at_the_start(changed: dict[str, Any], compl
 
 def test_a_pool_stands_in_one_place_only(tmp_path: Path) -> None:
     write(tmp_path / "pools.toml", GOOD)
-    with pytest.raises(ConfigError, match="a name that PROXY_POOLS does not have too"):
+    with pytest.raises(ConfigError, match="a name that is not in PROXY_POOLS as well"):
         source(tmp_path / "pools.toml", PROXY_POOLS={"homes": {"proxies": ["http://b:1"]}})
 
 
@@ -96,14 +96,14 @@ async def test_a_changed_file_counts_and_a_broken_one_is_refused_once(
     refused = [record.getMessage() for record in caplog.records if record.levelno == logging.ERROR]
     assert len(refused) == 3
     assert "pools.toml = 'at line 2'" in refused[0] or "valid TOML" in refused[0]
-    assert "proxy_pool = 'homes' cannot be used: allowed is one of the pools other" in refused[1]
+    assert "proxy_pool = 'homes' is invalid: expected one of the pools other" in refused[1]
     assert "No such file" in refused[2]
     assert "hidden" not in caplog.text
     write(path, GOOD, 9)
     for _ in range(2):
         await pools.refresh()
     assert names(pools) == ["a:1"]
-    with pytest.raises(ConfigError, match=r"proxy_pool = 'x' cannot be used: allowed is one of the pools homes"):
+    with pytest.raises(ConfigError, match=r"proxy_pool = 'x' is invalid: expected one of the pools homes"):
         pools.get("x")
 
 
@@ -121,7 +121,7 @@ async def test_a_file_being_written_is_left_alone(tmp_path: Path, caplog: pytest
     for _ in range(3):
         await pools.refresh()
     assert names(pools) == ["b:1"]
-    assert [record.getMessage() for record in caplog.records] == ["Proxy pools read again: one of the pools homes"]
+    assert [record.getMessage() for record in caplog.records] == ["Proxy pools reloaded: homes"]
 
 
 async def test_a_file_emptied_while_it_is_read_is_left_alone(

@@ -14,7 +14,7 @@ from crawler.policy.pace import pace_of
 from crawler.routing.host_rules import HostRule, HostRules
 
 URL = "https://www.shop.example.co.uk:8443/p/1"
-SLOT = "a map with delay (0 to 86400 seconds), concurrency (1 to 1000), or both"
+SLOT = "a dict with delay (0 to 86400 seconds), concurrency (1 to 1000), or both"
 DOMAINS = """
 ["example.co.uk"]
 delay_seconds = 2.5
@@ -74,13 +74,13 @@ def test_domains_toml_has_the_last_word(domains: Path) -> None:
 @pytest.mark.parametrize(
     ("settings", "complaint"),
     [
-        ({"DOWNLOAD_DELAY": -1}, "DOWNLOAD_DELAY = -1 cannot be used: allowed is a number from 0 to 86400"),
-        ({"DOWNLOAD_DELAY": 86_401}, "DOWNLOAD_DELAY = 86401 cannot be used"),
+        ({"DOWNLOAD_DELAY": -1}, "DOWNLOAD_DELAY = -1 is invalid: expected a number from 0 to 86400"),
+        ({"DOWNLOAD_DELAY": 86_401}, "DOWNLOAD_DELAY = 86401 is invalid"),
         (
             {"CONCURRENT_REQUESTS_PER_DOMAIN": 0},
-            "CONCURRENT_REQUESTS_PER_DOMAIN = 0 cannot be used: allowed is a",
+            "CONCURRENT_REQUESTS_PER_DOMAIN = 0 is invalid: expected a",
         ),
-        ({"POLITENESS_GROUP": "ip"}, "POLITENESS_GROUP = 'ip' cannot be used: allowed is one of hostname, domain"),
+        ({"POLITENESS_GROUP": "ip"}, "POLITENESS_GROUP = 'ip' is invalid: expected one of hostname, domain"),
         ({"DOWNLOAD_SLOTS": {"a": {"delay": -1}}}, SLOT),
         ({"DOWNLOAD_SLOTS": {"a": {"concurrency": 0}}}, SLOT),
         ({"DOWNLOAD_SLOTS": {"a": {"delay": "slow"}}}, SLOT),

@@ -42,7 +42,7 @@ def stream(encoder: Encoder, url: str, **meta: Any) -> str:
 def test_a_spider_whose_name_parts_a_queues_name_is_refused_by_name(encoder: Encoder, name: str) -> None:
     spider = Spider("shop")
     spider.name = name
-    with pytest.raises(ConfigError, match=r"name of the spider = .* allowed is a name without ':'"):
+    with pytest.raises(ConfigError, match=r"name of the spider = .* expected a name without ':'"):
         Encoder(spider, shipped(), RequestFingerprinter(), TierRouting(["http"]))
 
 

@@ -288,7 +288,7 @@ def test_a_nearer_setting_speaks_for_all_classes() -> None:
         ({"transient": 3}, "transient", "times, base_seconds, cap_seconds"),
         ({"transient": {"tries": 3}}, "transient", "times, base_seconds, cap_seconds"),
         ({"transient": {"times": -1}}, "RETRY_CLASSES['transient']['times']", "0 to 1000"),
-        ({"transient": {"times": 1.5}}, "RETRY_CLASSES['transient']['times']", "a whole number"),
+        ({"transient": {"times": 1.5}}, "RETRY_CLASSES['transient']['times']", "an integer"),
         ({"blocked": {"base_seconds": 3_601}}, "RETRY_CLASSES['blocked']['base_seconds']", "0 to 3600"),
         ({"blocked": {"cap_seconds": "long"}}, "RETRY_CLASSES['blocked']['cap_seconds']", "0 to 86400"),
     ],

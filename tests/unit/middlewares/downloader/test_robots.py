@@ -50,7 +50,7 @@ def test_the_defaults() -> None:
         ("ROBOTSTXT_TIMEOUT_SECONDS", 0, "1 to 600"),
         ("ROBOTSTXT_RETRY_SECONDS", 0, "0.1 to 3600"),
         ("ROBOTSTXT_UNREACHABLE_SECONDS", 0, "1 to 31536000"),
-        ("ROBOTSTXT_UNREACHABLE_DAYS", 30, "ROBOTSTXT_UNREACHABLE_SECONDS = 86400 takes its place"),
+        ("ROBOTSTXT_UNREACHABLE_DAYS", 30, "replaced by ROBOTSTXT_UNREACHABLE_SECONDS = 86400"),
     ],
 )
 def test_a_value_out_of_range_is_refused_by_name(name: str, value: object, allowed: str) -> None:
