@@ -138,7 +138,7 @@ class MetricsExtension:
             self._endpoint = ProbeServer(settings.host, settings.port, routes)
         except OSError as error:
             where = f"{error.strerror}: METRICS_HOST = {settings.host}"
-            allowed = f"a free port, 0 for any free port, -1 for none ({where})"
+            allowed = f"a free port, 0 to let the system choose one, -1 for none ({where})"
             raise ConfigError("METRICS_PORT", settings.port, allowed) from None
 
     @classmethod
