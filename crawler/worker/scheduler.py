@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections import deque
 from dataclasses import replace
-from time import monotonic
 from typing import Self
 
 from scrapy import Request, Spider
@@ -18,27 +16,23 @@ from scrapy_redis.scheduler import Scheduler as RedisScheduler
 from twisted.internet.defer import Deferred
 
 from crawler import stats as names
-from crawler import urls
-from crawler.errors import CodecError, ConfigError, MessageError, OtherReleaseError
+from crawler.errors import CodecError, ConfigError, MessageError
 from crawler.frontier.server import connection
 from crawler.frontier.server.scripts import Client
-from crawler.frontier.streams import stream_of
-from crawler.meta import COMPLAINED, LED_HERE, MIN_TIER, RETRY_WAIT_MS, TIER_FAILED, UNFINISHED_TIMES
-from crawler.policy.failures import FailureClass
-from crawler.policy.outcome import Evidence
-from crawler.policy.tiers import TIERS
+from crawler.meta import COMPLAINED, LED_HERE, TIER_FAILED, UNFINISHED_TIMES
 from crawler.routing import codec
 from crawler.routing.start_requests import StartDigests
-from crawler.urls import canonicalize, without_credentials
+from crawler.urls import without_credentials
+from crawler.worker.admission import Admission
 from crawler.worker.dupefilter import FrontierDupeFilter
+from crawler.worker.follow_ups import FollowUps
 from crawler.worker.lease_book import Held
-from crawler.worker.lease_endings import Bury, Move
+from crawler.worker.lease_endings import Bury
 from crawler.worker.worker import Worker
 
 logger = logging.getLogger(__name__)
 
 QUEUE_CLASS = "crawler.worker.lease_queue.FrontierQueue"
-MOVE_DELAY_MS = 1_000  # workers that do not agree on a host's tier yet do not play ping-pong with its requests
 DUPEFILTER_CLASS = "crawler.worker.dupefilter.FrontierDupeFilter"
 
 
@@ -93,7 +87,6 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         self._worker: Worker | None = None
         self._warned_of_credentials = False
         self._starts = StartDigests()
-        self._ready: deque[Request] = deque()  # redirect hops, which go on under the lease they have
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Self:
@@ -128,17 +121,23 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         self._worker = await Worker.open(self.crawler, self.server, queue_cls=self.queue_cls, queue_key=self.queue_key)
         self.queue = self.worker.queue
         self.df = self.worker.dupefilter
+        self._share(self.worker)
+
+    def _share(self, worker: Worker) -> None:
+        """What decides about requests on their way out of the frontier (`_admission`) and back (`_follow_ups`)."""
+        book, outbox, requeue = worker.book, worker.outbox, worker.requeue
+        self._admission = Admission(self.queue, book, outbox, requeue, worker.frontier.statement)
+        rules = self.queue.encoder.rules
+        self._follow_ups = FollowUps(book, outbox, requeue, rules, self._push_hop, self._count)
 
     def close(self, reason: str) -> Deferred[None]:
         """Send what is left, give back what was not started, leave the shared state alone."""
-        while self._ready:
-            hop = self._ready.popleft()
-            if (held := self.worker.book.release(hop)) is not None:
-                self.worker.settler.again(hop, held, "drained", delay_ms=0)
+        if self._worker is not None:  # None when opening it failed
+            self._follow_ups.drain()
         return deferred_from_coro(self._close())
 
     async def _close(self) -> None:
-        if self._worker is not None:  # None when opening it failed
+        if self._worker is not None:
             await self._worker.close()
 
     @property
@@ -153,7 +152,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         self.queue.clear()
 
     def __len__(self) -> int:
-        return len(self._ready) + len(self.queue)
+        return len(self._follow_ups.ready) + len(self.queue)
 
     def has_pending_requests(self) -> bool:
         """Whether this worker has anything to do or to send; `Worker.finished` speaks for the fleet."""
@@ -161,10 +160,10 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
 
     def next_request(self) -> Request | None:
         """The next request to send, from memory; None when the buffer is empty."""
-        if self._ready:
-            return self._ready.popleft()
+        if self._follow_ups.ready:
+            return self._follow_ups.ready.popleft()
         while (held := self.queue.pop()) is not None:
-            if (request := self._open_lease(held)) is not None:
+            if (request := self._admission.admit(held)) is not None:
                 self.worker.prefetcher.wake()
                 return request
         self.worker.prefetcher.wake()
@@ -177,7 +176,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         try:
             request = self._without_credentials(request)
             if chain is not None:
-                return self._continue(request, *chain)
+                return self._follow_ups.enqueue(request, *chain)
             if parent is None and request.meta.get("is_start_request"):
                 return self._push(request, None, dedupe=True, start=request.dont_filter)
             return self._push(request, parent, dedupe=not request.dont_filter)
@@ -186,39 +185,8 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
             self._refuse(request, reason, chain, parent)
             return False
 
-    def _open_lease(self, held: Held) -> Request | None:
-        if monotonic() > held.start_by:
-            self.worker.outbox.give_back(held.handle)
-            return None
-        try:
-            request: Request = self.queue.request(held.lease)
-        except OtherReleaseError as error:
-            self.worker.settler.pass_on(held, error)
-            return None
-        except CodecError as error:
-            logger.error("A queued request cannot be read and is kept as a dead letter: %s", error)
-            self.worker.outbox.end(Bury(held.handle, "undecodable", {"error": str(error)}))
-            return None
-        rule, stated = self.queue.encoder.rules.of(request), self.worker.frontier.statement
-        if stated is not None and rule.group == held.lease.host and stated.note(rule.group, rule.pace):
-            self.worker.outbox.give_back(held.handle)  # it was paced by another rule than its own
-            return None
-        if (tier := self.queue.tier_elsewhere(request)) is not None:
-            self.worker.outbox.end(Move(held.handle, stream_of(self.spider.name, tier), MOVE_DELAY_MS))
-            return None
-        request.meta["request_id"] = held.lease.id
-        self.worker.book.hold(request, held)
-        return request
-
-    def _hand_back(self, request: Request, held: Held) -> bool:
-        """*request* could not be sent in its time, or has to wait; a redirect hop goes on from where it stands."""
-        self.worker.book.release(request)
-        if held.lost:
-            return True
-        if held.reported or held.postponed_ms:
-            return self.worker.settler.again(request, held, "postponed", held.postponed_ms)
-        self.worker.outbox.give_back(held.handle)
-        return True
+    def _push_hop(self, request: Request, parent: Held, dedupe: bool) -> bool:
+        return self._push(request, parent, dedupe=dedupe)
 
     def _push(self, request: Request, parent: Held | None, *, dedupe: bool, start: bool = False) -> bool:
         generation = self.worker.generation
@@ -250,38 +218,6 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
             self.worker.outbox.offer(message)
         return True
 
-    def _continue(self, request: Request, held: Held, source: Request) -> bool:
-        """*request* is what a middleware made of *source*: a retry, a redirect, or another way to ask."""
-        if request is source:
-            return self._hand_back(request, held)
-        if (tier := request.meta.get("tier")) != source.meta.get("tier") and tier in TIERS:
-            self.worker.book.release(source)
-            return self.worker.settler.move(request, held, tier)
-        retries = request.meta.get("retry_times", 0)
-        if retries > source.meta.get("retry_times", 0):
-            self.worker.book.release(source)
-            self._count(names.RETRIED)
-            delay_ms = request.meta.pop(RETRY_WAIT_MS, None)
-            if delay_ms is None:  # of somebody else's making
-                delay_ms = self.worker.settler.retry_delay_ms(retries)
-            return self.worker.settler.again(request, held, "retry", delay_ms)
-        try:
-            urls.check(request.url)
-        except MessageError as error:
-            held.evidence.failure = FailureClass.MALFORMED
-            held.evidence.malformed = f"replaced by a request that nobody can send: {error}"
-            return False
-        if self.queue.encoder.rules.of(request).group == held.lease.host:
-            self.worker.book.release(source)
-            held.evidence, held.downloads = Evidence(), 0
-            self.worker.book.hold(request, held)
-            self._ready.append(request)
-            return True
-        held.evidence.replaced = True
-        request = self.worker.settler.storable(request, held)
-        request.meta.pop(MIN_TIER, None)  # what one host needs says nothing of another
-        return self._push(request, held, dedupe=not (request.dont_filter or _closes_chain(request)))
-
     def _refuse(
         self, request: Request, error: CodecError, chain: tuple[Held, Request] | None, parent: Held | None
     ) -> None:
@@ -312,14 +248,6 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
     def _count(self, name: str) -> None:
         if self.stats is not None:
             self.stats.inc_value(name)
-
-
-def _closes_chain(request: Request) -> bool:
-    """Whether a redirect leads back to where it came from."""
-    try:
-        return canonicalize(request.url) in map(canonicalize, request.meta.get("redirect_urls", ()))
-    except ValueError:
-        return False  # a broken URL, which is not queued anyway
 
 
 def in_use(settings: BaseSettings) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import random
 from collections.abc import AsyncIterator, Callable
 from typing import Any, Final
 
@@ -17,21 +16,16 @@ from scrapy.utils.spider import iterate_spider_output
 from twisted.python.failure import Failure
 
 from crawler import stats as names
-from crawler.errors import CodecError, OtherReleaseError, RobotsUnreachableError, TooCostlyError
-from crawler.frontier.streams import stream_of
+from crawler.errors import RobotsUnreachableError, TooCostlyError
 from crawler.meta import BLOCK, TIER_STAYS, UNFINISHED_TIMES
 from crawler.policy.failures import LEAST_STATUS, REDIRECTS, FailureClass, classify
 from crawler.policy.outcome import Settlement, Verdict, excerpt, settle
 from crawler.policy.retries import RETRIED, RetryPolicy
-from crawler.policy.tiers import Tier
-from crawler.routing import codec
 from crawler.worker.lease_book import Held, LeaseBook
-from crawler.worker.lease_endings import Bury, Gone, Move, Nack
+from crawler.worker.lease_endings import Bury, Gone
 from crawler.worker.outbox import Outbox
+from crawler.worker.requeue import Requeue
 
-# What this release cannot read is left to another for so many seconds, again and again: 10 minutes, as a deploy takes.
-PASS_ON_SECONDS: Final = (5, 30, 90, 180, 300)
-OTHER_RELEASE: Final = "unknown_callback"  # the reason for both
 _REDIRECT_LOOP: Final = "max redirections reached"  # Scrapy's words: the error has no type of its own
 
 logger = logging.getLogger(__name__)
@@ -45,16 +39,15 @@ class Settler:
         crawler: Crawler,
         book: LeaseBook,
         outbox: Outbox,
+        requeue: Requeue,
         max_attempts: int,
-        uniform: Callable[[float, float], float] = random.uniform,
     ) -> None:
         self._crawler = crawler
         self._book = book
         self._outbox = outbox
         self._max_attempts = max_attempts
-        self._uniform = uniform
+        self._requeue = requeue
         self._redirects = crawler.settings.getbool("REDIRECT_ENABLED")
-        self._passed_on: set[str] = set()  # what this release lacks: said once each
         self._policy = RetryPolicy.from_settings(crawler.settings)
         crawler.signals.connect(self._spider_error, signals.spider_error)
         crawler.signals.connect(self._item_error, signals.item_error)
@@ -132,61 +125,6 @@ class Settler:
             held.evidence.errback = True
             request.errback = self._watched(request, request.errback, held)
 
-    def retry_delay_ms(self, attempt: int) -> int:
-        """How long a request waits in the frontier after failed try number *attempt*, in ms: full jitter."""
-        return round(self._policy.default.wait_seconds(attempt, self._uniform) * 1000)
-
-    def again(self, request: Request, held: Held, reason: str, delay_ms: int) -> bool:
-        """Put *request* back as it is, to be tried after *delay_ms*; as it was queued where that cannot be stored."""
-        self._outbox.end(Nack(held.handle, delay_ms, reason, self._encoded(request, held), request.priority))
-        return True
-
-    def move(self, request: Request, held: Held, tier: Tier) -> bool:
-        """Put *request* as it is now into the queue of *tier*, or as it was queued where that cannot be stored."""
-        assert self._crawler.spider is not None
-        stream = stream_of(self._crawler.spider.name, tier)
-        self._outbox.end(Move(held.handle, stream, body=self._encoded(request, held), priority=request.priority))
-        return True
-
-    def pass_on(self, held: Held, error: OtherReleaseError) -> None:
-        """Leave a request to workers of another release, uncharged; a dead letter once that was tried long enough."""
-        times, body = codec.passed_on(held.lease.body)
-        if times < len(PASS_ON_SECONDS):
-            wait = PASS_ON_SECONDS[times]
-            self._outbox.end(Nack(held.handle, 1000 * wait, OTHER_RELEASE, body, held.lease.priority))
-            if error.name not in self._passed_on:
-                self._passed_on.add(error.name)
-                logger.warning("Left to workers of another release, tried again in %d s: %s", wait, error)
-            return
-        logger.error("Kept as a dead letter, no worker that came has what it needs: %s", error)
-        detail: dict[str, str | int] = {"url": error.url, error.kind: error.name, "error": str(error)}
-        _, fresh = codec.passed_on(held.lease.body, times=0)  # a retry begins anew
-        self._outbox.end(Bury(held.handle, OTHER_RELEASE, detail, fresh, held.lease.priority))
-
-    def storable(self, request: Request, held: Held) -> Request:
-        """*request* for the queue; where it cannot be stored, with the meta and cb_kwargs that it was leased with."""
-        assert self._crawler.spider is not None
-        try:
-            codec.encode(request, self._crawler.spider)
-        except CodecError as error:
-            self._say_unstored(request, error)
-            stored = codec.decode(codec.restored(held.lease.body, request), self._crawler.spider)
-            fields = ("url", "method", "headers", "body", "dont_filter")
-            request = stored.replace(**{name: getattr(request, name) for name in fields})
-        return request
-
-    def _encoded(self, request: Request, held: Held) -> bytes:
-        assert self._crawler.spider is not None
-        try:
-            return codec.encode(request, self._crawler.spider)
-        except CodecError as error:
-            self._say_unstored(request, error)
-            return codec.restored(held.lease.body, request)
-
-    def _say_unstored(self, request: Request, error: CodecError) -> None:
-        self._crawler.stats.inc_value(names.RESTORED)
-        logger.warning("%s goes back as it was queued, without what was added to it since: %s", request, error)
-
     def ended(self, request: Request) -> bool:
         """*request* left the engine: settle its lease, unless the lease moved on with a follow-up.
 
@@ -213,9 +151,9 @@ class Settler:
                 self._outbox.end(Gone(held.handle, settlement.reason, _detail(request, held, settlement)))
             case Verdict.NACK if (attempts := _unfinished_times(request) + 1) < self._max_attempts:
                 request.meta[UNFINISHED_TIMES] = attempts
-                delay_ms = self.retry_delay_ms(attempts)
+                delay_ms = self._requeue.retry_delay_ms(attempts)
                 logger.warning("%s is tried again in %d ms: %s", request, delay_ms, _words(settlement))
-                self.again(request, held, settlement.reason, delay_ms)
+                self._requeue.again(request, held, settlement.reason, delay_ms)
             case _:
                 logger.error("%s is kept as a dead letter: %s", request, _words(settlement))
                 self._outbox.end(Bury(held.handle, settlement.reason, _detail(request, held, settlement)))

@@ -44,6 +44,7 @@ from crawler.worker.outbox import Outbox
 from crawler.worker.pacing import Pacer
 from crawler.worker.pauses import Pauses
 from crawler.worker.prefetch import PrefetchConfig, Prefetcher
+from crawler.worker.requeue import Requeue
 from crawler.worker.room import Room
 from crawler.worker.settler import Settler
 from crawler.worker.standstill import InHand, Standstill
@@ -82,7 +83,8 @@ class Worker:
         self.outbox.host_term_ms = round(
             1000 * config.number(crawler.settings, "ROBOTSTXT_UNREACHABLE_SECONDS", 1, 31_536_000)
         )
-        self.settler = Settler(crawler, self.book, self.outbox, frontier.config.max_deliveries)
+        self.requeue = Requeue(crawler, self.outbox)
+        self.settler = Settler(crawler, self.book, self.outbox, self.requeue, frontier.config.max_deliveries)
         self.pacer = Pacer(frontier, self.book, self.outbox, queue.encoder.rules, self.outage, self.name)
         self.prefetcher = Prefetcher(
             crawler, frontier, queue, self.book, self.outbox, self.outage, self.name, self.pauses

@@ -11,9 +11,9 @@ from scrapy.utils.test import get_crawler
 from crawler.errors import OtherReleaseError
 from crawler.frontier.messages import Lease, Message
 from crawler.routing import codec
-from crawler.worker.lease_book import Held, LeaseBook
+from crawler.worker.lease_book import Held
 from crawler.worker.lease_endings import Bury, Nack
-from crawler.worker.settler import Settler
+from crawler.worker.requeue import Requeue
 from tests.crawling import Fleet, count, ended, open_frontier
 from tests.integration.crawl.next_release import NextWalkSpider
 from tests.integration.crawl.spiders import WalkSpider
@@ -64,13 +64,13 @@ class Outbox(list[Nack | Bury]):
 @pytest.mark.parametrize("retried", [False, True])
 def test_it_is_left_to_others_five_times_in_ten_minutes_before_it_is_a_dead_letter(retried: bool) -> None:
     outbox = Outbox()
-    settler = Settler(get_crawler(WalkSpider, WAITS), LeaseBook(), outbox, 5)  # type: ignore[arg-type]
+    requeue = Requeue(get_crawler(WalkSpider, WAITS), outbox)  # type: ignore[arg-type]
     body = codec.encode(Request("http://a.example/p", NextWalkSpider().parse_next), NextWalkSpider)
     for _ in range(12 if retried else 6):
         lease = Lease("0:1", 1, "a.example", "walk", body, 1, "0", 0, 1000, 3, 0)
         with pytest.raises(OtherReleaseError) as told:
             codec.decode(body, WalkSpider())
-        settler.pass_on(Held(lease, 0.0, 0.0), told.value)
+        requeue.pass_on(Held(lease, 0.0, 0.0), told.value)
         body = outbox[-1].body or b""
     *waits, letter = outbox[-6:]
     assert all(isinstance(one, Nack) and one.priority == 3 for one in waits)

@@ -90,14 +90,15 @@ class Desk:
             end=self.ended.append,
             give_back=self.ended.append,
         )
-        settler = SimpleNamespace(again=lambda *_: True, move=lambda *_: True, retry_delay_ms=lambda retries: 1_000)
+        nothing = SimpleNamespace(statement=None)
         self.scheduler = Scheduler(None)  # type: ignore[arg-type]
-        worker: Any = SimpleNamespace(book=self.book, generation="0", outbox=outbox, settler=settler)
+        worker: Any = SimpleNamespace(book=self.book, generation="0", outbox=outbox, requeue=None, frontier=nothing)
         self.scheduler._worker = worker
         queue: Any = SimpleNamespace(encoder=encoder)
         self.scheduler.queue = queue
         self.scheduler.df = FrontierDupeFilter(None, "")
         self.scheduler.spider, self.scheduler.stats = spider, self.stats
+        self.scheduler._share(worker)
 
     def yielded(self, request: Request, parent: Held | None) -> bool:
         """*request* comes from a page, or from start()."""

@@ -1,0 +1,70 @@
+"""From a lease to a request that may be fetched: what has to hold, in order, and what becomes of it otherwise."""
+
+from __future__ import annotations
+
+import logging
+from time import monotonic
+
+from scrapy import Request
+
+from crawler.errors import CodecError, OtherReleaseError
+from crawler.frontier.statement import Statement
+from crawler.frontier.streams import stream_of
+from crawler.worker.lease_book import Held, LeaseBook
+from crawler.worker.lease_endings import Bury, Move
+from crawler.worker.lease_queue import FrontierQueue
+from crawler.worker.outbox import Outbox
+from crawler.worker.requeue import Requeue
+
+logger = logging.getLogger(__name__)
+
+MOVE_DELAY_MS = 1_000  # workers that do not agree on a host's tier yet do not play ping-pong with its requests
+
+
+class Admission:
+    """Turns leases of the buffer into requests in work."""
+
+    def __init__(
+        self, queue: FrontierQueue, book: LeaseBook, outbox: Outbox, requeue: Requeue, stated: Statement | None
+    ) -> None:
+        self._queue = queue
+        self._book = book
+        self._outbox = outbox
+        self._requeue = requeue
+        self._stated = stated
+
+    def admit(self, held: Held) -> Request | None:
+        """The request of *held*, now in work; None when its lease was ended instead."""
+        if monotonic() > held.start_by:
+            self._outbox.give_back(held.handle)
+            return None
+        request = self._read(held)
+        if request is None or self._paced_otherwise(request, held) or self._moved(request, held):
+            return None
+        request.meta["request_id"] = held.lease.id
+        self._book.hold(request, held)
+        return request
+
+    def _read(self, held: Held) -> Request | None:
+        try:
+            return self._queue.request(held.lease)
+        except OtherReleaseError as error:
+            self._requeue.pass_on(held, error)
+        except CodecError as error:
+            logger.error("A queued request cannot be read and is kept as a dead letter: %s", error)
+            self._outbox.end(Bury(held.handle, "undecodable", {"error": str(error)}))
+        return None
+
+    def _paced_otherwise(self, request: Request, held: Held) -> bool:
+        """Whether it was paced by another rule than its own, which the frontier is told of now: it goes back."""
+        rule = self._queue.encoder.rules.of(request)
+        if self._stated is None or rule.group != held.lease.host or not self._stated.note(rule.group, rule.pace):
+            return False
+        self._outbox.give_back(held.handle)
+        return True
+
+    def _moved(self, request: Request, held: Held) -> bool:
+        if (tier := self._queue.tier_elsewhere(request)) is None:
+            return False
+        self._outbox.end(Move(held.handle, stream_of(self._queue.spider.name, tier), MOVE_DELAY_MS))
+        return True

@@ -1,0 +1,94 @@
+"""Puts a leased request back into the frontier: to be tried again, for another tier, for another release."""
+
+from __future__ import annotations
+
+import logging
+import random
+from collections.abc import Callable
+from typing import Final
+
+from scrapy import Request
+from scrapy.crawler import Crawler
+
+from crawler import stats as names
+from crawler.errors import CodecError, OtherReleaseError
+from crawler.frontier.streams import stream_of
+from crawler.policy.retries import RetryPolicy
+from crawler.policy.tiers import Tier
+from crawler.routing import codec
+from crawler.worker.lease_book import Held
+from crawler.worker.lease_endings import Bury, Move, Nack
+from crawler.worker.outbox import Outbox
+
+# What this release cannot read is left to another for so many seconds, again and again: 10 minutes, as a deploy takes.
+PASS_ON_SECONDS: Final = (5, 30, 90, 180, 300)
+OTHER_RELEASE: Final = "unknown_callback"  # the reason for both
+
+logger = logging.getLogger(__name__)
+
+
+class Requeue:
+    """Ends leases whose request is not done; each method hands one ending to the outbox."""
+
+    def __init__(
+        self, crawler: Crawler, outbox: Outbox, uniform: Callable[[float, float], float] = random.uniform
+    ) -> None:
+        self._crawler = crawler
+        self._outbox = outbox
+        self._uniform = uniform
+        self._passed_on: set[str] = set()  # what this release lacks: said once each
+        self._policy = RetryPolicy.from_settings(crawler.settings)
+
+    def retry_delay_ms(self, attempt: int) -> int:
+        """How long a request waits in the frontier after failed try number *attempt*, in ms: full jitter."""
+        return round(self._policy.default.wait_seconds(attempt, self._uniform) * 1000)
+
+    def again(self, request: Request, held: Held, reason: str, delay_ms: int) -> None:
+        """Put *request* back as it is, to be tried after *delay_ms*; as it was queued where that cannot be stored."""
+        self._outbox.end(Nack(held.handle, delay_ms, reason, self._encoded(request, held), request.priority))
+
+    def move(self, request: Request, held: Held, tier: Tier) -> None:
+        """Put *request* as it is now into the queue of *tier*, or as it was queued where that cannot be stored."""
+        assert self._crawler.spider is not None
+        stream = stream_of(self._crawler.spider.name, tier)
+        self._outbox.end(Move(held.handle, stream, body=self._encoded(request, held), priority=request.priority))
+
+    def pass_on(self, held: Held, error: OtherReleaseError) -> None:
+        """Leave a request to workers of another release, uncharged; a dead letter once that was tried long enough."""
+        times, body = codec.passed_on(held.lease.body)
+        if times < len(PASS_ON_SECONDS):
+            wait = PASS_ON_SECONDS[times]
+            self._outbox.end(Nack(held.handle, 1000 * wait, OTHER_RELEASE, body, held.lease.priority))
+            if error.name not in self._passed_on:
+                self._passed_on.add(error.name)
+                logger.warning("Left to workers of another release, tried again in %d s: %s", wait, error)
+            return
+        logger.error("Kept as a dead letter, no worker that came has what it needs: %s", error)
+        detail: dict[str, str | int] = {"url": error.url, error.kind: error.name, "error": str(error)}
+        _, fresh = codec.passed_on(held.lease.body, times=0)  # a retry begins anew
+        self._outbox.end(Bury(held.handle, OTHER_RELEASE, detail, fresh, held.lease.priority))
+
+    def storable(self, request: Request, held: Held) -> Request:
+        """*request* for the queue; where it cannot be stored, with the meta and cb_kwargs that it was leased with."""
+        assert self._crawler.spider is not None
+        try:
+            codec.encode(request, self._crawler.spider)
+        except CodecError as error:
+            self._say_unstored(request, error)
+            stored = codec.decode(codec.restored(held.lease.body, request), self._crawler.spider)
+            fields = ("url", "method", "headers", "body", "dont_filter")
+            request = stored.replace(**{name: getattr(request, name) for name in fields})
+        return request
+
+    def _encoded(self, request: Request, held: Held) -> bytes:
+        assert self._crawler.spider is not None
+        try:
+            return codec.encode(request, self._crawler.spider)
+        except CodecError as error:
+            self._say_unstored(request, error)
+            return codec.restored(held.lease.body, request)
+
+    def _say_unstored(self, request: Request, error: CodecError) -> None:
+        assert self._crawler.stats is not None
+        self._crawler.stats.inc_value(names.RESTORED)
+        logger.warning("%s goes back as it was queued, without what was added to it since: %s", request, error)
