@@ -52,7 +52,7 @@ extraction: $(STAMP)  ## Measure extraction: its cost, and on saved pages (PAGES
 blocks: $(STAMP)  ## Measure block detection on labelled pages (PAGES=DIR, and NEGATIVES=DIR of real ones)
 	@$(BIN)/python -m benchmarks.blocks "$(PAGES)" $(if $(NEGATIVES),--negatives "$(NEGATIVES)") $(ARGS)
 
-bench: $(STAMP)  ## One worker beside stock scrapy-redis, both storing the same pages; writes docs/benchmarks.md
+bench: $(STAMP)  ## One worker beside stock scrapy-redis, both storing the same pages; writes docs/benchmarks.md and the plot
 	@$(BIN)/python -m benchmarks.crawl $(ARGS)
 
 bench-storage: $(STAMP)  ## The item pipelines beside one update_one per item; memory over 200,000 items; writes docs/benchmarks-storage.md

@@ -23,7 +23,7 @@ import redis
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import document
+from benchmarks import chart, document
 from benchmarks.static_shop import HOSTS
 from benchmarks.worker import Sample, Worker
 from crawler import embedded
@@ -46,6 +46,7 @@ OWN: Final[Mapping[str, Mapping[str, object]]] = {
     SHOAL: {"GUARD_ALLOWED_NETWORKS": "127.0.0.0/8"},
     STOCK: {},
 }
+PLOT: Final = PROJECT / "docs" / "cost-per-page.svg"
 LIMIT_SECONDS = 180.0
 POLL_SECONDS = 0.02
 
@@ -163,7 +164,7 @@ HEAD: Final = ("one worker", "CPU ms per page", "pages/s", "memory MB", "CPU s, 
 
 
 def publish(body: list[list[str]], pages: int, rounds: int) -> None:
-    """Write the section of docs/benchmarks.md."""
+    """Write the section of docs/benchmarks.md, and docs/cost-per-page.svg from it."""
     about = __doc__.partition("\n\n")[2].strip()
     where = document.machine("scrapy", "scrapy-redis", "pymongo")
     text = (
@@ -172,6 +173,15 @@ def publish(body: list[list[str]], pages: int, rounds: int) -> None:
         f"{where}.\n\n{document.rows(HEAD, body)}\n"
     )
     document.write("crawl", text)
+    PLOT.write_text(plot(document.table("crawl")))
+
+
+def plot(body: Sequence[Sequence[str]]) -> str:
+    """CPU time per page of both sides as SVG, from the rows of the table in docs/benchmarks.md."""
+    figures = [(row[0], float(row[1])) for row in body if row[0] in {SHOAL, STOCK}]
+    return chart.bars(
+        "CPU time per page", "one worker, pages of 20 KB stored in MongoDB; less is better", figures, "ms"
+    )
 
 
 def main() -> int:

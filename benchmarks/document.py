@@ -34,6 +34,13 @@ def rows(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in [head, rule, *body])
 
 
+def table(name: str, file: Path = DOCUMENT) -> list[list[str]]:
+    """The cells of the table in section *name*, without its head; empty where there is none."""
+    section = file.read_text().partition(f"<!-- {name}: begin -->\n")[2].partition(f"<!-- {name}: end -->")[0]
+    lines = [line for line in section.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
 def machine(*packages: str) -> str:
     """Where and with what a benchmark ran; a load above its own says that other programs took their share."""
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in packages)
