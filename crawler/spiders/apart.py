@@ -77,9 +77,13 @@ class Apart:
         crawler.signals.connect(apart.close, signals.spider_closed)
         return apart
 
+    def wants(self, document: Document) -> bool:
+        """Whether *document* is to be read in the child."""
+        return document.is_doubtful or len(document.html) > self._bounds.characters
+
     async def read(self, function: Callable[..., R], document: Document, *args: Any) -> R:
         """`function(document, *args)`; *function* is one of a module, *args* and its result are plain values."""
-        if not document.is_doubtful and len(document.html) <= self._bounds.characters:
+        if not self.wants(document):
             return function(document, *args)
         result: R = await asyncio.to_thread(self._ask, (function, document.html, document.url, args))
         return result

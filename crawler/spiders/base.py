@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from functools import cached_property
 from typing import Any, ClassVar
 
 from scrapy import Request
@@ -16,10 +15,10 @@ from scrapy_redis.spiders import RedisSpider
 from crawler import urls
 from crawler.errors import ConfigError, MessageError
 from crawler.routing.push_schema import external_meta, json_object
-from crawler.spiders.apart import Apart
+from crawler.spiders.reading import ReadingMixin
 
 
-class FrontierSpider(RedisSpider):  # type: ignore[misc]
+class FrontierSpider(ReadingMixin, RedisSpider):  # type: ignore[misc]
     """A spider of the fleet: under `scrapy crawl` it leases from the shared frontier and its items are stored.
 
     In every other command (`shell`, `fetch`, `parse`, `check` ...) it behaves like a plain Scrapy spider and
@@ -30,14 +29,6 @@ class FrontierSpider(RedisSpider):  # type: ignore[misc]
     follows: bool = True  # False in a re-parse, which discards requests: a callback may spare itself their making
     redis_key: str | None
     redis_encoding: str | None
-
-    @cached_property
-    def apart(self) -> Apart:
-        """Where doubtful pages are read; made with the first page, when all settings are in place.
-
-        Raises ConfigError.
-        """
-        return Apart.from_crawler(self.crawler)
 
     def setup_redis(self, crawler: Crawler | None = None) -> None:
         """Read the names only: the frontier reads the start URLs itself, leased, without waiting for idle."""

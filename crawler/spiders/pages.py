@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import Iterator
 from typing import Any
 
 from scrapy.http import Response, TextResponse
@@ -10,6 +10,7 @@ from scrapy.http import Response, TextResponse
 from crawler.extraction import Document, extract_page
 from crawler.items import PageItem
 from crawler.spiders.base import FrontierSpider
+from crawler.spiders.reading import Reading
 
 
 class PagesSpider(FrontierSpider):
@@ -17,9 +18,13 @@ class PagesSpider(FrontierSpider):
 
     name = "pages"
 
-    async def parse(self, response: Response, **kwargs: Any) -> AsyncIterator[PageItem]:
-        """One page; raises TooCostlyError."""
+    def parse(self, response: Response, **kwargs: Any) -> Iterator[PageItem]:
+        """One page."""
         if isinstance(response, TextResponse):
-            yield await self.apart.read(extract_page, Document(response.text, response.url), response.url)
+            yield self.read(response)
         else:
             self.logger.info("Not a text page, nothing to extract: %s", response)
+
+    def reading(self, response: TextResponse) -> Reading:
+        """A page."""
+        return Reading(extract_page, Document(response.text, response.url), (response.url,))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import Iterator
 from typing import Any, Self
 
 from scrapy import Request
@@ -13,6 +13,7 @@ from crawler.extraction import Document, Links, extract_product, links
 from crawler.items import ProductItem
 from crawler.policy.domains import DomainRules, Rules, load_rules
 from crawler.spiders.base import FrontierSpider
+from crawler.spiders.reading import Reading
 
 
 class ProductsSpider(FrontierSpider):
@@ -32,18 +33,20 @@ class ProductsSpider(FrontierSpider):
         spider.rules = load_rules(crawler.settings["DOMAINS_FILE"])
         return spider
 
-    async def parse(self, response: Response, **kwargs: Any) -> AsyncIterator[ProductItem | Request]:
-        """One page; raises TooCostlyError."""
+    def parse(self, response: Response, **kwargs: Any) -> Iterator[ProductItem | Request]:
+        """One page."""
         if not isinstance(response, TextResponse):
             self.logger.info("Not a text page, nothing to extract: %s", response)
             return
-        rules = self.rules.for_url(response.url)
-        document = Document(response.text, response.url)
-        product, found = await self.apart.read(read, document, rules, self.follows)
+        product, found = self.read(response)
         if product is not None:
             yield product
         for url in found:
             yield Request(url)
+
+    def reading(self, response: TextResponse) -> Reading:
+        """A product and links."""
+        return Reading(read, Document(response.text, response.url), (self.rules.for_url(response.url), self.follows))
 
 
 def read(document: Document, rules: DomainRules, follows: bool) -> tuple[ProductItem | None, Links]:
