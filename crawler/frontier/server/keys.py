@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from zlib import crc32
 
 from crawler.frontier.messages import Handle
@@ -12,9 +13,13 @@ def tag(key: str, shard: int) -> str:
     return f"{{{key}:{shard}}}"
 
 
-def place(lane: str, host: str) -> str:
-    """What the queue of *host* on a lane is called: the twin of place_of in lua/lib/hosts.lua."""
-    return f"{lane}::{host}" if ":" in host else f"{lane}:{host}"
+def queue_names(stream: str, host: str) -> tuple[str, ...]:
+    """What the queue of *host* on *stream* is called, and what releases before may have called it: the twin of place_of
+    in lua/lib/hosts.lua, which renames it when the queue is next used."""
+    if ":" not in host:
+        return (f"{stream}:{host}",)
+    is_known = not re.match(r"(browser|api)!?:", host)
+    return (f"{stream}::{host}", f"{stream}:{host}") if is_known else (f"{stream}::{host}",)
 
 
 def shard_of(host: str, shards: int) -> int:

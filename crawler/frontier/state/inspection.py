@@ -137,8 +137,9 @@ class Inspection:
             for stream, *_ in answer[6]:
                 names = await self._hosts(shard, stream.decode(), SAMPLED)
                 queues += [
-                    self._shards.key(shard, f"{kind}:{keys.place(stream.decode(), name)}")
+                    self._shards.key(shard, f"{kind}:{queue}")
                     for name in names
+                    for queue in keys.queue_names(stream.decode(), name)
                     for kind in ("q", "early")
                 ]
             for _, flat in answer[5]:
@@ -177,27 +178,31 @@ class Inspection:
         for shard in range(self._shards.count):
             for stream, *_ in (await self._shards.run("stats", shard))[6]:
                 if spider in {None, stream.decode().partition(":")[0]}:
-                    for lane in (stream.decode(), stream.decode() + "!"):
-                        for host, count in (await self._lengths(shard, lane)).items():
+                    for name in (stream.decode(), stream.decode() + "!"):
+                        for host, count in (await self._lengths(shard, name)).items():
                             queued.setdefault((shard, host), Counter())[tier_of(stream.decode())] += count
         return queued
 
-    async def _hosts(self, shard: int, lane: str, most: int) -> list[str]:
-        """Up to *most* hosts of each of the three lists of a lane, at random."""
+    async def _hosts(self, shard: int, stream: str, most: int) -> list[str]:
+        """Up to *most* hosts of each of the three lists of a stream, at random."""
         names: list[bytes] = []
         for listing in ("due", "wait"):
-            names += await self._shards.client.zrandmember(self._shards.key(shard, f"{listing}:{lane}"), most)
-        names += await self._shards.client.srandmember(self._shards.key(shard, f"park:{lane}"), most)
+            names += await self._shards.client.zrandmember(self._shards.key(shard, f"{listing}:{stream}"), most)
+        names += await self._shards.client.srandmember(self._shards.key(shard, f"park:{stream}"), most)
         return [name.decode() for name in names]
 
-    async def _lengths(self, shard: int, lane: str) -> dict[str, int]:
-        names = await self._hosts(shard, lane, HOSTS_EXAMINED)
+    async def _lengths(self, shard: int, stream: str) -> Counter[str]:
+        names = await self._hosts(shard, stream, HOSTS_EXAMINED)
+        queues = [(name, queue) for name in names for queue in keys.queue_names(stream, name)]
         async with self._shards.client.pipeline(transaction=False) as pipe:
-            for name in names:
-                pipe.llen(self._shards.key(shard, f"q:{keys.place(lane, name)}"))
-                pipe.zcard(self._shards.key(shard, f"early:{keys.place(lane, name)}"))
+            for _, queue in queues:
+                pipe.llen(self._shards.key(shard, f"q:{queue}"))
+                pipe.zcard(self._shards.key(shard, f"early:{queue}"))
             counts = await pipe.execute()
-        return {name: listed + early for name, listed, early in zip(names, counts[::2], counts[1::2], strict=True)}
+        lengths: Counter[str] = Counter()
+        for (name, _), in_order, ahead in zip(queues, counts[::2], counts[1::2], strict=True):
+            lengths[name] += in_order + ahead
+        return lengths
 
     async def _bytes_per_member(self, chosen: Sequence[str]) -> float | None:
         size = members = 0
