@@ -6,11 +6,13 @@ import argparse
 import asyncio
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from operator import attrgetter
 
+from rich import box
 from rich.console import Group
 from rich.live import Live
 from rich.table import Table
@@ -28,7 +30,8 @@ from crawler.policy.tiers import TIERS, Tier, rank
 
 WATCH_SECONDS = 2.0
 TOP_HOSTS = 20
-_HELD_UP = {"paused": "Workers lease nothing", "slowed": "Workers lease one request at a time"}  # by what they say
+SPIDERS_PER_TABLE = 4  # so that a table fits a terminal of 80 columns
+_HELD_UP = {"paused": "Leasing is paused", "slowed": "Leasing is slowed to one request at a time"}  # by what they say
 COLUMNS = ("queued", "leased", "delayed", "dead", "done", "seen", "duplicates", "refused", "nacked", "reaped")
 
 
@@ -132,43 +135,69 @@ def _held_up(workers: Sequence[WorkerState]) -> list[str]:
 
 def render(seen: Snapshot) -> Group:
     """Tables for people."""
-    parts: list[Table | str] = [_spiders(seen.spiders)]
+    parts: list[Table | str] = [*_spiders(seen.spiders)]
     if seen.tiers:
         parts.append(_tiers(seen.tiers))
     if set(seen.spent) - {TIERS[0]}:
         told = [f"{tier} {sums['requests']:,.0f} requests, cost {sums['cost']:g}" for tier, sums in seen.spent.items()]
         parts.append("Today (UTC): " + "; ".join(told) + ".")
-    parts.append(f"Eligible hosts, which may be visited now: {seen.eligible_hosts}; {seen.waiting_hosts} later.")
+    parts.append("")
+    parts.append(f"Hosts ready now: {seen.eligible_hosts:,}; waiting for their next turn: {seen.waiting_hosts:,}.")
     parts.extend(
-        f"{one.host} waits with {one.pages:,} pages, next in {_seconds(one.until_ms)}: {one.why}."
+        f"{one.host}: {one.pages:,} pages wait, next try in {_seconds(one.until_ms)}: {one.why}."
         for one in seen.waiting
     )
     if seen.dead_letters:
-        parts.append(f"Dead letters of all spiders: {seen.dead_letters:,}. `scrapy dead list` says why.")
+        parts.append(f"Dead letters of all spiders: {seen.dead_letters:,} (see `scrapy dead list`).")
     sizes = [(seen.bytes_per_queued, "queued"), (seen.bytes_per_seen, "seen")]
     if told := [f"{size:.1f} bytes per {kind} URL" for size, kind in sizes if size is not None]:
-        parts.append(f"Redis holds {' and '.join(told)}.")
+        parts.append(f"Redis memory: {', '.join(told)}.")
     parts.extend(f"{reason}." for reason in seen.held_up)
     if seen.waiting_for_room:
         parts.append(
-            f"{seen.waiting_for_room:,} pages wait for room in Redis, which uses {seen.memory:.0%} of its maxmemory: "
-            "they are done once the requests found on them are stored. Raise maxmemory, or let pages drain."
+            f"{seen.waiting_for_room:,} pages wait for room in Redis, which uses {seen.memory:.0%} of its maxmemory. "
+            "They are done once the requests found on them are stored: raise maxmemory, or let the queue drain."
         )
     if seen.hosts:
         parts.append(_hosts(seen.hosts))
-    parts.append(_workers(seen.workers) if seen.workers else "No worker is alive.")
+    parts.append(_workers(seen.workers) if seen.workers else "No worker is running.")
     parts.extend(f"Redis: {advice}." for advice in seen.advice)
     return Group(*parts)
 
 
-def _spiders(spiders: dict[str, SpiderStats]) -> Table | str:
+def _table(title: str, names: Sequence[str], numbers: Sequence[str]) -> Table:
+    """Narrow, with names folded instead of cut off: it fits 80 columns."""
+    table = Table(
+        title=f"\n{title}" if title else None,
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        padding=(0, 1, 0, 0),
+        pad_edge=False,
+    )
+    for name in names:
+        table.add_column(name, overflow="fold")
+    for number in numbers:
+        table.add_column(number, justify="right", no_wrap=True)
+    return table
+
+
+def _spiders(spiders: dict[str, SpiderStats]) -> list[Table | str]:
     if not spiders:
-        return "Nothing was ever pushed."
-    table = Table("requests", title_justify="left")
-    for name in sorted(spiders):
-        table.add_column(name, justify="right")
+        return ["Nothing has been pushed yet."]
+    names = sorted(spiders)
+    return [
+        _counters({name: spiders[name] for name in some})
+        for some in (names[i : i + SPIDERS_PER_TABLE] for i in range(0, len(names), SPIDERS_PER_TABLE))
+    ]
+
+
+def _counters(spiders: dict[str, SpiderStats]) -> Table:
+    table = _table("", ["requests"], [])
+    for name in spiders:
+        table.add_column(name, justify="right", overflow="fold")
     for column in COLUMNS:
-        table.add_row(column, *(f"{getattr(spiders[name], column):,}" for name in sorted(spiders)))
+        table.add_row(column, *(f"{getattr(stats, column):,}" for stats in spiders.values()))
     return table
 
 
@@ -185,43 +214,56 @@ def _today(spent: Spent) -> dict[str, dict[str, float]]:
 
 
 def _tiers(spiders: dict[str, dict[str, SpiderStats]]) -> Table:
-    table = Table("spider", "tier", "queued", "leased", "delayed", "dead", "done", title="Tiers", title_justify="left")
+    table = _table("Tiers", ["spider", "tier"], COLUMNS[:5])
     for spider, of_tiers in spiders.items():
         for tier, counters in of_tiers.items():
-            table.add_row(spider, tier, *(f"{getattr(counters, name):,}" for name in COLUMNS[:5]))
+            table.add_row(spider, tier, *(_count(getattr(counters, name)) for name in COLUMNS[:5]))
     return table
 
 
 def _hosts(hosts: Sequence[HostState]) -> Table:
-    columns = ("queued", "tier", "delay", "in flight", "waits", "blocked", "latency", "success", "breaker")
-    table = Table("host", *columns, title=f"Longest queues, {len(hosts)} hosts", title_justify="left")
+    """Tiers and breakers have a column only where there is something to say."""
+    optional: dict[str, Callable[[HostState], str]] = {}
+    if {host.tier for host in hosts} != {TIERS[0]}:
+        optional["tier"] = attrgetter("tier")
+    if any(host.openings for host in hosts):
+        optional["breaker"] = _breaker
+    title = f"Hosts with the longest queues ({len(hosts)})"
+    numbers = ("queued", "in use", "delay", "next in", "latency", "ok")
+    table = _table(title, ["host", *optional], numbers)
     for host in hosts:
         table.add_row(
             host.host,
-            f"{host.queued:,}",
-            host.tier,
+            *(shown(host) for shown in optional.values()),
+            _count(host.queued),
+            f"{host.in_flight}/{host.cap}",
             _seconds(host.delay_ms),
-            f"{host.in_flight} of {host.cap}",
-            _seconds(host.waits_ms),
-            _seconds(host.blocked_ms),
+            _seconds(max(host.waits_ms, host.blocked_ms)),
             _seconds(host.latency_ms),
             "" if host.success is None else f"{host.success:.0%}",
-            f"{host.breaker} ({host.openings})" if host.openings else "",
         )
     return table
 
 
+def _breaker(host: HostState) -> str:
+    return f"{host.breaker} {host.openings}" if host.openings else ""
+
+
 def _workers(workers: Sequence[WorkerState]) -> Table:
-    table = Table(
-        "worker", "spider", "tiers", "leases", "buffered", "outbox", "seen", title="Workers", title_justify="left"
-    )
+    table = _table("Workers", ["worker", "spider", "tiers"], ["leases", "buffered", "outbox", "seen ago"])
     for worker in workers:
         told = [str(worker.info.get(name, "")) for name in ("spider", "tiers", "leases", "buffered", "outbox")]
-        table.add_row(worker.name, *told, f"{_seconds(worker.seen_ms_ago)} ago")
+        table.add_row(worker.name, *told, _seconds(worker.seen_ms_ago))
     return table
+
+
+def _count(number: int) -> str:
+    return f"{number:,}" if number < 10_000_000 else f"{number / 1_000_000:,.1f}M"
 
 
 def _seconds(milliseconds: float) -> str:
     if not milliseconds:
         return "-"
-    return f"{milliseconds / 1000:.1f} s" if milliseconds >= 100 else f"{milliseconds:.0f} ms"
+    if milliseconds < 100:
+        return f"{milliseconds:.0f} ms"
+    return f"{milliseconds / 1000:.1f} s" if milliseconds < 600_000 else f"{milliseconds / 60_000:.0f} min"

@@ -82,7 +82,7 @@ class IdleExtension:
         except UNAVAILABLE as error:
             logger.debug("Redis did not say what is waited for: %s", error)
             return
-        told = [f"{one.host} ({one.pages} pages, next in {one.until_ms / 1000:.0f} s: {one.why})" for one in hosts]
+        told = [f"{one.host} ({one.pages} pages, next try in {one.until_ms / 1000:.0f} s: {one.why})" for one in hosts]
         if told:
             logger.info("Idle, waiting for %s", "; ".join(told))
         else:

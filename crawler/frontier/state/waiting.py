@@ -54,8 +54,8 @@ async def waiting(shards: Shards, hosts: list[HostState], spider: str | None, no
 
 def _broken(host: HostState) -> str:
     if host.openings:
-        return f"it does not answer: circuit breaker opened {host.openings} times, then one request tries"
-    return "it asked to be left alone"
+        return f"circuit breaker opened ({host.openings} in a row), then one probe"
+    return "the site asked to be left alone"
 
 
 async def _delayed(shards: Shards, shard: int, spider: str | None) -> dict[str, _Delayed]:
@@ -88,9 +88,9 @@ async def _why(shards: Shards, one: _Delayed, now_ms: int) -> str:
     origin = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
     verdict, since = await shards.client.hmget(shards.key(one.shard, f"robots:{origin}"), ["verdict", "since"])
     if verdict == b"later" and since and float(since):
-        return f"{origin}/robots.txt cannot be reached, for {(now_ms - float(since)) / 1000:.0f} s now"
+        return f"{origin}/robots.txt has been unreachable for {(now_ms - float(since)) / 1000:.0f} s"
     reason = await shards.client.hget(shards.key(one.shard, "why"), str(one.id))
-    return f"put off: {reason.decode()}" if reason else "put off until then"
+    return f"delayed ({reason.decode()})" if reason else "delayed"
 
 
 def _prefixed(raw: bytes) -> tuple[bytes, bytes]:

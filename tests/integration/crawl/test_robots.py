@@ -183,8 +183,8 @@ async def test_pages_of_a_file_that_stays_away_are_dead_letters_and_a_retry_begi
     with Site(pages(2) | {"/robots.txt": lambda: file}) as site:
         await fleet.push(site.url("/0"), site.url("/1"))
         [log] = await crawled(fleet, **short)
-        assert "Idle, waiting for 127.0.0.1 (2 pages, next in " in log
-        assert "/robots.txt cannot be reached, for " in log
+        assert "Idle, waiting for 127.0.0.1 (2 pages, next try in " in log
+        assert "/robots.txt has been unreachable for " in log
         left = await fleet.left()
         assert (left.states, set(site.requested)) == ({"dead": 2}, {"/robots.txt"})
         assert left.reasons == ["robots_unreachable"] * 2

@@ -136,6 +136,6 @@ async def test_the_hosts_whose_pages_wait_for_it_are_told(redis_client: Any) -> 
     await world.pass_ms(1_000)
     first, second = await world.frontier.census.waiting("s")
     assert (first.host, first.pages, first.until_ms) == (HOST, 3, 59_000)
-    assert first.why == f"{ORIGIN}/robots.txt cannot be reached, for 1 s now"
-    assert (second.host, second.pages, second.why) == ("b.example", 1, "put off until then")
+    assert first.why == f"{ORIGIN}/robots.txt has been unreachable for 1 s"
+    assert (second.host, second.pages, second.why) == ("b.example", 1, "delayed")
     assert await world.frontier.census.waiting("other") == []
