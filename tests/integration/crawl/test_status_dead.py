@@ -199,7 +199,7 @@ async def test_watching_into_a_pipe_shows_a_block_at_a_time(fleet: Fleet) -> Non
         await asyncio.sleep(0.05)
     watching.send_signal(signal.SIGINT)
     await ended(watching)
-    blocks = watching.output.split("\n\n")
+    blocks = watching.output.split(" UTC\n")[1:]
     assert "shop.example" in blocks[0]
     assert "shop.example" in blocks[1]
     assert "\x1b" not in watching.output
