@@ -92,6 +92,8 @@ class Site:
                 told = f"Content-Type: text/html\r\n{extra}Content-Length: {len(body)}\r\n\r\n"
                 writer.write(f"HTTP/1.1 {status} X\r\n{told}".encode() + body)
         except (asyncio.IncompleteReadError, ConnectionError):
+            pass  # the worker has what it wants, or was killed
+        finally:
             writer.close()
 
 

@@ -161,13 +161,15 @@ class Outbox:
         return 0.0 if self._flushing_since is None else monotonic() - self._flushing_since
 
     async def run(self) -> None:
-        """Flush for as long as the worker lives."""
+        """Flush for as long as the worker lives: at once after a rest, else as often as the outbox may."""
+        flushed = float("-inf")
         while True:
             patience = AGAIN_SECONDS if self._children or self._waiting or self._offers else None
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._filled.wait(), patience)
-            await asyncio.sleep(self._flush_seconds)
+            await asyncio.sleep(max(0.0, flushed + self._flush_seconds - monotonic()))
             await self.flush()
+            flushed = monotonic()
 
     async def close(self) -> None:
         """Send all there is room for, and give back the pages for whose children there is none."""

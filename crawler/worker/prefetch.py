@@ -27,7 +27,7 @@ from crawler.worker.suspects import SuspectTurns
 
 logger = logging.getLogger(__name__)
 
-SHORTEST_WAIT = 0.005  # seconds between two calls that found nothing
+SHORTEST_WAIT = 0.001  # seconds between two calls that found nothing
 # Requests per lease: each is of another host, which costs Redis more than a row of a settlement.
 MOST_LEASED = 32
 
