@@ -19,7 +19,7 @@ from crawler.frontier.state.robots import Robots
 from crawler.frontier.state.tiers import read_learned
 from crawler.frontier.state.waiting import WaitingHost, waiting
 from crawler.frontier.streams import tier_of
-from crawler.policy.tiers import Tier
+from crawler.policy.tiers import Tier, rank
 
 HOSTS_EXAMINED: Final = 2_000  # per stream and shard, taken at random beyond that
 SILENT_MS: Final = 15_000  # three heartbeats missed: what a killed worker had in its outbox is gone with it
@@ -116,10 +116,7 @@ class Inspection:
         now = (await self.stats(spider)).now_ms
         queued = await self._queued(spider)
         leading = sorted(queued, key=lambda place: (-queued[place].total(), place))[:top]
-        return [
-            await self._host(*place, queued[place].total(), now, queued[place].most_common(1)[0][0])
-            for place in leading
-        ]
+        return [await self._host(*place, queued[place].total(), now, _leading(queued[place])) for place in leading]
 
     async def waiting(self, spider: str | None = None, top: int = 20) -> list[WaitingHost]:
         """The hosts whose requests wait for something else than their turn, with the most of them first."""
@@ -257,3 +254,8 @@ def _info(raw: bytes) -> dict[str, Any]:
 
 def _texts(info: Mapping[bytes, Any]) -> dict[str, Any]:
     return {name.decode(): value.decode() if isinstance(value, bytes) else value for name, value in info.items()}
+
+
+def _leading(queued: Counter[Tier]) -> Tier:
+    """The tier with most requests, the dearest of those that have as many."""
+    return max(queued, key=lambda tier: (queued[tier], rank(tier)))
