@@ -20,7 +20,7 @@ from crawler.commands.usage import FleetCommand, answering, console
 from crawler.errors import ShoalError
 from crawler.storage import building, connection
 from crawler.storage.config import StorageConfig
-from crawler.storage.outage import Outage
+from crawler.storage.outage import MongoOutage
 from crawler.storage.repository import Repository
 from crawler.storage.spool.claims import DAMAGED, usage
 from crawler.storage.spool.fallback import SpoolFallback
@@ -106,7 +106,7 @@ class Command(FleetCommand, ScrapyCommand):
             await repository.prepare()
             spool = building.spool(directory, config)
             try:
-                outage = Outage(stats, connection.where(self.settings), config.retry_max_seconds)
+                outage = MongoOutage(stats, connection.where(self.settings), config.retry_max_seconds)
                 detour = SpoolFallback(spool, repository, outage, stats, config.batch_size)
                 count = await detour.replay()
                 damaged = await asyncio.to_thread(lambda: sorted(directory.glob(f"*{DAMAGED}"))) if again else []

@@ -13,8 +13,8 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider, NotConfigured
 
 from crawler import config
+from crawler.frontier.errors import FrontierError
 from crawler.frontier.server import server_check
-from crawler.frontier.server.outage import UNAVAILABLE
 from crawler.worker.access import worker_of
 from crawler.worker.maintenance import start_key
 from crawler.worker.scheduler import in_use
@@ -79,7 +79,7 @@ class IdleExtension:
         """Say which hosts the job waits for."""
         try:
             hosts = await worker.frontier.census.waiting(spider, MOST_TOLD)
-        except UNAVAILABLE as error:
+        except FrontierError as error:
             logger.debug("Redis did not say what is waited for: %s", error)
             return
         told = [f"{one.host} ({one.pages} pages, next try in {one.until_ms / 1000:.0f} s: {one.why})" for one in hosts]

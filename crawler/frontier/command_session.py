@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from redis.exceptions import RedisError
 from scrapy.settings import BaseSettings
 
 from crawler.errors import ServiceError
 from crawler.frontier.config import FrontierConfig
+from crawler.frontier.errors import FrontierError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.server import connection, server_check
 
@@ -21,7 +21,7 @@ async def session(settings: BaseSettings) -> AsyncIterator[Frontier]:
     try:
         await frontier.open()
         yield frontier
-    except (RedisError, OSError) as error:
+    except FrontierError as error:
         raise ServiceError(server_check.explained(frontier.client, error)) from error
     finally:
         await frontier.client.aclose()

@@ -1,8 +1,7 @@
 """The frontier's typed face: one method per script, any number of shards behind it.
 
-Errors of the connection (redis.exceptions.RedisError) pass through. After one the outcome of the call is unknown
-and it may be repeated: a stale token changes nothing, and a repeated push is a duplicate (with dedupe=False: a
-second copy).
+A call that Redis does not serve raises FrontierError. After one the outcome of the call is unknown and it may be
+repeated: a stale token changes nothing, and a repeated push is a duplicate (with dedupe=False: a second copy).
 """
 
 from __future__ import annotations
@@ -13,9 +12,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
 from redis.asyncio.cluster import RedisCluster
-from redis.exceptions import OutOfMemoryError, RedisError
 
 from crawler.frontier.config import SUSPECT_DELIVERIES, FrontierConfig
+from crawler.frontier.errors import FrontierError, FrontierFullError
 from crawler.frontier.messages import MAX_NAME, Batch, Handle, Lease, Message, PushOutcome, Report, Take
 from crawler.frontier.server import keys, server_check
 from crawler.frontier.server.scripts import Client
@@ -71,7 +70,7 @@ class Frontier:
 
     async def open(self) -> None:
         """Check that the server can be used and set it up; raises ServiceError saying what to do."""
-        self.advice = await server_check.prepare(self.shards)
+        self.advice = await server_check.prepare(self.client, self.shards)
 
     async def push(self, messages: Sequence[Message], *, forced: bool = False) -> list[PushOutcome]:
         """Store what is new. *forced*: children of leased work, never refused for fullness (but at maxmemory)."""
@@ -95,7 +94,7 @@ class Frontier:
             while most and len(done) < len(group):
                 try:
                     done += await run(shard, group[len(done) : len(done) + most])
-                except OutOfMemoryError:
+                except FrontierFullError:
                     most //= 2
             return done + [PushOutcome.REFUSED_MEMORY] * (len(group) - len(done))
 
@@ -134,7 +133,7 @@ class Frontier:
             wishes = (min(limit - len(leases), LEASE_MOST), worker, _flag(suspects_ok and not leases))
             try:
                 born, now, wait, backlog, waiting, flat = await self._lease(shard, wishes, streams, exclude_hosts)
-            except (RedisError, OSError):
+            except FrontierError:
                 if not leases:
                     raise
                 break  # what other shards gave is ours already; the next call meets the error
@@ -181,7 +180,7 @@ class Frontier:
         statement.is_news = False
         try:
             await asyncio.gather(*(self._state(shard, news=news) for shard in range(self.shards.count)))
-        except (RedisError, OSError):
+        except FrontierError:
             statement.is_news = news
             raise
 
@@ -297,7 +296,7 @@ class Frontier:
 
     async def host_up(self, host: str) -> None:
         """*host* works again."""
-        await self.client.delete(self.shards.key(self.shards.of_host(host), f"down:{host}"))
+        await self.shards.client.delete(self.shards.key(self.shards.of_host(host), f"down:{host}"))
 
     async def end_gone(self, lease_id: str, token: int, *, reason: str, detail: Mapping[str, Any]) -> bool:
         """Done, because the site refuses the page for good: an `ack` that keeps it in `gone`."""

@@ -8,6 +8,7 @@ from typing import Final
 from redis.exceptions import NoPermissionError, OutOfMemoryError, ReadOnlyError
 
 from crawler.errors import ConfigError
+from crawler.frontier.errors import FrontierError
 from crawler.frontier.server.shards import Shards
 
 SAMPLED: Final = 16  # hosts of a shard, where the number is not on record
@@ -29,8 +30,9 @@ async def check(shards: Shards) -> None:
         raise _refused(shards, "the number its data was written with")
     try:
         await shards.client.set(key, shards.count)
-    except (NoPermissionError, OutOfMemoryError, ReadOnlyError):
-        return  # whoever may write notes it
+    except FrontierError as error:
+        if not isinstance(error.__cause__, NoPermissionError | OutOfMemoryError | ReadOnlyError):
+            raise  # else whoever may write notes it
 
 
 async def _any_work(shards: Shards, count: int) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 from crawler.errors import ConfigError
 from crawler.storage import connection
 from crawler.storage.config import StorageConfig
-from crawler.storage.outage import Outage, Stats
+from crawler.storage.outage import MongoOutage, Stats
 from crawler.storage.repository import Repository
 from crawler.storage.spool.fallback import SpoolFallback
 from crawler.storage.spool.high_water import HighWater
@@ -27,7 +27,7 @@ def writer(
     repository = Repository(connection.database(client, settings), config, stats)
     waits = "Items wait and no page is confirmed until it does"
     spooled = f"Items go to {config.spool_dir} until it does"
-    outage = Outage(
+    outage = MongoOutage(
         stats,
         connection.where(settings),
         config.retry_max_seconds,

@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 from pymongo.errors import ConnectionFailure, OperationFailure
 
 from crawler import stats as names
-from crawler.policy.backoff import full_jitter
+from crawler.outage import Outage
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -34,13 +34,14 @@ class AwayError(Exception):
     """MongoDB does not serve; it is counted and said, and the caller decides what becomes of its batch."""
 
 
-class Outage:
-    """The state of one MongoDB as its writer sees it: serving, or away since a moment.
+class MongoOutage(Outage):
+    """The state of one MongoDB as its writer sees it.
 
-    `insist` returns only with the result. While the server is away (unreachable, read-only, stepping down,
-    out of space, refusing the credentials) it waits with full jitter up to *retry_max_seconds*; nobody is
-    told that anything is stored meanwhile.
+    It is away while it is unreachable, read-only, stepping down, out of space, or refuses the credentials; nobody is
+    told that anything is stored meanwhile. A failure is late news when a call that began later was served.
     """
+
+    errors = (ConnectionFailure, OperationFailure, ServerError)
 
     def __init__(
         self,
@@ -53,56 +54,45 @@ class Outage:
         uniform: Callable[[float, float], float] = random.uniform,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        super().__init__(longest_wait=retry_max_seconds, shortest_wait=0.02, sleep=sleep, uniform=uniform, clock=clock)
         self._stats = stats
         self._where = where
-        self._retry_max_seconds = retry_max_seconds
         self._meanwhile = meanwhile
-        self._sleep = sleep
-        self._uniform = uniform
-        self._clock = clock
         self._served = clock()  # when it last did
-        self.since: float | None = None  # on the injected clock; None = serving
         self.changed: Callable[[], None] = lambda: None  # called when it goes and when it is back
-
-    async def insist(self, call: Callable[[], Awaitable[T]]) -> T:
-        """The result of *call*, called until MongoDB serves it; any other error is the caller's."""
-        attempt = 0
-        while True:
-            attempt += 1
-            try:
-                return await self.attempt(call)
-            except AwayError:
-                await self.pause(attempt)
 
     async def attempt(self, call: Callable[[], Awaitable[T]]) -> T:
         """The result of *call*; raises AwayError when MongoDB does not serve it."""
         began = self._clock()
         try:
             result = await call()
-        except (ConnectionFailure, OperationFailure, ServerError) as error:
-            self._away(error, began)
+        except self.errors as error:
+            self.failed(error, began)
             raise AwayError(str(error)) from error
-        self._back()
+        self.over()
         return result
 
-    async def pause(self, attempt: int) -> None:
-        """Sleep before try number *attempt* + 1."""
-        await self._sleep(0.02 + full_jitter(attempt, 0.1, self._retry_max_seconds, self._uniform))
+    def failed(self, error: Exception, began: float) -> None:
+        if began >= self._served:
+            super().failed(error, began)
+        else:
+            self.counted()
 
-    def _away(self, error: Exception, began: float) -> None:
-        self._stats.inc_value(names.STORE_ERRORS)
-        if self.since is None and began >= self._served:  # else another call has been served meanwhile
-            self.since = began
-            self._stats.inc_value(names.STORE_OUTAGES)
-            self._stats.set_value(names.STORE_AWAY, 1)
-            reason = str(error).partition(" (configured timeouts:")[0]
-            logger.error("MongoDB at %s does not store: %.300s. %s", self._where, reason, self._meanwhile)
-            self.changed()
-
-    def _back(self) -> None:
+    def over(self) -> None:
         self._served = self._clock()
-        if self.since is not None:
-            logger.warning("MongoDB at %s stores again after %.1f s", self._where, self._served - self.since)
-            self._stats.set_value(names.STORE_AWAY, 0)
-            self.since = None
-            self.changed()
+        super().over()
+
+    def counted(self) -> None:
+        self._stats.inc_value(names.STORE_ERRORS)
+
+    def gone(self, error: Exception) -> None:
+        self._stats.inc_value(names.STORE_OUTAGES)
+        self._stats.set_value(names.STORE_AWAY, 1)
+        reason = str(error).partition(" (configured timeouts:")[0]
+        logger.error("MongoDB at %s does not store: %.300s. %s", self._where, reason, self._meanwhile)
+        self.changed()
+
+    def back(self, seconds: float) -> None:
+        logger.warning("MongoDB at %s stores again after %.1f s", self._where, seconds)
+        self._stats.set_value(names.STORE_AWAY, 0)
+        self.changed()

@@ -12,7 +12,7 @@ from crawler.storage.batcher import Batcher, Flush
 from crawler.storage.config import StorageConfig
 from crawler.storage.documents import StoredDocument, document
 from crawler.storage.origin import Origin
-from crawler.storage.outage import AwayError, Outage
+from crawler.storage.outage import AwayError, MongoOutage
 from crawler.storage.rejections import Rejection
 from crawler.storage.repository import Repository, Result, StoreResult
 from crawler.storage.spool.entries import Entry
@@ -38,7 +38,7 @@ class Writer:
         self,
         repository: Repository,
         config: StorageConfig,
-        outage: Outage,
+        outage: MongoOutage,
         detour: SpoolFallback | None = None,
         now: Callable[[], datetime] = _now,
     ) -> None:

@@ -17,8 +17,8 @@ from scrapy_redis.spiders import RedisMixin
 from crawler import config, scrapy_hooks
 from crawler import stats as names
 from crawler.errors import ShoalError
+from crawler.frontier.errors import FrontierError, FrontierUnavailableError
 from crawler.frontier.messages import Message, PushOutcome
-from crawler.frontier.server.outage import UNAVAILABLE
 from crawler.frontier.state.seeds import Seed, Seeds
 from crawler.frontier.streams import stream_of
 
@@ -101,7 +101,7 @@ class Maintenance:
         try:
             await self._worker.tiers.refresh()
             await self._worker.frontier.census.leave(self._worker.name)
-        except UNAVAILABLE as error:
+        except FrontierError as error:
             logger.warning("Could not sign off (%s): the sign of life expires by itself", error)
 
     async def run(self) -> None:
@@ -125,7 +125,7 @@ class Maintenance:
                 await duty()
                 if self._worker.outage.on:
                     await self._heartbeat()  # a write: a server that serves no more than reads is not back
-            except UNAVAILABLE as error:
+            except FrontierUnavailableError as error:
                 self._empty_since = None  # unknown counts as pending
                 await self._worker.outage.wait(error)
             else:

@@ -21,9 +21,10 @@ from typing import Any, TypeVar
 from scrapy.statscollectors import StatsCollector
 
 from crawler import stats as names
+from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Handle, Message, PushOutcome, Report
-from crawler.frontier.server.outage import UNAVAILABLE, Outage
+from crawler.frontier.server.outage import RedisOutage
 from crawler.frontier.server.shards import BATCH
 from crawler.frontier.streams import tier_of
 from crawler.worker.children import AGAIN_SECONDS, Children
@@ -46,7 +47,7 @@ class Outbox:
         self,
         frontier: Frontier,
         stats: StatsCollector,
-        outage: Outage,
+        outage: RedisOutage,
         flush_seconds: float,
         confirmed: Callable[[Message], None],
         wake: Callable[[], None],
@@ -202,7 +203,7 @@ class Outbox:
             await _drain(self._put_off, len(self._put_off), self._send_put_off)
             await _drain(self._given_back, len(self._given_back), self._send_given_back)
             await self._judge_hosts()
-        except UNAVAILABLE as error:
+        except FrontierUnavailableError as error:
             await self._outage.wait(error)
             return False
         self._outage.over()

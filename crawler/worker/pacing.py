@@ -19,8 +19,8 @@ from scrapy.http import Response
 
 from crawler.frontier.config import SUSPECT_DELIVERIES
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.messages import Handle, Report
-from crawler.frontier.server.outage import UNAVAILABLE, Outage
+from crawler.frontier.messages import Handle, Report, Take
+from crawler.frontier.server.outage import RedisOutage
 from crawler.meta import COMPLAINED, LED_HERE
 from crawler.policy.backoff import retry_after
 from crawler.routing.host_rules import HostRules
@@ -76,7 +76,7 @@ class Pacer:
         book: LeaseBook,
         outbox: Outbox,
         rules: HostRules,
-        outage: Outage,
+        outage: RedisOutage,
         worker: str,
         clock: Callable[[], float] = monotonic,
     ) -> None:
@@ -246,18 +246,12 @@ class Pacer:
         held = self._book.of(request)
         sent_at = held.started_at if held is not None else None
         elapsed_ms = int((self._clock() - sent_at) * 1000) if sent_at is not None else 0
-        while True:
-            try:
-                group = self._rules.of(request).group
-                rest_ms = await self._frontier.back_off(
-                    group, elapsed_ms, status=held.status if held is not None else 0, again=again
-                )
-            except UNAVAILABLE as error:
-                await self._outage.wait(error)
-            else:
-                if rest_ms < 0:
-                    self._outbox.opened(group, -rest_ms)
-                return
+        group, status = self._rules.of(request).group, held.status if held is not None else 0
+        rest_ms = await self._outage.insist(
+            lambda: self._frontier.back_off(group, elapsed_ms, status=status, again=again)
+        )
+        if rest_ms < 0:
+            self._outbox.opened(group, -rest_ms)
 
     def _rest(self, host: str, seconds: float) -> None:
         now = self._clock()
@@ -280,21 +274,22 @@ class Pacer:
         rule = self._rules.of(request)
         handle = lease.handle if lease is not None else None
         give_up_at = self._clock() + patience
+
+        async def ask() -> tuple[float, Take]:
+            asked_at = self._clock()
+            take = await self._frontier.take(
+                rule.group,
+                delay_ms=rule.delay_ms,
+                cap=rule.cap,
+                burst=rule.burst,
+                worker=self._worker,
+                lease=handle,
+            )
+            return asked_at, take
+
         await self._outbox.flush()  # our own reports: until they are in, the host looks busy and a lent turn unused
         while True:
-            asked_at = self._clock()
-            try:
-                take = await self._frontier.take(
-                    rule.group,
-                    delay_ms=rule.delay_ms,
-                    cap=rule.cap,
-                    burst=rule.burst,
-                    worker=self._worker,
-                    lease=handle,
-                )
-            except UNAVAILABLE as error:
-                await self._outage.wait(error)
-                continue
+            asked_at, take = await self._outage.insist(ask)
             start_by = asked_at + take.start_within_ms / 1000
             if take.lost or (take.token is None and asked_at >= give_up_at):
                 raise TooLateError(take.wait_ms)

@@ -16,9 +16,10 @@ from scrapy.settings import BaseSettings
 from crawler import config, scrapy_hooks
 from crawler import stats as names
 from crawler.frontier.config import SUSPECT_DELIVERIES
+from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Batch, Lease
-from crawler.frontier.server.outage import UNAVAILABLE, Outage
+from crawler.frontier.server.outage import RedisOutage
 from crawler.worker.lease_book import Held, LeaseBook
 from crawler.worker.lease_queue import FrontierQueue, served_tiers
 from crawler.worker.outbox import Outbox
@@ -63,7 +64,7 @@ class Prefetcher:
         queue: FrontierQueue,
         book: LeaseBook,
         outbox: Outbox,
-        outage: Outage,
+        outage: RedisOutage,
         worker: str,
         pauses: Pauses,
         clock: Callable[[], float] = monotonic,
@@ -135,7 +136,7 @@ class Prefetcher:
         idle = self._idle
         try:
             batch = await self._lease(room, suspects_ok=idle)
-        except UNAVAILABLE as error:
+        except FrontierUnavailableError as error:
             await self._outage.wait(error)
             return 0.0
         self._outage.over()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from crawler.frontier.server.outage import UNAVAILABLE
+from crawler.frontier.errors import FrontierError
 from crawler.frontier.state.inspection import FrontierStats, Inspection
 
 logger = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ class QueueWatch:
         while True:
             try:
                 self.latest = await self._census.stats(self._spider)
-            except UNAVAILABLE as error:
+            except FrontierError as error:
                 self.latest = None  # an old figure would look like a queue that stands still
                 logger.debug("The queue could not be counted: %s", error)
             await asyncio.sleep(self._seconds)

@@ -17,9 +17,9 @@ from types import CodeType, FrameType
 from typing import Final
 
 from crawler.frontier.config import FrontierConfig
+from crawler.frontier.errors import FrontierError
 from crawler.frontier.messages import Handle
 from crawler.frontier.server.blocking import BlockingScripts
-from crawler.frontier.server.outage import UNAVAILABLE
 from crawler.worker.lease_book import Held
 from crawler.worker.lease_buffer import Buffer
 
@@ -118,7 +118,7 @@ class Standstill:
             if still >= self._renew_seconds and (self._renewed is None or now - self._renewed >= self._renew_seconds):
                 self._renew(sent_only=still >= self._start_within)
                 self._renewed = now
-        except UNAVAILABLE as error:
+        except FrontierError as error:
             logger.warning("Leases could not be renewed while the event loop stands still: %s", error)
         self._looked = self._clock()
 
@@ -136,7 +136,7 @@ class Standstill:
             return
         try:
             self._scripts.on_handles("give_back", [held.handle for held in late])
-        except UNAVAILABLE:
+        except FrontierError:
             for held in late:
                 self._buffer.append(held)
             raise

@@ -16,7 +16,7 @@ from scrapy.statscollectors import StatsCollector
 from crawler import config
 from crawler import stats as names
 from crawler.errors import ConfigError
-from crawler.frontier.server.outage import UNAVAILABLE, Outage
+from crawler.frontier.server.outage import RedisOutage
 from crawler.frontier.server.shards import Shards
 from crawler.frontier.state.tiers import MOST_HOSTS, Tiers
 from crawler.meta import REQUEST_ID, TIER_FAILED
@@ -69,7 +69,7 @@ class TierTracker:
         settings: TierConfig,
         stats: StatsCollector,
         spider: str,
-        outage: Outage,
+        outage: RedisOutage,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self.tiers = Tiers(shards, keep_ms=2 * settings.policy.term_max_ms)
@@ -155,15 +155,10 @@ class TierTracker:
             praised = self._praise(at, rule.tier, good)(known) if good else known
             return after_failure(praised, at, rule.tier, rule.max_tier, self.now_ms(), self._config.policy)
 
-        while True:
-            try:
-                after = await self.tiers.learn(rule.group, lesson)
-            except UNAVAILABLE as error:
-                await self._outage.wait(error)
-            else:
-                if after.until_ms != before.until_ms:
-                    logger.warning("%s is fetched by %s for %d s", rule.group, after.tier, after.term_ms / 1000)
-                return after
+        after = await self._outage.insist(lambda: self.tiers.learn(rule.group, lesson))
+        if after.until_ms != before.until_ms:
+            logger.warning("%s is fetched by %s for %d s", rule.group, after.tier, after.term_ms / 1000)
+        return after
 
     async def _tell_good(self) -> None:
         for (host, at, base), pages in list(self._good.items()):

@@ -27,7 +27,7 @@ from crawler.frontier.losses import Losses
 from crawler.frontier.messages import Message
 from crawler.frontier.server import blocking, connection
 from crawler.frontier.server.blocking import BlockingScripts
-from crawler.frontier.server.outage import STEADY_SECONDS, Outage
+from crawler.frontier.server.outage import STEADY_SECONDS, RedisOutage
 from crawler.frontier.server.scripts import Client
 from crawler.frontier.server.server_check import address
 from crawler.frontier.state.joining import join
@@ -74,7 +74,7 @@ class Worker:
         self.dupefilter = FrontierDupeFilter.from_spider(crawler.spider)
         steady = STEADY_SECONDS if frontier.on_cluster else 0.0
         self.losses = Losses()
-        self.outage = Outage(crawler.stats, random.uniform, self.losses.forget, steady_seconds=steady)
+        self.outage = RedisOutage(crawler.stats, self.losses.forget, steady_seconds=steady)
         self.pauses = Pauses()
         self.room = Room(frontier, self.pauses)
         self.outbox = Outbox(

@@ -28,7 +28,7 @@ from crawler.storage.archive.config import ArchiveConfig, Keep
 from crawler.storage.archive.index import Index
 from crawler.storage.archive.store import Store
 from crawler.storage.config import StorageConfig
-from crawler.storage.outage import Outage
+from crawler.storage.outage import MongoOutage
 from crawler.storage.repository import Repository
 from crawler.storage.writer import Writer
 from tests.integration.storage.observing import RecordedStats, at, seen
@@ -114,7 +114,7 @@ async def test_the_documented_roles_of_mongodb_suffice_and_allow_nothing_else(gu
     stats, config = RecordedStats(), StorageConfig.from_settings(settings)
     async with storage.session(settings) as database:
         await migrations.apply(database, await migrations.plan(database, config), at(0))
-        writer = Writer(Repository(database, config, stats), config, Outage(stats, "here", 1))
+        writer = Writer(Repository(database, config, stats), config, MongoOutage(stats, "here", 1))
         await writer.open()
         for second, price in enumerate(("10.00", "12.00")):
             await writer.store(seen(second, price))

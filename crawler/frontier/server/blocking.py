@@ -8,14 +8,14 @@ from typing import Any, Final
 from redis import Redis
 from redis.backoff import NoBackoff
 from redis.cluster import RedisCluster
-from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import NoScriptError, RedisClusterException
+from redis.exceptions import NoScriptError
 from redis.retry import Retry
 from scrapy.settings import BaseSettings
 
 from crawler import config
 from crawler.frontier.messages import Handle
 from crawler.frontier.server import connection, keys
+from crawler.frontier.server.failures import translating
 from crawler.frontier.server.shards import FEW, Shards, groups
 from crawler.frontier.server.wire_format import handle_row
 
@@ -35,7 +35,7 @@ def connect(settings: BaseSettings) -> Any:
 
 
 class BlockingScripts:
-    """`Shards.on_handles` for one thread. Connects with the first call; raises RedisError and OSError."""
+    """`Shards.on_handles` for one thread. Connects with the first call; raises FrontierError."""
 
     def __init__(self, shards: Shards, connect: Callable[[], Any]) -> None:
         self._shards = shards
@@ -45,7 +45,8 @@ class BlockingScripts:
     def on_handles(self, name: str, handles: Sequence[Handle], *arguments: str) -> dict[Handle, bool]:
         """Run a script that takes handles, each on its own shard; its answer to each."""
         if self._client is None:
-            self._client = self._connected()
+            with translating():
+                self._client = self._connect()
         answers: dict[Handle, bool] = {}
         for shard, mine in self._by_shard(handles).items():
             for group in groups(mine, FEW):
@@ -54,12 +55,6 @@ class BlockingScripts:
                 answers |= {handle: bool(answer) for handle, answer in zip(group, found, strict=True)}
         return answers
 
-    def _connected(self) -> Any:
-        try:
-            return self._connect()
-        except RedisClusterException as error:  # no node answers: redis-py makes no RedisError of it
-            raise RedisConnectionError(str(error)) from error
-
     def close(self) -> None:
         """Drop the connection."""
         if self._client is not None:
@@ -67,10 +62,11 @@ class BlockingScripts:
 
     def _run(self, name: str, shard: int, *arguments: bytes | str) -> Any:
         key = self._shards.tag(shard)
-        try:
-            return self._client.evalsha(self._shards.digest(name), 1, key, *arguments)
-        except NoScriptError:
-            return self._client.eval(self._shards.text(name), 1, key, *arguments)
+        with translating():
+            try:
+                return self._client.evalsha(self._shards.digest(name), 1, key, *arguments)
+            except NoScriptError:
+                return self._client.eval(self._shards.text(name), 1, key, *arguments)
 
     def _by_shard(self, handles: Sequence[Handle]) -> dict[int, list[Handle]]:
         found: dict[int, list[Handle]] = {}

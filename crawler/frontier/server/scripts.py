@@ -10,10 +10,12 @@ from typing import Any
 
 from redis.asyncio import Redis
 from redis.asyncio.cluster import RedisCluster
-from redis.exceptions import NoScriptError, ResponseError
+from redis.exceptions import NoScriptError
 
 from crawler.errors import ServiceError
 from crawler.frontier.config import SCHEMA
+from crawler.frontier.errors import FrontierRefusedError
+from crawler.frontier.server.failures import translating
 
 Client = Redis | RedisCluster
 _LUA = files("crawler.frontier") / "lua"
@@ -65,17 +67,24 @@ class Scripts:
         self._built: dict[str, tuple[str, str]] = {}
 
     async def run(self, name: str, keys: Sequence[str], *arguments: bytes | str | float) -> Any:
-        """Run lua/<name>.lua on the node of *keys*; a server that does not know it yet is given its text."""
-        text, digest = self._built.get(name) or self._build(name)
+        """Run lua/<name>.lua on the node of *keys*; a server that does not know it yet is given its text.
+
+        Raises FrontierError; ServiceError for data that another release wrote.
+        """
         try:
-            try:
-                return await self._client.evalsha(digest, len(keys), *keys, *arguments)
-            except NoScriptError:
-                return await self._client.eval(text, len(keys), *keys, *arguments)
-        except ResponseError as error:
+            with translating():
+                return await self._sent(name, keys, *arguments)
+        except FrontierRefusedError as error:
             if name != "mend" and (found := _WRONG_TYPE.search(str(error))) and await self.run("mend", keys, found[1]):
                 return await self.run(name, keys, *arguments)
-            raise _explained(error) from None
+            raise _explained(error) from error.__cause__
+
+    async def _sent(self, name: str, keys: Sequence[str], *arguments: bytes | str | float) -> Any:
+        text, digest = self._built.get(name) or self._build(name)
+        try:
+            return await self._client.evalsha(digest, len(keys), *keys, *arguments)
+        except NoScriptError:
+            return await self._client.eval(text, len(keys), *keys, *arguments)
 
     def text(self, name: str) -> str:
         """The whole script as the server gets it."""
@@ -102,7 +111,7 @@ class Scripts:
         return self._replaced.get(name) or source(name)
 
 
-def _explained(error: ResponseError) -> Exception:
+def _explained(error: FrontierRefusedError) -> ServiceError:
     if (found := re.search(r"SHOALSCHEMA (\d+)", str(error))) is None:
         return error
     newer = int(found[1]) > SCHEMA

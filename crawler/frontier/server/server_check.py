@@ -18,6 +18,7 @@ from redis.exceptions import (
 
 from crawler.errors import ServiceError
 from crawler.frontier import layout
+from crawler.frontier.errors import FrontierError
 from crawler.frontier.server.shards import Shards
 
 # What is queued before less urgent requests of its host stays compact, and so do big buckets of fingerprints.
@@ -37,15 +38,15 @@ _REFUSALS: Final = {
 logger = logging.getLogger(__name__)
 
 
-async def prepare(shards: Shards) -> tuple[str, ...]:
+async def prepare(client: Any, shards: Shards) -> tuple[str, ...]:
     """Check and tune the server; returns what an operator could do better, or raises ServiceError."""
     try:
-        await _loaded(shards.client)
+        await _loaded(client)
         await shards.run_all("stats")
         await layout.check(shards)
-        return await _advice(shards.client)
-    except (RedisError, OSError) as error:
-        raise ServiceError(explained(shards.client, error)) from None
+        return await _advice(client)
+    except (FrontierError, RedisError, OSError) as error:
+        raise ServiceError(explained(client, error)) from None
 
 
 async def _loaded(client: Any) -> None:
@@ -92,9 +93,11 @@ async def _tuned(client: Any) -> str:
     return ""
 
 
-def explained(client: Any, error: Exception) -> str:
+def explained(client: Any, error: BaseException) -> str:
     """Where it failed and what to do, without the secrets that a URL or a message of the driver may hold."""
     where = address(client)
+    if isinstance(error, FrontierError) and error.__cause__ is not None:
+        error = error.__cause__
     if isinstance(error, AuthenticationError) or "NOAUTH" in str(error) or "WRONGPASS" in str(error):
         return f"Redis at {where} asks for another user or password: check REDIS_URL or REDIS_PARAMS"
     if isinstance(error, NoPermissionError):

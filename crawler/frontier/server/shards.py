@@ -11,6 +11,7 @@ import msgpack
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.messages import Handle
 from crawler.frontier.server import keys
+from crawler.frontier.server.failures import Commands
 from crawler.frontier.server.scripts import Client, Scripts
 from crawler.frontier.server.wire_format import handle_row
 
@@ -25,7 +26,7 @@ class Shards:
     """The shards of one frontier: `run` on one of them, `scatter` a batch over those it concerns."""
 
     def __init__(self, client: Client, config: FrontierConfig, replaced: Mapping[str, str] | None = None) -> None:
-        self.client: Any = client  # typed by redis-py as all that any protocol version may answer
+        self.client = Commands(client)
         self.config = config
         self.count = config.shards
         self._key = config.key

@@ -8,6 +8,7 @@ from time import monotonic
 from typing import Any, Final
 
 from crawler.frontier.config import FrontierConfig
+from crawler.frontier.server.failures import translating
 from crawler.frontier.server.server_check import infos
 
 REFRESH_SECONDS: Final = 1.0
@@ -63,7 +64,8 @@ class Backpressure:
     async def _share(self) -> float:
         if self._clock() - self._read_at >= REFRESH_SECONDS:
             self._read_at = self._clock()
-            servers = await infos(self._client, "memory", "server")
+            with translating():
+                servers = await infos(self._client, "memory", "server")
             self._memory = max(_used(server) for server in servers)
             self._look_who_answers(sorted(str(server.get("run_id", "")) for server in servers))
         return self._memory

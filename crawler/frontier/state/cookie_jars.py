@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from redis.exceptions import RedisError
-
-from crawler.frontier.server.outage import Outage
+from crawler.frontier.server.outage import RedisOutage
 from crawler.frontier.server.shards import Shards
 from crawler.policy.cookies import Changes, Records
 
@@ -27,7 +25,7 @@ class CookieJars:
     """Reads and merges jars, however long Redis is away: without its cookies a visit would begin another session.
     *ttl_ms*: a jar is forgotten so long after its last use, at the earliest half of it."""
 
-    def __init__(self, shards: Shards, outage: Outage, ttl_ms: int) -> None:
+    def __init__(self, shards: Shards, outage: RedisOutage, ttl_ms: int) -> None:
         self._shards = shards
         self._outage = outage
         self._ttl_ms = ttl_ms
@@ -40,11 +38,7 @@ class CookieJars:
         """The jar after *changes*. Cookies that others set meanwhile stay; of the same one the last set counts."""
         wishes: list[str | int] = [f"{host}/{session}", self._ttl_ms, MAX_COOKIES, len(changes.removed)]
         wishes += [*changes.removed, *(part for pair in changes.changed.items() for part in pair)]
-        while True:
-            try:
-                refused, found = await self._shards.run("cookies", self._shards.of_host(host), *wishes)
-                break
-            except (RedisError, OSError) as error:
-                await self._outage.wait(error)
+        shard = self._shards.of_host(host)
+        refused, found = await self._outage.insist(lambda: self._shards.run("cookies", shard, *wishes))
         texts = [part.decode() for part in found]
         return Jar(dict(zip(texts[::2], texts[1::2], strict=True)), int(refused))

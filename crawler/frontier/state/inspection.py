@@ -14,6 +14,7 @@ from msgpack.exceptions import UnpackException
 
 from crawler.frontier.messages import HostState, SpiderStats, WorkerState
 from crawler.frontier.server import keys
+from crawler.frontier.server.failures import translating
 from crawler.frontier.server.shards import Shards, pack, unpack
 from crawler.frontier.state.robots import Robots
 from crawler.frontier.state.tiers import read_learned
@@ -195,7 +196,8 @@ class Inspection:
             for _, queue in queues:
                 pipe.llen(self._shards.key(shard, f"q:{queue}"))
                 pipe.zcard(self._shards.key(shard, f"early:{queue}"))
-            counts = await pipe.execute()
+            with translating():
+                counts = await pipe.execute()
         lengths: Counter[str] = Counter()
         for (name, _), in_order, ahead in zip(queues, counts[::2], counts[1::2], strict=True):
             lengths[name] += in_order + ahead

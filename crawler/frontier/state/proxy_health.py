@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Final
 
-from redis.exceptions import RedisError
 from scrapy.statscollectors import StatsCollector
 
 from crawler import stats as names
+from crawler.frontier.errors import FrontierError
 from crawler.frontier.server.shards import Shards
 from crawler.policy.proxy_health import Health, HealthPolicy, State
 
@@ -105,7 +105,7 @@ class ProxyHealth:
         """Read the pool, and make a change; False when the record is another one by now."""
         try:
             now, made, flat = await self._shards.run("proxy_health", 0, pool, MEMORY_MS, *change)
-        except (RedisError, OSError) as error:
+        except FrontierError as error:
             self._stats.inc_value(names.REDIS_ERRORS)
             logger.debug("The health of pool %s is not shared now: %s", pool, error)
             if change:

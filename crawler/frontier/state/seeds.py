@@ -5,13 +5,14 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-from redis.exceptions import ResponseError
 from scrapy.settings import BaseSettings
 
 from crawler import config
 from crawler.errors import ConfigError
+from crawler.frontier.errors import FrontierRefusedError
+from crawler.frontier.server.failures import Commands
 from crawler.frontier.server.scripts import Client, Scripts
 
 Kind = Literal["list", "set", "zset"]
@@ -41,7 +42,7 @@ class Seeds:
         *,
         claim: Callable[[], str] | None = None,
     ) -> None:
-        self._client: Any = client
+        self._client = Commands(client)
         self._key = key
         self._leases = f"{{{key}}}:leases"
         self._kind = kind
@@ -65,7 +66,7 @@ class Seeds:
             flat = await self._scripts.run(
                 "take_seeds", [self._key, self._leases], self._kind, limit, self._claim(), self._lease_ms
             )
-        except ResponseError as error:
+        except FrontierRefusedError as error:
             raise await self._explained(error) from None
         return [Seed(handle, raw) for handle, raw in zip(flat[::2], flat[1::2], strict=True)]
 
@@ -83,11 +84,11 @@ class Seeds:
         count = {"list": self._client.llen, "set": self._client.scard, "zset": self._client.zcard}[self._kind]
         try:
             waiting = await count(self._key)
-        except ResponseError as error:
+        except FrontierRefusedError as error:
             raise await self._explained(error) from None
         return int(waiting) + int(await self._client.zcard(self._leases))
 
-    async def _explained(self, error: ResponseError) -> Exception:
+    async def _explained(self, error: FrontierRefusedError) -> Exception:
         if "WRONGTYPE" not in str(error):
             return error
         found = (await self._client.type(self._key)).decode()

@@ -14,7 +14,7 @@ from typing import Final
 from crawler import stats as names
 from crawler import tasks
 from crawler.storage.documents import StoredDocument
-from crawler.storage.outage import Outage, Stats
+from crawler.storage.outage import MongoOutage, Stats
 from crawler.storage.rejections import Rejection
 from crawler.storage.repository import Repository
 from crawler.storage.spool.claims import DAMAGED, usage
@@ -37,7 +37,9 @@ class SpoolFallback:
     again from its start: the database ignores what it knows.
     """
 
-    def __init__(self, spool: Spool, repository: Repository, outage: Outage, stats: Stats, batch_size: int) -> None:
+    def __init__(
+        self, spool: Spool, repository: Repository, outage: MongoOutage, stats: Stats, batch_size: int
+    ) -> None:
         self._spool = spool
         self._repository = repository
         self._outage = outage

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from crawler.storage.outage import Outage
+from crawler.storage.outage import MongoOutage
 from crawler.storage.spool.fallback import SpoolFallback
 
 
@@ -15,7 +15,9 @@ class HighWater:
     so that it does not flutter.
     """
 
-    def __init__(self, outage: Outage, detour: SpoolFallback | None, mark: float, brake: Callable[[str], None]) -> None:
+    def __init__(
+        self, outage: MongoOutage, detour: SpoolFallback | None, mark: float, brake: Callable[[str], None]
+    ) -> None:
         self._outage = outage
         self._detour = detour
         self._mark = mark

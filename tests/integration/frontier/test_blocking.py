@@ -10,9 +10,9 @@ import pytest
 from scrapy.settings import BaseSettings
 
 from crawler.frontier.config import FrontierConfig
+from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.server import blocking, connection
 from crawler.frontier.server.blocking import BlockingScripts
-from crawler.frontier.server.outage import UNAVAILABLE
 from crawler.frontier.server.shards import Shards
 from tests.integration.frontier.making import handles, message, timed
 
@@ -21,7 +21,7 @@ from tests.integration.frontier.making import handles, message, timed
 def test_a_server_that_is_away_is_an_error_that_is_waited_for(is_cluster: bool) -> None:
     settings = BaseSettings({"REDIS_URL": "redis://127.0.0.1:1", "REDIS_CLUSTER": is_cluster})
     shards = Shards(connection.connect(settings), FrontierConfig())
-    with pytest.raises(UNAVAILABLE):
+    with pytest.raises(FrontierUnavailableError):
         BlockingScripts(shards, partial(blocking.connect, settings)).on_handles("renew", [("0:1", 1)], "0")
 
 

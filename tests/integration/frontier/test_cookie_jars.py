@@ -6,9 +6,9 @@ import asyncio
 from typing import Any
 
 import pytest
-from redis.exceptions import ConnectionError as RedisConnectionError
 
 from crawler.frontier.config import FrontierConfig
+from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.state.cookie_jars import MAX_COOKIES, CookieJars
 from crawler.policy.cookies import Changes
@@ -77,7 +77,7 @@ async def test_it_waits_for_redis(frontier: Frontier, monkeypatch: pytest.Monkey
 
     async def sometimes_away(*arguments: Any) -> Any:
         if next(calls):
-            raise RedisConnectionError("away")
+            raise FrontierUnavailableError("away")
         return await run(*arguments)
 
     monkeypatch.setattr(frontier.shards, "run", sometimes_away)

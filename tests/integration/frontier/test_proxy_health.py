@@ -6,9 +6,9 @@ import asyncio
 from typing import Any
 
 import pytest
-from redis.exceptions import ConnectionError as RedisConnectionError
 
 from crawler import stats as names
+from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.state.proxy_health import VIEW_SECONDS, ProxyHealth
 from crawler.policy.proxy_health import HealthPolicy, State
 from tests.integration.frontier.making import Timed, timed
@@ -92,7 +92,7 @@ async def test_while_redis_is_away_a_worker_goes_by_what_it_saw(fleet: Fleet, mo
     await fleet.one.sick("homes")
 
     async def away(*_: Any) -> None:
-        raise RedisConnectionError("away")
+        raise FrontierUnavailableError("away")
 
     monkeypatch.setattr(fleet.frontier.shards, "run", away)
     assert [await fleet.one.failed("homes", "p:1") for _ in range(2)] == [0, 200]

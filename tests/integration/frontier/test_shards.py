@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from redis.asyncio.cluster import RedisCluster
-from redis.exceptions import ConnectionError as RedisConnectionError
 
+from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.messages import PushOutcome
 from crawler.frontier.state.seeds import Seeds
 from tests.integration.frontier.making import handles, message, timed
@@ -64,13 +64,13 @@ async def test_a_shard_that_is_away_costs_no_lease_of_another(
 
     async def half_away(name: str, shard: int, *arguments: Any) -> Any:
         if shard >= there:
-            raise RedisConnectionError("away")
+            raise FrontierUnavailableError("away")
         return await run(name, shard, *arguments)
 
     monkeypatch.setattr(world.frontier.shards, "run", half_away)
     assert {lease.id.partition(":")[0] for lease in await world.lease()} == {"0", "1"}
     there = 0
-    with pytest.raises(RedisConnectionError):
+    with pytest.raises(FrontierUnavailableError):
         await world.lease()
 
 

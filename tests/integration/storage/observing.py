@@ -12,7 +12,7 @@ from typing import Any
 from crawler.items import ProductItem
 from crawler.storage.config import StorageConfig
 from crawler.storage.connection import Database
-from crawler.storage.outage import Outage
+from crawler.storage.outage import MongoOutage
 from crawler.storage.repository import Repository
 from crawler.storage.writer import Writer
 
@@ -36,7 +36,7 @@ class RecordedStats:
 def a_writer(database: Database, stats: RecordedStats, *, retry_max_seconds: float = 1.0, **settings: Any) -> Writer:
     """Without a spool; it still has to be opened."""
     config = StorageConfig(**settings)
-    return Writer(Repository(database, config, stats), config, Outage(stats, "here", retry_max_seconds))
+    return Writer(Repository(database, config, stats), config, MongoOutage(stats, "here", retry_max_seconds))
 
 
 def at(seconds: float) -> datetime:

@@ -15,7 +15,7 @@ from crawler.items import Item, PageItem
 from crawler.storage.config import StorageConfig
 from crawler.storage.connection import Database
 from crawler.storage.documents import StoredDocument
-from crawler.storage.outage import Outage
+from crawler.storage.outage import MongoOutage
 from crawler.storage.repository import Repository, States, StoreResult
 from crawler.storage.values import UnstorableError
 from crawler.storage.writer import Writer
@@ -240,7 +240,7 @@ async def test_what_another_worker_writes_meanwhile_counts(
 ) -> None:
     config = StorageConfig(batch_ms=20)
     repository = Slow(database, config, stats)
-    slow = Writer(repository, config, Outage(stats, "here", 1))
+    slow = Writer(repository, config, MongoOutage(stats, "here", 1))
     new, changed, unchanged = "http://a.example/new", "http://a.example/changed", "http://a.example/unchanged"
     for url in (changed, unchanged):
         await writer.store(seen(0, url=url))

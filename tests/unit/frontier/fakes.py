@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
 from crawler.frontier.config import FrontierConfig
+from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.messages import Batch, Handle, Lease, Message, PushOutcome, Report, Take
 from crawler.worker.lease_book import Held
 
@@ -39,6 +40,13 @@ class Outage:
 
     async def wait(self, error: Exception) -> None:
         self.waited += 1
+
+    async def insist(self, call: Callable[[], Awaitable[Any]]) -> Any:
+        while True:
+            try:
+                return await call()
+            except FrontierUnavailableError as error:
+                await self.wait(error)
 
     def over(self) -> None:
         """Nothing to say."""

@@ -10,7 +10,7 @@ import pytest
 from bson.errors import InvalidDocument
 from pymongo.errors import AutoReconnect, InvalidOperation, OperationFailure, ServerSelectionTimeoutError
 
-from crawler.storage.outage import Outage, ServerError
+from crawler.storage.outage import MongoOutage, ServerError
 
 
 class Stats(Counter[str]):
@@ -52,14 +52,14 @@ def slept() -> Slept:
 
 
 @pytest.fixture
-def outage(stats: Stats, slept: Slept) -> Outage:
+def outage(stats: Stats, slept: Slept) -> MongoOutage:
     def clock() -> float:
         return 100.0 + sum(slept)
 
-    return Outage(stats, "db.example:27017", 4.0, sleep=slept, uniform=lambda _, high: high, clock=clock)
+    return MongoOutage(stats, "db.example:27017", 4.0, sleep=slept, uniform=lambda _, high: high, clock=clock)
 
 
-async def test_retries_with_growing_capped_pauses_until_served(outage: Outage, stats: Stats, slept: Slept) -> None:
+async def test_retries_with_growing_capped_pauses_until_served(outage: MongoOutage, stats: Stats, slept: Slept) -> None:
     errors = [AutoReconnect("a"), ServerSelectionTimeoutError("b"), OperationFailure("c", 13), ServerError("d")] * 2
     assert await outage.insist(failing(*errors)) == "served"
     assert list(slept) == pytest.approx([0.02 + pause for pause in (0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 4.0, 4.0)])
@@ -67,7 +67,7 @@ async def test_retries_with_growing_capped_pauses_until_served(outage: Outage, s
 
 
 async def test_says_once_that_it_is_away_and_once_that_it_is_back(
-    outage: Outage, stats: Stats, caplog: pytest.LogCaptureFixture
+    outage: MongoOutage, stats: Stats, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
     for _ in range(2):
@@ -80,14 +80,16 @@ async def test_says_once_that_it_is_away_and_once_that_it_is_back(
 
 
 @pytest.mark.parametrize("error", [InvalidDocument("bad"), InvalidOperation("closed"), ValueError("bug")])
-async def test_what_no_retry_cures_is_raised(outage: Outage, slept: Slept, error: Exception) -> None:
+async def test_what_no_retry_cures_is_raised(outage: MongoOutage, slept: Slept, error: Exception) -> None:
     with pytest.raises(type(error)):
         await outage.insist(failing(error))
     assert slept == []
     assert outage.since is None
 
 
-async def test_late_news_of_an_outage_that_is_over_is_only_counted(outage: Outage, stats: Stats, slept: Slept) -> None:
+async def test_late_news_of_an_outage_that_is_over_is_only_counted(
+    outage: MongoOutage, stats: Stats, slept: Slept
+) -> None:
     async def slow_failure() -> str:
         if not slept:
             await outage.insist(failing(AutoReconnect("closed")))  # meanwhile, another call

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from redis.exceptions import ConnectionError as RedisConnectionError
 
 from crawler import stats as names
+from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.messages import Message, PushOutcome, Report
 from crawler.worker.lease_endings import Bury, Move, Nack
 from crawler.worker.outbox import Outbox
@@ -102,7 +102,7 @@ async def test_one_that_fails_lets_the_other_end_before_both_are_tried_again(des
 
     def fail(name: str) -> None:
         if name == "report" and next(fails, False):
-            raise RedisConnectionError
+            raise FrontierUnavailableError
 
     desk.frontier.before = fail
     desk.outbox.report(Report(*PARENT, 1, 1, 200))
@@ -159,7 +159,7 @@ def test_no_page_is_acknowledged_before_its_children_are_stored(
     def during(name: str) -> None:
         post(desk, waiting, next(arriving, 0))
         if next(failing, False):
-            raise RedisConnectionError
+            raise FrontierUnavailableError
 
     def outcome(message: Message) -> PushOutcome:
         if next(refusing, False):
@@ -211,7 +211,7 @@ async def test_a_batch_that_failed_stays_in_front(desk: Desk) -> None:
 
     def fail(name: str) -> None:
         if next(failures, False):
-            raise RedisConnectionError
+            raise FrontierUnavailableError
 
     desk.frontier.before = fail
     desk.outbox.push(message(1), PARENT)

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 import pytest
-from redis.exceptions import ConnectionError as RedisConnectionError
 
 from crawler.frontier.config import FrontierConfig
+from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.messages import Handle
 from crawler.frontier.server.blocking import BlockingScripts
 from crawler.worker.lease_book import Held
@@ -32,7 +32,7 @@ class Scripts:
 
     def on_handles(self, name: str, handles: Sequence[Handle], *arguments: str) -> dict[Handle, bool]:
         if self.away:
-            raise RedisConnectionError("away")
+            raise FrontierUnavailableError("away")
         self.ran.append((name, list(handles), arguments))
         return {handle: handle not in self.gone for handle in handles}
 

@@ -8,9 +8,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from redis.exceptions import ConnectionError as RedisConnectionError
 from scrapy import Request
 
+from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.state.tiers import Change, Spent
 from crawler.policy.tiers import UNKNOWN, Learned, Tier
 from crawler.routing.host_rules import HostRules
@@ -61,7 +61,7 @@ class Fleet:
     def _call(self) -> None:
         if self.away:
             self.away -= 1
-            raise RedisConnectionError("away")
+            raise FrontierUnavailableError("away")
 
 
 class Desk:
@@ -133,7 +133,7 @@ async def test_what_was_spent_is_counted_once_whatever_fails() -> None:
     desk.keeper.spend("api", cost=2.5)
     desk.keeper.spend("browser")
     desk.fleet.away = 1
-    with pytest.raises(RedisConnectionError):
+    with pytest.raises(FrontierUnavailableError):
         await desk.keeper.refresh()
     desk.keeper.spend("api", requests=0, cost=0.5)
     await desk.keeper.refresh()

@@ -5,14 +5,13 @@ from __future__ import annotations
 import logging
 
 import pytest
-from redis.exceptions import MasterDownError, NoPermissionError, OutOfMemoryError, ReadOnlyError, ResponseError
 from scrapy.crawler import Crawler
 from scrapy.spiders import Spider
 from scrapy.statscollectors import MemoryStatsCollector
 
 from crawler import stats as names
-from crawler.errors import ServiceError
-from crawler.frontier.server.outage import Outage
+from crawler.frontier.errors import FrontierRefusedError, FrontierUnavailableError
+from crawler.frontier.server.outage import RedisOutage
 
 
 @pytest.mark.parametrize("failures", [1, 3])
@@ -23,13 +22,13 @@ async def test_however_many_calls_fail_it_is_one_outage(failures: int, caplog: p
         nonlocal forgotten
         forgotten += 1
 
-    outage = Outage(stats, lambda low, high: 0.0, forget)
+    outage = RedisOutage(stats, forget, lambda low, high: 0.0)
     outage.over()
     assert forgotten == 0
 
     with caplog.at_level(logging.WARNING):
         for _ in range(failures):
-            await outage.wait(ConnectionError("gone"))
+            await outage.wait(FrontierUnavailableError("gone"))
         assert bool(outage.on)
         assert forgotten == 1
         outage.over()
@@ -47,11 +46,11 @@ async def test_however_many_calls_fail_it_is_one_outage(failures: int, caplog: p
 async def test_it_is_over_once_no_call_has_failed_for_long_enough() -> None:
     """Of a Cluster some nodes answer while another is away."""
     stats, now = MemoryStatsCollector(Crawler(Spider)), 0.0
-    outage = Outage(stats, lambda low, high: 0.0, lambda: None, lambda: now, steady_seconds=6)
-    await outage.wait(ConnectionError("gone"))
+    outage = RedisOutage(stats, lambda: None, lambda low, high: 0.0, lambda: now, steady_seconds=6)
+    await outage.wait(FrontierUnavailableError("gone"))
     now = 4.0
     outage.over()
-    await outage.wait(ConnectionError("gone"))
+    await outage.wait(FrontierUnavailableError("gone"))
     now = 9.9
     outage.over()
     assert bool(outage.on)
@@ -60,21 +59,28 @@ async def test_it_is_over_once_no_call_has_failed_for_long_enough() -> None:
     assert not bool(outage.on)
 
 
-@pytest.mark.parametrize(
-    "error",
-    [ReadOnlyError("READONLY"), OutOfMemoryError("OOM"), MasterDownError("x"), ResponseError("MISCONF disk is full")],
-)
-async def test_refusals_that_pass_are_waited_for(error: Exception) -> None:
-    outage = Outage(MemoryStatsCollector(Crawler(Spider)), lambda low, high: 0.0, lambda: None)
-    await outage.wait(error)
-    assert outage.on
+async def test_a_call_is_repeated_until_it_is_served() -> None:
+    outage = RedisOutage(MemoryStatsCollector(Crawler(Spider)), lambda: None, lambda low, high: 0.0)
+    answers = iter([FrontierUnavailableError("gone"), FrontierUnavailableError("gone"), None])
+    seen: list[bool] = []
+
+    async def call() -> str:
+        seen.append(outage.on)
+        if (error := next(answers)) is not None:
+            raise error
+        return "served"
+
+    assert await outage.insist(call) == "served"
+    assert seen == [False, True, True]
+    assert not outage.on
 
 
-@pytest.mark.parametrize(
-    "error", [ResponseError("WRONGTYPE Operation against a key"), NoPermissionError("NOPERM"), ResponseError("ERR no")]
-)
-async def test_refusals_that_stay_end_the_worker(error: Exception) -> None:
-    outage = Outage(MemoryStatsCollector(Crawler(Spider)), lambda low, high: 0.0, lambda: None)
-    with pytest.raises(ServiceError) as ended:
-        await outage.wait(error)
-    assert str(error) in str(ended.value)
+async def test_a_refusal_is_no_outage() -> None:
+    outage = RedisOutage(MemoryStatsCollector(Crawler(Spider)), lambda: None, lambda low, high: 0.0)
+
+    async def call() -> None:
+        raise FrontierRefusedError("no")
+
+    with pytest.raises(FrontierRefusedError):
+        await outage.insist(call)
+    assert not outage.on

@@ -82,7 +82,6 @@ class Site:
         self.parsed: list[Any] = []
         self.origins: set[str] = set()
         outage = Outage()
-        outage.insist = lambda call: call()  # type: ignore[attr-defined]
         rules = SimpleNamespace(of=lambda request: HostRule("a.example", 0, 1))
         self.losses = Losses()
         worker = SimpleNamespace(

@@ -1,0 +1,75 @@
+"""Errors of redis-py as the frontier's own: outside of `frontier/` nobody knows the driver."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from redis.exceptions import (
+    AskError,
+    ClusterError,
+    OutOfMemoryError,
+    ReadOnlyError,
+    RedisClusterException,
+    RedisError,
+    ResponseError,
+    TryAgainError,
+)
+
+from crawler.frontier.errors import (
+    FrontierError,
+    FrontierFullError,
+    FrontierRefusedError,
+    FrontierUnavailableError,
+)
+
+# Refusals of a server that fails over, is full, or cannot write its disk: they end when somebody has seen to it.
+_PASSING: Final = (ReadOnlyError, OutOfMemoryError, ClusterError, TryAgainError, AskError)
+_PASSING_CODES: Final = ("MISCONF", "NOREPLICAS", "BUSY", "LOADING")
+
+
+def translated(error: Exception) -> FrontierError:
+    """The frontier's error for *error* of the driver."""
+    if isinstance(error, OutOfMemoryError):
+        return FrontierFullError(str(error))
+    if isinstance(error, ResponseError) and not _passes(error):
+        return FrontierRefusedError(f"Redis refuses what this worker asks for, and waiting would not help: {error}")
+    return FrontierUnavailableError(str(error) or type(error).__name__)
+
+
+def _passes(error: ResponseError) -> bool:
+    return isinstance(error, _PASSING) or str(error).startswith(_PASSING_CODES)
+
+
+@contextmanager
+def translating() -> Iterator[None]:
+    """Turns what the driver raises inside into the frontier's errors."""
+    try:
+        yield
+    except (RedisError, RedisClusterException, OSError) as error:
+        raise translated(error) from error
+
+
+class Commands:
+    """A client whose commands raise the frontier's errors. A pipeline of it needs `translating` around it."""
+
+    def __init__(self, client: Any) -> None:
+        self._client = client
+
+    def __getattr__(self, name: str) -> Any:
+        attribute = getattr(self._client, name)
+        if not callable(attribute):
+            return attribute
+
+        def command(*arguments: Any, **options: Any) -> Any:
+            result = attribute(*arguments, **options)
+            return _served(result) if inspect.iscoroutine(result) else result
+
+        return command
+
+
+async def _served(call: Coroutine[Any, Any, Any]) -> Any:
+    with translating():
+        return await call

@@ -1,0 +1,95 @@
+"""A server that is away: tried again with full jitter, said once when it goes and once when it is back."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable
+from time import monotonic
+from typing import ClassVar, TypeVar
+
+from crawler.policy.backoff import full_jitter
+
+FIRST_WAIT = 0.1  # seconds: the most before the second try
+T = TypeVar("T")
+
+
+class Outage(ABC):
+    """One server as all who call it see it: serving, or away since a moment.
+
+    It is back with the first call that is served when none has failed for *steady_seconds* (the nodes of a Cluster go
+    and come one by one). Subclasses say which *errors* mean that it is away, count them, and find the words.
+    """
+
+    errors: ClassVar[tuple[type[Exception], ...]]  # what a call raises that was not served
+
+    def __init__(
+        self,
+        *,
+        longest_wait: float,
+        shortest_wait: float,
+        steady_seconds: float = 0.0,
+        uniform: Callable[[float, float], float] = random.uniform,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self._longest_wait = longest_wait
+        self._shortest_wait = shortest_wait
+        self._steady_seconds = steady_seconds
+        self._uniform = uniform
+        self._sleep = sleep
+        self._clock = clock
+        self._failed = clock()
+        self.since: float | None = None  # on the injected clock; None = serving
+
+    @property
+    def on(self) -> bool:
+        """Whether the server is away."""
+        return self.since is not None
+
+    async def insist(self, call: Callable[[], Awaitable[T]]) -> T:
+        """The result of *call*, called until the server serves it; any other error is the caller's."""
+        attempt = 0
+        while True:
+            attempt += 1
+            began = self._clock()
+            try:
+                result = await call()
+            except self.errors as error:
+                self.failed(error, began)
+                await self.pause(attempt)
+            else:
+                self.over()
+                return result
+
+    async def pause(self, attempt: int) -> None:
+        """Sleep before try number *attempt* + 1."""
+        wait = full_jitter(attempt, FIRST_WAIT, self._longest_wait, self._uniform)
+        await self._sleep(self._shortest_wait + wait)
+
+    def failed(self, error: Exception, began: float) -> None:
+        """Note that a call was not served that began at *began*, on the injected clock."""
+        self.counted()
+        self._failed = self._clock()
+        if self.since is None:
+            self.since = began
+            self.gone(error)
+
+    def over(self) -> None:
+        """Note a call that was served."""
+        if self.since is not None and self._clock() - self._failed >= self._steady_seconds:
+            seconds, self.since = self._clock() - self.since, None
+            self.back(seconds)
+
+    @abstractmethod
+    def counted(self) -> None:
+        """Count one call that was not served."""
+
+    @abstractmethod
+    def gone(self, error: Exception) -> None:
+        """Say that the server is away."""
+
+    @abstractmethod
+    def back(self, seconds: float) -> None:
+        """Say that it serves again, after so many seconds."""

@@ -1,0 +1,73 @@
+"""Whoever uses the frontier meets its own errors: those that pass, and those that need a person."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import (
+    MasterDownError,
+    NoPermissionError,
+    OutOfMemoryError,
+    ReadOnlyError,
+    RedisClusterException,
+    ResponseError,
+)
+
+from crawler.frontier.errors import (
+    FrontierError,
+    FrontierFullError,
+    FrontierRefusedError,
+    FrontierUnavailableError,
+)
+from crawler.frontier.server.failures import Commands
+
+ERRORS = [
+    (ReadOnlyError("READONLY"), FrontierUnavailableError),
+    (OutOfMemoryError("OOM"), FrontierFullError),
+    (MasterDownError("x"), FrontierUnavailableError),
+    (ResponseError("MISCONF disk is full"), FrontierUnavailableError),
+    (ResponseError("LOADING"), FrontierUnavailableError),
+    (RedisConnectionError("refused"), FrontierUnavailableError),
+    (RedisClusterException("no node"), FrontierUnavailableError),
+    (ConnectionResetError("gone"), FrontierUnavailableError),
+    (TimeoutError(), FrontierUnavailableError),
+    (ResponseError("WRONGTYPE Operation against a key"), FrontierRefusedError),
+    (NoPermissionError("NOPERM"), FrontierRefusedError),
+    (ResponseError("ERR no"), FrontierRefusedError),
+]
+
+
+@pytest.mark.parametrize(("error", "expected"), ERRORS)
+async def test_what_the_driver_raises_is_the_frontiers(error: Exception, expected: type[FrontierError]) -> None:
+    async def get(key: str) -> None:
+        raise error
+
+    client: Any = SimpleNamespace(get=get)
+    with pytest.raises(FrontierError) as raised:
+        await Commands(client).get("key")
+    assert type(raised.value) is expected
+    assert raised.value.__cause__ is error
+    assert str(error) in str(raised.value)
+    assert str(raised.value)
+
+
+async def test_answers_and_what_is_no_command_pass_through() -> None:
+    async def get(key: str) -> str:
+        return key
+
+    client: Any = SimpleNamespace(get=get, name="here", pipeline=lambda transaction: transaction)
+    commands = Commands(client)
+    assert await commands.get("key") == "key"
+    assert (commands.name, commands.pipeline(transaction=False)) == ("here", False)
+
+
+async def test_a_bug_of_ours_stays_what_it_is() -> None:
+    async def get() -> None:
+        raise KeyError("ours")
+
+    client: Any = SimpleNamespace(get=get)
+    with pytest.raises(KeyError):
+        await Commands(client).get()
