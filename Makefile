@@ -4,7 +4,7 @@ BIN := .venv/bin
 STAMP := .venv/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo shop test lint format bench bench-storage extraction blocks bench-reparse docs clean chaos bench-fairness bench-pace bench-handlers bench-frontier bench-engine mutants
+.PHONY: help setup lock demo shop test lint format bench bench-storage extraction blocks bench-reparse docs clean chaos bench-fairness bench-pace bench-handlers bench-frontier bench-engine mutants compat
 
 help:  ## Show the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -84,6 +84,9 @@ mutants: $(STAMP)  ## Plant faults in the Lua scripts: the tests must find each 
 
 chaos: $(STAMP)  ## Workers killed and frozen at random: nothing lost, doubled or too early; writes docs/chaos.md
 	@$(BIN)/python -m tests.chaos $(ARGS)
+
+compat: $(STAMP)  ## Scrapy's own crawl tests, from its source distribution, on the fleet
+	@$(BIN)/python -m compat $(ARGS)
 
 clean:  ## Remove .venv and everything that runs left behind (the queue and the store of a laptop, too)
 	-$(BIN)/scrapy services stop --force

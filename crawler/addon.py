@@ -18,6 +18,7 @@ from scrapy.crawler import Crawler
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, Settings, default_settings
 from scrapy.utils.conf import closest_scrapy_cfg
 from scrapy.utils.misc import load_object
+from scrapy.utils.reactor import is_reactor_installed
 
 from crawler import components, config, defaults, moved
 from crawler.announcement import announcement
@@ -53,7 +54,7 @@ class Shoal:
         """What Scrapy reads before there is a crawler: the event loop and the log's format."""
         if not wanted(settings):
             return
-        if importlib.util.find_spec("uvloop") is not None:
+        if importlib.util.find_spec("uvloop") is not None and not is_reactor_installed():  # a script may have its own
             settings.set("ASYNCIO_EVENT_LOOP", defaults.ASYNCIO_EVENT_LOOP, priority=PRIORITY)
         LogAddon.update_pre_crawler_settings(settings)
 
@@ -158,11 +159,20 @@ def _tables(settings: BaseSettings) -> dict[str, Mapping[str, int]]:
         name: {path: place for path, place in table.items() if stored or path not in components.STORING}
         for name, table in (
             ("DOWNLOADER_MIDDLEWARES", components.DOWNLOADER_MIDDLEWARES),
-            ("SPIDER_MIDDLEWARES", components.SPIDER_MIDDLEWARES),
+            ("SPIDER_MIDDLEWARES", _spider_middlewares(settings)),
             ("EXTENSIONS", components.EXTENSIONS),
         )
     }
     return tables | ({"ITEM_PIPELINES": _pipelines(settings)} if stored else {})
+
+
+def _spider_middlewares(settings: BaseSettings) -> dict[str, int]:
+    """Ours; what sees how a page ends is nearer to the engine than all others, which may recover from each other."""
+    theirs = config.mapping(settings, "SPIDER_MIDDLEWARES").values()
+    ours = dict(components.SPIDER_MIDDLEWARES)
+    places = [int(place) - 1 for place in theirs if isinstance(place, int | float)]
+    ours[components.LINEAGE] = min([ours[components.LINEAGE], *places])
+    return ours
 
 
 def _pipelines(settings: BaseSettings) -> dict[str, int]:

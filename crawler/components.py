@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+LINEAGE: Final = "crawler.middlewares.spider.lineage.LineageMiddleware"
 MONGODB: Final = "crawler.pipelines.mongodb.MongoPipeline"
 
 # One value each; Scrapy's and scrapy-redis' own are replaced.

@@ -115,6 +115,8 @@ class Worker:
         await frontier.open()
         for advice in frontier.advice:
             logger.warning("Redis at %s: %s", address(server), advice)
+        if getattr(crawler.spider, "crawler", None) is None:  # a from_crawler that does without Scrapy's own
+            crawler.spider.crawler, crawler.spider.settings = crawler, crawler.settings  # type: ignore[union-attr]
         queue = load_object(queue_cls)(server=server, spider=crawler.spider, key=queue_key)
         worker = cls(crawler, server, frontier, queue)
         await worker.upkeep.first()

@@ -89,6 +89,14 @@ def test_others_may_be_switched_off() -> None:
     assert path not in enabled(of({"EXTENSIONS": {path: None}}), "EXTENSIONS")
 
 
+def test_how_a_page_ends_is_seen_nearer_to_the_engine_than_by_any_other() -> None:
+    settings = of({"SPIDER_MIDDLEWARES": {THEIRS: 3}})
+    assert enabled(settings, "SPIDER_MIDDLEWARES")[0] == components.LINEAGE
+    once = dict(settings.getdict("SPIDER_MIDDLEWARES"))
+    complete(settings)
+    assert settings.getdict("SPIDER_MIDDLEWARES") == once
+
+
 def test_mongodb_stands_behind_all_pipelines_of_the_project() -> None:
     assert enabled(of({"ITEM_PIPELINES": {THEIRS: 2_000}}), "ITEM_PIPELINES")[-1] == components.MONGODB
 
