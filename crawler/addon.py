@@ -52,7 +52,10 @@ class Shoal:
     @classmethod
     def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
         """What Scrapy reads before there is a crawler: the event loop and the log's format."""
-        if not wanted(settings):
+        if str(settings.get("FRONTIER_ENABLED")).strip().lower() not in {
+            "1",
+            "true",
+        }:  # what is neither is refused later
             return
         if importlib.util.find_spec("uvloop") is not None and not is_reactor_installed():  # a script may have its own
             settings.set("ASYNCIO_EVENT_LOOP", defaults.ASYNCIO_EVENT_LOOP, priority=PRIORITY)
@@ -187,6 +190,9 @@ def _pipelines(settings: BaseSettings) -> dict[str, int]:
 
 def _complete_components(settings: BaseSettings, name: str, ours: Mapping[str, int]) -> None:
     given = config.mapping(settings, name)
+    for key, place in given.items():
+        if place is not None and not isinstance(place, int | float):
+            raise ConfigError(f"{name}[{path_of(key)!r}]", place, "a number, or None to switch it off")
     keys = {path_of(key): key for key in given}
     for path, place in ours.items():
         key = _known(keys, path)

@@ -15,7 +15,7 @@ from scrapy.settings import Settings, default_settings
 from scrapy.utils.conf import build_component_list
 
 from crawler import components, defaults, moved
-from crawler.addon import ADDON, complete, completed
+from crawler.addon import ADDON, Shoal, complete, completed
 from crawler.errors import ConfigError
 from crawler.middlewares.spider.lineage import LineageMiddleware
 from crawler.worker.scheduler import Scheduler
@@ -82,6 +82,20 @@ def test_a_required_component_that_is_switched_off_is_refused_by_name(path: str)
     name = next(name for name, table in TABLES.items() if path in table)
     with pytest.raises(ConfigError, match=rf"{name}\['{path}'\] = None"):
         of({name: {path: None}})
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("place", ["first", [1], {}])
+def test_a_place_that_is_no_number_is_refused_by_name(name: str, place: Any) -> None:
+    with pytest.raises(ConfigError, match=rf"{name}\['{THEIRS}'\] = .* a number"):
+        of({name: {THEIRS: place}})
+
+
+def test_what_is_neither_true_nor_false_is_refused_by_name() -> None:
+    settings = project(FRONTIER_ENABLED="maybe")
+    Shoal.update_pre_crawler_settings(settings)
+    with pytest.raises(ConfigError, match="FRONTIER_ENABLED = 'maybe'"):
+        complete(settings)
 
 
 def test_others_may_be_switched_off() -> None:
