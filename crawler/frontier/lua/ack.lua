@@ -1,7 +1,8 @@
 #!lua flags=allow-oom
 -- ack: these requests are done, their effects are durable.
--- KEYS[1] the shard's tag. ARGV id and token (d, d) of each.
--- Result: 1 per request, 0 where the token is stale (or of a slot alone): nothing changes then. O(log in flight) each.
+-- KEYS[1]  the shard's tag
+-- ARGV[1...]  id and token (d, d) of each lease
+-- Result: of each DONE, or STALE (also for a slot alone): nothing changes then. O(log in flight) each.
 -- include: clock damage state tally hosts records release
 -- include window: seen
 -- include: ack
@@ -9,10 +10,5 @@ local records, ids = lookup_rows(1)
 local result = {}
 load_hosts_of(records, 0)
 for i, r in ipairs(records) do result[i] = ack(r, ids[i]) end
-save_records()
-save_acks()
-if DEDUPE == 'window' then save_seen() end
-save_hosts()
-save_tallies()
-save_state()
+save()
 return result

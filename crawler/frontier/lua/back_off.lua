@@ -1,7 +1,12 @@
 #!lua flags=allow-oom
--- back_off: a host's answer was a block page, which its report could not tell: a complaint like a 429 without Retry-After.
--- KEYS[1] the shard's tag. ARGV[1] host, ARGV[2] ms since the wire start, ARGV[3] the status that was reported, ARGV[4] '1'
--- when it complained of this request before, ARGV[5] a random number in [0, 1).
+-- back_off: a host's answer was a block page, which its report could not tell: a complaint like a 429 without
+-- Retry-After.
+-- KEYS[1]  the shard's tag
+-- ARGV[1]  host
+-- ARGV[2]  ms since the wire start
+-- ARGV[3]  the status that was reported
+-- ARGV[4]  '1' when it complained of this request before
+-- ARGV[5]  a random number in [0, 1)
 -- Result: for how many ms the host is left alone: by its breaker, below 0. O(streams of the host).
 -- include: clock damage state hosts adapt
 local h = host(ARGV[1])
@@ -13,7 +18,5 @@ if status ~= 429 and status ~= 503 then -- else the report was a complaint alrea
 end
 local opened = judge(h, p, wire, 0, false, true, tonumber(ARGV[5]))
 unsettled[ARGV[1]] = true
-save_paces()
-save_hosts()
-save_state()
-return opened > 1 and -opened or math.max(0, h[BLOCKED] - now)
+save()
+return opened > NOTED and -opened or math.max(0, h[BLOCKED] - now)

@@ -1,18 +1,20 @@
 #!lua flags=allow-oom
 -- bury: set a request aside as a dead letter.
--- KEYS[1] the shard's tag. ARGV[1] id, ARGV[2] token, ARGV[3] reason, ARGV[4] detail (msgpack, opaque here);
--- where they change: ARGV[5] priority, ARGV[6] body.
--- Result: 1, or 0 when the token is stale. O(log dead).
+-- KEYS[1]  the shard's tag
+-- ARGV[1]  id
+-- ARGV[2]  token
+-- ARGV[3]  reason
+-- ARGV[4]  detail (msgpack, opaque here)
+-- ARGV[5]  its new priority; without it and ARGV[6] neither changes
+-- ARGV[6]  its new body
+-- Result: DONE or STALE. O(log dead).
 -- include: clock damage state tally hosts members records lose release seen dead
 local id, r = held()
-if not r then return 0 end
+if not r then return STALE end
 release_unreported(r)
 local envelope = call('HGET', T .. ':body', id)
 if envelope and ARGV[6] then envelope = changed(envelope, ARGV[5], ARGV[6]) end
 if envelope then bury(id, r, envelope, ARGV[3], ARGV[4]) else lose(id, r) end
 forget_leases({id})
-save_seen()
-save_hosts()
-save_tallies()
-save_state()
-return 1
+save()
+return DONE

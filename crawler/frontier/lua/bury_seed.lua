@@ -1,13 +1,15 @@
 #!lua flags=allow-oom
 -- bury_seed: keep an entry of a start-URLs key that is no valid request.
--- KEYS[1] the tag of shard 0. ARGV[1] spider, ARGV[2] the entry, ARGV[3] reason, ARGV[4] detail (msgpack).
+-- KEYS[1]  the tag of shard 0
+-- ARGV[1]  spider
+-- ARGV[2]  the entry
+-- ARGV[3]  reason
+-- ARGV[4]  detail (msgpack)
 -- Result: 1. O(log dead).
 -- include: clock damage state tally records seen dead
 local head = struct.pack(HEAD_FORMAT, 0, 0, 0, 0, 0, 0, 0, 0)
 local seed = read_record(head .. names_of('', ARGV[1], '', '')) -- a stream only
 state.seq = state.seq + 1
 keep_letter('dead', state.seq, seed, string.rep('\0', 12) .. ARGV[2], ARGV[3], ARGV[4])
-save_seen()
-save_tallies()
-save_state()
+save()
 return 1

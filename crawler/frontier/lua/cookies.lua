@@ -1,8 +1,13 @@
 #!lua flags=allow-oom
 -- cookies: merge what one response changed into a session's jar, cookie by cookie, and read the jar.
--- KEYS[1] the tag of the host's shard. ARGV[1] jar, ARGV[2] ms after its last use when it is forgotten, ARGV[3] the most
--- cookies it holds, ARGV[4] how many are removed; then their names, then name, record, name, record...
--- T:cookies:<jar> HASH name -> record. Result: {cookies for which there was no room, {name, record...}}. O(cookies).
+-- KEYS[1]  the tag of the host's shard
+-- ARGV[1]  jar
+-- ARGV[2]  ms after its last use when it is forgotten
+-- ARGV[3]  the most cookies it holds
+-- ARGV[4]  how many are removed
+-- ARGV[5...]  the names of those, then name and record of each that is set
+-- T:cookies:<jar> HASH name -> record.
+-- Result: {cookies for which there was no room, {name, record...}}. O(cookies).
 local T, call = KEYS[1], redis.call
 local key, ttl, most, removed = T .. ':cookies:' .. ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local refused = 0

@@ -1,12 +1,12 @@
 #!lua flags=allow-oom
--- drop_dead: throw dead letters, or records of pages that are gone, away. Their fingerprints are forgotten: a link to the
--- page queues it anew.
--- KEYS[1] the shard's tag. ARGV[1] kind ('dead' or 'gone'), then ids. Result: 1 per letter, 0 where there is none (any
--- more). O(log dead) each.
+-- drop_dead: throw dead letters, or records of pages that are gone, away. Their fingerprints are forgotten: a link to
+-- the page queues it anew.
+-- KEYS[1]  the shard's tag
+-- ARGV[1]  kind: 'dead' or 'gone'
+-- ARGV[2...]  ids
+-- Result: 1 per letter, 0 where there is none (any more). O(log dead) each.
 -- include: clock damage state tally records seen dead
 local result = {}
 for i = 2, #ARGV do result[i - 1] = drop_letter(ARGV[1], ARGV[i]) and 1 or 0 end
-save_seen()
-save_tallies()
-save_state()
+save()
 return result

@@ -1,23 +1,20 @@
 #!lua flags=allow-oom
 -- give_back: return leases unused, to the place in the queue they had, uncharged.
--- KEYS[1] the shard's tag. ARGV id and token (d, d) of each.
--- Result: 1 per request, 0 where the token is stale. O(log queue) each.
+-- KEYS[1]  the shard's tag
+-- ARGV[1...]  id and token (d, d) of each lease
+-- Result: DONE or STALE of each. O(log queue) each.
 -- include: clock damage state tally hosts members queue records lose release requeue
 local records, ids = lookup_rows(1)
 load_hosts_of(records, 0)
 local result = {}
 for i, r in ipairs(records) do
-  result[i] = 0
+  result[i] = STALE
   if r and r[TOKEN] then
-    result[i] = 1
+    result[i] = DONE
     release_unreported(r)
     end_lease(ids[i], r)
     if r[STREAM] ~= '' then requeue(ids[i], r, uncharged(r), call('HGET', T .. ':body', ids[i])) end
   end
 end
-save_records()
-flush_queue()
-save_hosts()
-save_tallies()
-save_state()
+save()
 return result

@@ -1,8 +1,11 @@
 #!lua flags=allow-oom
 -- heartbeat: a worker lives.
--- KEYS[1] the tag of shard 0. ARGV[1] worker, ARGV[2] what it says of itself (opaque), '' when it leaves, then the
--- streams that it leases from.
--- T:workers ZSET worker -> ms of its last sign, T:workers:info HASH; T:streams ZSET stream -> ms when it was last served.
+-- KEYS[1]  the tag of shard 0
+-- ARGV[1]  worker
+-- ARGV[2]  what it says of itself (opaque), '' when it leaves
+-- ARGV[3...]  the streams that it leases from
+-- T:workers ZSET worker -> ms of its last sign, T:workers:info HASH worker -> what it says of itself.
+-- T:streams ZSET stream -> ms when it was last served.
 -- Result: now. O(log workers).
 -- include: clock damage state
 local FORGOTTEN_MS = 86400000
@@ -19,5 +22,5 @@ if #gone > 0 then
   call('ZREM', at, unpack(gone))
   call('HDEL', info, unpack(gone))
 end
-save_state()
+save()
 return now

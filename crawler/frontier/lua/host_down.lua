@@ -1,8 +1,13 @@
 #!lua flags=allow-oom
--- host_down: a host's circuit breaker opened; where it has been open for a whole term, what is queued there is given up.
--- KEYS[1] the shard's tag. ARGV[1] host, ARGV[2] ms of a term, ARGV[3] most requests per queue, ARGV[4] detail (msgpack).
+-- host_down: a host's circuit breaker opened; where it has been open for a whole term, what is queued there is given
+-- up.
+-- KEYS[1]  the shard's tag
+-- ARGV[1]  host
+-- ARGV[2]  ms of a term
+-- ARGV[3]  most requests per queue
+-- ARGV[4]  detail (msgpack)
+-- T:down:<host> STRING ms when it opened first; host_up deletes it, and so does a retry of its dead letters.
 -- Result: {ms since it opened first, requests made dead letters}. O(log dead) per request.
--- T:down:<host> STRING ms when it opened first; up deletes it, and so does a retry of its dead letters.
 -- include: clock damage state tally hosts members records seen dead
 local key, name, most, buried = T .. ':down:' .. ARGV[1], ARGV[1], tonumber(ARGV[3]), 0
 local head = struct.pack(HEAD_FORMAT, 0, 0, 0, 0, 0, 0, 0, 0)
@@ -39,8 +44,5 @@ if down >= tonumber(ARGV[2]) then
     end
   end
 end
-save_seen()
-save_hosts()
-save_tallies()
-save_state()
+save()
 return {down, buried}

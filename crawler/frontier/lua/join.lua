@@ -1,12 +1,12 @@
 #!lua flags=allow-oom
 -- join: a worker begins with a spider: it joins the crawl that is under way, or opens the next generation.
--- KEYS[1] the tag of shard 0.
--- ARGV[1] spider
--- ARGV[2] worker; '' only looks whether one with these arguments may join
--- ARGV[3] ms of silence after which a worker counts as dead
--- ARGV[4] 'over': nothing is queued, leased or delayed; 'under way': something is; 'endless': it waits for work
--- ARGV[5] the generation that was current when that was seen
--- ARGV[6] the spider's arguments (opaque)
+-- KEYS[1]  the tag of shard 0
+-- ARGV[1]  spider
+-- ARGV[2]  worker; '' only looks whether one with these arguments may join
+-- ARGV[3]  ms of silence after which a worker counts as dead
+-- ARGV[4]  'over': nothing is queued, leased or delayed; 'under way': something is; 'endless': it waits for work
+-- ARGV[5]  the generation that was current when that was seen
+-- ARGV[6]  the spider's arguments (opaque)
 -- T:current HASH spider -> generation; T:arguments HASH spider -> what ARGV[6] was; T:joined HASH worker -> spider.
 -- Result: generation, 1 when it was opened now, the arguments of the crawl; other ones than ARGV[6]: not joined.
 -- O(workers).
@@ -25,7 +25,7 @@ end
 local current = call('HGET', T .. ':current', spider) or '0'
 local arguments = call('HGET', T .. ':arguments', spider) or ARGV[6]
 if arguments ~= ARGV[6] and (running or ARGV[4] == 'under way') then
-  save_state()
+  save()
   return {current, 0, arguments}
 end
 if worker == '' then return {current, 0, ARGV[6]} end
@@ -35,5 +35,5 @@ if ARGV[4] == 'over' and not running and current == ARGV[5] then
 end
 call('HSET', T .. ':arguments', spider, ARGV[6])
 call('HSET', T .. ':joined', worker, spider)
-save_state()
+save()
 return {current, opened, ARGV[6]}

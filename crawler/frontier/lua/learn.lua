@@ -1,7 +1,11 @@
 #!lua flags=allow-oom
 -- learn: replace what is known of a host's tier, unless somebody else did meanwhile.
--- KEYS[1] the shard's tag. ARGV[1] host, ARGV[2] what it was, '' for nothing, ARGV[3] what it is (opaque here),
--- ARGV[4] ms for which an unchanged one is kept, ARGV[5] how many hosts are kept.
+-- KEYS[1]  the shard's tag
+-- ARGV[1]  host
+-- ARGV[2]  what it was, '' for nothing
+-- ARGV[3]  what it is (opaque here)
+-- ARGV[4]  ms for which an unchanged one is kept
+-- ARGV[5]  how many hosts are kept
 -- T:tiers HASH host -> that; T:tiers:at ZSET host -> ms of its last change, each its own.
 -- Result: 1, or 0 where ARGV[2] is out of date. O(log hosts).
 -- include: clock damage state
@@ -18,5 +22,5 @@ if #gone > 0 then
   call('ZREM', index, unpack(gone))
   call('HDEL', known, unpack(gone))
 end
-save_state()
+save()
 return 1

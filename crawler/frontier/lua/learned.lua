@@ -1,6 +1,8 @@
 #!lua flags=no-writes
 -- learned: the hosts whose tier has changed, oldest change first.
--- KEYS[1] the shard's tag. ARGV[1] only changes after that one, ARGV[2] how many.
+-- KEYS[1]  the shard's tag
+-- ARGV[1]  only changes after that one
+-- ARGV[2]  how many
 -- Result: {now, last change told, {host, what is known, host, ...}}. O(log hosts + hosts told).
 -- include: clock damage state
 local changes = call('ZRANGEBYSCORE', T .. ':tiers:at', '(' .. ARGV[1], '+inf', 'WITHSCORES', 'LIMIT', 0, ARGV[2])

@@ -1,13 +1,20 @@
 #!lua flags=allow-oom
 -- lease: hand out requests of hosts that may be visited now.
--- KEYS[1] the shard's tag. ARGV[1] how many, ARGV[2] worker, ARGV[3] '1' when a suspect may be given (alone), ARGV[4] '1'
--- when reap has just run, ARGV[5] what the worker states (see lib/rules), '' for nothing, ARGV[6] number of streams, then
--- these streams, then hosts to pass over.
--- Result: {} when reap is to run first, {0} when the worker is to state its rules first; else {born, now, ms until more may be due or -1, backlog, suspects waiting, then
--- {per request: id, record, envelope}}. O(log hosts) per request leased.
+-- KEYS[1]  the shard's tag
+-- ARGV[1]  how many
+-- ARGV[2]  worker
+-- ARGV[3]  '1' when a suspect may be given (alone)
+-- ARGV[4]  '1' when reap has just run
+-- ARGV[5]  what the worker states (see lib/rules), '' for nothing
+-- ARGV[6]  number of streams
+-- ARGV[7...]  these streams, then hosts to pass over
+-- Result: REAP_FIRST; STATE_FIRST: the worker is to state its rules; else {born, now, ms until more may be due or -1,
+-- backlog, suspects waiting, {per request: id, record, envelope}}. O(log hosts) per request leased.
 -- include: clock damage state tally hosts rules members records
-if ARGV[4] ~= '1' and state.alarm > 0 and state.alarm <= now then return {} end
-if ARGV[5] ~= '' and not is_live(call('ZSCORE', T .. ':rules', ARGV[5])) then return {0} end
+local REAP_FIRST = {}
+local STATE_FIRST = {0}
+if ARGV[4] ~= '1' and state.alarm > 0 and state.alarm <= now then return REAP_FIRST end
+if ARGV[5] ~= '' and not is_live(call('ZSCORE', T .. ':rules', ARGV[5])) then return STATE_FIRST end
 local limit, worker = tonumber(ARGV[1]), ARGV[2]
 local streams, passed_over, excluded = {}, {}, #ARGV - 6 - ARGV[6]
 for i = 7, 6 + ARGV[6] do streams[#streams + 1] = ARGV[i] end
@@ -205,7 +212,5 @@ if leased > 0 then
   wake_at(now + LEASE_MS)
 end
 local wait = leased < limit and visits > 0 and next_due() or 0
-save_hosts()
-save_tallies()
-save_state()
+save()
 return {state.born, now, wait, state.backlog, suspects, rows}

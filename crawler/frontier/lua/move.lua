@@ -1,11 +1,16 @@
 #!lua flags=allow-oom
 -- move: queue a leased request on another stream of its spider (another tier), under its id and uncharged.
--- KEYS[1] the shard's tag. ARGV[1] id, ARGV[2] token, ARGV[3] stream, ARGV[4] delay ms: without one it keeps its place in
--- time; where they change: ARGV[5] priority, ARGV[6] body.
--- Result: 1, or 0 when the token is stale. O(log delayed + log queue).
+-- KEYS[1]  the shard's tag
+-- ARGV[1]  id
+-- ARGV[2]  token
+-- ARGV[3]  stream
+-- ARGV[4]  delay ms; 0: it keeps its place in time
+-- ARGV[5]  its new priority; without it and ARGV[6] neither changes
+-- ARGV[6]  its new body
+-- Result: DONE or STALE. O(log delayed + log queue).
 -- include: clock damage state tally hosts members queue records lose release requeue
 local id, r = held()
-if not r then return 0 end
+if not r then return STALE end
 release_unreported(r)
 local envelope = call('HGET', T .. ':body', id)
 if envelope and ARGV[6] then envelope = changed(envelope, ARGV[5], ARGV[6]) end
@@ -21,8 +26,5 @@ else
   requeue(id, r, uncharged(r), envelope)
 end
 forget_leases({id})
-flush_queue()
-save_hosts()
-save_tallies()
-save_state()
-return 1
+save()
+return DONE

@@ -1,11 +1,17 @@
 #!lua flags=allow-oom
 -- nack: try a request again later, under the same id, uncharged: a retry is no crash.
--- KEYS[1] the shard's tag. ARGV[1] id, ARGV[2] token, ARGV[3] delay ms, ARGV[4] why ('' keeps the last reason); where
--- they change: ARGV[5] priority, ARGV[6] body. T:why HASH id -> why it was last put back, until it is done or dead.
--- Result: 1, or 0 when the token is stale. O(log delayed + log queue).
+-- KEYS[1]  the shard's tag
+-- ARGV[1]  id
+-- ARGV[2]  token
+-- ARGV[3]  delay ms
+-- ARGV[4]  why; '' keeps the last reason
+-- ARGV[5]  its new priority; without it and ARGV[6] neither changes
+-- ARGV[6]  its new body
+-- T:why HASH id -> why it was last put back, until it is done or dead.
+-- Result: DONE or STALE. O(log delayed + log queue).
 -- include: clock damage state tally hosts members queue records lose release requeue
 local id, r = held()
-if not r then return 0 end
+if not r then return STALE end
 
 -- What was put off without having been sent keeps its host's pace: a queue that nobody may fetch is not run through.
 release(r, (r[STARTED] > 0 or tonumber(ARGV[3]) > 0) and now or nil)
@@ -22,8 +28,5 @@ else
   requeue(id, r, deliveries, envelope)
 end
 forget_leases({id})
-flush_queue()
-save_hosts()
-save_tallies()
-save_state()
-return 1
+save()
+return DONE

@@ -1,7 +1,11 @@
 #!lua flags=allow-oom
 -- proxy_health: what the fleet knows of a pool's proxies, and one change to it if nobody was faster (compare and set).
--- KEYS[1] the tag of shard 0. ARGV[1] pool, ARGV[2] ms after the last change when all is forgotten; then, to change one,
--- ARGV[3] proxy, ARGV[4] its record as read ('' for none), ARGV[5] its new record ('' to forget it).
+-- KEYS[1]  the tag of shard 0
+-- ARGV[1]  pool
+-- ARGV[2]  ms after the last change when all is forgotten
+-- ARGV[3]  proxy to change; without it nothing is changed
+-- ARGV[4]  its record as read, '' for none
+-- ARGV[5]  its new record, '' to forget it
 -- T:proxies:<pool> HASH proxy -> record; a proxy that is not in it is good.
 -- Result: {now, 1 if the change was made, {proxy, record, proxy, record...}}. O(proxies that are not good).
 -- include: clock damage state
@@ -11,5 +15,5 @@ if ARGV[3] and (call('HGET', key, ARGV[3]) or '') == ARGV[4] then
   if ARGV[5] == '' then call('HDEL', key, ARGV[3]) else call('HSET', key, ARGV[3], ARGV[5]) end
   call('PEXPIRE', key, ARGV[2])
 end
-save_state()
+save()
 return {now, made, call('HGETALL', key)}

@@ -1,10 +1,13 @@
 #!lua
 -- push: accept a batch of requests, once per fingerprint and generation.
--- KEYS[1] the shard's tag. ARGV[1] '1' for children of leased work, never refused for fullness; ARGV[2] '1' while
--- memory is above its mark; ARGV[3] how many hosts there are, these hosts, then the requests, those of a host together:
--- not before ms (d), delay ms (I4), cap (H), burst (H), 1 to deduplicate (B), host, stream, generation, fingerprint in digits (each
--- length-prefixed), envelope.
--- Result: one number per request: 0 accepted, 1 duplicate, 2 duplicate of a dead letter, 3 queue full, 4 memory.
+-- KEYS[1]  the shard's tag
+-- ARGV[1]  '1' for children of leased work, never refused for fullness
+-- ARGV[2]  '1' while memory is above its mark
+-- ARGV[3]  how many hosts there are
+-- ARGV[4...]  these hosts, then the requests, those of a host together: not before ms (d), delay ms (I4), cap (H),
+--             burst (H), 1 to deduplicate (B), host, stream, generation, fingerprint in digits (each length-prefixed),
+--             envelope
+-- Result: of each ACCEPTED, DUPLICATE, DUPLICATE_DEAD (of a dead letter), FULL or MEMORY.
 -- O(1) per request, and one bucket of fingerprints split per LOAD accepted. Refused by the server at maxmemory.
 -- include: clock damage state tally hosts rules members queue seen
 local ROW = '>dI4HHBBc0Bc0Bc0Bc0h'
@@ -48,9 +51,5 @@ for i = first, #ARGV do
     end
   end
 end
-save_seen()
-flush_queue()
-save_hosts()
-save_tallies()
-save_state()
+save()
 return result

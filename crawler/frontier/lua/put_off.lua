@@ -1,15 +1,18 @@
 #!lua flags=allow-oom
--- put_off: return leases of pages whose requests found no room, to be tried again later, or once there is room; uncharged.
--- KEYS[1] the shard's tag. ARGV[1] delay ms, then id and token (d, d) of each.
--- Result: 1 per request, 0 where the token is stale. O(log delayed) each.
+-- put_off: return leases of pages whose requests found no room, to be tried again later, or once there is room;
+-- uncharged.
+-- KEYS[1]  the shard's tag
+-- ARGV[1]  delay ms
+-- ARGV[2...]  id and token (d, d) of each lease
+-- Result: DONE or STALE of each. O(log delayed) each.
 -- include: clock damage state tally hosts members queue records release
 local records, ids = lookup_rows(2)
 load_hosts_of(records, 0)
 local at, result = now + ARGV[1], {}
 for i, r in ipairs(records) do
-  result[i] = 0
+  result[i] = STALE
   if r and r[TOKEN] and r[STREAM] ~= '' then
-    result[i] = 1
+    result[i] = DONE
     release_unreported(r)
     end_lease(ids[i], r)
     local envelope = call('HGET', T .. ':body', ids[i])
@@ -18,8 +21,5 @@ for i, r in ipairs(records) do
     t.leased, t.delayed = t.leased - 1, t.delayed + 1
   end
 end
-save_records()
-save_hosts()
-save_tallies()
-save_state()
+save()
 return result

@@ -1,7 +1,8 @@
 #!lua flags=allow-oom
--- reap: take expired leases back, and queue what was delayed until now; a few of each per call. Any worker does this when
--- the alarm is due: there is no leader and no timer.
--- KEYS[1] the shard's tag. Result: 1. O(log in flight + log queue) each.
+-- reap: take expired leases back, and queue what was delayed until now; a few of each per call. Any worker does this
+-- when the alarm is due: there is no leader and no timer.
+-- KEYS[1]  the shard's tag
+-- Result: 1. O(log in flight + log queue) each.
 -- include: clock damage state tally hosts members queue records lose release requeue seen dead delayed
 local REAP_MOST, QUEUE_MOST = 8, 32
 
@@ -66,9 +67,5 @@ state.alarm = 0
 if expiry then wake_at(math.max(expiry, state.resumed + LEASE_MS)) end
 queue_due(':delayed')
 queue_due(':delayed:room')
-save_seen()
-flush_queue()
-save_hosts()
-save_tallies()
-save_state()
+save()
 return 1

@@ -1,9 +1,11 @@
 #!lua flags=allow-oom
 -- renew: prolong leases, unless a request has been on the wire for longer than the hard cap.
--- KEYS[1] the shard's tag. ARGV[1] '1' while storage is down: the time since the last renewal does not count towards
--- that cap; 'room' for pages that are done but for their requests, which find no room: as if they had never been
--- started, so that neither the cap nor a delivery is counted; ARGV[2...] id and token (d, d) of each.
--- Result: 1 per request, 0 where the token is stale or the cap is passed. O(log in flight) each.
+-- KEYS[1]  the shard's tag
+-- ARGV[1]  '1' while storage is down: the time since the last renewal does not count towards that cap; 'room' for pages
+--          that are done but for their requests, which find no room: as if they had never been started, so that neither
+--          the cap nor a delivery is counted; else '0'
+-- ARGV[2...]  id and token (d, d) of each lease
+-- Result: of each DONE, or STALE, also where the cap is passed. O(log in flight) each.
 -- include: clock damage state hosts records release
 local suspended, is_done = ARGV[1] == '1', ARGV[1] == 'room'
 local records, ids = lookup_rows(2)
@@ -18,11 +20,11 @@ for i, r in ipairs(records) do
     r[DELIVERIES], r[STARTED] = uncharged(r), 0
     call('HSET', T .. ':infl', ids[i], write_record(r))
   end
-  result[i] = 0
+  result[i] = STALE
   if r and (r[STARTED] == 0 or now - r[STARTED] < HARD_CAP_MS) then
     call('ZADD', T .. ':lease', now + LEASE_MS, ids[i])
-    result[i] = 1
+    result[i] = DONE
   end
 end
-save_state()
+save()
 return result

@@ -1,7 +1,9 @@
 #!lua flags=allow-oom
 -- retry_dead: queue dead letters, or pages that are gone, again with a fresh delivery count, under their ids.
--- KEYS[1] the shard's tag. ARGV[1] kind ('dead' or 'gone'), then ids. Result: 1 per letter, 0 where there is none (any
--- more) or it was a seed. O(log dead + log queue) each.
+-- KEYS[1]  the shard's tag
+-- ARGV[1]  kind: 'dead' or 'gone'
+-- ARGV[2...]  ids
+-- Result: 1 per letter, 0 where there is none (any more) or it was a seed. O(log dead + log queue) each.
 -- include: clock damage state tally hosts members queue records seen dead
 local kind, result = ARGV[1], {}
 for i = 2, #ARGV do
@@ -24,9 +26,5 @@ for i = 2, #ARGV do
     if kind == 'dead' then t.dead = t.dead - 1 else t.accepted = t.accepted + 1 end -- what was gone counts as done
   end
 end
-save_seen()
-flush_queue()
-save_hosts()
-save_tallies()
-save_state()
+save()
 return result

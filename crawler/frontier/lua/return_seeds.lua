@@ -1,6 +1,9 @@
 #!lua flags=allow-oom
 -- return_seeds: put leased entries back where they came from.
--- KEYS[1] the start-URLs key, KEYS[2] its leases, ARGV[1] its kind, ARGV[2...] handles, the last one first in a list.
+-- KEYS[1]  the start-URLs key
+-- KEYS[2]  its leases
+-- ARGV[1]  its kind: 'list', 'set' or 'zset'
+-- ARGV[2...]  handles, the last one first in a list
 -- Result: how many leases were still held. O(log n) each.
 local returned = 0
 for i = #ARGV, 2, -1 do

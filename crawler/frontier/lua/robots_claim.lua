@@ -1,15 +1,17 @@
 #!lua flags=allow-oom
 -- robots_claim: what the fleet knows of an origin's robots.txt, or the task to fetch it, for one worker at a time.
--- KEYS[1] the shard's tag. ARGV[1] origin, ARGV[2] who asks, ARGV[3] ms for which it alone may fetch (asking again
--- before they are over prolongs them).
--- Result: {'known', verdict, ms it stays fresh, status, body, ms since it could not be reached, or 0}, {'fetch', the last
--- again}, or {'wait'}: somebody else is fetching. O(1).
+-- KEYS[1]  the shard's tag
+-- ARGV[1]  origin
+-- ARGV[2]  who asks
+-- ARGV[3]  ms for which it alone may fetch (asking again before they are over prolongs them)
 -- T:robots:<origin> HASH verdict, status, until, since, body, sitemaps; T:robots:<origin>:lock STRING who fetches.
+-- Result: {'known', verdict, ms it stays fresh, status, body, ms since it could not be reached, or 0},
+-- {'fetch', the last again}, or {'wait'}: somebody else is fetching. O(1).
 -- include: clock damage state
 local key = T .. ':robots:' .. ARGV[1]
 local lock = key .. ':lock'
 local verdict, status, until_ms, since, body = unpack(call('HMGET', key, 'verdict', 'status', 'until', 'since', 'body'))
-save_state()
+save()
 local failing = (tonumber(since) or 0) > 0 and now - since or 0
 if verdict and body and (tonumber(until_ms) or 0) > now then
   return {'known', verdict, tonumber(until_ms) - now, tonumber(status) or 0, body, failing}

@@ -1,7 +1,10 @@
 #!lua flags=allow-oom
 -- settle: what a worker has to tell at one moment, in one call: start (on the wire), report and ack, in this order.
--- KEYS[1] the shard's tag. ARGV[1] a random number in [0, 1), ARGV[2] number of starts, ARGV[3] number of reports, then
--- the starts, the reports and the acks, as those scripts take them.
+-- KEYS[1]  the shard's tag
+-- ARGV[1]  a random number in [0, 1)
+-- ARGV[2]  number of starts
+-- ARGV[3]  number of reports
+-- ARGV[4...]  the starts, the reports and the acks, as those scripts take them
 -- Result: one number per row, as those scripts give it. O(log in flight + streams of the host) each.
 -- include: clock damage state tally hosts records start release adapt report
 -- include window: seen
@@ -18,11 +21,5 @@ for i, r in ipairs(records) do
     result[i] = ack(r, ids[i])
   end
 end
-save_records()
-save_acks()
-save_paces()
-if DEDUPE == 'window' then save_seen() end
-save_hosts()
-save_tallies()
-save_state()
+save()
 return result

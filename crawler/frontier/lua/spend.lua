@@ -1,6 +1,8 @@
 #!lua flags=allow-oom
 -- spend: count what tiers cost today.
--- KEYS[1] the tag of shard 0. ARGV tier, requests, cost of each. T:spent:<day> HASH <tier>:requests, <tier>:cost.
+-- KEYS[1]  the tag of shard 0
+-- ARGV[1...]  tier, requests, cost of each
+-- T:spent:<day> HASH <tier>:requests, <tier>:cost.
 -- Result: the whole day: {field, value, ...}. O(tiers).
 -- include: clock damage state
 local DAY_MS, KEPT_S = 86400000, 259200
@@ -10,5 +12,5 @@ for i = 1, #ARGV, 3 do
   call('HINCRBYFLOAT', key, ARGV[i] .. ':cost', ARGV[i + 2])
 end
 if #ARGV > 0 then call('EXPIRE', key, KEPT_S) end
-save_state()
+save()
 return call('HGETALL', key)

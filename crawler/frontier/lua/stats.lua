@@ -1,8 +1,8 @@
 #!lua flags=no-writes
 -- stats: the counters of every generation, and how many hosts could be visited now.
--- KEYS[1] the shard's tag.
--- Result: {born, now, seq, token, evicted, {{name, {field, value, ...}}...}, {{stream, hosts due, hosts waiting, suspects}...}}.
--- O(generations + streams * log hosts).
+-- KEYS[1]  the shard's tag
+-- Result: {born, now, seq, token, evicted, {{name, {field, value, ...}}...},
+-- {{stream, hosts due, hosts waiting, suspects}...}}. O(generations + streams * log hosts).
 -- include: clock damage state
 local generations, streams, known = {}, {}, {}
 for _, name in ipairs(call('SMEMBERS', T .. ':gens')) do

@@ -1,7 +1,9 @@
 #!lua flags=allow-oom
 -- sweep: forget hosts that have been idle for long, and the fingerprints of finished generations some time after their
 -- last work; a few per call.
--- KEYS[1] the shard's tag. ARGV spider, its current generation, spider, ... Result: how much is still to go. O(generations).
+-- KEYS[1]  the shard's tag
+-- ARGV[1...]  spider, its current generation, spider, ...
+-- Result: how much is still to go. O(generations).
 -- A generation is finished when it is not current and has nothing queued, leased or delayed. Its counters move to the
 -- generation '' of the stream; T:drop HASH set -> buckets keeps what is still to go.
 -- include: clock damage state hosts

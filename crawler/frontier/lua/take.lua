@@ -1,15 +1,22 @@
 #!lua flags=allow-oom
 -- take: a paced slot for a request that bypasses the queue (redirect hop, robots.txt, media).
--- KEYS[1] the shard's tag. ARGV[1] host, ARGV[2] delay ms, ARGV[3] cap, ARGV[4] burst, ARGV[5] worker, ARGV[6] its spider
--- or ''; then, when it goes under a lease, ARGV[7] id and token (d, d): in its slot if it still holds one, else the lease
--- is given a slot again.
--- Result: {wait ms, id, token}; wait 0: granted, report it under id and token; else ask again after wait ms; -1: the
+-- KEYS[1]  the shard's tag
+-- ARGV[1]  host
+-- ARGV[2]  delay ms
+-- ARGV[3]  cap
+-- ARGV[4]  burst
+-- ARGV[5]  worker
+-- ARGV[6]  its spider, or ''
+-- ARGV[7...]  when it goes under a lease, id and token (d, d) of that: in its slot while it holds one, else the lease
+--             is given a slot again
+-- Result: {wait ms, id, token}; wait GRANTED: report it under id and token; else ask again after wait ms; LOST: the
 -- lease is stale. While somebody waits the host is held for it. O(streams of the host).
 -- include: clock damage state hosts rules records
 local HOLD_MS, POLL_MS = 500, 250
+local GRANTED, LOST = 0, -1 -- instead of ms to wait
 local records, ids = lookup_rows(7)
 local r, id = records[1], ids[1]
-if id and not r then return {-1, 0, 0} end
+if id and not r then return {LOST, 0, 0} end
 local name = r and r[HOST] or ARGV[1]
 local h = host(name)
 local own = not r and {tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])}
@@ -21,15 +28,14 @@ local function wait_for()
   if holds_slot and r[RESERVED] == h[NEXT] and now <= r[START_BY] then at = h[BLOCKED] end -- its own turn, not used yet
   if at > now then return at - now end
   if not holds_slot and h[INFLIGHT] >= width(h) then return POLL_MS end
-  return 0
+  return GRANTED
 end
 
 local wait = math.ceil(wait_for())
 unsettled[name] = true
-if wait > 0 then
+if wait > GRANTED then
   h[HOLD] = math.max(h[HOLD], now + wait + HOLD_MS)
-  save_hosts()
-  save_state()
+  save()
   return {wait, 0, 0}
 end
 h[HOLD] = 0
@@ -44,6 +50,5 @@ if not r then
 end
 r[RESERVED], r[START_BY], r[RELEASED] = h[NEXT], now + START_MS, 0
 call('HSET', T .. ':infl', id, write_record(r))
-save_hosts()
-save_state()
-return {0, id, r[TOKEN]}
+save()
+return {GRANTED, id, r[TOKEN]}

@@ -1,8 +1,12 @@
 #!lua flags=allow-oom
 -- take_seeds: lease entries of a start-URLs key, so that a killed worker loses none; expired leases go back first.
--- KEYS[1] the start-URLs key, KEYS[2] its leases: ZSET claim, number, score, entry -> ms when it expires.
--- ARGV[1] 'list' (from the left), 'set' or 'zset' (highest score first); ARGV[2] how many; ARGV[3] a claim nobody else
--- uses; ARGV[4] lease ms. Result: {handle, entry, handle, entry...}. O(log n) each.
+-- KEYS[1]  the start-URLs key
+-- KEYS[2]  its leases: ZSET claim, number, score, entry -> ms when it expires
+-- ARGV[1]  'list' (from the left), 'set' or 'zset' (highest score first)
+-- ARGV[2]  how many
+-- ARGV[3]  a claim nobody else uses
+-- ARGV[4]  lease ms
+-- Result: {handle, entry, handle, entry...}. O(log n) each.
 local key, leases, kind, claim = KEYS[1], KEYS[2], ARGV[1], ARGV[3]
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)

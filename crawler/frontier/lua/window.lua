@@ -1,8 +1,10 @@
 #!lua flags=allow-oom
 -- window: forget the fingerprints whose window is over, some buckets per call.
--- KEYS[1] the shard's tag. ARGV[1] ms from the beginning of one pass over all buckets to that of the next.
+-- KEYS[1]  the shard's tag
+-- ARGV[1]  ms from the beginning of one pass over all buckets to that of the next
+-- T:gen:<spider>:<generation> HASH swept, swept_at: the bucket to go on with, 0 after the last one; when the pass
+-- began.
 -- Result: how many generations have buckets left in this pass. O(generations).
--- T:gen:<spider>:<generation> HASH swept, swept_at: the bucket to go on with, 0 after the last one; when the pass began.
 -- include: clock damage state seen
 local slice, left = 64, 0
 
@@ -30,6 +32,5 @@ for _, name in ipairs(call('SMEMBERS', T .. ':gens')) do
     call('HSET', key, 'swept', at, 'swept_at', began)
   end
 end
-save_seen()
-save_state()
+save()
 return left

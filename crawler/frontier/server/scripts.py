@@ -24,6 +24,10 @@ _LITERAL = r"(?:-?[\d.]+|'[^']*')"
 _CONSTANTS = re.compile(
     rf"^local ([A-Z][A-Z_]+(?:, [A-Z][A-Z_]+)*) = ({_LITERAL}(?:, {_LITERAL})*)(?: *--.*)?$", re.MULTILINE
 )
+_SAVES = re.compile(r"^local function (save_\w+)\(\)$", re.MULTILINE)
+_SAVE = re.compile(r"^( *)save\(\)$", re.MULTILINE)
+# In this order: each may still change what those behind it write.
+_ORDER = ("records", "acks", "paces", "seen", "queue", "hosts", "tallies", "state")
 _WRONG_TYPE = re.compile(r"WRONGTYPE.*\(\w+ (\{.*)\)")  # see lua/lib/damage.lua
 _TOKEN = re.compile(r"'(?:\\.|[^'\\])*'|--.*|\b[A-Z][A-Z_]+\b")
 
@@ -52,8 +56,17 @@ def inlined(text: str, constants: Mapping[str, float | str]) -> str:
     return _TOKEN.sub(replaced, _CONSTANTS.sub(note, text))
 
 
+def saving(body: str, parts: Sequence[str]) -> str:
+    """*body* with calls of all that *parts* have to write, each before what it may change, in place of its `save()`."""
+    found = {name for part in parts for name in _SAVES.findall(part)}
+    names = [name for name in (f"save_{what}" for what in _ORDER) if name in found]
+    if unknown := found.difference(names):
+        raise ValueError(f"lua/lib: {', '.join(unknown)} has no place in the order of saves")
+    return _SAVE.sub(lambda match: "\n".join(f"{match[1]}{name}()" for name in names), body)
+
+
 class Scripts:
-    """One script per operation: its first line, the parts it includes, its body.
+    """One script per operation: its first line, the parts it includes, its body, where `save()` writes what parts keep.
 
     *replaced* gives other texts by name: tests put a clock of their own in place of lib/clock.
     """
@@ -96,7 +109,7 @@ class Scripts:
             for part in names.split()
         ]
         parts = [self._source(f"lib/{part}") for part in included]
-        return "\n".join((shebang, inlined("\n".join((*parts, body)), self._constants)))
+        return "\n".join((shebang, inlined("\n".join((*parts, saving(body, parts))), self._constants)))
 
     def digest(self, name: str) -> str:
         """What the server knows the script by."""

@@ -1,15 +1,15 @@
 local acked = {}
 
--- Ends a lease whose request is done; 0 where the token is stale (or of a slot alone).
+-- Ends a lease whose request is done; STALE also for a slot alone.
 local function ack(r, id)
-  if not r or not r[TOKEN] or r[STREAM] == '' then return 0 end
+  if not r or not r[TOKEN] or r[STREAM] == '' then return STALE end
   release_unreported(r)
   local t = tally(r[STREAM], r[GENERATION])
   t.leased, t.done = t.leased - 1, t.done + 1
   if DEDUPE == 'window' then leave(seen_set(r[STREAM], r[GENERATION]), call('HGET', T .. ':body', id), now) end
   end_lease(id, r)
   acked[#acked + 1] = id
-  return 1
+  return DONE
 end
 
 local function save_acks()

@@ -1,11 +1,11 @@
--- How a host's answers change its pace, and its breaker. One variable is learned, DELAY; how many requests are in flight
--- follows from it and the host's latency, as in AutoThrottle. docs/politeness.md names the sources of the rule.
+-- How a host's answers change its pace, and its breaker. One variable is learned, DELAY; how many requests are in
+-- flight follows from it and the host's latency, as in AutoThrottle. docs/politeness.md names the sources of the rule.
 --
--- Without a complaint the delay goes half the way down to its floor with each answer (slow start). A complaint (429, 503, a
--- block page) makes it longer once per flight; then it comes back as CUBIC's window does: fast at first, slowly around the
--- pace that was complained of (PEAK), faster and faster beyond it. Answers count as far as the pace was what held the
--- requests up. Complaints that go on as often while the pace falls to half are not about the pace, which is given back;
--- as many as that are put up with from then on.
+-- Without a complaint the delay goes half the way down to its floor with each answer (slow start). A complaint (429,
+-- 503, a block page) makes it longer once per flight; then it comes back as CUBIC's window does: fast at first, slowly
+-- around the pace that was complained of (PEAK), faster and faster beyond it. Answers count as far as the pace was what
+-- held the requests up. Complaints that go on as often while the pace falls to half are not about the pace, which is
+-- given back; as many as that are put up with from then on.
 --
 -- What is remembered of a host that complained: T:pace HASH host -> these numbers (d), while HURT is not 0.
 --   PEAK     delay that was complained of last, ms     GROWN    the way back to it: 0 begins, 1 is there
@@ -20,6 +20,7 @@ local LESS, HALF = 0.8, 0.5 -- of the rate after a complaint, and after one in s
 local BACK_MS, BACK_ANSWERS = 35000, 12 -- the way back to the peak takes so long, and no fewer answers
 local TRIAL, TRIED_EVERY, MOST_TRIED, MOST_NOISE = 60, 3000, 0.34, 0.1
 local ALLOWED, MOST_DEBT, FADES, LEAST_NOISE, DENIED = 1.6, 5, 512, 0.01, 0.05
+local NOTED, CLOSED = 1, -1 -- what an answer did to the breaker; where it opened it: the ms for which
 local paces = {}
 
 local function pace_of(name, h)
@@ -86,8 +87,8 @@ local function begin_trial(p)
   p[TRYING], p[EVENTS], p[ANSWERS], p[DEBT] = 1, 0, 0, 0
 end
 
--- Complaints that are as many at half the pace are not about the pace: it is given back. A trial is made when complaints
--- have brought the pace down to half, and once in a while as long as some are put up with.
+-- Complaints that are as many at half the pace are not about the pace: it is given back. A trial is made when
+-- complaints have brought the pace down to half, and once in a while as long as some are put up with.
 local function try_noise(h, p)
   if p[TRYING] == 0 then
     if p[NOISE] > 0 and p[ANSWERS] >= TRIED_EVERY then
@@ -177,25 +178,25 @@ local function praise(h, p, wire)
   if h[DELAY] <= least(h) and p[NOISE] == 0 and p[ROW] == 0 and now - h[HURT] >= 60000 then forget(h, p) end
 end
 
--- A host that answers nothing but faults, or complaints, is left alone, for twice as long each time; then one request probes
--- it, and any other answer ends that. What was sent before the last opening says nothing new.
--- Returns for how many ms the breaker opened, -1 when it closed, else 1.
+-- A host that answers nothing but faults, or complaints, is left alone, for twice as long each time; then one request
+-- probes it, and any other answer ends that. What was sent before the last opening says nothing new.
+-- Returns for how many ms the breaker opened, CLOSED when it closed, else NOTED.
 local function judge(h, p, wire, status, fault, complaint, jitter)
-  if wire < h[TRIPPED] then return 1 end
+  if wire < h[TRIPPED] then return NOTED end
   local refuses = math.abs(p[ROW]) >= BREAKER_FAULTS
   if fault or (complaint and refuses) then
     if fault then h[STREAK] = math.max(math.min(h[STREAK], 0) - 1, -BREAKER_FAULTS) end
     local opens = h[TRIPS] > 0 or h[STREAK] <= -BREAKER_FAULTS or (complaint and refuses)
-    if BREAKER_FAULTS == 0 or not opens then return 1 end
+    if BREAKER_FAULTS == 0 or not opens then return NOTED end
     local pause = math.min(BREAKER_MS * 2 ^ h[TRIPS], BREAKER_MAX_MS) * (1 + jitter / 10)
     h[TRIPS], h[TRIPPED], h[BLOCKED] = math.min(255, h[TRIPS] + 1), now, math.max(h[BLOCKED], math.floor(now + pause))
     return h[BLOCKED] - now
   end
-  if status == 0 then return 1 end
+  if status == 0 then return NOTED end
   h[STREAK] = 0
-  if h[TRIPS] == 0 or refuses then return 1 end
+  if h[TRIPS] == 0 or refuses then return NOTED end
   h[TRIPS] = 0
-  return -1
+  return CLOSED
 end
 
 local function count(h, good)
@@ -214,6 +215,6 @@ local function adapt(h, p, wire, granted, latency, status, retry_after, fault, a
     praise(h, p, wire)
   end
   count(h, status > 0 and status ~= 429 and status < 500)
-  if fault == nil then return 1 end
+  if fault == nil then return NOTED end
   return judge(h, p, math.min(wire, granted), status, fault, complaint, jitter)
 end

@@ -1,12 +1,14 @@
 -- What stands in Redis and cannot be ours costs itself alone: it is set aside, named, and the work goes on without it.
--- T:damaged HASH '<key> <field>' -> what stood there (at most DAMAGED_MOST), T:damaged:<ms>:<key> a key of another type.
+-- T:damaged HASH '<key> <field>' -> what stood there (at most DAMAGED_MOST).
+-- T:damaged:<s>:<key>: a key of another type, as it was found at that second.
 local T = KEYS[1]
 local DAMAGED_MOST = 1000
 
 local function set_aside(name, value)
   local kept = redis.pcall('HLEN', T .. ':damaged')
   if type(kept) == 'number' and kept < DAMAGED_MOST then
-    redis.pcall('HSETNX', T .. ':damaged', name, value or '') -- a script that only reads cannot, and goes on all the same
+    -- A script that only reads cannot, and goes on all the same.
+    redis.pcall('HSETNX', T .. ':damaged', name, value or '')
   end
 end
 

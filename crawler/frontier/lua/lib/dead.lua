@@ -1,6 +1,7 @@
 -- What is kept of requests that came to nothing, by kind. T:<kind> HASH id -> msgpack map, T:<kind>:at ZSET id -> ms.
 --   dead  letters: somebody has to look at them; a bad entry of a start-URLs key has no host and no generation
---   gone  pages that the site refuses for good (404, 410 ...): they count as done, and are kept to be listed and retried
+--   gone  pages that the site refuses for good (404, 410 ...): they count as done, and are kept to be listed
+--        and retried
 local MOST = {dead = DEAD_LIMIT, gone = GONE_LIMIT}
 
 local function letter_of(kind, id)
@@ -33,7 +34,8 @@ local function drop_letter(kind, id)
   return true
 end
 
--- The oldest makes room: of a dead letter the fingerprint is forgotten then, what is gone stays known as what is done does.
+-- The oldest makes room: of a dead letter the fingerprint is forgotten then, what is gone stays known as what is done
+-- does.
 local function make_room(kind)
   if call('ZCARD', T .. ':' .. kind .. ':at') <= MOST[kind] then return end
   local oldest = call('ZRANGE', T .. ':' .. kind .. ':at', 0, 0)[1]

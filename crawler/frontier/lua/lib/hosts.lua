@@ -1,14 +1,22 @@
 -- Politeness state of hosts: T:hosts HASH host -> these numbers in this order, then its streams. In Lua it is an array
 -- (the cheapest table there is), read as h[NEXT].
---   NEXT      no request of this host may go out before (ms)      FLOOR, CRAWL  delay by the rules in force, Crawl-delay (below 0: nobody obeys it)
---   DELAY     ms between two wire starts, adapted                 CAP, WIDTH    concurrency by the rules in force; the same, for old releases
---   BLOCKED   quiet until (429, 503, Retry-After)                 INFLIGHT      slots held
---   HOLD      kept for a taken slot until                         LATENCY       running mean, ms
---   HURT      when its delay last grew, 0: nothing is held        OK, BAD       answers, for the success rate
---             against it (see lib/adapt)
---   TRIPPED   when its breaker last opened                        TRIPS         openings in a row, 0: it is closed
+--   NEXT      no request of this host may go out before (ms)
+--   DELAY     ms between two wire starts, adapted
+--   FLOOR     least delay by the rules in force
+--   CRAWL     Crawl-delay of its robots.txt; below 0: nobody obeys it
+--   BLOCKED   quiet until (429, 503, Retry-After)
+--   HOLD      kept for a reserved slot until
+--   HURT      when its delay last grew, 0: nothing is held against it (see lib/adapt)
+--   TRIPPED   when its breaker last opened
+--   PRIOR     NEXT before the last reservation
+--   CAP       concurrency by the rules in force
+--   WIDTH     the same, for old releases
+--   INFLIGHT  slots held
+--   LATENCY   running mean, ms
+--   OK, BAD   answers, for the success rate
 --   STREAK    faults in a row, below 0
---   BURST     how many may follow each other at once          PRIOR         NEXT before the last reservation
+--   TRIPS     openings of its breaker in a row, 0: it is closed
+--   BURST     how many may follow each other at once
 --   LEAD      priority of its most urgent request, as last seen
 --   STREAMS   '\n<stream>\n' for each stream on which requests of this host are queued
 --   RAW       what was read, false for a new host
@@ -126,8 +134,9 @@ local function reserve(h, again)
   h[NEXT] = now + START_MS + h[DELAY]
 end
 
--- When the next request may follow one that went out at wire: a token bucket of `burst`, filled by one each DELAY. NEXT is
--- its GCRA clock, less the burst. last: it is what the host was kept for last, so that PRIOR stands for all before it.
+-- When the next request may follow one that went out at wire: a token bucket of `burst`, filled by one each DELAY. NEXT
+-- is its GCRA clock, less the burst. last: it is what the host was kept for last, so that PRIOR stands for all before
+-- it.
 local function next_after(h, wire, last)
   local spare = burst(h) - 2
   local at = wire - spare * h[DELAY]
@@ -155,8 +164,8 @@ local function ready_at(h)
   return math.max(open_at(h), h[HOLD])
 end
 
--- When a host that waits for its delay is looked at: before that is over its rules may change, sooner where workers do not
--- agree on them. A rest is a rest.
+-- When a host that waits for its delay is looked at: before that is over its rules may change, sooner where workers do
+-- not agree on them. A rest is a rest.
 local look_ms
 local function look_at(h, at)
   if at - now <= SOON_MS then return at end
@@ -216,7 +225,8 @@ end
 
 -- A new host of which nothing was accepted in the end.
 local function is_blank(h)
-  return not h[RAW] and is_idle(h) and h[NEXT] + h[DELAY] + h[CRAWL] + h[HOLD] + h[HURT] + h[BLOCKED] == 0 and h[CAP] == 1 and h[BURST] == 1
+  local paced = h[NEXT] + h[DELAY] + h[CRAWL] + h[HOLD] + h[HURT] + h[BLOCKED] ~= 0 or h[CAP] ~= 1 or h[BURST] ~= 1
+  return not h[RAW] and is_idle(h) and not paced
 end
 
 -- When an idle host's pace no longer matters. A Crawl-delay is not asked for again while its robots.txt is fresh.

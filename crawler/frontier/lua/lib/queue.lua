@@ -1,5 +1,6 @@
 -- Queued requests. A host with work on a stream is in exactly one of three sets of that stream:
--- T:due:<stream> ZSET host -> ms due - priority*STEP_MS    T:wait:<stream> ZSET host -> ms when it may be looked at again
+-- T:due:<stream> ZSET host -> ms due - priority*STEP_MS
+-- T:wait:<stream> ZSET host -> ms when it may be looked at again
 -- T:park:<stream> SET of the hosts at their cap: what frees a slot files them again
 -- T:q:<place> LIST of entries in the order of their scores (ms queued - priority*STEP_MS) and ids: urgent first,
 -- yet age outweighs any priority in time. T:early:<place> ZSET entry -> score takes those that belong before the
@@ -42,7 +43,7 @@ local function write_run(stream, name)
   end
 end
 
-local function flush_queue()
+local function save_queue()
   if run.count == 0 then return end
   local stream, name, h = run.stream, run.host, host(run.host)
   write_run(stream, name)
@@ -60,7 +61,7 @@ end
 
 -- Ends the run of another host or stream, so that this host's streams are known.
 local function turn_to(stream, name)
-  if run.count > 0 and (run.host ~= name or run.stream ~= stream) then flush_queue() end
+  if run.count > 0 and (run.host ~= name or run.stream ~= stream) then save_queue() end
 end
 
 local function enqueue(stream, name, score, member, priority)
@@ -71,7 +72,8 @@ local function enqueue(stream, name, score, member, priority)
   if priority > run.best then run.best = priority end
 end
 
--- Where a retry belongs: beside the first in its host's queue, or one host's retries would all wait for its first visits.
+-- Where a retry belongs: beside the first in its host's queue, or one host's retries would all wait for its first
+-- visits.
 local function retry_score(stream, name, priority)
   local place = place_of(stream, name)
   local head = call('LINDEX', T .. ':q:' .. place, 0)

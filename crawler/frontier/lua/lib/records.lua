@@ -11,6 +11,7 @@ local HEAD_FORMAT = '<dddddBBH'
 local RECORD_FORMAT = '<dddddBBHBc0Bc0Bc0'
 local NAMES_FORMAT = 'Bc0Bc0Bc0Bc0'
 local NAMES_AT = 45 -- behind the head
+local STALE, DONE = 0, 1 -- what became of a call on a lease; STALE: it is another one's by now, nothing changes
 
 local function if_whole(raw, ok, ...)
   return ok and {raw, ...}

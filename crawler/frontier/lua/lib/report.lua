@@ -1,15 +1,15 @@
--- What a report does; row: id (d), token (d), ms since wire start (I4), latency ms (I4), status or 0 (H), Retry-After ms
--- (I4), and a sum (B): 1 to keep the slot for a follow-up request, 2 when the host is not to blame (a proxy failed): then
--- its pace stays as it is, 4 when it is, though it did not answer, 8 when it complained of this request before, 16 when
--- another site led here, 32 when it redirected here; then the origin ("https:443"), with a fault, and with the first good
--- answer of an origin that the worker saw. jitter: a random number in [0, 1).
+-- What a report does; row: id (d), token (d), ms since wire start (I4), latency ms (I4), status or 0 (H), Retry-After
+-- ms (I4), and a sum (B): 1 to keep the slot for a follow-up request, 2 when the host is not to blame (a proxy failed):
+-- then its pace stays as it is, 4 when it is, though it did not answer, 8 when it complained of this request before, 16
+-- when another site led here, 32 when it redirected here; then the origin ("https:443"), with a fault, and with the
+-- first good answer of an origin that the worker saw. jitter: a random number in [0, 1).
 -- T:answers HASH host -> '\n<origin>\n' for each of its origins that ever gave a good answer, MOST_ORIGINS at most.
--- Returns 0 where the token is stale or the slot was freed before, else 1; where it opened the host's breaker the ms for
--- which it did, -1 where it closed that.
+-- Returns STALE where the token is, or the slot was freed before, else NOTED; where it opened the host's breaker the ms
+-- for which it did, CLOSED where it closed that.
 local MOST_ORIGINS = 200 -- bytes
 
--- Whether a fault is the host's own: not one of a port that never answered beside another that did, and none of requests
--- that other sites sent to a host which never answered, or redirected to it.
+-- Whether a fault is the host's own: not one of a port that never answered beside another that did, and none of
+-- requests that other sites sent to a host which never answered, or redirected to it.
 local function is_own(name, origin, flags)
   if origin == '' then return true end
   if flags >= 32 then return false end
@@ -26,9 +26,9 @@ local function note_origin(name, origin)
 end
 
 local function report(r, id, row, jitter)
-  if not r or r[RELEASED] == 1 then return 0 end
+  if not r or r[RELEASED] == 1 then return STALE end
   local elapsed, latency, status, retry_after, flags = struct.unpack('<I4I4HI4B', row, 17)
-  local h, wire, answer = host(r[HOST]), now - elapsed, 1
+  local h, wire, answer = host(r[HOST]), now - elapsed, NOTED
   local again, origin = (flags % 16 >= 8 or r[STATUS] == 429 or r[STATUS] == 503) and 1 or 0, string.sub(row, 32)
   local fault = flags % 8 >= 4 or (status >= 500 and not (status == 503 and retry_after > 0))
   if fault and not is_own(r[HOST], origin, flags) then fault = nil end

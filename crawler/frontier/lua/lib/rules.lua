@@ -1,9 +1,9 @@
--- By which rules hosts are visited: a request goes out under the strictest that a live worker of a spider with work on its
--- host states for it. What one statement says of a host is looked up by name, so that nothing is kept per host and worker;
--- workers with equal rules share a statement.
--- T:rules ZSET '<spider>:<digest>:<delay ms>:<cap>:<burst>:<1: obeys robots.txt>:<1: has exceptions>' -> ms when a worker
--- last stated it; T:rules:<digest> HASH '=<host>', or '<domain>' for all hosts in it without nearer ones -> delay (I4),
--- cap (H), burst (H).
+-- By which rules hosts are visited: a request goes out under the strictest that a live worker of a spider with work on
+-- its host states for it. What one statement says of a host is looked up by name, so that nothing is kept per host and
+-- worker; workers with equal rules share a statement.
+-- T:rules ZSET '<spider>:<digest>:<delay ms>:<cap>:<burst>:<1: obeys robots.txt>:<1: has exceptions>' -> ms when a
+-- worker last stated it; T:rules:<digest> HASH '=<host>', or '<domain>' for all hosts in it without nearer ones ->
+-- delay (I4), cap (H), burst (H).
 -- Where nobody states anything the strictest wish of the spiders that have work on a host counts, the only one may also
 -- relax it.
 local SILENT_MS = 12000 -- several statements missed: a killed worker's rules, and the delays by them, end within 15 s
@@ -18,8 +18,8 @@ local function read_statement(text)
   local spider, digest, delay, cap, burst, obeys, special =
     string.match(text, '^([^:]*):(%x+):(%d+):(%d+):(%d+):([01]):([01])$')
   return spider and {
-    spider = spider, key = T .. ':rules:' .. digest, delay = tonumber(delay), cap = tonumber(cap), burst = tonumber(burst),
-    obeys = obeys == '1', special = special == '1',
+    spider = spider, key = T .. ':rules:' .. digest, obeys = obeys == '1', special = special == '1',
+    delay = tonumber(delay), cap = tonumber(cap), burst = tonumber(burst),
   }
 end
 

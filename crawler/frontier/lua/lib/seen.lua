@@ -17,7 +17,8 @@ local function load_set(name)
   local key = T .. ':gen:' .. name
   local row = call('HMGET', key, 'set', 'mode', 'buckets', 'seen')
   local set = {
-    key = key, uid = row[1], mode = (LOAD[row[2]] or row[2] == 'bloom') and row[2] or DEDUPE, buckets = tonumber(row[3]), seen = tonumber(row[4]) or 0, span = 1,
+    key = key, uid = row[1], buckets = tonumber(row[3]), seen = tonumber(row[4]) or 0, span = 1,
+    mode = (LOAD[row[2]] or row[2] == 'bloom') and row[2] or DEDUPE,
   }
   if set.uid and (not tonumber(set.uid) or not set.buckets or set.buckets < 1) then
     set_aside(key, cjson.encode(row))
@@ -50,8 +51,8 @@ local function bucket_of(set, bits)
   return bucket < set.buckets and bucket or bucket - set.span
 end
 
--- Decimal digits modulo a power of two up to 2^22, without leaving the 53 exact bits of a Lua number. 2^15 divides 10^15:
--- up to that, the last 15 digits tell.
+-- Decimal digits modulo a power of two up to 2^22, without leaving the 53 exact bits of a Lua number. 2^15 divides
+-- 10^15: up to that, the last 15 digits tell.
 local function modulo(digits, span)
   if span <= 32768 then return tonumber(string.sub(digits, -15)) % span end
   local high = tonumber(string.sub(digits, 1, -10)) or 0

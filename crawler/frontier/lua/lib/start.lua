@@ -1,10 +1,10 @@
--- Charges a delivery; 0 where the token is stale. on_wire: it has just gone out, so that the host's next request may
--- follow it by the delay instead of the latest moment it could have started. Else 0, too, where the host has pushed back
--- since it was leased: it is not to be sent.
+-- Charges a delivery; STALE where the token is. on_wire: it has just gone out, so that the host's next request may
+-- follow it by the delay instead of the latest moment it could have started. Else STALE, too, where the host has pushed
+-- back since it was leased: it is not to be sent.
 local function start(r, id, on_wire)
-  if not r then return 0 end
+  if not r then return STALE end
   if r[STARTED] == 0 then
-    if not on_wire and host(r[HOST])[BLOCKED] > now then return 0 end
+    if not on_wire and host(r[HOST])[BLOCKED] > now then return STALE end
     r[STARTED], r[DELIVERIES] = now, math.min(255, r[DELIVERIES] + 1)
     changed_records[id] = r
   end
@@ -16,5 +16,5 @@ local function start(r, id, on_wire)
       unsettled[r[HOST]] = true
     end
   end
-  return 1
+  return DONE
 end

@@ -3,12 +3,13 @@
 --   clock, offset   ms of the last script, what was added to TIME  sets        the last set of fingerprints opened
 --   resumed         ms when work went on after a silence           backlog     queued and delayed requests
 --   evicted         dead letters lost to DEAD_LIMIT                suspects    requests that wait to be leased alone
---   alarm           ms when reap has to look, 0 for never: no later than the first lease expires or delayed request is due
+--   alarm           ms when reap has to look, 0 for never: no later than the first lease expires, or the first delayed
+--                   request is due
 --   early           requests queued before the end of their host's list
 --   stepped         ms since when time is known to have passed evenly: there may have been a step of the clock before
 local STATE, STATE_BYTES, STEP_AFTER_MS = '<dddddddddddddd', 112, 4500
 local raw_state = call('GET', T .. ':state') or string.rep('\0', STATE_BYTES)
-if #raw_state < STATE_BYTES then raw_state = raw_state .. string.rep('\0', STATE_BYTES - #raw_state) end -- an older release's
+raw_state = raw_state .. string.rep('\0', STATE_BYTES - #raw_state) -- an older release's is shorter
 
 local function read_state(raw)
   local schema, born, clock, offset, resumed, seq, token, sets, backlog, evicted, suspects, alarm, early,
@@ -21,12 +22,12 @@ local function read_state(raw)
 end
 
 local function write_state(s)
-  return struct.pack(STATE, s.schema, s.born, s.clock, s.offset, s.resumed, s.seq, s.token, s.sets, s.backlog, s.evicted,
-    s.suspects, s.alarm, s.early, s.stepped)
+  return struct.pack(STATE, s.schema, s.born, s.clock, s.offset, s.resumed, s.seq, s.token, s.sets, s.backlog,
+    s.evicted, s.suspects, s.alarm, s.early, s.stepped)
 end
 
--- What a new shard begins with; where there is work its numbers go on beyond any that were given out, and what is not known
--- counts as there: 0 would be believed.
+-- What a new shard begins with; where there is work its numbers go on beyond any that were given out, and what is not
+-- known counts as there: 0 would be believed.
 local function state_without_one()
   local s = read_state(string.rep('\0', STATE_BYTES))
   local names = call('SMEMBERS', T .. ':gens')

@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from crawler.frontier.config import DEDUPE_MODES, FrontierConfig
-from crawler.frontier.server.scripts import Scripts, inlined, source
+from crawler.frontier.server.scripts import Scripts, inlined, saving, source
 
 LUA = files("crawler.frontier") / "lua"
 NAMES = sorted(entry.name.removesuffix(".lua") for entry in LUA.iterdir() if entry.name.endswith(".lua"))
@@ -50,9 +50,52 @@ def test_a_script_says_what_it_takes_gives_and_costs(name: str) -> None:
     assert text.startswith("#!lua")
     header = "\n".join(line for line in text.splitlines()[1:] if line.startswith("--"))
     assert header.startswith(f"-- {name}: ")
-    assert "KEYS[1]" in header
     assert "Result:" in header
     assert "O(" in header
+    assert max(len(line) for line in text.splitlines()) <= 120
+
+
+def body_of(name: str) -> str:
+    """A script without its header."""
+    return "\n".join(line for line in source(name).splitlines() if not line.startswith(("#!", "--")))
+
+
+@pytest.mark.parametrize("table", ["KEYS", "ARGV"])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_script_has_a_line_for_each_key_and_argument(name: str, table: str) -> None:
+    listed = re.findall(rf"(?m)^-- {table}\[(\d+)(\.\.\.)?\]  \S", source(name))
+    assert [int(number) for number, _ in listed] == list(range(1, len(listed) + 1))
+    assert not any(more for _, more in listed[:-1]), "only the last line stands for more"
+    body = body_of(name)
+    read = {int(number) for number in re.findall(rf"\b{table}\[(\d+)\]", body)}
+    if table == "KEYS":
+        read.add(1)  # the tag: by lib/damage
+    elif "held()" in body:
+        read |= {1, 2}
+    rows = re.search(rf"#{table}|\bunpack\({table}|lookup_rows\(", body) if table == "ARGV" else None
+    takes_more = bool(listed and listed[-1][1])
+    assert takes_more == bool(rows)
+    assert max(read, default=0) <= len(listed)
+    assert read | ({len(listed)} if takes_more else set()) == set(range(1, len(listed) + 1)), "each of them is read"
+
+
+def test_no_line_of_a_part_is_too_long() -> None:
+    for entry in (LUA / "lib").iterdir():
+        assert max(len(line) for line in entry.read_text().splitlines()) <= 120, entry.name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_script_saves_all_that_its_parts_keep(name: str) -> None:
+    by_hand = set(re.findall(r"\bsave_\w+", body_of(name)))
+    assert by_hand <= ({"save_state"} if name in {"rules", "sweep"} else set()), "save() knows what, and in which order"
+    assert not re.search(r"\bsave\(\)", built(name)), "a line that was not replaced"
+
+
+def test_what_is_saved_first_may_still_change_what_is_saved_later() -> None:
+    parts = ["local function save_state()\nend", "local function save_hosts()\nend"]
+    assert saving("  save()\nreturn 1", parts) == "  save_hosts()\n  save_state()\nreturn 1"
+    with pytest.raises(ValueError, match="save_other"):
+        saving("save()", ["local function save_other()\nend"])
 
 
 @pytest.mark.parametrize("name", NAMES)
