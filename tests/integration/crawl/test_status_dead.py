@@ -55,7 +55,12 @@ def test_status_shows_counters_hosts_and_workers(fleet: Fleet) -> None:
 async def test_status_tells_tiers_apart(fleet: Fleet) -> None:
     async with open_frontier(fleet.redis_url, fleet.key) as frontier:
         await frontier.push(
-            [Message(host="shop.example", stream="products:browser", spider="products", body=b"x", fingerprint=9)]
+            [
+                Message(
+                    host="shop.example", stream="products:browser", spider="products", body=b"x", fingerprint=number
+                )
+                for number in (9, 10)
+            ]
         )
         tiers = Tiers(frontier.shards, keep_ms=1_000)
         await tiers.learn("shop.example", lambda _: Learned("browser"))
@@ -65,7 +70,7 @@ async def test_status_tells_tiers_apart(fleet: Fleet) -> None:
     seen = json.loads(scrapy(fleet, "status", "products", "--json")[1])
     assert {tier: counters["queued"] for tier, counters in seen["tiers"]["products"].items()} == {
         "http": 1,
-        "browser": 1,
+        "browser": 2,
     }
     assert seen["spent"]["browser"] == {"requests": 1_234, "cost": 0}
     assert [host["tier"] for host in seen["hosts"]] == ["browser"]
