@@ -17,11 +17,11 @@ FEW_TAGS: Final = 1_500
 TAGS_UNCHECKED: Final = 10_000  # a page with fewer tags cannot nest deep enough to matter
 MAX_DEPTH: Final = 2_000  # of nested elements; browsers stop at 512
 MAX_REOPENED: Final = 400_000  # unclosed formatting elements times tags: how many elements that may become
-MAX_SUNK: Final = (
-    2_500_000  # their end tags times depth: each takes an element some steps deeper, at the cost of the depth
-)
+# Each end tag takes such an element some levels deeper, at the cost of the depth: how many, and how many for all.
+MAX_SUNK: Final = 120_000_000  # unclosed formatting elements times square of the depth
+MAX_STEPS: Final = 2_500_000  # end tags times depth
 MAX_ATTRIBUTES: Final = 500  # of one tag
-MAX_ROOTS: Final = 4  # <html> and <body>: each gives its attributes to the first one
+MAX_ROOTS: Final = 20  # <html> and <body>: each gives its attributes to the first one
 SAMPLES: Final = 32  # places of a page where its attributes are looked at
 EACH: Final = 12  # names at most
 MAX_NAMES: Final = 150  # that are found there; a page has some dozens of them in all
@@ -34,15 +34,18 @@ _NAMES: Final = (
 )
 # A tag that ends for certain at its first ">", whatever the parser takes its quotes for.
 _PLAIN: Final = r"[^<>\"'=]*+(?:=(?:\"[^\"<>=]*+\"|'[^'<>=]*+'|[^\s<>\"'=])[^<>\"'=]*+)*+>"
-_CLOSED: Final = rf"{_PLAIN}[^<]*+</\1\s*+>"  # by the very next tag
+# With nothing in it but text, elements without content, and others that hold nothing but text.
+_INSIDE: Final = rf"(?:<(?:(?:br|img|wbr|input){_PLAIN}|([a-zA-Z][^\s/>]*+)(?=[\s/>]){_PLAIN}[^<]*+</\2\s*+>)[^<]*+)"
+_CLOSED: Final = rf"{_PLAIN}[^<]*+{_INSIDE}{{0,5}}+</\1\s*+>"
 _STRAY = re.compile(rf"<({_NAMES})(?=[\s/>])(?!{_CLOSED})")
-_STRAY_OR_END = re.compile(rf"<(?:({_NAMES})(?=[\s/>])(?!{_CLOSED})|/(?:{_NAMES})(?=[\s/>]))")
+_END = re.compile(rf"</(?:{_NAMES})(?=[\s/>])")
 _PAIR = re.compile(rf"<({_NAMES})(?=[\s/>]){_CLOSED}")
 _ROOT = re.compile(r"<(body|html)(?=[\s/>])", re.IGNORECASE)
 _VALUE: Final = r"(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>]*+))?+"
 _ATTRIBUTE: Final = rf"(?:[\s/]*+[^\s/>][^\s/>=]*+{_VALUE})"
 _NAME = re.compile(rf"[\s/]*+([^\s/>][^\s/>=]*+){_VALUE}")
 _OVERLOADED = re.compile(rf"(<[a-zA-Z][^\s/>]*+{_ATTRIBUTE}{{0,{MAX_ATTRIBUTES}}}+){_ATTRIBUTE}*+")
+_SURPLUS = re.compile(rf"<[a-zA-Z][^\s/>]*+{_ATTRIBUTE}{{0,{MAX_ATTRIBUTES}}}+({_ATTRIBUTE})?+")
 _SPARE = re.compile(rf"(<[a-zA-Z][^\s/>]*+{_ATTRIBUTE}{{0,{FEW_ATTRIBUTES}}}+){_ATTRIBUTE}*+")
 
 _TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z\d-]{0,30})")
@@ -54,6 +57,8 @@ _NOT_NESTING: Final = frozenset(
         "wbr",
     )
 )  # fmt: skip
+# Start tags of elements that nest, but for those that the very next tag closes: a tree has no more levels than these.
+_NESTING = re.compile(rf"<(?!(?:{'|'.join(sorted(_NOT_NESTING))})[\s/>])([a-zA-Z][^\s/>]*+)(?!{_CLOSED})")
 # Nothing inside these sees what is open outside, and their own end closes all of it; so it is for raw text, too.
 _WALLS: Final = frozenset(
     (
@@ -74,26 +79,39 @@ _SPECIAL: Final = _BLOCKS | _WALLS | {"noscript"}
 
 def tamed(html: str) -> str:
     """*html* itself, nearly always."""
+    return short(calm(html))
+
+
+def calm(html: str) -> str:
+    """Without what a parser opens again and again, sinks into, or has to compare with all that it has seen."""
     tags = html.count("<")
     if tags >= FEW_TAGS or len(html) > SMALL:
         html = _few_open(html, tags)
     if tags >= TAGS_UNCHECKED:
-        html = _OVERLOADED.sub(r"\1", _not_too_deep(html))
+        if len(_NESTING.findall(html)) > TAGS_UNCHECKED // 2:
+            html = _not_too_deep(html)
+        if any(_SURPLUS.findall(html)):
+            html = _OVERLOADED.sub(r"\1", html)
     if len(html) > SMALL and _has_many_names(html):
         html = _SPARE.sub(r"\1", html)
-    return _short_tags(html)
+    return html
 
 
 def _few_open(html: str, tags: int) -> str:
     """Without unclosed formatting elements, and further <html> and <body>, where there are enough of them to hurt."""
-    found = _STRAY_OR_END.findall(html)
-    strays = len(found) - found.count("")
+    strays = len(_STRAY.findall(html))
     if strays > MAX_ROOTS and len(roots := list(_ROOT.finditer(html))) > MAX_ROOTS:
         first = roots[MAX_ROOTS].start()
         html = html[:first] + _ROOT.sub("<wbr", html[first:])
-    depth = tags if tags < TAGS_UNCHECKED else MAX_DEPTH
-    sunk = found.count("") * depth > MAX_SUNK and (found.count("") - len(_PAIR.findall(html))) * depth > MAX_SUNK
+    depth = tags if tags < TAGS_UNCHECKED else 2 * MAX_DEPTH
+    sunk = strays * depth**2 > MAX_SUNK and _has_stray_ends(html, MAX_STEPS // depth)
     return _STRAY.sub("<wbr", html) if sunk or strays * tags > MAX_REOPENED else html
+
+
+def _has_stray_ends(html: str, most: int) -> bool:
+    """Whether more than *most* end tags of formatting elements are not those of a start tag right before."""
+    ends = len(_END.findall(html))
+    return ends > most and ends - len(_PAIR.findall(html)) > most
 
 
 def _has_many_names(html: str) -> bool:
@@ -111,24 +129,23 @@ def _has_many_names(html: str) -> bool:
     return len(names) > MAX_NAMES
 
 
-def _short_tags(html: str) -> str:
+def short(html: str) -> str:
     """Without the attributes above MAX_ATTRIBUTES of a tag that is LONG.
 
     Looks backwards from the end of each piece: a piece without the end of a tag is part of a script, nearly always.
+    What looks like a tag in there (`i<n`) is cut with the others; nobody reads it.
     """
     pieces: list[str] = []
-    done = 0
+    taken = done = 0
     for end in range(LONG, len(html) + LONG, LONG):
         if end - LONG < done or html.rfind(">", end - LONG, end) >= 0:
             continue
-        start, stop = html.rfind("<", done, end - LONG), html.find(">", end)
-        start, stop = max(start, done), stop if stop >= 0 else len(html)
-        if _TAG.search(html, start, stop):
-            pieces += html[done:start], _OVERLOADED.sub(r"\1", html[start:stop])
-        else:
-            pieces.append(html[done:stop])
-        done = stop
-    return "".join((*pieces, html[done:])) if pieces else html
+        start, done = max(html.rfind("<", done, end - LONG), done), html.find(">", end)
+        done = done if done >= 0 else len(html)
+        if _TAG.search(html, start, done) and any(_SURPLUS.findall(html, start, done)):
+            pieces += html[taken:start], _OVERLOADED.sub(r"\1", html[start:done])
+            taken = done
+    return "".join((*pieces, html[taken:])) if pieces else html
 
 
 def _not_too_deep(html: str) -> str:
