@@ -96,7 +96,7 @@ bench-frontier: $(STAMP)  ## The frontier beside scrapy-redis: Redis CPU, reques
 mutants: $(STAMP)  ## Plant faults in the Lua scripts: the tests must find each of them
 	@$(BIN)/python -m tests.mutants $(ARGS)
 
-chaos: $(STAMP)  ## Workers killed and frozen at random: nothing lost, doubled or too early; writes docs/chaos.md
+chaos: $(STAMP)  ## Workers killed and frozen at random, Redis full, emptied, rules and releases mixed (5 to 9 minutes); writes docs/chaos.md
 	@$(BIN)/python -m tests.chaos $(ARGS)
 
 compat: $(STAMP)  ## Scrapy's own crawl tests, from its source distribution, on the fleet

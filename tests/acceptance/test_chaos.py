@@ -1,4 +1,4 @@
-"""`make chaos` in short: four workers, a few of them killed or frozen, Redis killed once, MongoDB twice."""
+"""`make chaos` in short: four workers, some killed or frozen, Redis killed once, MongoDB twice; and its four parts."""
 
 from __future__ import annotations
 
@@ -15,8 +15,23 @@ PROJECT = Path(__file__).resolve().parents[2]
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_nothing_is_lost_doubled_or_sent_too_early(tmp_path: Path) -> None:
-    size = ["--hosts", "12", "--pages", "15", "--kills", "4", "--freezes", "1", "--fatal", "0", "--lease", "3"]
-    size += ["--mongo-kills", "1", "--fills", "1", "--empties", "1"]
+    size = [
+        "--hosts",
+        "12",
+        "--pages",
+        "40",
+        "--delay",
+        "0.2",
+        "--kills",
+        "4",
+        "--freezes",
+        "1",
+        "--fatal",
+        "0",
+        "--lease",
+        "3",
+    ]
+    size += ["--mongo-kills", "1", "--fills", "1", "--empties", "1", "--rules", "1", "--old", "1"]
     given = ["--caps", "4", "--home", str(tmp_path), "--no-write", "--limit", "240", *size]
     run = subprocess.run(
         [sys.executable, "-m", "tests.chaos", *given],
@@ -29,4 +44,6 @@ def test_nothing_is_lost_doubled_or_sent_too_early(tmp_path: Path) -> None:
     assert re.search(r"MongoDB killed with -9: [12]$", run.stdout, re.MULTILINE)
     assert "times that Redis was full: 1" in run.stdout
     assert "times that Redis was emptied, and filled again: 1" in run.stdout
-    assert "pages stored: 180" in run.stdout
+    assert "pages stored: 480" in run.stdout
+    parts = ("memory full", "Redis emptied, and filled again", "an old and a new release", "rules changed")
+    assert [part for part in parts if f"part {part}: held" not in run.stdout] == []

@@ -14,6 +14,7 @@ from tests.chaos.plan import HOSTS_MOST
 from tests.chaos.result import Options
 from tests.chaos.run import ChaosError, Run
 
+ABOUT = "Workers killed, frozen and replaced: two runs of two to four minutes each, given up after --limit seconds"
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "chaos.md"
 
 
@@ -41,7 +42,7 @@ def main() -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="tests.chaos", description="Workers killed, frozen and replaced")
+    parser = argparse.ArgumentParser(prog="tests.chaos", description=ABOUT)
     parser.add_argument("--seed", type=whole(0), help="of site and blows (default: a new one, printed)")
     parser.add_argument("--caps", type=whole(1), nargs="+", default=[1, 4], help="in flight per host, a run each")
     parser.add_argument("--delay", type=seconds(), default=0.15, help="seconds between two requests to a host")
@@ -55,8 +56,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--mongo-kills", type=whole(0), default=10)
     parser.add_argument("--fills", type=whole(0), default=2, help="times that Redis is full for a while")
     parser.add_argument("--empties", type=whole(0), default=1, help="times that Redis loses everything it holds")
+    parser.add_argument("--rules", type=whole(0), default=1, help="times that a worker with a longer delay joins")
     parser.add_argument("--lease", type=seconds(1), default=5, help="seconds a dead worker keeps its requests")
-    parser.add_argument("--limit", type=seconds(1), default=220, help="seconds after which a run is given up")
+    parser.add_argument("--limit", type=seconds(1), default=300, help="seconds after which a run is given up")
     parser.add_argument("--home", type=Path, default=Path(".demo/chaos"), help="where data and logs are kept")
     parser.add_argument("--no-write", dest="write", action="store_false", help="leave docs/chaos.md alone")
     return parser

@@ -15,6 +15,7 @@ from demo.log import Entry
 from tests.chaos.full import Fillings
 from tests.chaos.next_release import NextChaosSpider
 from tests.chaos.plan import Plan
+from tests.chaos.rules import Stricter
 from tests.chaos.trouble import Freeze
 from tests.chaos.verdict import Left
 
@@ -41,8 +42,9 @@ class Options:
     mongo_kills: int = 10
     fills: int = 2  # times that Redis is full for a while
     empties: int = 1  # times that Redis loses all it holds, and the start URLs are pushed again
+    rules: int = 1  # times that a worker with a longer delay joins, and is killed
     lease: float = 5.0  # seconds
-    limit: float = 220.0  # seconds for the crawl
+    limit: float = 300.0  # seconds for the crawl
 
 
 @dataclass(slots=True)
@@ -65,6 +67,7 @@ class Result:
     mongo_kills: int = 0
     fillings: Fillings = field(default_factory=Fillings)
     emptied: list[float] = field(default_factory=list)  # when, seconds since the epoch
+    stricter: list[Stricter] = field(default_factory=list)
     spooled: int = 0  # files in the spool, at the most
     turned_away: int = 0  # workers that came while Redis was away
     freezes: list[Freeze] = field(default_factory=list)

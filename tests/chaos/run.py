@@ -23,7 +23,7 @@ from crawler.storage import connection
 from demo.children import Family, stop
 from demo.log import from_json
 from demo.state import free_port
-from tests.chaos import full, plan, trouble
+from tests.chaos import full, plan, rules, trouble
 from tests.chaos.result import Options, Result, look
 from tests.chaos.trouble import Fleet
 
@@ -64,6 +64,8 @@ class Run:
         self._tasks: list[asyncio.Task[None]] = []
         self._said = 0.0
         self._filling = False
+        self._ruling = False
+        self._strict_delay = rules.TIMES * options.delay
 
     def run(self) -> Result:
         """Raises ChaosError when the crawl does not come to its end."""
@@ -87,6 +89,8 @@ class Run:
         def command(name: str) -> list[str]:
             release = "tests.chaos.spider" if name.startswith(trouble.OLD) else "tests.chaos.next_release"
             given = {**options, "USER_AGENT": name, "SPIDER_MODULES": release}
+            if name.startswith(trouble.STRICT):
+                given["DOWNLOAD_DELAY"] = self._strict_delay
             return [
                 "scrapy",
                 "crawl",
@@ -135,13 +139,14 @@ class Run:
             mongo_kills=given.mongo_kills,
             fills=given.fills,
             empties=given.empties,
+            rules=given.rules,
         )
         seeds = self._plan.start_urls[::-1]
         began = time.monotonic()
         while True:
             self._check(fleet, time.monotonic() - began)
             try:
-                if not (seeds or events or self._filling) and await self._empty(frontier):
+                if not (seeds or events or self._filling or self._ruling) and await self._empty(frontier):
                     break
                 await self._step(fleet, frontier, seeds, events, time.monotonic() - began)
             except (RedisError, OSError):  # it was killed here, and is on its way back
@@ -181,7 +186,7 @@ class Run:
         return files
 
     async def _strike(self, fleet: Fleet, frontier: Frontier, event: trouble.Event) -> bool:
-        if self._filling:  # a Redis that is killed forgets that it is full
+        if self._holds_off(event):
             return False
         if event.kind == "restart":
             killed = trouble.kill_server(self._home / "services", "redis")
@@ -194,9 +199,8 @@ class Run:
         if event.kind == "deploy":
             met = bool(self._left_to_others() or not self._options.old)
             return met and fleet.deploy()
-        if event.kind == "fill":
-            self._filling = True
-            self._tasks.append(asyncio.create_task(self._fill(fleet, frontier)))
+        if event.kind in {"fill", "rules"}:
+            self._begin(event.kind, fleet, frontier)
             return True
         if event.kind == "empty":
             return await self._lose_everything(frontier)
@@ -210,11 +214,27 @@ class Run:
             self._tasks.append(asyncio.create_task(fleet.freeze(victim, FREEZE_LEASES * self._options.lease)))
         return True
 
+    def _holds_off(self, event: trouble.Event) -> bool:
+        """A Redis that is killed forgets that it is full; one that loses all it holds forgets the rules."""
+        return self._filling or (self._ruling and event.kind in {"restart", "fill", "empty", "rules"})
+
+    def _begin(self, kind: str, fleet: Fleet, frontier: Frontier) -> None:
+        self._filling, self._ruling = kind == "fill", self._ruling or kind == "rules"
+        work = self._fill if kind == "fill" else self._change_rules
+        self._tasks.append(asyncio.create_task(work(fleet, frontier)))
+
     async def _fill(self, fleet: Fleet, frontier: Frontier) -> None:
         try:
             await full.fill(frontier, fleet, self._result.fillings, self._options.lease, self._kill_mongo)
         finally:
             self._filling = False
+
+    async def _change_rules(self, fleet: Fleet, frontier: Frontier) -> None:
+        try:
+            if stated := await rules.state(frontier, fleet, self._strict_delay):
+                self._result.stricter.append(stated)
+        finally:
+            self._ruling = False
 
     def _kill_mongo(self) -> None:
         self._result.mongo_kills += trouble.kill_server(self._home / "services", "mongodb")

@@ -18,9 +18,10 @@ from demo.children import Child, Family
 USAGE_ERROR: Final = 2  # exit status of a worker that cannot use its servers
 
 OLD: Final = "old"  # how the names of workers of the old release begin
+STRICT: Final = "strict"  # and of those with a longer delay
 DEPLOYED_AT: Final = 0.1  # of all pages are done
 
-Kind = Literal["kill", "freeze", "restart", "mongo", "deploy", "fill", "empty"]
+Kind = Literal["kill", "freeze", "restart", "mongo", "deploy", "fill", "empty", "rules"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +42,23 @@ class Freeze:
 
 
 def schedule(
-    rng: Random, *, kills: int, freezes: int, restarts: int, mongo_kills: int, fills: int = 0, empties: int = 0
+    rng: Random,
+    *,
+    kills: int,
+    freezes: int,
+    restarts: int,
+    mongo_kills: int,
+    fills: int = 0,
+    empties: int = 0,
+    rules: int = 0,
 ) -> list[Event]:
     """All of them in order, over nine tenths of the crawl."""
     counts: dict[Kind, int] = {"kill": kills, "freeze": freezes, "restart": restarts, "mongo": mongo_kills}
     events = [Event(rng.uniform(0.02, 0.9), kind) for kind, count in counts.items() for _ in range(count)]
     events.append(Event(DEPLOYED_AT, "deploy"))
-    events += [Event(rng.uniform(0.15, 0.7), "fill") for _ in range(fills)]
+    events += [Event(rng.uniform(0.15, 0.5), "fill") for _ in range(fills)]
     events += [Event(rng.uniform(0.15, 0.4), "empty") for _ in range(empties)]
+    events += [Event(rng.uniform(0.3, 0.6), "rules") for _ in range(rules)]
     return sorted(events, key=lambda event: event.share)
 
 
@@ -81,15 +91,16 @@ class Fleet:
                 self.add()
         return self.workers
 
-    def add(self, kind: str = "worker") -> None:
+    def add(self, kind: str = "worker") -> Child:
         """One more; those that replace others are of the new release."""
         self._started += 1
         name = f"{kind}-{self._started}"
         self.workers.append(self._family.start(name, *self._command(name)))
+        return self.workers[-1]
 
     def victim(self, at_work: set[int]) -> Child | None:
         """One of those with a pid in *at_work*: a worker that is only starting is no target yet."""
-        living = [worker for worker in self.living if not worker.name.startswith(OLD)]  # a deploy ends these
+        living = [one for one in self.living if not one.name.startswith((OLD, STRICT))]  # others end these
         able = [worker for worker in living if worker.pid in at_work and worker not in self._frozen]
         return self._rng.choice(able) if able else None
 
@@ -106,11 +117,15 @@ class Fleet:
 
     def kill(self, victim: Child) -> None:
         """With -9, and replace it."""
+        self.end(victim)
+        self.killed.append(victim)
+        self.add()
+
+    def end(self, victim: Child) -> None:
+        """With -9, for good."""
         self.workers.remove(victim)
         victim.send(signal.SIGKILL)
         victim.wait(5)
-        self.killed.append(victim)
-        self.add()
 
     async def freeze(self, victim: Child, seconds: float) -> None:
         """Let it stand still for that long."""

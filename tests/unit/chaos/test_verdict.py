@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from random import Random
 from typing import Any
+from urllib.parse import urlsplit
 
 from demo.log import Entry
-from tests.chaos import verdict
+from tests.chaos import report, rules, verdict
+from tests.chaos.full import Fillings
 from tests.chaos.plan import build
+from tests.chaos.result import Options, Result
 from tests.chaos.trouble import Event, Freeze, schedule
 
 DELAY = 0.1
@@ -82,3 +87,41 @@ def test_blows_are_drawn_from_the_seed_and_come_in_order() -> None:
     blows = sorted(event.kind for event in events if event.kind != "deploy")
     assert blows == ["freeze"] * 2 + ["kill"] * 5 + ["mongo"] * 3 + ["restart"]
     assert isinstance(events[0], Event)
+
+
+def test_stricter_rules_hold_from_the_moment_they_are_stated_until_some_seconds_after_their_worker() -> None:
+    stricter = rules.Stricter(delay=1.0, began=10.0, ended=20.0)
+    before = [entry(at / 10) for at in range(100)]
+    during = [entry(at) for at in (12.0, 13.0, 14.1, 15.2, 19.0)]
+    kept = [entry(at) for at in (20.5, 21.5, 26.0, 29.0)]
+    after = [entry(29.1 + at / 10) for at in range(100)]
+
+    def found(entries: list[Entry]) -> list[str]:
+        return rules.violations(entries, stricter, [], settled=1.0)
+
+    assert found(before + during + kept + after) == []
+    assert ["too close" in line for line in found([*before, *during, entry(18.5), *kept, *after])] == [True]
+    assert found(before + kept + after) == ["no host was visited under the stricter rules"]
+    assert ["the delay fell 0.6 s" in line for line in found([*during, *kept, entry(20.6), *after])] == [True]
+    slow = [entry(40.0 + at) for at in range(5)]
+    assert ["for longer than 15 s" in line for line in found(during + kept + slow)] == [True]
+
+
+def test_each_part_of_the_run_has_a_verdict_that_can_fail() -> None:
+    options = Options(home=Path(), seed=1, cap=1, delay=DELAY, hosts=2, pages=3, fills=1, empties=1, rules=1, old=1)
+    asked = [entry(60.0, urlsplit(url).path, host=urlsplit(url).hostname or "") for url in PLAN.expected]
+    visited = [entry(22.0, host="b"), entry(23.0, "/2", host="b")]
+    good = Result(options, PLAN, log=[*asked, *visited], passed_on=1, emptied=[50.0])
+    good.fillings = Fillings(count=1, waited=3)
+    good.stricter = [rules.Stricter(6 * DELAY, 10.0, 30.0)]
+    assert report.parts(good) == {part: [] for part in report.parts(good)}
+    faults: dict[str, dict[str, Any]] = {
+        "memory full": {"fillings": Fillings(count=1)},
+        "Redis emptied, and filled again": {"log": [*asked[1:], *visited]},
+        "an old and a new release": {"passed_on": 0},
+        "rules changed": {"log": [*asked, *visited, entry(22.1, "/3", host="b")]},
+    }
+    for part, fault in faults.items():
+        spoiled = report.parts(replace(good, **fault))
+        assert [name for name, lines in spoiled.items() if lines] == [part]
+        assert spoiled[part][0] in report.violations(replace(good, **fault))
