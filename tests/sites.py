@@ -41,20 +41,21 @@ class Received:
 
 
 class Site(Served):
-    """Serves *pages* by path on a loopback address, over *tls* if given; other paths are 404. `received` lists what
-    was asked for, in the order in which it came in."""
+    """Serves *pages* by path on a loopback address, over *tls* if given, at *port* or any; other paths are 404.
+    `received` lists what was asked for, in the order in which it came in."""
 
     def __init__(
         self,
         pages: Mapping[str, Page | Callable[[], Page]],
         host: str = "127.0.0.1",
         tls: ssl.SSLContext | None = None,
+        port: int = 0,
     ) -> None:
         self.pages = dict(pages)
         self.received: list[Received] = []
         self._noting = threading.Lock()
         self._scheme = "https" if tls else "http"
-        server = _Server(self, host)
+        server = _Server(self, host, port)
         if tls:
             server.socket = tls.wrap_socket(server.socket, server_side=True)
         super().__init__(server)
@@ -92,9 +93,9 @@ class Site(Served):
 
 
 class _Server(Server):
-    def __init__(self, site: Site, host: str) -> None:
+    def __init__(self, site: Site, host: str, port: int) -> None:
         self.site = site
-        super().__init__((host, 0), _Handler)
+        super().__init__((host, port), _Handler)
 
 
 class _Handler(Handler):

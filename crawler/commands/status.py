@@ -144,7 +144,7 @@ def render(seen: Snapshot) -> Group:
     parts.append("")
     parts.append(f"Hosts ready now: {seen.eligible_hosts:,}; waiting for their next turn: {seen.waiting_hosts:,}.")
     parts.extend(
-        f"{one.host}: {one.pages:,} pages wait, next try in {_seconds(one.until_ms)}: {one.why}."
+        f"{one.host}: {one.pages:,} pages wait, next try in {_seconds(one.until_ms)}: {one.why}{_given_up(one)}."
         for one in seen.waiting
     )
     if seen.dead_letters:
@@ -180,6 +180,12 @@ def _table(title: str, names: Sequence[str], numbers: Sequence[str]) -> Table:
     for number in numbers:
         table.add_column(number, justify="right", no_wrap=True)
     return table
+
+
+def _given_up(one: WaitingHost) -> str:
+    if one.given_up_ms is None:
+        return ""
+    return f"; given up in {_seconds(one.given_up_ms)}" if one.given_up_ms else "; given up when the next try fails"
 
 
 def _spiders(spiders: dict[str, SpiderStats]) -> list[Table | str]:

@@ -15,6 +15,7 @@ from scrapy.exceptions import DontCloseSpider, NotConfigured
 from crawler import config
 from crawler.frontier.errors import FrontierError
 from crawler.frontier.server import server_check
+from crawler.frontier.state.waiting import WaitingHost
 from crawler.worker.access import worker_of
 from crawler.worker.maintenance import start_key
 from crawler.worker.scheduler import in_use
@@ -82,8 +83,13 @@ class IdleExtension:
         except FrontierError as error:
             logger.debug("Redis did not say what is waited for: %s", error)
             return
-        told = [f"{one.host} ({one.pages} pages, next try in {one.until_ms / 1000:.0f} s: {one.why})" for one in hosts]
+        told = [f"{one.host} ({one.pages} pages, {_when(one)}: {one.why})" for one in hosts]
         if told:
             logger.info("Idle, waiting for %s", "; ".join(told))
         else:
             self._told_at = self._clock() - TELL_SECONDS + LOOK_SECONDS
+
+
+def _when(one: WaitingHost) -> str:
+    ends = "" if one.given_up_ms is None else f", given up in {one.given_up_ms / 1000:.0f} s"
+    return f"next try in {one.until_ms / 1000:.0f} s{ends}"

@@ -54,6 +54,7 @@ class FrontierConfig:
     breaker_max_ms: int = 1_800_000
     quiet_ms: int = 3_600_000
     robots_ms: int = 86_400_000
+    give_up_ms: int = 86_400_000  # a host that has not worked for so long has its pages given up
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Self:
@@ -86,6 +87,7 @@ class FrontierConfig:
             breaker_max_ms=_ms(settings, "FRONTIER_BREAKER_MAX_SECONDS", 0.1, 86_400),
             quiet_ms=_ms(settings, "FRONTIER_HOST_MEMORY_SECONDS", 1, 86_400 * 30),
             robots_ms=_ms(settings, "ROBOTSTXT_TTL_SECONDS", 1, 86_400),
+            give_up_ms=_ms(settings, "ROBOTSTXT_UNREACHABLE_SECONDS", 1, 31_536_000),
         )
         made._check()
         for name in sorted(name for name in REMOVED if settings.get(name) is not None):
@@ -139,6 +141,7 @@ class FrontierConfig:
             "BREAKER_MAX_MS": self.breaker_max_ms,
             "QUIET_MS": self.quiet_ms,
             "ROBOTS_MS": self.robots_ms,
+            "GIVE_UP_MS": self.give_up_ms,
         }
 
 

@@ -243,13 +243,14 @@ class Frontier:
         body: bytes | None = None,
         priority: int = 0,
         reason: str = "",
-    ) -> bool:
+    ) -> int:
         """Try again after *delay_ms*, uncharged, under the same id; a *body* given replaces the old one, and *priority*
         then the old priority. The last *reason* given stays with it, and is told by its dead letter should it come to
-        that."""
+        that. Returns 1, 0 when the token is stale, and 2 where it is a dead letter at once: its host is given up, see
+        `host_down`."""
         shard, (number, _) = keys.split_handle((lease_id, token))
         changed: tuple[Any, ...] = () if body is None else (clamped(priority), body)
-        return bool(await self.shards.run("nack", shard, number, token, max(0, delay_ms), reason[:MAX_NAME], *changed))
+        return int(await self.shards.run("nack", shard, number, token, max(0, delay_ms), reason[:MAX_NAME], *changed))
 
     async def move(
         self,
@@ -287,11 +288,10 @@ class Frontier:
         changed: tuple[Any, ...] = () if body is None else (clamped(priority), body)
         return bool(await self.shards.run("bury", shard, number, token, reason, pack(dict(detail or {})), *changed))
 
-    async def host_down(self, host: str, *, term_ms: int, most: int = 1_000) -> tuple[int, int]:
+    async def host_down(self, host: str, *, most: int = 1_000) -> tuple[int, int]:
         """*host*'s circuit breaker opened: for how many ms it has been open, and how many of its queued requests became
-        dead letters because that was *term_ms*; *most* of each queue at a time."""
-        detail = pack({"error": f"{host} has not worked for {term_ms / 1000:.0f} s"})
-        down, buried = await self.shards.run("host_down", self.shards.of_host(host), host, term_ms, most, detail)
+        dead letters because that was ROBOTSTXT_UNREACHABLE_SECONDS; *most* of each queue at a time."""
+        down, buried = await self.shards.run("host_down", self.shards.of_host(host), host, most)
         return int(down), int(buried)
 
     async def host_up(self, host: str) -> None:

@@ -16,7 +16,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 from time import monotonic
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from scrapy.statscollectors import StatsCollector
 
@@ -38,6 +38,7 @@ T = TypeVar("T")
 
 
 Start = tuple[Handle, asyncio.Future[bool]]
+GIVEN_UP: Final = 2  # what Frontier.nack answers for a request whose host is given up
 
 
 class Outbox:
@@ -78,7 +79,6 @@ class Outbox:
         self._closing = False
         self._flushing_since: float | None = None
         self.broken = False
-        self.host_term_ms = 86_400_000  # a host that has not worked for so long has its pages given up
         self._breakers: dict[str, bool] = {}  # hosts whose circuit breaker opened (True) or closed just now
 
     def __len__(self) -> int:
@@ -309,7 +309,7 @@ class Outbox:
             if not opened:
                 await self._frontier.host_up(host)
             else:
-                down, buried = await self._frontier.host_down(host, term_ms=self.host_term_ms)
+                down, buried = await self._frontier.host_down(host)
                 if buried:
                     self._stats.inc_value(names.BURIED.format("host_down"), buried)
                     logger.error("%s has not worked for %.0f s: %d pages are dead letters", host, down / 1000, buried)
@@ -339,10 +339,14 @@ class Outbox:
         ours = await self._frontier.nack(
             *nack.handle, delay_ms=nack.delay_ms, body=nack.body, priority=nack.priority, reason=nack.reason
         )
-        self._stats.inc_value(names.NACKED, int(ours))
-        self._stats.inc_value(names.NACKED_FOR.format(nack.reason), int(ours))
-        logger.debug("%s is put back for %d ms: %s", nack.handle[0], nack.delay_ms, nack.reason)
         self._count_stale([ours])
+        if ours == GIVEN_UP:
+            self._stats.inc_value(names.BURIED.format("host_down"))
+            logger.error("%s is a dead letter: its host has not worked for too long", nack.handle[0])
+            return
+        self._stats.inc_value(names.NACKED, ours)
+        self._stats.inc_value(names.NACKED_FOR.format(nack.reason), ours)
+        logger.debug("%s is put back for %d ms: %s", nack.handle[0], nack.delay_ms, nack.reason)
 
     async def _move(self, move: Move) -> None:
         how = {"stream": move.stream, "delay_ms": move.delay_ms, "body": move.body, "priority": move.priority}

@@ -80,9 +80,6 @@ class Worker:
         self.outbox = Outbox(
             frontier, crawler.stats, self.outage, FLUSH_SECONDS, self._confirmed, self._wake, self.room
         )
-        self.outbox.host_term_ms = round(
-            1000 * config.number(crawler.settings, "ROBOTSTXT_UNREACHABLE_SECONDS", 1, 31_536_000)
-        )
         self.requeue = Requeue(crawler, self.outbox)
         self.settler = Settler(crawler, self.book, self.outbox, self.requeue, frontier.config.max_deliveries)
         self.pacer = Pacer(frontier, self.book, self.outbox, queue.encoder.rules, self.outage, self.name)

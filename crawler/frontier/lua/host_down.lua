@@ -3,46 +3,61 @@
 -- up.
 -- KEYS[1]  the shard's tag
 -- ARGV[1]  host
--- ARGV[2]  ms of a term
--- ARGV[3]  most requests per queue
--- ARGV[4]  detail (msgpack)
--- T:down:<host> STRING ms when it opened first; host_up deletes it, and so does a retry of its dead letters.
+-- ARGV[2]  most requests per queue
 -- Result: {ms since it opened first, requests made dead letters}. O(log dead) per request.
--- include: clock damage state tally hosts members records seen dead
-local key, name, most, buried = T .. ':down:' .. ARGV[1], ARGV[1], tonumber(ARGV[3]), 0
+-- include: clock damage state tally hosts members records seen dead down
+local name, most, buried = ARGV[1], tonumber(ARGV[2]), 0
+local h, key = host(name), T .. ':down:' .. ARGV[1]
 local head = struct.pack(HEAD_FORMAT, 0, 0, 0, 0, 0, 0, 0, 0)
-call('SET', key, now, 'NX')
-call('PEXPIRE', key, 2 * (tonumber(ARGV[2]) + BREAKER_MAX_MS))
-local down = now - tonumber(call('GET', key))
+if h[TRIPS] == 0 then
+  call('DEL', key) -- it works again, or so somebody saw meanwhile
+elseif h[TRIPS] == 1 or not tonumber(call('GET', key) or nil) then
+  call('SET', key, now)
+end
+call('PEXPIRE', key, 2 * (GIVE_UP_MS + BREAKER_MAX_MS))
 
-local function give_up(stream, entry)
-  local id, deliveries, status = struct.unpack('>I6BH', entry, 9)
-  local generation = generation_of(string.sub(entry, 9))
+local function give_up(lane, entry)
+  local ok, _, id, deliveries, status, _, _, generation = pcall(struct.unpack, '>dI6BHhxxxxxxxxBc0Bc0', entry)
+  local stream = string.gsub(lane, '!$', '')
+  if string.sub(lane, -1) == '!' then state.suspects = state.suspects - 1 end
+  if not ok then
+    set_aside(T .. ':q:' .. place_of(lane, name) .. ' ' .. string.sub(entry, 1, 40), entry)
+    local t = tally(stream, '0')
+    t.queued, t.dropped = t.queued - 1, t.dropped + 1
+    return
+  end
   local envelope = string.sub(entry, 18)
   local r = read_record(head .. names_of(name, stream, generation, ''))
   r[DELIVERIES], r[STATUS] = deliveries, status
-  keep_letter('dead', id, r, envelope, 'host_down', ARGV[4])
+  keep_letter('dead', id, r, envelope, 'host_down', down_detail(name))
   leave(seen_set(stream, generation), envelope)
   local t = tally(stream, generation)
   t.queued, t.dead = t.queued - 1, t.dead + 1
   buried = buried + 1
 end
 
-if down >= tonumber(ARGV[2]) then
-  for stream in string.gmatch(host(name)[STREAMS], '[^\n]+') do
-    if string.sub(stream, -1) ~= '!' then
-      local place = place_of(stream, name)
-      local list, early = T .. ':q:' .. place, T .. ':early:' .. place
-      for _, entry in ipairs(call('LRANGE', list, 0, most - 1)) do give_up(stream, entry) end
-      call('LTRIM', list, most, -1)
-      local before = call('ZRANGE', early, 0, most - 1)
-      for _, entry in ipairs(before) do give_up(stream, entry) end
-      if #before > 0 then
-        call('ZREMRANGEBYRANK', early, 0, #before - 1)
-        state.early = state.early - #before
-      end
+-- A host without work on a lane is in none of its sets.
+local function unfile(lane)
+  remove_stream(h, lane)
+  call('ZREM', T .. ':due:' .. lane, name)
+  call('ZREM', T .. ':wait:' .. lane, name)
+  call('SREM', T .. ':park:' .. lane, name)
+end
+
+if is_given_up(name) then
+  for lane in string.gmatch(h[STREAMS], '[^\n]+') do
+    local place = place_of(lane, name)
+    local list, early = T .. ':q:' .. place, T .. ':early:' .. place
+    for _, entry in ipairs(call('LRANGE', list, 0, most - 1)) do give_up(lane, entry) end
+    call('LTRIM', list, most, -1)
+    local before = call('ZRANGE', early, 0, most - 1)
+    for _, entry in ipairs(before) do give_up(lane, entry) end
+    if #before > 0 then
+      call('ZREMRANGEBYRANK', early, 0, #before - 1)
+      state.early = state.early - #before
     end
+    if call('EXISTS', list, early) == 0 then unfile(lane) end
   end
 end
 save()
-return {down, buried}
+return {down_for(name), buried}

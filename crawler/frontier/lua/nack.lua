@@ -8,8 +8,8 @@
 -- ARGV[5]  its new priority; without it and ARGV[6] neither changes
 -- ARGV[6]  its new body
 -- T:why HASH id -> why it was last put back, until it is done or dead.
--- Result: DONE or STALE. O(log delayed + log queue).
--- include: clock damage state tally hosts members queue records lose release requeue
+-- Result: DONE or STALE; 2 where its host is given up, and with it this request. O(log delayed + log queue + log dead).
+-- include: clock damage state tally hosts members queue records lose release requeue seen dead down
 local id, r = held()
 if not r then return STALE end
 
@@ -19,14 +19,18 @@ local envelope = call('HGET', T .. ':body', id)
 if envelope and ARGV[6] then envelope = changed(envelope, ARGV[5], ARGV[6]) end
 if ARGV[4] ~= '' then call('HSET', T .. ':why', id, ARGV[4]) end
 local deliveries, delay, t = uncharged(r), tonumber(ARGV[3]), tally(r[STREAM], r[GENERATION])
-t.nacked = t.nacked + 1
-if delay > 0 and envelope then
+local given_up = envelope and is_given_up(r[HOST])
+if given_up then
+  r[DELIVERIES] = deliveries
+  bury(id, r, envelope, 'host_down', down_detail(r[HOST]))
+elseif delay > 0 and envelope then
   delay_until(now + delay, r[STREAM], r[HOST], member_of(id, deliveries, r[STATUS], envelope))
-  t.leased, t.delayed = t.leased - 1, t.delayed + 1
+  t.leased, t.delayed, t.nacked = t.leased - 1, t.delayed + 1, t.nacked + 1
 else
+  t.nacked = t.nacked + 1
   if envelope then r[SCORE] = retry_score(lane(r[STREAM], deliveries), r[HOST], (struct.unpack('>h', envelope))) end
   requeue(id, r, deliveries, envelope)
 end
 forget_leases({id})
 save()
-return DONE
+return given_up and 2 or DONE

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 import msgpack
+from msgpack.exceptions import UnpackException
 
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.messages import Handle
@@ -108,3 +109,13 @@ def pack(value: Any) -> bytes:
 def unpack(raw: bytes) -> Any:
     """What Lua packed: strings come back as bytes, for they may hold any."""
     return msgpack.unpackb(raw, raw=True)
+
+
+def url_in(body: bytes) -> str:
+    """The address in a stored request; "" where that cannot be read."""
+    try:
+        state = unpack(body)
+    except (ValueError, TypeError, UnpackException):
+        return ""
+    url = state.get(b"u", b"") if isinstance(state, dict) else b""
+    return url.decode(errors="replace") if isinstance(url, bytes) else ""

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 
 from crawler.frontier.messages import DeadLetter
 from crawler.frontier.server import keys
-from crawler.frontier.server.shards import FEW, Shards, pack, unpack
+from crawler.frontier.server.shards import FEW, Shards, pack, unpack, url_in
 from crawler.frontier.server.wire_format import unseal
 
 Kind = Literal["dead", "gone"]
@@ -95,6 +95,8 @@ def _letter(id_: str, raw: bytes) -> DeadLetter:
         name.decode(): value.decode(errors="replace") if isinstance(value, bytes) else value
         for name, value in (unpack(row[b"detail"]) if row[b"detail"] else {}).items()
     }
+    if row[b"host"] and (url := url_in(envelope.body)):  # what a script buries names none
+        detail.setdefault("url", url)
     return DeadLetter(
         id=id_,
         spider=row[b"stream"].decode().partition(":")[0],

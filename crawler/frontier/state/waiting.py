@@ -7,7 +7,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from crawler.frontier.messages import HostState
-from crawler.frontier.server.shards import Shards, unpack
+from crawler.frontier.server.shards import Shards, url_in
 from crawler.frontier.server.wire_format import unseal
 
 EXAMINED: Final = 500  # delayed requests per shard, those due first
@@ -17,12 +17,16 @@ QUIET_MS: Final = 5_000  # a shorter wait is a host's pace
 
 @dataclass(frozen=True, slots=True)
 class WaitingHost:
-    """*pages* of *host* wait because of *why*; *until_ms* from now the first of them is tried."""
+    """*pages* of *host* wait because of *why*; *until_ms* from now the first of them is tried.
+
+    *given_up_ms*: from then on, counted from now, a try that fails makes dead letters of them; None: it does not.
+    """
 
     host: str
     pages: int
     why: str
     until_ms: int
+    given_up_ms: int | None = None
 
 
 @dataclass(slots=True)
@@ -40,22 +44,29 @@ async def waiting(shards: Shards, hosts: list[HostState], spider: str | None, no
 
     Known weakness: of a long list of delayed requests those that are due first are looked at.
     """
-    found = [
-        WaitingHost(one.host, one.queued, _broken(one), one.blocked_ms)
-        for one in hosts
-        if one.openings or one.blocked_ms > QUIET_MS
-    ]
+    found = [await _left_alone(shards, one, now_ms) for one in hosts if one.openings or one.blocked_ms > QUIET_MS]
     for shard in range(shards.count):
         for one in (await _delayed(shards, shard, spider)).values():
-            why = await _why(shards, one, now_ms)
-            found.append(WaitingHost(one.host, one.pages, why, max(0, round(one.due) - now_ms)))
+            why, ends = await _why(shards, one, now_ms)
+            found.append(WaitingHost(one.host, one.pages, why, max(0, round(one.due) - now_ms), ends))
     return sorted(found, key=lambda one: (-one.pages, one.host))
 
 
-def _broken(host: HostState) -> str:
-    if host.openings:
-        return f"circuit breaker opened ({host.openings} in a row), then one probe"
-    return "the site asked to be left alone"
+async def _left_alone(shards: Shards, host: HostState, now_ms: int) -> WaitingHost:
+    if not host.openings:
+        return WaitingHost(host.host, host.queued, "the site asked to be left alone", host.blocked_ms)
+    since = await shards.client.get(shards.key(shards.of_host(host.host), f"down:{host.host}"))
+    ends = None if since is None else _end_of_term(shards, since, now_ms)
+    why = f"circuit breaker opened ({host.openings} in a row), then one probe"
+    return WaitingHost(host.host, host.queued, why, host.blocked_ms, ends)
+
+
+def _end_of_term(shards: Shards, since: bytes, now_ms: int) -> int | None:
+    """Ms until a host that has not worked *since* then is given up."""
+    try:
+        return max(0, round(float(since)) + shards.config.give_up_ms - now_ms)
+    except (ValueError, OverflowError):  # none of ours
+        return None
 
 
 async def _delayed(shards: Shards, shard: int, spider: str | None) -> dict[str, _Delayed]:
@@ -68,29 +79,20 @@ async def _delayed(shards: Shards, shard: int, spider: str | None) -> dict[str, 
         host = raw_host.decode()
         if host not in found:
             number = int.from_bytes(member[:6], "big")
-            found[host] = _Delayed(shard, host, 0, due, number, _url(unseal(member[MEMBER_HEAD:]).body))
+            found[host] = _Delayed(shard, host, 0, due, number, url_in(unseal(member[MEMBER_HEAD:]).body))
         found[host].pages += 1
     return found
 
 
-def _url(body: bytes) -> str:
-    """The address in a stored request; "" where that cannot be read."""
-    try:
-        state = unpack(body)
-    except ValueError:
-        return ""
-    url = state.get(b"u", b"") if isinstance(state, dict) else b""
-    return url.decode(errors="replace") if isinstance(url, bytes) else str(url)
-
-
-async def _why(shards: Shards, one: _Delayed, now_ms: int) -> str:
+async def _why(shards: Shards, one: _Delayed, now_ms: int) -> tuple[str, int | None]:
     parts = urlsplit(one.url)
     origin = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
     verdict, since = await shards.client.hmget(shards.key(one.shard, f"robots:{origin}"), ["verdict", "since"])
     if verdict == b"later" and since and float(since):
-        return f"{origin}/robots.txt has been unreachable for {(now_ms - float(since)) / 1000:.0f} s"
+        why = f"{origin}/robots.txt has been unreachable for {(now_ms - float(since)) / 1000:.0f} s"
+        return why, _end_of_term(shards, since, now_ms)
     reason = await shards.client.hget(shards.key(one.shard, "why"), str(one.id))
-    return f"delayed ({reason.decode()})" if reason else "delayed"
+    return f"delayed ({reason.decode()})" if reason else "delayed", None
 
 
 def _prefixed(raw: bytes) -> tuple[bytes, bytes]:

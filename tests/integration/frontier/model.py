@@ -24,6 +24,7 @@ class Host(Pace):
     tripped: float = 0
     streak: int = 0  # faults in a row, below 0
     trips: int = 0
+    down: float | None = None  # since when its breaker has been open
     burst: int = 1  # never more here: test_wire.py has bursts
     cap: int = 1
     width: int = 1
@@ -64,6 +65,7 @@ class Url:
     deliveries: int = 0
     status: int = 0  # of its last answer
     letter_at: float = 0
+    reason: str = ""  # of its letter
 
     @property
     def lane(self) -> str:
@@ -88,6 +90,7 @@ class Model:
     seq: int = 0
     evicted: int = 0
     urls: dict[int, Url] = field(default_factory=dict)
+    gone: dict[int, tuple[float, Url]] = field(default_factory=dict)  # when, and what
     roomless: set[int] = field(default_factory=set)  # put off, and recalled once there is room
     held: dict[int, Held] = field(default_factory=dict)
     hosts: dict[str, Host] = field(default_factory=lambda: defaultdict(Host))
@@ -379,16 +382,19 @@ class Model:
         self._remove(number, "done")
         return True
 
-    def nack(self, number: int, token: int, *, delay_ms: int, body: bytes | None, priority: int) -> bool:
+    def nack(self, number: int, token: int, *, delay_ms: int, body: bytes | None, priority: int) -> int:
         held = self._valid(number, token)
         if held is None or number not in self.urls:
-            return False
+            return 0
         self.tick()
         self._release(held, self.now if held.started or delay_ms > 0 else None)
         self._uncharge(number, held)
         url = self.urls[number]
         if body is not None:
             url.message = _changed(url.message, body=body, priority=priority)
+        if self._down_for(url.message.host) >= self.config.give_up_ms:
+            self._bury(number, "host_down")
+            return 2
         self.counters[url.group]["nacked"] += 1
         at = self.now + delay_ms if delay_ms > 0 else self._again(number)
         self._move(number, "delayed" if delay_ms > 0 else "queued", at)
@@ -425,18 +431,73 @@ class Model:
             self._move(number, "queued", url.at)
         return True
 
-    def bury(self, number: int, token: int) -> bool:
+    def bury(self, number: int, token: int, *, body: bytes | None = None, priority: int = 0) -> bool:
         held = self._valid(number, token)
         if held is None or number not in self.urls:
             return False
         self.tick()
         self._release_unreported(held)
+        if body is not None:
+            self.urls[number].message = _changed(self.urls[number].message, body=body, priority=priority)
         self._bury(number)
         return True
 
-    def _bury(self, number: int) -> None:
+    def end_gone(self, number: int, token: int) -> bool:
+        """Done, and kept apart: of all that is gone the newest."""
+        held = self._valid(number, token)
+        if held is None or number not in self.urls:
+            return False
+        self.tick()
+        self._release_unreported(held)
+        url = self.urls[number]
+        self._remove(number, "done")
+        self.gone[number] = (self.now, url)
+        if len(self.gone) > self.config.gone_limit:
+            del self.gone[min(self.gone, key=lambda one: (self.gone[one][0], str(one)))]
+        return True
+
+    def retry_gone(self, number: int) -> bool:
+        """It counts as another request that was accepted."""
+        if number not in self.gone:
+            return False
+        _, url = self.gone.pop(number)
+        url.deliveries = 0
+        self.urls[number] = url
+        self.counters[url.group]["accepted"] += 1
+        self.counters[url.group]["queued"] += 1
+        url.state, url.at = "queued", self._score(url.message.priority)
+        return True
+
+    def drop_gone(self, number: int) -> bool:
+        """It may be found again."""
+        if number not in self.gone:
+            return False
+        _, url = self.gone.pop(number)
+        self.seen[url.message.spider, url.message.generation].discard(url.message.fingerprint)
+        return True
+
+    def _down_for(self, name: str) -> float:
+        host = self.hosts[name]
+        return self.now - host.down if host.trips and host.down is not None else 0
+
+    def host_down(self, name: str) -> tuple[float, int]:
+        """Its breaker opened, or so one says: what is queued there is given up after a term."""
+        self.tick()
+        host = self.hosts[name]
+        if not host.trips:
+            host.down = None
+        elif host.trips == 1 or host.down is None:
+            host.down = self.now
+        down = self._down_for(name)
+        queued = [number for number, url in self.urls.items() if url.state == "queued" and url.message.host == name]
+        given_up = queued if down >= self.config.give_up_ms else []
+        for number in given_up:
+            self._bury(number, "host_down")
+        return down, len(given_up)
+
+    def _bury(self, number: int, reason: str = "") -> None:
         self._move(number, "dead", 0)
-        self.urls[number].letter_at = self.now
+        self.urls[number].letter_at, self.urls[number].reason = self.now, reason
         letters = sorted((url.letter_at, str(key)) for key, url in self.urls.items() if url.state == "dead")
         if len(letters) > self.config.dead_limit:
             self.drop(int(letters[0][1]))
@@ -447,6 +508,8 @@ class Model:
         if url is None or url.state != "dead":
             return False
         url.deliveries = 0
+        if url.reason == "host_down":
+            self.hosts[url.message.host].down = None
         self._move(number, "queued", self._score(url.message.priority))
         return True
 

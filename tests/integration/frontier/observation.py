@@ -96,6 +96,7 @@ class Observation:
     early: int = 0  # requests queued before the end of their host's list
     counters: dict[tuple[str, str], Counter[str]] = field(default_factory=dict)
     seen: dict[tuple[str, str], set[int]] = field(default_factory=dict)
+    gone: set[int] = field(default_factory=set)
     dead_fingerprints: Counter[tuple[str, int]] = field(default_factory=Counter)
     twice: list[int] = field(default_factory=list)  # ids found in more than one place
 
@@ -199,6 +200,8 @@ def _read_dead(seen: Observation, keys: dict[str, Any]) -> None:
         letter = {name.decode(): value for name, value in msgpack.unpackb(raw, raw=True).items()}
         names = letter["stream"].decode(), letter["host"].decode()
         _put(seen, int(number), _of_envelope("dead", *names, letter["deliveries"], letter["envelope"]))
+    seen.gone = {int(number) for number, _ in _pairs(keys.get("gone", []))}
+    assert seen.gone == {int(number) for number, _ in _pairs(keys.get("gone:at", []))}
     for name, copies in _pairs(keys.get("dead:fp", [])):
         spider, _, fingerprint = name.partition(b":")
         seen.dead_fingerprints[spider.decode(), int.from_bytes(fingerprint, "big")] = int(copies)

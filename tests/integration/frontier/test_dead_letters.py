@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from crawler.frontier.messages import DeadLetter, PushOutcome
+from crawler.frontier.server.shards import pack
 from tests.integration.frontier.making import START_MS, Timed, answer, handles, message, timed
 
 
@@ -158,19 +160,65 @@ async def test_what_is_gone_and_dropped_is_forgotten(redis_client: Any) -> None:
     assert await world.frontier.push([message(1, "a.example", "s", generation="3")]) == [PushOutcome.ACCEPTED]
 
 
+async def trip(world: Timed, host: str = "a.example") -> tuple[int, int]:
+    """Its breaker opens, and a worker says so."""
+    [lease] = await world.lease(1)
+    await world.frontier.start(handles([lease]), on_wire=True)
+    await world.frontier.report([answer(handles([lease])[0], 0, fault=True)])
+    await world.frontier.give_back(handles([lease]))
+    return await world.frontier.host_down(host, most=2)
+
+
 async def test_what_waits_for_a_host_that_is_down_is_given_up_after_a_term(redis_client: Any) -> None:
-    world = await timed(redis_client)
-    await world.frontier.push([message(number, "a.example", "s", generation="3") for number in range(5)])
-    assert await world.frontier.host_down("a.example", term_ms=1_000, most=2) == (0, 0)
-    await world.pass_ms(1_000)
-    assert await world.frontier.host_down("a.example", term_ms=1_000, most=2) == (1_000, 2)
-    assert await world.frontier.host_down("a.example", term_ms=1_000) == (1_000, 3)
+    world = await timed(redis_client, give_up_ms=1_000, breaker_faults=1, breaker_ms=100, breaker_max_ms=100)
+    pages = [message(number, "a.example", "s", generation="3") for number in range(5)]
+    await world.frontier.push([replace(one, body=pack({"u": f"https://a.example/{one.fingerprint}"})) for one in pages])
+    assert await world.frontier.host_down("a.example", most=2) == (0, 0), "its breaker is closed"
+    assert await trip(world, "a.example") == (0, 0)
+    await world.pass_ms(500)
+    assert await trip(world, "a.example") == (500, 0)
+    await world.pass_ms(500)
+    first, rest = [await world.frontier.host_down("a.example", most=most) for most in (2, 1_000)]
+    assert (first[0], first[1] + rest[1]) == (1_000, 5)
+    assert 2 <= first[1] <= 4, "of each queue"
     total = (await world.frontier.census.stats()).total
     assert (total.queued, total.dead) == (0, 5)
     letters = await world.frontier.dead.find(reason="host_down")
     assert sorted(letter.fingerprint for letter in letters) == list(range(5))
+    assert [letter.detail["url"] for letter in letters] == [f"https://a.example/{one.fingerprint}" for one in letters]
+    assert {letter.detail["error"] for letter in letters} == {"a.example has not worked for 1 s"}
     assert await world.frontier.census.empty("s")
     assert await world.frontier.dead.retry([letter.id for letter in letters]) == [True] * 5
-    assert await world.frontier.host_down("a.example", term_ms=1_000) == (0, 0)  # a new term
+    assert await world.frontier.host_down("a.example") == (0, 0)  # a new term
     assert (await world.frontier.census.stats()).total.queued == 5
+    await world.pass_ms(100)
     assert len(await world.lease(streams=["s"])) == 1
+
+
+async def test_a_probe_of_a_host_that_was_given_up_is_given_up_too(redis_client: Any) -> None:
+    world = await timed(redis_client, give_up_ms=1_000, breaker_faults=1, breaker_ms=100, breaker_max_ms=100)
+    await world.frontier.push([message(1), message(2)])
+    assert await trip(world) == (0, 0)
+    for waited in (500, 1_000):
+        await world.pass_ms(500)
+        [lease] = await world.lease(1)
+        await world.frontier.start(handles([lease]), on_wire=True)
+        await world.frontier.report([answer(handles([lease])[0], 0, fault=True)])
+        assert await world.frontier.host_down("a.example") == (waited, waited // 1_000)
+        assert await world.frontier.nack(lease.id, lease.token, delay_ms=0, reason="retry") == 1 + waited // 1_000
+    [first, second] = await world.frontier.dead.find(reason="host_down")
+    assert {first.body, second.body} == {b"1", b"2"}
+    assert {first.nacked, second.nacked} <= {"retry", ""}
+    assert await world.frontier.census.empty("s")
+
+
+async def test_a_breaker_that_closed_unnoticed_begins_a_new_term(redis_client: Any) -> None:
+    """Its worker died before it said so."""
+    world = await timed(redis_client, give_up_ms=1_000, breaker_faults=1, breaker_ms=100, breaker_max_ms=100)
+    await world.frontier.push([message(number) for number in range(4)])
+    assert await trip(world) == (0, 0)
+    await world.pass_ms(500)
+    assert await world.fetch(1) == [0]  # it answers
+    await world.pass_ms(1_000)
+    assert await trip(world) == (0, 0)
+    assert (await world.frontier.census.stats()).total.dead == 0

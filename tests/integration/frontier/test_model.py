@@ -47,6 +47,8 @@ CONFIG = {
     "max_deliveries": 3,
     "queue_limit": 14,
     "dead_limit": 2,
+    "gone_limit": 3,
+    "give_up_ms": 9_000,
     "breaker_faults": 2,
     "breaker_ms": 5_000,
     "breaker_max_ms": 12_000,
@@ -395,11 +397,51 @@ class FrontierMachine(RuleBasedStateMachine):
             answer = self.run(self.frontier.move(*handle, **how))
             assert answer == self.model.move(number, handle[1], **how)
 
-    @rule(chosen=handles)
-    def bury(self, chosen: list[tuple[int, bool]]) -> None:
+    @rule(
+        chosen=handles, body=st.sampled_from((None, None, b"", b"new body")), priority=st.sampled_from((0, -1, 5_000))
+    )
+    def bury(self, chosen: list[tuple[int, bool]], body: bytes | None, priority: int) -> None:
+        changed: dict[str, Any] = {"body": body, "priority": priority}
         for handle in self.pick(chosen[:1]):
-            answer = self.run(self.frontier.bury(*handle, reason="test", detail={"why": "because"}))
-            assert answer == self.model.bury(number_of(handle[0]), handle[1])
+            answer = self.run(self.frontier.bury(*handle, reason="test", detail={"why": "because"}, **changed))
+            assert answer == self.model.bury(number_of(handle[0]), handle[1], **changed)
+
+    @rule(chosen=handles, sent=st.booleans())
+    def pages_are_gone(self, chosen: list[tuple[int, bool]], sent: bool) -> None:
+        for handle in self.pick(chosen):
+            if sent:
+                self.send([handle])
+            answer = self.run(self.frontier.end_gone(*handle, reason="http_404", detail={}))
+            assert answer == self.model.end_gone(number_of(handle[0]), handle[1])
+
+    @rule(pick=picks, retried=st.booleans())
+    def settle_what_is_gone(self, pick: int, retried: bool) -> None:
+        kept = sorted(self.model.gone)
+        number = kept[pick % len(kept)] if kept and pick % 5 else pick % (self.model.seq + 2)
+        gone = self.frontier.gone
+        answer = self.run((gone.retry if retried else gone.drop)([f"0:{number}"]))
+        self.model.tick()
+        assert answer == [(self.model.retry_gone if retried else self.model.drop_gone)(number)]
+
+    @rule(host=st.sampled_from(HOSTS))
+    def a_host_is_said_to_be_down(self, host: str) -> None:
+        assert self.run(self.frontier.host_down(host)) == self.model.host_down(host)
+
+    @rule(host=st.sampled_from(HOSTS), times=st.integers(1, 4), nacked=st.booleans())
+    def a_host_stays_down(self, host: str, times: int, nacked: bool) -> None:
+        """Probe after probe fails, and its worker tells of each opening; the probe is tried again later, or at once."""
+        self.crowd(host)
+        for _ in range(times):
+            before = len(self.given)
+            self.lease(list(STREAMS), 6, False, [])
+            made = self.given[before:]
+            self.report_handles(made, partial(_answer, 0))
+            self.a_host_is_said_to_be_down(host)
+            for handle in made:
+                answer = self.run(self.frontier.nack(*handle, delay_ms=100 * nacked))
+                again: dict[str, Any] = {"delay_ms": 100 * nacked, "body": None, "priority": 0}
+                assert answer == self.model.nack(number_of(handle[0]), handle[1], **again)
+            self.time_passes(4_000)
 
     @rule(host=st.sampled_from(HOSTS), delay_ms=st.sampled_from((0, 1_000)), cap=st.sampled_from((1, 2)))
     def take(self, host: str, delay_ms: int, cap: int) -> None:
@@ -504,6 +546,7 @@ def check_requests(seen: Observation, model: Model) -> None:
     """Nothing lost, nothing twice, each in its one place with all that belongs to it."""
     assert not seen.twice
     assert set(seen.places) == set(model.urls)
+    assert set(seen.gone) == set(model.gone)
     for number, url in model.urls.items():
         place, message = seen.places[number], url.message
         lane = url.lane if url.state == "queued" else message.stream

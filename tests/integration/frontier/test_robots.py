@@ -137,5 +137,6 @@ async def test_the_hosts_whose_pages_wait_for_it_are_told(redis_client: Any) -> 
     first, second = await world.frontier.census.waiting("s")
     assert (first.host, first.pages, first.until_ms) == (HOST, 3, 59_000)
     assert first.why == f"{ORIGIN}/robots.txt has been unreachable for 1 s"
+    assert first.given_up_ms == 86_400_000 - 1_000
     assert (second.host, second.pages, second.why) == ("b.example", 1, "delayed")
     assert await world.frontier.census.waiting("other") == []

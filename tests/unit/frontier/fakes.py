@@ -114,7 +114,7 @@ class Frontier:
             await self.ack(acks) if acks else [],
         )
 
-    async def host_down(self, host: str, *, term_ms: int) -> tuple[int, int]:
+    async def host_down(self, host: str) -> tuple[int, int]:
         return 0, 0
 
     async def host_up(self, host: str) -> None:

@@ -1,0 +1,16 @@
+-- Hosts that stay down. T:down:<host> STRING ms when its breaker opened first, of openings that follow each other; a
+-- retry of its dead letters deletes it. After GIVE_UP_MS what waits for the host is given up, as dead letters.
+
+-- For how many ms the host has been behind its breaker; 0 where it is not.
+local function down_for(name)
+  local since = host(name)[TRIPS] > 0 and tonumber(call('GET', T .. ':down:' .. name) or nil)
+  return since and math.max(0, now - since) or 0
+end
+
+local function is_given_up(name)
+  return down_for(name) >= GIVE_UP_MS
+end
+
+local function down_detail(name)
+  return cmsgpack.pack({error = string.format('%s has not worked for %d s', name, GIVE_UP_MS / 1000)})
+end
