@@ -5,7 +5,7 @@
 -- ARGV[1]  delay ms
 -- ARGV[2...]  id and token (d, d) of each lease
 -- Result: DONE or STALE of each. O(log delayed) each.
--- include: clock damage state tally hosts members queue records release
+-- include: clock damage state tally hosts members queue records lose release
 local records, ids = lookup_rows(2)
 load_hosts_of(records, 0)
 local at, result = now + ARGV[1], {}
@@ -16,9 +16,13 @@ for i, r in ipairs(records) do
     release_unreported(r)
     end_lease(ids[i], r)
     local envelope = call('HGET', T .. ':body', ids[i])
-    delay_until(at, r[STREAM], r[HOST], member_of(ids[i], uncharged(r), r[STATUS], envelope), ':delayed:room')
-    local t = tally(r[STREAM], r[GENERATION])
-    t.leased, t.delayed = t.leased - 1, t.delayed + 1
+    if envelope then
+      delay_until(at, r[STREAM], r[HOST], member_of(ids[i], uncharged(r), r[STATUS], envelope), ':delayed:room')
+      local t = tally(r[STREAM], r[GENERATION])
+      t.leased, t.delayed = t.leased - 1, t.delayed + 1
+    else
+      lose(ids[i], r)
+    end
   end
 end
 save()

@@ -6,7 +6,8 @@ local function ack(r, id)
   release_unreported(r)
   local t = tally(r[STREAM], r[GENERATION])
   t.leased, t.done = t.leased - 1, t.done + 1
-  if DEDUPE == 'window' then leave(seen_set(r[STREAM], r[GENERATION]), call('HGET', T .. ':body', id), now) end
+  local envelope = DEDUPE == 'window' and call('HGET', T .. ':body', id)
+  if envelope then leave(seen_set(r[STREAM], r[GENERATION]), envelope, now) end
   end_lease(id, r)
   acked[#acked + 1] = id
   return DONE
