@@ -27,6 +27,12 @@ _NO_URL = re.compile(r"[<>{}|\\^`\[\]\"]|/(?:undefined|null|none|nan|true|false)
 _HREF = re.compile(r"\bhref\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
 
 
+# A relative link that is appended to the folder of its page as it stands, and such a folder.
+_BESIDE = re.compile(r"[A-Za-z\d_][A-Za-z\d_/%+~.,-]*+(?:\?[A-Za-z\d_/%+~.,=&-]++)?+")
+_FOLDER = re.compile(r"https?://[^/?#;]++/(?:[A-Za-z\d_%+~.,=-]++/)*+(?=[^/;]*+(?:[?#]|$))")
+_NO_PAGES = ("javascript:", "mailto:", "tel:")
+
+
 class Document:
     """A page and its address.
 
@@ -122,7 +128,22 @@ class Document:
             return self.origin + href.partition("#")[0].rstrip()  # nine of ten links, at a tenth of the cost
         if href.startswith(self._own):
             return href.partition("#")[0].rstrip()
-        return join(self.base_url, href)
+        if href[0] == "#":
+            return self._itself
+        if self._folder and _BESIDE.fullmatch(href) and "//" not in href and "/." not in href:
+            return self._folder + href
+        return None if href.startswith(_NO_PAGES) else join(self.base_url, href)
+
+    @cached_property
+    def _itself(self) -> str | None:
+        """What a link of nothing but a fragment means."""
+        return join(self.base_url, "")
+
+    @cached_property
+    def _folder(self) -> str:
+        """What a plain relative link is appended to; "" where that needs a closer look."""
+        found = _FOLDER.match(self.base_url)
+        return found[0] if found and found[0].startswith(self._own) and "/." not in found[0] else ""
 
     @cached_property
     def _own(self) -> str:
