@@ -116,7 +116,7 @@ class Plain:
         rate = self._rate.at(elapsed, counts.done)
         if elapsed >= self._next:
             self._next = elapsed + PLAIN_SECONDS
-            self.note(f"{elapsed:5.1f} s  {_line(counts, rate)}")
+            self.note(f"{elapsed:4.0f} s {_line(counts, rate)}")
 
     def note(self, text: str) -> None:
         """Print it."""
@@ -125,6 +125,6 @@ class Plain:
 
 def _line(counts: Counts, rate: float) -> str:
     return (
-        f"queued {counts.queued:>4}  leased {counts.leased:>3}  delayed {counts.delayed:>3}  "
-        f"done {counts.done:>4}  stored {counts.stored:>4}  {rate:5.1f} pages/s"
+        f"queued {counts.queued:>4}  leased {counts.leased:>2}  delayed {counts.delayed:>3}  "
+        f"done {counts.done:>4}  stored {counts.stored:>4}  {rate:3.0f} pages/s"
     )

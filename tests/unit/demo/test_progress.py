@@ -37,6 +37,7 @@ def test_plain_lines_come_every_two_seconds() -> None:
     assert len(lines) == 3
     assert "queued    7" in lines[0]
     assert "stored   33" in lines[1]
+    assert max(map(len, lines)) <= 80
     assert lines[2] == "Killed worker-1"
 
 
