@@ -1,129 +1,296 @@
 """Every tunable: default, unit, range, and who reads it. docs/settings.md is made from this file: `make docs`.
 
-The add-on sets these below the project's own settings. Names that are Scrapy's too depart from its default under
-`scrapy crawl` only; where this project's deployment departs in turn stands in settings/base.py.
-Names end in their unit. A value out of range stops the start with one line that says what is expected.
+The add-on sets these below the project's own settings. For settings that Scrapy has too, these defaults apply under
+`scrapy crawl` only. What this deployment changes stands in settings/base.py. Sections follow a request on its way;
+names end in their unit. An invalid value stops the start with one line that says what is expected.
 """
 
-# --- Servers ---------------------------------------------------------------------------------------------
-# Where the servers are; empty = start (or join) the bundled ones of this machine.
-# Readers: frontier/server/connection.py, storage/connection.py
+# --- Servers ------------------------------------------------------------------------------------------------
+# Redis or Valkey that holds the frontier, as redis://, rediss:// or unix://. Empty: start (or join) the bundled
+# server of this machine. Reader: frontier/server/connection.py
 REDIS_URL = ""
+# True: REDIS_URL names a node of a Redis or Valkey Cluster. Reader: frontier/server/connection.py
+REDIS_CLUSTER = False
+# MongoDB that stores items. Empty: start (or join) the bundled server of this machine. Reader: storage/connection.py
 MONGODB_URI = ""
 # Database of items, attempts and the archive's index. Reader: storage/connection.py
 MONGODB_DATABASE = "shoal"
-# Data of the bundled servers. This relative path, as others of this file, means below the project's `.scrapy`; what is
-# set elsewhere is taken as it is. Reader: embedded/
+# Data directory of the bundled servers. Relative paths in this file are below the project's `.scrapy`; a path that a
+# project sets is used as it is. Reader: embedded/
 EMBEDDED_DATA_DIR = "services"
 
-# --- Frontier --------------------------------------------------------------------------------------------
-# Readers: frontier/config.py, seeds.py and connection.py, unless said otherwise. Workers of one fleet share them.
-REDIS_CLUSTER = False  # True: REDIS_URL names a node of a Redis or Valkey Cluster
-REDIS_START_URLS_AS_SET = False  # start URLs are LPUSHed to a list, or with True SADDed to a set (scrapy-redis' name)
-REDIS_START_URLS_AS_ZSET = False  # with True ZADDed to a sorted set (scrapy-redis' name)
-FRONTIER_KEY = "shoal"  # first part of every key: two fleets on one server need two
-FRONTIER_SHARDS = 1  # fixed while there is data; more spread the load over the nodes of a Cluster
-FRONTIER_LEASE_SECONDS = 120  # a silent worker's requests go back after this; renewed every quarter of it
-FRONTIER_START_WITHIN_SECONDS = 20  # from lease to wire start; later the request is given back, uncharged
-# 1 to 3600: a closing worker tells Redis what is left for no longer. Reader: worker/maintenance.py
-FRONTIER_CLOSE_SECONDS = 20
-FRONTIER_HARD_CAP_SECONDS = 900  # from wire start to ack, renewed no longer after that; a callback may block so long
-FRONTIER_MAX_DELIVERIES = 5  # wire starts without an end; then a dead letter
-FRONTIER_PRIORITY_STEP_SECONDS = 60  # one step of priority is worth this much waiting
-FRONTIER_QUEUE_LIMIT = 50_000_000  # queued and delayed requests; beyond it new pushes are refused
-FRONTIER_QUEUE_HIGH_WATER = 40_000_000  # from here on no seeds are taken in
-FRONTIER_MEMORY_LIMIT = 0.9  # share of maxmemory: beyond it pushes are refused, and workers lease one request at a time
-FRONTIER_MEMORY_HIGH_WATER = 0.8  # from here on no seeds are taken in
-FRONTIER_RETENTION_SECONDS = 7 * 86_400  # a finished generation's fingerprints are kept for this long
-FRONTIER_DEDUPE = "compact"  # or "exact", "window", "bloom": what a generation remembers, fixed when it opens
-FRONTIER_WINDOW_SECONDS = 86_400  # window: a URL may be crawled again this long after it was done
-FRONTIER_BLOOM_CAPACITY = 10_000_000  # bloom: URLs per generation for which the error rate holds
-FRONTIER_BLOOM_ERROR_RATE = 1e-5  # bloom: share of new URLs that are taken for known, and never crawled
-FRONTIER_DEAD_LIMIT = 100_000  # dead letters kept; beyond it the oldest are evicted
-FRONTIER_GONE_LIMIT = 10_000  # pages that sites refuse for good (404, 410 ...) kept to be listed; the oldest make room
-FRONTIER_BREAKER_FAULTS = 5  # refused, unresolved, timed out, dropped or 5xx in a row: left alone; 0 = never
-FRONTIER_BREAKER_SECONDS = 30  # until one request tries whether it works again; doubled each time that it does not
-FRONTIER_BREAKER_MAX_SECONDS = 1_800  # longest time for which an open circuit breaker waits for its next try
-FRONTIER_HOST_MEMORY_SECONDS = 3_600  # an idle host's pace is remembered for this long
-
-# Longest wait before Redis is asked again for due work, in seconds (0.01 to 60). Reader: worker/prefetch.py
-FRONTIER_POLL_SECONDS = 0.5
-# A fetch unanswered for longer makes its host slow; slow hosts together hold at most half of a worker's slots.
-# Seconds, 0.1 to 3600. Reader: worker/prefetch.py
-FRONTIER_SLOW_HOST_SECONDS = 10
-# scrapy-redis would delete the queue when a worker closes; here that is refused. Reader: worker/scheduler.py
+# --- Frontier -----------------------------------------------------------------------------------------------
+# Prefix of every Redis key, without braces: two fleets on one server need two. Reader: frontier/config.py
+FRONTIER_KEY = "shoal"
+# Number of shards, 1 to 1024, which spread the load over the nodes of a Cluster. Fixed while there is data; all
+# workers share it. Reader: frontier/config.py
+FRONTIER_SHARDS = 1
+# False: start URLs are pushed with LPUSH to a list. True: with SADD to a set. scrapy-redis' name. Reader:
+# frontier/state/seeds.py
+REDIS_START_URLS_AS_SET = False
+# True: start URLs are pushed with ZADD to a sorted set. scrapy-redis' name. Reader: frontier/state/seeds.py
+REDIS_START_URLS_AS_ZSET = False
+# Must be True: with False scrapy-redis deletes the queue when a worker closes. Reader: worker/scheduler.py
 SCHEDULER_PERSIST = True
-# Seconds without any work, for this worker and the whole frontier, after which a worker ends; 0 = wait for ever.
+# Identifies a page: this one ignores tracking parameters. Readers: Scrapy, commands/push.py
+REQUEST_FINGERPRINTER_CLASS = "crawler.routing.fingerprint.RequestFingerprinter"
+# What a generation remembers of the URLs it has seen: "compact", "exact", "window" or "bloom". Fixed when the
+# generation opens. Reader: frontier/config.py
+FRONTIER_DEDUPE = "compact"
+# With FRONTIER_DEDUPE = "window": seconds after which a URL that is done may be crawled again, 1 to 1,000,000,000.
+# Reader: frontier/config.py
+FRONTIER_WINDOW_SECONDS = 86_400
+# With FRONTIER_DEDUPE = "bloom": URLs per generation up to which the error rate holds, 1,000 to 100,000,000,000.
+# Reader: frontier/config.py
+FRONTIER_BLOOM_CAPACITY = 10_000_000
+# With FRONTIER_DEDUPE = "bloom": share of new URLs that are taken for known and never crawled, 1e-9 to 0.1. Reader:
+# frontier/config.py
+FRONTIER_BLOOM_ERROR_RATE = 1e-5
+# Queued and delayed requests beyond which new pushes are refused, 1 to 1,000,000,000,000. Reader: frontier/config.py
+FRONTIER_QUEUE_LIMIT = 50_000_000
+# Queued and delayed requests beyond which no start URLs are taken in, 1 to FRONTIER_QUEUE_LIMIT. Reader:
+# frontier/config.py
+FRONTIER_QUEUE_HIGH_WATER = 40_000_000
+# Share of Redis' maxmemory (0.1 to 1) beyond which pushes are refused and workers lease one request at a time.
+# Reader: frontier/config.py
+FRONTIER_MEMORY_LIMIT = 0.9
+# Share of Redis' maxmemory (0.1 to FRONTIER_MEMORY_LIMIT) beyond which no start URLs are taken in. Reader:
+# frontier/config.py
+FRONTIER_MEMORY_HIGH_WATER = 0.8
+# Seconds of waiting that one step of priority is worth, 0 to 86,400. Reader: frontier/config.py
+FRONTIER_PRIORITY_STEP_SECONDS = 60
+# Seconds for which the fingerprints of a finished generation are kept, 60 to 315,360,000 (ten years). Reader:
+# frontier/config.py
+FRONTIER_RETENTION_SECONDS = 7 * 86_400
+# Dead letters kept, 1 to 1,000,000,000; beyond that the oldest are evicted. Reader: frontier/config.py
+FRONTIER_DEAD_LIMIT = 100_000
+# Pages that sites refuse for good (404, 410 ...) kept for `scrapy dead list --kind gone`, 1 to 1,000,000,000; beyond
+# that the oldest are evicted. Reader: frontier/config.py
+FRONTIER_GONE_LIMIT = 10_000
+
+# --- Leases -------------------------------------------------------------------------------------------------
+# Tiers this worker leases from: http, browser, api, or several separated by commas. Reader: worker/lease_queue.py
+TIER = "http"
+# Seconds after which the requests of a silent worker are queued again, 1 to 86,400. Leases are renewed every quarter
+# of it. Reader: frontier/config.py
+FRONTIER_LEASE_SECONDS = 120
+# Seconds from lease to wire start, 0.1 to FRONTIER_LEASE_SECONDS; later the request is given back uncharged. Reader:
+# frontier/config.py
+FRONTIER_START_WITHIN_SECONDS = 20
+# Seconds from wire start to acknowledgement, 1 to 86,400: a lease is not renewed any longer, which also bounds how
+# long a callback may block. Reader: frontier/config.py
+FRONTIER_HARD_CAP_SECONDS = 900
+# Wire starts without an end after which a request becomes a dead letter, 1 to 100. Reader: frontier/config.py
+FRONTIER_MAX_DELIVERIES = 5
+# Longest wait before Redis is asked again for due requests, in seconds, 0.01 to 60. Readers: worker/prefetch.py,
+# worker/maintenance.py
+FRONTIER_POLL_SECONDS = 0.5
+# Seconds without an answer (0.1 to 3600) after which a host counts as slow. Slow hosts together hold at most half of
+# a worker's slots. Reader: worker/prefetch.py
+FRONTIER_SLOW_HOST_SECONDS = 10
+# Seconds for which a closing worker tries to tell Redis what is left, 1 to 3600. Reader: worker/maintenance.py
+FRONTIER_CLOSE_SECONDS = 20
+# Seconds without work, for this worker and the whole frontier, after which a worker ends, 0 to 31,536,000; 0 = never.
 # scrapy-redis' name. Reader: extensions/idle.py
 MAX_IDLE_TIME_BEFORE_CLOSE = 0
-# Tracking parameters do not make a new page. Reader: Scrapy, commands/push.py
-REQUEST_FINGERPRINTER_CLASS = "crawler.routing.fingerprint.RequestFingerprinter"
-# Which queues of a spider this worker leases from: http, browser, api, or several with commas between them.
-# Reader: worker/lease_queue.py
-TIER = "http"
-# Tiers that count as served although none of their workers is alive: pools that start when work is queued for them.
-# Reader: worker/tier_tracker.py
-TIERS_SERVED = ""
-# How many pages of a host have to fail at its tier (1 to 500: block pages, empty app shells), and which share of its
-# pages there (0 to 1), before the whole host steps up; a page that failed steps up at once. Reader: policy/tiers.py
-TIER_FAILURES = 3
-TIER_FAILURE_SHARE = 0.2
-# A host that stepped up stays there for this long (seconds, 0.1 to 30 days); then this many good pages (1 to 1000) of
-# the tier below bring it down, and the first bad one doubles the time, up to the longest (up to a year).
-# Reader: policy/tiers.py
-TIER_TERM_SECONDS = 6 * 3_600
-TIER_TERM_MAX_SECONDS = 7 * 86_400
-TIER_TRIAL_PAGES = 3
-# Most requests, and most cost, of browser and api on one day (UTC), over the whole fleet; what is not named has no
-# limit. Cost is what the tier's fetcher reports: the tokens of a scraping API. Reader: worker/tier_tracker.py
-TIER_DAILY_REQUESTS: dict[str, float] = {}
-TIER_DAILY_COST: dict[str, float] = {}
-# Seconds between two looks at what the fleet knows of tiers, 0.05 to 300: a budget is overrun by what is fetched
-# meanwhile. Reader: worker/maintenance.py
-TIER_REFRESH_SECONDS = 5
 
-# --- Politeness ------------------------------------------------------------------------------------------
-# Scrapy's default is False. Reader: Scrapy, middlewares/downloader/robots.py
-ROBOTSTXT_OBEY = True
-# One fetch of a robots.txt serves the whole fleet for this long; 1 to 86,400 seconds, RFC 9309 allows a day. Each
-# worker keeps that many of them parsed (one of 50 rules takes 30 KB), 1 to 1,000,000. Reader:
-# middlewares/downloader/robots.py
-ROBOTSTXT_TTL_SECONDS = 86_400
-ROBOTSTXT_CACHE_SIZE = 1_000
-# A robots.txt that does not come within so many seconds (1 to 600), or with a 5xx, cannot be reached: its pages wait,
-# and it is asked for again after so many seconds (0.1 to 3600), later after as long as it has been failing, at most
-# an hour. After so many seconds (1 to 31,536,000) of that its pages are dead letters, `robots_unreachable`.
-# Reader: middlewares/downloader/robots.py
-ROBOTSTXT_TIMEOUT_SECONDS = 20
-ROBOTSTXT_RETRY_SECONDS = 60
-ROBOTSTXT_UNREACHABLE_SECONDS = 86_400
-# Seconds between two requests to one host, over the whole fleet (0 to 86,400), and how many may be in flight
-# (1 to 1000). Scrapy: 0 and 8, per process. Reader: routing/host_rules.py
-DOWNLOAD_DELAY = 1
-CONCURRENT_REQUESTS_PER_DOMAIN = 1
-# Scrapy's AutoThrottle, for the whole fleet: each host begins with the start delay (seconds, 0 to 86,400; Scrapy: 5),
-# and is then visited as often as its latency allows with so many requests in flight on average (0.01 to 1000), if it
-# does not push back. No delay grows beyond the largest (0 to 86,400). Reader: frontier/config.py
-AUTOTHROTTLE_ENABLED = True
-AUTOTHROTTLE_START_DELAY = 1
-AUTOTHROTTLE_MAX_DELAY = 60
-AUTOTHROTTLE_TARGET_CONCURRENCY = 1.0
-# What is one host: its "hostname", or the registrable "domain" (shop.example.co.uk -> example.co.uk).
-# Reader: routing/host_rules.py
+# --- Tiers --------------------------------------------------------------------------------------------------
+# Tiers that count as served although none of their workers is alive, separated by commas: for pools that are started
+# when work is queued for them. Reader: worker/tier_tracker.py
+TIERS_SERVED = ""
+# Pages of a host that must fail at its tier (block pages, empty app shells) before the whole host steps up, 1 to 500.
+# A page that failed steps up at once. Reader: policy/tiers.py
+TIER_FAILURES = 3
+# Share of a host's pages at its tier that must fail before the whole host steps up, 0 to 1. Reader: policy/tiers.py
+TIER_FAILURE_SHARE = 0.2
+# Seconds for which a host that stepped up stays there, 0.1 to 2,592,000 (30 days) and at most TIER_TERM_MAX_SECONDS.
+# Doubled each time a trial of the tier below fails. Reader: policy/tiers.py
+TIER_TERM_SECONDS = 6 * 3_600
+# Longest such term in seconds, 0.1 to 31,536,000 (a year). Reader: policy/tiers.py
+TIER_TERM_MAX_SECONDS = 7 * 86_400
+# Good pages of the tier below that bring a host down again after its term, 1 to 1000. Reader: policy/tiers.py
+TIER_TRIAL_PAGES = 3
+# Most requests of `browser` and `api` per day (UTC) in the whole fleet, 0 to 1e15; a tier not named has no limit.
+# Reader: worker/tier_tracker.py
+TIER_DAILY_REQUESTS: dict[str, float] = {}
+# Most cost of `browser` and `api` per day (UTC) in the whole fleet, 0 to 1e15, in the unit that the tier's fetcher
+# reports (tokens of a scraping API); a tier not named has no limit. Reader: worker/tier_tracker.py
+TIER_DAILY_COST: dict[str, float] = {}
+# Seconds between two reads of what the fleet has learned about tiers, 0.05 to 300. A daily budget can be overrun by
+# what is fetched in between. Reader: worker/maintenance.py
+TIER_REFRESH_SECONDS = 5
+# Download handler of each tier beyond http, used by workers whose TIER names it. Reader: handlers/tiers.py
+TIER_HANDLERS = {
+    "browser": "crawler.handlers.browser.BrowserDownloadHandler",
+    "api": "crawler.handlers.api.ApiDownloadHandler",
+}
+
+# --- Politeness ---------------------------------------------------------------------------------------------
+# What counts as one host: its "hostname", or the registrable "domain" (shop.example.co.uk -> example.co.uk). Reader:
+# routing/host_rules.py
 POLITENESS_GROUP = "hostname"
-# A host that was left alone may get that many requests before each waits for DOWNLOAD_DELAY again (1 to 1000): a
-# token bucket. No bursts where robots.txt names a delay or the host has pushed back. Reader: routing/host_rules.py
+# Seconds between two requests to one host, over the whole fleet, 0 to 86,400. Scrapy: 0, per process. Reader:
+# routing/host_rules.py
+DOWNLOAD_DELAY = 1
+# Requests in flight to one host, over the whole fleet, 1 to 1000. Scrapy: 8, per process. Reader:
+# routing/host_rules.py
+CONCURRENT_REQUESTS_PER_DOMAIN = 1
+# Requests that a host may get without a delay after it has been idle, 1 to 1000: a token bucket. No bursts where
+# robots.txt sets a crawl delay or the host has pushed back. Reader: routing/host_rules.py
 POLITENESS_BURST = 1
-# What a retry's priority changes by, -1000 to 1000. Scrapy: -1, which is a minute of waiting here, behind all first
-# visits of the host that were queued before. Reader: Scrapy
-RETRY_PRIORITY_ADJUST = 0
-# First wait before a retry and the longest one, in seconds (0 to 3600, 0 to 86,400): the retry waits in the
-# frontier for a random part of base * 2^n. Scrapy retries at once. Reader: policy/retries.py
+# Obey robots.txt. Scrapy: False. Readers: Scrapy, middlewares/downloader/robots.py
+ROBOTSTXT_OBEY = True
+# Seconds for which one fetch of a robots.txt serves the whole fleet, 1 to 86,400; RFC 9309 allows a day. Readers:
+# worker/robots_fetcher.py, frontier/config.py
+ROBOTSTXT_TTL_SECONDS = 86_400
+# Parsed robots.txt files that each worker keeps, 1 to 1,000,000; one of 50 rules takes 30 KB. Reader:
+# worker/robots_fetcher.py
+ROBOTSTXT_CACHE_SIZE = 1_000
+# Seconds within which a robots.txt must arrive, 1 to 600. One that is later, or a 5xx, is unreachable: its pages
+# wait. Reader: worker/robots_fetcher.py
+ROBOTSTXT_TIMEOUT_SECONDS = 20
+# Seconds until an unreachable robots.txt is fetched again, 0.1 to 3600; later as long as it has been failing, at most
+# an hour. Reader: worker/robots_fetcher.py
+ROBOTSTXT_RETRY_SECONDS = 60
+# Seconds (1 to 31,536,000) after which the pages of an unreachable robots.txt become dead letters,
+# `robots_unreachable`. Reader: worker/robots_fetcher.py
+ROBOTSTXT_UNREACHABLE_SECONDS = 86_400
+# Scrapy's AutoThrottle for the whole fleet: each host is visited as often as its latency allows, unless it pushes
+# back. Scrapy: False. Reader: frontier/config.py
+AUTOTHROTTLE_ENABLED = True
+# Delay that a host begins with, in seconds, 0 to 86,400. Scrapy: 5. Reader: frontier/config.py
+AUTOTHROTTLE_START_DELAY = 1
+# Seconds beyond which no delay of a host grows, 0 to 86,400. Reader: frontier/config.py
+AUTOTHROTTLE_MAX_DELAY = 60
+# Average number of requests in flight to a host that AutoThrottle aims at, 0.01 to 1000. Reader: frontier/config.py
+AUTOTHROTTLE_TARGET_CONCURRENCY = 1.0
+# Faults of a host in a row (refused, unresolved, timed out, dropped, 5xx) that open its circuit breaker, 0 to 1000; 0
+# = never. Reader: frontier/config.py
+FRONTIER_BREAKER_FAULTS = 5
+# Seconds for which an opened circuit breaker pauses a host before one probe is sent, 0.1 to
+# FRONTIER_BREAKER_MAX_SECONDS; doubled each time the probe fails. Reader: frontier/config.py
+FRONTIER_BREAKER_SECONDS = 30
+# Longest pause of an open circuit breaker in seconds, 0.1 to 86,400. Reader: frontier/config.py
+FRONTIER_BREAKER_MAX_SECONDS = 1_800
+# Seconds for which the pace of an idle host is remembered, 1 to 2,592,000 (30 days). Reader: frontier/config.py
+FRONTIER_HOST_MEMORY_SECONDS = 3_600
+
+# --- Download -----------------------------------------------------------------------------------------------
+# Requests in flight in one worker, 1 to 10,000; also the number of names resolved at once. Scrapy: 16. Readers:
+# Scrapy, worker/prefetch.py, handlers/resolver.py
+CONCURRENT_REQUESTS = 32
+# Seconds for one download, 0.1 to 86,400. Scrapy: 180. Readers: Scrapy, handlers/http/handler.py, proxies/pools.py
+DOWNLOAD_TIMEOUT = 60
+# Bytes of one response beyond which it is cut off; 0 = no limit. Scrapy: 1 GB. Readers: Scrapy,
+# handlers/http/download.py
+DOWNLOAD_MAXSIZE = 10 * 1024 * 1024
+# Bytes of one response beyond which a warning is logged; 0 = never. Scrapy: 32 MB. Readers: Scrapy,
+# handlers/http/download.py
+DOWNLOAD_WARNSIZE = 0
+# Most bytes of a response's headers, 1,024 to 16,777,216. Reader: handlers/http/handler.py
+DOWNLOAD_HEADERS_MAXSIZE = 64 * 1024
+# Most header lines of a response, 16 to 65,536. Reader: handlers/http/handler.py
+DOWNLOAD_HEADERS_MAXCOUNT = 256
+# Seconds for which a connection is kept for the next request to its host, 0.1 to 3600; servers close theirs after 5
+# to 75. Reader: handlers/http/handler.py
+CONNECTION_IDLE_SECONDS = 30
+# Idle connections of each scheme that one worker keeps, 0 to 100,000. Reader: handlers/http/handler.py
+CONNECTION_IDLE_LIMIT = 256
+# Seconds for which resolved addresses of a host are used, 0 to 86,400: the system's resolver reports no TTL. Scrapy:
+# for the life of the process. Reader: handlers/resolver.py
+DNSCACHE_SECONDS = 300
+# Seconds after their last use at which cookies are forgotten (at the earliest after half of that), 60 to 31,536,000,
+# for domains with `cookies` in domains.toml. Reader: middlewares/downloader/cookies.py
+SESSION_SECONDS = 86_400
+# Longest URL in characters, the same as in crawler/urls.py. Scrapy: 2083. Reader: Scrapy
+URLLENGTH_LIMIT = 4096
+
+# --- Safety -------------------------------------------------------------------------------------------------
+# Networks that may be dialled although they are not the public internet, such as `10.1.0.0/16,::1/128`. Every other
+# loopback, private, link-local or cloud metadata address is refused when the connection is made, whatever named it.
+# The local demos need 127.0.0.0/8. Reader: policy/addresses.py
+GUARD_ALLOWED_NETWORKS = ""
+# True: names behind a proxy are resolved here first and refused when they are internal. False where workers can
+# resolve nothing themselves: the proxy resolves. Reader: handlers/http/handler.py
+GUARD_RESOLVE_PROXIED = True
+# Verify TLS certificates. Scrapy: False, because of broken sites. Reader: Scrapy
+DOWNLOAD_VERIFY_CERTIFICATES = True
+# Scrapy's telnet console, which runs whatever is sent to it. Scrapy: True. Reader: Scrapy
+TELNETCONSOLE_ENABLED = False
+# Scrapy's remote control, which runs whatever is sent to it. Reader: Scrapy
+REMOTE_CONTROL_ENABLED = False
+
+# --- Proxies ------------------------------------------------------------------------------------------------
+# Pools of proxies as a dict (docs/proxies.md). They hold passwords: keep them out of the repository. Reader:
+# proxies/pools.py
+PROXY_POOLS: dict[str, object] = {}
+# TOML file with more pools, reloaded when it changes; its names must differ from those in PROXY_POOLS. Reader:
+# proxies/pools.py
+PROXY_POOLS_FILE = ""
+# Pool of requests and domains that name none; empty = no proxy, as Scrapy. Reader: proxies/pools.py
+PROXY_POOL = ""
+# Seconds between two looks at PROXY_POOLS_FILE, 0.1 to 3600; a change counts once two looks in a row see the same
+# file. Reader: proxies/pools.py
+PROXY_RELOAD_SECONDS = 5
+# Other proxies tried for one request before the failure counts against the host, 0 to 20. They do not count towards
+# RETRY_TIMES. Reader: proxies/pools.py
+PROXY_RETRY_TIMES = 3
+# Failures in a row after which the fleet quarantines a proxy, 1 to 100. Reader: proxies/pools.py
+PROXY_FAILURES = 3
+# Seconds of a proxy's first quarantine, 0.1 to 86,400; doubled each time. Reader: proxies/pools.py
+PROXY_QUARANTINE_SECONDS = 30
+# Longest quarantine of a proxy in seconds, PROXY_QUARANTINE_SECONDS to 86,400. Reader: proxies/pools.py
+PROXY_QUARANTINE_MAX_SECONDS = 3_600
+
+# --- Api tier -----------------------------------------------------------------------------------------------
+# Scraping APIs by name, as a dict or a JSON object: what is called and where its answers hold the page
+# (docs/browser.md). The first one that is up is used. Reader: policy/providers.py
+API_PROVIDERS = ""
+# Secrets of the providers: the one of key ACME replaces {key} of provider "acme". This deployment reads API_KEY_ACME
+# from the environment. Reader: handlers/api/handler.py
+API_KEYS: dict[str, str] = {}
+
+# --- Browser tier -------------------------------------------------------------------------------------------
+# Path or name of the Chromium to start. Empty: chromium, chromium-headless-shell, then Playwright's own. Reader:
+# handlers/browser/chromium.py
+BROWSER_EXECUTABLE = ""
+# Pages open at once in one worker, 1 to 64; a worker of tier browser alone leases no more than that. Readers:
+# handlers/browser/chromium.py, worker/prefetch.py
+BROWSER_CONCURRENCY = 4
+# Longest wait, once the document has loaded, for half a second without network traffic, in seconds, 0 to 60; 0 = do
+# not wait. Reader: handlers/browser/chromium.py
+BROWSER_SETTLE_SECONDS = 3
+# What pages do not load: any of image, media, font, stylesheet, script, xhr, fetch, manifest. Reader:
+# handlers/browser/chromium.py
+BROWSER_BLOCKED_RESOURCES = ["image", "media", "font"]
+# Pages after which a context (cookies, storage, connections) is replaced, 1 to 100,000. Reader:
+# handlers/browser/chromium.py
+BROWSER_CONTEXT_PAGES = 50
+# Seconds after which a context is replaced, 1 to 86,400. Reader: handlers/browser/chromium.py
+BROWSER_CONTEXT_SECONDS = 600
+# Pages after which the browser is replaced, 1 to 1,000,000. Reader: handlers/browser/chromium.py
+BROWSER_MAX_PAGES = 1_000
+# Private memory of the browser's processes, in MiB, beyond which it is replaced, 128 to 1,000,000; at twice that at
+# once. Reader: handlers/browser/chromium.py
+BROWSER_MEMORY_MB = 1024
+# Seconds between two checks of the browser's memory and of whether it answers, 0.1 to 600. Reader:
+# handlers/browser/chromium.py
+BROWSER_CHECK_SECONDS = 5
+# Most that one connection of the browser may receive, in MiB, 1 to 10,000. Reader: handlers/browser/chromium.py
+BROWSER_CONNECTION_MAX_MB = 100
+
+# --- Retries ------------------------------------------------------------------------------------------------
+# Status codes worth a retry: Scrapy's list, and 407 (a proxy's refusal), 421, 425 and Cloudflare's codes for an
+# origin that is away. Readers: Scrapy, policy/retries.py
+RETRY_HTTP_CODES = [407, 408, 421, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524]
+# Base of a retry's wait in seconds, 0 to 3600: it waits in the frontier for a random part of base * 2^n. Scrapy
+# retries at once. Reader: policy/retries.py
 RETRY_BASE_SECONDS = 1
+# Longest wait of a retry in seconds, 0 to 86,400. Reader: policy/retries.py
 RETRY_CAP_SECONDS = 300
-# The same by class of failure (crawler/policy/failures.py), and how often: `times` 0 to 1000, `base_seconds` 0 to
-# 3600, `cap_seconds` 0 to 86,400. What a class leaves out is RETRY_TIMES, RETRY_BASE_SECONDS or RETRY_CAP_SECONDS;
-# these also win where a spider or the command line sets them. Reader: policy/retries.py
+# Retries by class of failure (policy/failures.py): `times` 0 to 1000, `base_seconds` 0 to 3600, `cap_seconds` 0 to
+# 86,400. What a class leaves out is RETRY_TIMES, RETRY_BASE_SECONDS or RETRY_CAP_SECONDS; these also win where a
+# spider or the command line sets them. Reader: policy/retries.py
 RETRY_CLASSES = {
     "rate_limited": {"times": 10},  # the page is there: it is a matter of coming back later
     "transient": {},
@@ -131,54 +298,38 @@ RETRY_CLASSES = {
     "blocked": {"times": 2, "base_seconds": 30, "cap_seconds": 3600},
     "malformed": {},  # cut off, broken chunks: often it was the connection after all
 }
-# Scrapy's list, and 407 (the proxy's refusal), 421, 425 and Cloudflare's other words for an origin that is away.
-# Reader: Scrapy, policy/retries.py
-RETRY_HTTP_CODES = [407, 408, 421, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524]
+# Added to a retry's priority, -1000 to 1000. Scrapy: -1, which here is a minute of waiting, behind all earlier first
+# visits of the host. Reader: Scrapy
+RETRY_PRIORITY_ADJUST = 0
 
-# --- Proxies ---------------------------------------------------------------------------------------------
-# Pools of proxies: here, or in a TOML file that may change while the crawl runs (docs/proxies.md); names must differ.
-# They hold passwords: keep the file out of the repository. Reader: proxies/pools.py
-PROXY_POOLS: dict[str, object] = {}
-PROXY_POOLS_FILE = ""
-# The pool of requests and domains that name none; empty: none, as Scrapy. Reader: proxies/pools.py
-PROXY_POOL = ""
-# Seconds between two looks at the file, 0.1 to 3600; a change counts at the second that finds it alike. Reader:
-# proxies/pools.py
-PROXY_RELOAD_SECONDS = 5
-# Fresh proxies tried for one request before the host is taken at its word, 0 to 20. They are no retries: RETRY_TIMES
-# counts what the host fails. Reader: proxies/pools.py
-PROXY_RETRY_TIMES = 3
-# Failures in a row (1 to 100) after which the fleet leaves a proxy alone, for how long at first, and for how long at
-# most (0.1 to 86,400 seconds each; twice as long each time it happens again). Reader: proxies/pools.py
-PROXY_FAILURES = 3
-PROXY_QUARANTINE_SECONDS = 30
-PROXY_QUARANTINE_MAX_SECONDS = 3_600
-
-# --- Spiders, extraction ---------------------------------------------------------------------------------
-# Rules per domain: fields, links, required elements, politeness; the file's head describes it. Read once at the
-# start; empty: none. Reader: policy/domains.py
+# --- Spiders and extraction ---------------------------------------------------------------------------------
+# Rules per domain: fields, links, required elements, politeness; settings/domains.toml describes every key. Read once
+# at the start; empty = none. Reader: policy/domains.py
 DOMAINS_FILE = ""
+# Size in KB beyond which our spiders read a page in a child process with limits, 0 to 1,000,000; so do they with a
+# page whose markup is made to hurt a parser. Reader: spiders/apart.py
+PARSE_APART_KB = 4_000
+# CPU seconds of that child for one page, 1 to 3600; beyond them the page is a dead letter, `too_costly`. Reader:
+# spiders/apart.py
+PARSE_MAX_SECONDS = 10
+# Memory of that child in MB, 256 to 1,000,000; beyond it the page is a dead letter, `too_costly`. Reader:
+# spiders/apart.py
+PARSE_MAX_MB = 1_000
 
-# --- Items, storage --------------------------------------------------------------------------------------
-# False: items pass the project's own pipelines only, and MongoDB is not needed. Reader: addon.py
+# --- Items and storage --------------------------------------------------------------------------------------
+# False: items pass only the project's own pipelines, and MongoDB is not needed. Reader: addon.py
 SHOAL_STORE = True
-# What an item passes through, in this order, beside the pipelines of the project. Reader: addon.py
+# Pipelines that the add-on adds to the project's own, with their order. Reader: addon.py
 FRONTIER_ITEM_PIPELINES = {
     "crawler.pipelines.clean.CleanPipeline": 100,
     "crawler.pipelines.validate.ValidatePipeline": 200,
     "crawler.pipelines.dedupe.DedupePipeline": 300,
     "crawler.pipelines.mongodb.MongoPipeline": 900,  # last: what other pipelines change is stored too
 }
-# A page of more than so many KB (0 to 1,000,000), or one whose markup is made to hurt a parser, is read by our spiders
-# in a process of its own: at most so many seconds of CPU (1 to 3600) and MB of memory (256 to 1,000,000). Beyond that
-# it is a dead letter `too_costly`. Reader: spiders/apart.py
-PARSE_APART_KB = 4_000
-PARSE_MAX_SECONDS = 10
-PARSE_MAX_MB = 1_000
 # Characters kept of one text field, 100 to 4,000,000; a cut is noted in `issues`. Reader: pipelines/clean.py
 ITEM_TEXT_MAX_CHARS = 100_000
-# Issues that keep an item out of its collection (it goes to rejected_items); any other issue is only noted on
-# the item. Names: crawler/policy/validation.py. Reader: pipelines/validate.py
+# Issues that send an item to rejected_items; any other issue is only noted on the item. Names: policy/validation.py.
+# Reader: pipelines/validate.py
 ITEM_FATAL_ISSUES = [
     "missing_url",
     "invalid_url",
@@ -188,174 +339,110 @@ ITEM_FATAL_ISSUES = [
     "wrong_type",
     "empty_page",
 ]
-# Items remembered by a worker to spare a second write of the same content, and for how many seconds between
-# the two fetches; a later one is a recrawl, which moves last_seen_at. 0 to 10,000,000 items (0 = off), 1 to
-# 86,400 s. Reader: pipelines/dedupe.py
+# Items that a worker remembers to spare a second write of the same content, 0 to 10,000,000; 0 = off. Reader:
+# pipelines/dedupe.py
 ITEM_DEDUPE_SIZE = 10_000
+# Seconds between two fetches within which the second write is spared, 1 to 86,400; a later one is a recrawl, which
+# moves last_seen_at. Reader: pipelines/dedupe.py
 ITEM_DEDUPE_SECONDS = 60
-# Collections in which an item whose content is stored under another URL of its host is linked to that (in `duplicates`)
-# and not stored again: products, pages. Reader: storage/config.py
+# Collections (products, pages) in which an item is not stored again when its content is stored under another URL of
+# its host: it is linked to that in `duplicates`. Reader: storage/config.py
 LINK_DUPLICATES_OF = ["products", "pages"]
-# Largest stored item in MiB: MongoDB takes 16, and a changed document holds its earlier states until they are
-# on record. 0.01 to 5. Reader: storage/config.py
+# Largest stored item in MiB, 0.01 to 5: MongoDB takes 16, and a changed document holds its earlier states until they
+# are on record. Reader: storage/config.py
 ITEM_MAX_MB = 4
-# One bulk write takes up to this many items, or what came in this many ms. 1 to 10,000 each; a page is
-# confirmed only after its batch, so a longer wait holds more leases. Reader: storage/config.py
+# Most items in one bulk write, 1 to 10,000. Reader: storage/config.py
 STORAGE_BATCH_SIZE = 500
+# Milliseconds for which a bulk write collects items, 1 to 10,000. A page is acknowledged only after its batch, so a
+# longer wait holds more leases. Reader: storage/config.py
 STORAGE_BATCH_MS = 50
-# How long to wait for MongoDB to be reachable, then for its reply (0.1 to 60, 0.1 to 600), and the longest
-# pause between two tries while it is away (0.05 to 600), in seconds. Reader: storage/
+# Seconds to wait for MongoDB to be reachable, 0.1 to 60. Reader: storage/connection.py
 STORAGE_CONNECT_SECONDS = 5
+# Seconds to wait for a reply of MongoDB, 0.1 to 600. Reader: storage/connection.py
 STORAGE_REPLY_SECONDS = 60
+# Longest pause in seconds between two tries while MongoDB is away, 0.05 to 600. Reader: storage/config.py
 STORAGE_RETRY_MAX_SECONDS = 15
-# Where items wait on local disk while MongoDB is away, their pages confirmed; empty = no spool: then items wait in
-# memory and no new work is leased. Give it a disk that outlives the worker. Reader: storage/config.py
-SPOOL_DIR = "spool"
-# MiB that all workers of a machine may fill (1 to 10,000,000), and the share of it (0.05 to 1) beyond which they lease
-# nothing new until half of that is stored. Reader: storage/config.py
-SPOOL_MAX_MB = 1_024
-SPOOL_HIGH_WATER = 0.8
-# True: an observation of the same fetch time as the stored one replaces it. `scrapy reparse` sets it; two items of
-# one page under one identity would replace each other without end. Reader: storage/update.py
+# True: an observation with the same fetch time as the stored one replaces it. `scrapy reparse` sets it; two items of
+# one page with one identity would replace each other without end. Reader: storage/update.py
 STORAGE_RESTATE = False
-# Collections whose changes are kept with old and new values, and where. Texts of pages would double the
-# database, so they are not here. Reader: storage/writer.py
+# Collections whose changes are kept with old and new values, and the collection that holds them. Texts of pages would
+# double the database, so `pages` is not in it. Reader: storage/config.py
 CHANGE_HISTORY = {"products": "product_changes"}
-# Days until an item that is no longer rejected again is forgotten. 1 to 3650. Reader: storage/indexes.py
+# Days after its last rejection at which a rejected item is forgotten, 1 to 3650. Reader: storage/config.py
 REJECTED_ITEMS_DAYS = 30
-
-# On a recrawl a page is asked whether it has changed, with what it said of its version (ETag, Last-Modified); that is
-# forgotten so many days after the page was last seen. 1 to 3650. Reader: middlewares/conditional/downloader.py
+# Directory where items wait while MongoDB is away, their pages acknowledged. Use a disk that outlives the worker.
+# Empty = no spool: items wait in memory, and nothing new is leased. Reader: storage/config.py
+SPOOL_DIR = "spool"
+# MiB that the spools of all workers of a machine may fill, 1 to 10,000,000. Reader: storage/config.py
+SPOOL_MAX_MB = 1_024
+# Share of SPOOL_MAX_MB (0.05 to 1) beyond which workers lease nothing until half of it is stored. Reader:
+# storage/config.py
+SPOOL_HIGH_WATER = 0.8
+# On a recrawl, ask whether a page has changed since the version that was stored (ETag, Last-Modified). Reader:
+# middlewares/conditional/downloader.py
 CONDITIONAL_REQUESTS = True
+# Days after a page was last seen at which its version is forgotten, 1 to 3650. Reader:
+# middlewares/conditional/downloader.py
 CONDITIONAL_DAYS = 90
-
-# --- Attempts log ----------------------------------------------------------------------------------------
 # Days for which each fetch attempt is on record, 0 to 3650; 0 = off. Reader: storage/attempts.py
 ATTEMPTS_DAYS = 7
-# Documents written per second and worker, 1 to 100,000; above it a random sample stands for the others.
-# Reader: storage/attempts.py
+# Attempts recorded per second and worker, 1 to 100,000; beyond that a random sample stands for the rest. Reader:
+# storage/attempts.py
 ATTEMPTS_PER_SECOND = 100
 
-# --- Archive of raw pages --------------------------------------------------------------------------------
+# --- Archive of raw pages -----------------------------------------------------------------------------------
 # Which pages are kept as WARC records, to be parsed again without a request: "all", "changed" (not the same as the
-# URL's last one), "failed" (what ends as a dead letter because of its page: a callback that raised, a rejected item, a
-# block page, an empty shell), "none". Reader: storage/archive/config.py, as of all below
+# last one of the URL), "failed" (dead letters because of the page: a callback that raised, a rejected item, a block
+# page, an empty shell), "none". Reader: storage/archive/config.py
 ARCHIVE_PAGES = "failed"
-# Where files are written; finished ones stay there, or go to ARCHIVE_URI (s3://bucket/prefix, gs://bucket/prefix,
-# az://account/container). Options are obstore's (endpoint ...); credentials come from the environment, as always.
+# Directory where archive files are written; without ARCHIVE_URI they stay there. Reader: storage/archive/config.py
 ARCHIVE_DIR = "archive"
+# Where finished archive files are moved: s3://bucket/prefix, gs://bucket/prefix, az://account/container or
+# file:///directory; empty = nowhere. Credentials come from the environment. Reader: storage/archive/config.py
 ARCHIVE_URI = ""
+# Options of obstore for ARCHIVE_URI (endpoint ...). Reader: storage/archive/config.py
 ARCHIVE_OPTIONS: dict[str, object] = {}
-# A file is finished at this size in MiB or age in seconds. 0.001 to 10,240; 1 to 86,400
+# Size in MiB at which an archive file is finished, 0.001 to 10,240. Reader: storage/archive/config.py
 ARCHIVE_FILE_MB = 256
+# Age in seconds at which an archive file is finished, 1 to 86,400. Reader: storage/archive/config.py
 ARCHIVE_FILE_SECONDS = 3_600
-# Finished files are deleted when unused for so many days (0 to 36,500), and the longest unused ones when there is
-# more than this in GiB (0 to 1,000,000), of files that hold only failures already beyond the second; 0 = no bound
+# Days without use after which a finished archive file is deleted, 0 to 36,500; 0 = never. Reader:
+# storage/archive/config.py
 ARCHIVE_KEEP_DAYS = 0
+# GiB of finished archive files beyond which the longest unused are deleted, 0 to 1,000,000; 0 = no limit. Reader:
+# storage/archive/config.py
 ARCHIVE_KEEP_GB = 100
+# The same limit in GiB for files that hold only failures, 0 to 1,000,000; 0 = no limit. Reader:
+# storage/archive/config.py
 ARCHIVE_FAILED_GB = 1
-# Files waiting for upload, in GiB (0.001 to 1,000,000); beyond it pages wait and are not confirmed
+# GiB of archive files waiting for upload beyond which pages wait and are not acknowledged, 0.001 to 1,000,000.
+# Reader: storage/archive/config.py
 ARCHIVE_PENDING_GB = 4
 
-# --- Observing -------------------------------------------------------------------------------------------
-# One JSON object per line instead of text; both carry the request_id. Reader: extensions/logs.py
+# --- Monitoring ---------------------------------------------------------------------------------------------
+# Log one JSON object per line instead of text; both carry the request_id. Reader: extensions/logs.py
 LOG_JSON = False
-# Where /metrics, /healthz and /readyz of a worker are served under `scrapy crawl`: port 1 to 65535, 0 = one of the
-# system's choice, which the log names (several workers share a laptop), -1 = off. Reader: extensions/metrics.py
+# Address where a worker serves /metrics, /healthz and /readyz under `scrapy crawl`. Reader: extensions/metrics.py
 METRICS_HOST = "127.0.0.1"
+# Port of that address, 1 to 65535; 0 = the system chooses a free one, which the log names (several workers share a
+# laptop); -1 = off. Reader: extensions/metrics.py
 METRICS_PORT = 0
 # Seconds between two counts of the whole queue for the metrics, 0.1 to 3600. Reader: extensions/metrics.py
 METRICS_QUEUE_SECONDS = 15
-# Seconds for which the event loop may be stuck until /healthz asks for a restart, 1 to 3600: parsing one huge page
-# takes seconds. While a callback holds it up, FRONTIER_HARD_CAP_SECONDS if that is more. Reader: extensions/metrics.py
+# Seconds for which the event loop may be stuck before /healthz asks for a restart, 1 to 3600: parsing one huge page
+# takes seconds. While a callback blocks it, FRONTIER_HARD_CAP_SECONDS if that is more. Reader: extensions/metrics.py
 HEALTH_MAX_LAG_SECONDS = 60
 
-# --- Speed -----------------------------------------------------------------------------------------------
-# Requests in flight in one worker (1 to 10,000), and names looked up at once. Scrapy: 16.
-# Readers: Scrapy, worker/prefetch.py, handlers/resolver.py
-CONCURRENT_REQUESTS = 32
-# Per response; Scrapy's 100 starts 101 tasks for one item, where its own ITEM_PROCESSOR is in use. Reader: Scrapy
+# --- Process ------------------------------------------------------------------------------------------------
+# Items processed at once per response, where Scrapy's own ITEM_PROCESSOR is in use. Scrapy: 100, which starts 101
+# tasks for one item. Reader: Scrapy
 CONCURRENT_ITEMS = 4
-# uvloop, whose timers would fire up to 1.5 ms early and make periodic work run dozens of times. Reader: Scrapy
+# uvloop with one correction: its timers fire up to 1.5 ms early, which made periodic work run dozens of times.
+# Reader: Scrapy
 ASYNCIO_EVENT_LOOP = "crawler.engine.event_loop.Loop"
-# New objects between two looks of Python's garbage collector, once what the program itself consists of is set aside;
-# 1 to 1,000,000, 0 = leave the collector as it is. Python: 700, and nothing aside. Reader: extensions/garbage.py
-GC_THRESHOLD = 5_000
-# Scrapy's checks each call for a deprecated argument, at twenty times the price of counting. Reader: Scrapy
+# Scrapy's stats without its check for a deprecated argument, which costs twenty times as much as counting. Reader:
+# Scrapy
 STATS_CLASS = "crawler.engine.stats_collector.StatsCollector"
-# Connections kept for the next request to their host: for how many seconds (0.1 to 3600; servers close theirs after
-# 5 to 75), and how many of each scheme in one worker (0 to 100,000). Reader: handlers/http/handler.py
-CONNECTION_IDLE_SECONDS = 30
-CONNECTION_IDLE_LIMIT = 256
-# Cookies of domains that ask for them (`cookies` in domains.toml) are forgotten so many seconds after their last use,
-# at the earliest after half of that, 60 to 31,536,000. Reader: middlewares/downloader/cookies.py
-SESSION_SECONDS = 86_400
-
-# --- Tiers beyond http -----------------------------------------------------------------------------------
-# What fetches the requests of a tier, in workers whose TIER has it. Reader: handlers/tiers.py
-TIER_HANDLERS = {
-    "browser": "crawler.handlers.browser.BrowserDownloadHandler",
-    "api": "crawler.handlers.api.ApiDownloadHandler",
-}
-
-# --- Api tier --------------------------------------------------------------------------------------------
-# Scraping APIs by name, the first that is up is used: what is called and where its answers hold the page. A map, or
-# one as JSON; docs/browser.md describes the keys. Reader: policy/providers.py
-API_PROVIDERS = ""
-# Their secrets: the one of key ACME is the {key} of provider "acme". This project reads API_KEY_ACME from the
-# environment. Reader: handlers/api/handler.py
-API_KEYS: dict[str, str] = {}
-
-# --- Browser tier -----------------------------------------------------------------------------------------
-# Used by workers whose TIER has `browser` (docs/browser.md). Reader: handlers/browser/chromium.py, unless said
-# otherwise.
-
-# The Chromium to start, a path or a name; empty looks for chromium, chromium-headless-shell, then Playwright's own.
-BROWSER_EXECUTABLE = ""
-# Pages open at once in one worker, 1 to 64; a worker of the browser tier alone holds no more requests than it can
-# load. Readers: handlers/browser/chromium.py, worker/prefetch.py
-BROWSER_CONCURRENCY = 4
-# Longest wait, after the document is there, for the network to be quiet for half a second: scripts fill the page.
-# Seconds, 0 to 60; 0 = do not wait.
-BROWSER_SETTLE_SECONDS = 3
-# What a page does not load: image, media, font, stylesheet, script, xhr, fetch, manifest.
-BROWSER_BLOCKED_RESOURCES = ["image", "media", "font"]
-# A context (cookies, storage, connections) is replaced after so many pages or seconds, 1 to 100,000 and 1 to 86,400.
-BROWSER_CONTEXT_PAGES = 50
-BROWSER_CONTEXT_SECONDS = 600
-# The browser is replaced after so many pages (1 to 1,000,000), or when its processes have more memory for themselves
-# (MiB, 128 to 1,000,000); at twice that at once.
-BROWSER_MAX_PAGES = 1_000
-BROWSER_MEMORY_MB = 1024
-# Seconds between two looks at the browser, whether it answers and at its memory, 0.1 to 600
-BROWSER_CHECK_SECONDS = 5
-# Most that one connection of the browser may bring, in MiB, 1 to 10,000
-BROWSER_CONNECTION_MAX_MB = 100
-
-# --- Safety ----------------------------------------------------------------------------------------------
-# Consoles that run what is sent to them. Reader: Scrapy
-TELNETCONSOLE_ENABLED = False
-REMOTE_CONTROL_ENABLED = False
-# Networks that may be dialled although they are not the public internet, as `10.1.0.0/16,::1/128`: everything else
-# that is loopback, private, link-local, cloud metadata ... is refused where the connection is made, whatever named
-# it. The local demos need 127.0.0.0/8. Reader: policy/addresses.py
-GUARD_ALLOWED_NETWORKS = ""
-# For how long the addresses of a host are believed, in seconds (0 to 86,400). Scrapy: as long as the worker lives; the
-# system's resolver tells no time to live. Reader: handlers/resolver.py
-DNSCACHE_SECONDS = 300
-# Behind a proxy it is the proxy that resolves. True: our resolver is asked first, and a name that it knows to be
-# inside is refused; False where workers can resolve nothing themselves. Reader: handlers/http/handler.py
-GUARD_RESOLVE_PROXIED = True
-# Scrapy's default is False, for the sake of broken sites. Reader: Scrapy
-DOWNLOAD_VERIFY_CERTIFICATES = True
-# Bytes of one response: from how many on it is cut off, and warned of; 0 = any. Scrapy: 1 GB and 32 MB.
-# Reader: Scrapy, handlers/http/download.py
-DOWNLOAD_MAXSIZE = 10 * 1024 * 1024
-DOWNLOAD_WARNSIZE = 0
-# Bytes (1,024 to 16,777,216) and lines (16 to 65,536) of a response's headers. Reader: handlers/http/handler.py
-DOWNLOAD_HEADERS_MAXSIZE = 64 * 1024
-DOWNLOAD_HEADERS_MAXCOUNT = 256
-# Seconds for one download, 0.001 to 86,400. Scrapy: 180. Reader: Scrapy, handlers/http/handler.py
-DOWNLOAD_TIMEOUT = 60
-# Characters of a URL, as in crawler/urls.py; Scrapy: 2083. Reader: Scrapy
-URLLENGTH_LIMIT = 4096
+# New objects between two runs of Python's garbage collector, once the program's own objects are frozen, 0 to
+# 1,000,000; 0 = leave the collector alone. Python: 700, nothing frozen. Reader: extensions/garbage.py
+GC_THRESHOLD = 5_000
