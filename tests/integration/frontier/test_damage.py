@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.messages import Lease
 from crawler.frontier.state.robots import CachedRobots
 from crawler.frontier.state.tiers import Tiers
 from crawler.frontier.statement import Statement
@@ -154,3 +156,38 @@ async def test_what_python_reads_may_be_damaged_too(redis_client: Any) -> None:
     assert [change.known.tier for change in (await tiers.changes()).values()] == ["http"]
     assert await frontier.census.empty()
     assert not isinstance(await frontier.robots.claim("a.example", "http://a.example", "w"), CachedRobots | None)
+
+
+async def given_up(frontier: Frontier, lease: Lease) -> None:
+    """As put_off, and all that was put off is recalled."""
+    await frontier.put_off([(lease.id, lease.token)], delay_ms=1)
+    await frontier.recall()
+
+
+ENDS: dict[str, Callable[[Frontier, Lease], Awaitable[Any]]] = {
+    "ack": lambda frontier, lease: frontier.ack([(lease.id, lease.token)]),
+    "give_back": lambda frontier, lease: frontier.give_back([(lease.id, lease.token)]),
+    "nack": lambda frontier, lease: frontier.nack(lease.id, lease.token, delay_ms=1),
+    "put_off": lambda frontier, lease: frontier.put_off([(lease.id, lease.token)], delay_ms=1),
+    "put_off and recall": given_up,
+    "move": lambda frontier, lease: frontier.move(lease.id, lease.token, stream="s:browser"),
+    "bury": lambda frontier, lease: frontier.bury(lease.id, lease.token, reason="test"),
+    "gone": lambda frontier, lease: frontier.end_gone(lease.id, lease.token, reason="http_404", detail={}),
+}
+
+
+@pytest.mark.parametrize("mode", ["compact", "window"])
+@pytest.mark.parametrize("end", list(ENDS))
+async def test_a_request_that_is_missing_stops_nobody_however_it_ends(redis_client: Any, end: str, mode: str) -> None:
+    world = await timed(redis_client, dedupe=mode)
+    frontier = world.frontier
+    await frontier.push([message(1, BAD), message(2, GOOD[0])])
+    leases = await world.lease()
+    [lost] = [lease for lease in leases if lease.host == BAD]
+    await redis_client.hdel(frontier.shards.key(0, "body"), lost.id.partition(":")[2])
+    await ENDS[end](frontier, lost)
+    await frontier.ack([(lease.id, lease.token) for lease in leases if lease is not lost])
+    total = (await frontier.census.stats()).total
+    assert (total.queued, total.leased, total.delayed, total.done + total.dropped) == (0, 0, 0, 2)
+    assert await frontier.census.empty("s")
+    assert await redis_client.hlen(frontier.shards.key(0, "damaged")) == (end != "ack")

@@ -5,8 +5,10 @@ from __future__ import annotations
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from crawler.extraction.document import Document
+from crawler.extraction.document import Document, join
 from crawler.extraction.tame import MAX_DEPTH
 
 URL = "https://www.shop.example.co.uk/a/page?x=1"
@@ -117,3 +119,45 @@ def test_wide_pages_are_not_cut() -> None:
 def test_language_and_country() -> None:
     document = Document('<html class="x" lang="de-AT"><head>', "https://shop.example.com/")
     assert (document.language, document.country) == ("de-at", "at")
+
+
+HREFS = st.text(st.sampled_from("ab/.?#=&;:%- \t\\@5"), max_size=12) | st.sampled_from(
+    [
+        "#",
+        "#top",
+        "javascript:void(0)",
+        "mailto:a@b.c",
+        "tel:1",
+        "a/b.html?c=d&e",
+        "a//b",
+        "a/../b",
+        "https://shop.example/x",
+    ]
+)
+PLACES = st.sampled_from(
+    [
+        "",
+        "/",
+        "/p",
+        "/p/",
+        "/a/b/c.html",
+        "/a/b?x=/y",
+        "/a//b",
+        "/a/../b",
+        "/a;b/c",
+        "/?q",
+        "/a/?q=;",
+        "/a.b/c#d",
+        "/.a/b",
+    ]
+)
+
+
+@given(HREFS, PLACES, st.sampled_from(["https://shop.example", "http://shop.example:80", "https://u:p@shop.example"]))
+def test_short_cuts_of_links_lead_to_the_same_page(href: str, place: str, origin: str) -> None:
+    url = origin + place
+    document = Document("", url)
+    found, joined = document.absolute(href), join(url, href) if href else None
+    if href.startswith("/"):  # a browser and urljoin differ in what is behind two slashes
+        return
+    assert found == joined
