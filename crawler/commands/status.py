@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 
 from rich import box
 from rich.console import Group
@@ -53,6 +53,7 @@ class Snapshot:
     bytes_per_seen: float | None
     memory: float = 0.0  # share of maxmemory in use, of the fullest server; 0 where there is no limit
     waiting_for_room: int = 0  # pages whose requests Redis has no room for, in workers and given back
+    largest_waiting: tuple[str, int] | None = None  # URL and bytes: the page whose requests need the most room
     held_up: Sequence[str] = ()  # why workers lease less than they could, or nothing
 
 
@@ -124,6 +125,7 @@ async def look(frontier: Frontier, spider: str | None) -> Snapshot:
         workers=(ours := [w for w in workers if spider is None or w.info.get("spider") == spider]),
         memory=await frontier.gauge.used(),
         waiting_for_room=sum(worker.info.get("waiting", 0) for worker in ours) + await frontier.census.put_off(),
+        largest_waiting=_largest_waiting(ours),
         held_up=_held_up(ours),
     )
 
@@ -131,6 +133,15 @@ async def look(frontier: Frontier, spider: str | None) -> Snapshot:
 def _held_up(workers: Sequence[WorkerState]) -> list[str]:
     reasons = {(word, str(worker.info.get(key) or "")) for worker in workers for key, word in _HELD_UP.items()}
     return [f"{word}: {reason}" for word, reason in sorted(reasons) if reason]
+
+
+def _largest_waiting(workers: Sequence[WorkerState]) -> tuple[str, int] | None:
+    told = [
+        (str(worker.info["largest_waiting"]), int(worker.info.get("largest_waiting_bytes") or 0))
+        for worker in workers
+        if worker.info.get("largest_waiting")
+    ]
+    return max(told, key=itemgetter(1), default=None)
 
 
 def render(seen: Snapshot) -> Group:
@@ -158,6 +169,9 @@ def render(seen: Snapshot) -> Group:
             f"{seen.waiting_for_room:,} pages wait for room in Redis, which uses {seen.memory:.0%} of its maxmemory. "
             "They are done once the requests found on them are stored: raise maxmemory, or let the queue drain."
         )
+        if seen.largest_waiting:
+            url, size = seen.largest_waiting
+            parts.append(f"The most room is needed by {size:,} bytes of requests found on {url}")
     if seen.hosts:
         parts.append(_hosts(seen.hosts))
     parts.append(_workers(seen.workers) if seen.workers else "No worker is running.")

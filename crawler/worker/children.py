@@ -24,6 +24,7 @@ class Child:
 
     message: Message
     parent: Handle
+    page: bytes = b""  # the request of that page, as it is stored
 
 
 class Children:
@@ -58,9 +59,18 @@ class Children:
         """Whether some found no room."""
         return bool(self._kept)
 
-    def add(self, message: Message, parent: Handle) -> None:
-        """*message* was found on the page of *parent*."""
-        self._new.append(Child(message, parent))
+    @property
+    def largest(self) -> tuple[bytes, int] | None:
+        """The page whose requests that found no room need the most of it, and how many bytes that is."""
+        needed: Counter[tuple[Handle, bytes]] = Counter()
+        for kept in self._kept.values():
+            for child in kept:
+                needed[child.parent, child.page] += _size(child)
+        return next(((page, size) for (_, page), size in needed.most_common(1)), None)
+
+    def add(self, message: Message, parent: Handle, page: bytes = b"") -> None:
+        """*message* was found on the page of *parent*, whose own request is *page*."""
+        self._new.append(Child(message, parent, page))
         self._left[parent] += 1
 
     def pending(self, parent: Handle) -> bool:

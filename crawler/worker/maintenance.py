@@ -166,6 +166,7 @@ class Maintenance:
                 "buffered": len(worker.queue),
                 "outbox": self._outbox_shown,
                 "waiting": len(worker.outbox.waiting),
+                **_largest_waiting(worker),
                 "paused": worker.pauses.reason,
                 "slowed": worker.pauses.slowed,
             },
@@ -252,6 +253,11 @@ class Maintenance:
             unforeseen = None if isinstance(error, ShoalError) else error
             logger.error("A start URL is kept as a dead letter: %s", error, exc_info=unforeseen)
             return []
+
+
+def _largest_waiting(worker: Worker) -> dict[str, str | int]:
+    url, size = worker.outbox.largest_waiting or ("", 0)
+    return {"largest_waiting": url, "largest_waiting_bytes": size}
 
 
 def start_key(spider: Spider | None) -> str:

@@ -25,7 +25,7 @@ from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Handle, Message, PushOutcome, Report
 from crawler.frontier.server.outage import RedisOutage
-from crawler.frontier.server.shards import BATCH
+from crawler.frontier.server.shards import BATCH, url_in
 from crawler.frontier.streams import tier_of
 from crawler.worker.children import AGAIN_SECONDS, Children
 from crawler.worker.lease_endings import Bury, Ending, Gone, Move, Nack
@@ -79,6 +79,7 @@ class Outbox:
         self._closing = False
         self._flushing_since: float | None = None
         self.broken = False
+        self._largest: tuple[str, int] | None = None
         self._breakers: dict[str, bool] = {}  # hosts whose circuit breaker opened (True) or closed just now
 
     def __len__(self) -> int:
@@ -102,9 +103,20 @@ class Outbox:
         """Start URLs that are not stored yet; nobody else knows of them."""
         return self._offers.left
 
-    def push(self, message: Message, parent: Handle) -> None:
-        """Queue a child of leased work: our own marks never hold it up, or its *parent* could not end."""
-        self._children.add(message, parent)
+    @property
+    def largest_waiting(self) -> tuple[str, int] | None:
+        """The URL of the page that needs the most room for its requests, and the bytes; once it is put off, too, until
+        there is room again."""
+        if (largest := self._children.largest) is not None:
+            self._largest = url_in(largest[0]), largest[1]
+        elif not self._room.full:
+            self._largest = None
+        return self._largest
+
+    def push(self, message: Message, parent: Handle, page: bytes = b"") -> None:
+        """Queue a child of leased work: our own marks never hold it up, or its *parent*, the request *page*, could not
+        end."""
+        self._children.add(message, parent, page)
         self._filled.set()
 
     def offer(self, message: Message) -> None:

@@ -213,7 +213,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
             self._unserialisable(error, parent)
             return False
         if parent is not None:
-            self.worker.outbox.push(message, parent.handle)
+            self.worker.outbox.push(message, parent.handle, parent.lease.body)
         else:
             self.worker.outbox.offer(message)
         return True

@@ -110,6 +110,27 @@ async def test_pages_wait_for_room_and_go_on_as_soon_as_there_is_some(fleet: Fle
     assert log.count("One request is leased at a time: Redis") == 1
 
 
+async def test_status_names_the_page_whose_requests_can_never_fit(fleet: Fleet, client: Any) -> None:
+    """Also while the page is put off, and until there is room."""
+    huge = "/huge/" + "x" * 1_900
+    pages = parents() | {"/album": Page("".join(f"<a href={huge}{number}>.</a>" for number in range(60)))}
+    told = options({"FRONTIER_KEY": fleet.key})
+    with Site(pages) as site:
+        await fleet.push(*tops(site))
+        await fill(client)
+        worker = fleet.start()
+        await waiting(fleet, PARENTS + 1)
+        await fleet.until(lambda now: now.counters.delayed > 0)
+        shown = await asyncio.to_thread(fleet.runner.run, "status", *told)
+        seen = json.loads((await asyncio.to_thread(fleet.runner.run, "status", "--json", *told)).stdout)
+        worker.send_signal(signal.SIGTERM)
+        status, log = await ended(worker)
+    assert status == 0, log
+    assert seen["largest_waiting"][0] == site.url("/album")
+    assert 60 * 2_900 < seen["largest_waiting"][1] < 60 * 4_000
+    assert f"bytes of requests found on {site.url('/album')}" in " ".join(shown.stdout.split())
+
+
 async def test_workers_that_are_killed_while_pages_wait_lose_none_and_charge_none(fleet: Fleet, client: Any) -> None:
     with Site(parents()) as site:
         await fleet.push(*tops(site))

@@ -41,6 +41,7 @@ def _snapshot() -> Snapshot:
         bytes_per_seen=14.2,
         memory=0.93,
         waiting_for_room=1_234,
+        largest_waiting=(f"https://{HOST}/{'path/' * 20}", 12_345_678),
         held_up=["Leasing is paused: MongoDB does not answer"],
     )
 
