@@ -54,8 +54,8 @@ class Operations:
             "crawl_delay": lambda: self._repeat(
                 lambda at: frontier.robots.crawl_delay(f"robots-{at}.example", f"https://robots-{at}.example", 1)
             ),
-            "stats": lambda: self._repeat(lambda _: frontier.census.stats()),
-            "heartbeat": lambda: self._repeat(lambda at: frontier.census.heartbeat(f"worker-{at % 50}", {})),
+            "stats": lambda: self._repeat(lambda _: frontier.inspection.stats()),
+            "heartbeat": lambda: self._repeat(lambda at: frontier.inspection.heartbeat(f"worker-{at % 50}", {})),
             "reap": self._reap,
             "sweep": self._sweep,
             LOOP: self._loop,
@@ -135,17 +135,17 @@ class Operations:
         """Workers that die with what they hold: leases too short to be renewed."""
         config = replace(self._frontier.config, lease_ms=SHORT_LEASE_MS, start_within_ms=SHORT_LEASE_MS // 2)
         dying = Frontier(self._ours.client, config)
-        reaped = (await dying.census.stats()).total.reaped
+        reaped = (await dying.inspection.stats()).total.reaped
         wanted = min(self._calls, self._ours.shape.hosts // 2)
         leased = 0
         while leased < wanted:
             leased += len((await dying.lease([SPIDER], MOST_LEASED, worker="dying")).leases)
         deadline = time.monotonic() + REAP_SECONDS
-        while (await dying.census.stats()).total.reaped < reaped + leased:
+        while (await dying.inspection.stats()).total.reaped < reaped + leased:
             if time.monotonic() > deadline:
                 raise TimeoutError("leases expired and were not reaped")
             await asyncio.sleep(SIGN_OF_LIFE_SECONDS)
-            await dying.census.heartbeat("dying", {})
+            await dying.inspection.heartbeat("dying", {})
             await self._frontier.shards.run("reap", 0)
 
     async def _sweep(self) -> None:

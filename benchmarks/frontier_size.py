@@ -45,7 +45,7 @@ async def of_ours(ours: Ours, client: redis.Redis, settings: str = "tuned") -> S
     """Fill the frontier and measure it."""
     before = used_memory(client)
     await ours.fill(0, ours.shape.urls)
-    looks = [await ours.frontier.census.sizes() for _ in range(LOOKS)]
+    looks = [await ours.frontier.inspection.sizes() for _ in range(LOOKS)]
     queued, seen = (_mean([look[at] for look in looks]) for at in (0, 1))
     whole = (used_memory(client) - before) / ours.shape.urls
     return Size(SHOAL, ours.shape.urls, settings, ours.frontier.config.dedupe, queued, seen, whole)

@@ -212,14 +212,14 @@ def _complete_components(settings: BaseSettings, name: str, ours: Mapping[str, i
 def _complete_handlers(settings: BaseSettings) -> None:
     """Ours for http and https; scrapy-playwright's there are taken as the wish for the browser tier."""
     given = config.mapping(settings, "DOWNLOAD_HANDLERS")
-    wishes = [
+    for_browser = [
         scheme for scheme in ("http", "https") if path_of(given.get(scheme) or "").startswith(components.BROWSER_WISH)
     ]
-    for scheme in wishes:
+    for scheme in for_browser:
         del given[scheme]
     handlers = components.DOWNLOAD_HANDLERS | given
     settings.set("DOWNLOAD_HANDLERS", handlers, priority=settings.getpriority("DOWNLOAD_HANDLERS") or 0)
-    if wishes:
+    if for_browser:
         settings.set("TIER", "http,browser", priority=PRIORITY)
         logger.info(
             "DOWNLOAD_HANDLERS of scrapy-playwright are replaced by Shoal's, which dial no private address: "

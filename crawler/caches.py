@@ -13,7 +13,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def remembered(entries: int, longest: int = LONGEST) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def cached(entries: int, longest: int = LONGEST) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """An `lru_cache` for functions whose first argument is a text that comes from outside.
 
     A text of more than *longest* bytes is worked out anew each time, so that *entries* times *longest* bounds the

@@ -8,7 +8,7 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 import tldextract
 
-from crawler.caches import remembered
+from crawler.caches import cached
 from crawler.errors import MessageError
 
 MAX_URL_LENGTH = 4096  # characters; beyond it servers and proxies disagree, and a crawler trap is likely
@@ -31,7 +31,7 @@ _CREDENTIALS = re.compile(r"^([\x00-\x20]*(?:[a-z][a-z0-9+.-]*:)?//)[^/?#]*@", r
 Grouping = Literal["hostname", "domain"]
 
 
-@remembered(16_384)
+@cached(16_384)
 def check(url: str) -> str:
     """Return *url*, without credentials, when a crawler may fetch it; raise MessageError saying what is wrong else."""
     url = without_credentials(url)
@@ -77,20 +77,20 @@ def canonicalize(url: str) -> str:
     return urlunsplit((scheme, host, path, urlencode(sorted(pairs)), ""))
 
 
-@remembered(16_384)
+@cached(16_384)
 def group(url: str, by: Grouping = "hostname") -> str:
     """The politeness group of *url*: its hostname, or its registrable domain (an IP address is its own)."""
     host = (urlsplit(url).hostname or "").lower().removesuffix(".")
     return registrable(host) if by == "domain" else host
 
 
-@remembered(65_536, longest=256)
+@cached(65_536, longest=256)
 def registrable(host: str) -> str:
     """`shop.example.co.uk` -> `example.co.uk`; an address or a bare name is returned as it is."""
     return _suffixes(host).top_domain_under_public_suffix or host
 
 
-@remembered(65_536, longest=256)
+@cached(65_536, longest=256)
 def _site(host: str) -> str:
     return _suffixes(host, include_psl_private_domains=True).top_domain_under_public_suffix or host
 

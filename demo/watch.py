@@ -21,18 +21,18 @@ COLLECTION = "products"
 class Watch:
     """Reads, and changes nothing."""
 
-    def __init__(self, census: Inspection, database: connection.Database) -> None:
-        self._census = census
+    def __init__(self, inspection: Inspection, database: connection.Database) -> None:
+        self._inspection = inspection
         self._database = database
         self._done_before = 0
 
     async def begin(self) -> None:
         """Count `done` from here on: the frontier remembers earlier runs."""
-        self._done_before = (await self._census.stats(SPIDER)).total.done
+        self._done_before = (await self._inspection.stats(SPIDER)).total.done
 
     async def counts(self) -> Counts:
         """The state now."""
-        total = (await self._census.stats(SPIDER)).total
+        total = (await self._inspection.stats(SPIDER)).total
         return Counts(
             queued=total.queued,
             leased=total.leased,
@@ -43,7 +43,7 @@ class Watch:
 
     async def empty(self) -> bool:
         """Whether nothing is queued, leased, delayed, or still in a worker's outbox."""
-        return await self._census.empty(SPIDER)
+        return await self._inspection.empty(SPIDER)
 
     async def documents(self) -> list[dict[str, Any]]:
         """Every stored product."""
@@ -66,6 +66,6 @@ async def watching(settings: BaseSettings) -> AsyncIterator[Watch]:
     client = connection.connect(settings)
     try:
         async with session(settings) as frontier:
-            yield Watch(frontier.census, connection.database(client, settings))
+            yield Watch(frontier.inspection, connection.database(client, settings))
     finally:
         await client.close()

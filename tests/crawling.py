@@ -82,9 +82,9 @@ async def left(redis_url: str, key: str, spider: str) -> Left:
     async with open_frontier(redis_url, key) as frontier:
         shards = frontier.shards
         hosts = [name.decode() for name in await shards.client.hkeys(shards.key(0, "hosts"))]
-        in_flight = [(await frontier.census._host(0, name, 0, 0)).in_flight for name in hosts]
+        in_flight = [(await frontier.inspection._host(0, name, 0, 0)).in_flight for name in hosts]
         return Left(
-            counters=(await frontier.census.stats(spider)).total,
+            counters=(await frontier.inspection.stats(spider)).total,
             letters=await frontier.dead.find(spider),
             gone=await frontier.gone.find(spider),
             in_flight=sum(in_flight),
@@ -171,7 +171,7 @@ class Fleet:
     async def workers(self, number: int) -> None:
         """Return when that many have given a sign of life."""
         async with open_frontier(self.redis_url, self.key) as frontier:
-            while len(await frontier.census.workers()) < number:  # noqa: ASYNC110 - they are other processes
+            while len(await frontier.inspection.workers()) < number:  # noqa: ASYNC110 - they are other processes
                 await asyncio.sleep(0.05)
 
     async def until(self, condition: Callable[[Left], bool], spider: str = "walk", seconds: float = 40) -> Left:

@@ -52,7 +52,7 @@ class Command(OneLine, CrawlCommand):
             crawler.settings.set("FRONTIER_ARGUMENTS", digests(opts.spargs), priority="cmdline")
             crawl = self.crawler_process.crawl(crawler, **opts.spargs)
         self.crawler_process.start()
-        self._settle(crawl)
+        self._exit_as(crawl)
         if crawler.stats.get_value("finish_reason") == FAILED or crawler.stats.get_value(names.START_LOST):
             self.exitcode = 1
 
@@ -71,7 +71,7 @@ class Command(OneLine, CrawlCommand):
         with ThreadPoolExecutor(1) as thread:  # the process's own event loop is set up already, but does not run
             thread.submit(asyncio.run, _check(settings, spider, arguments)).result()
 
-    def _settle(self, crawl: Any) -> None:
+    def _exit_as(self, crawl: Any) -> None:
         assert self.crawler_process is not None
         # not done: told to stop before it had begun
         ended = isinstance(crawl, asyncio.Task) and crawl.done() and not crawl.cancelled()
@@ -86,7 +86,9 @@ class Command(OneLine, CrawlCommand):
 async def _check(settings: BaseSettings, spider: type[Spider], arguments: dict[str, str]) -> None:
     async with session(settings) as frontier:
         endless = issubclass(spider, RedisMixin)
-        await join(frontier.shards, frontier.census, spider=spider.name, endless=endless, arguments=digests(arguments))
+        await join(
+            frontier.shards, frontier.inspection, spider=spider.name, endless=endless, arguments=digests(arguments)
+        )
         await feeds.claim(frontier.shards, settings)
     if settings.getwithbase("ITEM_PIPELINES").get("crawler.pipelines.mongodb.MongoPipeline") is not None:
         async with storage.session(settings):

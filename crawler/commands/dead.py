@@ -78,7 +78,7 @@ class Command(FleetCommand, ScrapyCommand):
                 return
             if verb == "drop" and letters and not opts.yes:
                 _ask(f"Throw {len(letters)} dead letters{f' of {name}' if name else ''} away for good?")
-            self._tell(verb, letters, tasks.run(self._settle(verb, letters)), opts.limit)
+            self._tell(verb, letters, tasks.run(self._apply(verb, letters)), opts.limit)
 
     def _box(self, frontier: Frontier) -> DeadLetters:
         return frontier.gone if self._kind == "gone" else frontier.dead
@@ -102,15 +102,15 @@ class Command(FleetCommand, ScrapyCommand):
             raise UsageError(words, print_help=False)
         return []
 
-    async def _settle(self, verb: str, letters: Sequence[DeadLetter]) -> int:
+    async def _apply(self, verb: str, letters: Sequence[DeadLetter]) -> int:
         async with self._session() as frontier:
             box = self._box(frontier)
-            settle = box.retry if verb == "retry" else box.drop
-            return sum(await settle([letter.id for letter in letters]))
+            apply = box.retry if verb == "retry" else box.drop
+            return sum(await apply([letter.id for letter in letters]))
 
-    def _tell(self, verb: str, letters: Sequence[DeadLetter], settled: int, limit: int) -> None:
-        print(f"{settled} {'queued again' if verb == 'retry' else 'dropped'}")
-        if kept := len(letters) - settled:
+    def _tell(self, verb: str, letters: Sequence[DeadLetter], done: int, limit: int) -> None:
+        print(f"{done} {'queued again' if verb == 'retry' else 'dropped'}")
+        if kept := len(letters) - done:
             print(f"{kept} left as they are: a start URL that could not be read can only be dropped")
         if len(letters) == limit:
             print(f"that was the limit: --limit takes more than {limit}")

@@ -92,9 +92,9 @@ class Pusher:
 
     async def _learn(self, frontier: Frontier) -> None:
         """What the fleet knows of tiers, for the requests to go to the right queues at once."""
-        guide, tiers = self._encoder.guide, Tiers(frontier.shards, keep_ms=0)
-        guide.hosts = {host: change.known for host, change in (await tiers.changes()).items()}
-        guide.served = await tiers.served(self._spider.name)
+        tier_routing, tiers = self._encoder.tier_routing, Tiers(frontier.shards, keep_ms=0)
+        tier_routing.hosts = {host: change.known for host, change in (await tiers.changes()).items()}
+        tier_routing.served = await tiers.served(self._spider.name)
 
     def summary(self) -> str:
         """One line for people."""

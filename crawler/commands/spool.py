@@ -107,11 +107,11 @@ class Command(FleetCommand, ScrapyCommand):
             spool = building.spool(directory, config)
             try:
                 outage = MongoOutage(stats, connection.where(self.settings), config.retry_max_seconds)
-                detour = SpoolFallback(spool, repository, outage, stats, config.batch_size)
-                count = await detour.replay()
+                fallback = SpoolFallback(spool, repository, outage, stats, config.batch_size)
+                count = await fallback.replay()
                 damaged = await asyncio.to_thread(lambda: sorted(directory.glob(f"*{DAMAGED}"))) if again else []
-                count += sum([await detour.again(path) for path in damaged])
-                return count, detour.damaged
+                count += sum([await fallback.again(path) for path in damaged])
+                return count, fallback.damaged
             finally:
                 spool.close()
 

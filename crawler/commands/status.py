@@ -107,9 +107,9 @@ class Command(FleetCommand, ScrapyCommand):
 
 async def look(frontier: Frontier, spider: str | None) -> Snapshot:
     """Everything the command shows."""
-    stats = await frontier.census.stats(spider)
-    workers = await frontier.census.workers()
-    bytes_per_queued, bytes_per_seen = await frontier.census.sizes()
+    stats = await frontier.inspection.stats(spider)
+    workers = await frontier.inspection.workers()
+    bytes_per_queued, bytes_per_seen = await frontier.inspection.sizes()
     return Snapshot(
         spiders=dict(stats.spiders),
         tiers=_by_spider(stats.tiers),
@@ -117,14 +117,14 @@ async def look(frontier: Frontier, spider: str | None) -> Snapshot:
         eligible_hosts=stats.eligible_hosts,
         waiting_hosts=stats.waiting_hosts,
         dead_letters=await frontier.dead.count(),
-        hosts=await frontier.census.hosts(spider, TOP_HOSTS),
-        waiting=await frontier.census.waiting(spider, TOP_HOSTS),
+        hosts=await frontier.inspection.hosts(spider, TOP_HOSTS),
+        waiting=await frontier.inspection.waiting(spider, TOP_HOSTS),
         advice=frontier.advice,
         bytes_per_queued=bytes_per_queued,
         bytes_per_seen=bytes_per_seen,
         workers=(ours := [w for w in workers if spider is None or w.info.get("spider") == spider]),
         memory=await frontier.gauge.used(),
-        waiting_for_room=sum(worker.info.get("waiting", 0) for worker in ours) + await frontier.census.put_off(),
+        waiting_for_room=sum(worker.info.get("waiting", 0) for worker in ours) + await frontier.inspection.put_off(),
         largest_waiting=_largest_waiting(ours),
         held_up=_held_up(ours),
     )

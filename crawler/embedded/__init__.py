@@ -49,6 +49,6 @@ def ensure(
             "the bundled servers are off (EMBEDDED_DATA_DIR is empty): set REDIS_URL and MONGODB_URI to yours"
         )
     wanted = [service for service, is_wanted in ((VALKEY, redis), (MONGOD, mongodb)) if is_wanted]
-    members = [joining.enter(service, Path(data_dir), preferred_ports) for service in wanted]
-    urls = {member.service.name: member.wait() for member in members}
+    joined = [joining.enter(service, Path(data_dir), preferred_ports) for service in wanted]
+    urls = {joined.service.name: joined.wait() for joined in joined}
     return Endpoints(urls.get("redis", ""), urls.get("mongodb", ""))

@@ -17,10 +17,10 @@ START_SECONDS = 120.0  # a Valkey that reads millions of queued URLs from its fi
 POLL_SECONDS = 0.02
 PROJECT_DIR = Path(__file__).resolve().parents[2]
 
-_members: dict[tuple[str, Path], Member] = {}
+_joined: dict[tuple[str, Path], JoinedServer] = {}
 
 
-class Member:
+class JoinedServer:
     """This process as a user of one server; for life, because its lock is never given back."""
 
     def __init__(self, service: Service, directory: Path, *, preferred_port: bool) -> None:
@@ -83,16 +83,18 @@ class Member:
         return unavailable(self.service, self._directory, reason)
 
 
-def enter(service: Service, data_dir: Path, preferred_port: bool) -> Member:
+def enter(service: Service, data_dir: Path, preferred_port: bool) -> JoinedServer:
     """Make this process a user of *service* in *data_dir*, once; its server is then on its way up."""
     directory = data_dir.absolute() / service.name
     try:
-        member = _members.get((service.name, directory)) or Member(service, directory, preferred_port=preferred_port)
-        member.begin()
+        joined = _joined.get((service.name, directory)) or JoinedServer(
+            service, directory, preferred_port=preferred_port
+        )
+        joined.begin()
     except OSError as error:
         raise unavailable(service, data_dir, _disk_error(error, data_dir)) from error
-    _members[service.name, directory] = member
-    return member
+    _joined[service.name, directory] = joined
+    return joined
 
 
 def unavailable(service: Service, directory: Path, reason: str) -> ServiceError:

@@ -27,8 +27,8 @@ from crawler.policy.failures import FailureClass, classify
 from crawler.proxies import faults
 from crawler.worker.access import worker_of
 from crawler.worker.pacing import MissedError, Pacer, TooLateError, Turn
+from crawler.worker.request_tracker import RequestTracker
 from crawler.worker.scheduler import in_use
-from crawler.worker.settler import Settler
 from crawler.worker.worker import Worker
 
 UNREACHED: Final = (FailureClass.HOST_FAULT, FailureClass.TRANSIENT)  # exceptions that speak of the host, not of a page
@@ -57,21 +57,21 @@ class Downloader(ScrapyDownloader):
         return deferred_from_coro(self._fetch(request))
 
     async def _fetch(self, request: Request) -> Response | Request:
-        settler = self._settler
-        settler.began(request)
+        tracker = self._tracker
+        tracker.began(request)
         try:
             result = await self._chain.download(self._send, request)
         except TooLateError as error:
-            settler.postponed(request, error.wait_ms)
+            tracker.postponed(request, error.wait_ms)
             return request  # back to the scheduler, which knows the lease
         except Exception as error:
-            settler.failed(request, error)
+            tracker.failed(request, error)
             raise
         finally:
             self.active.discard(request)
         if result is request:
             result = request.copy()  # one object cannot be both what ends now and what comes next
-        settler.downloaded(request, result)
+        tracker.downloaded(request, result)
         return result
 
     async def _send(self, request: Request) -> Response:
@@ -118,8 +118,8 @@ class Downloader(ScrapyDownloader):
         self.signals.send_catch_log(signal=signal, spider=self.crawler.spider, **arguments)
 
     @property
-    def _settler(self) -> Settler:
-        return self._worker.settler
+    def _tracker(self) -> RequestTracker:
+        return self._worker.tracker
 
     @property
     def _pacer(self) -> Pacer:

@@ -56,7 +56,7 @@ class IdleExtension:
 
     def _idle(self, spider: Spider) -> None:
         worker = worker_of(self._crawler)
-        key, finished = start_key(spider), worker.upkeep.finished_for()
+        key, finished = start_key(spider), worker.maintenance.finished_for()
         longest = getattr(spider, "max_idle_time", None) or self._max_idle  # scrapy-redis' name
         if (longest or not key) and finished and finished >= longest:
             return  # the engine may close
@@ -79,7 +79,7 @@ class IdleExtension:
     async def _tell(self, worker: Worker, spider: str) -> None:
         """Say which hosts the job waits for."""
         try:
-            hosts = await worker.frontier.census.waiting(spider, MOST_TOLD)
+            hosts = await worker.frontier.inspection.waiting(spider, MOST_TOLD)
         except FrontierError as error:
             logger.debug("Redis did not say what is waited for: %s", error)
             return

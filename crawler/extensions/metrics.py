@@ -29,7 +29,7 @@ from crawler.errors import ConfigError
 from crawler.extensions.endpoint import ProbeAnswer, ProbeServer
 from crawler.extensions.health import WorkerHealth
 from crawler.extensions.sources import read
-from crawler.worker.queue_watch import QueueWatch
+from crawler.worker.queue_size import QueueSize
 
 logger = logging.getLogger(__name__)
 
@@ -68,7 +68,7 @@ class WorkerMetrics(Collector):
         self._latencies = [0] * (len(LATENCY_BUCKETS) + 1)
         self._latency_sum = 0.0
         self._progress = time.time()
-        self.queue: QueueWatch | None = None
+        self.queue: QueueSize | None = None
 
     def downloaded(self, request: Request) -> None:
         """Count one answer; handlers that do not measure their latency count as progress only."""
@@ -157,7 +157,7 @@ class MetricsExtension:
         self._health.opened()
         self._spawn(self._beat())
         if (worker := self._health.worker) is not None:
-            self._metrics.queue = QueueWatch(worker.frontier.census, spider.name, self._config.queue_seconds)
+            self._metrics.queue = QueueSize(worker.frontier.inspection, spider.name, self._config.queue_seconds)
             self._spawn(self._metrics.queue.run())
         logger.info("Metrics and probes: %s/metrics, /healthz, /readyz", self._endpoint.url)
 

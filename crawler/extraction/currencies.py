@@ -6,7 +6,7 @@ import re
 from typing import Final
 from urllib.parse import urlsplit
 
-from crawler.caches import remembered
+from crawler.caches import cached
 from crawler.policy.validation import CURRENCIES
 
 THREE_DECIMALS: Final = frozenset(("BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"))
@@ -107,7 +107,7 @@ def page_country(url: str, language: str = "") -> str:
     return _country(parts.hostname or "", match[1] if match else language)
 
 
-@remembered(4_096)
+@cached(4_096)
 def _country(host: str, language: str) -> str:
     last = host.rpartition(".")[2]
     if len(last) == 2 and last.isalpha() and last not in _NOT_A_COUNTRY:

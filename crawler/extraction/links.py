@@ -10,7 +10,7 @@ from typing import Final
 
 from selectolax.lexbor import LexborNode
 
-from crawler.caches import remembered
+from crawler.caches import cached
 from crawler.extraction import opengraph
 from crawler.extraction.document import Document
 from crawler.policy.domain_values import LinkRule
@@ -114,7 +114,7 @@ def _guessed(document: Document, rules: DomainRules) -> Iterator[tuple[str, str]
             yield kind, target
 
 
-@remembered(32_768, longest=256)  # the pages of a site share most of their links
+@cached(32_768, longest=256)  # the pages of a site share most of their links
 def _kind(path: str) -> str | None:
     """The kind of link that a path and query look like."""
     if _TRAPS.search(path):

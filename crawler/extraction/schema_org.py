@@ -53,11 +53,11 @@ def search(values: Iterable[Any]) -> Found:
         if isinstance(value, list):
             stack.extend((entry, listed) for entry in reversed(value))
         elif isinstance(value, dict):
-            stack.extend(_visit(value, listed, found))
+            stack.extend(_expanded(value, listed, found))
     return found
 
 
-def _visit(node: Node, listed: bool, found: Found) -> Iterator[tuple[Any, bool]]:
+def _expanded(node: Node, listed: bool, found: Found) -> Iterator[tuple[Any, bool]]:
     kinds = types(node)
     if "breadcrumblist" in kinds:
         found.breadcrumbs = found.breadcrumbs or breadcrumbs(node)

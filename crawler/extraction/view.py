@@ -8,7 +8,7 @@ from typing import Final
 
 from selectolax.lexbor import LexborNode
 
-from crawler.caches import remembered
+from crawler.caches import cached
 from crawler.extraction import wording
 from crawler.extraction.document import Document
 from crawler.extraction.nodetext import text_of
@@ -148,7 +148,7 @@ def _own_flags(node: LexborNode) -> int:
     return value
 
 
-@remembered(16_384)  # a site's pages share their names
+@cached(16_384)  # a site's pages share their names
 def _named_flags(name: str) -> int:
     value = 0
     if _OTHER_NAME.search(name):

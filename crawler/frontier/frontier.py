@@ -35,8 +35,8 @@ LEASE_MOST: Final = 500  # in one call, which holds Redis up
 class Frontier:
     """Leased, host-fair, polite scheduling for a fleet of workers. All it knows is in Redis.
 
-    `census` counts and lists, `dead` keeps dead letters, `gone` pages that are not there, `generations` opens and drops
-    crawl generations, `robots` shares what robots.txt files say.
+    `inspection` counts and lists, `dead` keeps dead letters, `gone` pages that are not there, `generations` opens and
+    drops crawl generations, `robots` shares what robots.txt files say.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Frontier:
         self.client = client
         self.config = config
         self.shards = Shards(client, config, replaced)
-        self.census = Inspection(self.shards)
+        self.inspection = Inspection(self.shards)
         self.dead = DeadLetters(self.shards)
         self.gone = DeadLetters(self.shards, "gone")
         self.generations = Generations(self.shards)
@@ -106,7 +106,7 @@ class Frontier:
 
     async def pressure(self) -> Fullness:
         """Whether seeds and other new work should wait, and why."""
-        return await self.gauge.read((await self.census.stats()).total.backlog)
+        return await self.gauge.read((await self.inspection.stats()).total.backlog)
 
     async def lease(
         self,

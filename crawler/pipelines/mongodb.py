@@ -37,14 +37,14 @@ class MongoPipeline:
         settings: BaseSettings,
         config: StorageConfig,
         stats: StatsCollector,
-        brake: Callable[[str], None],
+        pause: Callable[[str], None],
         crawler: Crawler | None = None,
     ) -> None:
         self._client = client
         self._settings = settings
         self._stats = stats
         self._crawler = crawler
-        self._writer = building.writer(client, settings, config, stats, brake)
+        self._writer = building.writer(client, settings, config, stats, pause)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -52,7 +52,7 @@ class MongoPipeline:
         assert crawler.stats is not None
         config = StorageConfig.from_settings(crawler.settings)
         client = connection.connect(crawler.settings)
-        pipeline = cls(client, crawler.settings, config, crawler.stats, partial(_brake, crawler), crawler)
+        pipeline = cls(client, crawler.settings, config, crawler.stats, partial(_pause, crawler), crawler)
         crawler.signals.connect(pipeline.item_dropped, signals.item_dropped)
         return pipeline
 
@@ -94,7 +94,7 @@ class MongoPipeline:
         await self._client.close()
 
 
-def _brake(crawler: Crawler, reason: str) -> None:
+def _pause(crawler: Crawler, reason: str) -> None:
     engine = scrapy_hooks.engine_of(crawler)  # None where there is only a pipeline
     scheduler = engine.scheduler if engine is not None else None
     if isinstance(scheduler, Scheduler):

@@ -51,7 +51,7 @@ class Vendor:
     told: tuple[bytes, ...]
     words: tuple[str, ...]
     hints: tuple[str, ...]
-    settled: Mapping[str, tuple[str, ...]]
+    decisive: Mapping[str, tuple[str, ...]]
 
     def kind(self, source: bytes) -> str:
         """The kind of page that *source* is by a mark of this vendor, or ""."""
@@ -109,8 +109,8 @@ def detect(status: int, headers: Mapping[Any, Any], body: bytes, url: str) -> Bl
     if not suspicious and (not body or len(body) > SMALL_BYTES or body.count(b"<") > MAX_TAGS):
         return None
     page = _Page(status, headers, body, title)
-    if suspicious and (settled := _settled(page)) is not None:
-        return settled
+    if suspicious and (decisive := _decided(page)) is not None:
+        return decisive
     if not suspicious and not _any(_SIGNS, page.source):
         return None
     return _weighed(page)
@@ -152,9 +152,9 @@ def visible_text(html: str) -> str:
     return " ".join(unescape(" ".join(texts)).lower().split())
 
 
-def _settled(page: _Page) -> Block | None:
+def _decided(page: _Page) -> Block | None:
     for vendor in VENDORS:
-        for name, values in vendor.settled.items():
+        for name, values in vendor.decisive.items():
             if any(value.decode("latin-1") in values for value in _values(page.headers, name)):
                 return Block(vendor.name, KINDS[0])
     return None
@@ -215,7 +215,7 @@ def _load() -> tuple[Vendor, ...]:
             told=tuple(told.encode() for told in table.get("told", ())),
             words=tuple(table.get("words", ())),
             hints=tuple(table.get("hints", ())),
-            settled={header: tuple(values) for header, values in table.get("settled", {}).items()},
+            decisive={header: tuple(values) for header, values in table.get("decisive", {}).items()},
         )
         for name, table in tables.items()
     )

@@ -50,7 +50,7 @@ class Profile:
         first = {name: sent[name] for name in self.order if name in sent}
         return first | {name: value for name, value in sent.items() if name not in first}
 
-    def wears(self, name: str, value: str) -> bool:
+    def sends(self, name: str, value: str) -> bool:
         """Whether a header may come from this profile, so that it goes when the profile does."""
         return self.values.get(name) == value or name in {"Accept-Encoding", "Sec-Fetch-Site", "Sec-Fetch-User"}
 

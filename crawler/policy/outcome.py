@@ -55,7 +55,7 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class Settlement:
+class Conclusion:
     """The verdict, and the reason under which it is counted."""
 
     verdict: Verdict
@@ -63,39 +63,39 @@ class Settlement:
     detail: str = ""
 
 
-def settle(seen: Evidence) -> Settlement:  # noqa: PLR0911 - one line per way to end, in order of precedence
+def conclude(seen: Evidence) -> Conclusion:  # noqa: PLR0911 - one line per way to end, in order of precedence
     """The settlement for one ended request."""
     if seen.spider_error:
-        return Settlement(Verdict.BURY, "too_costly" if seen.too_costly else "spider_error", seen.spider_error)
+        return Conclusion(Verdict.BURY, "too_costly" if seen.too_costly else "spider_error", seen.spider_error)
     if seen.child_errors:
-        return Settlement(Verdict.BURY, "unserialisable_child", seen.child_errors[0])
+        return Conclusion(Verdict.BURY, "unserialisable_child", seen.child_errors[0])
     if seen.item_errors:
-        return Settlement(Verdict.NACK, "item_error", seen.item_errors[0])
+        return Conclusion(Verdict.NACK, "item_error", seen.item_errors[0])
     if seen.given_up:
-        return Settlement(Verdict.BURY, "robots_unreachable", seen.given_up)
+        return Conclusion(Verdict.BURY, "robots_unreachable", seen.given_up)
     if seen.replaced:
-        return Settlement(Verdict.ACK, "replaced")
+        return Conclusion(Verdict.ACK, "replaced")
     if seen.ignored:
-        return Settlement(Verdict.ACK, "ignored", seen.ignored)
+        return Conclusion(Verdict.ACK, "ignored", seen.ignored)
     if seen.failure is FailureClass.BLOCKED:
-        return Settlement(Verdict.BURY, "blocked", seen.block or seen.download_error)
+        return Conclusion(Verdict.BURY, "blocked", seen.block or seen.download_error)
     return _of_answer(seen)
 
 
-def _of_answer(seen: Evidence) -> Settlement:
+def _of_answer(seen: Evidence) -> Conclusion:
     """What came, or that nothing did, decides."""
     if seen.download_error and not seen.errback:
         verdict = Verdict.ACK if seen.failure is FailureClass.PERMANENT else Verdict.BURY
-        return Settlement(verdict, "download_error", seen.download_error)
+        return Conclusion(verdict, "download_error", seen.download_error)
     if seen.malformed and not seen.handed:
-        return Settlement(Verdict.BURY, "malformed", seen.malformed)
+        return Conclusion(Verdict.BURY, "malformed", seen.malformed)
     if not seen.download_error and not seen.malformed and seen.failure not in {None, FailureClass.PERMANENT}:
-        return Settlement(Verdict.BURY, f"http_{seen.status}")
+        return Conclusion(Verdict.BURY, f"http_{seen.status}")
     if seen.parsed and seen.failure is FailureClass.PERMANENT and not (seen.handed or seen.download_error):
-        return Settlement(Verdict.GONE, f"http_{seen.status}")
+        return Conclusion(Verdict.GONE, f"http_{seen.status}")
     if seen.parsed:
-        return Settlement(Verdict.ACK, "permanent" if seen.failure is FailureClass.PERMANENT else "done")
-    return Settlement(Verdict.NACK, "unknown_end")
+        return Conclusion(Verdict.ACK, "permanent" if seen.failure is FailureClass.PERMANENT else "done")
+    return Conclusion(Verdict.NACK, "unknown_end")
 
 
 def excerpt(body: bytes) -> str:

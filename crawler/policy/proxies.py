@@ -65,7 +65,7 @@ class ProxyPool:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class ProxyNeeds:
     """What a request wants of a pool."""
 
     country: str = ""
@@ -82,34 +82,34 @@ class Choice:
     probe: bool
 
 
-def choose(pool: ProxyPool, sick: Mapping[str, State], wish: Wish, turn: int) -> Choice | None:
+def choose(pool: ProxyPool, sick: Mapping[str, State], needs: ProxyNeeds, turn: int) -> Choice | None:
     """The proxy for a request; None when none that serves its country may be used now.
 
     *sick* names those that are quarantined or due for a trial. Without a session the proxies take turns, *turn* counts
     them, and one that is due goes first. Proxies that have failed the request come last. O(proxies) for a session or a
     country, else O(sick).
     """
-    serving = pool.serving(wish.country)
-    if not wish.session:
+    serving = pool.serving(needs.country)
+    if not needs.session:
         due = [one for one in serving if sick.get(one.name) is State.DUE] if State.DUE in sick.values() else []
         order = (*due, *_from(serving, turn))
     else:
-        order = tuple(sorted(serving, key=lambda one: _rank(one, wish), reverse=True))
+        order = tuple(sorted(serving, key=lambda one: _rank(one, needs), reverse=True))
     usable = [one for one in order if sick.get(one.name) is not State.QUARANTINED]
-    fresh = next((one for one in usable if one.name not in wish.tried), None)
+    fresh = next((one for one in usable if one.name not in needs.tried), None)
     if not usable:
         return None
     found = fresh or usable[0]
     return Choice(found, sick.get(found.name) is State.DUE)
 
 
-def session_id(pool: ProxyPool, wish: Wish, now: float) -> str:
+def session_id(pool: ProxyPool, needs: ProxyNeeds, now: float) -> str:
     """The same 12 characters for all workers and requests of a session; *now* in Unix seconds.
 
     After `session_seconds` it is another one. Workers whose clocks differ change it at slightly different moments.
     """
     window = int(now / pool.session_seconds) if pool.session_seconds else 0
-    return _digest(f"{pool.name}\n{wish.session}\n{wish.country}\n{window}\n{wish.salt}")
+    return _digest(f"{pool.name}\n{needs.session}\n{needs.country}\n{window}\n{needs.salt}")
 
 
 def _from(endpoints: tuple[Endpoint, ...], turn: int) -> tuple[Endpoint, ...]:
@@ -117,8 +117,8 @@ def _from(endpoints: tuple[Endpoint, ...], turn: int) -> tuple[Endpoint, ...]:
     return endpoints[start:] + endpoints[:start]
 
 
-def _rank(endpoint: Endpoint, wish: Wish) -> str:
-    return _digest(f"{endpoint.name}\n{wish.session}")
+def _rank(endpoint: Endpoint, needs: ProxyNeeds) -> str:
+    return _digest(f"{endpoint.name}\n{needs.session}")
 
 
 def _digest(text: str) -> str:

@@ -70,7 +70,7 @@ def _encoding(body: bytes) -> tuple[str, int]:
     return "utf-8", 0
 
 
-def wishes(lines: str, agent: str) -> RobotsRules:
+def robots_rules(lines: str, agent: str) -> RobotsRules:
     """The longer of Crawl-delay and Request-rate (its hours of the day are not looked at), and the sitemaps."""
     parsed = Protego.parse(lines)
     delays = (parsed.crawl_delay(agent) or 0.0, _interval(parsed.request_rate(agent)))

@@ -12,7 +12,7 @@ from scrapy.utils.datatypes import LocalCache
 from crawler.errors import ConfigError
 from crawler.frontier.state.proxy_health import ProxyHealth
 from crawler.meta import PROXY_TRIED, pooled
-from crawler.policy.proxies import Choice, Endpoint, ProxyPool, Wish, choose, session_id
+from crawler.policy.proxies import Choice, Endpoint, ProxyNeeds, ProxyPool, choose, session_id
 from crawler.proxies.pools import PoolSource
 from crawler.routing.host_rules import HostRules
 
@@ -27,7 +27,7 @@ class Attempt:
     pool: ProxyPool
     choice: Choice
     group: str  # the politeness group of its host
-    wish: Wish
+    needs: ProxyNeeds
 
     @property
     def endpoint(self) -> Endpoint:
@@ -71,31 +71,31 @@ class Chooser:
 
     async def choose(self, request: Request, pool: ProxyPool) -> Attempt | int:
         """A proxy of *pool*, its trial claimed if it is on trial; or for how many ms none can be used."""
-        wish = self._wish(request, pool)
-        if not (serving := pool.serving(wish.country)):
-            raise ConfigError("country", wish.country, f"a country that a proxy of pool {pool.name!r} serves")
+        needs = self._needs(request, pool)
+        if not (serving := pool.serving(needs.country)):
+            raise ConfigError("country", needs.country, f"a country that a proxy of pool {pool.name!r} serves")
         self._turn += 1
-        while choice := choose(pool, await self._health.sick(pool.name), wish, self._turn):
+        while choice := choose(pool, await self._health.sick(pool.name), needs, self._turn):
             if not choice.probe or await self._health.claim(pool.name, choice.endpoint.name):
-                return Attempt(pool, choice, self._rules.of(request).group, wish)
+                return Attempt(pool, choice, self._rules.of(request).group, needs)
         return max(MIN_WAIT_MS, self._health.wait_ms(pool.name, [one.name for one in serving]))
 
     def credentials(self, attempt: Attempt) -> tuple[str, str]:
         """User name and password, with the id of the request's session or of one of its own."""
-        pool, wish, endpoint = attempt.pool, attempt.wish, attempt.endpoint
-        session = session_id(pool, wish, self._clock()) if wish.session else f"{self._rng.getrandbits(48):012x}"
-        return endpoint.credentials(session, wish.country or endpoint.country or pool.country)
+        pool, needs, endpoint = attempt.pool, attempt.needs, attempt.endpoint
+        session = session_id(pool, needs, self._clock()) if needs.session else f"{self._rng.getrandbits(48):012x}"
+        return endpoint.credentials(session, needs.country or endpoint.country or pool.country)
 
     def leave_session(self, attempt: Attempt) -> None:
         """Its proxy failed: the session goes on under another id."""
-        self._salts[attempt.pool.name, attempt.wish.session] = attempt.wish.salt + 1
+        self._salts[attempt.pool.name, attempt.needs.session] = attempt.needs.salt + 1
 
-    def _wish(self, request: Request, pool: ProxyPool) -> Wish:
+    def _needs(self, request: Request, pool: ProxyPool) -> ProxyNeeds:
         rule = self._rules.domains.for_url(request.url)
         country = str(request.meta.get("country") or rule.proxy_country or "").lower()
-        wish = Wish(country, tried=frozenset(request.meta.get(PROXY_TRIED, ())))
+        needs = ProxyNeeds(country, tried=frozenset(request.meta.get(PROXY_TRIED, ())))
         if rule.proxy_session in {None, "request"}:
-            return wish
+            return needs
         own = request.meta.get("session", "") if rule.proxy_session == "session" else ""
         session = f"{self._rules.of(request).group}/{own}"
-        return replace(wish, session=session, salt=self._salts.get((pool.name, session), 0))
+        return replace(needs, session=session, salt=self._salts.get((pool.name, session), 0))

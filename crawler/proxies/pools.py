@@ -82,7 +82,7 @@ class PoolSource:
             raise ConfigError("proxy_pool", name, _names(self._pools))
         return self._pools[name]
 
-    async def watch(self) -> None:
+    async def keep_loaded(self) -> None:
         """Look for changes until cancelled."""
         while self._settings.file:
             await asyncio.sleep(self._settings.reload_seconds)

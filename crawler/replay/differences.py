@@ -31,7 +31,7 @@ class Judgement(NamedTuple):
 
     word: str
     change: Change
-    settled: bool = False
+    decided: bool = False
 
 
 class DifferencesPipeline:
@@ -108,7 +108,7 @@ class RestatePipeline(DifferencesPipeline):
 
     async def process_item(self, item: Any) -> Any:
         """The item, stored; raises RejectedItem for one that MongoDB cannot hold."""
-        if isinstance(item, Item) and (await self._judge(item)).settled:
+        if isinstance(item, Item) and (await self._judge(item)).decided:
             self._stats.inc_value(names.ITEMS.format("unchanged"))
             return item
         return await self.store.process_item(item)

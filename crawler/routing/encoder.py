@@ -43,7 +43,7 @@ class Encoder:
         spider: Spider | type[Spider],
         settings: BaseSettings,
         fingerprinter: RequestFingerprinterProtocol,
-        guide: TierRouting,
+        tier_routing: TierRouting,
     ) -> None:
         """Raises ConfigError for a spider or a setting that cannot work."""
         if not spider.name or set(":!\n") & set(spider.name):
@@ -51,7 +51,7 @@ class Encoder:
             raise ConfigError("name of the spider", spider.name, allowed)
         self.spider = spider
         self.rules = HostRules.from_settings(settings)
-        self.guide = guide
+        self.tier_routing = tier_routing
         self._fingerprinter = fingerprinter
 
     def place(self, request: Request) -> QueuePlace:
@@ -61,7 +61,7 @@ class Encoder:
         _check_slot(request)
         try:
             rule, digest = self.rules.of(request), self._fingerprinter.fingerprint(request)
-            return QueuePlace(rule, stream_of(self.spider.name, self.guide.tier(request, rule)), digest)
+            return QueuePlace(rule, stream_of(self.spider.name, self.tier_routing.tier(request, rule)), digest)
         except ValueError as error:
             raise MessageError(f"not a URL ({error}): {request.url!r}") from None
         except Exception as error:  # of a fingerprinter of the project's own, say

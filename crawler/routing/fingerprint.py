@@ -10,7 +10,7 @@ from typing import Final
 
 from scrapy import Request
 
-from crawler.caches import remembered
+from crawler.caches import cached
 from crawler.urls import canonicalize
 
 MASK: Final = (1 << 63) - 1  # the signed 64-bit integers of Redis' intsets, positive half
@@ -25,7 +25,7 @@ class RequestFingerprinter:
         return sha1(head + request.body, usedforsecurity=False).digest()
 
 
-@remembered(16_384)  # the links of a site come again on each of its pages
+@cached(16_384)  # the links of a site come again on each of its pages
 def _head(url: str, method: str) -> bytes:
     return b"\n".join((method.encode(), canonicalize(url).encode("utf-8", "surrogatepass"), b""))
 

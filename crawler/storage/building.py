@@ -21,7 +21,7 @@ Settings = Mapping[str, Any]
 
 
 def writer(
-    client: connection.Client, settings: Settings, config: StorageConfig, stats: Stats, brake: Callable[[str], None]
+    client: connection.Client, settings: Settings, config: StorageConfig, stats: Stats, pause: Callable[[str], None]
 ) -> Writer:
     """A writer for the project's database; raises ConfigError when the spool's directory cannot be used."""
     repository = Repository(connection.database(client, settings), config, stats)
@@ -33,13 +33,13 @@ def writer(
         config.retry_max_seconds,
         meanwhile=spooled if config.spool_dir else waits,
     )
-    detour = None
+    fallback = None
     if config.spool_dir:
-        detour = SpoolFallback(
+        fallback = SpoolFallback(
             spool(spool_directory(settings, config), config), repository, outage, stats, config.batch_size
         )
-    HighWater(outage, detour, config.spool_high_water, brake)
-    return Writer(repository, config, outage, detour)
+    HighWater(outage, fallback, config.spool_high_water, pause)
+    return Writer(repository, config, outage, fallback)
 
 
 def spool(directory: Path, config: StorageConfig) -> Spool:

@@ -47,8 +47,8 @@ async def record(items: Collection, records: Collection, documents: Sequence[Map
     kept = {found[position][0] for position in refused}
     for position, reason in refused.items():
         logger.error("A change of %s stays pending, %s: %s", found[position][0], records.name, reason)
-    if settled := _forget([document for document in documents if document["_id"] not in kept]):
-        await bulk.apply(items, settled)
+    if forgotten := _forget([document for document in documents if document["_id"] not in kept]):
+        await bulk.apply(items, forgotten)
     return len(found) - len(refused)
 
 

@@ -28,7 +28,7 @@ WRITE_SECONDS: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Remembered:
+class StoredVersion:
     """A page as it was fetched last: its version, what it was stored as, what it linked to."""
 
     id: str  # spider and canonical URL
@@ -49,15 +49,15 @@ class Validators:
         self._seen = _batcher(self._see, FIND_SECONDS)
         self._kept = _batcher(self._keep, WRITE_SECONDS)
 
-    async def find(self, page: str) -> Remembered | None:
+    async def find(self, page: str) -> StoredVersion | None:
         """What is remembered of *page*."""
         return await self._found.submit(page, page)
 
-    async def seen(self, page: Remembered, at: datetime) -> bool:
+    async def seen(self, page: StoredVersion, at: datetime) -> bool:
         """*page* was found unchanged at that time: so are its items. False when one of them is not stored any more."""
         return await self._seen.submit(page.id, (page, at))
 
-    async def remember(self, page: Remembered) -> bool:
+    async def store(self, page: StoredVersion) -> bool:
         """Keep *page*, for as many days as it is not seen again; True."""
         return await self._kept.submit(page.id, page)
 
@@ -66,13 +66,13 @@ class Validators:
         for batcher in (self._found, self._seen, self._kept):
             await batcher.close()
 
-    async def _find(self, pages: Sequence[str]) -> Sequence[Remembered | None]:
+    async def _find(self, pages: Sequence[str]) -> Sequence[StoredVersion | None]:
         with _served():
             cursor = self._database[COLLECTION].find({"_id": {"$in": list(pages)}}, batch_size=len(pages))
             found = {row["_id"]: _read(row) async for row in cursor}
         return [found.get(page) for page in pages]
 
-    async def _see(self, entries: Sequence[tuple[Remembered, datetime]]) -> Sequence[bool]:
+    async def _see(self, entries: Sequence[tuple[StoredVersion, datetime]]) -> Sequence[bool]:
         ids: dict[str, dict[str, datetime]] = defaultdict(dict)
         for page, at in entries:
             for collection, item in page.items:
@@ -90,7 +90,7 @@ class Validators:
         cursor = self._database[collection].find({"_id": {"$in": ids}}, {"_id": 1}, batch_size=len(ids))
         return [row["_id"] async for row in cursor]
 
-    async def _keep(self, pages: Sequence[Remembered]) -> Sequence[bool]:
+    async def _keep(self, pages: Sequence[StoredVersion]) -> Sequence[bool]:
         with _served():
             if not self._indexed:
                 await indexes.ensure_expiry(self._database, COLLECTION, self._days)
@@ -114,11 +114,11 @@ def _batcher(flush: Flush[T, R], seconds: float) -> Batcher[T, R]:
     return Batcher(flush, BATCH, seconds)
 
 
-def _row(page: Remembered, now: datetime) -> dict[str, Any]:
+def _row(page: StoredVersion, now: datetime) -> dict[str, Any]:
     items = [list(item) for item in page.items]
     return {"etag": page.etag, "modified": page.modified, "items": items, "links": page.links, "at": now}
 
 
-def _read(row: dict[str, Any]) -> Remembered:
+def _read(row: dict[str, Any]) -> StoredVersion:
     items = tuple((collection, item) for collection, item in row["items"])
-    return Remembered(row["_id"], row["etag"], row["modified"], items, row["links"])
+    return StoredVersion(row["_id"], row["etag"], row["modified"], items, row["links"])

@@ -39,13 +39,13 @@ class Writer:
         repository: Repository,
         config: StorageConfig,
         outage: MongoOutage,
-        detour: SpoolFallback | None = None,
+        fallback: SpoolFallback | None = None,
         now: Callable[[], datetime] = _now,
     ) -> None:
         self._repository = repository
         self._config = config
         self._outage = outage
-        self._detour = detour
+        self._fallback = fallback
         self._now = now
         self._items: dict[str, Batcher[StoredDocument, StoreResult]] = {}
         self._rejected: Batcher[Rejection, None] = self._batcher(self._flush_rejected)
@@ -53,8 +53,8 @@ class Writer:
     async def open(self) -> None:
         """Prepare the database, and begin to store what waits on this disk; raises ServiceError."""
         await self._repository.prepare()
-        if self._detour is not None:
-            self._detour.open()
+        if self._fallback is not None:
+            self._fallback.open()
 
     async def store(self, item: Any, origin: Origin | None = None) -> StoreResult:
         """Store one item and return once that is durable; without a time, its own or its page's, it counts as of now.
@@ -81,8 +81,8 @@ class Writer:
         for batcher in self._items.values():
             await batcher.close()
         await self._rejected.close()
-        if self._detour is not None:
-            await self._detour.close()
+        if self._fallback is not None:
+            await self._fallback.close()
 
     def _batcher(self, flush: Flush[T, R]) -> Batcher[T, R]:
         return Batcher(flush, self._config.batch_size, self._config.batch_ms / 1000)
@@ -97,15 +97,15 @@ class Writer:
 
     async def _deliver(self, entries: Sequence[Entry], write: Callable[[], Awaitable[list[R]]]) -> list[R] | None:
         """What *write* says once MongoDB served it; None when *entries* went to the local disk instead."""
-        if self._detour is None:
+        if self._fallback is None:
             return await self._outage.insist(write)
         attempt = 0
         while True:
-            if not self._detour.taken:  # nothing passes what waits there already
+            if not self._fallback.taken:  # nothing passes what waits there already
                 try:
                     return await self._outage.attempt(write)
                 except AwayError:
                     attempt += 1
-            if await self._detour.take(entries):
+            if await self._fallback.take(entries):
                 return None
             await self._outage.pause(attempt)

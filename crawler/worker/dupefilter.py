@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 
 LIFE_SECONDS: Final = 60.0
 
-Known = tuple[str, str, int]  # spider's stream, generation, fingerprint
+PlacedFingerprint = tuple[str, str, int]  # spider's stream, generation, fingerprint
 
 
 class FrontierDupeFilter(RFPDupeFilter):  # type: ignore[misc]
@@ -44,7 +44,7 @@ class FrontierDupeFilter(RFPDupeFilter):  # type: ignore[misc]
         self._entries = entries
         self._life = life_seconds
         self._clock = clock
-        self._known: OrderedDict[Known, float] = OrderedDict()
+        self._known: OrderedDict[PlacedFingerprint, float] = OrderedDict()
 
     @classmethod
     def from_spider(cls, spider: Spider) -> FrontierDupeFilter:
@@ -54,14 +54,14 @@ class FrontierDupeFilter(RFPDupeFilter):  # type: ignore[misc]
             life = min(life, settings.getfloat("FRONTIER_WINDOW_SECONDS") / 10)
         return cls(None, key="", debug=settings.getbool("DUPEFILTER_DEBUG"), life_seconds=life)
 
-    def confirm(self, known: Known) -> None:
+    def confirm(self, known: PlacedFingerprint) -> None:
         """The frontier has *known* now."""
         self._known[known] = self._clock() + self._life
         self._known.move_to_end(known)
         if len(self._known) > self._entries:
             self._known.popitem(last=False)
 
-    def confirmed(self, known: Known) -> bool:
+    def confirmed(self, known: PlacedFingerprint) -> bool:
         """Whether the frontier said so within the life time."""
         return self._known.get(known, 0.0) > self._clock()
 

@@ -108,7 +108,7 @@ class LeaseBook:
         """The lease and the request that *request* continues, once: the caller settles it."""
         return self._follow_ups.pop(request, None)
 
-    async def watch(self, output: AsyncIterator[Any], parent: Held) -> AsyncIterator[Any]:
+    async def track_output(self, output: AsyncIterator[Any], parent: Held) -> AsyncIterator[Any]:
         """What the callback or errback of *parent* yields: its requests are children, and the last line is its end.
 
         A callback that raises, or is cut off by CloseSpider, never gets there.

@@ -37,8 +37,8 @@ class FrontierQueue(Base):  # type: ignore[misc]
         fingerprinter = spider.crawler.request_fingerprinter
         assert fingerprinter is not None
         settings = spider.crawler.settings
-        self.guide = TierRouting(served_tiers(settings))
-        self.encoder = Encoder(spider, settings, fingerprinter, self.guide)
+        self.tier_routing = TierRouting(served_tiers(settings))
+        self.encoder = Encoder(spider, settings, fingerprinter, self.tier_routing)
 
     def __len__(self) -> int:
         """Leases buffered in this worker; `scrapy status` shows what waits in Redis."""
@@ -60,11 +60,13 @@ class FrontierQueue(Base):  # type: ignore[misc]
 
     def tier_elsewhere(self, request: Request) -> tiers.Tier | None:
         """The tier to which *request*, just leased, is to be moved instead of being fetched."""
-        return self.guide.elsewhere(request, self.encoder.rules.of(request), request.meta["tier"])
+        return self.tier_routing.elsewhere(request, self.encoder.rules.of(request), request.meta["tier"])
 
     def streams(self) -> list[str]:
         """The queues that this worker leases from."""
-        return [stream_of(self.spider.name, tier) for tier in self.guide.own if tier not in self.guide.spent]
+        return [
+            stream_of(self.spider.name, tier) for tier in self.tier_routing.own if tier not in self.tier_routing.spent
+        ]
 
     def clear(self) -> None:
         """Refused: a worker never deletes what the fleet shares."""

@@ -100,7 +100,7 @@ class Maintenance:
         """After the last one: this worker is no longer among the living."""
         try:
             await self._worker.tiers.refresh()
-            await self._worker.frontier.census.leave(self._worker.name)
+            await self._worker.frontier.inspection.leave(self._worker.name)
         except FrontierError as error:
             logger.warning("Could not sign off (%s): the sign of life expires by itself", error)
 
@@ -115,7 +115,7 @@ class Maintenance:
             self._every(self.plan.tidy, self._know_generation),
             self._every(self.plan.room, self._look_for_room),
             self._every(self.plan.tidy, self._worker.frontier.generations.tidy),
-            self._every(self.plan.idle, self._watch_idle),
+            self._every(self.plan.idle, self._look_idle),
         )
 
     async def _every(self, seconds: float, duty: Callable[[], Awaitable[None]]) -> None:
@@ -157,11 +157,11 @@ class Maintenance:
     async def _heartbeat(self) -> None:
         worker = self._worker
         self._outbox_shown, self._held_up_shown = len(worker.outbox), self._held_up()
-        await worker.frontier.census.heartbeat(
+        await worker.frontier.inspection.heartbeat(
             worker.name,
             {
                 "spider": worker.queue.spider.name,
-                "tiers": ",".join(worker.queue.guide.own),
+                "tiers": ",".join(worker.queue.tier_routing.own),
                 "leases": len(worker.book),
                 "buffered": len(worker.queue),
                 "outbox": self._outbox_shown,
@@ -170,7 +170,7 @@ class Maintenance:
                 "paused": worker.pauses.reason,
                 "slowed": worker.pauses.slowed,
             },
-            [stream_of(worker.queue.spider.name, tier) for tier in worker.queue.guide.own],
+            [stream_of(worker.queue.spider.name, tier) for tier in worker.queue.tier_routing.own],
         )
 
     async def _know_generation(self) -> None:
@@ -178,7 +178,7 @@ class Maintenance:
         self._forget = False
         self._worker.generation = await self._worker.frontier.generations.current(self._crawler.spider.name)
 
-    async def _watch_idle(self) -> None:
+    async def _look_idle(self) -> None:
         """Ask for the whole frontier only when this worker has nothing itself."""
         worker = self._worker
         assert self._crawler.engine is not None
@@ -186,7 +186,7 @@ class Maintenance:
         busy = len(worker.book) or len(worker.queue) or len(worker.outbox)
         if not busy and self._outbox_shown:
             await self._heartbeat()  # the others wait for what we no longer have
-        if busy or not await worker.frontier.census.empty(self._crawler.spider.name) or await self._seeds_wait():
+        if busy or not await worker.frontier.inspection.empty(self._crawler.spider.name) or await self._seeds_wait():
             self._empty_since = None
         else:
             self._empty_since = self._clock() if self._empty_since is None else self._empty_since

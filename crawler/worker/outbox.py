@@ -210,8 +210,8 @@ class Outbox:
         try:
             await _drain(self._suspects, len(self._suspects), self._send_suspects)
             if self._new_due():
-                await _both(self._settle(0), self._send_new())
-            await self._settle(await self._hold_back(endings))
+                await _both(self._end_leases(0), self._send_new())
+            await self._end_leases(await self._hold_back(endings))
             await _drain(self._put_off, len(self._put_off), self._send_put_off)
             await _drain(self._given_back, len(self._given_back), self._send_given_back)
             await self._judge_hosts()
@@ -277,7 +277,7 @@ class Outbox:
     async def _send_suspects(self, batch: Sequence[Start]) -> None:
         _answer(batch, await self._frontier.start([handle for handle, _ in batch]))
 
-    async def _settle(self, endings: int) -> None:
+    async def _end_leases(self, endings: int) -> None:
         """Starts and reports, with the first *endings* endings: one call for all but the few that are no acks."""
         while self._starts or self._reports or endings > 0:
             starts, reports = list(islice(self._starts, BATCH)), list(islice(self._reports, BATCH))

@@ -136,8 +136,8 @@ class RobotsFetcher:
         if answer.verdict is not RobotsVerdict.RULES:
             return CachedRobots(answer.verdict, answer.status, fresh_ms), 0.0
         lines = robots.text(answer.body)
-        wishes = await asyncio.to_thread(robots.wishes, lines, self._agent)
-        return CachedRobots(answer.verdict, answer.status, fresh_ms, lines, wishes.sitemaps), wishes.delay_seconds
+        found = await asyncio.to_thread(robots.robots_rules, lines, self._agent)
+        return CachedRobots(answer.verdict, answer.status, fresh_ms, lines, found.sitemaps), found.delay_seconds
 
     def _unreachable(self, origin: str, found: CachedRobots, failing: float) -> CachedRobots:
         self._count(names.ROBOTS_UNREACHABLE)

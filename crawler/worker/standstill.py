@@ -72,13 +72,13 @@ class Standstill:
         self._renewed: float | None = None
         self._counted = False
         self._warned: set[str] = set()
-        self._watched = 0  # the loop's thread
+        self._loop_thread = 0  # the loop's thread
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._watch, name="standstill", daemon=True)
+        self._thread = threading.Thread(target=self._look_often, name="standstill", daemon=True)
 
     async def run(self) -> None:
         """Beat for as long as the worker lives."""
-        self._watched = threading.get_ident()
+        self._loop_thread = threading.get_ident()
         self._beat = self._looked = self._clock()
         self._thread.start()
         try:
@@ -122,7 +122,7 @@ class Standstill:
             logger.warning("Leases could not be renewed while the event loop stands still: %s", error)
         self._looked = self._clock()
 
-    def _watch(self) -> None:
+    def _look_often(self) -> None:
         while not self._ended.wait(self._tick):
             try:
                 self.look()
@@ -152,7 +152,7 @@ class Standstill:
             one.lost = one.lost or not answers[one.handle]
 
     def _tell(self, still: float) -> None:
-        where = running(self._watched)
+        where = running(self._loop_thread)
         if not self._counted:
             self._counted = True
             self._stood_still()

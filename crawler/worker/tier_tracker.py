@@ -64,7 +64,7 @@ class TierTracker:
     def __init__(
         self,
         shards: Shards,
-        guide: TierRouting,
+        tier_routing: TierRouting,
         rules: HostRules,
         settings: TierConfig,
         stats: StatsCollector,
@@ -73,7 +73,7 @@ class TierTracker:
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self.tiers = Tiers(shards, keep_ms=2 * settings.policy.term_max_ms)
-        self.guide = guide
+        self.tier_routing = tier_routing
         self._rules = rules
         self._config = settings
         self._stats = stats
@@ -86,7 +86,7 @@ class TierTracker:
         self._requests: Counter[Tier] = Counter()
         self._cost: dict[Tier, float] = {}
         self._forget = False
-        guide.now_ms = self.now_ms
+        tier_routing.now_ms = self.now_ms
 
     def now_ms(self) -> int:
         """The frontier's time, as of the last refresh."""
@@ -94,14 +94,14 @@ class TierTracker:
 
     def forget(self) -> None:
         """Redis may know less than it did: believe nothing of it, and ask for all hosts at the next refresh."""
-        self.guide.hosts.clear()
+        self.tier_routing.hosts.clear()
         self._forget = True  # one that is under way notes what it read before
 
     async def refresh(self) -> None:
         """Tell and be told. Errors of Redis pass through, and lose no count of what was spent."""
         if self._forget:
             self._forget = False
-            self.guide.hosts.clear()
+            self.tier_routing.hosts.clear()
             self.tiers.forget()
         await self._tell_good()
         requests, cost = self._requests.copy(), dict(self._cost)
@@ -110,9 +110,9 @@ class TierTracker:
         self._cost = {tier: total - cost.get(tier, 0.0) for tier, total in self._cost.items()}
         changed = await self.tiers.changes()
         self._told_at = self._clock()
-        self.guide.keep({host: change.known for host, change in changed.items()}, MOST_HOSTS)
+        self.tier_routing.keep({host: change.known for host, change in changed.items()}, MOST_HOSTS)
         served = await self.tiers.served(self._spider)
-        self.guide.served = served | {*self.guide.own, *self._config.served}
+        self.tier_routing.served = served | {*self.tier_routing.own, *self._config.served}
         self._over_budget(self._config.budgets.spent(spent.requests, spent.cost))
 
     async def failed(self, request: Request, at: Tier) -> tuple[Tier | None, str]:
@@ -124,15 +124,15 @@ class TierTracker:
         rule = self._rules.of(request)
         if REQUEST_ID not in request.meta or request.meta.get(TIER_FAILED) != at:
             request.meta[TIER_FAILED] = at
-            self.guide.hosts[rule.group] = await self._learn(rule, at)
-        needed = self.guide.tier(request, rule)
-        return (needed, "") if rank(needed) > rank(at) else self.guide.above(at, rule)
+            self.tier_routing.hosts[rule.group] = await self._learn(rule, at)
+        needed = self.tier_routing.tier(request, rule)
+        return (needed, "") if rank(needed) > rank(at) else self.tier_routing.above(at, rule)
 
     def good(self, host: str, request: Request, at: Tier) -> None:
         """A page of *host* was good at tier *at*; the fleet is told where something is known of the host, or with the
         first page of it that fails."""
         place = host, at, self._rules.of(request).tier
-        if host in self.guide.hosts:
+        if host in self.tier_routing.hosts:
             self._good[place] += 1
             return
         if place not in self._before and len(self._before) >= MOST_GOOD:
@@ -162,18 +162,18 @@ class TierTracker:
 
     async def _tell_good(self) -> None:
         for (host, at, base), pages in list(self._good.items()):
-            self.guide.hosts[host] = await self.tiers.learn(host, self._praise(at, base, pages))
+            self.tier_routing.hosts[host] = await self.tiers.learn(host, self._praise(at, base, pages))
             del self._good[host, at, base]
 
     def _praise(self, at: Tier, base: Tier, pages: int) -> Callable[[Learned], Learned]:
         return lambda before: after_success(before, at, pages, base, self.now_ms(), self._config.policy)
 
     def _over_budget(self, spent: frozenset[Tier]) -> None:
-        for tier in sorted(spent - self.guide.spent):
+        for tier in sorted(spent - self.tier_routing.spent):
             logger.warning("The daily budget of %s is spent: what is queued for it waits until midnight UTC", tier)
-        for tier in sorted(self.guide.spent - spent):
+        for tier in sorted(self.tier_routing.spent - spent):
             logger.warning("A new day: %s is fetched again", tier)
-        self.guide.spent = spent
+        self.tier_routing.spent = spent
 
 
 def _limits(settings: BaseSettings, name: str) -> dict[Tier, float]:

@@ -44,9 +44,9 @@ from crawler.worker.outbox import Outbox
 from crawler.worker.pacing import Pacer
 from crawler.worker.pauses import Pauses
 from crawler.worker.prefetch import PrefetchConfig, Prefetcher
+from crawler.worker.request_tracker import RequestTracker
 from crawler.worker.requeue import Requeue
 from crawler.worker.room import Room
-from crawler.worker.settler import Settler
 from crawler.worker.standstill import InHand, Standstill
 from crawler.worker.tier_tracker import TierConfig, TierTracker
 
@@ -81,21 +81,21 @@ class Worker:
             frontier, crawler.stats, self.outage, FLUSH_SECONDS, self._confirmed, self._wake, self.room
         )
         self.requeue = Requeue(crawler, self.outbox)
-        self.settler = Settler(crawler, self.book, self.outbox, self.requeue, frontier.config.max_deliveries)
+        self.tracker = RequestTracker(crawler, self.book, self.outbox, self.requeue, frontier.config.max_deliveries)
         self.pacer = Pacer(frontier, self.book, self.outbox, queue.encoder.rules, self.outage, self.name)
         self.prefetcher = Prefetcher(
             crawler, frontier, queue, self.book, self.outbox, self.outage, self.name, self.pauses
         )
         self.tiers = TierTracker(
             frontier.shards,
-            queue.guide,
+            queue.tier_routing,
             queue.encoder.rules,
             TierConfig.from_settings(crawler.settings),
             crawler.stats,
             crawler.spider.name,
             self.outage,
         )
-        self.upkeep = Maintenance(crawler, self, MaintenanceConfig.from_settings(crawler.settings))
+        self.maintenance = Maintenance(crawler, self, MaintenanceConfig.from_settings(crawler.settings))
         scripts = BlockingScripts(frontier.shards, partial(blocking.connect, crawler.settings))
         self.standstill = Standstill(frontier.config, scripts, queue.buffer, self._in_hand, self._stood_still)
         self._listen()
@@ -116,14 +116,14 @@ class Worker:
             crawler.spider.crawler, crawler.spider.settings = crawler, crawler.settings  # type: ignore[union-attr]
         queue = load_object(queue_cls)(server=server, spider=crawler.spider, key=queue_key)
         worker = cls(crawler, server, frontier, queue)
-        await worker.upkeep.first()
+        await worker.maintenance.first()
         try:
             await worker._join()
         except ShoalError:
-            await worker.upkeep.last()
+            await worker.maintenance.last()
             raise
         assert crawler.engine is not None
-        scrapy_hooks.on_request_end(crawler.engine, worker.settler.ended)
+        scrapy_hooks.on_request_end(crawler.engine, worker.tracker.ended)
         crawler.signals.connect(worker._start, signals.spider_opened)  # not before the pipelines are ready, too
         return worker
 
@@ -136,7 +136,7 @@ class Worker:
         key = start_key(spider)
         joined = await join(
             self.frontier.shards,
-            self.frontier.census,
+            self.frontier.inspection,
             spider=spider.name,
             worker=self.name,
             endless=bool(key),
@@ -149,7 +149,7 @@ class Worker:
             logger.info("Crawl %s of %s %s", joined.generation, spider.name, words)
 
     def _listen(self) -> None:
-        for forget in (self.dupefilter.clear, self.tiers.forget, self.upkeep.forget, self.frontier.state_anew):
+        for forget in (self.dupefilter.clear, self.tiers.forget, self.maintenance.forget, self.frontier.state_anew):
             self.losses.listen(forget)
         self.frontier.on_other_data = self.frontier.gauge.on_other_server = self.losses.forget
         connection.on_drop(self.frontier.client, self.losses.forget)
@@ -159,7 +159,7 @@ class Worker:
         self._spawn(self.standstill.run())
         self._spawn(self.outbox.run())
         self._leasing = self._spawn(self.prefetcher.run())
-        self._spawn(self.upkeep.run())
+        self._spawn(self.maintenance.run())
         self._spawn(self._bound_close())
 
     async def close(self) -> None:
@@ -167,7 +167,7 @@ class Worker:
 
         Takes no longer than FRONTIER_CLOSE_SECONDS, whatever Redis does: then leases are left to expire.
         """
-        seconds = self.upkeep.plan.close
+        seconds = self.maintenance.plan.close
         try:
             async with asyncio.timeout(seconds):
                 await self._give_back()
@@ -177,14 +177,14 @@ class Worker:
         await tasks.end(*self._tasks)
         with suppress(TimeoutError):
             async with asyncio.timeout(LEAVE_SECONDS):
-                await self.upkeep.last()
+                await self.maintenance.last()
         await self._server.aclose()
 
     async def _bound_close(self) -> None:
         """Pages wait for Redis before they reach a callback: those of a closing worker not for ever."""
         engine = self._crawler.engine
         assert engine is not None
-        seconds = self.upkeep.plan.close
+        seconds = self.maintenance.plan.close
         while not (scrapy_hooks.is_closing(engine) and self.outbox.stuck_for() > seconds):  # noqa: ASYNC110 - of a clock
             await asyncio.sleep(CLOSE_POLL_SECONDS)
         logger.error("Redis has not answered for %g s: this worker closes, and leaves its leases to expire", seconds)
@@ -204,7 +204,7 @@ class Worker:
         if self._leasing is not None:  # ends by itself now; a call cut off would leave leases that nobody knows
             self.prefetcher.wake()
             await asyncio.wait([self._leasing])
-        await self.upkeep.finish_reading()
+        await self.maintenance.finish_reading()
         self.prefetcher.give_back()
         for held in self.book.all():
             logger.error(

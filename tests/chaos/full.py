@@ -40,17 +40,17 @@ async def fill(
     """Fill Redis, strike, and see how it goes on."""
     client: Any = frontier.client
     used = (await _insist(lambda: client.info("memory")))["used_memory"]
-    before = (await frontier.census.stats()).total
+    before = (await frontier.inspection.stats()).total
     await client.config_set("maxmemory", int(SHARE * used))
     fillings.count += 1
     named = await _hold(frontier, fleet, fillings, lease, kill_mongo)
-    full = (await frontier.census.stats()).total
+    full = (await frontier.inspection.stats()).total
     fillings.drained += full.done - before.done
     if not named:
         fillings.troubles.append("nobody named the full Redis")
     await client.config_set("maxmemory", 0)
     began = time.monotonic()
-    while not _goes_on(full, (await frontier.census.stats()).total):
+    while not _goes_on(full, (await frontier.inspection.stats()).total):
         if time.monotonic() - began > GO_ON_SECONDS:
             fillings.troubles.append(f"nothing went on within {GO_ON_SECONDS:g} s of more memory")
             return

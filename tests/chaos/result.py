@@ -77,7 +77,7 @@ class Result:
 async def look(result: Result, frontier: Frontier, database: Database) -> None:
     """Fill in what is left in the frontier and what is stored."""
     spider = NextChaosSpider()
-    result.counters = (await frontier.census.stats(spider.name)).total
+    result.counters = (await frontier.inspection.stats(spider.name)).total
     result.left = await _left(frontier, result.counters)
     letters = await frontier.dead.find(limit=10_000)
     result.dead = {codec.decode(one.body, spider).url: one.reason for one in letters if one.host}
@@ -89,6 +89,6 @@ async def _left(frontier: Frontier, counters: SpiderStats) -> Left:
     shards = frontier.shards
     names = [name.decode().partition(":0}:")[2] async for name in shards.client.scan_iter("{*", count=1000)]
     hosts = [name.decode() for name in await shards.client.hkeys(shards.key(0, "hosts"))]
-    slots = [(await frontier.census._host(0, host, 0, 0)).in_flight for host in hosts]
+    slots = [(await frontier.inspection._host(0, host, 0, 0)).in_flight for host in hosts]
     entries = sum(name.startswith(_WORK) for name in names)
     return Left(counters.queued, counters.leased, counters.delayed, slots=sum(slots), entries=entries)

@@ -42,7 +42,7 @@ async def state(frontier: Frontier, fleet: Fleet, delay: float) -> Stricter | No
     joining = time.monotonic() + JOIN_SECONDS
     while worker.status is None and time.monotonic() < joining and not (began and time.time() > began + HOLD_SECONDS):
         try:
-            names = [one.name for one in await frontier.census.workers()]
+            names = [one.name for one in await frontier.inspection.workers()]
         except (RedisError, OSError):  # a moment ago it was killed
             names = []
         if any(name.rsplit("-", 2)[1] == str(worker.pid) for name in names):

@@ -162,7 +162,7 @@ class Run:
             await frontier.client.rpush(SEEDS_KEY, seeds[-1])
             seeds.pop()
         self._spooled()
-        total = (await frontier.census.stats("chaos")).total
+        total = (await frontier.inspection.stats("chaos")).total
         due = events and total.done >= events[0].share * len(self._plan.expected)
         if due and await self._strike(fleet, frontier, events[0]):
             events.pop(0)
@@ -177,7 +177,7 @@ class Run:
         if self._spooled():
             return False
         seeds = Seeds(frontier.client, SEEDS_KEY)
-        return not await seeds.pending() and await frontier.census.empty("chaos")
+        return not await seeds.pending() and await frontier.inspection.empty("chaos")
 
     def _spooled(self) -> int:
         """Files that wait for MongoDB."""
@@ -204,7 +204,7 @@ class Run:
             return True
         if event.kind == "empty":
             return await self._lose_everything(frontier)
-        pids = {int(worker.name.rsplit("-", 2)[1]) for worker in await frontier.census.workers()}
+        pids = {int(worker.name.rsplit("-", 2)[1]) for worker in await frontier.inspection.workers()}
         victim = fleet.victim(pids)
         if victim is None:
             return False

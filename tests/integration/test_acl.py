@@ -63,8 +63,8 @@ async def test_the_documented_user_can_run_the_frontier_and_nothing_else(redis_c
             handle = (batch.leases[0].id, batch.leases[0].token)
             assert await frontier.start([handle]) == [True]
             assert await frontier.ack([handle]) == [True]
-            assert (await frontier.census.stats()).total.done == 1
-            assert await frontier.census.hosts() == []
+            assert (await frontier.inspection.stats()).total.done == 1
+            assert await frontier.inspection.hosts() == []
             assert (await frontier.pressure()).paused == ""
             assert await frontier.generations.sweep() == 0
             await redis_client.lpush("products:start_urls", "https://shop.example/")

@@ -18,7 +18,7 @@ from crawler.routing.fingerprint import RequestFingerprinter
 def test_only_short_texts_are_remembered(letter: str, width: int) -> None:
     called: list[str] = []
 
-    @caches.remembered(10, longest=100)
+    @caches.cached(10, longest=100)
     def size(text: str, by: int = 1) -> int:
         called.append(text)
         return len(text) * by

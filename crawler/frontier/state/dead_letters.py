@@ -49,11 +49,11 @@ class DeadLetters:
 
     async def retry(self, ids: Sequence[str]) -> list[bool]:
         """Queue letters again with a fresh delivery count; False where there is none. Not for seeds."""
-        return await self._settle("retry_dead", ids)
+        return await self._on_each("retry_dead", ids)
 
     async def drop(self, ids: Sequence[str]) -> list[bool]:
         """Throw letters away and forget their fingerprints; False where there is none."""
-        return await self._settle("drop_dead", ids)
+        return await self._on_each("drop_dead", ids)
 
     async def count(self) -> int:
         """How many letters are kept."""
@@ -70,7 +70,7 @@ class DeadLetters:
         """Keep a start URL that is no valid request; its letter has an empty host and the entry as its body."""
         await self._shards.run("bury_seed", 0, spider, raw, reason, pack(dict(detail or {})))
 
-    async def _settle(self, name: str, ids: Sequence[str]) -> list[bool]:
+    async def _on_each(self, name: str, ids: Sequence[str]) -> list[bool]:
         async def run(shard: int, group: Sequence[str]) -> Any:
             numbers = [keys.split_handle((id_, 0))[1][0] for id_ in group]
             return await self._shards.run(name, shard, self._kind, *numbers)

@@ -24,7 +24,13 @@ class Joined:
 
 
 async def join(
-    shards: Shards, census: Inspection, *, spider: str, worker: str = "", endless: bool, arguments: Mapping[str, str]
+    shards: Shards,
+    inspection: Inspection,
+    *,
+    spider: str,
+    worker: str = "",
+    endless: bool,
+    arguments: Mapping[str, str],
 ) -> Joined:
     """Join the unfinished crawl of *spider*, else open a new generation; *endless* ones wait for work and never finish.
 
@@ -36,7 +42,7 @@ async def join(
     its crawl and finds nothing to do.
     """
     seen_in = await Generations(shards).current(spider)
-    total = (await census.stats(spider)).total
+    total = (await inspection.stats(spider)).total
     state = "under way" if total.queued or total.leased or total.delayed else "over"
     mine = pack(dict(sorted(arguments.items())))
     generation, opened, theirs = await shards.run(

@@ -61,12 +61,12 @@ class ApiDownloadHandler:
 
     async def download_request(self, request: Request) -> Response:
         """The page of *request*, with the status, headers and body that its host gave the provider."""
-        departure: WireTurn = request.meta.pop(WIRE_TURN, None) or ALWAYS
+        wire_turn: WireTurn = request.meta.pop(WIRE_TURN, None) or ALWAYS
         if request.method != "GET":
             raise NotSupported(f"{request}: scraping APIs are asked for pages by GET only")
         calls = self._chosen(request)
         try:
-            return await self._page(request, calls, departure)
+            return await self._page(request, calls, wire_turn)
         except ProviderDownError:
             raise TooLateError(round(1000 * max(1.0, calls.rest()))) from None
         except AnswerError as error:
@@ -76,22 +76,22 @@ class ApiDownloadHandler:
     async def close(self) -> None:
         """Nothing to free."""
 
-    async def _page(self, request: Request, calls: ProviderCalls, departure: WireTurn) -> Response:
+    async def _page(self, request: Request, calls: ProviderCalls, wire_turn: WireTurn) -> Response:
         provider = calls.provider
         if API_JOB in request.meta:
             return await self._ask_after(request, calls)
-        answer = await self._start(request, calls, departure)
-        departure.sent()  # the provider has asked the host before, or will: counted from now, it is never too early
+        answer = await self._start(request, calls, wire_turn)
+        wire_turn.sent()  # the provider has asked the host before, or will: counted from now, it is never too early
         if provider.shape == "sync":
             return self._found(request, provider, answer)
         request.meta[API_JOB] = [provider.name, provider.job_id(answer.body), self._clock()]
         raise TooLateError(round(1000 * provider.poll_seconds))
 
-    async def _start(self, request: Request, calls: ProviderCalls, departure: WireTurn) -> Response:
+    async def _start(self, request: Request, calls: ProviderCalls, wire_turn: WireTurn) -> Response:
         def leaving() -> None:
-            if not departure.allowed():
+            if not wire_turn.allowed():
                 raise MissedError
-            departure.leaving()
+            wire_turn.leaving()
 
         if calls.provider.shape == "batch":
             answer = await self._batches[calls.provider.name].join(request.url, leaving)

@@ -48,7 +48,7 @@ class BrowserConfig:
     memory_bytes: int  # from here on it is replaced, too
     context_pages: int
     context_seconds: float
-    settle_seconds: float
+    idle_seconds: float
     check_seconds: float
     connection_bytes: int
     blocked: frozenset[str]
@@ -63,7 +63,7 @@ class BrowserConfig:
             memory_bytes=config.integer(settings, "BROWSER_MEMORY_MB", 128, 1_000_000) * MEGABYTE,
             context_pages=config.integer(settings, "BROWSER_CONTEXT_PAGES", 1, 100_000),
             context_seconds=config.number(settings, "BROWSER_CONTEXT_SECONDS", 1, 86_400),
-            settle_seconds=config.number(settings, "BROWSER_SETTLE_SECONDS", 0, 60),
+            idle_seconds=config.number(settings, "BROWSER_SETTLE_SECONDS", 0, 60),
             check_seconds=config.number(settings, "BROWSER_CHECK_SECONDS", 0.1, 600),
             connection_bytes=config.integer(settings, "BROWSER_CONNECTION_MAX_MB", 1, 10_000) * MEGABYTE,
             blocked=_blocked(settings.get("BROWSER_BLOCKED_RESOURCES")),

@@ -35,7 +35,7 @@ from crawler.handlers.browser.chromium import BrowserConfig, Chromium
 from crawler.handlers.browser.contexts import Contexts, Lent, Wants
 from crawler.handlers.browser.egress_proxy import EgressProxy, TunnelLimits
 from crawler.handlers.browser.lifecycle import BrowserLifecycle
-from crawler.handlers.browser.page_load import PageLoad, headers_of, settle
+from crawler.handlers.browser.page_load import PageLoad, headers_of, wait_until_idle
 from crawler.handlers.forwarding import Pass
 from crawler.handlers.resolver import Resolver
 from crawler.meta import WIRE_TURN
@@ -66,8 +66,8 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
         self._limits = TunnelLimits(self._browser.connection_bytes, IDLE_SECONDS, resolves_proxied)
         self._proxy = EgressProxy(self._resolver, self._limits, crawler.stats)
         self._contexts = Contexts(self._browser.context_pages, self._browser.context_seconds, self._admit, monotonic)
-        self._visits: dict[Request, tuple[PageLoad, Lent]] = {}
-        self._keeper = BrowserLifecycle(
+        self._loads: dict[Request, tuple[PageLoad, Lent]] = {}
+        self._lifecycle = BrowserLifecycle(
             Chromium(self._browser.executable), self._browser, crawler.stats, self._proxy, self._forget
         )
         self.config.target_closed_max_retries = 0  # a second try takes a turn of its own
@@ -75,13 +75,13 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
 
     async def download_request(self, request: Request) -> Response:
         """The page of *request*, rendered; its own bytes where the document is no HTML."""
-        departure = request.meta.pop(WIRE_TURN, None)
+        wire_turn = request.meta.pop(WIRE_TURN, None)
         await self._judge(request)
-        async with self._keeper.seat():
+        async with self._lifecycle.seat():
             attempt = request.copy()  # scrapy-playwright writes into headers and meta
             lent = self._contexts.lend(Wants.of(attempt))
-            visit = PageLoad(attempt, departure, lent.admitted.written, self._browser.blocked, self.stats)
-            response = await self._attempt(visit, lent)
+            load = PageLoad(attempt, wire_turn, lent.admitted.written, self._browser.blocked, self.stats)
+            response = await self._attempt(load, lent)
         request.meta["download_latency"] = attempt.meta.get("download_latency", 0.0)
         response.request = request
         return response
@@ -98,28 +98,28 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
             self.stats.inc_value(names.ADDRESSES_REFUSED)
             raise
 
-    async def _attempt(self, visit: PageLoad, lent: Lent) -> Response:
-        request = visit.request
+    async def _attempt(self, load: PageLoad, lent: Lent) -> Response:
+        request = load.request
         seconds = float(request.meta.get("download_timeout") or self._crawler.settings.getfloat("DOWNLOAD_TIMEOUT"))
-        self._visits[request] = visit, lent
+        self._loads[request] = load, lent
         request.meta["playwright_context"] = lent.name
         request.meta["playwright_context_kwargs"] = _context_options(self._proxy.url, lent)
         request.meta["playwright_page_goto_kwargs"] = {"wait_until": "domcontentloaded", "timeout": seconds * 1000}
         try:
-            async with asyncio.timeout(seconds + self._browser.settle_seconds):
+            async with asyncio.timeout(seconds + self._browser.idle_seconds):
                 return cast("Response", await self._download_request(request))
         except (TimeoutError, PlaywrightTimeoutError):
-            if visit.page is None:
-                self._keeper.wear("hung")
+            if load.page is None:
+                self._lifecycle.retire("hung")
                 raise BrowserError(f"{request}: the browser opened no tab within {seconds} s") from None
             raise DownloadTimeoutError(f"{request} took longer than {seconds} s in the browser") from None
         except Error as error:
             raise self._failure(error, request, lent) from error
         finally:
-            del self._visits[request]
-            visit.close()
+            del self._loads[request]
+            load.close()
             self._contexts.give_back(lent)
-            await self._tidy(visit.page)
+            await self._tidy(load.page)
 
     def _failure(self, error: Error, request: Request, lent: Lent) -> Exception:
         words = error.message.splitlines()[0][:200]
@@ -130,38 +130,38 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
 
     async def _create_page(self, request: Request, spider: Spider) -> Page:
         page: Page = await super()._create_page(request, spider)
-        self._visits[request][0].page = page
+        self._loads[request][0].page = page
         if cookies := request.headers.get("Cookie"):
             await page.context.add_cookies(_cookies(cookies.decode("latin-1"), request.url))
         self.stats.inc_value(names.BROWSER_PAGES)
         return page
 
     async def _download_request_with_page(self, request: Request, page: Page, spider: Spider) -> Response:
-        visit, _ = self._visits[request]
-        await visit.open(page)  # after scrapy-playwright's own route: the last one is asked first
-        return await visit.end(self._load(visit, page, spider))
+        load, _ = self._loads[request]
+        await load.open(page)  # after scrapy-playwright's own route: the last one is asked first
+        return await load.end(self._load(load, page, spider))
 
-    async def _load(self, visit: PageLoad, page: Page, spider: Spider) -> Response:
-        started, request = monotonic(), visit.request
+    async def _load(self, load: PageLoad, page: Page, spider: Spider) -> Response:
+        started, request = monotonic(), load.request
         answer, download = await self._get_response_and_download(request, page, spider)
         if download is not None and download.exception is not None:
             raise BrowserError(f"{request}: {download.exception}")
         if download is not None:
-            return visit.response(
+            return load.response(
                 download.response_status, Headers(download.headers), self._within(request, download.body)
             )
         if answer is None:
             raise BrowserError(f"{request}: the browser shows no document")
         headers = await headers_of(answer)
         if (headers.get("Content-Type") or HTML[0]).lower().startswith(HTML):
-            await settle(page, self._browser.settle_seconds)
+            await wait_until_idle(page, self._browser.idle_seconds)
             await self._apply_page_methods(page, request, spider)
             headers["Content-Type"] = "text/html; charset=utf-8"
             body = (await page.content()).encode()
         else:
             body = await answer.body()
         request.meta["download_latency"] = monotonic() - started
-        return visit.response(answer.status, headers, self._within(request, body))
+        return load.response(answer.status, headers, self._within(request, body))
 
     def _within(self, request: Request, body: bytes) -> bytes:
         most = request.meta.get("download_maxsize", self._maxsize)
@@ -181,7 +181,7 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
                 for one in over:
                     await _closed(one)
         except TimeoutError:
-            self._keeper.wear("hung")
+            self._lifecycle.retire("hung")
 
     def _admit(self, wants: Wants) -> Pass:
         if wants.proxy is not None and wants.proxy.scheme != "http":
@@ -191,7 +191,7 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
     @property
     def browser(self) -> Browser | None:
         """For scrapy-playwright."""
-        return self._keeper.browser
+        return self._lifecycle.browser
 
     async def _maybe_launch_browser(self) -> None:
         """Nothing: who has a seat has a browser."""
@@ -206,7 +206,7 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
         self.context_wrappers.clear()
 
     async def _close(self) -> None:
-        await self._keeper.close()
+        await self._lifecycle.close()
         await self._proxy.close()
         self._resolver.close()
 

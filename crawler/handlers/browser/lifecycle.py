@@ -49,7 +49,7 @@ class BrowserLifecycle:
         self._change = asyncio.Condition()
         self._open = self._served = 0
         self._worn = ""  # why the browser has to go
-        self._watch: asyncio.Task[None] | None = None
+        self._checking: asyncio.Task[None] | None = None
 
     @asynccontextmanager
     async def seat(self) -> AsyncIterator[None]:
@@ -66,7 +66,7 @@ class BrowserLifecycle:
                 async with self._change:
                     self._change.notify_all()
 
-    def wear(self, reason: str) -> None:
+    def retire(self, reason: str) -> None:
         """The browser is to be replaced, before the next page."""
         self._worn = self._worn or reason
         if reason in ENDED_AT_ONCE:
@@ -74,13 +74,13 @@ class BrowserLifecycle:
 
     async def close(self) -> None:
         """End the browser, for good."""
-        if self._watch is not None:
-            await tasks.end(self._watch)
+        if self._checking is not None:
+            await tasks.end(self._checking)
         await self._end()
 
     async def _fit(self) -> None:
         if self._served >= self._settings.pages:
-            self.wear("pages")
+            self.retire("pages")
         if self._worn:
             async with self._change:
                 await self._change.wait_for(lambda: not self._open)
@@ -91,9 +91,9 @@ class BrowserLifecycle:
             await self._launch()
 
     async def _launch(self) -> None:
-        if self._watch is None:
+        if self._checking is None:
             await self._proxy.start()
-            self._watch = asyncio.ensure_future(self._watching())
+            self._checking = asyncio.ensure_future(self._check_often())
         try:
             browser = await self._chromium.launch(self._proxy.url)
         except (Error, OSError) as error:
@@ -105,14 +105,14 @@ class BrowserLifecycle:
 
     def _lost(self, browser: Browser) -> None:
         if self.browser is browser:
-            self.wear("died")
+            self.retire("died")
 
     async def _end(self) -> None:
         self.browser = None
         self._forget()
         await self._chromium.close()
 
-    async def _watching(self) -> None:
+    async def _check_often(self) -> None:
         while True:
             await asyncio.sleep(self._settings.check_seconds)
             if self.browser is not None and not self._worn:
@@ -124,10 +124,10 @@ class BrowserLifecycle:
             memory = await self._chromium.memory()
         except (TimeoutError, Error) as error:
             logger.warning("The browser does not answer and is ended: %s", error)
-            self.wear("hung")
+            self.retire("hung")
             return
         self._stats.set_value(names.BROWSER_MEMORY, memory)
         if memory > RUNAWAY * self._settings.memory_bytes:
-            self.wear("runaway")
+            self.retire("runaway")
         elif memory > self._settings.memory_bytes:
-            self.wear("memory")
+            self.retire("memory")

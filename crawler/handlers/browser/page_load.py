@@ -44,14 +44,14 @@ class PageLoad:
     def __init__(
         self,
         request: Request,
-        departure: WireTurn | None,
+        wire_turn: WireTurn | None,
         written: Callable[[str], float],
         blocked: frozenset[str],
         stats: StatsCollector,
     ) -> None:
         self.request = request
         self.page: Page | None = None
-        self._departure = departure
+        self._wire_turn = wire_turn
         self._written = written
         self._blocked = blocked
         self._stats = stats
@@ -113,14 +113,14 @@ class PageLoad:
                 self._hand_over(self.response(302, Headers({"Location": asked.url})))
             await route.abort("aborted")
             return
-        if self._departure is not None and not self._departure.allowed():
+        if self._wire_turn is not None and not self._wire_turn.allowed():
             if not self._early.done():
                 self._early.set_exception(MissedError())
             await route.abort("aborted")
             return
         self._left_at = monotonic()
-        if self._departure is not None:
-            self._departure.leaving()
+        if self._wire_turn is not None:
+            self._wire_turn.leaving()
         ours = {str(name).lower(): str(value) for name, value in self.request.headers.to_unicode_dict().items()}
         headers = asked.headers | {name: value for name, value in ours.items() if name not in KEPT_BACK}
         await route.continue_(headers=headers, method=self.request.method, post_data=self.request.body or None)
@@ -146,9 +146,9 @@ class PageLoad:
 
     def _sent(self, url: str) -> None:
         """The document is there: what went to its host last asked for it, or came after that."""
-        if self._departure is not None:
+        if self._wire_turn is not None:
             written = self._written(url)
-            self._departure.sent(monotonic() - written if written >= self._left_at else 0.0)
+            self._wire_turn.sent(monotonic() - written if written >= self._left_at else 0.0)
 
     def _hand_over(self, response: Response) -> None:
         if not self._early.done():
@@ -174,7 +174,7 @@ class PageLoad:
         return started
 
 
-async def settle(page: Page, seconds: float) -> None:
+async def wait_until_idle(page: Page, seconds: float) -> None:
     """Wait for the network to be quiet for half a second, at most that many *seconds*: scripts fill the page."""
     if seconds:
         with suppress(PlaywrightTimeoutError):

@@ -101,14 +101,14 @@ class Connection(asyncio.Protocol):
     def _end(self, exc: Exception | None) -> None:
         receiver, self._receiver = self._receiver, None
         if receiver is None:
-            self._settle(exc or ConnectionResetError("the connection was closed"))
+            self._answer(exc or ConnectionResetError("the connection was closed"))
             return
         try:
             receiver.closed(exc)
         except (BadResponseError, IncompleteError) as error:
-            self._settle(error)
+            self._answer(error)
         else:
-            self._settle(None)
+            self._answer(None)
 
     def _count(self, size: int) -> None:
         """Before anything is made of them: TLS has records that say nothing."""
@@ -126,7 +126,7 @@ class Connection(asyncio.Protocol):
             receiver, self._receiver = self._receiver, None
             if not receiver.reusable:
                 self._transport.close()
-            self._settle(None)
+            self._answer(None)
 
     def _decrypted(self, data: bytes) -> bytes:
         for layer in self._layers:
@@ -146,7 +146,7 @@ class Connection(asyncio.Protocol):
         finally:
             self._flush(layer)  # the peer is told what is wrong, too
         if secured:
-            self._settle(None)
+            self._answer(None)
 
     def _flush(self, layer: TLS) -> None:
         if data := layer.to_send():
@@ -165,9 +165,9 @@ class Connection(asyncio.Protocol):
     def _fail(self, error: Exception) -> None:
         self._receiver = None
         self.abort()
-        self._settle(error)
+        self._answer(error)
 
-    def _settle(self, error: Exception | None) -> None:
+    def _answer(self, error: Exception | None) -> None:
         if self._waiting is None or self._waiting.done():
             return
         if error is None:

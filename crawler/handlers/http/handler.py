@@ -77,7 +77,7 @@ class HttpConfig:
 class HttpDownloadHandler:
     """HTTP/1.1 for http and https, through http and https proxies too.
 
-    Calls `meta["departure"]` right before and right after the request is written, on a connection that is up, TLS
+    Calls `meta["wire_turn"]` right before and right after the request is written, on a connection that is up, TLS
     included; raises MissedError when it may not leave any more. Otherwise raises Scrapy's download errors,
     ProxyError where a proxy is at fault, and AddressRefusedError from the guard.
     """
@@ -106,7 +106,7 @@ class HttpDownloadHandler:
 
     async def download_request(self, request: Request) -> Response:
         """As Scrapy's."""
-        departure: WireTurn | None = request.meta.pop(WIRE_TURN, None)
+        wire_turn: WireTurn | None = request.meta.pop(WIRE_TURN, None)
         bind = request.meta.get("bindaddress")
         to = route(request, normalize_bind_address(bind) if bind else self._bind)
         data = serialize(request, to)
@@ -116,7 +116,7 @@ class HttpDownloadHandler:
         try:
             async with Deadline(seconds):
                 connection = self._pool.take(to) or await self._dial(to)
-                return await self._exchange(to, connection, data, download, departure)
+                return await self._exchange(to, connection, data, download, wire_turn)
         except TimeoutError:
             if connection is None and to.proxy is not None:
                 raise ProxyError(f"proxy {to.proxy} gave no connection to {to.authority} in {seconds} s") from None
@@ -139,16 +139,16 @@ class HttpDownloadHandler:
         return connection
 
     async def _exchange(
-        self, to: Route, connection: Connection, data: bytes, download: Download, departure: WireTurn | None
+        self, to: Route, connection: Connection, data: bytes, download: Download, wire_turn: WireTurn | None
     ) -> Response:
         request = download.request
         receiver = Receiver(request.method, self._config.head, download)
-        if departure is not None and not departure.allowed():
+        if wire_turn is not None and not wire_turn.allowed():
             self._pool.put(to, connection)
             raise MissedError
         connection.send(data, receiver)
-        if departure is not None:
-            departure.sent()
+        if wire_turn is not None:
+            wire_turn.sent()
         try:
             await connection.done()
         except StopDownload as stop:

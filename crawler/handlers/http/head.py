@@ -50,10 +50,10 @@ class ResponseHead:
 
         A body with two lengths, or chunks of HTTP/1.0, may end elsewhere for whoever stands in between (RFC 9112 6.1).
         """
-        wishes, is_old = self._tokens(b"Connection"), self.protocol == "HTTP/1.0"
+        tokens, is_old = self._tokens(b"Connection"), self.protocol == "HTTP/1.0"
         if self._tokens(b"Transfer-Encoding") and (is_old or self._tokens(b"Content-Length")):
             return False
-        return b"close" not in wishes and (not is_old or b"keep-alive" in wishes)
+        return b"close" not in tokens and (not is_old or b"keep-alive" in tokens)
 
     @property
     def is_chunked(self) -> bool:

@@ -23,10 +23,10 @@ class Impersonating(CurlCffiDownloadHandler):
 
     experimental: ClassVar[bool] = False
 
-    def __init__(self, crawler: Crawler, profile: str, pin: list[str], departure: WireTurn | None) -> None:
+    def __init__(self, crawler: Crawler, profile: str, pin: list[str], wire_turn: WireTurn | None) -> None:
         self._impersonated = profile
         self._pinned = pin
-        self._departure = departure
+        self._wire_turn = wire_turn
         super().__init__(crawler)
 
     def _make_session(self, proxy_headers: tuple[tuple[str, str], ...] = ()) -> Any:
@@ -43,7 +43,7 @@ class Impersonating(CurlCffiDownloadHandler):
     async def _make_request(self, request: Request, timeout: float) -> AsyncIterator[Any]:  # noqa: ASYNC109
         started = monotonic()
         async with super()._make_request(request, timeout) as response:
-            if self._departure is not None:
+            if self._wire_turn is not None:
                 infos: dict[Any, float] = response.infos
-                self._departure.sent(max(0.0, monotonic() - started - infos[CurlInfo.PRETRANSFER_TIME]))
+                self._wire_turn.sent(max(0.0, monotonic() - started - infos[CurlInfo.PRETRANSFER_TIME]))
             yield response

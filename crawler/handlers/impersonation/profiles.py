@@ -53,13 +53,13 @@ class TlsProfiles:
 
     async def download_request(self, request: Request) -> Response:
         """As Scrapy's; raises AddressRefusedError from the guard."""
-        departure: WireTurn | None = request.meta.pop(WIRE_TURN, None)
+        wire_turn: WireTurn | None = request.meta.pop(WIRE_TURN, None)
         address = await self._judged(request)
-        if departure is not None:
-            if not departure.allowed():
+        if wire_turn is not None:
+            if not wire_turn.allowed():
                 raise MissedError
-            departure.leaving()
-        handler = self._impersonating(self._crawler, self._profile(request), _pin(request, address), departure)
+            wire_turn.leaving()
+        handler = self._impersonating(self._crawler, self._profile(request), _pin(request, address), wire_turn)
         try:
             response = await handler.download_request(request)
         except DownloadConnectionRefusedError as error:

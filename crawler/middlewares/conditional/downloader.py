@@ -26,7 +26,7 @@ from crawler.meta import CONDITIONAL, CONDITIONAL_WHOLE
 from crawler.middlewares.conditional import page_links
 from crawler.middlewares.spider.provenance import fetched_at
 from crawler.storage import connection
-from crawler.storage.validators import Remembered, Validators
+from crawler.storage.validators import StoredVersion, Validators
 from crawler.worker.access import worker_of
 from crawler.worker.lease_book import Held
 from crawler.worker.scheduler import in_use
@@ -55,7 +55,7 @@ class ConditionalMiddleware:
         self._validators = Validators(connection.database(self._client, settings), days)
         self._clock = clock
         self._away_until = 0.0
-        self._asked: WeakKeyDictionary[Request, Remembered] = WeakKeyDictionary()
+        self._asked: WeakKeyDictionary[Request, StoredVersion] = WeakKeyDictionary()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -102,16 +102,16 @@ class ConditionalMiddleware:
         self._count(names.ITEMS.format("unchanged"), len(page.items))
         return response
 
-    async def remember(self, page: Remembered) -> None:
+    async def store(self, page: StoredVersion) -> None:
         """Keep *page* for the next crawl."""
-        if await self._served(lambda: self._validators.remember(page), otherwise=False):
+        if await self._served(lambda: self._validators.store(page), otherwise=False):
             self._count(names.CONDITIONAL_REMEMBERED)
 
-    async def _find(self, request: Request) -> Remembered | None:
+    async def _find(self, request: Request) -> StoredVersion | None:
         page = page_id(self._crawler, request.url)
         return await self._served(lambda: self._validators.find(page), otherwise=None)
 
-    async def _seen(self, page: Remembered, at: datetime) -> bool:
+    async def _seen(self, page: StoredVersion, at: datetime) -> bool:
         return await self._served(lambda: self._validators.seen(page, at), otherwise=False)
 
     def _again(self, request: Request, why: str) -> Request:

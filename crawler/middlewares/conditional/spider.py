@@ -17,7 +17,7 @@ from crawler.items import Item
 from crawler.middlewares.conditional import page_links
 from crawler.middlewares.conditional.downloader import ConditionalMiddleware, page_id, plainly, wanted
 from crawler.storage.documents import identity
-from crawler.storage.validators import Remembered
+from crawler.storage.validators import StoredVersion
 from crawler.worker.access import worker_of
 
 MAX_LINKS: Final = 1_000
@@ -76,7 +76,7 @@ class VersionMiddleware:
             yield output
         if page is not None:
             page.ended = True
-            self._settle(response, page)
+            self._ended(response, page)
 
     def _fetched_plainly(self, response: Response) -> bool:
         held = worker_of(self._crawler).book.behind(response)
@@ -98,17 +98,17 @@ class VersionMiddleware:
         page = self._pages.get(response) if isinstance(response, Response) else None
         if page is not None and isinstance(item, Item):
             page.stored.append((item.collection, identity(item)))
-            self._settle(response, page)
+            self._ended(response, page)
 
-    def _settle(self, response: Response, page: PageVersion) -> None:
+    def _ended(self, response: Response, page: PageVersion) -> None:
         if not page.complete:
             return
         del self._pages[response]
         conditional = self._crawler.get_downloader_middleware(ConditionalMiddleware)
         if conditional is not None:
             url = page_id(self._crawler, response.url)
-            known = Remembered(url, page.etag, page.modified, tuple(page.stored), page_links.pack(page.links))
-            task = asyncio.create_task(conditional.remember(known))
+            known = StoredVersion(url, page.etag, page.modified, tuple(page.stored), page_links.pack(page.links))
+            task = asyncio.create_task(conditional.store(known))
             self._writing.add(task)
             task.add_done_callback(self._writing.discard)
 

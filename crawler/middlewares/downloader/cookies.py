@@ -50,7 +50,7 @@ class SessionsMiddleware(CookiesMiddleware):
         self._rules = rules
         self._ttl_ms = config.integer(crawler.settings, "SESSION_SECONDS", 60, 31_536_000) * 1000
         self._scrapys = crawler.settings.getbool("COOKIES_ENABLED")
-        self._visits: WeakKeyDictionary[Request, JarUse] = WeakKeyDictionary()
+        self._uses: WeakKeyDictionary[Request, JarUse] = WeakKeyDictionary()
         self._sessions: CookieJars
 
     @classmethod
@@ -74,8 +74,8 @@ class SessionsMiddleware(CookiesMiddleware):
 
     def _forget(self) -> None:
         """Redis may have none of a visit's cookies any more: all of them are stored with the next that is set."""
-        for visit in list(self._visits.values()):
-            visit.known = {}
+        for use in list(self._uses.values()):
+            use.known = {}
 
     async def process_request(self, request: Request) -> None:  # type: ignore[override]
         """Send the session's cookies, and those of the request, which join it."""
@@ -88,26 +88,26 @@ class SessionsMiddleware(CookiesMiddleware):
         for name, record in known.items():
             jar.set_cookie(cookie_of(name, record))
         jar.jar.clear_expired_cookies()
-        visit = JarUse(*named, known, jar)
+        use = JarUse(*named, known, jar)
         if cookies := self._get_request_cookies(jar, request):
             self._process_cookies(cookies, jar=jar, request=request)
-            await self._store(visit)
+            await self._store(use)
         request.headers.pop("Cookie", None)
         jar.add_cookie_header(request)
         self._debug_cookie(request)
-        self._visits[request] = visit
+        self._uses[request] = use
 
     async def process_response(self, request: Request, response: Response) -> Request | Response:  # type: ignore[override]
         """Keep what *response* sets."""
-        if (visit := self._ended(request)) is None:
+        if (use := self._ended(request)) is None:
             return (
                 super().process_response(request, response) if self._scrapys and not self._named(request) else response
             )
         if response.headers.getlist("Set-Cookie"):
-            cookies = visit.jar.make_cookies(response, request)
-            self._process_cookies(cookies, jar=visit.jar, request=request)
+            cookies = use.jar.make_cookies(response, request)
+            self._process_cookies(cookies, jar=use.jar, request=request)
             self._debug_set_cookie(response)
-            await self._store(visit)
+            await self._store(use)
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:
@@ -124,20 +124,20 @@ class SessionsMiddleware(CookiesMiddleware):
         return self._rules.of(request).group, session
 
     def _ended(self, request: Request) -> JarUse | None:
-        visit = self._visits.pop(request, None)
-        if visit is not None:
+        use = self._uses.pop(request, None)
+        if use is not None:
             request.headers.pop("Cookie", None)
-        return visit
+        return use
 
-    async def _store(self, visit: JarUse) -> None:
-        found = changes(visit.known, visit.jar)
-        jar = await self._sessions.merge(visit.host, visit.session, found) if found else None
-        visit.known = records(visit.jar)
+    async def _store(self, use: JarUse) -> None:
+        found = changes(use.known, use.jar)
+        jar = await self._sessions.merge(use.host, use.session, found) if found else None
+        use.known = records(use.jar)
         refused = found.too_long + (jar.refused if jar else 0)
         self.crawler.stats.inc_value(names.COOKIES_SET, len(found.changed))
         if refused:
             self.crawler.stats.inc_value(names.COOKIES_REFUSED, refused)
-            logger.warning("%d cookies of %s are too long or too many to keep", refused, visit.host)
+            logger.warning("%d cookies of %s are too long or too many to keep", refused, use.host)
 
     def _debug_cookie(self, request: Request) -> None:
         if self.debug and (header := request.headers.get("Cookie")):

@@ -59,7 +59,7 @@ class HeadersMiddleware:
     def _undress(self, request: Request, profile: Profile) -> None:
         """The headers as they were before, for another domain may want another profile, or none."""
         for key, values in list(request.headers.items()):
-            if profile.wears(_text(key), _text(b", ".join(values))):
+            if profile.sends(_text(key), _text(b", ".join(values))):
                 del request.headers[key]
         for key, values in self._defaults.items():
             request.headers.setdefault(key, values)

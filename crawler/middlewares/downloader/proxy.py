@@ -69,7 +69,7 @@ class ProxyMiddleware(HttpProxyMiddleware):
         self._usage = ProxyUsage(crawler.stats)
         self._attempts: WeakKeyDictionary[Request, Attempt] = WeakKeyDictionary()
         self._exhausted: set[str] = set()  # pools of which no proxy could be used the last time
-        self._watching: asyncio.Task[None] | None = None
+        self._reloading: asyncio.Task[None] | None = None
         self._health: ProxyHealth
         self._chooser: Chooser
         self._book: LeaseBook
@@ -96,11 +96,11 @@ class ProxyMiddleware(HttpProxyMiddleware):
         self._health = ProxyHealth(worker.frontier.shards, self._settings.health, self._crawler.stats)
         chosen_by = (self._health, self._settings.default, self._rng, self._clock)
         self._chooser = Chooser(self._source, self._rules, *chosen_by)
-        self._watching = asyncio.get_running_loop().create_task(self._source.watch())
+        self._reloading = asyncio.get_running_loop().create_task(self._source.keep_loaded())
 
     def _closed(self) -> None:
-        if self._watching is not None:
-            self._watching.cancel()
+        if self._reloading is not None:
+            self._reloading.cancel()
 
     async def process_request(self, request: Request) -> None:  # type: ignore[override]
         """Give *request* its proxy; raises TooLateError when it has to wait for one."""
@@ -182,7 +182,7 @@ class ProxyMiddleware(HttpProxyMiddleware):
         """The request's next try; None when the host is to be taken at its word."""
         pool, proxy, trial = attempt.pool, attempt.endpoint.name, attempt.choice.probe
         self._usage.failed(pool)
-        if attempt.wish.session:
+        if attempt.needs.session:
             self._chooser.leave_session(attempt)
         host = attempt.group if found is Fault.UNCERTAIN and not trial else ""
         counted = await self._blame(pool, proxy, why, host, trial=trial)

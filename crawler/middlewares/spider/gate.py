@@ -55,7 +55,7 @@ class GateMiddleware:
         return ()
 
     def _pass(self, response: Response) -> None:
-        worker_of(self._crawler).settler.handed(response)
+        worker_of(self._crawler).tracker.handed(response)
 
     def _why(self, response: Response) -> str:
         """Who blocks it, or what it lacks; "" for a page."""
@@ -70,5 +70,5 @@ class GateMiddleware:
             return ""  # judged before
         if not is_empty(response, meta.get("tier", TIERS[0]), any_status=True):
             return ""
-        worker.settler.refused(response, SHELL)
+        worker.tracker.refused(response, SHELL)
         return SHELL

@@ -21,5 +21,5 @@ class LineageMiddleware(FleetMiddleware):
         """Pass everything on."""
         book = worker_of(self._crawler).book
         held = book.behind(response)
-        async for output in result if held is None else book.watch(result, held):
+        async for output in result if held is None else book.track_output(result, held):
             yield output

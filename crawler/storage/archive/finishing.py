@@ -20,7 +20,7 @@ from crawler.storage.archive import index as catalogue
 from crawler.storage.archive.config import ArchiveConfig
 from crawler.storage.archive.files import OpenFile
 from crawler.storage.archive.index import Index
-from crawler.storage.archive.members import Damage
+from crawler.storage.archive.members import ArchiveDamage
 from crawler.storage.archive.records import RecordPlace, WarcRecord
 from crawler.storage.archive.store import STORE_ERRORS, Store
 from crawler.storage.outage import Stats
@@ -154,8 +154,8 @@ class Finisher:
         with file.path.open("rb") as stream:
             found = records.scan(stream)
             while batch := await asyncio.to_thread(lambda: list(islice(found, BATCH))):
-                await self._index.write([_added(file.name, one) for one in batch if not isinstance(one, Damage)])
-                for offset, length in (one for one in batch if isinstance(one, Damage)):
+                await self._index.write([_added(file.name, one) for one in batch if not isinstance(one, ArchiveDamage)])
+                for offset, length in (one for one in batch if isinstance(one, ArchiveDamage)):
                     words = (
                         f"Archive file {file.name} is damaged from byte {offset} on, {length} bytes; the rest is kept"
                     )

@@ -19,14 +19,14 @@ class Member(NamedTuple):
     content: bytes
 
 
-class Damage(NamedTuple):
+class ArchiveDamage(NamedTuple):
     """Bytes that belong to no whole member; at the end of a file, what a killed writer left unfinished."""
 
     offset: int
     length: int
 
 
-def members(stream: IO[bytes]) -> Iterator[Member | Damage]:
+def members(stream: IO[bytes]) -> Iterator[Member | ArchiveDamage]:
     """All of *stream* in its order; holds one member in memory.
 
     Known weakness: a gzip file that a page was, packed as it is, is taken for a member where the page's own is broken.
@@ -38,11 +38,11 @@ def members(stream: IO[bytes]) -> Iterator[Member | Damage]:
             position = start + 1
             continue
         if start > known:
-            yield Damage(known, start - known)
+            yield ArchiveDamage(known, start - known)
         yield member
         position = known = start + member.length
     if (end := stream.seek(0, 2)) > known:
-        yield Damage(known, end - known)
+        yield ArchiveDamage(known, end - known)
 
 
 def _next(stream: IO[bytes], position: int) -> int | None:

@@ -18,7 +18,7 @@ from warcio.statusandheaders import StatusAndHeaders
 from warcio.timeutils import datetime_to_iso_date, iso_date_to_datetime
 from warcio.warcwriter import WARCWriter
 
-from crawler.storage.archive.members import Damage, Member, members
+from crawler.storage.archive.members import ArchiveDamage, Member, members
 
 VERSION: Final = "1.1"  # the first whose dates have fractions of a second
 GZIP_LEVEL: Final = 6
@@ -130,20 +130,20 @@ def decode(data: bytes) -> WarcRecord:
 def read(stream: IO[bytes]) -> Iterator[tuple[WarcRecord, tuple[int, int]]]:
     """Each page of one of our WARC files with the offset and length of its record; damage is passed over."""
     for found in scan(stream):
-        if not isinstance(found, Damage):
+        if not isinstance(found, ArchiveDamage):
             yield found
 
 
-def scan(stream: IO[bytes]) -> Iterator[tuple[WarcRecord, tuple[int, int]] | Damage]:
+def scan(stream: IO[bytes]) -> Iterator[tuple[WarcRecord, tuple[int, int]] | ArchiveDamage]:
     """As `read`, and where there is no page the bytes that should have been one."""
     for found in members(stream):
-        if isinstance(found, Damage):
+        if isinstance(found, ArchiveDamage):
             yield found
         elif _WARCINFO not in found.content.partition(_BLANK)[0]:
             try:
                 yield _unpacked(found.content), (found.offset, found.length)
             except ValueError:
-                yield Damage(found.offset, found.length)
+                yield ArchiveDamage(found.offset, found.length)
 
 
 def whole_length(stream: IO[bytes]) -> int:

@@ -16,23 +16,23 @@ class HighWater:
     """
 
     def __init__(
-        self, outage: MongoOutage, detour: SpoolFallback | None, mark: float, brake: Callable[[str], None]
+        self, outage: MongoOutage, fallback: SpoolFallback | None, mark: float, pause: Callable[[str], None]
     ) -> None:
         self._outage = outage
-        self._detour = detour
+        self._fallback = fallback
         self._mark = mark
-        self._brake = brake
+        self._pause = pause
         self._high = False
         outage.changed = self._look
-        if detour is not None:
-            detour.changed = self._look
+        if fallback is not None:
+            fallback.changed = self._look
 
     def _look(self) -> None:
-        self._brake(self._reason())
+        self._pause(self._reason())
 
     def _reason(self) -> str:
-        if self._detour is None:
+        if self._fallback is None:
             return "MongoDB is away, and there is no spool (SPOOL_DIR)" if self._outage.since is not None else ""
-        share = self._detour.share
+        share = self._fallback.share
         self._high = share >= (self._mark / 2 if self._high else self._mark)
         return f"the spool is {share:.0%} full, SPOOL_HIGH_WATER is {self._mark:.0%}" if self._high else ""

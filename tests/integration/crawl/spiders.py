@@ -119,7 +119,7 @@ class PausingSpider(FrontierSpider):
             engine.pause()
             for _ in range(100):
                 await asyncio.sleep(0.1)
-                counters = (await worker.frontier.census.stats(self.name)).total
+                counters = (await worker.frontier.inspection.stats(self.name)).total
                 self.crawler.stats.set_value("test/buffered_in_the_pause", counters.leased - len(worker.book))
                 if counters.leased == len(worker.book):
                     break

@@ -48,7 +48,7 @@ async def test_everything_takes_its_turn_and_no_other_host_waits(fleet: Fleet, t
         status, log = await ended(fleet.runner.fork("crawl", "beside", "-a", f"there={there.url('')}", *options))
         left = await fleet.left("beside")
         async with open_frontier(fleet.redis_url, fleet.key) as frontier:
-            state = await frontier.census._host(0, THERE, 0, 0)
+            state = await frontier.inspection._host(0, THERE, 0, 0)
     assert status == 0, log
     assert sorted(there.requested) == sorted([*asked, "/robots.txt"])
     assert min(there.gaps) >= DELAY - LATE, there.gaps

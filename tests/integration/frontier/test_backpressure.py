@@ -27,7 +27,7 @@ async def test_beyond_the_limit_pushes_are_refused_and_children_are_not(redis_cl
     world = await timed(redis_client, queue_limit=2, queue_high_water=1)
     assert await world.frontier.push([message(number) for number in range(3)]) == [ACCEPTED, ACCEPTED, FULL]
     assert await world.frontier.push([message(9)], forced=True) == [ACCEPTED]
-    assert (await world.frontier.census.stats()).total.refused == 1
+    assert (await world.frontier.inspection.stats()).total.refused == 1
     await world.fetch()
     await world.fetch()
     assert await world.frontier.push([message(2)]) == [ACCEPTED]
@@ -76,10 +76,10 @@ async def test_at_maxmemory_everything_but_push_still_works(redis_client: Any, s
     assert len(await world.lease(8)) == 5
     assert (await frontier.take("new.example", worker="w")).token is not None
     assert await frontier.dead.drop([dead[0]]) == [True]
-    assert await frontier.census.heartbeat("w", {})
+    assert await frontier.inspection.heartbeat("w", {})
     assert await frontier.robots.crawl_delay("new.example", "http://new.example", 5)
     assert await frontier.generations.sweep() == 0
-    total = (await frontier.census.stats()).total
+    total = (await frontier.inspection.stats()).total
     assert (total.accepted, total.leased, total.done, total.delayed, total.dropped) == (8, 5, 1, 1, 1)
 
 
@@ -126,8 +126,8 @@ async def test_what_is_put_off_comes_at_its_time_or_as_soon_as_there_is_room(red
     await world.frontier.start(pages)
     assert set(await world.frontier.put_off(pages, delay_ms=60_000)) == {True}
     assert set(await world.frontier.put_off(pages, delay_ms=60_000)) == {False}
-    assert await world.frontier.census.put_off() == len(pages) == 40
-    total = (await world.frontier.census.stats()).total
+    assert await world.frontier.inspection.put_off() == len(pages) == 40
+    total = (await world.frontier.inspection.stats()).total
     assert (total.delayed, total.leased, total.queued, total.nacked) == (40, 0, 0, 0)
     assert await world.bodies() == []
     assert await world.frontier.recall() == 40
@@ -136,8 +136,8 @@ async def test_what_is_put_off_comes_at_its_time_or_as_soon_as_there_is_room(red
     assert [lease.deliveries for lease in again] == [0]
     await world.frontier.put_off(handles(again), delay_ms=60_000)
     await world.pass_ms(59_000)
-    assert await world.frontier.census.put_off() == 1
+    assert await world.frontier.inspection.put_off() == 1
     await world.pass_ms(2_000)
     await world.lease(1)
-    assert await world.frontier.census.put_off() == 0
-    assert (await world.frontier.census.stats()).total.delayed == 0
+    assert await world.frontier.inspection.put_off() == 0
+    assert (await world.frontier.inspection.stats()).total.delayed == 0

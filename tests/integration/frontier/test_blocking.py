@@ -35,11 +35,11 @@ async def test_leases_of_all_shards_are_renewed_and_given_back(redis_client: Any
         await world.pass_ms(40_000)
         answers = await asyncio.to_thread(scripts.on_handles, "renew", held, "0")
         assert answers == dict.fromkeys(held, True)
-    assert (await world.frontier.census.stats()).total.reaped == 0
+    assert (await world.frontier.inspection.stats()).total.reaped == 0
     stale = (held[0][0], held[0][1] - 1)
     answers = await asyncio.to_thread(scripts.on_handles, "give_back", [*held, stale])
     assert answers == dict.fromkeys(held, True) | {stale: False}
     scripts.close()
-    left = (await world.frontier.census.stats()).total
+    left = (await world.frontier.inspection.stats()).total
     assert (left.queued, left.leased) == (60, 0)
     assert len(await world.lease()) == 60

@@ -31,7 +31,7 @@ async def exchange(world: Timed, status: int = 0, *, fault: bool = True, **field
 
 
 async def state_of(world: Timed) -> HostState:
-    [state] = await world.frontier.census.hosts()
+    [state] = await world.frontier.inspection.hosts()
     return state
 
 

@@ -91,14 +91,14 @@ async def work(world: Timed) -> set[str]:
     frontier = world.frontier
     for _ in range(8):
         await frontier.state()
-        await frontier.census.heartbeat("w", {})
+        await frontier.inspection.heartbeat("w", {})
         leases = await world.lease(suspects_ok=True)
         await frontier.start(handles(leases), on_wire=True)
         await frontier.renew(handles(leases))
         reports = [answer(handle) for handle in handles(leases)]
         settled = await frontier.settle((), reports, handles(leases))
         done |= {lease.host for lease, ours in zip(leases, settled[2], strict=True) if ours}
-        await frontier.census.empty("s")
+        await frontier.inspection.empty("s")
         await frontier.generations.tidy()
         await world.pass_ms(25_000)
     return done
@@ -137,7 +137,7 @@ async def test_a_damaged_value_costs_itself_alone_and_is_named(
 async def test_what_python_reads_may_be_damaged_too(redis_client: Any) -> None:
     world = await timed(redis_client)
     frontier = world.frontier
-    await frontier.census.heartbeat("w", {"outbox": 0})
+    await frontier.inspection.heartbeat("w", {"outbox": 0})
     await redis_client.hset(frontier.shards.key(0, "workers:info"), "w", b"\xc1")
     await redis_client.hset(frontier.shards.key(0, "tiers"), "a.example", b"\xc1")
     await redis_client.zadd(frontier.shards.key(0, "tiers:at"), {"a.example": 1})
@@ -154,7 +154,7 @@ async def test_what_python_reads_may_be_damaged_too(redis_client: Any) -> None:
     )
     tiers = Tiers(frontier.shards, keep_ms=1_000)
     assert [change.known.tier for change in (await tiers.changes()).values()] == ["http"]
-    assert await frontier.census.empty()
+    assert await frontier.inspection.empty()
     assert not isinstance(await frontier.robots.claim("a.example", "http://a.example", "w"), CachedRobots | None)
 
 
@@ -187,7 +187,7 @@ async def test_a_request_that_is_missing_stops_nobody_however_it_ends(redis_clie
     await redis_client.hdel(frontier.shards.key(0, "body"), lost.id.partition(":")[2])
     await ENDS[end](frontier, lost)
     await frontier.ack([(lease.id, lease.token) for lease in leases if lease is not lost])
-    total = (await frontier.census.stats()).total
+    total = (await frontier.inspection.stats()).total
     assert (total.queued, total.leased, total.delayed, total.done + total.dropped) == (0, 0, 0, 2)
-    assert await frontier.census.empty("s")
+    assert await frontier.inspection.empty("s")
     assert await redis_client.hlen(frontier.shards.key(0, "damaged")) == (end != "ack")

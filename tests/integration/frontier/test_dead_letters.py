@@ -97,7 +97,7 @@ async def test_the_oldest_letter_makes_room_and_is_counted_and_forgotten(redis_c
     assert [letter.fingerprint for letter in await dead.find()] == [2, 1]
     assert (await dead.count(), await dead.evicted()) == (2, 1)
     assert await world.frontier.push([message(0, generation="3")]) == [PushOutcome.ACCEPTED]
-    total = (await world.frontier.census.stats()).total
+    total = (await world.frontier.inspection.stats()).total
     assert (total.accepted, total.dead, total.dropped, total.queued) == (4, 2, 1, 1)
 
 
@@ -108,7 +108,7 @@ async def test_a_bad_seed_is_kept_as_it_came(redis_client: Any) -> None:
     assert (letter.body, letter.host, letter.detail) == (b"{bad\xff", "", {"line": 1})
     assert await world.frontier.dead.retry([letter.id]) == [False], "it is no request"
     assert await world.frontier.dead.drop([letter.id]) == [True]
-    assert (await world.frontier.census.stats()).total.accepted == 0
+    assert (await world.frontier.inspection.stats()).total.accepted == 0
 
 
 async def test_a_letter_tells_why_its_request_was_last_put_back(redis_client: Any) -> None:
@@ -142,13 +142,13 @@ async def test_pages_that_are_gone_are_done_and_kept_apart(redis_client: Any) ->
     gone, dead = world.frontier.gone, world.frontier.dead
     assert [letter.detail["url"] for letter in await gone.find("s")] == ["http://a.example/2", "http://a.example/1"]
     assert (await dead.count(), await dead.evicted(), await dead.find()) == (0, 0, [])
-    total = (await world.frontier.census.stats()).total
+    total = (await world.frontier.inspection.stats()).total
     assert (total.done, total.dead, total.accepted) == (3, 0, 3)
     known = await world.frontier.push([message(number, "a.example", "s", generation="3") for number in range(3)])
     assert set(known) == {PushOutcome.DUPLICATE}
     assert await gone.retry(ids) == [False, True, True]
     assert await gone.count() == 0
-    total = (await world.frontier.census.stats()).total
+    total = (await world.frontier.inspection.stats()).total
     assert (total.done, total.queued, total.accepted) == (3, 2, 5)
     assert sorted(lease.fingerprint for lease in await world.lease(streams=["s"])) == [1]
 
@@ -181,16 +181,16 @@ async def test_what_waits_for_a_host_that_is_down_is_given_up_after_a_term(redis
     first, rest = [await world.frontier.host_down("a.example", most=most) for most in (2, 1_000)]
     assert (first[0], first[1] + rest[1]) == (1_000, 5)
     assert 2 <= first[1] <= 4, "of each queue"
-    total = (await world.frontier.census.stats()).total
+    total = (await world.frontier.inspection.stats()).total
     assert (total.queued, total.dead) == (0, 5)
     letters = await world.frontier.dead.find(reason="host_down")
     assert sorted(letter.fingerprint for letter in letters) == list(range(5))
     assert [letter.detail["url"] for letter in letters] == [f"https://a.example/{one.fingerprint}" for one in letters]
     assert {letter.detail["error"] for letter in letters} == {"a.example has not worked for 1 s"}
-    assert await world.frontier.census.empty("s")
+    assert await world.frontier.inspection.empty("s")
     assert await world.frontier.dead.retry([letter.id for letter in letters]) == [True] * 5
     assert await world.frontier.host_down("a.example") == (0, 0)  # a new term
-    assert (await world.frontier.census.stats()).total.queued == 5
+    assert (await world.frontier.inspection.stats()).total.queued == 5
     await world.pass_ms(100)
     assert len(await world.lease(streams=["s"])) == 1
 
@@ -209,7 +209,7 @@ async def test_a_probe_of_a_host_that_was_given_up_is_given_up_too(redis_client:
     [first, second] = await world.frontier.dead.find(reason="host_down")
     assert {first.body, second.body} == {b"1", b"2"}
     assert {first.nacked, second.nacked} <= {"retry", ""}
-    assert await world.frontier.census.empty("s")
+    assert await world.frontier.inspection.empty("s")
 
 
 async def test_a_breaker_that_closed_unnoticed_begins_a_new_term(redis_client: Any) -> None:
@@ -221,4 +221,4 @@ async def test_a_breaker_that_closed_unnoticed_begins_a_new_term(redis_client: A
     assert await world.fetch(1) == [0]  # it answers
     await world.pass_ms(1_000)
     assert await trip(world) == (0, 0)
-    assert (await world.frontier.census.stats()).total.dead == 0
+    assert (await world.frontier.inspection.stats()).total.dead == 0

@@ -34,7 +34,7 @@ async def test_a_url_is_taken_once(redis_client: Any, mode: str) -> None:
     many = urls(3_000)
     assert await outcomes(world, many) == {ACCEPTED}
     assert await outcomes(world, many) == {DUPLICATE}
-    assert (await world.frontier.census.stats()).total.seen == 3_000
+    assert (await world.frontier.inspection.stats()).total.seen == 3_000
 
 
 async def test_buckets_grow_and_stay_small_and_compact(redis_client: Any) -> None:
@@ -99,7 +99,7 @@ async def test_a_window_forgets_what_it_no_longer_needs(redis_client: Any) -> No
         while await world.fetch():
             pass
         await world.pass_ms(11_000)
-    assert (await world.frontier.census.stats()).total.seen < 1_600
+    assert (await world.frontier.inspection.stats()).total.seen < 1_600
 
 
 async def test_a_bloom_filter_is_as_small_and_as_wrong_as_it_says(redis_client: Any) -> None:
@@ -152,7 +152,7 @@ async def test_a_finished_generation_is_forgotten_after_its_retention_in_small_s
     left = [await generations.sweep(), await generations.sweep()]
     assert left == [157 - 128, 0]
     assert len([key async for key in redis_client.scan_iter("*:seen:*")]) == 1, "the current generation stays"
-    stats = await world.frontier.census.stats()
+    stats = await world.frontier.inspection.stats()
     assert stats.generations["s", ""].done == 30_000, "its counters stay"
     assert await world.frontier.push([message(1, generation="1")]) == [DUPLICATE]
 
@@ -176,5 +176,5 @@ async def test_what_a_window_has_outlived_is_forgotten(redis_client: Any) -> Non
             pass
         await world.pass_ms(20_000)
         await world.frontier.generations.tidy()
-        assert (await world.frontier.census.stats("s")).total.seen == 10, "those that are queued"
+        assert (await world.frontier.inspection.stats("s")).total.seen == 10, "those that are queued"
     assert await world.frontier.push([message(1_000, "queued.example")]) == [PushOutcome.DUPLICATE]

@@ -125,11 +125,11 @@ async def test_the_strictest_spider_sets_the_pace_while_it_has_work(redis_client
     await world.frontier.push(
         [message(1, stream="s", delay_ms=5_000, cap=1), message(2, stream="t", delay_ms=100, cap=4)]
     )
-    [state] = await world.frontier.census.hosts()
+    [state] = await world.frontier.inspection.hosts()
     assert (state.delay_ms, state.cap) == (5_000, 1)
     await world.fetch(1, streams=["s"])
     await world.frontier.push([message(3, stream="t", delay_ms=100, cap=4)])
-    [state] = await world.frontier.census.hosts()
+    [state] = await world.frontier.inspection.hosts()
     assert (state.delay_ms, state.cap) == (100, 4)
 
 

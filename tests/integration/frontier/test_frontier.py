@@ -18,7 +18,7 @@ HOUR_MS = 3_600_000
 
 
 async def total(frontier: Frontier) -> SpiderStats:
-    return (await frontier.census.stats()).total
+    return (await frontier.inspection.stats()).total
 
 
 async def test_a_request_goes_from_push_to_ack(redis_client: Any) -> None:
@@ -32,7 +32,7 @@ async def test_a_request_goes_from_push_to_ack(redis_client: Any) -> None:
     assert await frontier.report([report, report]) == [True, False], "a slot is freed once"
     assert await frontier.ack(handles([lease]) * 2) == [True, False], "a lease ends once"
     assert await total(frontier) == SpiderStats(accepted=1, done=1, duplicates=1, seen=1)
-    assert await frontier.census.empty()
+    assert await frontier.inspection.empty()
 
 
 async def test_a_stale_token_changes_nothing(redis_client: Any) -> None:

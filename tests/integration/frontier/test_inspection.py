@@ -10,18 +10,18 @@ from tests.integration.frontier.making import answer, handles, message, timed
 
 async def test_counters_are_kept_per_spider_and_generation(redis_client: Any) -> None:
     world = await timed(redis_client)
-    census = world.frontier.census
+    inspection = world.frontier.inspection
     await world.frontier.push([message(number, stream="s") for number in range(3)])
     await world.frontier.push([message(4, stream="s:browser"), message(5, stream="t", generation="2")])
     await world.fetch(1)
-    stats = await census.stats()
+    stats = await inspection.stats()
     assert stats.spiders["s"] == SpiderStats(queued=3, done=1, accepted=4, seen=4)
     assert stats.tiers["s", "http"] == SpiderStats(queued=2, done=1, accepted=3, seen=4)
     assert stats.tiers["s", "browser"] == SpiderStats(queued=1, accepted=1)
     assert stats.generations["t", "2"] == SpiderStats(queued=1, accepted=1, seen=1)
     assert stats.total == stats.spiders["s"] + stats.spiders["t"]
-    assert (await census.stats("t")).total.accepted == 1
-    assert (await census.stats("nobody")).total == SpiderStats()
+    assert (await inspection.stats("t")).total.accepted == 1
+    assert (await inspection.stats("nobody")).total == SpiderStats()
 
 
 async def test_eligible_hosts_are_those_that_could_be_visited_now(redis_client: Any) -> None:
@@ -29,10 +29,10 @@ async def test_eligible_hosts_are_those_that_could_be_visited_now(redis_client: 
     for number in range(8):
         await world.frontier.push([message(number, f"{number % 4}.example", delay_ms=1_000)])
     await world.fetch(3)
-    stats = await world.frontier.census.stats()
+    stats = await world.frontier.inspection.stats()
     assert (stats.eligible_hosts, stats.waiting_hosts) == (1, 3)
     await world.pass_ms(1_000)
-    stats = await world.frontier.census.stats()
+    stats = await world.frontier.inspection.stats()
     assert (stats.eligible_hosts, stats.waiting_hosts) == (4, 0)
 
 
@@ -42,7 +42,7 @@ async def test_the_busiest_hosts_are_listed_with_their_state(redis_client: Any) 
         await world.frontier.push([message(100 * host + n, f"{host}.example", cap=2) for n in range(host + 1)])
     [lease] = await world.lease(1, exclude_hosts=[f"{host}.example" for host in range(29)])
     await world.frontier.report([answer(handles([lease])[0], 429, latency_ms=120, retry_after_ms=9_000)])
-    states = await world.frontier.census.hosts(top=3)
+    states = await world.frontier.inspection.hosts(top=3)
     assert [(state.host, state.queued) for state in states] == [
         ("28.example", 29),
         ("29.example", 29),
@@ -50,47 +50,47 @@ async def test_the_busiest_hosts_are_listed_with_their_state(redis_client: Any) 
     ]
     assert (states[1].blocked_ms, states[1].latency_ms, states[1].success) == (9_000, 120, 0.0)
     assert (states[0].in_flight, states[0].cap, states[0].success) == (0, 2, None)
-    assert await world.frontier.census.hosts("nobody") == []
+    assert await world.frontier.inspection.hosts("nobody") == []
 
 
 async def test_empty_means_nothing_queued_leased_delayed_or_in_an_outbox(redis_client: Any) -> None:
     world = await timed(redis_client)
-    census = world.frontier.census
-    assert await census.empty("s")
+    inspection = world.frontier.inspection
+    assert await inspection.empty("s")
     await world.frontier.push([message(1), message(2, stream="t")])
-    assert not await census.empty("s")
+    assert not await inspection.empty("s")
     [lease] = await world.lease()
-    assert not await census.empty("s"), "leased"
+    assert not await inspection.empty("s"), "leased"
     await world.frontier.nack(lease.id, lease.token, delay_ms=100)
-    assert not await census.empty("s"), "delayed"
+    assert not await inspection.empty("s"), "delayed"
     await world.pass_ms(100)
     await world.fetch()
-    assert await census.empty("s")
-    assert not await census.empty(), "the other spider has work"
-    await census.heartbeat("w", {"outbox": 3})
-    assert not await census.empty("s"), "children may be on their way"
+    assert await inspection.empty("s")
+    assert not await inspection.empty(), "the other spider has work"
+    await inspection.heartbeat("w", {"outbox": 3})
+    assert not await inspection.empty("s"), "children may be on their way"
 
 
 async def test_workers_are_alive_while_they_say_so(redis_client: Any) -> None:
     world = await timed(redis_client)
-    census = world.frontier.census
-    assert await census.heartbeat("one", {"leases": 3, "host": "pod-1"}) == world.now
+    inspection = world.frontier.inspection
+    assert await inspection.heartbeat("one", {"leases": 3, "host": "pod-1"}) == world.now
     await world.pass_ms(30_000)
-    await census.heartbeat("two", {"leases": 0})
-    [one, two] = [worker for worker in await census.workers() if worker.name != "fleet"]
+    await inspection.heartbeat("two", {"leases": 0})
+    [one, two] = [worker for worker in await inspection.workers() if worker.name != "fleet"]
     assert (one.name, one.seen_ms_ago, one.info) == ("one", 30_000, {"leases": 3, "host": "pod-1"})
     assert (two.name, two.seen_ms_ago) == ("two", 0)
     await world.pass_ms(31_000)
-    await census.leave("two")
-    assert [worker.name for worker in await census.workers()] == ["fleet"]
+    await inspection.leave("two")
+    assert [worker.name for worker in await inspection.workers()] == ["fleet"]
 
 
 async def test_bytes_per_url_are_measured_on_a_sample(redis_client: Any) -> None:
     world = await timed(redis_client)
-    assert await world.frontier.census.sizes() == (None, None)
+    assert await world.frontier.inspection.sizes() == (None, None)
     many = [message(number * 7_919_000_001, f"{number % 50}.example", body=b"x" * 100) for number in range(3_000)]
     await world.frontier.push(many)
-    per_queued, per_seen = await world.frontier.census.sizes()
+    per_queued, per_seen = await world.frontier.inspection.sizes()
     assert per_queued is not None
     assert per_seen is not None
     assert 100 < per_queued < 250

@@ -41,7 +41,7 @@ async def test_the_number_may_change_while_there_is_no_data(redis_client: Any) -
 async def test_a_host_whose_name_looks_like_a_tier_has_a_queue_of_its_own(redis_client: Any, lane: str) -> None:
     world = await timed(redis_client)
     await world.frontier.push([message(1, f"{lane}:x"), message(2, "x", f"s:{lane}")])
-    assert sorted([(state.host, state.queued) for state in await world.frontier.census.hosts()]) == [
+    assert sorted([(state.host, state.queued) for state in await world.frontier.inspection.hosts()]) == [
         (f"{lane}:x", 1),
         ("x", 1),
     ]

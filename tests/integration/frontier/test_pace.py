@@ -14,7 +14,7 @@ DAY_MS = 86_400_000
 
 
 async def state_of(world: Timed) -> HostState:
-    [state] = await world.frontier.census.hosts()
+    [state] = await world.frontier.inspection.hosts()
     return state
 
 

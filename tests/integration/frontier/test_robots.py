@@ -120,7 +120,7 @@ async def test_sitemaps_are_shown_with_their_host(redis_client: Any) -> None:
     await claim(world)
     await world.frontier.robots.crawl_delay(HOST, ORIGIN, 0)
     await keep(world, RULES)
-    [state] = await world.frontier.census.hosts()
+    [state] = await world.frontier.inspection.hosts()
     assert state.sitemaps == {ORIGIN: list(RULES.sitemaps)}
 
 
@@ -134,9 +134,9 @@ async def test_the_hosts_whose_pages_wait_for_it_are_told(redis_client: Any) -> 
     await world.frontier.robots.claim(HOST, ORIGIN, "w")
     assert await keep(world, LATER, unreachable=True)
     await world.pass_ms(1_000)
-    first, second = await world.frontier.census.waiting("s")
+    first, second = await world.frontier.inspection.waiting("s")
     assert (first.host, first.pages, first.until_ms) == (HOST, 3, 59_000)
     assert first.why == f"{ORIGIN}/robots.txt has been unreachable for 1 s"
     assert first.given_up_ms == 86_400_000 - 1_000
     assert (second.host, second.pages, second.why) == ("b.example", 1, "delayed")
-    assert await world.frontier.census.waiting("other") == []
+    assert await world.frontier.inspection.waiting("other") == []

@@ -36,7 +36,7 @@ class Crew:
         return worker
 
     async def state(self) -> HostState:
-        [state] = await self.world.frontier.census.hosts()
+        [state] = await self.world.frontier.inspection.hosts()
         return state
 
     async def live(self, ms: int, *workers: Frontier) -> None:
@@ -153,7 +153,7 @@ async def test_exceptions_are_stated_by_host_and_by_domain(redis_client: Any) ->
     worker.statement = Statement("s", Pace(100, 1, 1), paces)
     assert await visit(worker) == 4
     await world.frontier.push([message(10 + at, host) for at, host in enumerate(hosts)])
-    assert {state.host: (state.delay_ms, state.cap) for state in await world.frontier.census.hosts()} == {
+    assert {state.host: (state.delay_ms, state.cap) for state in await world.frontier.inspection.hosts()} == {
         "shop.example": (2_000, 1),
         "www.shop.example": (2_000, 1),
         "old.shop.example": (4_000, 2),

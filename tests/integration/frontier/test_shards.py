@@ -21,9 +21,9 @@ async def crawl(client: Any, **config: Any) -> None:
     pushed = [message(number, f"{number % 20}.example") for number in range(200)]
     assert await frontier.push(pushed) == [PushOutcome.ACCEPTED] * 200
     assert await frontier.push(pushed) == [PushOutcome.DUPLICATE] * 200
-    stats = await frontier.census.stats("s")
+    stats = await frontier.inspection.stats("s")
     assert (stats.total.queued, stats.eligible_hosts) == (200, 20)
-    assert len(await frontier.census.hosts(top=50)) == 20
+    assert len(await frontier.inspection.hosts(top=50)) == 20
 
     fetched: list[int] = []
     while batch := await world.fetch(7):
@@ -40,7 +40,7 @@ async def crawl(client: Any, **config: Any) -> None:
     assert await frontier.dead.retry([first.id]) == [True]
     await world.pass_ms(10)
     assert len(await world.fetch()) == 2
-    assert await frontier.census.empty()
+    assert await frontier.inspection.empty()
     assert not (await frontier.pressure()).paused
     assert await frontier.generations.open("s") == "1"
     assert await frontier.generations.sweep() == 0

@@ -42,7 +42,7 @@ async def test_a_moved_request_waits_in_the_other_queue_under_its_id_uncharged(f
     (again,) = await frontier.lease(streams=("s:browser",))
     assert (again.id, again.body, again.deliveries, again.stream) == (lease.id, b"1", 0, "s:browser")
     assert not await frontier.frontier.move(lease.id, lease.token, stream="s")  # a stale token
-    counts = (await frontier.frontier.census.stats("s")).total
+    counts = (await frontier.frontier.inspection.stats("s")).total
     assert (counts.accepted, counts.leased, counts.queued) == (1, 1, 0)
 
 
@@ -84,9 +84,9 @@ async def test_a_block_page_now_and_then_costs_no_pace_but_many_do(frontier: Tim
         leases = await frontier.lease()
         await frontier.frontier.report([answer(handle, 200) for handle in handles(leases)])
         await frontier.frontier.back_off("a.example", elapsed_ms=0)
-        delays.append((await frontier.frontier.census.hosts("s"))[0].delay_ms)
+        delays.append((await frontier.frontier.inspection.hosts("s"))[0].delay_ms)
     assert delays[0] == 2_000
-    assert (await frontier.frontier.census.hosts("s"))[0].success == 0.0
+    assert (await frontier.frontier.inspection.hosts("s"))[0].success == 0.0
 
 
 # --- what is learned -------------------------------------------------------------------------------------
@@ -144,14 +144,14 @@ async def test_there_are_never_more_than_so_many_hosts(
 
 
 async def test_a_tier_is_served_while_a_worker_of_it_was_heard_of(frontier: Timed, tiers: Tiers) -> None:
-    census = frontier.frontier.census
-    await census.heartbeat("w1", {}, ["s", "s:browser"])
-    await census.heartbeat("w2", {}, ["other:api"])
+    inspection = frontier.frontier.inspection
+    await inspection.heartbeat("w1", {}, ["s", "s:browser"])
+    await inspection.heartbeat("w2", {}, ["other:api"])
     await tiers.changes()
     assert await tiers.served("s") == {"http", "browser"}
     assert await tiers.served("other") == {"api"}
     await frontier.pass_ms(SERVED_MS - 1_000)
-    await census.heartbeat("w1", {}, ["s"])
+    await inspection.heartbeat("w1", {}, ["s"])
     await frontier.pass_ms(2_000)
     await tiers.changes()
     assert await tiers.served("s") == {"http"}
@@ -172,8 +172,8 @@ async def test_what_is_spent_is_counted_by_day_for_the_whole_fleet(frontier: Tim
 async def test_status_shows_the_tier_that_a_hosts_requests_are_queued_for(frontier: Timed) -> None:
     """What was learned of a host is not what fetches it, where nobody serves that tier."""
     await frontier.frontier.push([message(1), message(2), message(3, stream="s:browser")])
-    (host,) = await frontier.frontier.census.hosts("s")
+    (host,) = await frontier.frontier.inspection.hosts("s")
     assert host.tier == "http"
     await frontier.frontier.push([message(number, stream="s:browser") for number in (4, 5)])
-    (host,) = await frontier.frontier.census.hosts("s")
+    (host,) = await frontier.frontier.inspection.hosts("s")
     assert host.tier == "browser"

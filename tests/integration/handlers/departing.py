@@ -31,8 +31,8 @@ class DepartingSpider(Spider):
     async def start(self) -> AsyncIterator[Request]:
         for url, allowed in self.plan.items():
             self.found[url] = {}
-            departure = WireTurn(lambda allowed=allowed: allowed, lambda url=url: self.sent(url))  # type: ignore[misc]
-            yield Request(url, errback=self.failed, meta={WIRE_TURN: departure})
+            wire_turn = WireTurn(lambda allowed=allowed: allowed, lambda url=url: self.sent(url))  # type: ignore[misc]
+            yield Request(url, errback=self.failed, meta={WIRE_TURN: wire_turn})
 
     def sent(self, url: str) -> None:
         self.found[url]["sent"] = time.monotonic()

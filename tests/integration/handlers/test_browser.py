@@ -66,7 +66,7 @@ async def test_the_body_is_what_scripts_made_of_the_page(handler: BrowserDownloa
 async def test_a_page_that_scripts_fill_later_is_waited_for(
     handler: BrowserDownloadHandler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(handler, "_browser", replace(handler._browser, settle_seconds=20))
+    monkeypatch.setattr(handler, "_browser", replace(handler._browser, idle_seconds=20))
     shell = "<body><script>fetch('/data').then(r => r.text()).then(t => document.body.append(t))</script>"
     with Site({"/": Page(shell), "/data": Page("price 9.99", headers={"Content-Type": "text/plain"})}) as site:
         assert "price 9.99" in await text(handler, Request(site.url("/")))
@@ -174,10 +174,10 @@ async def test_a_page_too_large_is_refused(handler: BrowserDownloadHandler) -> N
 
 
 async def test_what_may_not_leave_any_more_never_does(handler: BrowserDownloadHandler) -> None:
-    departure = WireTurn(lambda: False, pytest.fail, pytest.fail)
+    wire_turn = WireTurn(lambda: False, pytest.fail, pytest.fail)
     with Site({"/": Page()}) as site:
         with pytest.raises(MissedError):
-            await handler.download_request(Request(site.url("/"), meta={WIRE_TURN: departure}))
+            await handler.download_request(Request(site.url("/"), meta={WIRE_TURN: wire_turn}))
 
         assert not site.received
 
@@ -188,11 +188,11 @@ async def test_it_tells_when_the_document_was_asked_for(handler: BrowserDownload
     def sent(ago: float = 0.0) -> None:
         moments.setdefault("sent", time.monotonic() - ago)
 
-    departure = WireTurn(lambda: True, sent, lambda: moments.update(leaving=time.monotonic()))
+    wire_turn = WireTurn(lambda: True, sent, lambda: moments.update(leaving=time.monotonic()))
     script = threading.Event()
     with Site({"/": Page("<script src=/s.js></script>"), "/s.js": Page("", hold=script)}) as site:
         threading.Timer(3, script.set).start()
-        await handler.download_request(Request(site.url("/"), meta={WIRE_TURN: departure}))
+        await handler.download_request(Request(site.url("/"), meta={WIRE_TURN: wire_turn}))
 
     assert moments["leaving"] <= moments["sent"] + 0.005
     assert moments["sent"] == pytest.approx(site.received[0].at, abs=1), "not when the page was complete"

@@ -66,9 +66,9 @@ async def test_curl_dials_what_the_guard_let_through_and_tells_when_it_wrote(dom
         assert 0 <= ago < 5
         order.append("sent")
 
-    departure = WireTurn(allowed, sent, lambda: order.append("leaving"))
+    wire_turn = WireTurn(allowed, sent, lambda: order.append("leaving"))
     async with RawServer(OK, tls=tls) as server, client(domains) as browser:
-        response = await browser.get(named(browser, server), {WIRE_TURN: departure})
+        response = await browser.get(named(browser, server), {WIRE_TURN: wire_turn})
         assert (response.status, response.body) == (200, b"ok")
         assert order == ["allowed", "leaving", "sent"]
         await browser.get(named(browser, server).replace(".test", ".test."))

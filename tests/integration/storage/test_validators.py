@@ -11,24 +11,26 @@ from pymongo import AsyncMongoClient
 from pymongo.asynchronous.database import AsyncDatabase
 
 from crawler.errors import ServiceError
-from crawler.storage.validators import Remembered, Validators
+from crawler.storage.validators import StoredVersion, Validators
 
 Database = AsyncDatabase[dict[str, Any]]
 THEN = datetime(2026, 1, 1, tzinfo=UTC)
 LATER = THEN + timedelta(days=1)
 
 
-def page(number: int, *items: str) -> Remembered:
-    return Remembered(f"shop http://a.example/{number}", f'"{number}"', "", tuple(("pages", i) for i in items), b"\0l")
+def page(number: int, *items: str) -> StoredVersion:
+    return StoredVersion(
+        f"shop http://a.example/{number}", f'"{number}"', "", tuple(("pages", i) for i in items), b"\0l"
+    )
 
 
 async def test_what_is_remembered_is_found_and_the_rest_is_not(mongo_database: Database) -> None:
     validators = Validators(mongo_database, 90)
     pages = [page(number, f"i{number}") for number in range(50)]
-    assert all(await asyncio.gather(*map(validators.remember, pages)))
+    assert all(await asyncio.gather(*map(validators.store, pages)))
     names = [*(each.id for each in pages), "shop http://a.example/unknown"]
     assert await asyncio.gather(*map(validators.find, names)) == [*pages, None]
-    await validators.remember(page(0, "other"))
+    await validators.store(page(0, "other"))
     assert await validators.find(pages[0].id) == page(0, "other")
     await validators.close()
 
@@ -38,7 +40,7 @@ async def test_seen_moves_the_items_forward_only_and_tells_when_one_is_gone(mong
     rows = [{"_id": "old", "last_seen_at": THEN}, {"_id": "new", "last_seen_at": LATER + timedelta(days=1)}]
     await mongo_database["pages"].insert_many(rows)
     whole, partly, empty = page(1, "old", "new"), page(2, "old", "gone"), page(3)
-    await validators.remember(whole)
+    await validators.store(whole)
     before = await mongo_database["validators"].find_one({"_id": whole.id})
     found = await asyncio.gather(*(validators.seen(each, LATER) for each in (whole, partly, empty)))
     assert found == [True, False, True]
@@ -54,7 +56,7 @@ async def test_seen_moves_the_items_forward_only_and_tells_when_one_is_gone(mong
 async def test_another_number_of_days_replaces_the_earlier_one(mongo_database: Database) -> None:
     for days in (90, 7):
         validators = Validators(mongo_database, days)
-        await validators.remember(page(1, "i"))
+        await validators.store(page(1, "i"))
         await validators.close()
     index = (await mongo_database["validators"].index_information())["at"]
     assert index["expireAfterSeconds"] == 7 * 86_400
@@ -63,7 +65,7 @@ async def test_another_number_of_days_replaces_the_earlier_one(mongo_database: D
 async def test_a_mongodb_that_is_away_is_a_service_error() -> None:
     async with AsyncMongoClient[dict[str, Any]]("mongodb://127.0.0.1:1", serverSelectionTimeoutMS=50) as client:
         validators = Validators(client["nowhere"], 90)
-        for call in (validators.find("x"), validators.remember(page(1)), validators.seen(page(1, "i"), THEN)):
+        for call in (validators.find("x"), validators.store(page(1)), validators.seen(page(1, "i"), THEN)):
             with pytest.raises(ServiceError, match="validators"):
                 await call
         await validators.close()

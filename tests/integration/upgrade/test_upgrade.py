@@ -104,11 +104,11 @@ def old_hosts() -> dict[str, dict[str, Any]]:
 
 
 async def test_the_counters_and_the_pace_of_each_host_are_those_of_before(world: Timed) -> None:
-    census = world.frontier.census
-    assert {name: asdict(one) for name, one in (await census.stats()).spiders.items()} == EXPECTED["stats"]
-    hosts = {one.host: asdict(one) for one in await census.hosts(top=100)}
+    inspection = world.frontier.inspection
+    assert {name: asdict(one) for name, one in (await inspection.stats()).spiders.items()} == EXPECTED["stats"]
+    hosts = {one.host: asdict(one) for one in await inspection.hosts(top=100)}
     assert {name: {key: one[key] for key in old_hosts()[name]} for name, one in hosts.items()} == old_hosts()
-    assert {one.name for one in await census.workers()} == {"fleet", "w"}
+    assert {one.name for one in await inspection.workers()} == {"fleet", "w"}
 
 
 async def test_every_request_is_leased_once_and_decodes(world: Timed) -> None:
@@ -122,12 +122,12 @@ async def test_every_request_is_leased_once_and_decodes(world: Timed) -> None:
         await world.frontier.ack(handles(batch.leases))
         await world.pass_ms(5_000)
     assert {url: len(requests) for url, requests in found.items()} == TO_DO
-    stats = (await world.frontier.census.stats()).spiders["products"]
+    stats = (await world.frontier.inspection.stats()).spiders["products"]
     before = EXPECTED["stats"]["products"]
     assert (stats.queued, stats.leased, stats.delayed, stats.dead) == (0, 0, 0, before["dead"])
     assert stats.done == before["done"] + TO_DO.total()
     assert stats.accepted == before["accepted"]
-    assert await world.frontier.census.empty("products")
+    assert await world.frontier.inspection.empty("products")
     look_at({url.removeprefix(ORIGIN): requests for url, requests in found.items()})
 
 
@@ -163,7 +163,7 @@ async def test_leases_of_workers_that_still_run_are_theirs(world: Timed) -> None
     assert await world.frontier.renew(held) == [True] * 3
     assert await world.frontier.ack(held) == [True] * 3
     assert await world.frontier.ack(held) == [False] * 3
-    stats = (await world.frontier.census.stats()).spiders["products"]
+    stats = (await world.frontier.inspection.stats()).spiders["products"]
     assert stats.done == EXPECTED["stats"]["products"]["done"] + 3
     assert stats.leased == 0
 
@@ -182,7 +182,7 @@ async def test_what_was_known_in_another_mode_is_known(redis_client: Any, mode: 
     expected = EXPECTED["modes"][mode]
     world = await of_today(redis_client, expected["now"], key=mode, dedupe=mode, bloom_capacity=1_000)
     frontier = world.frontier
-    assert asdict((await frontier.census.stats()).spiders["products"]) == expected["stats"]["products"]
+    assert asdict((await frontier.inspection.stats()).spiders["products"]) == expected["stats"]["products"]
     for state, outcome in (("done", 1), ("queued", 1), ("dead", 2)):
         assert await pushed(frontier, expected["urls"][state][0]) == outcome
     (lease,) = await world.lease(streams=["products"])

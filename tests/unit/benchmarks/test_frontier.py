@@ -58,7 +58,7 @@ async def test_all_that_is_queued_is_leased_acknowledged_and_popped(redis_client
     assert stock.push([stock.shape.request(number) for number in range(400, 600)]) == 100
     assert await ours.lease_and_ack(500) == 500
     assert stock.pop(700) == 600
-    total = (await ours.frontier.census.stats()).total
+    total = (await ours.frontier.inspection.stats()).total
     assert (total.done, total.queued, total.leased, total.duplicates) == (600, 0, 0, 100)
     with pytest.raises(LookupError, match="nothing to lease"):
         await ours.lease_and_ack(1)

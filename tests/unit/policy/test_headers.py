@@ -80,4 +80,4 @@ def test_where_a_visitor_comes_from(referer: str, expected: str) -> None:
 def test_what_a_profile_put_on_can_be_taken_off(name: str) -> None:
     profile = PROFILES[name]
     sent = profile.dress("https://a.com/", {"X-Key": "k", "Accept": "text/css"}, ALL)
-    assert {header for header, value in sent.items() if not profile.wears(header, value)} == {"X-Key", "Accept"}
+    assert {header for header, value in sent.items() if not profile.sends(header, value)} == {"X-Key", "Accept"}

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.policy.failures import FailureClass
-from crawler.policy.outcome import EXCERPT_CHARS, Evidence, Verdict, excerpt, settle
+from crawler.policy.outcome import EXCERPT_CHARS, Evidence, Verdict, conclude, excerpt
 
 PERMANENT, RATE_LIMITED, HOST_FAULT = FailureClass.PERMANENT, FailureClass.RATE_LIMITED, FailureClass.HOST_FAULT
 
@@ -39,19 +39,19 @@ PERMANENT, RATE_LIMITED, HOST_FAULT = FailureClass.PERMANENT, FailureClass.RATE_
     ],
 )
 def test_each_way_to_end_has_its_verdict(seen: Evidence, verdict: Verdict, reason: str) -> None:
-    settlement = settle(seen)
-    assert (settlement.verdict, settlement.reason) == (verdict, reason)
+    conclusion = conclude(seen)
+    assert (conclusion.verdict, conclusion.reason) == (verdict, reason)
 
 
 @given(st.builds(Evidence, status=st.sampled_from([None, 200]), parsed=st.just(False)))
 def test_without_the_end_of_the_callback_a_page_is_never_done(seen: Evidence) -> None:
-    assert settle(seen).reason != "done"
+    assert conclude(seen).reason != "done"
 
 
 @given(st.builds(Evidence))
 def test_an_error_is_never_acknowledged_as_done(seen: Evidence) -> None:
     if seen.spider_error or seen.item_errors or seen.child_errors:
-        assert settle(seen).verdict is not Verdict.ACK
+        assert conclude(seen).verdict is not Verdict.ACK
 
 
 @pytest.mark.parametrize(

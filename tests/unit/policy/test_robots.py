@@ -68,7 +68,7 @@ LINES = st.builds(
 def test_any_bytes_can_be_read(body: bytes) -> None:
     lines = robots.text(body)
     assert "\0" not in lines
-    assert 0 <= robots.wishes(lines, "shoal").delay_seconds <= robots.MAX_DELAY_SECONDS
+    assert 0 <= robots.robots_rules(lines, "shoal").delay_seconds <= robots.MAX_DELAY_SECONDS
 
 
 @pytest.mark.parametrize(
@@ -91,13 +91,13 @@ def test_any_bytes_can_be_read(body: bytes) -> None:
     ],
 )
 def test_the_longer_of_crawl_delay_and_request_rate(lines: str, seconds: float) -> None:
-    assert robots.wishes(lines, "shoal").delay_seconds == seconds
+    assert robots.robots_rules(lines, "shoal").delay_seconds == seconds
 
 
 def test_sitemaps_are_found_wherever_they_stand_up_to_a_limit() -> None:
     named = "Sitemap: http://a.example/1.xml\nUser-agent: *\nDisallow: /\nSitemap: http://a.example/2.xml"
-    assert robots.wishes(named, "shoal") == RobotsRules(0.0, ("http://a.example/1.xml", "http://a.example/2.xml"))
-    assert len(robots.wishes("Sitemap: http://a.example/s.xml\n" * 500, "shoal").sitemaps) == robots.MAX_SITEMAPS
+    assert robots.robots_rules(named, "shoal") == RobotsRules(0.0, ("http://a.example/1.xml", "http://a.example/2.xml"))
+    assert len(robots.robots_rules("Sitemap: http://a.example/s.xml\n" * 500, "shoal").sitemaps) == robots.MAX_SITEMAPS
 
 
 @pytest.mark.parametrize(

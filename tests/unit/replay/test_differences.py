@@ -19,8 +19,8 @@ ITEM = ProductItem(url=URL, title="Knife", brand="Acme")
     ("stored", "expected"),
     [
         (None, Judgement("new", {})),
-        ({"last_seen_at": AT, "content_hash": "now"}, Judgement("unchanged", {}, settled=True)),
-        ({"last_seen_at": AT - timedelta(days=1), "content_hash": "now"}, Judgement("unchanged", {}, settled=False)),
+        ({"last_seen_at": AT, "content_hash": "now"}, Judgement("unchanged", {}, decided=True)),
+        ({"last_seen_at": AT - timedelta(days=1), "content_hash": "now"}, Judgement("unchanged", {}, decided=False)),
         ({"last_seen_at": AT + timedelta(days=1), "content_hash": "now"}, Judgement("older", {})),
         (
             {"last_seen_at": AT, "content_hash": "then"},

@@ -69,13 +69,13 @@ def test_rules_and_requests_decide_before_the_first_fetch(
 
 
 def test_a_learned_tier_counts_while_it_is_served_and_its_term_lasts(encoder: Encoder) -> None:
-    guide = encoder.guide
-    guide.hosts["any.example"] = Learned("browser", until_ms=LATER)
+    tier_routing = encoder.tier_routing
+    tier_routing.hosts["any.example"] = Learned("browser", until_ms=LATER)
     assert stream(encoder, "http://any.example/") == "shop"  # nobody serves it
-    guide.served = frozenset({"http", "browser"})
+    tier_routing.served = frozenset({"http", "browser"})
     assert stream(encoder, "http://any.example/") == "shop:browser"
     assert stream(encoder, "http://other.example/") == "shop"
-    guide.now_ms = lambda: LATER
+    tier_routing.now_ms = lambda: LATER
     assert stream(encoder, "http://any.example/") == "shop"
 
 
@@ -95,24 +95,24 @@ def test_a_learned_tier_counts_while_it_is_served_and_its_term_lasts(encoder: En
 def test_what_is_queued_follows_its_host(
     encoder: Encoder, url: str, at: Any, known: Learned | None, expected: str | None
 ) -> None:
-    guide, request = encoder.guide, Request(url)
-    guide.served = frozenset({"http", "browser"})
+    tier_routing, request = encoder.tier_routing, Request(url)
+    tier_routing.served = frozenset({"http", "browser"})
     rule = encoder.rules.of(request)
     if known is not None:
-        guide.hosts[rule.group] = known
-    assert guide.elsewhere(request, rule, at) == expected
+        tier_routing.hosts[rule.group] = known
+    assert tier_routing.elsewhere(request, rule, at) == expected
 
 
 def test_a_fleet_of_browsers_queues_for_browsers(encoder: Encoder) -> None:
-    encoder.guide.served = frozenset({"browser"})
+    encoder.tier_routing.served = frozenset({"browser"})
     assert stream(encoder, "http://any.example/") == "shop:browser"
     assert stream(encoder, "http://cheap.example/") == "shop"  # max_tier is the last word
 
 
 def test_hosts_unchanged_for_longest_are_forgotten_beyond_the_most_that_redis_keeps() -> None:
-    guide = TierRouting()
+    tier_routing = TierRouting()
     learned = Learned("browser")
-    guide.keep({"a.example": learned, "b.example": learned}, 2)
-    guide.keep({"a.example": learned}, 2)
-    guide.keep({"c.example": learned}, 2)
-    assert list(guide.hosts) == ["a.example", "c.example"]
+    tier_routing.keep({"a.example": learned, "b.example": learned}, 2)
+    tier_routing.keep({"a.example": learned}, 2)
+    tier_routing.keep({"c.example": learned}, 2)
+    assert list(tier_routing.hosts) == ["a.example", "c.example"]

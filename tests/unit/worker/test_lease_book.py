@@ -54,7 +54,7 @@ def test_a_follow_up_that_somebody_drops_leaves_nothing_behind() -> None:
 async def test_requests_of_a_page_are_its_children_and_its_last_line_is_its_end() -> None:
     book, lease, child = LeaseBook(), held(), Request(URL)
     seen = []
-    async for one in book.watch(output({"item": 1}, child), lease):
+    async for one in book.track_output(output({"item": 1}, child), lease):
         assert not lease.evidence.parsed
         seen.append(one)
     assert seen == [{"item": 1}, child]
@@ -70,7 +70,7 @@ async def test_a_callback_that_raises_has_no_end() -> None:
 
     book, lease = LeaseBook(), held()
     with pytest.raises(ValueError, match="cut off"):
-        [one async for one in book.watch(broken(), lease)]
+        [one async for one in book.track_output(broken(), lease)]
     assert not lease.evidence.parsed
 
 

@@ -41,7 +41,7 @@ class Queue(deque[Any]):
     """Empty, of spider "s"."""
 
     spider = SimpleNamespace(name="s")
-    guide = TierRouting()
+    tier_routing = TierRouting()
 
 
 class Outbox(list[Any]):
@@ -51,8 +51,8 @@ class Outbox(list[Any]):
     refused = False
 
 
-def upkeep_of(census: Census, outage: RedisOutage) -> Maintenance:
-    frontier = SimpleNamespace(census=census, client=None)
+def maintenance_of(inspection: Census, outage: RedisOutage) -> Maintenance:
+    frontier = SimpleNamespace(inspection=inspection, client=None)
     worker: Any = SimpleNamespace(
         pauses=Pauses(), name="w", frontier=frontier, outage=outage, outbox=Outbox(), book=[], queue=Queue()
     )
@@ -62,7 +62,7 @@ def upkeep_of(census: Census, outage: RedisOutage) -> Maintenance:
     return Maintenance(crawler, worker, MaintenanceConfig(seeds=1, renew=1, tiers=1))
 
 
-async def reads(upkeep: Maintenance) -> None:
+async def reads(maintenance: Maintenance) -> None:
     """A duty that finds nothing to write, a few times."""
     left = iter(range(ROUNDS))
 
@@ -71,20 +71,20 @@ async def reads(upkeep: Maintenance) -> None:
             raise asyncio.CancelledError
 
     with pytest.raises(asyncio.CancelledError):
-        await upkeep._every(0, duty)
+        await maintenance._every(0, duty)
 
 
 async def test_a_server_that_serves_only_reads_is_away_and_that_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
     refusal = FrontierUnavailableError("READONLY")
-    stats, census = MemoryStatsCollector(Crawler(Spider)), Census(refusal)
+    stats, inspection = MemoryStatsCollector(Crawler(Spider)), Census(refusal)
     outage = RedisOutage(stats, lambda: None, lambda low, high: 0.0)
-    upkeep = upkeep_of(census, outage)
+    maintenance = maintenance_of(inspection, outage)
     with caplog.at_level(logging.WARNING):
         await outage.wait(refusal)  # of a call that writes
-        await reads(upkeep)
-        assert (outage.on, census.beats) == (True, ROUNDS)
-        census.refusal = None
-        await reads(upkeep)
+        await reads(maintenance)
+        assert (outage.on, inspection.beats) == (True, ROUNDS)
+        inspection.refusal = None
+        await reads(maintenance)
     assert [record.msg.split(" (")[0] for record in caplog.records] == [
         "Redis does not answer",
         "Redis answers again after %.1f s",

@@ -67,91 +67,100 @@ class Fleet:
 class Desk:
     def __init__(self, **settings: Any) -> None:
         project = base(**settings)
-        self.fleet, self.guide, self.stats, self.outage = Fleet(), TierRouting(["http"]), Stats(), Outage()
+        self.fleet, self.tier_routing, self.stats, self.outage = Fleet(), TierRouting(["http"]), Stats(), Outage()
         rules, config = HostRules.from_settings(project), TierConfig.from_settings(project)
-        around: Any = (SimpleNamespace(count=1), self.guide, rules, config, self.stats, "shop", self.outage, Clock())
-        self.keeper = TierTracker(*around)
-        self.keeper.tiers = self.fleet  # type: ignore[assignment]
+        around: Any = (
+            SimpleNamespace(count=1),
+            self.tier_routing,
+            rules,
+            config,
+            self.stats,
+            "shop",
+            self.outage,
+            Clock(),
+        )
+        self.tracker = TierTracker(*around)
+        self.tracker.tiers = self.fleet  # type: ignore[assignment]
 
 
 async def test_the_guide_knows_what_the_fleet_knows() -> None:
     desk = Desk(TIERS_SERVED="api")
     desk.fleet.known[HOST] = Learned("browser", until_ms=10**15)
-    await desk.keeper.refresh()
-    assert desk.guide.hosts == desk.fleet.known
-    assert desk.guide.served == {"http", "browser", "api"}  # its own, the fleet's, and those that are to come
-    assert desk.guide.now_ms() == 1_000
+    await desk.tracker.refresh()
+    assert desk.tier_routing.hosts == desk.fleet.known
+    assert desk.tier_routing.served == {"http", "browser", "api"}  # its own, the fleet's, and those that are to come
+    assert desk.tier_routing.now_ms() == 1_000
 
 
 async def test_what_was_known_before_a_loss_is_forgotten_and_all_is_asked_for_again() -> None:
     desk = Desk()
     desk.fleet.known[HOST] = Learned("browser", until_ms=10**15)
-    await desk.keeper.refresh()
+    await desk.tracker.refresh()
     del desk.fleet.known[HOST]
-    desk.keeper.forget()
-    assert desk.guide.hosts == {}
-    desk.guide.hosts[HOST] = Learned("browser")  # a refresh that was under way notes what it had read before
-    await desk.keeper.refresh()
-    assert (desk.guide.hosts, desk.fleet.forgotten) == ({}, 1)
+    desk.tracker.forget()
+    assert desk.tier_routing.hosts == {}
+    desk.tier_routing.hosts[HOST] = Learned("browser")  # a refresh that was under way notes what it had read before
+    await desk.tracker.refresh()
+    assert (desk.tier_routing.hosts, desk.fleet.forgotten) == ({}, 1)
 
 
 async def test_a_host_that_fails_often_enough_is_lifted_and_that_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
     desk = Desk()
-    await desk.keeper.refresh()
+    await desk.tracker.refresh()
     with caplog.at_level(logging.WARNING):
-        steps = [await desk.keeper.failed(PAGE, "http") for _ in range(5)]
+        steps = [await desk.tracker.failed(PAGE, "http") for _ in range(5)]
     assert steps == [("browser", "")] * 5
-    assert desk.guide.hosts[HOST].tier == desk.fleet.known[HOST].tier == "browser"
+    assert desk.tier_routing.hosts[HOST].tier == desk.fleet.known[HOST].tier == "browser"
     assert [record.getMessage() for record in caplog.records] == ["a.example is fetched by browser for 21600 s"]
 
 
 async def test_a_failure_waits_for_redis() -> None:
     desk = Desk()
     desk.fleet.away = 2
-    desk.guide.served = frozenset({"http"})
-    assert await desk.keeper.failed(PAGE, "http") == (None, "no worker serves browser")
+    desk.tier_routing.served = frozenset({"http"})
+    assert await desk.tracker.failed(PAGE, "http") == (None, "no worker serves browser")
     assert (desk.outage.waited, desk.fleet.known[HOST].failed) == (2, 1)
 
 
 async def test_good_pages_count_for_known_hosts_only_and_in_one_call() -> None:
     desk = Desk()
     for _ in range(5):
-        desk.keeper.good(HOST, PAGE, "http")
-    await desk.keeper.refresh()
+        desk.tracker.good(HOST, PAGE, "http")
+    await desk.tracker.refresh()
     assert desk.fleet.known == {}
     desk.fleet.known[HOST] = Learned(failed=1)
-    await desk.keeper.refresh()
+    await desk.tracker.refresh()
     for _ in range(5):
-        desk.keeper.good(HOST, PAGE, "http")
-    await desk.keeper.refresh()
-    await desk.keeper.refresh()
+        desk.tracker.good(HOST, PAGE, "http")
+    await desk.tracker.refresh()
+    await desk.tracker.refresh()
     assert desk.fleet.known[HOST] == Learned(failed=1, ok=5)
 
 
 async def test_what_was_spent_is_counted_once_whatever_fails() -> None:
     desk = Desk()
-    desk.keeper.spend("api", cost=2.5)
-    desk.keeper.spend("browser")
+    desk.tracker.spend("api", cost=2.5)
+    desk.tracker.spend("browser")
     desk.fleet.away = 1
     with pytest.raises(FrontierUnavailableError):
-        await desk.keeper.refresh()
-    desk.keeper.spend("api", requests=0, cost=0.5)
-    await desk.keeper.refresh()
-    await desk.keeper.refresh()
+        await desk.tracker.refresh()
+    desk.tracker.spend("api", requests=0, cost=0.5)
+    await desk.tracker.refresh()
+    await desk.tracker.refresh()
     assert (desk.fleet.requests, desk.fleet.cost["api"]) == ({"api": 1, "browser": 1}, 3.0)
     assert desk.stats.counts == {"tiers/requests/api": 1, "tiers/requests/browser": 1}
 
 
 async def test_a_spent_budget_is_said_and_so_is_the_next_day(caplog: pytest.LogCaptureFixture) -> None:
     desk = Desk(TIER_DAILY_COST={"api": 2})
-    desk.keeper.spend("api", cost=2)
+    desk.tracker.spend("api", cost=2)
     with caplog.at_level(logging.WARNING):
-        await desk.keeper.refresh()
-        assert desk.guide.spent == {"api"}
-        await desk.keeper.refresh()
+        await desk.tracker.refresh()
+        assert desk.tier_routing.spent == {"api"}
+        await desk.tracker.refresh()
         desk.fleet.cost.clear()
-        await desk.keeper.refresh()
-    assert desk.guide.spent == frozenset()
+        await desk.tracker.refresh()
+    assert desk.tier_routing.spent == frozenset()
     assert [record.getMessage() for record in caplog.records] == [
         "The daily budget of api is spent: what is queued for it waits until midnight UTC",
         "A new day: api is fetched again",
@@ -160,7 +169,7 @@ async def test_a_spent_budget_is_said_and_so_is_the_next_day(caplog: pytest.LogC
 
 async def test_a_known_need_is_worth_waiting_for_and_a_single_page_is_not() -> None:
     desk = Desk()
-    await desk.keeper.refresh()
-    desk.guide.spent = frozenset({"browser"})
-    steps = [await desk.keeper.failed(PAGE, "http") for _ in range(3)]
+    await desk.tracker.refresh()
+    desk.tier_routing.spent = frozenset({"browser"})
+    steps = [await desk.tracker.failed(PAGE, "http") for _ in range(3)]
     assert steps == [(None, "the daily budget of browser is spent")] * 2 + [("browser", "")]

@@ -14,13 +14,13 @@ from scrapy.settings import Settings
 from crawler.errors import ConfigError, ServiceError
 from crawler.middlewares.conditional.downloader import STORE, ConditionalMiddleware, page_id
 from crawler.middlewares.conditional.spider import VersionMiddleware
-from crawler.storage.validators import Remembered
+from crawler.storage.validators import StoredVersion
 from tests.shipped import shipped
 from tests.unit.frontier.fakes import Clock, Stats, held
 
 FLEET = {"SCHEDULER": "crawler.worker.scheduler.Scheduler", "ITEM_PIPELINES": {STORE: 1}}
 URL = "http://a.example/a"
-PAGE = Remembered(f"shop {URL}", '"1"', "yesterday", (("pages", URL),), b"")
+PAGE = StoredVersion(f"shop {URL}", '"1"', "yesterday", (("pages", URL),), b"")
 
 
 class Validators:
@@ -30,15 +30,15 @@ class Validators:
     calls = 0
     stored = True
 
-    async def find(self, page: str) -> Remembered | None:
+    async def find(self, page: str) -> StoredVersion | None:
         self._served()
         return PAGE if page == PAGE.id else None
 
-    async def seen(self, page: Remembered, at: Any) -> bool:
+    async def seen(self, page: StoredVersion, at: Any) -> bool:
         self._served()
         return self.stored
 
-    async def remember(self, page: Remembered) -> bool:
+    async def remember(self, page: StoredVersion) -> bool:
         self._served()
         return True
 
@@ -116,7 +116,7 @@ async def test_while_mongodb_is_away_pages_are_asked_for_whole(monkeypatch: pyte
     site.validators.away = True
     for _ in range(3):
         assert await site.ask(Request(URL)) == {}
-        await site.middleware.remember(PAGE)
+        await site.middleware.store(PAGE)
     assert site.validators.calls == 1, "it is left alone for a while"
     assert site.stats.counts == {"conditional/errors": 6}
     site.validators.away = False

@@ -47,6 +47,6 @@ def test_what_a_visit_believes_of_redis_is_forgotten_when_that_lost_data() -> No
     middleware = built(COOKIES_ENABLED=True)
     assert isinstance(middleware, SessionsMiddleware)
     visit, request = JarUse("a.example", "", {"one": "record"}, CookieJar()), Request("http://a.example/")
-    middleware._visits[request] = visit
+    middleware._uses[request] = visit
     middleware._forget()
     assert visit.known == {}

@@ -84,7 +84,7 @@ async def test_what_is_to_be_fetched_again_passes() -> None:
     again, form = Request(MENU, dont_filter=True), Request(MENU, method="POST", body=b"a=1")
     dearer = Request(MENU, meta={"min_tier": "browser"})
     assert await shop.passed(again, form) == [again, form]
-    shop.encoder.guide.served = frozenset(("http", "browser"))
+    shop.encoder.tier_routing.served = frozenset(("http", "browser"))
     assert await shop.passed(dearer) == [dearer]
     assert shop.counts == {}
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 
 from crawler.storage.archive import members
-from crawler.storage.archive.members import Damage
+from crawler.storage.archive.members import ArchiveDamage
 from crawler.storage.archive.records import (
     Original,
     Page,
@@ -159,7 +159,7 @@ def test_whatever_is_done_to_some_bytes_the_other_records_are_read(
     for record, (offset, length) in read(BytesIO(changed)):
         assert decode(changed[offset : offset + length]) == record
     if len(found) < len(PARTS) - 1 and damage is not remove:
-        assert any(isinstance(one, Damage) for one in scan(BytesIO(changed)))
+        assert any(isinstance(one, ArchiveDamage) for one in scan(BytesIO(changed)))
     torn_at = max((offset + length for _, (offset, length) in read(BytesIO(changed))), default=0)
     assert whole_length(BytesIO(changed)) >= torn_at
 
@@ -177,7 +177,7 @@ def test_a_record_with_a_bad_header_is_named_and_the_others_are_read() -> None:
     ):
         member = gzip.compress(bad)
         damage, (record, _) = scan(BytesIO(member + PARTS[2]))
-        assert damage == Damage(0, len(member))
+        assert damage == ArchiveDamage(0, len(member))
         assert isinstance(record, WarcRecord)
         assert record.id == decode(PARTS[2]).id
 
@@ -185,4 +185,4 @@ def test_a_record_with_a_bad_header_is_named_and_the_others_are_read() -> None:
 def test_bits_that_stand_for_gigabytes_are_not_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(members, "_CONTENT_MAX", 100_000)
     bomb = gzip.compress(bytes(10_000_000))
-    assert [type(one) for one in scan(BytesIO(bomb + PARTS[1]))] == [Damage, tuple]
+    assert [type(one) for one in scan(BytesIO(bomb + PARTS[1]))] == [ArchiveDamage, tuple]

@@ -19,7 +19,7 @@ from crawler import stats as names
 from crawler.errors import RobotsUnreachableError, TooCostlyError
 from crawler.meta import BLOCK, TIER_STAYS, UNFINISHED_TIMES
 from crawler.policy.failures import LEAST_STATUS, REDIRECTS, FailureClass, classify
-from crawler.policy.outcome import Settlement, Verdict, excerpt, settle
+from crawler.policy.outcome import Conclusion, Verdict, conclude, excerpt
 from crawler.policy.retries import RETRIED, RetryPolicy
 from crawler.worker.lease_book import Held, LeaseBook
 from crawler.worker.lease_endings import Bury, Gone
@@ -31,7 +31,7 @@ _REDIRECT_LOOP: Final = "max redirections reached"  # Scrapy's words: the error 
 logger = logging.getLogger(__name__)
 
 
-class Settler:
+class RequestTracker:
     """Collects evidence from the downloader and from signals; `ended` draws the conclusion."""
 
     def __init__(
@@ -123,7 +123,7 @@ class Settler:
             held.evidence.download_error = f"{type(error).__name__}: {error}"
         if request.errback is not None:
             held.evidence.errback = True
-            request.errback = self._watched(request, request.errback, held)
+            request.errback = self._tracked(request, request.errback, held)
 
     def ended(self, request: Request) -> bool:
         """*request* left the engine: settle its lease, unless the lease moved on with a follow-up.
@@ -137,36 +137,36 @@ class Settler:
         if held is not None and held.lost:
             self._outbox.abandon(held.handle)
         elif held is not None:
-            self._settle(request, held)
+            self._end(request, held)
         return True
 
-    def _settle(self, request: Request, held: Held) -> None:
-        settlement = settle(held.evidence)
+    def _end(self, request: Request, held: Held) -> None:
+        conclusion = conclude(held.evidence)
         if held.evidence.failure is not None:
             self._crawler.stats.inc_value(names.FAILURES.format(held.evidence.failure))
-        match settlement.verdict:
+        match conclusion.verdict:
             case Verdict.ACK:
                 self._outbox.end(held.handle)
             case Verdict.GONE:
-                self._outbox.end(Gone(held.handle, settlement.reason, _detail(request, held, settlement)))
+                self._outbox.end(Gone(held.handle, conclusion.reason, _detail(request, held, conclusion)))
             case Verdict.NACK if (attempts := _unfinished_times(request) + 1) < self._max_attempts:
                 request.meta[UNFINISHED_TIMES] = attempts
                 delay_ms = self._requeue.retry_delay_ms(attempts)
-                logger.warning("%s is tried again in %d ms: %s", request, delay_ms, _words(settlement))
-                self._requeue.again(request, held, settlement.reason, delay_ms)
+                logger.warning("%s is tried again in %d ms: %s", request, delay_ms, _words(conclusion))
+                self._requeue.again(request, held, conclusion.reason, delay_ms)
             case _:
-                logger.error("%s is kept as a dead letter: %s", request, _words(settlement))
-                self._outbox.end(Bury(held.handle, settlement.reason, _detail(request, held, settlement)))
+                logger.error("%s is kept as a dead letter: %s", request, _words(conclusion))
+                self._outbox.end(Bury(held.handle, conclusion.reason, _detail(request, held, conclusion)))
 
     def _first_download(self, request: Request) -> Held | None:
         """The lease of *request*, unless its own callback downloads it again: what comes of that is its business."""
         held = self._book.of(request)
         return held if held is not None and held.downloads == 1 else None
 
-    def _watched(self, request: Request, errback: Callable[[Failure], Any], held: Held) -> Callable[[Failure], Any]:
+    def _tracked(self, request: Request, errback: Callable[[Failure], Any], held: Held) -> Callable[[Failure], Any]:
         """*errback* under watch: Scrapy shows a callback's output to spider middlewares, an errback's to nobody."""
 
-        async def watched(failure: Failure) -> AsyncIterator[Any]:
+        async def tracked(failure: Failure) -> AsyncIterator[Any]:
             request.errback = errback  # what it makes of its request must name a method of the spider
             try:
                 output = errback(failure)
@@ -176,9 +176,9 @@ class Settler:
             except Exception as error:
                 held.evidence.errback = error is not failure.value  # passed on: it is for nobody then
                 raise
-            return self._book.watch(as_async_generator(found), held)
+            return self._book.track_output(as_async_generator(found), held)
 
-        return watched
+        return tracked
 
     def _spider_error(self, failure: Failure, response: Response | Failure | None, spider: Spider) -> None:
         if (held := self._of(response)) is not None:
@@ -200,16 +200,16 @@ def _unfinished_times(request: Request) -> int:
     return times if isinstance(times, int) else 0  # a spider may use the name for something else
 
 
-def _words(settlement: Settlement) -> str:
-    return f"{settlement.reason} ({settlement.detail})" if settlement.detail else settlement.reason
+def _words(conclusion: Conclusion) -> str:
+    return f"{conclusion.reason} ({conclusion.detail})" if conclusion.detail else conclusion.reason
 
 
-def _detail(request: Request, held: Held, settlement: Settlement) -> dict[str, str | int]:
+def _detail(request: Request, held: Held, conclusion: Conclusion) -> dict[str, str | int]:
     seen = held.evidence
     kept = {name: value for name, value in (("page", seen.page), ("origin", seen.origin)) if value}
     return kept | {
         "url": request.url,
-        "error": settlement.detail[:2_000],
+        "error": conclusion.detail[:2_000],
         "class": seen.failure or "",
         "attempts": request.meta.get("retry_times", 0) + 1,
         "status": seen.status or 0,

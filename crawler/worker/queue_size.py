@@ -11,11 +11,11 @@ from crawler.frontier.state.inspection import FrontierStats, Inspection
 logger = logging.getLogger(__name__)
 
 
-class QueueWatch:
+class QueueSize:
     """Counts every *seconds*; `latest` is None until the first count, and again while counting fails."""
 
-    def __init__(self, census: Inspection, spider: str, seconds: float) -> None:
-        self._census = census
+    def __init__(self, inspection: Inspection, spider: str, seconds: float) -> None:
+        self._inspection = inspection
         self._spider = spider
         self._seconds = seconds
         self.latest: FrontierStats | None = None
@@ -24,7 +24,7 @@ class QueueWatch:
         """Until cancelled."""
         while True:
             try:
-                self.latest = await self._census.stats(self._spider)
+                self.latest = await self._inspection.stats(self._spider)
             except FrontierError as error:
                 self.latest = None  # an old figure would look like a queue that stands still
                 logger.debug("The queue could not be counted: %s", error)
