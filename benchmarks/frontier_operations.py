@@ -127,7 +127,7 @@ class Operations:
 
     async def _take(self) -> None:
         for at in range(self._calls):
-            take = await self._frontier.take(f"media-{at}.example", worker="benchmark")
+            take = await self._frontier.reserve_slot(f"media-{at}.example", worker="benchmark")
             assert take.token is not None
             await self._frontier.report([_answer(take.token)])
 

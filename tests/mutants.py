@@ -53,15 +53,20 @@ MUTANTS = (
     Mutant("a burst is longer by one", "lib/hosts", "local spare = burst(h) - 2", "local spare = burst(h) - 1"),
     Mutant("the cap is not looked at", "lib/hosts", "return h[INFLIGHT] >= width(h)", "return false"),
     Mutant(
-        "a taken slot passes the cap", "take", "if not holds_slot and h[INFLIGHT] >= width(h) then", "if false then"
+        "a reserved slot passes the cap",
+        "reserve_slot",
+        "if not holds_slot and h[INFLIGHT] >= width(h) then",
+        "if false then",
     ),
     Mutant("live workers are reaped after a silence", "reap", "if now < state.resumed + LEASE_MS then return end", ""),
     Mutant("time runs backward", "lib/state", "state.offset = state.clock - now", "state.offset = 0"),
-    Mutant("a parked host is not called back", "lib/hosts", "  settle_hosts()\n", ""),
-    Mutant("a host stays parked with room left", "lib/hosts", "elseif not is_full(h) then", "elseif false then"),
+    Mutant("a host at its cap is not called back", "lib/hosts", "  settle_hosts()\n", ""),
+    Mutant("a host stays at its cap with room left", "lib/hosts", "elseif not is_full(h) then", "elseif false then"),
     Mutant("who is urgent waits at the end", "lib/queue", "score > last or (score == last and id > last_id)", "true"),
-    Mutant("those that came early are leased last", "lease", "    table.sort(heads, goes_before)\n", ""),
-    Mutant("an early request is handed out twice", "lease", "call('ZREMRANGEBYRANK', early, 0, from_early - 1)", ""),
+    Mutant("those that belong ahead are leased last", "lease", "    table.sort(heads, goes_before)\n", ""),
+    Mutant(
+        "a request from ahead is handed out twice", "lease", "call('ZREMRANGEBYRANK', ahead, 0, from_ahead - 1)", ""
+    ),
     Mutant("an emptied host stays on the list", "lease", "remove_stream(h, stream)", ""),
     Mutant("a refused URL counts as seen", "push", "if room <= 0 then return FULL end", ""),
     Mutant("a split bucket keeps what moved", "lib/seen", "call('SREM', set.prefix .. from, unpack(moving))", ""),

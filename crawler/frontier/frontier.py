@@ -15,7 +15,7 @@ from redis.asyncio.cluster import RedisCluster
 
 from crawler.frontier.config import SUSPECT_DELIVERIES, FrontierConfig
 from crawler.frontier.errors import FrontierError, FrontierFullError
-from crawler.frontier.messages import MAX_NAME, Batch, Handle, Lease, Message, PushOutcome, Report, Take
+from crawler.frontier.messages import MAX_NAME, Batch, Handle, Lease, Message, PushOutcome, Report, Slot
 from crawler.frontier.server import keys, server_check
 from crawler.frontier.server.scripts import Client
 from crawler.frontier.server.shards import FEW, Shards, pack
@@ -130,9 +130,9 @@ class Frontier:
         lost_data = False
         for offset in range(self.shards.count):
             shard = (first + offset) % self.shards.count
-            wishes = (min(limit - len(leases), LEASE_MOST), worker, _flag(suspects_ok and not leases))
+            asked = (min(limit - len(leases), LEASE_MOST), worker, _flag(suspects_ok and not leases))
             try:
-                born, now, wait, backlog, waiting, flat = await self._lease(shard, wishes, streams, exclude_hosts)
+                born, now, wait, backlog, waiting, flat = await self._lease(shard, asked, streams, exclude_hosts)
             except FrontierError:
                 if not leases:
                     raise
@@ -150,13 +150,13 @@ class Frontier:
         return Batch(leases, min(waits, default=None), queued, suspects, lost_data)
 
     async def _lease(
-        self, shard: int, wishes: tuple[int, str, str], streams: Sequence[str], excluded: Collection[str]
+        self, shard: int, asked: tuple[int, str, str], streams: Sequence[str], excluded: Collection[str]
     ) -> list[Any]:
         """Lease from one shard, once what is overdue there is back in the queue, and our rules are stated there."""
         reaped, stated = "0", self.statement.text if self.statement else ""
         while True:
             answer: list[Any] = await self.shards.run(
-                "lease", shard, *wishes, reaped, stated, len(streams), *streams, *excluded
+                "lease", shard, *asked, reaped, stated, len(streams), *streams, *excluded
             )
             if len(answer) > 1:
                 return answer
@@ -332,7 +332,7 @@ class Frontier:
         row = (host, max(0, elapsed_ms), status, _flag(again), self._rng())
         return int(await self.shards.run("back_off", self.shards.of_host(host), *row))
 
-    async def take(
+    async def reserve_slot(
         self,
         host: str,
         *,
@@ -341,21 +341,23 @@ class Frontier:
         burst: int = 1,
         worker: str = "",
         lease: Handle | None = None,
-    ) -> Take:
+    ) -> Slot:
         """A paced slot for a request that bypasses the queue; report it under the token of the answer.
 
         With *lease* it goes under that lease: in its slot while it holds one (robots.txt before the page: report the
-        first with keep=True, then take again for the page), else the lease is given a slot again (a redirect hop).
+        first with keep=True, then reserve again for the page), else the lease is given a slot again (a redirect hop).
         """
         shard, spider = self.shards.of_host(host), self.statement.spider if self.statement else ""
         under: tuple[bytes, ...] = ()
         if lease is not None:
             shard, numbers = keys.split_handle(lease)
             under = (handle_row(*numbers),)
-        wait, number, token = await self.shards.run("take", shard, host, delay_ms, cap, burst, worker, spider, *under)
+        wait, number, token = await self.shards.run(
+            "reserve_slot", shard, host, delay_ms, cap, burst, worker, spider, *under
+        )
         if wait:
-            return Take(max(0, wait), lost=wait < 0)
-        return Take(0, self.config.start_within_ms, (f"{shard}:{int(number)}", token))
+            return Slot(max(0, wait), lost=wait < 0)
+        return Slot(0, self.config.start_within_ms, (f"{shard}:{int(number)}", token))
 
 
 def _flag(value: object) -> str:

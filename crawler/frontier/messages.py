@@ -135,8 +135,8 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
-class Take:
-    """The answer to a wish for a slot beside the queue.
+class Slot:
+    """The answer to a request for a slot beside the queue.
 
     *wait_ms* 0: granted; send within *start_within_ms* of the call and report under *token*. Otherwise ask again
     after *wait_ms*. `lost`: the lease under which it was asked for is no longer ours.

@@ -19,7 +19,7 @@ from scrapy.http import Response
 
 from crawler.frontier.config import SUSPECT_DELIVERIES
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.messages import Handle, Report, Take
+from crawler.frontier.messages import Handle, Report, Slot
 from crawler.frontier.server.outage import RedisOutage
 from crawler.meta import COMPLAINED, LED_HERE
 from crawler.policy.backoff import retry_after
@@ -275,9 +275,9 @@ class Pacer:
         handle = lease.handle if lease is not None else None
         give_up_at = self._clock() + patience
 
-        async def ask() -> tuple[float, Take]:
+        async def ask() -> tuple[float, Slot]:
             asked_at = self._clock()
-            take = await self._frontier.take(
+            slot = await self._frontier.reserve_slot(
                 rule.group,
                 delay_ms=rule.delay_ms,
                 cap=rule.cap,
@@ -285,24 +285,24 @@ class Pacer:
                 worker=self._worker,
                 lease=handle,
             )
-            return asked_at, take
+            return asked_at, slot
 
         await self._outbox.flush()  # our own reports: until they are in, the host looks busy and a lent turn unused
         while True:
-            asked_at, take = await self._outage.insist(ask)
-            start_by = asked_at + take.start_within_ms / 1000
-            if take.lost or (take.token is None and asked_at >= give_up_at):
-                raise TooLateError(take.wait_ms)
-            if take.token is None:
+            asked_at, slot = await self._outage.insist(ask)
+            start_by = asked_at + slot.start_within_ms / 1000
+            if slot.lost or (slot.token is None and asked_at >= give_up_at):
+                raise TooLateError(slot.wait_ms)
+            if slot.token is None:
                 if lease is None:
                     self._clear(rule.group)
-                await asyncio.sleep(min(take.wait_ms / 1000, POLL_SECONDS))
+                await asyncio.sleep(min(slot.wait_ms / 1000, POLL_SECONDS))
             elif self._clock() <= start_by:
                 if lease is not None:
                     lease.start_by = start_by
-                return Turn(take.token, start_by, rule.group, lender=lease)
+                return Turn(slot.token, start_by, rule.group, lender=lease)
             elif lease is None:
-                self._outbox.give_back(take.token)  # this worker was frozen
+                self._outbox.give_back(slot.token)  # this worker was frozen
 
 
 def _retry_after_ms(response: Response | None) -> int:

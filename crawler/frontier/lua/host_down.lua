@@ -16,12 +16,12 @@ elseif h[TRIPS] == 1 or not tonumber(call('GET', key) or nil) then
 end
 call('PEXPIRE', key, 2 * (GIVE_UP_MS + BREAKER_MAX_MS))
 
-local function give_up(lane, entry)
+local function give_up(queue, entry)
   local ok, _, id, deliveries, status, _, _, generation = pcall(struct.unpack, '>dI6BHhxxxxxxxxBc0Bc0', entry)
-  local stream = string.gsub(lane, '!$', '')
-  if string.sub(lane, -1) == '!' then state.suspects = state.suspects - 1 end
+  local stream = string.gsub(queue, '!$', '')
+  if string.sub(queue, -1) == '!' then state.suspects = state.suspects - 1 end
   if not ok then
-    set_aside(T .. ':q:' .. place_of(lane, name) .. ' ' .. string.sub(entry, 1, 40), entry)
+    set_aside(T .. ':q:' .. place_of(queue, name) .. ' ' .. string.sub(entry, 1, 40), entry)
     local t = tally(stream, '0')
     t.queued, t.dropped = t.queued - 1, t.dropped + 1
     return
@@ -36,27 +36,27 @@ local function give_up(lane, entry)
   buried = buried + 1
 end
 
--- A host without work on a lane is in none of its sets.
-local function unfile(lane)
-  remove_stream(h, lane)
-  call('ZREM', T .. ':due:' .. lane, name)
-  call('ZREM', T .. ':wait:' .. lane, name)
-  call('SREM', T .. ':park:' .. lane, name)
+-- A host without work on a stream is in none of its sets.
+local function unfile(stream)
+  remove_stream(h, stream)
+  call('ZREM', T .. ':due:' .. stream, name)
+  call('ZREM', T .. ':wait:' .. stream, name)
+  call('SREM', T .. ':park:' .. stream, name)
 end
 
 if is_given_up(name) then
-  for lane in string.gmatch(h[STREAMS], '[^\n]+') do
-    local place = place_of(lane, name)
-    local list, early = T .. ':q:' .. place, T .. ':early:' .. place
-    for _, entry in ipairs(call('LRANGE', list, 0, most - 1)) do give_up(lane, entry) end
+  for stream in string.gmatch(h[STREAMS], '[^\n]+') do
+    local place = place_of(stream, name)
+    local list, ahead = T .. ':q:' .. place, T .. ':early:' .. place
+    for _, entry in ipairs(call('LRANGE', list, 0, most - 1)) do give_up(stream, entry) end
     call('LTRIM', list, most, -1)
-    local before = call('ZRANGE', early, 0, most - 1)
-    for _, entry in ipairs(before) do give_up(lane, entry) end
+    local before = call('ZRANGE', ahead, 0, most - 1)
+    for _, entry in ipairs(before) do give_up(stream, entry) end
     if #before > 0 then
-      call('ZREMRANGEBYRANK', early, 0, #before - 1)
-      state.early = state.early - #before
+      call('ZREMRANGEBYRANK', ahead, 0, #before - 1)
+      state.ahead = state.ahead - #before
     end
-    if call('EXISTS', list, early) == 0 then unfile(lane) end
+    if call('EXISTS', list, ahead) == 0 then unfile(stream) end
   end
 end
 save()

@@ -59,7 +59,7 @@ local function whole_of(heads, base, place)
       local t = tally(base, '0')
       t.queued, t.dropped = t.queued - 1, t.dropped + 1
       call('LREM', T .. ':q:' .. place, 1, entry)
-      if call('ZREM', T .. ':early:' .. place, entry) == 1 then state.early = state.early - 1 end
+      if call('ZREM', T .. ':early:' .. place, entry) == 1 then state.ahead = state.ahead - 1 end
     end
   end
   return whole
@@ -80,7 +80,7 @@ local function hand_out(base, name, entry, reserved)
   t.queued, t.leased = t.queued - 1, t.leased + 1
 end
 
-local leaving, to_due, to_wait, to_park = {}, {}, {}, {} -- how hosts are filed after this round
+local leaving, to_due, to_wait, to_cap = {}, {}, {}, {} -- how hosts are filed after this round
 
 local function goes_before(a, b)
   local score, id = struct.unpack('>dI6', a)
@@ -89,23 +89,23 @@ local function goes_before(a, b)
 end
 
 -- Takes up to `room` entries off a queue; returns them in their order, what follows them behind, and how many they are.
-local function take_off(base, place, room)
-  local list, early, is_early, from_early = T .. ':q:' .. place, T .. ':early:' .. place, {}, 0
+local function pop_entries(base, place, room)
+  local list, ahead, is_ahead, from_ahead = T .. ':q:' .. place, T .. ':early:' .. place, {}, 0
   local heads = whole_of(call('LRANGE', list, 0, room), base, place)
-  if state.early > 0 then
-    for _, entry in ipairs(whole_of(call('ZRANGE', early, 0, room), base, place)) do
-      heads[#heads + 1], is_early[entry] = entry, true
+  if state.ahead > 0 then
+    for _, entry in ipairs(whole_of(call('ZRANGE', ahead, 0, room), base, place)) do
+      heads[#heads + 1], is_ahead[entry] = entry, true
     end
     table.sort(heads, goes_before)
   end
   local taken = math.min(room, #heads)
   for i = 1, taken do
-    if is_early[heads[i]] then from_early = from_early + 1 end
+    if is_ahead[heads[i]] then from_ahead = from_ahead + 1 end
   end
-  if taken > from_early then call('LTRIM', list, taken - from_early, -1) end
-  if from_early > 0 then
-    call('ZREMRANGEBYRANK', early, 0, from_early - 1)
-    state.early = state.early - from_early
+  if taken > from_ahead then call('LTRIM', list, taken - from_ahead, -1) end
+  if from_ahead > 0 then
+    call('ZREMRANGEBYRANK', ahead, 0, from_ahead - 1)
+    state.ahead = state.ahead - from_ahead
   end
   return heads, taken
 end
@@ -121,7 +121,7 @@ local function visit(stream, base, name, most)
   local at = ready_at(h)
   if at <= now then
     local room = h[DELAY] > 0 and 1 or math.min(most, width(h) - h[INFLIGHT])
-    local heads, taken = take_off(base, place_of(stream, name), room)
+    local heads, taken = pop_entries(base, place_of(stream, name), room)
     if h[DELAY] > 0 then reserve(h) end
     for i = 1, taken do hand_out(base, name, heads[i], h[NEXT]) end
     h[INFLIGHT] = h[INFLIGHT] + taken
@@ -140,7 +140,7 @@ local function visit(stream, base, name, most)
   end
   leaving[#leaving + 1] = name
   if is_full(h) then
-    to_park[#to_park + 1] = name
+    to_cap[#to_cap + 1] = name
   else
     to_wait[#to_wait + 1], to_wait[#to_wait + 2] = look_at(h, at), name
   end
@@ -150,8 +150,8 @@ local function file(stream)
   if #to_due > 0 then call('ZADD', T .. ':due:' .. stream, unpack(to_due)) end
   if #leaving > 0 then call('ZREM', T .. ':due:' .. stream, unpack(leaving)) end
   if #to_wait > 0 then call('ZADD', T .. ':wait:' .. stream, unpack(to_wait)) end
-  if #to_park > 0 then call('SADD', T .. ':park:' .. stream, unpack(to_park)) end
-  leaving, to_due, to_wait, to_park = {}, {}, {}, {}
+  if #to_cap > 0 then call('SADD', T .. ':park:' .. stream, unpack(to_cap)) end
+  leaving, to_due, to_wait, to_cap = {}, {}, {}, {}
 end
 
 local visits = 4 * limit + 12 -- hosts looked at: some that are due may turn out to be blocked or at their cap
@@ -193,10 +193,10 @@ end
 local suspects = 0
 if state.suspects > 0 then
   for _, stream in ipairs(streams) do
-    if ARGV[3] == '1' and leased == 0 then lease_from(stream .. '!', stream, 1) end
-    local lane = stream .. '!'
-    suspects = suspects + call('ZCARD', T .. ':due:' .. lane) + call('ZCARD', T .. ':wait:' .. lane)
-      + call('SCARD', T .. ':park:' .. lane)
+    local apart = stream .. '!'
+    if ARGV[3] == '1' and leased == 0 then lease_from(apart, stream, 1) end
+    suspects = suspects + call('ZCARD', T .. ':due:' .. apart) + call('ZCARD', T .. ':wait:' .. apart)
+      + call('SCARD', T .. ':park:' .. apart)
   end
   state.suspects = state.suspects - leased
 end

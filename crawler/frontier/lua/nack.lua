@@ -8,8 +8,9 @@
 -- ARGV[5]  its new priority; without it and ARGV[6] neither changes
 -- ARGV[6]  its new body
 -- T:why HASH id -> why it was last put back, until it is done or dead.
--- Result: DONE or STALE; 2 where its host is given up, and with it this request. O(log delayed + log queue + log dead).
+-- Result: DONE or STALE; GIVEN_UP where its host is, and with it this request. O(log delayed + log queue + log dead).
 -- include: clock damage state tally hosts members queue records lose release requeue seen dead down
+local GIVEN_UP = 2
 local id, r = held()
 if not r then return STALE end
 
@@ -28,9 +29,12 @@ elseif delay > 0 and envelope then
   t.leased, t.delayed, t.nacked = t.leased - 1, t.delayed + 1, t.nacked + 1
 else
   t.nacked = t.nacked + 1
-  if envelope then r[SCORE] = retry_score(lane(r[STREAM], deliveries), r[HOST], (struct.unpack('>h', envelope))) end
+  if envelope then
+    local priority = struct.unpack('>h', envelope)
+    r[SCORE] = retry_score(stream_for(r[STREAM], deliveries), r[HOST], priority)
+  end
   requeue(id, r, deliveries, envelope)
 end
 forget_leases({id})
 save()
-return given_up and 2 or DONE
+return given_up and GIVEN_UP or DONE

@@ -10,10 +10,10 @@ for _, name in ipairs(call('SMEMBERS', T .. ':gens')) do
   local stream = string.match(name, '^(.*):')
   if not known[stream] then
     known[stream] = true
-    local due, wait, park = T .. ':due:' .. stream, T .. ':wait:' .. stream, T .. ':park:' .. stream
+    local due, wait, at_cap = T .. ':due:' .. stream, T .. ':wait:' .. stream, T .. ':park:' .. stream
     local ready = call('ZCARD', due) + call('ZCOUNT', wait, '-inf', now)
-    local all = call('ZCARD', due) + call('ZCARD', wait) + call('SCARD', park)
-    local suspects = call('ZCARD', due .. '!') + call('ZCARD', wait .. '!') + call('SCARD', park .. '!')
+    local all = call('ZCARD', due) + call('ZCARD', wait) + call('SCARD', at_cap)
+    local suspects = call('ZCARD', due .. '!') + call('ZCARD', wait .. '!') + call('SCARD', at_cap .. '!')
     streams[#streams + 1] = {stream, ready, all - ready, suspects}
   end
 end

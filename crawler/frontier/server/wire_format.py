@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from crawler.frontier.messages import MAX_PRIORITY, Lease, Message, Report
 
 _HEAD: Final = struct.Struct(">hQ")  # priority, fingerprint
-_WISHES: Final = struct.Struct(">dIHHB")  # not before, delay, cap, burst, whether to deduplicate
+_TERMS: Final = struct.Struct(">dIHHB")  # not before, delay, cap, burst, whether to deduplicate
 _HANDLE: Final = struct.Struct("<dd")  # id, token
 _REPORT: Final = struct.Struct("<ddIIHIB")  # id, token, elapsed, latency, status, Retry-After, flags
 _RECORD: Final = struct.Struct("<dddddBBH")  # token, score, reserved, start by, started, deliveries, released, status
@@ -44,9 +44,9 @@ def unseal(raw: bytes) -> Envelope:
 
 def push_row(message: Message) -> bytes:
     """*message* as push.lua takes it."""
-    wishes = _WISHES.pack(message.not_before_ms, message.delay_ms, message.cap, message.burst, message.dedupe)
+    terms = _TERMS.pack(message.not_before_ms, message.delay_ms, message.cap, message.burst, message.dedupe)
     names = (message.host.encode(), message.stream.encode(), message.generation.encode())
-    return wishes + _prefixed(*names, b"%d" % message.fingerprint) + seal(message)
+    return terms + _prefixed(*names, b"%d" % message.fingerprint) + seal(message)
 
 
 def handle_row(number: int, token: int) -> bytes:

@@ -36,9 +36,9 @@ class CookieJars:
 
     async def merge(self, host: str, session: str, changes: Changes) -> Jar:
         """The jar after *changes*. Cookies that others set meanwhile stay; of the same one the last set counts."""
-        wishes: list[str | int] = [f"{host}/{session}", self._ttl_ms, MAX_COOKIES, len(changes.removed)]
-        wishes += [*changes.removed, *(part for pair in changes.changed.items() for part in pair)]
+        arguments: list[str | int] = [f"{host}/{session}", self._ttl_ms, MAX_COOKIES, len(changes.removed)]
+        arguments += [*changes.removed, *(part for pair in changes.changed.items() for part in pair)]
         shard = self._shards.of_host(host)
-        refused, found = await self._outage.insist(lambda: self._shards.run("cookies", shard, *wishes))
+        refused, found = await self._outage.insist(lambda: self._shards.run("cookies", shard, *arguments))
         texts = [part.decode() for part in found]
         return Jar(dict(zip(texts[::2], texts[1::2], strict=True)), int(refused))

@@ -64,7 +64,7 @@ class Seeds:
         """Up to *limit* entries: a list from the left, a zset from the highest score. ConfigError on another type."""
         try:
             flat = await self._scripts.run(
-                "take_seeds", [self._key, self._leases], self._kind, limit, self._claim(), self._lease_ms
+                "lease_seeds", [self._key, self._leases], self._kind, limit, self._claim(), self._lease_ms
             )
         except FrontierRefusedError as error:
             raise await self._explained(error) from None

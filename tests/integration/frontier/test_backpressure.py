@@ -74,7 +74,7 @@ async def test_at_maxmemory_everything_but_push_still_works(redis_client: Any, s
     assert await frontier.bury(*dead, reason="test")
     assert await frontier.recall() == 0
     assert len(await world.lease(8)) == 5
-    assert (await frontier.take("new.example", worker="w")).token is not None
+    assert (await frontier.reserve_slot("new.example", worker="w")).token is not None
     assert await frontier.dead.drop([dead[0]]) == [True]
     assert await frontier.inspection.heartbeat("w", {})
     assert await frontier.robots.crawl_delay("new.example", "http://new.example", 5)

@@ -77,7 +77,7 @@ async def test_one_request_probes_it_and_a_success_lets_all_through(redis_client
     await world.pass_ms(OPEN)
     assert (await state_of(world)).breaker == "probing"
     [probe] = await world.lease(8)
-    take = await world.frontier.take("a.example", cap=8)
+    take = await world.frontier.reserve_slot("a.example", cap=8)
     assert take.token is None, "what bypasses the queue waits, too"
     assert await world.lease(8) == []
     assert await world.frontier.report([answer(handles([probe])[0], 200)]) == [-1]

@@ -46,7 +46,7 @@ async def test_a_stale_token_changes_nothing(redis_client: Any) -> None:
     assert await frontier.report([answer(stale)]) == await frontier.renew([stale]) == [False]
     assert not await frontier.nack(*stale, delay_ms=0)
     assert not await frontier.bury(*stale, reason="stale")
-    assert (await frontier.take("a.example", lease=stale)).lost
+    assert (await frontier.reserve_slot("a.example", lease=stale)).lost
     assert before == {key: await redis_client.dump(key) async for key in redis_client.scan_iter()}
 
 

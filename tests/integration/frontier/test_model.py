@@ -445,20 +445,20 @@ class FrontierMachine(RuleBasedStateMachine):
 
     @rule(host=st.sampled_from(HOSTS), delay_ms=st.sampled_from((0, 1_000)), cap=st.sampled_from((1, 2)))
     def take(self, host: str, delay_ms: int, cap: int) -> None:
-        take = self.run(self.frontier.take(host, delay_ms=delay_ms, cap=cap, worker=WORKER))
+        slot = self.run(self.frontier.reserve_slot(host, delay_ms=delay_ms, cap=cap, worker=WORKER))
         self.model.tick()
         self.model.configure_taker(host, delay_ms, cap)
-        self.check_take(take.wait_ms, take.token, host, None)
+        self.check_take(slot.wait_ms, slot.token, host, None)
 
     @rule(chosen=handles)
     def take_under_a_lease(self, chosen: list[tuple[int, bool]]) -> None:
         for handle in self.pick(chosen[:1]):
-            take = self.run(self.frontier.take("ignored.example", worker=WORKER, lease=handle))
+            slot = self.run(self.frontier.reserve_slot("ignored.example", worker=WORKER, lease=handle))
             held = self.valid(handle)
-            assert take.lost == (held is None)
+            assert slot.lost == (held is None)
             if held is not None:
                 self.model.tick()
-                self.check_take(take.wait_ms, take.token, held.host, number_of(handle[0]))
+                self.check_take(slot.wait_ms, slot.token, held.host, number_of(handle[0]))
 
     def check_take(self, wait_ms: int, token: Handle | None, host: str, number: int | None) -> None:
         assert wait_ms == self.model.take_wait(host, number)

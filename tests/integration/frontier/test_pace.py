@@ -280,10 +280,10 @@ async def test_what_bypasses_the_queue_takes_from_the_same_bucket(redis_client: 
     world = await timed(redis_client)
     wishes: dict[str, Any] = {"delay_ms": 1_000, "burst": 3, "cap": 8}
     for _ in range(3):
-        take = await world.frontier.take("a.example", worker="w", **wishes)
-        assert take.token is not None
-        await world.frontier.report([answer(take.token)])
-    assert (await world.frontier.take("a.example", worker="w", **wishes)).wait_ms == 1_000
+        slot = await world.frontier.reserve_slot("a.example", worker="w", **wishes)
+        assert slot.token is not None
+        await world.frontier.report([answer(slot.token)])
+    assert (await world.frontier.reserve_slot("a.example", worker="w", **wishes)).wait_ms == 1_000
     await world.frontier.push([message(1, **wishes)])
     assert await world.lease() == []
 
@@ -292,9 +292,9 @@ async def test_robots_txt_and_the_page_that_waits_for_it_are_two_of_a_burst(redi
     world = await timed(redis_client)
     await world.frontier.push([message(number, delay_ms=1_000, burst=3, cap=1) for number in range(9)])
     [handle] = handles(await world.lease(8))
-    assert (await world.frontier.take("a.example", lease=handle)).token == handle
+    assert (await world.frontier.reserve_slot("a.example", lease=handle)).token == handle
     await world.frontier.report([answer(handle, keep=True)])
-    assert (await world.frontier.take("a.example", lease=handle)).token == handle
+    assert (await world.frontier.reserve_slot("a.example", lease=handle)).token == handle
     await world.frontier.start([handle], on_wire=True)
     await world.frontier.report([answer(handle)])
     await world.frontier.ack([handle])
@@ -326,12 +326,12 @@ async def test_a_redirect_hop_is_paced_and_gets_a_slot_of_its_own(redis_client: 
     [lease] = await world.lease(1)
     [handle] = handles([lease])
     await world.frontier.report([answer(handle, 302)])
-    take = await world.frontier.take("a.example", lease=handle)
-    assert (take.wait_ms, take.token) == (1_000, None)
+    slot = await world.frontier.reserve_slot("a.example", lease=handle)
+    assert (slot.wait_ms, slot.token) == (1_000, None)
     await world.pass_ms(1_000)
     assert await world.lease(1) == [], "the host is held for the hop"
-    take = await world.frontier.take("a.example", lease=handle)
-    assert take.token == handle
+    slot = await world.frontier.reserve_slot("a.example", lease=handle)
+    assert slot.token == handle
     assert await world.frontier.report([answer(handle)]) == [True]
     assert await world.frontier.ack([handle]) == [True]
 
@@ -340,18 +340,18 @@ async def test_robots_txt_goes_in_the_slot_of_the_page_that_waits_for_it(redis_c
     world = await timed(redis_client)
     await fill(world, delay_ms=1_000)
     [handle] = handles(await world.lease(1))
-    assert (await world.frontier.take("a.example", lease=handle)).token == handle
+    assert (await world.frontier.reserve_slot("a.example", lease=handle)).token == handle
     await world.pass_ms(200)
     await world.frontier.report([answer(handle, elapsed_ms=200, keep=True)])
-    assert (await world.frontier.take("a.example", lease=handle)).wait_ms == 800
+    assert (await world.frontier.reserve_slot("a.example", lease=handle)).wait_ms == 800
     await world.pass_ms(800)
-    assert (await world.frontier.take("a.example", lease=handle)).token == handle
+    assert (await world.frontier.reserve_slot("a.example", lease=handle)).token == handle
 
 
 async def test_a_slot_whose_worker_died_comes_back(redis_client: Any) -> None:
     world = await timed(redis_client, lease_ms=40_000)
-    take = await world.frontier.take("a.example", cap=1, worker="w")
-    assert take.token is not None
+    slot = await world.frontier.reserve_slot("a.example", cap=1, worker="w")
+    assert slot.token is not None
     await world.frontier.push([message(1)])
     assert await world.lease() == []
     await world.pass_ms(40_000)

@@ -221,5 +221,5 @@ async def test_a_crawl_delay_is_in_force_while_anybody_obeys_robots_txt(crew: Cr
 async def test_what_bypasses_the_queue_keeps_the_rules_too(crew: Crew) -> None:
     strict, lax = crew.states(1_000), crew.states(100)
     assert await visit(strict) == 1
-    take = await lax.take(HOST, delay_ms=100, worker="w")
+    take = await lax.reserve_slot(HOST, delay_ms=100, worker="w")
     assert take.wait_ms == 1_000

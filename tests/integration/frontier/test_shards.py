@@ -34,7 +34,7 @@ async def crawl(client: Any, **config: Any) -> None:
     assert first.id.partition(":")[0] in "0123"
     assert await frontier.renew(handles([first, second])) == [True, True]
     assert await frontier.bury(first.id, first.token, reason="test")
-    assert (await frontier.take(second.host, lease=(second.id, second.token))).token is not None
+    assert (await frontier.reserve_slot(second.host, lease=(second.id, second.token))).token is not None
     assert await frontier.nack(second.id, second.token, delay_ms=10)
     assert [letter.id for letter in await frontier.dead.find("s")] == [first.id]
     assert await frontier.dead.retry([first.id]) == [True]

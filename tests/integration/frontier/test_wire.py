@@ -16,7 +16,7 @@ from scrapy.settings import BaseSettings
 
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.messages import Handle, Message, Report, Take
+from crawler.frontier.messages import Handle, Message, Report, Slot
 from crawler.frontier.statement import Statement
 from crawler.policy.pace import Pace
 from tests.integration.frontier.harness import CLOCK, Harness
@@ -153,21 +153,23 @@ class Fleet:
         permit.sent_at = None
 
     def take(self) -> None:
-        take = self.run(self.frontier.take(HOST, delay_ms=self.delay, cap=self.cap, burst=self.burst, worker="w"))
-        if take.token is not None:
-            self.permits.append(permit := Permit(take.token, self.deadline(take), is_lease=False))
+        slot = self.run(
+            self.frontier.reserve_slot(HOST, delay_ms=self.delay, cap=self.cap, burst=self.burst, worker="w")
+        )
+        if slot.token is not None:
+            self.permits.append(permit := Permit(slot.token, self.deadline(slot), is_lease=False))
             if self.random.random() < 0.8:
                 self.put_on_wire(permit)
 
     def take_under_a_lease(self) -> None:
         permit = self.random.choice(self.idle())
         if permit.is_lease:
-            take = self.run(self.frontier.take(HOST, lease=permit.handle))
-            if take.token is not None:
-                permit.deadline, permit.spent = self.deadline(take), False
+            slot = self.run(self.frontier.reserve_slot(HOST, lease=permit.handle))
+            if slot.token is not None:
+                permit.deadline, permit.spent = self.deadline(slot), False
 
-    def deadline(self, take: Take) -> int:
-        return self.time + take.start_within_ms
+    def deadline(self, slot: Slot) -> int:
+        return self.time + slot.start_within_ms
 
     def end(self) -> None:
         """A lease ends while nothing of it is on the wire, or its worker dies."""

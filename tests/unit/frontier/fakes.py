@@ -9,7 +9,7 @@ from typing import Any
 
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.errors import FrontierUnavailableError
-from crawler.frontier.messages import Batch, Handle, Lease, Message, PushOutcome, Report, Take
+from crawler.frontier.messages import Batch, Handle, Lease, Message, PushOutcome, Report, Slot
 from crawler.worker.lease_book import Held
 
 
@@ -72,7 +72,7 @@ class Frontier:
     outcomes: Callable[[Message], PushOutcome] = lambda message: PushOutcome.ACCEPTED
     ours: bool = True  # whether tokens are good
     breaker: int = 1  # what becomes of the host's, with each report
-    takes: list[Take] = field(default_factory=list)
+    takes: list[Slot] = field(default_factory=list)
     batch: Batch = field(default_factory=lambda: Batch([], None, 0))
     config: FrontierConfig = field(default_factory=FrontierConfig)
 
@@ -140,7 +140,7 @@ class Frontier:
         self._call("lease", {"streams": list(streams), "limit": limit} | how)
         return self.batch
 
-    async def take(self, host: str, **how: Any) -> Take:
+    async def reserve_slot(self, host: str, **how: Any) -> Slot:
         self._call("take", {"host": host} | how)
         return self.takes.pop(0)
 

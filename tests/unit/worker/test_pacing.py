@@ -9,7 +9,7 @@ import pytest
 from scrapy import Request
 from scrapy.http import Response
 
-from crawler.frontier.messages import Take
+from crawler.frontier.messages import Slot
 from crawler.routing.host_rules import HostRule
 from crawler.worker.lease_book import Held, LeaseBook
 from crawler.worker.lease_buffer import Buffer
@@ -19,8 +19,8 @@ from tests.unit.frontier.fakes import Clock, Frontier, Outage, Room, Stats, held
 
 PAGE = Request("http://a.example/page")
 ROBOTS = Request("http://a.example/robots.txt")
-GRANTED = Take(0, 20_000, ("0:7", 77))
-REFUSED = Take(250)
+GRANTED = Slot(0, 20_000, ("0:7", 77))
+REFUSED = Slot(250)
 
 
 class Rules:
@@ -175,13 +175,13 @@ async def test_a_page_on_the_wire_has_nothing_to_lend(site: Site) -> None:
 
 async def test_when_the_lenders_lease_is_lost_robots_txt_goes_alone(site: Site) -> None:
     site.holds(PAGE)
-    site.frontier.takes = [Take(0, lost=True), REFUSED, GRANTED]
+    site.frontier.takes = [Slot(0, lost=True), REFUSED, GRANTED]
     assert not (await site.pacer.turn(ROBOTS)).keep
     assert site.taken() == [("0:1", 1), None, None]
 
 
 async def test_what_goes_beside_the_queue_waits_and_asks_again(site: Site) -> None:
-    site.frontier.takes = [REFUSED, Take(60_000), GRANTED]
+    site.frontier.takes = [REFUSED, Slot(60_000), GRANTED]
     turn = await site.pacer.turn(ROBOTS)
     assert turn.handle == ("0:7", 77)
     assert site.clock.now == 1000.75  # 250 ms, then no longer than POLL_SECONDS: a report may call it sooner
@@ -189,7 +189,7 @@ async def test_what_goes_beside_the_queue_waits_and_asks_again(site: Site) -> No
 
 async def test_a_redirect_hop_takes_a_turn_without_its_lease_and_goes_back_when_that_takes_long(site: Site) -> None:
     site.holds(PAGE).reported = True
-    site.frontier.takes = [Take(3_600_000)] * 60
+    site.frontier.takes = [Slot(3_600_000)] * 60
     with pytest.raises(TooLateError) as late:
         await site.pacer.turn(PAGE)
     assert late.value.wait_ms == 3_600_000
@@ -198,7 +198,7 @@ async def test_a_redirect_hop_takes_a_turn_without_its_lease_and_goes_back_when_
 
 
 async def test_a_turn_that_came_too_late_is_given_back(site: Site) -> None:
-    site.frontier.takes = [GRANTED, Take(0, 20_000, ("0:8", 88))]
+    site.frontier.takes = [GRANTED, Slot(0, 20_000, ("0:8", 88))]
     delays = iter([25.0])
     site.frontier.before = lambda name: setattr(site.clock, "now", site.clock.now + next(delays, 0))
     turn = await site.pacer.turn(ROBOTS)

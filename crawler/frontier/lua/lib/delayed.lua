@@ -7,7 +7,7 @@ local function queue_entries(key, entries)
     if ok and #member >= 21 and pcall(generation_of, member) then
       local _, deliveries, status = struct.unpack('>I6BH', member)
       local priority, t = priority_of(member), tally(stream, generation_of(member))
-      local queue = lane(stream, deliveries)
+      local queue = stream_for(stream, deliveries)
       turn_to(queue, name)
       enqueue(queue, name, status > 0 and retry_score(queue, name, priority) or score_of(priority), member, priority)
       t.delayed, t.queued = t.delayed - 1, t.queued + 1

@@ -60,10 +60,10 @@ local function rebuilt(name, raw)
   local known = {}
   for _, row in ipairs(call('SMEMBERS', T .. ':gens')) do known[string.match(row, '^(.*):')] = true end
   for base in pairs(known) do
-    for _, lane in ipairs({base, base .. '!'}) do
-      local place = place_of(lane, name)
+    for _, stream in ipairs({base, base .. '!'}) do
+      local place = place_of(stream, name)
       if call('EXISTS', T .. ':q:' .. place, T .. ':early:' .. place) > 0 then
-        h[STREAMS] = h[STREAMS] .. '\n' .. lane .. '\n'
+        h[STREAMS] = h[STREAMS] .. '\n' .. stream .. '\n'
       end
     end
   end
@@ -177,14 +177,14 @@ local function score_of(priority)
   return now - priority * STEP_MS
 end
 
--- Files hosts of a stream under their time: those that are parked where there is room now, others only if they wait.
+-- Files hosts of a stream under their time: those at their cap where there is room now, others only if they wait.
 local function refile(stream, names)
-  local parked = call('SMISMEMBER', T .. ':park:' .. stream, unpack(names))
+  local at_cap = call('SMISMEMBER', T .. ':park:' .. stream, unpack(names))
   local back, due, wait, waiting = {}, {}, {}, {}
   for i, name in ipairs(names) do
     local h = hosts[name]
     local at = ready_at(h)
-    if parked[i] == 0 then
+    if at_cap[i] == 0 then
       waiting[#waiting + 1], waiting[#waiting + 2] = look_at(h, at), name
     elseif not is_full(h) then
       back[#back + 1] = name

@@ -4,13 +4,13 @@
 -- T:park:<stream> SET of the hosts at their cap: what frees a slot files them again
 -- T:q:<place> LIST of entries in the order of their scores (ms queued - priority*STEP_MS) and ids: urgent first,
 -- yet age outweighs any priority in time. T:early:<place> ZSET entry -> score takes those that belong before the
--- end of the list; state.early counts them. Both ends of a list are reached at once, a place in a ZSET is searched for:
+-- end of the list; state.ahead counts them. Both ends of a list are reached at once, a place in a ZSET is searched for:
 -- one request of low priority at the end of a list sends what follows it there, until time has caught up with it.
 -- A request that may have killed its worker twice waits on the suspects' stream, '<stream>!'.
 -- T:delayed, T:delayed:room (see delayed) ZSET stream, host (each length-prefixed) member -> ms when it is to be queued
 local run = {count = 0, best = 0} -- consecutive entries of one host are written at once
 
-local function lane(stream, deliveries)
+local function stream_for(stream, deliveries)
   return deliveries >= SUSPECT_DELIVERIES and stream .. '!' or stream
 end
 
@@ -27,19 +27,19 @@ local function write_run(stream, name)
   local last, last_id = -math.huge, 0
   local tail = call('LINDEX', T .. ':q:' .. place, -1)
   if tail and #tail >= 14 then last, last_id = struct.unpack('>dI6', tail) end
-  local queued, early = {}, {}
+  local queued, ahead = {}, {}
   for i = 1, run.count do
     local score, id = struct.unpack('>dI6', run[i])
     if score > last or (score == last and id > last_id) then
       queued[#queued + 1], last, last_id = run[i], score, id
     else
-      early[#early + 1], early[#early + 2] = score, run[i]
+      ahead[#ahead + 1], ahead[#ahead + 2] = score, run[i]
     end
   end
   if #queued > 0 then call('RPUSH', T .. ':q:' .. place, unpack(queued)) end
-  if #early > 0 then
-    call('ZADD', T .. ':early:' .. place, unpack(early))
-    state.early = state.early + #early / 2
+  if #ahead > 0 then
+    call('ZADD', T .. ':early:' .. place, unpack(ahead))
+    state.ahead = state.ahead + #ahead / 2
   end
 end
 
@@ -77,8 +77,8 @@ end
 local function retry_score(stream, name, priority)
   local place = place_of(stream, name)
   local head = call('LINDEX', T .. ':q:' .. place, 0)
-  local early = state.early > 0 and call('ZRANGE', T .. ':early:' .. place, 0, 0)[1]
-  if early and (not head or early < head) then head = early end
+  local ahead = state.ahead > 0 and call('ZRANGE', T .. ':early:' .. place, 0, 0)[1]
+  if ahead and (not head or ahead < head) then head = ahead end
   if not head then return score_of(priority) end
   local queued = struct.unpack('>d', head) + priority_of(string.sub(head, 9)) * STEP_MS
   return math.min(now, queued) - priority * STEP_MS

@@ -4,7 +4,7 @@
 --   STARTED    ms when it was charged, or 0                   RELEASED    1: the host has its slot back
 --   HOST, STREAM, GENERATION, and behind them (at REST) the worker
 -- In Lua it is an array (the cheapest table there is) behind what was read, read as r[TOKEN].
--- A record without a stream is a slot alone (see take): it paces a request that is not in the queue.
+-- A record without a stream is a slot alone (see reserve_slot): it paces a request that is not in the queue.
 local TOKEN, SCORE, RESERVED, START_BY, STARTED, DELIVERIES, RELEASED, STATUS = 2, 3, 4, 5, 6, 7, 8, 9
 local HOST, STREAM, GENERATION, REST = 10, 11, 12, 13
 local HEAD_FORMAT = '<dddddBBH'

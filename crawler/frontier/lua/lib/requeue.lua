@@ -2,7 +2,7 @@
 local function requeue(id, r, deliveries, envelope)
   if not envelope then return lose(id, r) end
   local member = member_of(id, deliveries, r[STATUS], envelope)
-  enqueue(lane(r[STREAM], deliveries), r[HOST], r[SCORE], member, priority_of(member))
+  enqueue(stream_for(r[STREAM], deliveries), r[HOST], r[SCORE], member, priority_of(member))
   local t = tally(r[STREAM], r[GENERATION])
   t.leased, t.queued = t.leased - 1, t.queued + 1
 end

@@ -4,8 +4,8 @@
 -- T:rules ZSET '<spider>:<digest>:<delay ms>:<cap>:<burst>:<1: obeys robots.txt>:<1: has exceptions>' -> ms when a
 -- worker last stated it; T:rules:<digest> HASH '=<host>', or '<domain>' for all hosts in it without nearer ones ->
 -- delay (I4), cap (H), burst (H).
--- Where nobody states anything the strictest wish of the spiders that have work on a host counts, the only one may also
--- relax it.
+-- Where nobody states anything the strictest rule counts that was pushed by spiders with work on a host; the only one
+-- may also relax it.
 local SILENT_MS = 12000 -- several statements missed: a killed worker's rules, and the delays by them, end within 15 s
 local statements
 
@@ -92,7 +92,7 @@ local function enforce(name, h, spider, own)
   return true
 end
 
--- What a push wishes for a host: workers that state something know better.
+-- What a push states for a host: workers that state something know better.
 local function configure(name, stream, delay, cap, burst)
   local h = host(name)
   if h[RAW] and delay == h[FLOOR] and cap == h[CAP] and burst == h[BURST] then return end

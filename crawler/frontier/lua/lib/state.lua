@@ -5,25 +5,25 @@
 --   evicted         dead letters lost to DEAD_LIMIT                suspects    requests that wait to be leased alone
 --   alarm           ms when reap has to look, 0 for never: no later than the first lease expires, or the first delayed
 --                   request is due
---   early           requests queued before the end of their host's list
+--   ahead           requests queued before the end of their host's list
 --   stepped         ms since when time is known to have passed evenly: there may have been a step of the clock before
 local STATE, STATE_BYTES, STEP_AFTER_MS = '<dddddddddddddd', 112, 4500
 local raw_state = call('GET', T .. ':state') or string.rep('\0', STATE_BYTES)
 raw_state = raw_state .. string.rep('\0', STATE_BYTES - #raw_state) -- an older release's is shorter
 
 local function read_state(raw)
-  local schema, born, clock, offset, resumed, seq, token, sets, backlog, evicted, suspects, alarm, early,
+  local schema, born, clock, offset, resumed, seq, token, sets, backlog, evicted, suspects, alarm, ahead,
     stepped = struct.unpack(STATE, raw)
   return {
     schema = schema, born = born, clock = clock, offset = offset, resumed = resumed,
     seq = seq, token = token, sets = sets, backlog = backlog, evicted = evicted,
-    suspects = suspects, alarm = alarm, early = early, stepped = stepped,
+    suspects = suspects, alarm = alarm, ahead = ahead, stepped = stepped,
   }
 end
 
 local function write_state(s)
   return struct.pack(STATE, s.schema, s.born, s.clock, s.offset, s.resumed, s.seq, s.token, s.sets, s.backlog,
-    s.evicted, s.suspects, s.alarm, s.early, s.stepped)
+    s.evicted, s.suspects, s.alarm, s.ahead, s.stepped)
 end
 
 -- What a new shard begins with; where there is work its numbers go on beyond any that were given out, and what is not
@@ -32,7 +32,7 @@ local function state_without_one()
   local s = read_state(string.rep('\0', STATE_BYTES))
   local names = call('SMEMBERS', T .. ':gens')
   if #names == 0 then return s end
-  s.seq, s.suspects, s.early, s.alarm = server_ms() * 64, 1e9, 1e9, 1
+  s.seq, s.suspects, s.ahead, s.alarm = server_ms() * 64, 1e9, 1e9, 1
   for _, name in ipairs(names) do
     local row = call('HMGET', T .. ':gen:' .. name, 'set', 'queued', 'delayed')
     s.sets = math.max(s.sets, tonumber(row[1]) or 0)

@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- take_seeds: lease entries of a start-URLs key, so that a killed worker loses none; expired leases go back first.
+-- lease_seeds: lease entries of a start-URLs key, so that a killed worker loses none; expired leases go back first.
 -- KEYS[1]  the start-URLs key
 -- KEYS[2]  its leases: ZSET claim, number, score, entry -> ms when it expires
 -- ARGV[1]  'list' (from the left), 'set' or 'zset' (highest score first)

@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- take: a paced slot for a request that bypasses the queue (redirect hop, robots.txt, media).
+-- reserve_slot: a paced slot for a request that bypasses the queue (redirect hop, robots.txt, media).
 -- KEYS[1]  the shard's tag
 -- ARGV[1]  host
 -- ARGV[2]  delay ms
