@@ -37,10 +37,11 @@ class Syntax:
     item: str
     kind: str
     prop: str
+    sign: str  # what a page with items has in its source
 
 
-MICRODATA: Final = Syntax("microdata", item="itemscope", kind="itemtype", prop="itemprop")
-RDFA: Final = Syntax("rdfa", item="typeof", kind="typeof", prop="property")
+MICRODATA: Final = Syntax("microdata", item="itemscope", kind="itemtype", prop="itemprop", sign="itemscope")
+RDFA: Final = Syntax("rdfa", item="typeof", kind="typeof", prop="property", sign="typeof=")
 
 
 def items(document: Document, syntax: Syntax) -> list[dict[str, Any]]:
@@ -48,7 +49,7 @@ def items(document: Document, syntax: Syntax) -> list[dict[str, Any]]:
 
     Known weakness: `itemref` is not followed; a property counts for the nearest item around it.
     """
-    if f"{syntax.item}" not in document.html or f"{syntax.prop}=" not in document.html:
+    if syntax.sign not in document.html or f"{syntax.prop}=" not in document.html:
         return []
     top: list[dict[str, Any]] = []
     known: dict[int, dict[str, Any]] = {}

@@ -148,6 +148,8 @@ BOMBS: dict[str, Bomb] = {
     "objects in JSON": filled(LD, '{"a":', "</script>"),
     "broken blocks": filled("", f"{LD}{{x</script>"),
     "open blocks": filled("", '<script type="application/ld+json"'),
+    "types of blocks": filled("", "ld+json"),
+    "tags with types of blocks": filled("", f"<script type={'x' * 900} ld+json"),
     "products": _products,
     "offers": filled(f'{PRODUCT}"offers":[{{}}', ',{"price":#,"url":"/x?a=b","sku":"s"}', "]}</script>"),
     "variants": filled(f'{PRODUCT}"hasVariant":[{{}}', ',{"name":"a","offers":{"price":#}}', "]}</script>"),
