@@ -26,7 +26,7 @@ from crawler.frontier.state.dead_letters import DeadLetters
 from crawler.frontier.state.generations import Generations
 from crawler.frontier.state.inspection import Inspection
 from crawler.frontier.state.robots import Robots
-from crawler.frontier.statement import Statement
+from crawler.frontier.state.statement import Statement
 from crawler.policy.pace import Pace
 
 LEASE_MOST: Final = 500  # in one call, which holds Redis up

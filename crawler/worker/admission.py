@@ -8,7 +8,7 @@ from time import monotonic
 from scrapy import Request
 
 from crawler.errors import CodecError, OtherReleaseError
-from crawler.frontier.statement import Statement
+from crawler.frontier.state.statement import Statement
 from crawler.frontier.streams import stream_of
 from crawler.worker.lease_book import Held, LeaseBook
 from crawler.worker.lease_endings import Bury, Move

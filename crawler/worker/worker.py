@@ -23,15 +23,15 @@ from crawler import stats as names
 from crawler.errors import ShoalError
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.losses import Losses
 from crawler.frontier.messages import Message
 from crawler.frontier.server import blocking, connection
 from crawler.frontier.server.blocking import BlockingScripts
+from crawler.frontier.server.losses import Losses
 from crawler.frontier.server.outage import STEADY_SECONDS, RedisOutage
 from crawler.frontier.server.scripts import Client
 from crawler.frontier.server.server_check import address
 from crawler.frontier.state.joining import join
-from crawler.frontier.statement import Statement
+from crawler.frontier.state.statement import Statement
 from crawler.policy.retries import RetryPolicy
 from crawler.routing import codec
 from crawler.routing.host_rules import HostRules

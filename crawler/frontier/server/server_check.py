@@ -17,8 +17,8 @@ from redis.exceptions import (
 )
 
 from crawler.errors import ServiceError
-from crawler.frontier import layout
 from crawler.frontier.errors import FrontierError
+from crawler.frontier.server import layout
 from crawler.frontier.server.shards import Shards
 
 # What is queued before less urgent requests of its host stays compact, and so do big buckets of fingerprints.

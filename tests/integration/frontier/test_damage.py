@@ -11,8 +11,8 @@ import pytest
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Lease
 from crawler.frontier.state.robots import CachedRobots
+from crawler.frontier.state.statement import Statement
 from crawler.frontier.state.tiers import Tiers
-from crawler.frontier.statement import Statement
 from crawler.policy.pace import Pace
 from tests.integration.frontier.making import Timed, answer, handles, message, timed
 

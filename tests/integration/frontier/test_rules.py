@@ -9,7 +9,7 @@ import pytest
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import HostState
-from crawler.frontier.statement import MOST_NOTED, Statement
+from crawler.frontier.state.statement import MOST_NOTED, Statement
 from crawler.policy.pace import Pace
 from tests.integration.frontier.harness import CLOCK
 from tests.integration.frontier.making import Timed, answer, handles, message, timed

@@ -17,7 +17,7 @@ from scrapy.settings import BaseSettings
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Handle, Message, Report, Slot
-from crawler.frontier.statement import Statement
+from crawler.frontier.state.statement import Statement
 from crawler.policy.pace import Pace
 from tests.integration.frontier.harness import CLOCK, Harness
 

@@ -13,7 +13,7 @@ from scrapy.settings import Settings
 from scrapy.signalmanager import SignalManager
 
 from crawler.errors import ConfigError
-from crawler.frontier.losses import Losses
+from crawler.frontier.server.losses import Losses
 from crawler.frontier.state.robots import CachedRobots
 from crawler.middlewares.downloader.robots import RobotsTxtMiddleware
 from crawler.policy.robots import RobotsVerdict
