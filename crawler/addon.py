@@ -1,4 +1,4 @@
-"""`ADDONS = {"crawler.addon.Shoal": 500}` makes every spider under `scrapy crawl` a member of the fleet.
+"""`ADDONS = {"crawler.addon.Shoal": 500}` makes every spider under `scrapy crawl` part of the fleet.
 
 The add-on runs after spiders' `custom_settings`, so a dict of components that a project or a spider sets is completed
 and never replaced. Other commands (`shell`, `parse`, `fetch`, `check`, `runspider` ...) stay Scrapy's own.

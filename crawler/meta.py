@@ -67,7 +67,7 @@ TABLE: Final = (
     Key(TIER_STAYS, "tiers middleware: why a page that failed is not tried in a higher tier", stored=False),
     Key(BLOCK, "blocks and tiers middlewares: whose denial the answer is, or what else makes it no page", stored=False),
     Key(RETRY_WAIT_MS, "retry middleware: how long the retry waits in the frontier", stored=False),
-    Key(UNFINISHED_TIMES, "settler: how often it ended without having succeeded"),
+    Key(UNFINISHED_TIMES, "request tracker: how often it ended without having succeeded"),
     Key(COMPLAINED, "pacer: its host has complained of it, which counts once"),
     Key(LED_HERE, "scheduler: 'link' or 'redirect' where another site led to its host: whose faults count"),
     Key(TIER_FAILED, "tiers middleware: the tier at which it failed, which counts once"),

@@ -65,7 +65,7 @@ def canonicalize(url: str) -> str:
 
     Lower-cases scheme and host, drops default port, fragment, user information and tracking parameters,
     sorts the remaining parameters, resolves dot segments, and normalises percent-encoding. Case in paths and
-    parameters is kept: it may matter (a page's rel=canonical settles it). Raises ValueError on a broken URL.
+    parameters is kept: it may matter (a page's rel=canonical decides it). Raises ValueError on a broken URL.
     """
     parts = urlsplit(url)
     scheme = parts.scheme.lower()

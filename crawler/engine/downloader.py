@@ -52,7 +52,7 @@ class Downloader(ScrapyDownloader):
         self._tls = TlsProfiles(crawler)
 
     def fetch(self, request: Request, spider: Any = None) -> Deferred[Response | Request]:
-        """Download *request* through the middlewares; tells the settler how that ended."""
+        """Download *request* through the middlewares; tells the request tracker how that ended."""
         self.active.add(request)  # not only when its task begins: before that the engine looks for room again
         return deferred_from_coro(self._fetch(request))
 

@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 
 
 class ItemProcessor(ItemPipelineManager):
-    """ITEM_PROCESSOR of the fleet: Scrapy's pipelines in Scrapy's order, each awaited without a detour.
+    """ITEM_PROCESSOR of the fleet: Scrapy's pipelines in Scrapy's order, each awaited directly.
 
     Of all that handles output only this has a setting, so this puts the rest in its place, in `open_spider_async`.
     """

@@ -1,4 +1,4 @@
-"""Currency symbols and codes -> ISO 4217; the page's country settles the symbols that many share."""
+"""Currency symbols and codes -> ISO 4217; the page's country decides about the symbols that many share."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ _SYMBOLS: Final = _by_symbol()
 def iso_code(text: str, country: str = "") -> str | None:
     """The ISO 4217 code meant by *text*: a code, a symbol, or a price string that has one; else None.
 
-    *country* is the page's: it settles `$`, `kr`, `¥`, `£` and their like. Known weakness: `$` without a
+    *country* is the page's: it decides about `$`, `kr`, `¥`, `£` and their like. Known weakness: `$` without a
     country is taken for US dollars, `¥` for yen.
     """
     code = text.strip().upper()

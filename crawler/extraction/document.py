@@ -78,7 +78,7 @@ class Document:
 
     @cached_property
     def country(self) -> str:
-        """The two-letter country that the page speaks to, or "": it settles shared currency symbols and words."""
+        """The two-letter country that the page speaks to, or "": it decides about shared currency symbols and words."""
         return page_country(self.url, self.language)
 
     @cached_property

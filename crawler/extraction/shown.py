@@ -38,7 +38,7 @@ class Shown:
         A price of its own by the heading (2, 0.5 more when it is named one), something to press to buy (2), a
         labelled identifier (1), words that deny the stock (1), a URL that names a product (1) or has an
         identifier (0.5). It takes 3, and a heading. A price that repeats like those of a listing's entries
-        settles it: no product page.
+        decides it: no product page.
         """
         if self.view.heading is None:
             return False

@@ -75,7 +75,7 @@ class PushOutcome(IntEnum):
 
 
 class Lease(NamedTuple):
-    """A request handed to this worker until the lease expires or is settled.
+    """A request handed to this worker until the lease expires or ends.
 
     *start_within_ms* counts from the moment the call was made: later than that it must not go on the wire.
     *leased_at_ms* is the frontier's time. *deliveries* counts earlier wire starts that had no end.

@@ -1,4 +1,4 @@
-"""How the end of a request is settled with the frontier: done, tried again, or kept as a dead letter.
+"""How a request ends for the frontier: done, tried again, or kept as a dead letter.
 
 It fails closed: an end for which there is no evidence of success is tried again, and only a bounded number of
 deliveries later becomes a dead letter.
@@ -64,7 +64,7 @@ class Conclusion:
 
 
 def conclude(seen: Evidence) -> Conclusion:  # noqa: PLR0911 - one line per way to end, in order of precedence
-    """The settlement for one ended request."""
+    """What is concluded for one ended request."""
     if seen.spider_error:
         return Conclusion(Verdict.BURY, "too_costly" if seen.too_costly else "spider_error", seen.spider_error)
     if seen.child_errors:

@@ -30,7 +30,7 @@ def _now() -> datetime:
 class Writer:
     """Writes items in batches, one batcher per collection.
 
-    `open` first, `close` last. While MongoDB is away, batches take the *detour* over the local disk; without one, and
+    `open` first, `close` last. While MongoDB is away, batches go to the *fallback*, the local disk; without one, and
     while that is full, `store` and `reject` do not return.
     """
 

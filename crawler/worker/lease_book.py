@@ -105,7 +105,7 @@ class LeaseBook:
             self._follow_ups[follow_up] = (held, request)
 
     def follow_up(self, request: Request) -> tuple[Held, Request] | None:
-        """The lease and the request that *request* continues, once: the caller settles it."""
+        """The lease and the request that *request* continues, once: the caller decides what becomes of it."""
         return self._follow_ups.pop(request, None)
 
     async def track_output(self, output: AsyncIterator[Any], parent: Held) -> AsyncIterator[Any]:

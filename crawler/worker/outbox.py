@@ -134,7 +134,7 @@ class Outbox:
         self._filled.set()
 
     def end(self, ending: Ending) -> None:
-        """Settle a lease, after all that was pushed as its children."""
+        """End a lease, after all that was pushed as its children."""
         self._endings.append(ending)
         self._filled.set()
 

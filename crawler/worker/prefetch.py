@@ -29,7 +29,7 @@ from crawler.worker.suspects import SuspectTurns
 logger = logging.getLogger(__name__)
 
 SHORTEST_WAIT = 0.001  # seconds between two calls that found nothing
-# Requests per lease: each is of another host, which costs Redis more than a row of a settlement.
+# Requests per lease: each is of another host, which costs Redis more than a row of a report.
 MOST_LEASED = 32
 
 

@@ -1,4 +1,4 @@
-"""Watches each leased request from its download to its end, and settles the lease by what was seen."""
+"""Follows each leased request from its download to its end, and ends the lease by what was seen."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class RequestTracker:
             request.errback = self._tracked(request, request.errback, held)
 
     def ended(self, request: Request) -> bool:
-        """*request* left the engine: settle its lease, unless the lease moved on with a follow-up.
+        """*request* left the engine: end its lease, unless the lease moved on with a follow-up.
 
         False when it only ended one of several downloads: the callback that asked for them still runs.
         """
@@ -164,7 +164,7 @@ class RequestTracker:
         return held if held is not None and held.downloads == 1 else None
 
     def _tracked(self, request: Request, errback: Callable[[Failure], Any], held: Held) -> Callable[[Failure], Any]:
-        """*errback* under watch: Scrapy shows a callback's output to spider middlewares, an errback's to nobody."""
+        """*errback*, tracked: Scrapy shows a callback's output to spider middlewares, an errback's to nobody."""
 
         async def tracked(failure: Failure) -> AsyncIterator[Any]:
             request.errback = errback  # what it makes of its request must name a method of the spider

@@ -59,7 +59,7 @@ class TierConfig:
 
 
 class TierTracker:
-    """Fills the guide from Redis every few seconds, and tells Redis what this worker saw."""
+    """Fills the tier routing from Redis every few seconds, and tells Redis what this worker saw."""
 
     def __init__(
         self,

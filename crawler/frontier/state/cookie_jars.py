@@ -22,7 +22,7 @@ class Jar:
 
 
 class CookieJars:
-    """Reads and merges jars, however long Redis is away: without its cookies a visit would begin another session.
+    """Reads and merges jars, however long Redis is away: without its cookies a request would begin another session.
     *ttl_ms*: a jar is forgotten so long after its last use, at the earliest half of it."""
 
     def __init__(self, shards: Shards, outage: RedisOutage, ttl_ms: int) -> None:

@@ -20,7 +20,7 @@ Kind = Literal["list", "set", "zset"]
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """An entry and the handle that settles it; raw is whatever was pushed."""
+    """An entry and the handle that ends its lease; raw is whatever was pushed."""
 
     handle: bytes
     raw: bytes

@@ -92,7 +92,7 @@ class PageLoad:
             await _cancelled(task)
 
     def close(self) -> None:
-        """Nothing of this visit goes on."""
+        """Nothing of this load goes on."""
         for task in self._tasks:
             task.cancel()
         self._early.cancel()

@@ -73,7 +73,7 @@ class SessionsMiddleware(CookiesMiddleware):
         worker.losses.listen(self._forget)
 
     def _forget(self) -> None:
-        """Redis may have none of a visit's cookies any more: all of them are stored with the next that is set."""
+        """Redis may have none of a session's cookies any more: all of them are stored with the next that is set."""
         for use in list(self._uses.values()):
             use.known = {}
 

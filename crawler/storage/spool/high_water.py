@@ -9,7 +9,7 @@ from crawler.storage.spool.fallback import SpoolFallback
 
 
 class HighWater:
-    """Pulls the *brake* with a reason and lets go of it with an empty one.
+    """Calls *pause* with a reason, and with an empty one when work may go on.
 
     Without a spool: while MongoDB is away. With one: from *mark* (a share of the spool) on, until half of that is left,
     so that it does not flutter.

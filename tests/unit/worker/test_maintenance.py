@@ -23,7 +23,7 @@ from crawler.worker.pauses import Pauses
 ROUNDS = 5
 
 
-class Census:
+class Inspection:
     """Refuses the sign of life, which is a write, for as long as it is told to."""
 
     def __init__(self, refusal: Exception) -> None:
@@ -51,7 +51,7 @@ class Outbox(list[Any]):
     refused = False
 
 
-def maintenance_of(inspection: Census, outage: RedisOutage) -> Maintenance:
+def maintenance_of(inspection: Inspection, outage: RedisOutage) -> Maintenance:
     frontier = SimpleNamespace(inspection=inspection, client=None)
     worker: Any = SimpleNamespace(
         pauses=Pauses(), name="w", frontier=frontier, outage=outage, outbox=Outbox(), book=[], queue=Queue()
@@ -76,7 +76,7 @@ async def reads(maintenance: Maintenance) -> None:
 
 async def test_a_server_that_serves_only_reads_is_away_and_that_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
     refusal = FrontierUnavailableError("READONLY")
-    stats, inspection = MemoryStatsCollector(Crawler(Spider)), Census(refusal)
+    stats, inspection = MemoryStatsCollector(Crawler(Spider)), Inspection(refusal)
     outage = RedisOutage(stats, lambda: None, lambda low, high: 0.0)
     maintenance = maintenance_of(inspection, outage)
     with caplog.at_level(logging.WARNING):
