@@ -16,7 +16,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 from time import monotonic
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from scrapy.statscollectors import StatsCollector
 
@@ -26,9 +26,10 @@ from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Handle, Message, PushOutcome, Report
 from crawler.frontier.server.outage import RedisOutage
 from crawler.frontier.server.shards import BATCH, url_in
-from crawler.frontier.streams import tier_of
+from crawler.worker.breakers import Breakers
 from crawler.worker.children import AGAIN_SECONDS, Children
-from crawler.worker.lease_endings import Bury, Ending, Gone, Move, Nack
+from crawler.worker.ending_sender import EndingSender
+from crawler.worker.lease_endings import Ending, Move, Nack
 from crawler.worker.offers import Offers
 from crawler.worker.room import Room
 from crawler.worker.waiting import Waiting, handle_of
@@ -38,7 +39,6 @@ T = TypeVar("T")
 
 
 Start = tuple[Handle, asyncio.Future[bool]]
-GIVEN_UP: Final = 2  # what Frontier.nack answers for a request whose host is given up
 
 
 class Outbox:
@@ -80,7 +80,8 @@ class Outbox:
         self._flushing_since: float | None = None
         self.broken = False
         self._largest: tuple[str, int] | None = None
-        self._breakers: dict[str, bool] = {}  # hosts whose circuit breaker opened (True) or closed just now
+        self._ending_sender = EndingSender(frontier, stats)
+        self.breakers = Breakers(frontier, stats)
 
     def __len__(self) -> int:
         if self.broken:
@@ -214,7 +215,7 @@ class Outbox:
             await self._end_leases(await self._hold_back(endings))
             await _drain(self._put_off, len(self._put_off), self._send_put_off)
             await _drain(self._given_back, len(self._given_back), self._send_given_back)
-            await self._judge_hosts()
+            await self.breakers.judge()
         except FrontierUnavailableError as error:
             await self._outage.wait(error)
             return False
@@ -272,7 +273,7 @@ class Outbox:
     async def _send_put_off(self, batch: Sequence[Handle]) -> None:
         answers = await self._frontier.put_off(batch, delay_ms=self._room.delay_ms)
         self._stats.inc_value(names.PUT_OFF, sum(answers))
-        self._count_stale(answers)
+        self._ending_sender.count_stale(answers)
 
     async def _send_suspects(self, batch: Sequence[Start]) -> None:
         _answer(batch, await self._frontier.start([handle for handle, _ in batch]))
@@ -293,86 +294,22 @@ class Outbox:
                     self._wake()
                 if acks:
                     self._stats.inc_value(names.ACKED, sum(answers[2]))
-                    self._count_stale(answers[2])
-            await self._send_endings(ended)
+                    self._ending_sender.count_stale(answers[2])
+            await self._ending_sender.send(ended)
             _drop(self._endings, len(ended))
             endings -= len(ended)
 
     def _reported(self, batch: Sequence[Report], answers: Sequence[int]) -> None:
-        self._count_stale(answers)
+        self._ending_sender.count_stale(answers)
         for report, answer in zip(batch, answers, strict=True):
             if answer > 1:
-                self.opened(report.host, answer)
+                self.breakers.opened(report.host, answer)
             elif answer < 0:
-                self._stats.inc_value(names.BREAKER_CLOSED)
-                self._breakers[report.host] = False
-                logger.info("%s works again", report.host)
-
-    def opened(self, host: str, rest_ms: int) -> None:
-        """Say that *host*'s circuit breaker opened."""
-        self._stats.inc_value(names.BREAKER_OPENED)
-        self._breakers[host] = True
-        logger.warning("%s does not work: no worker visits it for %.0f s, then one request tries", host, rest_ms / 1000)
-
-    async def _judge_hosts(self) -> None:
-        """Give up what is queued for hosts that have not worked for their whole term."""
-        while self._breakers:
-            host, opened = next(iter(self._breakers.items()))
-            if not opened:
-                await self._frontier.host_up(host)
-            else:
-                down, buried = await self._frontier.host_down(host)
-                if buried:
-                    self._stats.inc_value(names.BURIED.format("host_down"), buried)
-                    logger.error("%s has not worked for %.0f s: %d pages are dead letters", host, down / 1000, buried)
-                    continue  # there may be more
-            self._breakers.pop(host, None)
-
-    async def _send_endings(self, batch: Sequence[Ending]) -> None:
-        for ending in batch:
-            if isinstance(ending, Nack):
-                await self._nack(ending)
-            elif isinstance(ending, Move):
-                await self._move(ending)
-            elif isinstance(ending, Bury):
-                body, priority = ending.body, ending.priority
-                ours = await self._frontier.bury(
-                    *ending.handle, reason=ending.reason, detail=ending.detail, body=body, priority=priority
-                )
-                self._stats.inc_value(names.BURIED.format(ending.reason), int(ours))
-                self._count_stale([ours])
-            elif isinstance(ending, Gone):
-                ours = await self._frontier.end_gone(*ending.handle, reason=ending.reason, detail=ending.detail)
-                for name in (names.ACKED, names.GONE.format(ending.reason)):
-                    self._stats.inc_value(name, int(ours))
-                self._count_stale([ours])
-
-    async def _nack(self, nack: Nack) -> None:
-        ours = await self._frontier.nack(
-            *nack.handle, delay_ms=nack.delay_ms, body=nack.body, priority=nack.priority, reason=nack.reason
-        )
-        self._count_stale([ours])
-        if ours == GIVEN_UP:
-            self._stats.inc_value(names.BURIED.format("host_down"))
-            logger.error("%s is a dead letter: its host has not worked for too long", nack.handle[0])
-            return
-        self._stats.inc_value(names.NACKED, ours)
-        self._stats.inc_value(names.NACKED_FOR.format(nack.reason), ours)
-        logger.debug("%s is put back for %d ms: %s", nack.handle[0], nack.delay_ms, nack.reason)
-
-    async def _move(self, move: Move) -> None:
-        how = {"stream": move.stream, "delay_ms": move.delay_ms, "body": move.body, "priority": move.priority}
-        ours = await self._frontier.move(*move.handle, **how)  # type: ignore[arg-type]
-        self._stats.inc_value(names.TIER_MOVES.format(tier_of(move.stream)), int(ours))
-        self._count_stale([ours])
+                self.breakers.closed(report.host)
 
     async def _send_given_back(self, batch: Sequence[Handle]) -> None:
         answers = await self._frontier.give_back(batch)
         self._stats.inc_value(names.GIVEN_BACK, sum(answers))
-
-    def _count_stale(self, answers: Sequence[int]) -> None:
-        if stale := sum(not answer for answer in answers):
-            self._stats.inc_value(names.STALE, stale)
 
 
 async def _both(one: Awaitable[None], other: Awaitable[None]) -> None:

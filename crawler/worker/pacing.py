@@ -251,7 +251,7 @@ class Pacer:
             lambda: self._frontier.back_off(group, elapsed_ms, status=status, again=again)
         )
         if rest_ms < 0:
-            self._outbox.opened(group, -rest_ms)
+            self._outbox.breakers.opened(group, -rest_ms)
 
     def _rest(self, host: str, seconds: float) -> None:
         now = self._clock()

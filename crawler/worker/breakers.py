@@ -1,0 +1,47 @@
+"""Circuit breakers of hosts that opened or closed just now: said, counted, and judged at the next flush."""
+
+from __future__ import annotations
+
+import logging
+
+from scrapy.statscollectors import StatsCollector
+
+from crawler import stats as names
+from crawler.frontier.frontier import Frontier
+
+logger = logging.getLogger(__name__)
+
+
+class Breakers:
+    """Tells the frontier which hosts work again, and which have not worked for their whole term."""
+
+    def __init__(self, frontier: Frontier, stats: StatsCollector) -> None:
+        self._frontier = frontier
+        self._stats = stats
+        self._changed: dict[str, bool] = {}  # host: whether its breaker opened (True) or closed
+
+    def opened(self, host: str, rest_ms: int) -> None:
+        """Say that *host*'s circuit breaker opened."""
+        self._stats.inc_value(names.BREAKER_OPENED)
+        self._changed[host] = True
+        logger.warning("%s does not work: no worker visits it for %.0f s, then one request tries", host, rest_ms / 1000)
+
+    def closed(self, host: str) -> None:
+        """Say that *host* answers again."""
+        self._stats.inc_value(names.BREAKER_CLOSED)
+        self._changed[host] = False
+        logger.info("%s works again", host)
+
+    async def judge(self) -> None:
+        """Tell of the hosts that work again, and give up what is queued for those that have not for their whole term."""
+        while self._changed:
+            host, opened = next(iter(self._changed.items()))
+            if not opened:
+                await self._frontier.host_up(host)
+            else:
+                down, buried = await self._frontier.host_down(host)
+                if buried:
+                    self._stats.inc_value(names.BURIED.format("host_down"), buried)
+                    logger.error("%s has not worked for %.0f s: %d pages are dead letters", host, down / 1000, buried)
+                    continue  # there may be more
+            self._changed.pop(host, None)

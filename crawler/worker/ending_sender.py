@@ -1,0 +1,76 @@
+"""Tells the frontier of leases that end otherwise than done, one call each."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Final
+
+from scrapy.statscollectors import StatsCollector
+
+from crawler import stats as names
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.streams import tier_of
+from crawler.worker.lease_endings import Bury, Ending, Gone, Move, Nack
+
+GIVEN_UP: Final = 2  # what Frontier.nack answers for a request whose host is given up
+
+logger = logging.getLogger(__name__)
+
+
+class EndingSender:
+    """Sends and counts what becomes of the leases; the errors of the frontier pass through."""
+
+    def __init__(self, frontier: Frontier, stats: StatsCollector) -> None:
+        self._frontier = frontier
+        self._stats = stats
+
+    async def send(self, batch: Sequence[Ending]) -> None:
+        """All of *batch* but the acks, which go with the starts and reports."""
+        for ending in batch:
+            if isinstance(ending, Nack):
+                await self._nack(ending)
+            elif isinstance(ending, Move):
+                await self._move(ending)
+            elif isinstance(ending, Bury):
+                await self._bury(ending)
+            elif isinstance(ending, Gone):
+                await self._end_gone(ending)
+
+    async def _nack(self, nack: Nack) -> None:
+        ours = await self._frontier.nack(
+            *nack.handle, delay_ms=nack.delay_ms, body=nack.body, priority=nack.priority, reason=nack.reason
+        )
+        self.count_stale([ours])
+        if ours == GIVEN_UP:
+            self._stats.inc_value(names.BURIED.format("host_down"))
+            logger.error("%s is a dead letter: its host has not worked for too long", nack.handle[0])
+            return
+        self._stats.inc_value(names.NACKED, ours)
+        self._stats.inc_value(names.NACKED_FOR.format(nack.reason), ours)
+        logger.debug("%s is put back for %d ms: %s", nack.handle[0], nack.delay_ms, nack.reason)
+
+    async def _move(self, move: Move) -> None:
+        ours = await self._frontier.move(
+            *move.handle, stream=move.stream, delay_ms=move.delay_ms, body=move.body, priority=move.priority
+        )
+        self._stats.inc_value(names.TIER_MOVES.format(tier_of(move.stream)), int(ours))
+        self.count_stale([ours])
+
+    async def _bury(self, bury: Bury) -> None:
+        ours = await self._frontier.bury(
+            *bury.handle, reason=bury.reason, detail=bury.detail, body=bury.body, priority=bury.priority
+        )
+        self._stats.inc_value(names.BURIED.format(bury.reason), int(ours))
+        self.count_stale([ours])
+
+    async def _end_gone(self, gone: Gone) -> None:
+        ours = await self._frontier.end_gone(*gone.handle, reason=gone.reason, detail=gone.detail)
+        for name in (names.ACKED, names.GONE.format(gone.reason)):
+            self._stats.inc_value(name, int(ours))
+        self.count_stale([ours])
+
+    def count_stale(self, answers: Sequence[int]) -> None:
+        """Count the leases that were not ours any more."""
+        if stale := sum(not answer for answer in answers):
+            self._stats.inc_value(names.STALE, stale)
