@@ -1,7 +1,7 @@
 """Bytes per URL.
 
-Queued and seen are what `scrapy status` says (`Inspection.sizes`): MEMORY USAGE of a sample of the keys, the mean of many
-looks, beside MEMORY USAGE of scrapy-redis' two keys. "In all" is what used_memory grew by for each URL queued and
+Queued and seen are what `scrapy status` says (`Inspection.sizes`): MEMORY USAGE of a sample of the keys, the mean of
+many looks, beside MEMORY USAGE of scrapy-redis' two keys. "In all" is what used_memory grew by for each URL queued and
 seen: records of hosts, indexes and what the allocator rounds up included. In window mode a seen URL carries its time; a
 Bloom filter has its size whatever it holds, so that its seen URLs show in used_memory only.
 """

@@ -33,7 +33,7 @@ class Breakers:
         logger.info("%s works again", host)
 
     async def judge(self) -> None:
-        """Tell of the hosts that work again, and give up what is queued for those that have not for their whole term."""
+        """Tell of hosts that work again, and give up what is queued for those that have not for their whole term."""
         while self._changed:
             host, opened = next(iter(self._changed.items()))
             if not opened:

@@ -48,6 +48,7 @@ class Outbox(list[Any]):
     """Empty."""
 
     waiting: tuple[Any, ...] = ()
+    largest_waiting = None
     refused = False
 
 
