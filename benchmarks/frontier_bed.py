@@ -176,12 +176,6 @@ class Stock:
         return sum(self.queue.pop() is not None for _ in range(count))
 
 
-def cpu_seconds(client: redis.Redis) -> float:
-    """CPU time of the server so far, that of its children left out."""
-    info: Any = client.info("cpu")
-    return float(info["used_cpu_user"]) + float(info["used_cpu_sys"])
-
-
 def emptied(client: Any) -> None:
     """Empty the server, its memory freed when this returns."""
     client.execute_command("FLUSHALL", "SYNC")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 import redis.asyncio
@@ -22,6 +23,36 @@ class Spent(NamedTuple):
     def own(self) -> float:
         """What the call itself took of the CPU, at most: each of the two holds more, and never less."""
         return min(self)
+
+
+class Cost(NamedTuple):
+    """What the server spent: us of its main thread, us of these inside commands, how often a client woke it, and bytes
+    in and out."""
+
+    cpu: float
+    commands: float
+    trips: float
+    traffic: float
+
+    @classmethod
+    def so_far(cls, client: Any, commands: Sequence[str]) -> Cost:
+        """Since the server started; *commands*: those that clients send; what a script or EXEC runs is in its own."""
+        told: Any = client.info("cpu") | client.info("commandstats") | client.info("stats")
+        return cls(
+            1e6 * (float(told["used_cpu_user_main_thread"]) + float(told["used_cpu_sys_main_thread"])),
+            sum(told[f"cmdstat_{name}"]["usec"] for name in commands if f"cmdstat_{name}" in told),
+            told["total_reads_processed"],
+            told["total_net_input_bytes"] + told["total_net_output_bytes"],
+        )
+
+    def per_request(self, before: Cost, requests: int) -> Cost:
+        """What was spent since *before* on each of *requests*."""
+        return Cost(*((now - then) / requests for now, then in zip(self, before, strict=True)))
+
+    @property
+    def trip(self) -> float:
+        """Us that one round trip costs beside its command."""
+        return (self.cpu - self.commands) / self.trips
 
 
 class Metered(redis.asyncio.Redis):

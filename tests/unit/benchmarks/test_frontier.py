@@ -14,7 +14,7 @@ from benchmarks import frontier, frontier_longest, frontier_size, frontier_speed
 from benchmarks.crawl import SHOAL, STOCK
 from benchmarks.frontier_bed import Ours, Shape, Stock
 from benchmarks.frontier_longest import Longest, Stops
-from benchmarks.frontier_meter import Spent
+from benchmarks.frontier_meter import Cost, Spent
 from benchmarks.frontier_size import Size
 from benchmarks.frontier_speed import Turn
 from crawler.frontier.config import DEDUPE_MODES
@@ -67,12 +67,30 @@ async def test_all_that_is_queued_is_leased_acknowledged_and_popped(redis_client
 
 
 def test_neighbours_are_compared_and_the_bars_looked_at(written: Path) -> None:
-    good = [Turn(200, 100, 50, 50), Turn(20, 10, 5, 10), Turn(10, 100, 100, 10)]
+    ours, stock = Cost(50, 30, 0.2, 500), Cost(40, 6, 3.0, 1000)
+    good = [Turn(200, 100, ours, stock), Turn(20, 10, ours, stock), Turn(10, 100, ours, stock)]
     assert frontier_speed.publish(good, SMALL) == []
-    assert "| Shoal / scrapy-redis | 2.00 | 1.00 |" in written.read_text()
+    assert "| Shoal / scrapy-redis | 2.00 | 0.07 | 0.50 | 5.00 | 1.25 |" in written.read_text()
+    assert (
+        "cost 11.3 us here beside its command. At 8.6 us both cost Redis the same; the frontier cost it more"
+        in written.read_text()
+    )
 
-    assert len(frontier_speed.publish([Turn(199, 100, 51, 50)], SMALL)) == 2
+    assert len(frontier_speed.publish([Turn(199, 100, ours._replace(trips=0.4), stock)], SMALL)) == 2
     assert "| met | no | no |" in written.read_text()
+
+
+def test_what_a_request_costs_is_told_apart_by_commands_and_round_trips(redis_url: str) -> None:
+    client = redis.Redis.from_url(redis_url)
+    before = Cost.so_far(client, ["sadd"])
+    for number in range(50):
+        client.sadd("some", number)
+        client.zadd("more", {str(number): number})
+    cost = Cost.so_far(client, ["sadd"]).per_request(before, 50)
+    assert 2 <= cost.trips <= 2.2
+    assert 0 < cost.commands < 1_000
+    assert cost.traffic > 40
+    client.close()
 
 
 def test_one_operation_over_the_bar_is_named(written: Path) -> None:
