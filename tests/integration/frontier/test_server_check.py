@@ -139,7 +139,7 @@ def test_a_broken_url_is_refused_without_showing_secrets(url: str) -> None:
 @pytest.mark.parametrize("password", ["s3cr/et", "12/s3cret", "12?s3cret", "12#s3cret", "s3@cr/et"])
 def test_a_password_that_has_to_be_percent_encoded_is_called_so(password: str) -> None:
     for is_cluster in (False, True):
-        with pytest.raises(ConfigError, match=r"'redis://\*\*\*@host:1/0' .* percent-encoded \(/ is %2F") as caught:
+        with pytest.raises(ConfigError, match=r"'redis://\*\*\*@host:1/0' .* percent-encoded .*\(/ is %2F") as caught:
             connection.connect(settings(REDIS_URL=f"redis://u:{password}@host:1/0", REDIS_CLUSTER=is_cluster))
         assert "s3" not in str(caught.value)
         assert "12" not in str(caught.value)
