@@ -261,7 +261,7 @@ async def test_a_killed_browser_is_replaced(handler: BrowserDownloadHandler) -> 
     with Site({"/": Page(hold=hold), "/next": Page("fine")}) as site:
         loading = asyncio.ensure_future(handler.download_request(Request(site.url("/"))))
         await site.asked(1)
-        os.kill(handler._keeper._chromium._pid or 0, signal.SIGKILL)
+        os.kill(handler._lifecycle._chromium._pid or 0, signal.SIGKILL)
         with pytest.raises(BrowserError):
             await loading
         hold.set()
@@ -275,7 +275,7 @@ async def test_a_frozen_browser_is_found_and_replaced(monkeypatch: pytest.Monkey
         with Site({"/": Page("fine")}) as site:
             await watched.download_request(Request(site.url("/")))
             monkeypatch.setattr(chromium, "END_SECONDS", 0.5)
-            os.kill(watched._keeper._chromium._pid or 0, signal.SIGSTOP)
+            os.kill(watched._lifecycle._chromium._pid or 0, signal.SIGSTOP)
             with pytest.raises(BrowserError):
                 await watched.download_request(Request(site.url("/")))
             monkeypatch.undo()  # the next one is not frozen, however busy the machine
