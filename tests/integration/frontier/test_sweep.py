@@ -22,7 +22,8 @@ async def plant(frontier: Frontier, count: int) -> None:
     await frontier.push([message(1, "first.example")])
     leases = (await frontier.lease(["s"], 1, worker="w")).leases
     await frontier.ack(handles(leases))
-    client, hosts, idle = frontier.client, frontier.shards.key(0, "hosts"), frontier.shards.key(0, "idle")
+    client: Any = frontier.client
+    hosts, idle = frontier.shards.key(0, "hosts"), frontier.shards.key(0, "idle")
     record = await client.hget(hosts, "first.example")
     for at in range(0, count, AT_ONCE):
         names = [f"shop-{number:06d}.example" for number in range(at, at + AT_ONCE)]
