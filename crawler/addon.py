@@ -131,12 +131,12 @@ def _rename(settings: BaseSettings) -> None:
     for name in list(settings):
         value, priority = settings[name], settings.getpriority(name) or 0
         if isinstance(value, str) and moved.renamed(value) != value:
-            logger.warning("%s = %r has moved: name it %s", name, value, moved.renamed(value))
+            logger.warning("%s = %r has moved: use %s", name, value, moved.renamed(value))
             settings.set(name, moved.renamed(value), priority=priority)
         elif name in components.TABLES:
             given = config.mapping(settings, name)
             for old in [key for key in given if isinstance(key, str) and moved.renamed(key) != key]:
-                logger.warning("%s[%r] has moved: name it %s", name, old, moved.renamed(old))
+                logger.warning("%s[%r] has moved: use %s", name, old, moved.renamed(old))
                 given[moved.renamed(old)] = given.pop(old)
                 settings.set(name, given, priority=priority)
 

@@ -91,7 +91,9 @@ class FrontierConfig:
         )
         made._check()
         for name in sorted(name for name in REMOVED if settings.get(name) is not None):
-            logger.warning("%s is set and no longer read: the pace that a host allows is found, not configured", name)
+            logger.warning(
+                "%s is set but no longer read: the pace that a host allows is measured, not configured", name
+            )
         return made
 
     def _check(self) -> None:

@@ -118,7 +118,7 @@ class ReplayScheduler(BaseScheduler):
         except Exception as error:  # noqa: BLE001 - said below
             stored = replace(stored, reason=f"{type(error).__name__}: {error!s:.200}")
         self._count(counts.DAMAGED if stored.reason else counts.MISSING)
-        logger.error("An archived page is not parsed: %s", stored)
+        logger.error("An archived page was not parsed: %s", stored)
 
     def _put(self, entry: Entry, page: Page, spider: Spider) -> None:
         request = self._request(page, spider)

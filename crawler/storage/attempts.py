@@ -109,7 +109,7 @@ class AttemptsLog:
         try:
             await self._write()
         except PyMongoError as error:
-            logger.info("Attempts wait to be logged: %.200s", error)
+            logger.info("Attempts wait to be stored: %.200s", error)
 
     async def _run(self) -> None:
         while True:

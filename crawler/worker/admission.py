@@ -51,7 +51,7 @@ class Admission:
         except OtherReleaseError as error:
             self._requeue.pass_on(held, error)
         except CodecError as error:
-            logger.error("A queued request cannot be read and is kept as a dead letter: %s", error)
+            logger.error("A queued request cannot be decoded and became a dead letter: %s", error)
             self._outbox.end(Bury(held.handle, "undecodable", {"error": str(error)}))
         return None
 

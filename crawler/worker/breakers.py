@@ -24,13 +24,13 @@ class Breakers:
         """Say that *host*'s circuit breaker opened."""
         self._stats.inc_value(names.BREAKER_OPENED)
         self._changed[host] = True
-        logger.warning("%s does not work: no worker visits it for %.0f s, then one request tries", host, rest_ms / 1000)
+        logger.warning("Circuit breaker opened for %s: paused %.0f s, then one probe", host, rest_ms / 1000)
 
     def closed(self, host: str) -> None:
         """Say that *host* answers again."""
         self._stats.inc_value(names.BREAKER_CLOSED)
         self._changed[host] = False
-        logger.info("%s works again", host)
+        logger.info("Circuit breaker closed for %s: it answers again", host)
 
     async def judge(self) -> None:
         """Tell of hosts that work again, and give up what is queued for those that have not for their whole term."""
@@ -42,6 +42,6 @@ class Breakers:
                 down, buried = await self._frontier.host_down(host)
                 if buried:
                     self._stats.inc_value(names.BURIED.format("host_down"), buried)
-                    logger.error("%s has not worked for %.0f s: %d pages are dead letters", host, down / 1000, buried)
+                    logger.error("%s has been down for %.0f s: %d pages became dead letters", host, down / 1000, buried)
                     continue  # there may be more
             self._changed.pop(host, None)

@@ -44,7 +44,7 @@ class EndingSender:
         self.count_stale([ours])
         if ours == GIVEN_UP:
             self._stats.inc_value(names.BURIED.format("host_down"))
-            logger.error("%s is a dead letter: its host has not worked for too long", nack.handle[0])
+            logger.error("%s became a dead letter: its host has been down for too long", nack.handle[0])
             return
         self._stats.inc_value(names.NACKED, ours)
         self._stats.inc_value(names.NACKED_FOR.format(nack.reason), ours)

@@ -102,7 +102,7 @@ class Maintenance:
             await self._worker.tiers.refresh()
             await self._worker.frontier.inspection.leave(self._worker.name)
         except FrontierError as error:
-            logger.warning("Could not sign off (%s): the sign of life expires by itself", error)
+            logger.warning("Could not sign off (%s): this worker's heartbeat will expire", error)
 
     async def run(self) -> None:
         """All duties, side by side."""
@@ -228,9 +228,9 @@ class Maintenance:
 
     def _say_full(self, why: str) -> None:
         if why and not self._full:
-            logger.warning("Start URLs stay where they are until there is room: %s", why)
+            logger.warning("No start URLs are taken in until there is room: %s", why)
         if self._full and not why:
-            logger.warning("Start URLs are read again")
+            logger.warning("Start URLs are taken in again")
         self._full = why
 
     async def _messages(self, seed: Seed) -> list[Message]:
@@ -251,7 +251,7 @@ class Maintenance:
             )
             self._crawler.stats.inc_value(names.SEEDS_BAD)
             unforeseen = None if isinstance(error, ShoalError) else error
-            logger.error("A start URL is kept as a dead letter: %s", error, exc_info=unforeseen)
+            logger.error("A start URL became a dead letter: %s", error, exc_info=unforeseen)
             return []
 
 

@@ -78,6 +78,6 @@ class Offers:
             return True
         self._refused()
         if not self._said:
-            logger.warning("The frontier takes no new start URLs (%s): they wait in this worker", outcome)
+            logger.warning("The frontier refuses new start URLs (%s): they wait in this worker", outcome)
         self._said = True
         return False

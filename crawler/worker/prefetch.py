@@ -142,7 +142,9 @@ class Prefetcher:
         self._outage.over()
         self._suspects.saw(batch.suspects, taken=any(map(_is_suspect, batch.leases)), idle=idle)
         if batch.lost_data:
-            logger.error("Redis has lost its data: what was queued, leased or known before is gone. Push it again")
+            logger.error(
+                "Redis has lost its data: everything queued, leased or known is gone. Push the start URLs again"
+            )
         for lease in batch.leases:
             self._queue.buffer.append(Held(lease, leased_at=before, start_by=before + lease.start_within_ms / 1000))
         if batch.leases:

@@ -152,10 +152,10 @@ class RequestTracker:
             case Verdict.NACK if (attempts := _unfinished_times(request) + 1) < self._max_attempts:
                 request.meta[UNFINISHED_TIMES] = attempts
                 delay_ms = self._requeue.retry_delay_ms(attempts)
-                logger.warning("%s is tried again in %d ms: %s", request, delay_ms, _words(conclusion))
+                logger.warning("%s will be retried in %d ms: %s", request, delay_ms, _words(conclusion))
                 self._requeue.again(request, held, conclusion.reason, delay_ms)
             case _:
-                logger.error("%s is kept as a dead letter: %s", request, _words(conclusion))
+                logger.error("%s became a dead letter: %s", request, _words(conclusion))
                 self._outbox.end(Bury(held.handle, conclusion.reason, _detail(request, held, conclusion)))
 
     def _first_download(self, request: Request) -> Held | None:

@@ -61,9 +61,9 @@ class Requeue:
             self._outbox.end(Nack(held.handle, 1000 * wait, OTHER_RELEASE, body, held.lease.priority))
             if error.name not in self._passed_on:
                 self._passed_on.add(error.name)
-                logger.warning("Left to workers of another release, tried again in %d s: %s", wait, error)
+                logger.warning("Left to workers of another release, next try in %d s: %s", wait, error)
             return
-        logger.error("Kept as a dead letter, no worker that came has what it needs: %s", error)
+        logger.error("Became a dead letter, no worker has what it needs: %s", error)
         detail: dict[str, str | int] = {"url": error.url, error.kind: error.name, "error": str(error)}
         _, fresh = codec.passed_on(held.lease.body, times=0)  # a retry begins anew
         self._outbox.end(Bury(held.handle, OTHER_RELEASE, detail, fresh, held.lease.priority))
@@ -91,4 +91,4 @@ class Requeue:
     def _say_unstored(self, request: Request, error: CodecError) -> None:
         assert self._crawler.stats is not None
         self._crawler.stats.inc_value(names.RESTORED)
-        logger.warning("%s goes back as it was queued, without what was added to it since: %s", request, error)
+        logger.warning("%s is queued again in its original form, without what was added since: %s", request, error)

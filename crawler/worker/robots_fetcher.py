@@ -99,7 +99,7 @@ class RobotsFetcher:
             )
         )
         if kept and failing and not unreachable:
-            logger.warning("%s/robots.txt is there again after %.0f s", origin, failing)
+            logger.warning("%s/robots.txt is reachable again after %.0f s", origin, failing)
         return found if kept else None
 
     async def _answer(self, worker: Worker, host: str, origin: str) -> RobotsAnswer | None:
@@ -146,9 +146,7 @@ class RobotsFetcher:
             wait = min(wait, max(self._plan.unreachable - failing, 0.1))
         if not failing:
             what = f"it answers {found.status}" if found.status else "no answer"
-            logger.warning(
-                "%s/robots.txt cannot be reached (%s): its pages wait, next try in %.0f s", origin, what, wait
-            )
+            logger.warning("%s/robots.txt is unreachable (%s): its pages wait, next try in %.0f s", origin, what, wait)
         return CachedRobots(RobotsVerdict.LATER, found.status, round(1000 * wait), failing_ms=round(1000 * failing))
 
     async def _download(self, origin: str) -> Response:

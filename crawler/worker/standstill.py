@@ -119,7 +119,7 @@ class Standstill:
                 self._renew(sent_only=still >= self._start_within)
                 self._renewed = now
         except FrontierError as error:
-            logger.warning("Leases could not be renewed while the event loop stands still: %s", error)
+            logger.warning("Could not renew leases while the event loop is blocked: %s", error)
         self._looked = self._clock()
 
     def _look_often(self) -> None:
@@ -160,11 +160,11 @@ class Standstill:
             return
         self._warned.add(where)
         logger.warning(
-            "The event loop has stood still for %.0f s in %s. What was sent stays leased for up to %.0f s "
-            "(FRONTIER_HARD_CAP_SECONDS), what had not started goes back. Move long work to a thread: "
+            "The event loop has been blocked for %.0f s by %s. Requests on the wire stay leased for up to %.0f s "
+            "(FRONTIER_HARD_CAP_SECONDS), others are given back. Move long work into a thread: "
             "`await asyncio.to_thread(...)`",
             still,
-            where or "something that is no callback",
+            where or "code outside the callbacks",
             self._hard_cap,
         )
 

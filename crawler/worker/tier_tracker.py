@@ -157,7 +157,7 @@ class TierTracker:
 
         after = await self._outage.insist(lambda: self.tiers.learn(rule.group, lesson))
         if after.until_ms != before.until_ms:
-            logger.warning("%s is fetched by %s for %d s", rule.group, after.tier, after.term_ms / 1000)
+            logger.warning("%s is fetched with tier %s for %d s", rule.group, after.tier, after.term_ms / 1000)
         return after
 
     async def _tell_good(self) -> None:
@@ -170,9 +170,9 @@ class TierTracker:
 
     def _over_budget(self, spent: frozenset[Tier]) -> None:
         for tier in sorted(spent - self.tier_routing.spent):
-            logger.warning("The daily budget of %s is spent: what is queued for it waits until midnight UTC", tier)
+            logger.warning("The daily budget of tier %s is spent: its queue waits until midnight UTC", tier)
         for tier in sorted(self.tier_routing.spent - spent):
-            logger.warning("A new day: %s is fetched again", tier)
+            logger.warning("A new day: tier %s has budget again", tier)
         self.tier_routing.spent = spent
 
 

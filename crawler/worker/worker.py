@@ -172,7 +172,7 @@ class Worker:
             async with asyncio.timeout(seconds):
                 await self._give_back()
         except TimeoutError:
-            logger.error("Redis did not take in %g s what this worker had left to tell: its leases expire", seconds)
+            logger.error("Redis did not accept this worker's last reports within %g s: its leases will expire", seconds)
         self._name_lost(self.outbox.offers)
         await tasks.end(*self._tasks)
         with suppress(TimeoutError):
@@ -187,7 +187,7 @@ class Worker:
         seconds = self.maintenance.plan.close
         while not (scrapy_hooks.is_closing(engine) and self.outbox.stuck_for() > seconds):  # noqa: ASYNC110 - of a clock
             await asyncio.sleep(CLOSE_POLL_SECONDS)
-        logger.error("Redis has not answered for %g s: this worker closes, and leaves its leases to expire", seconds)
+        logger.error("Redis has not answered for %g s: closing this worker; its leases will expire", seconds)
         self.outbox.give_up()
 
     def _name_lost(self, lost: Sequence[Message]) -> None:
@@ -198,7 +198,7 @@ class Worker:
         self._crawler.stats.inc_value(names.START_LOST, len(lost))
         urls = [codec.url_of(message.body) for message in lost[:MOST_NAMED]]
         more = f" and {len(lost) - len(urls):,} more" if len(lost) > len(urls) else ""
-        logger.error("%d start URLs were not stored, push them again: %s%s", len(lost), ", ".join(urls), more)
+        logger.error("%d start URLs were not stored. Push them again: %s%s", len(lost), ", ".join(urls), more)
 
     async def _give_back(self) -> None:
         if self._leasing is not None:  # ends by itself now; a call cut off would leave leases that nobody knows
@@ -208,7 +208,7 @@ class Worker:
         self.prefetcher.give_back()
         for held in self.book.all():
             logger.error(
-                "Lease %s of %s is still held at the end: it expires by itself",
+                "Lease %s of %s is still held at the end and will expire",
                 held.handle[0],
                 held.lease.host,
             )
@@ -239,7 +239,7 @@ class Worker:
         if task.cancelled() or (error := task.exception()) is None:
             return
         unforeseen = None if isinstance(error, ShoalError) else error
-        logger.critical("This worker closes: %s", error, exc_info=unforeseen)
+        logger.critical("Closing this worker: %s", error, exc_info=unforeseen)
         self.outbox.give_up()
         engine = self._crawler.engine
         if engine is not None and not scrapy_hooks.is_closing(engine):

@@ -163,7 +163,7 @@ def test_paths_of_an_earlier_release_go_on_working_and_the_new_name_is_said(capl
     complete(settings := project(**old))
     for name in ("SCHEDULER", "SCHEDULER_QUEUE_CLASS", "DUPEFILTER_CLASS"):
         assert settings[name] == components.SCALARS[name]
-        assert f"{name} = {old[name]!r} has moved: name it {components.SCALARS[name]}" in caplog.text
+        assert f"{name} = {old[name]!r} has moved: use {components.SCALARS[name]}" in caplog.text
     places = settings.getdict("DOWNLOADER_MIDDLEWARES")
     assert places["crawler.middlewares.downloader.retry.RetryMiddleware"] == 540
     assert "crawler.middlewares.retry.RetryMiddleware" not in places

@@ -58,7 +58,7 @@ class RedisOutage(Outage):
 
     def gone(self, error: Exception) -> None:
         self._forget()
-        logger.warning("Redis does not answer (%s): waiting, nothing is lost", error)
+        logger.warning("Redis does not answer (%s): waiting; nothing is lost", error)
 
     def back(self, seconds: float) -> None:
         logger.warning("Redis answers again after %.1f s", seconds)

@@ -57,7 +57,7 @@ async def _loaded(client: Any) -> None:
             await client.ping()
         except BusyLoadingError:
             if not said:
-                logger.warning("Redis at %s is still loading its data: waiting", address(client))
+                logger.warning("Redis at %s is still loading its data, waiting", address(client))
             said = True
             await asyncio.sleep(LOADING_POLL_SECONDS)
         else:

@@ -27,8 +27,8 @@ class Damage:
             if name not in self._said:
                 self._said.add(name)
                 logger.error(
-                    "Redis held at %s what is none of ours: set aside in the hash %s, what it stood for is lost "
-                    "or begun anew. Does anybody else write there, or another program use this FRONTIER_KEY?",
+                    "Redis held a foreign value at %s: moved to the hash %s; what it stood for is lost "
+                    "or started anew. Does another program write there, or use this FRONTIER_KEY?",
                     name.decode(errors="backslashreplace"),
                     key,
                 )

@@ -84,7 +84,7 @@ class ProviderCalls:
         jittered = full_jitter(self._faults, REST_SECONDS, REST_MAX_SECONDS, random.uniform)
         self._rest_until = self._clock() + max(asked, jittered, 1.0)
         self._stats.inc_value(names.API_FAULTS.format(self.provider.name))
-        logger.warning("API %s is left alone for %.0f s: %s", self.provider.name, self.rest(), reason)
+        logger.warning("API %s is paused for %.0f s: %s", self.provider.name, self.rest(), reason)
         return ProviderDownError(reason)
 
     def _request(self, call: Call) -> Request:

@@ -136,7 +136,7 @@ class EgressProxy:
         self._stats.inc_value(names.BROWSER_REFUSED)
         if host not in shown.refused:  # a page may try as often as it likes, the log tells it once
             shown.refused.add(host)
-            logger.warning("A page in the browser asked for what it may not have: %s", error)
+            logger.warning("Refused a request of a page in the browser: %s", error)
 
     async def _dial(self, head: ProxyRequestHead, host: str, port: int, shown: Pass) -> Streams:
         if shown.upstream is None:

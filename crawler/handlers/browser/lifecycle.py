@@ -85,7 +85,7 @@ class BrowserLifecycle:
             async with self._change:
                 await self._change.wait_for(lambda: not self._open)
             self._stats.inc_value(names.BROWSER_RESTARTS.format(self._worn))
-            logger.info("The browser is replaced after %d pages: %s", self._served, self._worn)
+            logger.info("Replacing the browser after %d pages: %s", self._served, self._worn)
             await self._end()
         if self.browser is None:
             await self._launch()
@@ -123,7 +123,7 @@ class BrowserLifecycle:
         try:
             memory = await self._chromium.memory()
         except (TimeoutError, Error) as error:
-            logger.warning("The browser does not answer and is ended: %s", error)
+            logger.warning("The browser does not answer and is killed: %s", error)
             self.retire("hung")
             return
         self._stats.set_value(names.BROWSER_MEMORY, memory)

@@ -117,7 +117,7 @@ class ConditionalMiddleware:
     def _again(self, request: Request, why: str) -> Request:
         """*request* without conditions, under the same lease."""
         self._count(names.CONDITIONAL_REFETCHED.format(why))
-        logger.info("%s answers 304, but that is no answer (%s): it is asked for whole", request, why)
+        logger.info("%s answered 304, which cannot be used (%s): fetching the whole page", request, why)
         whole = request.replace(dont_filter=True)
         _without_conditions(whole)
         whole.headers["Cache-Control"] = "no-cache"
@@ -135,7 +135,7 @@ class ConditionalMiddleware:
         except ServiceError as error:
             self._count(names.CONDITIONAL_ERRORS)
             if self._clock() >= self._away_until:
-                logger.warning("Pages are asked for whole for %.0f s: %s", AWAY_SECONDS, error)
+                logger.warning("No conditional requests for %.0f s: %s", AWAY_SECONDS, error)
             self._away_until = self._clock() + AWAY_SECONDS
             return otherwise
 

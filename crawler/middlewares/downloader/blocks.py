@@ -70,7 +70,7 @@ class BlocksMiddleware:
         self._logged[told] = None
         if len(self._logged) > MOST_LOGGED:
             self._logged.popitem(last=False)
-        logger.warning("%s blocks us by %s (%s); said once for each host and vendor", host, vendor, words)
+        logger.warning("%s blocks us with %s (%s); logged once per host and vendor", host, vendor, words)
 
 
 def is_empty(response: Response, tier: str, *, any_status: bool = False) -> bool:

@@ -137,7 +137,7 @@ class SessionsMiddleware(CookiesMiddleware):
         self.crawler.stats.inc_value(names.COOKIES_SET, len(found.changed))
         if refused:
             self.crawler.stats.inc_value(names.COOKIES_REFUSED, refused)
-            logger.warning("%d cookies of %s are too long or too many to keep", refused, use.host)
+            logger.warning("Dropped %d cookies of %s: too long or too many", refused, use.host)
 
     def _debug_cookie(self, request: Request) -> None:
         if self.debug and (header := request.headers.get("Cookie")):

@@ -146,7 +146,7 @@ class ProxyMiddleware(HttpProxyMiddleware):
         while isinstance(chosen := await self._chooser.choose(request, pool), int):
             if pool.name not in self._exhausted:
                 self._exhausted.add(pool.name)
-                logger.warning("No proxy of pool %s can be used: its requests wait", pool.name)
+                logger.warning("No usable proxy in pool %s: its requests wait", pool.name)
             if self._book.of(request) is not None:
                 self._postpone(request, pool, chosen)
             if self._clock() > give_up_at:
@@ -176,7 +176,7 @@ class ProxyMiddleware(HttpProxyMiddleware):
             await self._blame(pool, other, "another one got an answer")
         _forget_tries(request)
         if await self._health.succeeded(pool.name, proxy):
-            logger.info("Proxy %s of pool %s is good again", proxy, pool.name)
+            logger.info("Proxy %s of pool %s works again", proxy, pool.name)
 
     async def _failed(self, request: Request, attempt: Attempt, found: Fault, why: str) -> Request | None:
         """The request's next try; None when the host is to be taken at its word."""
@@ -201,7 +201,7 @@ class ProxyMiddleware(HttpProxyMiddleware):
         aside_ms = await self._health.failed(pool.name, proxy, host, trial=trial)
         if aside_ms:
             self._crawler.stats.inc_value(names.PROXY_QUARANTINED.format(pool.name))
-            logger.warning("Proxy %s of pool %s is left alone for %d s: %s", proxy, pool.name, aside_ms / 1000, why)
+            logger.warning("Proxy %s of pool %s is quarantined for %d s: %s", proxy, pool.name, aside_ms / 1000, why)
         return aside_ms is not None
 
 

@@ -27,6 +27,6 @@ class RedirectMiddleware(ScrapyRedirectMiddleware):
             if isinstance(followed, Request):
                 urls.check(followed.url)
         except (ValueError, MessageError) as error:
-            logger.info("%s redirects to what cannot be fetched: %s", response, error)
+            logger.info("%s redirects to a URL that cannot be fetched: %s", response, error)
             return response
         return followed

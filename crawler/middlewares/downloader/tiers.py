@@ -64,9 +64,9 @@ class TiersMiddleware:
         if to is None:
             request.meta[TIER_STAYS] = stays
             self._crawler.stats.inc_value(names.TIER_REFUSED)
-            logger.info("%s stays in %s, because %s (%s)", request, at, stays, why)
+            logger.info("%s stays in tier %s because %s (%s)", request, at, stays, why)
             return response
-        logger.info("%s moves from %s to %s (%s)", request, at, to, why)
+        logger.info("%s moves from tier %s to tier %s (%s)", request, at, to, why)
         return _moved(request, to)
 
     def _failing(self, request: Request, response: Response, at: Tier) -> str:

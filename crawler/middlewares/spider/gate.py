@@ -51,7 +51,7 @@ class GateMiddleware:
         """Nothing comes of what was kept back; another page's, which a callback asked for, is the callback's error."""
         if not isinstance(exception, BlockedError) or exception.response is not response:
             return None
-        logger.info("%s is kept from the spider: %s", response, exception)
+        logger.info("%s was not passed to the spider: %s", response, exception)
         return ()
 
     def _pass(self, response: Response) -> None:

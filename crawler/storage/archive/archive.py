@@ -69,7 +69,7 @@ class Archive:
     async def open(self) -> None:
         """Take over what workers that are gone have left on this disk."""
         for file in await asyncio.to_thread(lambda: list(files.left(self._config.directory))):
-            logger.info("Archive file %s was left by a worker that is gone: it is finished now", file.name)
+            logger.info("Finishing archive file %s, left by a worker that is gone", file.name)
             self._finisher.finish(file, listed=False)
         self._task = asyncio.create_task(self._finisher.run())
 
@@ -90,7 +90,7 @@ class Archive:
         await self._finisher.drain(CLOSE_SECONDS)
         await tasks.end(self._task)
         if not self._finisher.idle:
-            logger.warning("Archive files are left in %s: the next worker there finishes them", self._config.directory)
+            logger.warning("Archive files remain in %s: the next worker there finishes them", self._config.directory)
             self._finisher.let_go()
 
     async def _flush(self, entries: Sequence[Submitted]) -> Sequence[str]:
@@ -133,7 +133,7 @@ class Archive:
                     used = {original.place.file for original in found.values()}
                     await self._index.files_used(list(used), datetime.now(UTC))
         except PyMongoError as error:
-            logger.info("The archive writes whole pages for a while, its index does not answer: %.200s", error)
+            logger.info("The archive's index does not answer, so all pages are archived for now: %.200s", error)
             self._no_lookups_until = time.monotonic() + LOOKUP_PAUSE_SECONDS
             return known, {}
         return known, latest
@@ -155,7 +155,7 @@ class Archive:
                     logger.error(words, self._config.directory, error.strerror or error)
                 await asyncio.sleep(0.02 + full_jitter(attempt, 0.1, RETRY_MAX_SECONDS, random.uniform))
         if attempt:
-            logger.warning("The archive in %s takes pages again", self._config.directory)
+            logger.warning("The archive in %s accepts pages again", self._config.directory)
             self._stats.set_value(names.ARCHIVE_AWAY, 0)
         for (one, record), place in zip(chosen, places, strict=True):
             self._written(one, record, place)

@@ -185,7 +185,7 @@ class Finisher:
             await self._store.delete(name)
             await self._index.forget(name)
             self._stats.inc_value(names.ARCHIVE_PRUNED)
-            logger.info("Archive file %s is deleted: last used %s, %d bytes", name, used_at, size)
+            logger.info("Deleted archive file %s: last used %s, %d bytes", name, used_at, size)
             total -= size
             deleted.add(name)
         return deleted

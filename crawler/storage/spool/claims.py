@@ -50,7 +50,7 @@ class Claim:
             except OSError as error:  # another user's: one file must not keep a worker from its own
                 if owner not in _unusable:
                     _unusable.add(owner)
-                    logger.warning("Files of %s in %s are not taken over: %s", owner, directory, error.strerror)
+                    logger.warning("Could not take over the files of %s in %s: %s", owner, directory, error.strerror)
                 continue
             if claim is not None:
                 if claim.files():

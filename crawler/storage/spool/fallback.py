@@ -64,7 +64,7 @@ class SpoolFallback:
         """Begin to store what waits; from now on this happens by itself."""
         if self.taken:
             found = usage(self._spool.directory)
-            logger.warning("%d bytes of items in %s wait to be stored: now they are", found.size, self._spool.directory)
+            logger.warning("Storing %d bytes of items that wait in %s", found.size, self._spool.directory)
         self._task = asyncio.create_task(self._run())
         self._count()
 
@@ -74,7 +74,7 @@ class SpoolFallback:
             await self._spool.append(entries)
         except SpoolFullError as error:
             if not self._full:
-                logger.error("%s. Items wait, no page is confirmed, until MongoDB stores again", error)
+                logger.error("%s. Items wait, and no page is acknowledged, until MongoDB stores again", error)
             self._full = True
             self._count()
             return False
@@ -118,7 +118,7 @@ class SpoolFallback:
             await self._spool.done_with(path, keep=bool(file.damage))
             self._count()
         if total:
-            logger.warning("Stored %d entries of the spool", total)
+            logger.warning("Stored %d entries from the spool", total)
         return total
 
     async def again(self, path: Path) -> int:

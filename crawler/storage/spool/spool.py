@@ -96,7 +96,7 @@ class Spool:
             await asyncio.to_thread(_set_aside if keep else _delete, path)
         except OSError as error:
             self._stuck.add(path)
-            logger.error("%s is stored but cannot be put away (%s): it is left alone", path, error.strerror)
+            logger.error("%s is stored but cannot be removed (%s): it stays there", path, error.strerror)
 
     def _files(self, claim: Claim) -> list[Path]:
         return [path for path in claim.files() if path not in self._stuck]

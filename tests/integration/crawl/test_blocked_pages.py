@@ -54,7 +54,7 @@ async def test_it_ends_as_a_dead_letter_that_refers_to_what_came(
         id_: entry["url"] for id_, entry in kept.items()
     }
     assert all(entry["failed"].startswith("blocked: ") for entry in kept.values())
-    assert "is kept from the spider" in log
+    assert "was not passed to the spider" in log
     if keep == "all":
         done = fleet.runner.run("reparse", "walk", *fleet.options(ARCHIVE_DIR=str(tmp_path / "archive")))
         assert done.returncode == 0, done.stderr

@@ -61,4 +61,4 @@ async def test_pages_of_a_dead_host_are_given_up_after_a_term_and_come_back_when
         status, log = await ended(worker)
     assert status == 0, log
     assert (left.states, left.in_flight) == ({"done": PAGES + 1}, 0)
-    assert "127.0.0.1 has not worked for" in log
+    assert "127.0.0.1 has been down for" in log

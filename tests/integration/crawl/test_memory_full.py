@@ -173,11 +173,11 @@ async def test_start_urls_that_find_no_room_are_named_and_the_exit_status_tells(
         urls = tops(site)
         given = ["-a", f"urls={' '.join(urls)}"]
         worker: Forked = fleet.runner.fork("crawl", "starting", *fleet.options(), *given)
-        await said(worker, "The frontier takes no new start URLs (refused/memory)")
+        await said(worker, "The frontier refuses new start URLs (refused/memory)")
         worker.send_signal(signal.SIGTERM)
         status, log = await ended(worker)
     assert status == 1
-    assert f"{PARENTS} start URLs were not stored, push them again: " in log
+    assert f"{PARENTS} start URLs were not stored. Push them again: " in log
     assert all(url in log for url in urls)
     assert count(log, "frontier/start_requests_lost") == PARENTS
 
@@ -197,4 +197,4 @@ async def test_a_worker_that_closes_waits_for_redis_no_longer_than_it_may(fleet:
             _, log = await ended(worker, seconds=40)  # without a bound: for as long as Redis is away
         finally:
             server.thaw()
-    assert "Redis did not take in 1 s what this worker had left to tell: its leases expire" in log
+    assert "Redis did not accept this worker's last reports within 1 s: its leases will expire" in log

@@ -160,7 +160,7 @@ async def test_pages_that_cannot_be_read_are_named_and_the_others_are_parsed(
         shown = shop.reparse(status=1)
     assert "6 pages parsed again" in shown
     assert "5 pages are damaged in the archive" in shown
-    assert shop.said.count("An archived page is not parsed") == 5
+    assert shop.said.count("An archived page was not parsed") == 5
     assert all(one["url"] in shop.said for one in (flipped, moved, swapped, unplaced, timeless))
     assert sorted(brand or "" for brand in await brands(mongo_database)) == [""] * 5 + ["Acme"] * 5
 

@@ -170,7 +170,7 @@ async def test_a_file_that_cannot_be_reached_makes_its_pages_wait_and_nobody_els
     assert count(log, "robots/unreachable") == 2
     assert count(log, "robots/postponed") >= 4
     assert log.count("its pages wait") == 1, "said once"
-    assert "is there again after" in log
+    assert "is reachable again after" in log
     assert "frontier/dead" not in log, "a page that waited was not charged"
 
 

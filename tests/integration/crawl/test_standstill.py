@@ -58,7 +58,7 @@ async def test_pages_of_a_worker_that_stands_still_are_fetched_and_stored_once(f
     assert count(log, "item_scraped_count") + count(other_log, "item_scraped_count") == 8
     assert alive == {200}
     assert (
-        len(re.findall(r"The event loop has stood still for \d+ s in StandingSpider.parse \(spiders.py:\d+\)", log))
+        len(re.findall(r"The event loop has been blocked for \d+ s by StandingSpider.parse \(spiders.py:\d+\)", log))
         == 1
     )
     assert count(log, "frontier/standstills") == 1

@@ -85,7 +85,7 @@ async def test_pages_that_fail_are_fetched_by_the_browser_and_so_is_then_the_hos
     assert count(log, "tiers/requests/http") == len(plainly(site))
     known = await learned(fleet)
     assert known.tier == "browser"
-    assert log.count("is fetched by browser") == 1
+    assert log.count("is fetched with tier browser") == 1
 
 
 @pytest.mark.parametrize("site", [CHALLENGE], indirect=True)
@@ -101,7 +101,7 @@ async def test_each_pool_does_its_part(fleet: Fleet, site: Site, mongo_database:
     assert count(plain, "tiers/requests/browser") == count(browser, "tiers/requests/http") == 0
     assert count(browser, "tiers/requests/browser") == 10
     assert count(plain, "blocks/cloudflare") == len(plainly(site)) >= 3
-    assert plain.count("blocks us by cloudflare") == 1
+    assert plain.count("blocks us with cloudflare") == 1
 
 
 @pytest.mark.parametrize("site", [SHELL], indirect=True)
@@ -175,7 +175,7 @@ async def test_what_waits_for_a_spent_tier_waits_for_the_next_day(fleet: Fleet, 
     assert status == 0
     assert 4 <= left.counters.done < 8  # what was fetched until the worker heard of it
     assert left.counters.done + left.counters.backlog + left.counters.dead == 10
-    assert "The daily budget of browser is spent" in log
+    assert "The daily budget of tier browser is spent" in log
 
 
 @pytest.mark.parametrize("site", [SHELL], indirect=True)

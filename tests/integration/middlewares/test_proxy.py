@@ -118,7 +118,7 @@ async def test_every_page_comes_in_while_a_proxy_dies_and_nothing_leaks(
     assert count(log, "frontier/retried") == 0
     assert count(log, "proxy/requests/homes") == 20 + count(log, "proxy/failures/homes")
     assert count(log, "proxy/received_bytes/homes") > 20 * 100
-    assert f"Proxy {dying.name} of pool homes is left alone" in log
+    assert f"Proxy {dying.name} of pool homes is quarantined" in log
     everything = b"".join(seen).decode()
     assert "/19" in everything, "what was queued was seen"
     assert "proxies:homes" in everything
@@ -148,7 +148,7 @@ async def test_proxies_that_fail_in_every_way_cost_no_page_and_no_retry(
     assert sorted(site.requested) == sorted(PAGES)
     assert await mongo_database["pages"].count_documents({}) == 12
     assert count(log, "proxy/failures/homes") >= 5
-    assert "is left alone" in log
+    assert "is quarantined" in log
     assert PASSWORD not in log
 
 
@@ -183,9 +183,9 @@ async def test_while_no_proxy_works_requests_wait_and_then_go_on(
     assert left.states == {"done": 12}
     assert await mongo_database["pages"].count_documents({}) == 12
     assert count(log, "proxy/postponed/homes") >= 2
-    lines = log.count("No proxy of pool homes can be used")
+    lines = log.count("No usable proxy in pool homes")
     assert 1 <= lines <= 2 * count(log, "proxy/quarantined/homes"), "once for all requests, and once for each trial"
-    assert f"Proxy 127.0.0.1:{port} of pool homes is good again" in log
+    assert f"Proxy 127.0.0.1:{port} of pool homes works again" in log
 
 
 async def test_the_pools_file_may_change_while_the_crawl_runs(fleet: Fleet, tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ async def test_an_outage_costs_time_and_no_items(
     assert set(brakes) == {""}
     said = [one.getMessage() for one in caplog.records]
     assert sum("does not store" in line for line in said) == 1
-    assert sum("Stored 203 entries of the spool" in line for line in said) == 1
+    assert sum("Stored 203 entries from the spool" in line for line in said) == 1
 
 
 async def test_the_next_worker_stores_what_a_killed_one_left(
@@ -167,7 +167,7 @@ async def test_files_that_cannot_be_taken_over_are_named_once_and_left(
         (claim,) = Claim.abandoned(tmp_path)
         assert [path.name for path in claim.files()] == ["1-1-000001.spool"]
         claim.release()
-    assert caplog.text.count("Files of 0-1 in") == 1
+    assert caplog.text.count("Could not take over the files of 0-1 in") == 1
 
 
 async def test_older_spooled_state_does_not_replace_a_newer_one(

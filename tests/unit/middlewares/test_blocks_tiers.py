@@ -189,7 +189,7 @@ async def test_each_host_and_vendor_is_said_once(caplog: pytest.LogCaptureFixtur
         for _ in range(3):
             await crawl.answer(crawl.leased(), CHALLENGE)
     assert [record.getMessage().partition(" (")[0] for record in caplog.records] == [
-        "a.example blocks us by cloudflare"
+        "a.example blocks us with cloudflare"
     ]
     assert crawl.stat("blocks/cloudflare") == 3
 

@@ -303,8 +303,8 @@ async def test_it_sends_by_itself_while_it_runs(desk: Desk) -> None:
 @pytest.mark.parametrize(
     ("answer", "stat", "words"),
     [
-        (30_000, "frontier/breaker_opened", "a.example does not work: no worker visits it for 30 s"),
-        (-1, "frontier/breaker_closed", "a.example works again"),
+        (30_000, "frontier/breaker_opened", "Circuit breaker opened for a.example: paused 30 s, then one probe"),
+        (-1, "frontier/breaker_closed", "Circuit breaker closed for a.example: it answers again"),
     ],
 )
 async def test_what_becomes_of_a_hosts_breaker_is_counted_and_logged_once(

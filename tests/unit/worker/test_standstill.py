@@ -133,7 +133,7 @@ def test_it_warns_and_counts_once(bench: Bench, caplog: pytest.LogCaptureFixture
     bench.passes(100)
     lines = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
     assert len(lines) == bench.counted == 1
-    assert lines[0].startswith("The event loop has stood still for 20 s in something that is no callback")
+    assert lines[0].startswith("The event loop has been blocked for 20 s by code outside the callbacks")
 
 
 def test_a_process_that_stood_still_as_a_whole_is_no_blocked_loop(bench: Bench) -> None:

@@ -34,7 +34,7 @@ async def test_it_is_waited_for_and_that_is_said_once(
         await server_check._loaded(server)
 
     assert not server.refusals
-    assert caplog.messages == ["Redis at redis.example:6379 is still loading its data: waiting"]
+    assert caplog.messages == ["Redis at redis.example:6379 is still loading its data, waiting"]
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ async def test_a_provider_that_fails_is_left_alone_and_its_key_untold(
     assert len(api.fetched) == 1
     assert 0.5 < provider.rest() <= 5
     assert provider._stats.get_value(names.API_FAULTS.format("acme")) == 1
-    assert "is left alone" in caplog.text
+    assert "is paused for" in caplog.text
     assert KEY not in caplog.text + str(error.value) + repr(error.value.__cause__)
     assert error.value.__suppress_context__ == isinstance(outcome, Exception)
 
