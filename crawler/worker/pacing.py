@@ -198,11 +198,9 @@ class Pacer:
             turn.held.reported = True
         status = response.status if response is not None else 0
         wait_ms = _retry_after_ms(response)
-        again = request is not None and bool(request.meta.get(COMPLAINED))
         if (held := self._book.of(request)) is not None:
             held.status = status
-        if status in PUSH_BACK and request is not None:
-            request.meta[COMPLAINED] = True
+        again = self._complained(request, status)
         if status in PUSH_BACK:
             self._rest(turn.host, max(wait_ms / 1000, REST_SECONDS))
         self._outbox.report(
@@ -252,6 +250,15 @@ class Pacer:
         )
         if rest_ms < 0:
             self._outbox.breakers.opened(group, -rest_ms)
+
+    def _complained(self, request: Request | None, status: int) -> bool:
+        """Whether *request* had met a complaint before; notes one that *status* is."""
+        if request is None:
+            return False
+        before = bool(request.meta.get(COMPLAINED))
+        if status in PUSH_BACK:
+            request.meta[COMPLAINED] = True
+        return before
 
     def _rest(self, host: str, seconds: float) -> None:
         now = self._clock()

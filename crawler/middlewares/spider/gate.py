@@ -8,38 +8,26 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
-from typing import Any, Self
+from typing import Any
 
-from scrapy.crawler import Crawler
-from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 
 from crawler.errors import BlockedError
 from crawler.meta import ALLOW_BLOCKED
 from crawler.middlewares.downloader.blocks import SHELL, is_empty
+from crawler.middlewares.spider.fleet import FleetMiddleware
 from crawler.policy.failures import FailureClass
 from crawler.policy.tiers import TIERS
 from crawler.worker.access import worker_of
-from crawler.worker.scheduler import in_use
 
 logger = logging.getLogger(__name__)
 
 
-class GateMiddleware:
+class GateMiddleware(FleetMiddleware):
     """Raises BlockedError instead of calling the callback; an errback gets it, as it gets HttpError.
 
     Between Scrapy's HttpErrorMiddleware, which has its say on other statuses first, and the callback.
     """
-
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        """Off where the spider does not use the shared frontier."""
-        if not in_use(crawler.settings):
-            raise NotConfigured
-        return cls(crawler)
 
     def process_spider_input(self, response: Response) -> None:
         """Raises BlockedError for what is no page."""
