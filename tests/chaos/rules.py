@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Final
@@ -35,8 +35,8 @@ class Stricter:
     ended: float
 
 
-async def state(frontier: Frontier, fleet: Fleet, delay: float) -> Stricter | None:
-    """Let one join and be killed; None when it did not come to work."""
+async def state(frontier: Frontier, fleet: Fleet, delay: float, joined: Callable[[], None]) -> Stricter | None:
+    """Let one join, which *joined* is told, and be killed; None when it did not come to work."""
     worker = fleet.add(STRICT)
     began = ended = 0.0
     joining = time.monotonic() + JOIN_SECONDS
@@ -47,6 +47,7 @@ async def state(frontier: Frontier, fleet: Fleet, delay: float) -> Stricter | No
             names = []
         if any(name.rsplit("-", 2)[1] == str(worker.pid) for name in names):
             began, joining = began or time.time(), time.monotonic() + JOIN_SECONDS
+            joined()
         if began and worker.status is None:
             ended = time.time()
         await asyncio.sleep(POLL_SECONDS)

@@ -65,6 +65,8 @@ class Run:
         self._said = 0.0
         self._filling = False
         self._ruling = False
+        self._seeds = self._plan.start_urls[::-1]
+        self._held_back = len(self._seeds) // 2 if options.rules else 0  # there is work left under the stricter rules
         self._strict_delay = rules.TIMES * options.delay
 
     def run(self) -> Result:
@@ -141,26 +143,23 @@ class Run:
             empties=given.empties,
             rules=given.rules,
         )
-        seeds = self._plan.start_urls[::-1]
         began = time.monotonic()
         while True:
             self._check(fleet, time.monotonic() - began)
             try:
-                if not (seeds or events or self._filling or self._ruling) and await self._empty(frontier):
+                if not (self._seeds or events or self._filling or self._ruling) and await self._empty(frontier):
                     break
-                await self._step(fleet, frontier, seeds, events, time.monotonic() - began)
+                await self._step(fleet, frontier, events, time.monotonic() - began)
             except (RedisError, OSError):  # it was killed here, and is on its way back
                 self._say("Redis is away")
             await asyncio.sleep(POLL_SECONDS)
         self._result.seconds = time.monotonic() - began
 
-    async def _step(
-        self, fleet: Fleet, frontier: Frontier, seeds: list[str], events: list[trouble.Event], seconds: float
-    ) -> None:
+    async def _step(self, fleet: Fleet, frontier: Frontier, events: list[trouble.Event], seconds: float) -> None:
         """One start URL more, so that workers die while they read them, too; and what is due by now."""
-        if seeds:
-            await frontier.client.rpush(SEEDS_KEY, seeds[-1])
-            seeds.pop()
+        if len(self._seeds) > self._held_back:
+            await frontier.client.rpush(SEEDS_KEY, self._seeds[-1])
+            self._seeds.pop()
         self._spooled()
         total = (await frontier.inspection.stats("chaos")).total
         due = events and total.done >= events[0].share * len(self._plan.expected)
@@ -231,10 +230,14 @@ class Run:
 
     async def _change_rules(self, fleet: Fleet, frontier: Frontier) -> None:
         try:
-            if stated := await rules.state(frontier, fleet, self._strict_delay):
+            if stated := await rules.state(frontier, fleet, self._strict_delay, self._hold_nothing_back):
                 self._result.stricter.append(stated)
         finally:
             self._ruling = False
+            self._hold_nothing_back()
+
+    def _hold_nothing_back(self) -> None:
+        self._held_back = 0
 
     def _kill_mongo(self) -> None:
         self._result.mongo_kills += trouble.kill_server(self._home / "services", "mongodb")
@@ -243,7 +246,8 @@ class Run:
         """Empty Redis, and push the start URLs again."""
         await frontier.client.flushall()
         self._result.emptied.append(time.time())
-        await frontier.client.rpush(SEEDS_KEY, *self._plan.start_urls)
+        pushed = self._plan.start_urls[: len(self._plan.start_urls) - len(self._seeds)]
+        await frontier.client.rpush(SEEDS_KEY, *pushed)
         return True
 
     def _check(self, fleet: Fleet, seconds: float) -> None:

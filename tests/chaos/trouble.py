@@ -58,7 +58,7 @@ def schedule(
     events.append(Event(DEPLOYED_AT, "deploy"))
     events += [Event(rng.uniform(0.15, 0.5), "fill") for _ in range(fills)]
     events += [Event(rng.uniform(0.15, 0.4), "empty") for _ in range(empties)]
-    events += [Event(rng.uniform(0.3, 0.6), "rules") for _ in range(rules)]
+    events += [Event(rng.uniform(0.1, 0.25), "rules") for _ in range(rules)]
     return sorted(events, key=lambda event: event.share)
 
 
