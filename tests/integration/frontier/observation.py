@@ -96,6 +96,7 @@ class Observation:
     early: int = 0  # requests queued before the end of their host's list
     counters: dict[tuple[str, str], Counter[str]] = field(default_factory=dict)
     seen: dict[tuple[str, str], set[int]] = field(default_factory=dict)
+    down: dict[str, float] = field(default_factory=dict)  # since when a host's breaker has been open
     gone: set[int] = field(default_factory=set)
     dead_fingerprints: Counter[tuple[str, int]] = field(default_factory=Counter)
     twice: list[int] = field(default_factory=list)  # ids found in more than one place
@@ -119,6 +120,7 @@ def _pairs(flat: list[bytes]) -> list[tuple[bytes, bytes]]:
 
 
 def _read_hosts(seen: Observation, keys: dict[str, Any]) -> None:
+    seen.down = {key.partition(":")[2]: float(value) for key, value in keys.items() if key.startswith("down:")}
     for host, raw in _pairs(keys.get("hosts", [])):
         values = dict(zip(HOST_FIELDS, HOST.unpack_from(raw), strict=True))
         seen.hosts[host.decode()] = {**values, "streams": sorted(raw[HOST.size :].decode().split())}

@@ -607,6 +607,7 @@ def check_leases(seen: Observation, model: Model) -> None:
 
 
 def check_hosts(seen: Observation, model: Model) -> None:
+    assert seen.down == {name: host.down for name, host in model.hosts.items() if host.down is not None}
     names = set(HOST_FIELDS) - {"lead"}  # an ordering hint, which has tests of its own
     for name, stored in seen.hosts.items():
         expected = model.hosts[name]
