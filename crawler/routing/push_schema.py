@@ -79,7 +79,7 @@ def callbacks(spider: type[Spider]) -> list[str]:
 
 
 def _is_base(cls: type) -> bool:
-    return cls.__module__ in {"crawler.spiders.base", "crawler.spiders.apart"}
+    return cls.__module__ in {"crawler.spiders.base", "crawler.spiders.reading"}
 
 
 def external_meta(meta: Mapping[str, Any]) -> dict[str, Any]:
