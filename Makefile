@@ -6,7 +6,7 @@ STAMP := .venv/.installed
 RUN := $(or $(wildcard $(STAMP)),.venv/.installed-run)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo shop test lint format bench bench-storage extraction blocks bench-reparse docs clean chaos bench-fairness bench-pace bench-handlers bench-frontier bench-engine mutants compat
+.PHONY: help setup lock demo shop test lint format bench bench-storage extraction blocks bench-reparse docs clean chaos bench-fairness bench-pace bench-handlers bench-frontier bench-engine bombs mutants compat
 
 help:  ## Show the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -92,6 +92,9 @@ bench-pace: $(STAMP)  ## What sites allow and what they get: limits, block pages
 
 bench-frontier: $(STAMP)  ## The frontier beside scrapy-redis: Redis CPU, requests/s, bytes per URL; writes docs/benchmarks-frontier.md
 	@$(BIN)/python -m benchmarks.frontier $(ARGS)
+
+bombs: $(STAMP)  ## Every hostile page of the corpus; `make test` tries a fifth of them
+	@BOMBS=all $(BIN)/python -m pytest -q --timeout 600 tests/unit/extraction/test_bombs.py $(ARGS)
 
 mutants: $(STAMP)  ## Plant faults in the Lua scripts: the tests must find each of them
 	@$(BIN)/python -m tests.mutants $(ARGS)

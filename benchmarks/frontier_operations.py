@@ -50,7 +50,7 @@ class Operations:
             "bury": lambda: self._one_by_one(lambda one: frontier.bury(*one, reason="benchmark")),
             "retry_dead": self._retry,
             "drop_dead": self._drop,
-            "take": self._take,
+            "reserve_slot": self._reserve_slot,
             "crawl_delay": lambda: self._repeat(
                 lambda at: frontier.robots.crawl_delay(f"robots-{at}.example", f"https://robots-{at}.example", 1)
             ),
@@ -125,11 +125,11 @@ class Operations:
     async def _drop(self) -> None:
         await self._frontier.dead.drop(await self._dead())
 
-    async def _take(self) -> None:
+    async def _reserve_slot(self) -> None:
         for at in range(self._calls):
-            take = await self._frontier.reserve_slot(f"media-{at}.example", worker="benchmark")
-            assert take.token is not None
-            await self._frontier.report([_answer(take.token)])
+            slot = await self._frontier.reserve_slot(f"media-{at}.example", worker="benchmark")
+            assert slot.token is not None
+            await self._frontier.report([_answer(slot.token)])
 
     async def _reap(self) -> None:
         """Workers that die with what they hold: leases too short to be renewed."""

@@ -21,7 +21,7 @@ from crawler.errors import ServiceError
 def test_another_platform_is_told_what_to_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
     monkeypatch.setattr(platform, "machine", lambda: "arm64")
-    monkeypatch.setattr(joining, "_members", {})
+    monkeypatch.setattr(joining, "_joined", {})
     with pytest.raises(ServiceError) as caught:
         ensure(tmp_path, mongodb=False)
     assert "built for Linux on x86-64, and this is darwin on arm64" in str(caught.value)
