@@ -11,8 +11,11 @@ from typing import Any
 from scrapy import Request
 from scrapy.http import Response, TextResponse
 
+from crawler.extraction import Document
 from crawler.items import PageItem
 from crawler.spiders.base import FrontierSpider
+from crawler.spiders.pages import PagesSpider
+from crawler.spiders.reading import Reading
 from crawler.worker.scheduler import Scheduler
 
 
@@ -137,3 +140,19 @@ class StandingSpider(FrontierSpider):
         if response.url.endswith("/stand"):
             time.sleep(self.seconds)
         yield {"url": response.url}
+
+
+def hungry(document: Document) -> None:
+    """A reading that takes more memory than any page may."""
+    bytes(1 << 30)
+
+
+class HungrySpider(PagesSpider):
+    """`pages`, for which one page is more than a parser can stand."""
+
+    name = "hungry"
+
+    def reading(self, response: TextResponse) -> Reading:
+        if response.url.endswith("/huge"):
+            return Reading(hungry, Document(response.text, response.url), ())
+        return super().reading(response)

@@ -128,7 +128,7 @@ def test_valkey_runs_on_the_allocator_it_is_given(use: Use, data_dir: Path) -> N
 
 
 def test_a_taken_port_is_left_to_its_owner(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(joining, "_members", {})
+    monkeypatch.setattr(joining, "_joined", {})
     with socket.socket() as owner:
         owner.bind(("127.0.0.1", 0))
         owner.listen()
@@ -140,7 +140,7 @@ def test_a_taken_port_is_left_to_its_owner(data_dir: Path, monkeypatch: pytest.M
 
 
 def test_a_free_preferred_port_is_used(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(joining, "_members", {})
+    monkeypatch.setattr(joining, "_joined", {})
     free = free_port()
     member = joining.enter(replace(VALKEY, preferred_port=free), data_dir, preferred_port=True)
     assert member.wait() == f"redis://127.0.0.1:{free}/0"

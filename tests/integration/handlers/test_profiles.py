@@ -162,7 +162,7 @@ def test_without_the_extra_a_domain_that_asks_for_it_stops_the_start(
 async def test_a_worker_crawls_a_site_that_way(fleet: Fleet, domains: str, tls: ssl.SSLContext) -> None:
     with Site({"/1": Page(), "/2": Page()}, tls=tls) as site:
         await fleet.push(*map(site.url, site.pages), delay_ms=300, cap=1)
-        worker = fleet.start(DOMAINS_FILE=domains, DOWNLOAD_VERIFY_CERTIFICATES=False)
+        worker = fleet.start(DOMAINS_FILE=domains, DOWNLOAD_VERIFY_CERTIFICATES=False, DOWNLOAD_DELAY=0.3)
         status, log = await ended(worker)
         left = await fleet.left()
     assert status == 0, log

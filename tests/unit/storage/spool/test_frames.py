@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import zlib
+from itertools import takewhile
 from pathlib import Path
 
 import bson
@@ -74,6 +75,11 @@ def remove(whole: bytes, at: int, by: int) -> bytes:
     return whole[:at] + whole[at + by :]
 
 
+def alike(one: bytes, other: bytes) -> int:
+    """How many bytes both begin with."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+
+
 @pytest.mark.parametrize("form", FORMS)
 @given(payloads=PAYLOADS.filter(bool), damage=st.sampled_from([flip, zero, insert, remove]), data=st.data())
 def test_whatever_is_done_to_some_bytes_the_other_frames_are_read(
@@ -84,6 +90,9 @@ def test_whatever_is_done_to_some_bytes_the_other_frames_are_read(
     at, by = data.draw(st.integers(0, len(whole) - 1)), data.draw(st.integers(1, 60))
     changed = damage(whole, at, by)
     hit = at + 1 if damage is flip else at if damage is insert else at + by
+    # The same bytes may come of damage elsewhere: a zero less here, or a zero less in the frame that follows.
+    at = min(at, len(whole) - alike(whole[::-1], changed[::-1]))
+    hit = max(hit, alike(whole, changed))
     safe = [one for one, (start, end) in zip(payloads, spans, strict=True) if end <= at or start >= hit]
     found, gaps = parts(changed)
     assert set(safe) <= set(found)
