@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from typing import Any
 
 import pytest
 
@@ -56,9 +57,12 @@ async def test_rules_changed_in_mid_crawl_hold_for_what_is_queued_and_end_with_t
     """Short form of a rollout: a worker with a longer delay joins, and is killed."""
     with Site({f"/{number}": Page() for number in range(600)}) as site:
         await fleet.push(*map(site.url, site.pages), cap=1)
-        lax = fleet.start(DOWNLOAD_DELAY=0.1, CONCURRENT_REQUESTS_PER_DOMAIN=1)
+        short: dict[str, Any] = {"CONCURRENT_REQUESTS_PER_DOMAIN": 1}
+        # What the killed worker held keeps the host for as long.
+        short |= {"FRONTIER_LEASE_SECONDS": 6, "FRONTIER_START_WITHIN_SECONDS": 2}
+        lax = fleet.start(DOWNLOAD_DELAY=0.1, **short)
         await site.asked(10)
-        strict = fleet.start(DOWNLOAD_DELAY=1, CONCURRENT_REQUESTS_PER_DOMAIN=1)
+        strict = fleet.start(DOWNLOAD_DELAY=1, **short)
         await fleet.workers(2)
         began = len(site.received) + 2  # one may have been on its way to the wire
         await site.asked(began + 4)
