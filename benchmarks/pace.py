@@ -27,6 +27,7 @@ from crawler.frontier.config import FrontierConfig
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Message
 from crawler.routing import codec
+from demo.arguments import whole
 from tests.integration.crawl.spiders import WalkSpider
 
 DOCUMENT: Final = Path(__file__).resolve().parent.parent / "docs" / "benchmarks-pace.md"
@@ -203,7 +204,7 @@ def main() -> int:
     parser.add_argument("--warm", type=float, default=WARM_SECONDS)
     parser.add_argument("--short", action="store_true", help="the telling cases only")
     parser.add_argument(
-        "--at-once", type=int, default=1, help="cases side by side, as many as the machine has room for"
+        "--at-once", type=whole(1), default=1, help="cases side by side, as many as the machine has room for"
     )
     given = parser.parse_args()
     rows = ["| case | cap | workers | good pages/s | refused |", "|---|---|---|---|---|"]
