@@ -1,9 +1,15 @@
-"""Currency symbols and codes -> ISO 4217; the page's country decides about the symbols that many share."""
+"""Currency symbols and codes -> ISO 4217; the page's country decides about the symbols that many share.
+
+The symbols are data: `currencies.toml`.
+"""
 
 from __future__ import annotations
 
 import re
-from typing import Final
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from crawler.caches import cached
@@ -11,96 +17,94 @@ from crawler.policy.validation import CURRENCIES
 
 THREE_DECIMALS: Final = frozenset(("BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"))
 NO_DECIMALS: Final = frozenset(("CLP", "COP", "HUF", "IDR", "ISK", "JPY", "KRW", "PYG", "VND", "XAF", "XOF"))
+MAX_BESIDE: Final = 16  # characters beside a number that are looked at
 
-# A code and the symbols (in lower case) that mean it everywhere.
-_SYMBOL_LIST = """
-EUR € euro euros | PLN zł zl | CZK kč | RUB ₽ | THB ฿ บาท | NGN ₦ | UAH ₴ грн | PHP ₱ | BDT ৳ | LAK ₭
-ILS ₪ ש"ח ש״ח nis | KHR ៛ | KRW ₩ 원 | VND ₫ đ vnđ | CRC ₡ | PYG ₲ | MNT ₮ | GEL ₾ | AMD ֏ դր
-KZT ₸ тңг | INR ₹ | TRY ₺ tl | AZN ₼ ман | GHS ₵ gh₵ | RSD дин | JPY 円 | IDR rp
-MYR rm | BRL r$ | PEN s/ s/. | CHF sfr | USD us$ | CAD ca$ cad$ | AUD au$ a$ | NZD nz$ | HKD hk$
-TWD nt$ nt | SGD s$ sg$ | MXN mx$ | ARS ar$ | CLP cl$ | COP co$ | DOP rd$ | TTD tt$ | JMD j$ | BBD bds$
-MOP mop$ | NAD n$ | UYU $u | CNY cn¥ 人民币 | AED د.إ درهم | SAR ر.س | QAR ر.ق | KWD د.ك | EGP ج.م جنيه
-"""
-
-# A symbol that several countries use -> {country of the page: code}; "" stands for any other country.
-_DOLLAR: Final = {
-    "": "USD", "au": "AUD", "ca": "CAD", "nz": "NZD", "hk": "HKD", "tw": "TWD", "sg": "SGD", "mx": "MXN",
-    "ar": "ARS", "cl": "CLP", "co": "COP", "uy": "UYU", "jm": "JMD", "tt": "TTD", "bb": "BBD", "bs": "BSD",
-    "bz": "BZD", "do": "DOP", "fj": "FJD", "na": "NAD",
-}  # fmt: skip
-_KRONA: Final = {"se": "SEK", "no": "NOK", "dk": "DKK", "is": "ISK", "fo": "DKK"}
-_POUND: Final = {"": "GBP", "eg": "EGP", "lb": "LBP", "gi": "GIP"}
-_RUPEE: Final = {"": "INR", "pk": "PKR", "lk": "LKR", "np": "NPR", "mu": "MUR"}
-_YEN: Final = {"": "JPY", "cn": "CNY"}
-_YUAN: Final = {"": "CNY", "tw": "TWD", "hk": "HKD"}
-_RIAL: Final = {"": "SAR", "ir": "IRR", "om": "OMR", "qa": "QAR", "ye": "YER"}
-_ROUBLE: Final = {"": "RUB", "by": "BYN"}
-_SHARED: Final[dict[str, dict[str, str]]] = {
-    "$": _DOLLAR, "kr": _KRONA, "£": _POUND, "₤": _POUND, "rs": _RUPEE,
-    "₨": _RUPEE, "¥": _YEN, "￥": _YEN, "元": _YUAN, "﷼": _RIAL, "ريال": _RIAL, "руб": _ROUBLE, "р": _ROUBLE,
-    "lei": {"": "RON", "md": "MDL"}, "c$": {"": "CAD", "ni": "NIO"}, "fr": {"ch": "CHF", "li": "CHF"},
-    "ft": {"hu": "HUF"}, "r": {"za": "ZAR"}, "din": {"rs": "RSD"},
-}  # fmt: skip
-
-# Symbols with signs in them, then single characters that stand inside runs of letters (99元起), then words.
-_TOKEN = re.compile(
-    r"[^\W\d_]{0,3}\$u?|gh₵|cn¥|[€₽฿₦₴₱৳₭₪៛₩원₫₡₲₮₾֏₸₹₺₼₵円元£₤¥￥₨﷼]"
-    r"|ש[\"״]ח|s/\.?|د\.إ|ر\.س|ر\.ق|د\.ك|ج\.م|[^\W\d_]+",
-    re.IGNORECASE,
+_DATA: Final[dict[str, Any]] = tomllib.loads(
+    Path(__file__).with_suffix(".toml").read_text("utf-8")  # a part of the program, read once with it
 )
-_CODES_IN_PROSE = (
-    "aud",
-    "cad",
-    "chf",
-    "eur",
-    "gbp",
-    "usd",
-)  # other codes in lower case are words: all, top, pen
+_SYMBOLS: Final[dict[str, str]] = {symbol: code for code, symbols in _DATA["everywhere"].items() for symbol in symbols}
+_SHARED: Final[dict[str, dict[str, str]]] = _DATA["shared"]
+_CAPITALS: Final[dict[str, str]] = {symbol: code for code, symbols in _DATA["capitals"].items() for symbol in symbols}
+_WORDS: Final = frozenset(_DATA["codes"]["words"])
+_ANY_CASE: Final = frozenset(_DATA["codes"]["any_case"])
+_COUNTRIES: Final[dict[str, str]] = _DATA["countries"]
+
+_DIGIT: Final = re.compile(r"\d")
+_LETTERS: Final = r"[^\W\d_]+"
+_UNSPACED: Final = re.compile(r"[\u0e00-\u109f\u1780-\u17ff\u3040-\u9fff\uac00-\ud7af]")  # scripts without blanks
+_AMOUNT: Final = re.compile(r"[.,'’]\d{2,3}(?!\d)|\d[ \u00a0\u202f]\d{3}(?!\d)")  # decimals, or groups of thousands
 _NOT_A_COUNTRY = ("ai", "co", "eu", "io", "me", "tv")  # country domains that shops anywhere use
 
 
-def _by_symbol() -> dict[str, str]:
-    lines = _SYMBOL_LIST.replace("\n", " | ").split(" | ")
-    rows = [line.split() for line in lines if line]
-    return {symbol: row[0] for row in rows for symbol in row[1:]}
+def _token(symbols: Iterable[str]) -> re.Pattern[str]:
+    """Symbols with signs in them, and those that stand inside runs of letters (99元起), then words."""
+    signs = [each for each in symbols if not re.fullmatch(_LETTERS, each) or _UNSPACED.match(each)]
+    parts = [
+        (r"(?<![^\W\d_])" if each[0].isalpha() and not _UNSPACED.match(each) else "") + re.escape(each)
+        for each in sorted(signs, key=len, reverse=True)
+        if "$" not in each
+    ]
+    return re.compile(rf"[^\W\d_]{{0,3}}\$u?|{'|'.join(parts)}|(?:f ?cfa|бел\. ?руб|{_LETTERS})", re.IGNORECASE)
 
 
-_SYMBOLS: Final = _by_symbol()
+_TOKEN: Final = _token((*_SYMBOLS, *_SHARED))
 
 
 def iso_code(text: str, country: str = "") -> str | None:
-    """The ISO 4217 code meant by *text*: a code, a symbol, or a price string that has one; else None.
+    """The ISO 4217 code that a *text* for machines means: a code in any case, a symbol, a price string that has one.
 
     *country* is the page's: it decides about `$`, `kr`, `¥`, `£` and their like. Known weakness: `$` without a
     country is taken for US dollars, `¥` for yen.
     """
     code = text.strip().upper()
-    if not code:
-        return None
     if code in CURRENCIES:
         return code
-    symbol = find_symbol(text)
-    if symbol is None or symbol.upper() in CURRENCIES:
-        return symbol and symbol.upper()
-    shared = _SHARED.get(symbol)
-    return _SYMBOLS[symbol] if shared is None else shared.get(country) or shared.get("")
+    meant = (_meant(match[0], country, certain=True) for match in _TOKEN.finditer(text))
+    return next(filter(None, meant), None)
 
 
-def find_symbol(text: str) -> str | None:
-    """The first currency symbol or code in *text*, in lower case."""
-    for match in _TOKEN.finditer(text):
-        token = match[0].lower()
-        if token in _SYMBOLS or token in _SHARED or match[0] in CURRENCIES or token in _CODES_IN_PROSE:
-            return token
-        if token.endswith("$"):
-            return "$"
-    return None
+def beside(before: str, number: str, after: str, country: str = "") -> str | None:
+    """The currency of a *number* that people read, from the symbol or code right before or right after it.
+
+    Words are none (`TOP 10`, `2 cup`): a code counts as it is written in capitals, and one that is a word besides,
+    like a short symbol (`SR`, `TL`), only in its own country or beside a number that is written as an amount.
+    """
+    certain = bool(_AMOUNT.search(number))
+    tokens = list(_TOKEN.finditer(before[-MAX_BESIDE:]))
+    if tokens and not _DIGIT.search(tokens[-1].string, tokens[-1].end()):
+        code = _meant(tokens[-1][0], country, certain=certain)
+        if code is not None:
+            return code
+    first = _TOKEN.search(after[:MAX_BESIDE])
+    if first is None or _DIGIT.search(after[: first.start()]):
+        return None
+    is_next = first.start() > 0 and after[first.end() : first.end() + 1].isdigit()  # 12 $15
+    return None if is_next else _meant(first[0], country, certain=certain)
+
+
+def _meant(token: str, country: str, *, certain: bool) -> str | None:
+    """The code that one *token* means; of a doubtful one only in its country, or where it is *certain*."""
+    lower = token.lower().replace(" ", "")
+    shared = _SHARED.get(lower, {})
+    if code := shared.get(country):
+        return code
+    if token in CURRENCIES or token in _CAPITALS:
+        code = _CAPITALS.get(token, token)
+        if certain or code[:2].lower() == country or not (token in _CAPITALS or code in _WORDS):
+            return code
+    if shared:
+        return shared.get("")
+    if lower.upper() in _ANY_CASE:
+        return lower.upper()
+    code = _SYMBOLS.get(lower)
+    return _SHARED["$"].get(country, "USD") if code is None and lower.endswith("$") else code
 
 
 def page_country(url: str, language: str = "") -> str:
     """The two-letter country a page speaks to, or "".
 
-    Its host's country domain, else a locale in the path (`/en-ca/`), else the region of *language* (`fr-CH`).
+    Its host's country domain, else a locale in the path (`/en-ca/`), else the region of *language* (`fr-CH`), else
+    where most who write it live (`sv`).
     """
     parts = urlsplit(url)
     match = re.match(r"/([a-z]{2}[-_][a-z]{2})(?:/|$)", parts.path, re.IGNORECASE)
@@ -113,4 +117,4 @@ def _country(host: str, language: str) -> str:
     if len(last) == 2 and last.isalpha() and last not in _NOT_A_COUNTRY:
         return "gb" if last == "uk" else last
     match = re.match(r"[a-z]{2,3}[-_](?:[a-z]{4}[-_])?([a-z]{2})\b", language, re.IGNORECASE)
-    return match[1].lower() if match else ""
+    return match[1].lower() if match else _COUNTRIES.get(re.split(r"[-_]", language.lower())[0], "")

@@ -11,8 +11,7 @@ from typing import Final
 
 from selectolax.lexbor import LexborNode
 
-from crawler.extraction import values, view
-from crawler.extraction.currencies import iso_code
+from crawler.extraction import currencies, values, view
 from crawler.extraction.nodetext import price_text
 from crawler.extraction.view import View
 
@@ -138,7 +137,7 @@ def _candidate(page: View, index: int, country: str) -> _Candidate | None:
     number = values.WRITTEN.search(text)
     if number is None or len(text) > len(number[0]) + MAX_AROUND:
         return None
-    if currency := _beside(page, index, country):
+    if currency := _beside(page, index, number[0], country):
         return _Candidate(index, node, number[0], currency)
     for element in _around(node):
         whole = price_text(element, MAX_BLOCK)
@@ -157,9 +156,7 @@ def _candidate(page: View, index: int, country: str) -> _Candidate | None:
 def _money(text: str, country: str) -> tuple[str, str] | None:
     """(number, currency) of the first number in *text* that has a currency beside it."""
     for number in values.WRITTEN.finditer(text):
-        before = _DIGIT.split(text[max(0, number.start() - 5) : number.start()])[-1]
-        after = _DIGIT.split(text[number.end() : number.end() + 8])[0]
-        if currency := iso_code(before, country) or iso_code(after, country):
+        if currency := currencies.beside(text[: number.start()], number[0], text[number.end() :], country):
             return number[0], currency
     return None
 
@@ -173,12 +170,10 @@ def _with_cents(candidate: _Candidate, text: str, country: str) -> _Candidate:
     return candidate
 
 
-def _beside(page: View, index: int, country: str) -> str | None:
+def _beside(page: View, index: int, number: str, country: str) -> str | None:
     """The currency at the end of the text before, or at the start of the text after."""
-    for text in (_label(page, index), page.texts[index + 1][0][:4] if index + 1 < len(page.texts) else ""):
-        if not any(map(str.isdigit, text)) and (currency := iso_code(text[-4:], country)):
-            return currency
-    return None
+    after = page.texts[index + 1][0][: currencies.MAX_BESIDE] if index + 1 < len(page.texts) else ""
+    return currencies.beside(_label(page, index), number, after, country)
 
 
 def _label(page: View, index: int) -> str:

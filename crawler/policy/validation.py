@@ -26,7 +26,8 @@ _CODES = """
     SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VED VES
     VND VUV WST XAF XCD XCG XOF XPF YER ZAR ZMW ZWG
 """
-CURRENCIES: Final = frozenset(_CODES.split())
+_WITHDRAWN: Final = ("ANG", "BGN", "HRK")  # of late: pages and archives still show them
+CURRENCIES: Final = frozenset((*_CODES.split(), *_WITHDRAWN))
 # schema.org/ItemAvailability
 _STATES = """
     BackOrder Discontinued InStock InStoreOnly LimitedAvailability MadeToOrder OnlineOnly OutOfStock PreOrder

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crawler.extraction import currencies
-from crawler.extraction.currencies import find_symbol, iso_code, page_country
+from crawler.extraction import currencies, values
+from crawler.extraction.currencies import beside, iso_code, page_country
 from crawler.policy.validation import CURRENCIES
 
 
@@ -37,7 +37,7 @@ from crawler.policy.validation import CURRENCIES
         ("ש״ח 12", "", "ILS"),
         ("10 000 원", "", "KRW"),
         ("12 ft", "us", None),
-        ("all prices on top", "", None),
+        ("prices", "", None),
         ("XXL", "", None),
         ("", "", None),
     ],
@@ -46,11 +46,79 @@ def test_what_a_text_means(text: str, country: str, code: str | None) -> None:
     assert iso_code(text, country) == code
 
 
+@pytest.mark.parametrize(
+    ("text", "country", "code"),
+    [
+        ("149,00 Kn", "hr", "HRK"),
+        ("149,00 kn", "", "HRK"),
+        ("30 kn", "", None),
+        ("12 990 тг.", "", "KZT"),
+        ("25,90 лв.", "", "BGN"),
+        ("1.290 ден", "", "MKD"),
+        ("90 000 сум", "", "UZS"),
+        ("120 000 so'm", "", "UZS"),
+        ("Dhs. 45", "", "AED"),
+        ("Dhs 45.00", "", "AED"),
+        ("399 DH", "ma", "MAD"),
+        ("KSh 1,200", "", "KES"),
+        ("15 000 FCFA", "", "XOF"),
+        ("15 000 F CFA", "cm", "XAF"),
+        ("QR 45.00", "", "QAR"),
+        ("QR 45", "qa", "QAR"),
+        ("QR 45", "", None),
+        ("SR 1,299", "", "SAR"),
+        ("SR 71", "", None),
+        ("BD 2.500", "", "BHD"),
+        ("BD 50", "", None),
+        ("KD 4.750", "", "KWD"),
+        ("Bs. 350,00", "bo", "BOB"),
+        ("Bs. 350,00", "ve", "VES"),
+        ("L.E. 450", "", "EGP"),
+        ("450.00 LE", "", "EGP"),
+        ("1.299,90 TL", "", "TRY"),
+        ("2 TL", "de", None),
+        ("2 TL", "tr", "TRY"),
+        ("TRY 1,299.00", "", "TRY"),
+        ("TOP 10", "", None),
+        ("ALL 12 COLORS", "", None),
+        ("PEN 5", "", None),
+        ("PEN 5", "pe", "PEN"),
+        ("2 cup", "", None),
+        ("TRY 1 FREE", "", None),
+        ("all 12.50 top", "", None),
+        ("3 pen", "", None),
+        ("GEL 50 ML", "", None),
+        ("99,90 eur", "", "EUR"),
+        ("Price in USD: 12", "", "USD"),
+        ("from $5", "", "USD"),
+        ("1 piece $5", "", None),
+        ("12 $15", "", None),
+        ("12€ 15", "", "EUR"),
+        ("2 for $5", "", None),
+        ("ราคา 99บาท", "", "THB"),
+        ("500 Ft", "hu", "HUF"),
+        ("500 ft", "", None),
+        ("25 lv", "bg", "BGN"),
+        ("SMALL 12", "", None),
+        ("12,50 p/st", "se", None),
+    ],
+)
+def test_what_stands_beside_a_number(text: str, country: str, code: str | None) -> None:
+    number = values.WRITTEN.search(text)
+    assert number is not None
+    assert beside(text[: number.start()], number[0], text[number.end() :], country) == code
+
+
 def test_every_symbol_means_a_currency_in_use() -> None:
     shared = {code for codes in currencies._SHARED.values() for code in codes.values()}
-    assert set(currencies._SYMBOLS.values()) | shared <= CURRENCIES
-    for symbol in currencies._SYMBOLS.keys() | currencies._SHARED.keys():
-        assert find_symbol(f"{symbol} 5") == symbol, symbol
+    assert {*currencies._SYMBOLS.values(), *currencies._CAPITALS.values()} | shared <= CURRENCIES
+    assert currencies._WORDS | currencies._ANY_CASE <= CURRENCIES
+    for symbol, code in currencies._SYMBOLS.items():
+        assert beside(f"{symbol} ", "5.00", "") == code, symbol
+        assert beside("", "5.00", f" {symbol}.") == code, symbol
+    for symbol, codes in currencies._SHARED.items():
+        for country, code in codes.items():
+            assert beside("", "5", f" {symbol}", country) == code, symbol
 
 
 @pytest.mark.parametrize(
@@ -61,6 +129,8 @@ def test_every_symbol_means_a_currency_in_use() -> None:
         ("https://shop.example.com/en-ca/x", "", "ca"),
         ("https://shop.example.com/x", "fr-CH", "ch"),
         ("https://shop.example.io/x", "", ""),
+        ("https://shop.example.com/x", "sv", "se"),
+        ("https://shop.example.com/x", "de", ""),
         ("http://127.0.0.2/x", "", ""),
     ],
 )
