@@ -54,7 +54,7 @@ logger = logging.getLogger(__name__)
 
 FAILED = "frontier_error"  # reason for which a worker closes that cannot go on
 CLOSE_POLL_SECONDS = 0.5
-LEAVE_SECONDS = 5.0  # to sign off
+LEAVE_SECONDS = 1.0  # to sign off, and for anything else once Redis was given up
 MOST_NAMED = 20  # start URLs in one line of the log
 FLUSH_SECONDS = 0.005  # how long the outbox gathers before it sends: a batch, not a delay
 
@@ -167,12 +167,11 @@ class Worker:
 
         Takes no longer than FRONTIER_CLOSE_SECONDS, whatever Redis does: then leases are left to expire.
         """
-        seconds = self.maintenance.plan.close
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(LEAVE_SECONDS if self.outbox.broken else self.maintenance.plan.close):
                 await self._give_back()
         except TimeoutError:
-            logger.error("Redis did not accept this worker's last reports within %g s: its leases will expire", seconds)
+            self._let_expire()
         self._name_lost(self.outbox.offers)
         await tasks.end(*self._tasks)
         with suppress(TimeoutError):
@@ -187,7 +186,14 @@ class Worker:
         seconds = self.maintenance.plan.close
         while not (scrapy_hooks.is_closing(engine) and self.outbox.stuck_for() > seconds):  # noqa: ASYNC110 - of a clock
             await asyncio.sleep(CLOSE_POLL_SECONDS)
-        logger.error("Redis has not answered for %g s: closing this worker; its leases will expire", seconds)
+        self._let_expire()
+
+    def _let_expire(self) -> None:
+        """Redis takes nothing: tell it no more, and say so, once."""
+        if self.outbox.broken:
+            return
+        seconds = self.maintenance.plan.close
+        logger.error("Redis did not accept this worker's last reports within %g s: its leases will expire", seconds)
         self.outbox.give_up()
 
     def _name_lost(self, lost: Sequence[Message]) -> None:

@@ -182,13 +182,18 @@ async def test_start_urls_that_find_no_room_are_named_and_the_exit_status_tells(
     assert count(log, "frontier/start_requests_lost") == PARENTS
 
 
-async def test_a_worker_that_closes_waits_for_redis_no_longer_than_it_may(fleet: Fleet, server: Server) -> None:
-    """Its leases expire by themselves."""
+@pytest.mark.parametrize("charged", [False, True])
+async def test_a_worker_that_closes_waits_for_redis_no_longer_than_it_may(
+    fleet: Fleet, server: Server, charged: bool
+) -> None:
+    """Its leases expire by themselves. What Redis does not take is the delivery of a page, or its ending."""
     hold = threading.Event()
     with Site({"/0": Page(hold=hold)}) as site:
         await fleet.push(site.url("/0"))
         worker = fleet.start(FRONTIER_CLOSE_SECONDS=1)
         await site.asked(1)
+        if charged:
+            await started(fleet)
         server.freeze()
         try:
             worker.send_signal(signal.SIGTERM)
@@ -197,4 +202,12 @@ async def test_a_worker_that_closes_waits_for_redis_no_longer_than_it_may(fleet:
             _, log = await ended(worker, seconds=40)  # without a bound: for as long as Redis is away
         finally:
             server.thaw()
-    assert "Redis did not accept this worker's last reports within 1 s: its leases will expire" in log
+    assert log.count("Redis did not accept this worker's last reports within 1 s: its leases will expire") == 1
+
+
+async def started(fleet: Fleet) -> None:
+    """Return when a delivery is charged."""
+    async with open_frontier(fleet.redis_url, fleet.key) as frontier:
+        async with asyncio.timeout(30):
+            while not any(record[32:40] != bytes(8) for record in await records(frontier)):  # noqa: ASYNC110
+                await asyncio.sleep(0.02)

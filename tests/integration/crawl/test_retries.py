@@ -84,7 +84,7 @@ async def test_the_sick_are_left_alone_and_the_healthy_do_not_wait_for_them(flee
         Site(pages, "127.0.0.4") as well,
     ):
         await fleet.push(*(site.url(path) for site in (sick, ill) for path in site.pages), *map(well.url, pages))
-        status, log = await ended(fleet.start(RETRY_TIMES=2))
+        status, log = await ended(fleet.start(RETRY_TIMES=2, FRONTIER_BREAKER_SECONDS=1))
         left = await fleet.left()
     assert status == 0
     assert left.states == {"done": 30, "dead": 4}

@@ -16,6 +16,10 @@ from tests.integration.extensions.visiting import Samples, arguments, crawl, eve
 from tests.servers import ScrapyRunner
 from tests.sites import Page, Site
 
+LABELS = {
+    *("exception", "field", "issue", "le", "level", "outcome", "pool", "provider", "reason", "result", "state"),
+    *("tier", "type", "vendor"),
+}
 REFUSED = ("shoal_requests_total", ("DownloadConnectionRefusedError",))
 
 
@@ -58,7 +62,8 @@ def _named(found: Samples, name: str) -> Samples:
 def test_no_label_and_no_name_breaks_the_conventions(scrapy_run: ScrapyRunner) -> None:
     hold = threading.Event()
     with Site({"/": Page(hold=hold)}) as site:
-        address = start(scrapy_run, [site.url()])
+        address = start(scrapy_run, [site.url()], "METRICS_QUEUE_SECONDS=0.2")
+        eventually(address, _of_the_page_and_the_queue)
         _, text = get(f"{address}/metrics")
         families = list(text_string_to_metric_families(text))
         hold.set()
@@ -70,8 +75,16 @@ def test_no_label_and_no_name_breaks_the_conventions(scrapy_run: ScrapyRunner) -
         assert family.type in {"counter", "gauge", "histogram"}
         assert not family.name.endswith(("_count", "_sum", "_bucket", "_info")), family.name
         labels = {label for sample in family.samples for label in sample.labels}
-        assert labels <= {"outcome", "reason", "result", "issue", "exception", "level", "state", "le"}
+        assert labels <= LABELS
     assert "127.0.0.1" not in text
+
+
+def _of_the_page_and_the_queue(found: Samples) -> bool:
+    return (
+        found["shoal_worker_requests", ("downloading",)] == 1
+        and found.get(("shoal_frontier_tier_requests", ("http",))) == 1
+        and found.get(("shoal_tiers_requests_total", ("http",))) == 1
+    )
 
 
 def test_a_stuck_event_loop_is_reported_while_metrics_still_come(scrapy_run: ScrapyRunner) -> None:
