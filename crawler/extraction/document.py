@@ -11,9 +11,10 @@ from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNod
 
 from crawler.entities import unescape
 from crawler.errors import MessageError
-from crawler.extraction import charsets, tame
+from crawler.extraction import charsets, source, tame
 from crawler.extraction.currencies import page_country
 from crawler.extraction.nodetext import HIDDEN_TAGS
+from crawler.extraction.source import Source
 from crawler.urls import check, same_site, without_credentials
 
 HEAD_CHARACTERS = 60_000  # where <base> and rel=canonical are looked for without a tree
@@ -46,27 +47,39 @@ class Document:
         self.html = charsets.decode(html, content_type) if isinstance(html, bytes) else html
 
     @cached_property
+    def source(self) -> Source:
+        """Its scripts, and its markup without them."""
+        return source.read(self.html)
+
+    @property
+    def markup(self) -> str:
+        """The source without what only scripts and styles hold."""
+        return self.source.markup
+
+    @cached_property
     def tree(self) -> LexborHTMLParser:
-        return LexborHTMLParser(self.tamed, options=LexborDocumentOptions.WO_EVENTS)  # <option>s look at all others
+        """The page's elements; of scripts and styles only the elements themselves."""
+        tamed = tame.short(self._calm)
+        return LexborHTMLParser(tamed, options=LexborDocumentOptions.WO_EVENTS)  # <option>s look at all others
 
     @cached_property
     def tamed(self) -> str:
-        """The source as a parser may see it."""
-        return tame.short(self._calm)
+        """The whole source as a parser may see it."""
+        return tame.tamed(self.html)
 
     @cached_property
     def _calm(self) -> str:
-        return tame.calm(self.html)
+        return tame.calm(self.markup)
 
     @property
     def is_doubtful(self) -> bool:
         """Whether the page had to be tamed before it could be parsed (see tame.py): it may know other tricks."""
-        return self._calm is not self.html
+        return self._calm is not self.markup
 
     @cached_property
     def head(self) -> str:
-        """The start of the source up to <body>, at most HEAD_CHARACTERS."""
-        start = self.html[:HEAD_CHARACTERS]
+        """The start of the markup up to <body>, at most HEAD_CHARACTERS."""
+        start = self.markup[:HEAD_CHARACTERS]
         end = start.find("<body")
         return start if end < 0 else start[:end]
 
@@ -157,9 +170,14 @@ class Document:
         root = self.tree.body or self.tree.root
         if root is None:
             return
+        hidden = False  # whether the last element is; a text in a hidden one comes right after it, nearly always
         count = 0
         for node in root.traverse(include_text=True, skip_empty=True):
-            if node.tag != "-text" or (parent := node.parent) is None or parent.tag in HIDDEN_TAGS:
+            if not node.is_text_node:
+                hidden = node.tag in HIDDEN_TAGS
+                continue
+            parent = node.parent
+            if parent is None or (hidden and parent.tag in HIDDEN_TAGS):
                 continue
             if text := node.text_lexbor().strip():
                 yield text, parent

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 from crawler.entities import unescape
+from crawler.extraction.source import Script
 
 MAX_BLOCKS = 200
 MAX_BLOCK = 2_000_000  # characters
 
-_BLOCK = re.compile(
-    r"<script\b[^<>]{0,1000}?\btype\s{0,9}=\s{0,9}[\"']?application/(?:ld\+json|json\+ld)[^<>]{0,1000}>", re.IGNORECASE
-)
-_END = re.compile(r"</script", re.IGNORECASE)
+_TYPE = re.compile(r"\btype\s{0,9}=\s{0,9}[\"']?application/(?:ld\+json|json\+ld)", re.IGNORECASE)
 _OPENING = re.compile(r"(?:<!--|//\s{0,9}<!\[CDATA\[|/\*\s{0,9}<!\[CDATA\[\s{0,9}\*/|<!\[CDATA\[)")
 _CLOSINGS = ("-->", "*/", "]]>", "//", "/*", ";")  # in the order in which they end a block
 _TRAILING_COMMA = re.compile(r",(?=\s{0,99}[}\]])")
@@ -29,38 +28,15 @@ _SCALARS = re.compile(
 _decoder = json.JSONDecoder(strict=False, parse_float=str, parse_constant=lambda _: None)
 
 
-def blocks(html: str) -> Iterator[Any]:
+def blocks(html: str, scripts: Iterable[Script]) -> Iterator[Any]:
     """The value of each JSON-LD script of *html*; numbers with a fraction stay strings, NaN becomes None.
 
-    Read from the source and not from a tree, which a page that states everything here never needs. Blocks
-    inside an HTML comment are skipped. A block that no repair makes readable still yields the plain
-    properties of its product, when it has one.
+    A block that no repair makes readable still yields the plain properties of its product, when it has one.
     """
-    if "ld+json" not in html and "json+ld" not in html:
-        return
-    position, outside = 0, 0
-    for _ in range(MAX_BLOCKS):
-        begun = _BLOCK.search(html, position)
-        ended = _END.search(html, begun.end()) if begun is not None else None
-        if begun is None or ended is None:
-            return
-        commented, outside = _is_commented(html, begun.start(), outside)
-        if not commented and ended.start() - begun.end() <= MAX_BLOCK:
-            yield from _values(html[begun.end() : ended.start()])
-        position = ended.end()
-
-
-def _is_commented(html: str, position: int, outside: int) -> tuple[bool, int]:
-    """(whether *position* is inside an HTML comment, a place up to there that is in none) from *outside* on.
-
-    A `<!--` with the end of a script behind it is one of that script's strings.
-    """
-    while (opened := html.find("<!--", outside, position)) >= 0:
-        closed = html.find("-->", opened + 4)
-        if closed < 0 or closed >= position:
-            return closed >= 0 and html.find("</script", opened, position) < 0, opened
-        outside = closed + 3
-    return False, position
+    stated = (script for script in scripts if "json" in script.attributes and _TYPE.search(script.attributes))
+    for script in islice(stated, MAX_BLOCKS):
+        if script.end - script.start <= MAX_BLOCK:
+            yield from _values(html[script.start : script.end])
 
 
 def _values(source: str) -> Iterator[Any]:

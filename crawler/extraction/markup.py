@@ -49,7 +49,7 @@ def items(document: Document, syntax: Syntax) -> list[dict[str, Any]]:
 
     Known weakness: `itemref` is not followed; a property counts for the nearest item around it.
     """
-    if syntax.sign not in document.html or f"{syntax.prop}=" not in document.html:
+    if syntax.sign not in document.markup or f"{syntax.prop}=" not in document.markup:
         return []
     top: list[dict[str, Any]] = []
     known: dict[int, dict[str, Any]] = {}

@@ -38,7 +38,7 @@ class Structured:
 
     def read(self) -> StructuredData:
         """Fill the draft, each source only while something is missing that it may have."""
-        self._take(jsonld.blocks(self.document.html), "json-ld")
+        self._take(jsonld.blocks(self.document.html, self.document.source.scripts), "json-ld")
         self.evidence.complete = not self.draft.lacks(*CORE, "sku")
         for syntax in (markup.MICRODATA, markup.RDFA):
             if self.draft.lacks(*CORE, "sku"):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.extraction import jsonld
+from crawler.extraction import jsonld, source
 
 PRODUCT = '{"@type": "Product", "name": "Knife"}'
 
@@ -18,8 +19,12 @@ def script(body: str, attributes: str = ' type="application/ld+json"') -> str:
     return f"<html><head><script{attributes}>{body}</script></head>"
 
 
+def blocks(html: str) -> Iterator[Any]:
+    return jsonld.blocks(html, source.read(html).scripts)
+
+
 def names(html: str) -> list[Any]:
-    return [value["name"] if isinstance(value, dict) else value for value in jsonld.blocks(html)]
+    return [value["name"] if isinstance(value, dict) else value for value in blocks(html)]
 
 
 @pytest.mark.parametrize(
@@ -57,20 +62,20 @@ def test_commented_out_and_foreign_scripts_are_not_read() -> None:
 
 
 def test_numbers_keep_their_spelling_and_nan_is_none() -> None:
-    values = list(jsonld.blocks(script('{"a": 13.40, "b": 5, "c": NaN, "d": Infinity, "e": 1e5}')))
+    values = list(blocks(script('{"a": 13.40, "b": 5, "c": NaN, "d": Infinity, "e": 1e5}')))
     assert values == [{"a": "13.40", "b": 5, "c": None, "d": None, "e": "1e5"}]
 
 
 def test_what_is_salvaged_of_a_hopeless_block() -> None:
     broken = '{"@type":"Product","name":"A "B" C","sku":"X1","offers":{"price":"5.00","priceCurrency":"EUR","x":"}}'
-    (product,) = jsonld.blocks(script(broken))
+    (product,) = blocks(script(broken))
     assert product["sku"] == "X1"
     assert product["offers"] == {"@type": "Offer", "price": "5.00", "priceCurrency": "EUR"}
 
 
 def test_deep_and_endless_json_ends() -> None:
     for body in ("[" * 100_000, '{"a":' * 100_000, "{" * 100_000, "1 " * 100_000, "/*" * 100_000, "\\" * 100_000):
-        assert len(list(jsonld.blocks(script(body)))) <= jsonld.MAX_BLOCKS
+        assert len(list(blocks(script(body)))) <= jsonld.MAX_BLOCKS
 
 
 @given(
@@ -81,10 +86,10 @@ def test_deep_and_endless_json_ends() -> None:
 )
 def test_valid_json_comes_back(value: Any) -> None:
     body = json.dumps(value).replace("</", "<\\/")
-    assert list(jsonld.blocks(script(body))) == [value]
+    assert list(blocks(script(body))) == [value]
 
 
 @given(st.text(alphabet='{}[]":,\\/ \n<>!-*;x1'))
 def test_no_block_is_too_broken(body: str) -> None:
-    for block in jsonld.blocks(script(body)):
+    for block in blocks(script(body)):
         assert json.loads(json.dumps(block)) == block, "what is salvaged is JSON"
