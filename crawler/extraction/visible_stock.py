@@ -65,12 +65,12 @@ def _near(page: View) -> Iterator[str]:
 
 def _stated(page: View, near: str, *names: str) -> str | None:
     """The one of *names* that is said first."""
-    said = [(match.start(), name) for name in names if (match := page.lexicon.pattern(name).search(near))]
+    said = [(place, name) for name in names if (place := page.lexicon.place(name, near)) is not None]
     return min(said)[1] if said else None
 
 
 def _buying(page: View) -> Iterator[LexborNode]:
-    buys = page.lexicon.buy.search
+    buys = page.lexicon.buys
     for text, node in page.texts:
         if len(text) <= MAX_LABEL and buys(text.lower()):
             yield node

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -16,10 +16,16 @@ _PHRASES: Final[dict[str, dict[str, list[str]]]] = tomllib.loads(
 LANGUAGES: Final = frozenset(_PHRASES)
 # Languages of a country whose domain is not the name of its language.
 _SPOKEN: Final = {
-    "ae": "ar", "ar": "es", "at": "de", "be": "nl fr", "br": "pt", "by": "ru", "ca": "fr", "ch": "de fr it", "cl": "es",
-    "cn": "zh", "co": "es", "cz": "cs", "dk": "da", "ee": "et ru", "eg": "ar", "fi": "fi sv", "gr": "el", "hk": "zh",
-    "il": "he", "in": "hi", "jp": "ja", "kr": "ko", "kz": "ru", "li": "de", "lu": "fr de", "lv": "lv ru", "md": "ro ru",
-    "mx": "es", "my": "id", "pe": "es", "sa": "ar", "se": "sv", "sg": "zh", "tw": "zh", "ua": "uk ru", "vn": "vi",
+    "ad": "ca es fr", "ae": "ar", "al": "sq", "am": "hy ru", "ao": "pt", "ar": "es", "at": "de", "ba": "bs hr sr",
+    "bd": "bn", "be": "nl fr", "bh": "ar", "bo": "es", "br": "pt", "by": "be ru", "ca": "fr", "ch": "de fr it",
+    "ci": "fr", "cl": "es", "cm": "fr", "cn": "zh", "co": "es", "cr": "es", "cy": "el tr", "cz": "cs", "dk": "da",
+    "do": "es", "dz": "ar fr", "ec": "es", "ee": "et ru", "eg": "ar", "et": "", "fi": "fi sv", "ge": "ka ru",
+    "gr": "el", "gt": "es", "hk": "zh", "hn": "es", "il": "he", "in": "hi", "iq": "ar", "ir": "fa", "jo": "ar",
+    "jp": "ja", "kg": "ru", "kr": "ko", "kw": "ar", "kz": "kk ru", "lb": "ar fr", "li": "de", "lu": "fr de",
+    "lv": "lv ru", "ly": "ar", "ma": "ar fr", "md": "ro ru", "me": "sr bs", "mk": "mk sq", "mx": "es", "my": "ms zh",
+    "mz": "pt", "ni": "es", "om": "ar", "pa": "es", "pe": "es", "py": "es", "qa": "ar", "rs": "sr", "sa": "ar",
+    "se": "sv", "sg": "zh", "si": "sl", "sl": "", "sn": "fr", "sr": "nl", "sv": "es", "tn": "ar fr", "tw": "zh",
+    "ua": "uk ru", "uy": "es", "uz": "uz ru", "ve": "es", "vn": "vi", "xk": "sq sr",
 }  # fmt: skip
 _STOCK: Final = {  # a denial comes before a promise
     "Discontinued": "discontinued",
@@ -28,6 +34,21 @@ _STOCK: Final = {  # a denial comes before a promise
     "BackOrder": "back_order",
     "InStock": "in_stock",
 }
+# Kinds whose words are found without the marks on their letters, too; among words at prices that gives others ("før").
+_FOLDED: Final = frozenset((*_STOCK.values(), "buy", "other_button", "negation", "negation_after"))
+_PLAIN: Final = {
+    mark: plain
+    for plain, marks in {
+        "a": "áàâãäåāăą", "ae": "æ", "c": "çćčĉ", "d": "ďđð", "e": "éèêëēěėęə", "g": "ğģ", "i": "íìîïīįı", "k": "ķ",
+        "l": "ľĺļł", "n": "ñńňņ", "o": "óòôõöøōő", "r": "ŕř", "s": "śšşșß", "t": "ťţț", "u": "úùûüūůűų", "y": "ýÿ",
+        "z": "źžż",
+    }.items()
+    for mark in marks
+}  # fmt: skip
+_UNSPACED: Final = re.compile(r"[\u0e00-\u109f\u1780-\u17ff\u3040-\u9fff\uac00-\ud7af]")
+_NO: Final = r"0|no|none|non|nein|nicht|não|nao|ne|nie|nee|nej|nei|nem|nu|нет|не|ні|ні|hayır|όχι|لا|לא|否|無|无"
+_ZERO: Final = re.compile(r"(?<![\d.,])0 (?:\w{1,8} )?$")
+_REACH: Final = 40  # characters before and behind a promise in which a denial of it stands
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +61,40 @@ class Lexicon:
     back_order: re.Pattern[str]
     in_stock: re.Pattern[str]
     buy: re.Pattern[str]
+    other_button: re.Pattern[str]
     price: re.Pattern[str]
     past_price: re.Pattern[str]
     other_price: re.Pattern[str]
+    negation: re.Pattern[str]  # at the end of what stands before a promise
+    negation_after: re.Pattern[str]  # at the start of what stands behind it
 
     def availability(self, text: str) -> str | None:
         """What *text* says of the stock, as a name of schema.org; a denial wins over a promise."""
-        text = text.lower()
-        return next((name for name in _STOCK if self.pattern(name).search(text)), None)
+        return next((name for name in _STOCK if self.place(name, text.lower()) is not None), None)
 
-    def pattern(self, availability: str) -> re.Pattern[str]:
-        """The pattern of a name of schema.org."""
+    def place(self, availability: str, text: str) -> int | None:
+        """Where lower-cased *text* first says the *availability* of that name; a promise denied is OutOfStock."""
         pattern: re.Pattern[str] = getattr(self, _STOCK[availability])
-        return pattern
+        if availability == "InStock":
+            return next((place for place, denied in self._promises(text) if not denied), None)
+        found = pattern.search(text)
+        place = found.start() if found else None
+        if availability != "OutOfStock":
+            return place
+        denied = next((at for at, denied in self._promises(text) if denied), None)
+        return min((at for at in (place, denied) if at is not None), default=None)
+
+    def buys(self, label: str) -> bool:
+        """Whether lower-cased *label* is what is pressed to buy, and not to wish for or to compare."""
+        return self.buy.search(label) is not None and self.other_button.search(label) is None
+
+    def _promises(self, text: str) -> Iterator[tuple[int, bool]]:
+        """(where the stock is promised, whether the promise is denied)."""
+        for promise in self.in_stock.finditer(text):
+            before = text[max(0, promise.start() - _REACH) : promise.start()]
+            after = text[promise.end() : promise.end() + _REACH]
+            denied = self.negation.search(before) or _ZERO.search(before) or self.negation_after.match(after)
+            yield promise.start(), denied is not None
 
 
 def languages_of(language: str, country: str) -> frozenset[str]:
@@ -60,16 +102,61 @@ def languages_of(language: str, country: str) -> frozenset[str]:
 
     Known weakness: a page of a host without a country that names a wrong language.
     """
-    told = {language, country, *_SPOKEN.get(country, "").split()} & LANGUAGES
+    told = {language, *_SPOKEN.get(country, country).split()} & LANGUAGES
     return frozenset(told | {"en"}) if told else LANGUAGES
 
 
 @lru_cache(maxsize=256)
 def lexicon(languages: frozenset[str] = LANGUAGES) -> Lexicon:
     """The phrases of *languages*."""
-    return Lexicon(**{kind: _compiled(kind, languages) for kind in Lexicon.__slots__})
+    return Lexicon(**{kind: re.compile(_source(kind, sorted(languages))) for kind in Lexicon.__slots__})
 
 
-def _compiled(kind: str, languages: Iterable[str]) -> re.Pattern[str]:
-    phrases = [phrase for language in sorted(languages) for phrase in _PHRASES[language].get(kind, ())]
-    return re.compile("|".join(dict.fromkeys(phrases)) or r"(?!)")
+def _source(kind: str, languages: Iterable[str]) -> str:
+    phrases = list(dict.fromkeys(each for language in languages for each in _PHRASES[language].get(kind, ())))
+    if kind in _FOLDED:
+        phrases = [_folded(phrase) for phrase in phrases]
+    if kind == "negation":
+        spaced = "|".join(each for each in phrases if not _UNSPACED.match(each)) or "(?!)"
+        others = "|".join(each for each in phrases if _UNSPACED.match(each)) or "(?!)"
+        return rf"(?:(?<!\w)(?:{spaced})(?: \w{{1,6}}){{0,2}} |(?:{others}) ?)$"
+    if kind == "negation_after":
+        behind = "|".join(phrases) or "(?!)"
+        return rf"\w{{0,3}} ?(?:(?:{behind})(?!\w)|[:：] ?(?:{behind}|{_NO})(?![\w.,]))"
+    return _by_first(phrases)
+
+
+def _folded(phrase: str) -> str:
+    """A pattern that finds *phrase* without the marks on its letters, too."""
+    pieces: list[str] = []
+    inside = False  # a class of characters
+    for character in phrase:
+        inside = (inside or character == "[") and character != "]"
+        plain = _PLAIN.get(character, "")
+        either = character + plain if len(plain) < 2 else character
+        pieces.append(
+            either if inside or not plain else f"[{either}]" if len(plain) == 1 else f"(?:{character}|{plain})"
+        )
+    return "".join(pieces)
+
+
+def _by_first(phrases: Iterable[str]) -> str:
+    """One pattern for *phrases*, grouped by their first letter: most places of a text then fail at once."""
+    groups: dict[str, list[str]] = {}
+    for phrase in phrases:
+        first = re.match(r"\[[^]^\\]+\](?![?*{+])|[^\W\d_](?![?*{+])", phrase)
+        if first is None or _is_branched(phrase):
+            groups.setdefault("", []).append(phrase)
+        else:
+            groups.setdefault(first[0], []).append(phrase[first.end() :])
+    return "|".join(f"{first}(?:{'|'.join(rest)})" for first, rest in groups.items()) or r"(?!)"
+
+
+def _is_branched(phrase: str) -> bool:
+    """Whether *phrase* has alternatives outside of all groups."""
+    depth = 0
+    for character in phrase:
+        depth += (character == "(") - (character == ")")
+        if character == "|" and not depth:
+            return True
+    return False

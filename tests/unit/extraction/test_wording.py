@@ -1,0 +1,182 @@
+"""What shops say of stock and what they write on buttons, in many languages."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.extraction import values, wording
+
+
+def lexicon(language: str) -> wording.Lexicon:
+    return wording.lexicon(frozenset((language, "en")))
+
+
+def pairs(**texts: str) -> list[tuple[str, str]]:
+    """(text, language) of each language's texts."""
+    return [(text, language) for language, joined in texts.items() for text in joined.split(" | ")]
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    pairs(
+        pt="Não disponível | Nao disponivel",
+        cs="Není skladem | Neni skladem | 0 ks skladem",
+        sk="Nie je skladom",
+        it="Non in stock | Non disponibile",
+        en="Not in stock | Not currently in stock | In stock: 0 | 0 in stock | In stock: No",
+        de="nicht vorrätig | Leider nicht sofort lieferbar | Auf Lager: nein",
+        fr="Pas en stock | N'est pas disponible",
+        es="Sin stock | No hay existencias",
+        nl="niet leverbaar",
+        sv="Ej i lager",
+        da="Ikke på lager",
+        no="Ikke tilgjengelig",
+        fi="Ei varastossa",
+        pl="Niedostępny | Nie ma w magazynie",
+        hu="Nincs raktáron",
+        ro="Nu este în stoc | Nu mai este in stoc",
+        bg="Не е в наличност",
+        el="Μη διαθέσιμο",
+        ru="Нет в наличии",
+        uk="Немає в наявності",
+        tr="Stokta yok | Mevcut değil",
+        lv="Nav pieejams",
+        lt="Nėra sandėlyje",
+        et="Ei ole laos",
+        he="לא במלאי",
+        ar="غير متوفر",
+        zh="暂无现货",
+        ja="在庫なし",
+        ko="재고 없음",
+        th="สินค้าหมด",
+        vi="Không còn hàng",
+        id="Tidak tersedia",
+        hi="उपलब्ध नहीं",
+        hr="Nije dostupno",
+        sr="Nije na stanju | Нема на лагеру",
+        sl="Ni na zalogi",
+        mk="Нема на залиха",
+        sq="Nuk ka stok",
+        **{"is": "Ekki til á lager"},
+        az="Stokda yoxdur",
+        kk="Қоймада жоқ",
+        fa="ناموجود",
+        bn="স্টক নেই",
+        ms="Kehabisan stok",
+        ca="Fora d'estoc",
+        ka="არ არის მარაგში",
+    ),
+)
+def test_a_denial_is_no_promise(text: str, language: str) -> None:
+    assert lexicon(language).availability(text) == "OutOfStock"
+    assert values.availability(text) == "OutOfStock"
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    pairs(
+        pt="Disponível | Vendido por Shop. Em stock",
+        cs="Skladem | 10 ks skladem",
+        it="Disponibile",
+        en="10 in stock | In stock: 20 | Not sold online. In stock | Item no. 5\nIn stock",
+        de="Auf Lager",
+        tr="Stokta var",
+        sl="Na zalogi",
+        hr="U zalihi - na zalihi",
+        sr="На лагеру",
+        ru="На складе",
+        bg="В наличност",
+        ar="متوفر",
+        zh="有货",
+        ja="在庫あり",
+        **{"is": "Á lager"},
+        th="มีสินค้า",
+        el="Έτοιμο: διαθέσιμο",
+        fr="Vendu par Shop\nEn stock",
+    ),
+)
+def test_a_promise_is_one(text: str, language: str) -> None:
+    assert lexicon(language).availability(text) == "InStock"
+
+
+@pytest.mark.parametrize(
+    ("label", "language"),
+    pairs(
+        en="Add to cart",
+        de="In den Warenkorb",
+        fr="Ajouter au panier",
+        es="Añadir a la cesta",
+        pt="Adicionar ao carrinho",
+        it="Aggiungi al carrello",
+        nl="In winkelwagen",
+        sv="Köp",
+        da="Læg i kurv",
+        no="Legg i handlekurv",
+        fi="Lisää ostoskoriin",
+        pl="Dodaj do koszyka",
+        cs="Do košíku | Do kosiku",
+        sk="Pridať do košíka",
+        hu="Kosárba",
+        ro="Adaugă în coș",
+        bg="Купи",
+        el="Προσθήκη στο καλάθι",
+        ru="В корзину",
+        uk="Купити",
+        tr="Sepete ekle",
+        lv="Ielikt grozā",
+        lt="Į krepšelį",
+        et="Lisa korvi",
+        he="הוסף לסל",
+        ar="أضف إلى السلة",
+        zh="加入购物车",
+        ja="カートに入れる",
+        ko="장바구니 담기",
+        th="เพิ่มลงตะกร้า",
+        vi="Mua ngay",
+        id="Tambah ke keranjang",
+        hi="कार्ट में डालें",
+        hr="Kupi | Dodaj u košaricu",
+        sr="Dodaj u korpu | У корпу",
+        sl="V košarico",
+        mk="Во кошничка",
+        sq="Shto në shportë",
+        **{"is": "Setja í körfu"},
+        az="Səbətə at",
+        kk="Себетке қосу",
+        uz="Savatga",
+        ka="კალათაში დამატება",
+        fa="افزودن به سبد خرید",
+        bn="কার্টে যোগ করুন",
+        ms="Tambah ke troli",
+        ca="Afegir a la cistella",
+    ),
+)
+def test_a_buy_button(label: str, language: str) -> None:
+    assert lexicon(language).buys(label.lower())
+
+
+@pytest.mark.parametrize(
+    ("label", "language"),
+    pairs(
+        en="Add to wish list | Add to list | Compare",
+        de="Auf die Wunschliste",
+        es="Añadir a la lista de deseos",
+        pt="Adicionar aos favoritos",
+        it="Aggiungi alla lista desideri",
+        fr="Ajouter à mes envies",
+        sv="Lägg i önskelista",
+        da="Læg i ønskeliste",
+        bg="Добави в любими",
+        ru="В избранное | Заказать звонок",
+        ar="أضف إلى المفضلة",
+        zh="加入收藏",
+        ja="お気に入りに追加",
+        pl="Dodaj do ulubionych",
+        sl="Dodaj na listo želja",
+        id="Tambah ke wishlist",
+        tr="Favorilere ekle",
+    ),
+)
+def test_other_buttons(label: str, language: str) -> None:
+    assert not lexicon(language).buys(label.lower())
+    assert not wording.lexicon().buys(label.lower())
