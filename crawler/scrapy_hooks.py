@@ -1,4 +1,5 @@
-"""The one private hook into Scrapy: `engine._slot.remove_request`, called last however a request ends.
+"""Private parts of Scrapy that rooms below `engine/` need, above all `engine._slot.remove_request`, called last however
+a request ends.
 
 No set of public signals covers every ending (a callback that raises midway, a 404, a redirect, a refused
 connection with an errback, an item that fails ...); this method does. tests/integration/crawl/test_endings.py
@@ -12,6 +13,8 @@ from collections.abc import Callable
 from scrapy import Request
 from scrapy.core.engine import ExecutionEngine
 from scrapy.crawler import Crawler
+from scrapy.downloadermiddlewares import cookies
+from tldextract import TLDExtract
 
 
 def engine_of(crawler: Crawler) -> ExecutionEngine | None:
@@ -50,3 +53,9 @@ def wake(engine: ExecutionEngine) -> None:
     """Make the engine ask for the next request now and not at its 5 s heartbeat."""
     if engine._slot is not None:
         engine._slot.nextcall.schedule()
+
+
+def know_public_suffixes() -> None:
+    """Scrapy's cookies know them from the list that ships with tldextract. Theirs ask the network at the first cookie
+    that names a domain, hold up the event loop meanwhile, and log a traceback without one."""
+    cookies._split_domain = TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)

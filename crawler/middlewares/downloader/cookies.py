@@ -14,7 +14,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 from scrapy.http.cookies import CookieJar
 
-from crawler import config
+from crawler import config, scrapy_hooks
 from crawler import stats as names
 from crawler.frontier.state.cookie_jars import CookieJars
 from crawler.policy.cookies import Records, changes, cookie_of, records
@@ -64,6 +64,7 @@ class SessionsMiddleware(CookiesMiddleware):
             rule.cookies in {"host", "session"} for rule in (domains.default, *domains.by_host.values())
         ):
             raise NotConfigured
+        scrapy_hooks.know_public_suffixes()
         crawler.signals.connect(middleware._opened, signals.spider_opened)
         return middleware
 

@@ -6,12 +6,15 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import tldextract
 from scrapy import Request
+from scrapy.downloadermiddlewares import cookies
 from scrapy.downloadermiddlewares.cookies import CookiesMiddleware
 from scrapy.exceptions import NotConfigured
 from scrapy.http.cookies import CookieJar
 from scrapy.signalmanager import SignalManager
 from scrapy.utils.test import get_crawler
+from tldextract.cache import DiskCache
 
 from crawler.errors import ConfigError
 from crawler.middlewares.downloader.cookies import JarUse, SessionsMiddleware
@@ -50,3 +53,20 @@ def test_what_a_visit_believes_of_redis_is_forgotten_when_that_lost_data() -> No
     middleware._uses[request] = visit
     middleware._forget()
     assert visit.known == {}
+
+
+async def test_public_suffixes_are_known_without_the_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked(*_: Any, **named: Any) -> str:
+        raise AssertionError("the network is asked")
+
+    monkeypatch.setattr(DiskCache, "cached_fetch_url", asked)
+    scrapys = tldextract.TLDExtract(cache_dir=None, include_psl_private_domains=True)
+    monkeypatch.setattr(cookies, "_split_domain", scrapys)  # as if no list were cached on this machine
+    middleware = built(COOKIES_ENABLED=True)
+    sent = []
+    for domain in ("co.uk", "shop.co.uk"):
+        request = Request("https://shop.co.uk/", cookies=[{"name": "a", "value": domain, "domain": domain}])
+        middleware.jars.clear()
+        await middleware.process_request(request)  # type: ignore[misc]
+        sent.append(request.headers.get("Cookie"))
+    assert sent == [None, b"a=shop.co.uk"]
