@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache, wraps
+from functools import update_wrapper
 from hashlib import sha256
-from typing import Final, ParamSpec, TypeVar
+from inspect import signature
+from typing import Any, Final, Generic, ParamSpec, TypeVar, cast
 
 LONGEST: Final = 512  # bytes of a text that is remembered; addresses of more are rare
 
@@ -13,23 +14,46 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def cached(entries: int, longest: int = LONGEST) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """An `lru_cache` for functions whose first argument is a text that comes from outside.
+class Memo(dict[Any, R], Generic[R]):
+    """What *function* gave for its argument: at most *entries* of them, none for a text of over *longest* bytes.
 
-    A text of more than *longest* bytes is worked out anew each time, so that *entries* times *longest* bounds the
-    memory. It must be given by position, as all arguments must.
+    A dict that asks the function for what it lacks, so that what is remembered costs no call of Python code. A full one
+    starts anew: what is used comes back at once. An error is not remembered.
+    """
+
+    __slots__ = ("_entries", "_function", "_longest")
+
+    def __init__(self, function: Callable[[Any], R], entries: int, longest: int) -> None:
+        self._function = function
+        self._entries = entries
+        self._longest = longest
+
+    def __missing__(self, argument: Any) -> R:
+        found = self._function(argument)
+        text: str = argument[0] if type(argument) is tuple else argument
+        if (len(text) if text.isascii() else 4 * len(text)) <= self._longest:
+            if len(self) >= self._entries:
+                self.clear()
+            self[argument] = found
+        return found
+
+
+def cached(entries: int, longest: int = LONGEST) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """A memory for functions of texts from outside: see `Memo`. The first argument is the text.
+
+    All arguments must be given by position.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        cached = lru_cache(entries)(function)
+        if len(signature(function).parameters) == 1:
+            return cast("Callable[P, R]", Memo(function, entries, longest).__getitem__)
+        anyway = cast("Callable[..., R]", function)
+        memo: Memo[R] = Memo(lambda arguments: anyway(*arguments), entries, longest)
 
-        @wraps(function)
-        def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            text: str = args[0]  # type: ignore[assignment]
-            short = len(text) <= longest if text.isascii() else 4 * len(text) <= longest
-            return cached(*args, **kwargs) if short else function(*args, **kwargs)  # type: ignore[arg-type]
+        def call(*arguments: Any) -> R:
+            return memo[arguments]
 
-        return call
+        return cast("Callable[P, R]", update_wrapper(call, function))
 
     return decorate
 

@@ -131,6 +131,8 @@ def choose(learned: Tier, asked: Tier, most: Tier, served: Collection[Tier]) -> 
     What was asked for waits for a worker if need be. What was only learned does not: it goes to the nearest tier
     that is served, below or else above. *most* is the last word.
     """
+    if asked == learned == TIERS[0] and (TIERS[0] in served or not served):
+        return TIERS[0]  # nearly always, and spared the lists
     if rank(asked) >= rank(learned) and (asked != TIERS[0] or not served):
         return min(asked, most, key=rank)
     allowed = [tier for tier in TIERS if rank(asked) <= rank(tier) <= rank(most) and tier in served]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from scrapy import Request, Spider
 from scrapy.settings import BaseSettings
@@ -21,8 +20,7 @@ from crawler.routing.tier_routing import TierRouting
 LATEST: Final = 1e11  # Unix seconds; what is later was meant to be milliseconds
 
 
-@dataclass(frozen=True, slots=True)
-class QueuePlace:
+class QueuePlace(NamedTuple):
     """Where a request belongs, and what it is known by."""
 
     rule: HostRule

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 from scrapy import Request
 from scrapy.settings import BaseSettings
@@ -14,6 +14,8 @@ from crawler.errors import ConfigError
 from crawler.policy.domains import DomainRules, Rules, load_rules
 from crawler.policy.pace import Pace
 from crawler.policy.tiers import TIERS, Tier
+
+REMEMBERED: Final = 4_096  # hosts whose rule is remembered, of up to 253 characters each
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,7 @@ class HostRules:
     grouping: urls.Grouping
     domains: Rules
     burst: int = 1
+    _made: dict[tuple[int, str], HostRule] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> HostRules:
@@ -65,9 +68,17 @@ class HostRules:
         """The rule for *request*'s group: what domains.toml says of the site, else DOWNLOAD_SLOTS, else the rest."""
         site = self.domains.for_url(request.url)
         group = request.meta.get("download_slot") or urls.group(request.url, self._grouping(site))
+        made = self._made.get((id(site), group))  # asked a dozen times for each page: sites live as long as this does
+        return made if made is not None else self._make(site, group)
+
+    def _make(self, site: DomainRules, group: str) -> HostRule:
         pace = self._pace(site, group)
         tiers = (site.tier or TIERS[0], site.max_tier or TIERS[-1])
-        return HostRule(group, pace.delay_ms, pace.cap, *tiers, burst=pace.burst)
+        made = HostRule(group, pace.delay_ms, pace.cap, *tiers, burst=pace.burst)
+        if len(self._made) >= REMEMBERED:
+            self._made.clear()
+        self._made[id(site), group] = made
+        return made
 
     def by_name(self) -> tuple[Pace, dict[str, Pace]]:
         """The usual pace and the exceptions to it, for `pace_of`. Of hosts that share a group the strictest counts.

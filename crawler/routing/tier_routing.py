@@ -9,7 +9,7 @@ from time import time
 from scrapy import Request
 
 from crawler.meta import MIN_TIER, PLAYWRIGHT
-from crawler.policy.tiers import TIERS, UNKNOWN, Learned, Tier, choose, dearest, rank, step_up
+from crawler.policy.tiers import TIERS, Learned, Tier, choose, dearest, rank, step_up
 from crawler.routing.host_rules import HostRule
 
 
@@ -37,7 +37,9 @@ class TierRouting:
 
     def tier(self, request: Request, rule: HostRule) -> Tier:
         """Where *request* is to be queued."""
-        asked = dearest(rule.tier, min_tier(request))
+        asked = min_tier(request)
+        if rule.tier != TIERS[0]:
+            asked = dearest(rule.tier, asked)
         return choose(self.in_force(rule), asked, rule.max_tier, self.served)
 
     def elsewhere(self, request: Request, rule: HostRule, at: Tier) -> Tier | None:
@@ -52,7 +54,8 @@ class TierRouting:
 
     def in_force(self, rule: HostRule) -> Tier:
         """The learned tier of a host."""
-        return self.hosts.get(rule.group, UNKNOWN).in_force(rule.tier, self.now_ms())
+        known = self.hosts.get(rule.group)
+        return rule.tier if known is None else known.in_force(rule.tier, self.now_ms())
 
     def above(self, at: Tier, rule: HostRule) -> tuple[Tier | None, str]:
         """The tier in which a page that failed at *at* is tried next; or None, and why there is none."""
@@ -62,7 +65,7 @@ class TierRouting:
 def min_tier(request: Request) -> Tier:
     """The least tier that *request* itself asks for; what is no tier counts as http."""
     asked = request.meta.get(MIN_TIER) or ("browser" if request.meta.get(PLAYWRIGHT) else None)
-    return next((tier for tier in TIERS if tier == asked), TIERS[0])
+    return asked if asked in TIERS else TIERS[0]
 
 
 def _now_ms() -> int:
