@@ -41,6 +41,7 @@ SPIDER_MIDDLEWARES: Final = {
     "crawler.middlewares.spider.archive.ArchiveMiddleware": 15,  # sees what others made of an exception
     "crawler.middlewares.spider.gate.GateMiddleware": 60,  # behind HttpErrorMiddleware: keeps back what is no page
     "crawler.middlewares.spider.provenance.ProvenanceMiddleware": 20,
+    "scrapy.spidermiddlewares.metacopy.MetaCopyDetectionMiddleware": 930,  # 1000 in Scrapy: see the next line
     # what it drops need not be looked at by the others
     "crawler.middlewares.spider.known_links.KnownLinksMiddleware": 940,
     "crawler.middlewares.conditional.spider.VersionMiddleware": 950,  # nearest to the spider: sees all that it yields

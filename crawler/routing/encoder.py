@@ -56,7 +56,8 @@ class Encoder:
         """Where *request* belongs; encodes nothing yet. Raises MessageError when its URL cannot be fetched, CodecError
         on anything else about it that cannot be used, and nothing else."""
         urls.check(request.url)
-        _check_slot(request)
+        if slot := request.meta.get("download_slot"):
+            _check_slot(request, slot)
         try:
             rule, digest = self.rules.of(request), self._fingerprinter.fingerprint(request)
             return QueuePlace(rule, stream_of(self.spider.name, self.tier_routing.tier(request, rule)), digest)
@@ -100,10 +101,7 @@ class Encoder:
         )
 
 
-def _check_slot(request: Request) -> None:
-    slot = request.meta.get("download_slot")
-    if not slot:
-        return
+def _check_slot(request: Request, slot: Any) -> None:
     if not isinstance(slot, str) or not slot.isprintable() or len(slot.encode()) > MAX_NAME:
         raise codec.refused(request, "meta['download_slot']", slot, f"printable text of at most {MAX_NAME} bytes")
 

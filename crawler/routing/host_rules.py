@@ -67,7 +67,8 @@ class HostRules:
     def of(self, request: Request) -> HostRule:
         """The rule for *request*'s group: what domains.toml says of the site, else DOWNLOAD_SLOTS, else the rest."""
         site = self.domains.for_url(request.url)
-        group = request.meta.get("download_slot") or urls.group(request.url, self._grouping(site))
+        by = self.grouping if site.group_by_domain is None else self._grouping(site)
+        group = request.meta.get("download_slot") or urls.group(request.url, by)
         made = self._made.get((id(site), group))  # asked a dozen times for each page: sites live as long as this does
         return made if made is not None else self._make(site, group)
 

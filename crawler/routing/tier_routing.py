@@ -64,7 +64,8 @@ class TierRouting:
 
 def min_tier(request: Request) -> Tier:
     """The least tier that *request* itself asks for; what is no tier counts as http."""
-    asked = request.meta.get(MIN_TIER) or ("browser" if request.meta.get(PLAYWRIGHT) else None)
+    meta = request.meta
+    asked = meta.get(MIN_TIER) or ("browser" if meta.get(PLAYWRIGHT) else None)
     return asked if asked in TIERS else TIERS[0]
 
 
