@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
 from typing import Self
 
 from scrapy import Request, Spider
@@ -199,7 +198,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
             if parent is not None and place.rule.group != parent.lease.host:
                 request.meta[LED_HERE] = "redirect" if parent.evidence.replaced else "link"
             if start:
-                place = replace(place, digest=self._starts.of(place.digest))
+                place = place._replace(digest=self._starts.of(place.digest))
             if dedupe and self.df.confirmed((place.stream, generation, place.fingerprint)):
                 self._count(names.DUPLICATES)
                 self.df.log(request, self.spider)
