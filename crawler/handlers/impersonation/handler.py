@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from time import monotonic
 from typing import Any, ClassVar
 
 from curl_cffi.const import CurlInfo, CurlOpt
@@ -36,14 +35,14 @@ class Impersonating(CurlCffiDownloadHandler):
         session.curl_options |= {CurlOpt.FRESH_CONNECT: 1, CurlOpt.FORBID_REUSE: 1}
         if self._pinned:  # and so without a proxy: libcurl would take one from the environment
             session.curl_options |= {CurlOpt.RESOLVE: self._pinned, CurlOpt.PROXY: ""}
-        session.curl_infos = [CurlInfo.PRETRANSFER_TIME]
+        session.curl_infos = [CurlInfo.PRETRANSFER_TIME, CurlInfo.STARTTRANSFER_TIME]
         return session
 
     @asynccontextmanager
     async def _make_request(self, request: Request, timeout: float) -> AsyncIterator[Any]:  # noqa: ASYNC109
-        started = monotonic()
         async with super()._make_request(request, timeout) as response:
             if self._wire_turn is not None:
                 infos: dict[Any, float] = response.infos
-                self._wire_turn.sent(max(0.0, monotonic() - started - infos[CurlInfo.PRETRANSFER_TIME]))
+                # Of curl's own clock: when it began is not known here, and what is too early is too early for the host.
+                self._wire_turn.sent(max(0.0, infos[CurlInfo.STARTTRANSFER_TIME] - infos[CurlInfo.PRETRANSFER_TIME]))
             yield response

@@ -7,6 +7,7 @@ import ssl
 import sys
 from ipaddress import ip_address
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import pytest
@@ -25,7 +26,7 @@ from tests.integration.handlers.test_http import certified
 from tests.proxies import BadProxy
 from tests.sites import LATE, Page, Site
 
-pytest.importorskip("curl_cffi", reason="the extra `tls` is not installed")
+AsyncSession = pytest.importorskip("curl_cffi", reason="the extra `tls` is not installed").AsyncSession
 
 
 @pytest.fixture
@@ -73,6 +74,25 @@ async def test_curl_dials_what_the_guard_let_through_and_tells_when_it_wrote(dom
         assert order == ["allowed", "leaving", "sent"]
         await browser.get(named(browser, server).replace(".test", ".test."))
         assert server.connections == 2, "a kept connection is one on which curl repeats requests by itself"
+
+
+async def test_a_request_was_not_written_before_curl_began(
+    domains: str, tls: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    began: list[float] = []
+    request = AsyncSession.request
+
+    async def late(*args: Any, **named: Any) -> Any:
+        await asyncio.sleep(0.1)
+        began.append(monotonic())
+        return await request(*args, **named)
+
+    monkeypatch.setattr(AsyncSession, "request", late)
+    written: list[float] = []
+    wire_turn = WireTurn(lambda: True, lambda ago: written.append(monotonic() - ago))
+    async with RawServer(OK, tls=tls) as server, client(domains) as browser:
+        await browser.get(named(browser, server), {WIRE_TURN: wire_turn})
+    assert [at >= start for at, start in zip(written, began, strict=True)] == [True]
 
 
 async def test_a_refused_address_is_never_dialled(domains: str, tls: ssl.SSLContext) -> None:
