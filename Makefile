@@ -6,7 +6,7 @@ STAMP := .venv/.installed
 RUN := $(or $(wildcard $(STAMP)),.venv/.installed-run)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo shop test lint format bench bench-storage extraction blocks bench-reparse docs clean chaos bench-fairness bench-pace bench-handlers bench-frontier bench-engine bombs mutants compat
+.PHONY: help setup lock demo shop test lint format bench bench-storage extraction blocks bench-reparse docs clean chaos bench-fairness bench-pace bench-handlers bench-frontier bench-engine bench-workers bombs mutants compat
 
 help:  ## Show the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -69,6 +69,9 @@ blocks: $(STAMP)  ## Measure block detection on labelled pages (PAGES=DIR, and N
 
 bench: $(STAMP)  ## One worker beside stock scrapy-redis, both storing the same pages; writes docs/benchmarks.md and the plot
 	@$(BIN)/python -m benchmarks.crawl $(ARGS)
+
+bench-workers: $(STAMP)  ## Two workers of one command beside one, on five cores or more; writes docs/benchmarks.md
+	@$(BIN)/python -m benchmarks.workers $(ARGS)
 
 bench-storage: $(STAMP)  ## The item pipelines beside one update_one per item; memory over 200,000 items; writes docs/benchmarks-storage.md
 	@$(BIN)/python -m benchmarks.storage $(ARGS)

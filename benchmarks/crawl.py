@@ -73,19 +73,27 @@ class Bench:
 
     def round(self, who: str, number: int) -> Figures:
         """Crawl everything once with a worker of *who*; raises TimeoutError, ChildProcessError."""
-        self._redis.flushall()
         database = f"bench_{number}_{who.replace('-', '_').lower()}"
-        self._redis.lpush("products:start_urls", *self.urls)
-        worker = Worker(self._command(who, database), DIRECTORIES[who], HOME / f"{database}.log")
+        self.queue_start_urls()
+        worker = Worker(self.command(who, database), DIRECTORIES[who], HOME / f"{database}.log")
         try:
             first, last = self.watch(worker, database)
             memory = worker.peak_mb()
         finally:
             life = worker.end()
-            self._mongodb.drop_database(database)
+            self.drop(database)
         pages = last.stored - first.stored
         cpu, seconds = last.cpu - first.cpu, last.at - first.at
         return Figures(cpu / pages * 1000, pages / seconds, memory, life)
+
+    def queue_start_urls(self) -> None:
+        """Into an empty queue."""
+        self._redis.flushall()
+        self._redis.lpush("products:start_urls", *self.urls)
+
+    def drop(self, database: str) -> None:
+        """Forget what a round has stored."""
+        self._mongodb.drop_database(database)
 
     def watch(self, worker: Worker, database: str) -> tuple[Sample, Sample]:
         """Samples when a tenth of the products is stored, and when all are; raises TimeoutError."""
@@ -102,7 +110,8 @@ class Bench:
         stored = products.estimated_document_count()
         raise TimeoutError(f"{stored} of {self.pages} pages stored after {LIMIT_SECONDS:.0f} s, see {worker.log}")
 
-    def _command(self, who: str, database: str) -> list[str]:
+    def command(self, who: str, database: str) -> list[str]:
+        """The command line of a worker that stores in *database*."""
         servers = {"REDIS_URL": self.servers.redis_url, "MONGODB_URI": self.servers.mongodb_uri}
         settings = {**COMMON, **OWN[who], **servers, "MONGODB_DATABASE": database}
         options = [part for name, value in settings.items() for part in ("-s", f"{name}={value}")]

@@ -49,6 +49,7 @@ SPIDER_MIDDLEWARES: Final = {
 TABLES: Final = ("DOWNLOADER_MIDDLEWARES", "SPIDER_MIDDLEWARES", "EXTENSIONS", "ITEM_PIPELINES")  # dicts of components
 EXTENSIONS: Final = {
     "crawler.extensions.metrics.MetricsExtension": 0,
+    "crawler.extensions.reports.ReportsExtension": 0,
     "crawler.extensions.idle.IdleExtension": 0,
     "crawler.extensions.garbage.GarbageExtension": 0,
 }

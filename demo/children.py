@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self
+from typing import Self
 
-STOP_SECONDS: Final = 30.0
-_PR_SET_PDEATHSIG: Final = 1
-_libc = ctypes.CDLL(None)  # looked up before any fork
+from crawler.supervision import children
+from crawler.supervision.children import STOP_SECONDS
 
 
 class Child:
@@ -25,33 +22,27 @@ class Child:
         self.name = name
         self.log = log
         with log.open("wb") as output:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", *arguments],
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,  # Ctrl-C is the demo's to answer: it ends its children in order
-                preexec_fn=_die_with_parent,  # noqa: PLW1509 (nothing but one system call)
-            )
+            command = [sys.executable, "-m", *arguments]
+            self.process = children.spawn(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
 
     @property
     def status(self) -> int | None:
         """Its exit status (negative: the signal that ended it), None while it runs."""
-        return self._process.poll()
+        return self.process.poll()
 
     @property
     def pid(self) -> int:
         """Its process id."""
-        return self._process.pid
+        return self.process.pid
 
     def send(self, number: signal.Signals) -> None:
         """Send a signal; nothing happens when it has ended."""
-        self._process.send_signal(number)
+        self.process.send_signal(number)
 
     def wait(self, seconds: float) -> int | None:
         """Its exit status once it ends, None after *seconds*."""
         with contextlib.suppress(subprocess.TimeoutExpired):
-            return self._process.wait(seconds)
+            return self.process.wait(seconds)
         return None
 
     def tail(self, lines: int = 15) -> str:
@@ -82,18 +73,7 @@ class Family:
         stop(self._children[::-1])
 
 
-def stop(children: Sequence[Child], seconds: float = STOP_SECONDS) -> list[Child]:
+def stop(family: Sequence[Child], seconds: float = STOP_SECONDS) -> list[Child]:
     """SIGTERM to all, then SIGKILL to those (returned) that did not end in *seconds*."""
-    for child in children:
-        if child.status is None:
-            child.send(signal.SIGTERM)
-    deadline = time.monotonic() + seconds
-    stubborn = [child for child in children if child.wait(max(0, deadline - time.monotonic())) is None]
-    for child in stubborn:
-        child.send(signal.SIGKILL)
-        child.wait(seconds)
-    return stubborn
-
-
-def _die_with_parent() -> None:
-    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    stubborn = children.stop([child.process for child in family], seconds)
+    return [child for child in family if child.process in stubborn]

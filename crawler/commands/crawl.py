@@ -6,7 +6,7 @@ import argparse
 import asyncio
 import logging
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from scrapy import Spider
 from scrapy.commands.crawl import Command as CrawlCommand
@@ -17,13 +17,16 @@ from scrapy_redis.spiders import RedisMixin
 from crawler import stats as names
 from crawler.addon import completed, require_addon, uses_addon
 from crawler.commands.usage import OneLine, answering, spider_class
+from crawler.commands.workers import WORKERS_MAX, check_shareable, number_of_workers, supervise
 from crawler.fleet_check import findings
 from crawler.frontier.command_session import session
-from crawler.frontier.state.joining import digests, join
+from crawler.frontier.state.joining import Joined, digests, join
 from crawler.storage import connection as storage
 from crawler.worker import feeds
 from crawler.worker.scheduler import Scheduler, in_use
 from crawler.worker.worker import FAILED, check_settings
+
+UNDER_WAY: Final = "-"  # no generation: the one under way is joined, also when it ends before all have
 
 logger = logging.getLogger(__name__)
 
@@ -36,17 +39,30 @@ class Command(OneLine, CrawlCommand):
 
     default_settings: ClassVar[dict[str, Any]] = {"FRONTIER_ENABLED": True}
 
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        """Scrapy's, and --workers."""
+        super().add_options(parser)
+        words = (
+            f"run N processes under one supervisor, 1 to {WORKERS_MAX}; auto: one per core that this process may use"
+        )
+        parser.add_argument("--workers", type=number_of_workers, metavar="N|auto", help=words)
+
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Run one spider until it ends; a ShoalError becomes one line and exit status 2."""
         assert self.crawler_process is not None
         assert self.settings is not None
         if not uses_addon(self.settings):
+            if opts.workers is not None:
+                raise UsageError("--workers needs Shoal's add-on (ADDONS) in this project", print_help=False)
             super().run(args, opts)
             return
         with answering(args):
             if len(args) != 1:
                 raise UsageError("name one spider, `scrapy list` shows them", print_help=False)
-            self._preflight(args[0], opts.spargs)
+            joined = self._preflight(args[0], opts)
+            if opts.workers is not None:
+                self._supervise(args[0], opts, joined)
+                return
             crawler = self._create_crawler(args[0])
             require_addon(crawler.settings, args[0])
             crawler.settings.set("FRONTIER_ARGUMENTS", digests(opts.spargs), priority="cmdline")
@@ -56,20 +72,32 @@ class Command(OneLine, CrawlCommand):
         if crawler.stats.get_value("finish_reason") == FAILED or crawler.stats.get_value(names.START_LOST):
             self.exitcode = 1
 
-    def _preflight(self, name: str, arguments: dict[str, str]) -> None:
-        """Look whether the servers answer before anything is built, so that what is wrong is one line."""
+    def _supervise(self, name: str, opts: argparse.Namespace, joined: Joined | None) -> None:
+        assert self.settings is not None
+        assert joined is not None
+        after = joined.generation if joined.is_over else UNDER_WAY
+        settings = completed(self.settings, spider_class(self.settings, name)).settings
+        self.exitcode = supervise(settings, name, opts, after)
+
+    def _preflight(self, name: str, opts: argparse.Namespace) -> Joined | None:
+        """Look whether the servers answer before anything is built, so that what is wrong is one line.
+
+        The crawl that a worker would join; None off the frontier.
+        """
         assert self.settings is not None
         spider = spider_class(self.settings, name)
         crawler = completed(self.settings, spider)
         settings = crawler.settings
+        if opts.workers is not None:
+            check_shareable(settings, spider, opts, in_use=in_use(settings))
         if not in_use(settings):
-            return
+            return None
         for finding in findings(crawler):
             logger.warning("Cannot work in a fleet: %s", finding)
         check_settings(settings)
         Scheduler.from_settings(settings)
         with ThreadPoolExecutor(1) as thread:  # the process's own event loop is set up already, but does not run
-            thread.submit(asyncio.run, _check(settings, spider, arguments)).result()
+            return thread.submit(asyncio.run, _check(settings, spider, opts.spargs)).result()
 
     def _exit_as(self, crawl: Any) -> None:
         assert self.crawler_process is not None
@@ -83,13 +111,14 @@ class Command(OneLine, CrawlCommand):
             self.exitcode = 1
 
 
-async def _check(settings: BaseSettings, spider: type[Spider], arguments: dict[str, str]) -> None:
+async def _check(settings: BaseSettings, spider: type[Spider], arguments: dict[str, str]) -> Joined:
     async with session(settings) as frontier:
         endless = issubclass(spider, RedisMixin)
-        await join(
+        joined = await join(
             frontier.shards, frontier.inspection, spider=spider.name, endless=endless, arguments=digests(arguments)
         )
         await feeds.claim(frontier.shards, settings)
     if settings.getwithbase("ITEM_PIPELINES").get("crawler.pipelines.mongodb.MongoPipeline") is not None:
         async with storage.session(settings):
             pass
+    return joined

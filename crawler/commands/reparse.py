@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import selectors
 import subprocess
 import sys
@@ -33,6 +32,8 @@ from crawler.storage.archive.finishing import finish_left
 from crawler.storage.archive.index import Index
 from crawler.storage.archive.reader import Selection
 from crawler.storage.archive.store import STORE_ERRORS, Store
+from crawler.supervision.children import spawn, stop
+from crawler.supervision.cores import usable_cores
 
 WORKERS_MAX = 64
 WORKERS_SENSIBLE = 4
@@ -80,7 +81,7 @@ class Command(FleetCommand, ScrapyCommand):
                 print("0 pages match: ARCHIVE_PAGES says which are kept (docs/archive.md)")
                 return
             pages = min(total, opts.limit or total)
-            workers = opts.workers or sensible_workers(pages, len(os.sched_getaffinity(0)))
+            workers = opts.workers or sensible_workers(pages, usable_cores())
             jobs = [self._job(chosen, share, workers, opts.dry_run) for share in range(workers)]
             report = run(jobs, pages, self.settings["PROJECT_DIR"])
             show(console(), report, opts.dry_run)
@@ -155,7 +156,19 @@ def run(jobs: Sequence[Mapping[str, Any]], total: int, directory: str) -> Repars
     """Run all jobs side by side, with a progress bar on a terminal; returns when the last has ended."""
     report = ReparseReport()
     began = datetime.now(UTC)
-    workers = [_start(job, directory) for job in jobs]
+    workers: list[subprocess.Popen[bytes]] = []
+    try:
+        workers += (_start(job, directory) for job in jobs)
+        _listen(workers, total, report)
+        report.failed = sum(worker.wait() != 0 for worker in workers)
+    finally:
+        stop(workers)  # Ctrl-C: they finish the pages that they have begun
+    report.seconds = (datetime.now(UTC) - began).total_seconds()
+    return report
+
+
+def _listen(workers: Sequence[subprocess.Popen[bytes]], total: int, report: ReparseReport) -> None:
+    """Show how far they are, and add up what they report, until the last has ended."""
     done = [0] * len(workers)
     with _progress(total) as progress, selectors.DefaultSelector() as selector:
         task = progress.add_task("", total=total)
@@ -171,9 +184,6 @@ def run(jobs: Sequence[Mapping[str, Any]], total: int, directory: str) -> Repars
                 else:
                     done[key.data] = said.get("done", done[key.data])
                     progress.update(task, completed=sum(done))
-    report.failed = sum(worker.wait() != 0 for worker in workers)
-    report.seconds = (datetime.now(UTC) - began).total_seconds()
-    return report
 
 
 def show(console: Console, report: ReparseReport, dry_run: bool) -> None:
@@ -210,14 +220,12 @@ _NOTES = {
 }
 
 
-def _start(job: Mapping[str, Any], directory: str) -> subprocess.Popen[str]:
+def _start(job: Mapping[str, Any], directory: str) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "crawler.replay"]
-    worker = subprocess.Popen(  # noqa: S603 - this program itself
-        command, cwd=directory, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    )
+    worker = spawn(command, cwd=directory, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert worker.stdin is not None
     with worker.stdin:
-        json.dump(job, worker.stdin, default=str)
+        worker.stdin.write(json.dumps(job, default=str).encode())
     return worker
 
 
@@ -225,7 +233,7 @@ def _plain(value: Any) -> Any:
     return value.copy_to_dict() if isinstance(value, BaseSettings) else value
 
 
-def _said(line: str) -> dict[str, Any]:
+def _said(line: bytes) -> dict[str, Any]:
     try:
         said = json.loads(line)
     except ValueError:  # a spider that prints

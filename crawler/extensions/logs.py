@@ -100,27 +100,39 @@ def formatter(handler: logging.Handler, settings: BaseSettings) -> logging.Forma
         as_json = config.boolean(settings, "LOG_JSON")
     except ConfigError:  # refused with one line when the crawl starts
         as_json = False
+    keys, worker = api_keys(settings), _worker(settings)
     if as_json:
-        return JsonFormatter(secrets=api_keys(settings))
-    return TextFormatter(settings["LOG_FORMAT"], settings["LOG_DATEFORMAT"], secrets=api_keys(settings))
+        return JsonFormatter(secrets=keys, worker=worker)
+    return TextFormatter(settings["LOG_FORMAT"], settings["LOG_DATEFORMAT"], secrets=keys, worker=worker)
+
+
+def _worker(settings: BaseSettings) -> str:
+    """Its number among those of one supervisor (`scrapy crawl --workers`); empty without one."""
+    try:
+        return str(config.mapping(settings, "WORKER_PROCESS").get("number", ""))
+    except ConfigError:  # refused when the crawl starts
+        return ""
 
 
 class _MaskingFormatter(logging.Formatter):
-    def __init__(self, *how: Any, secrets: Sequence[str] = ()) -> None:
+    def __init__(self, *how: Any, secrets: Sequence[str] = (), worker: str = "") -> None:
         super().__init__(*how)
         self._secrets = secrets
+        self._worker = worker
 
     def _mask(self, text: str) -> str:
         return mask(text, self._secrets)
 
 
 class TextFormatter(_MaskingFormatter):
-    """LOG_FORMAT, with the message headed by `[request_id]`."""
+    """LOG_FORMAT, with the message headed by `[request_id]`, and before it by the number of a supervised worker."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  # logging's name
         """One line of LOG_FORMAT."""
         if found := _id_of(_request_of(record)):
             record.message = f"[{found}] {record.message}"
+        if self._worker:
+            record.message = f"[worker {self._worker}] {record.message}"
         return super().formatMessage(record)
 
     def format(self, record: logging.LogRecord) -> str:
@@ -129,7 +141,7 @@ class TextFormatter(_MaskingFormatter):
 
 
 class JsonFormatter(_MaskingFormatter):
-    """One object on one line: time (UTC), level, logger, message; where known request_id, url, spider, exception."""
+    """One object on one line: time (UTC), level, logger, message; where known worker, request_id, url ..."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The line."""
@@ -139,6 +151,7 @@ class JsonFormatter(_MaskingFormatter):
             "level": record.levelname,
             "logger": record.name,
             "message": self._mask(record.getMessage()),
+            "worker": self._worker or None,
             "request_id": _id_of(request),
             "url": self._mask(request.url) if request else None,
             "spider": getattr(getattr(record, "spider", None), "name", None),

@@ -26,7 +26,7 @@ from scrapy.settings import BaseSettings
 
 from crawler import config, scrapy_hooks, tasks
 from crawler.errors import ConfigError
-from crawler.extensions.endpoint import ProbeAnswer, ProbeServer
+from crawler.extensions.endpoint import ProbeAnswer, ProbeServer, Routes
 from crawler.extensions.health import WorkerHealth
 from crawler.extensions.sources import read
 from crawler.worker.queue_size import QueueSize
@@ -57,6 +57,15 @@ class MetricsConfig:
             max_lag_seconds=config.number(settings, "HEALTH_MAX_LAG_SECONDS", 1, 3_600),
             callback_seconds=config.number(settings, "FRONTIER_HARD_CAP_SECONDS", 1, 86_400),
         )
+
+    def serve(self, routes: Routes) -> ProbeServer:
+        """Listen there; raises ConfigError when that cannot be."""
+        try:
+            return ProbeServer(self.host, self.port, routes)
+        except OSError as error:
+            where = f"{error.strerror}: METRICS_HOST = {self.host}"
+            allowed = f"a free port, 0 to let the system choose one, -1 for none ({where})"
+            raise ConfigError("METRICS_PORT", self.port, allowed) from None
 
 
 class WorkerMetrics(Collector):
@@ -133,13 +142,7 @@ class MetricsExtension:
         self._registry = CollectorRegistry()
         self._registry.register(self._metrics)
         ProcessCollector(registry=self._registry)
-        routes = {"/metrics": self._render, "/healthz": self._alive, "/readyz": self._ready}
-        try:
-            self._endpoint = ProbeServer(settings.host, settings.port, routes)
-        except OSError as error:
-            where = f"{error.strerror}: METRICS_HOST = {settings.host}"
-            allowed = f"a free port, 0 to let the system choose one, -1 for none ({where})"
-            raise ConfigError("METRICS_PORT", settings.port, allowed) from None
+        self._endpoint = settings.serve({"/metrics": self._render, "/healthz": self._alive, "/readyz": self._ready})
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -152,6 +155,11 @@ class MetricsExtension:
         crawler.signals.connect(extension._opened, signals.spider_opened)
         crawler.signals.connect(extension._stopped, signals.engine_stopped)
         return extension
+
+    @property
+    def url(self) -> str:
+        """Where it listens, without a path."""
+        return self._endpoint.url
 
     def _opened(self, spider: Spider) -> None:
         self._health.opened()

@@ -41,6 +41,21 @@ def overwritten(settings: BaseSettings) -> list[str]:
     return found
 
 
+def check_apart(settings: BaseSettings) -> None:
+    """Raise ConfigError for a feed that workers which begin together would write at once.
+
+    In %(time)s they may be equal, appended lines may come to lie in each other, and standard output is one.
+    """
+    for uri in config.mapping(settings, "FEEDS"):
+        if "%(worker)s" not in str(uri):
+            raise ConfigError(
+                "FEEDS (-o, -O)",
+                config.shown_uri(str(uri)),
+                "a URI of its own for each worker, with %(worker)s in it; "
+                "`scrapy export` writes one file of what all have stored",
+            )
+
+
 async def claim(shards: Shards, settings: BaseSettings, worker: str = "") -> None:
     """Claim them for *worker*, or only look; raises ConfigError when another living worker writes one of them."""
     wanted = overwritten(settings)

@@ -141,6 +141,7 @@ class Worker:
             worker=self.name,
             endless=bool(key),
             arguments=config.mapping(self._crawler.settings, "FRONTIER_ARGUMENTS"),
+            only_after=config.mapping(self._crawler.settings, "WORKER_PROCESS").get("after"),
         )
         self.generation = joined.generation
         await feeds.claim(self.frontier.shards, self._crawler.settings, self.name)

@@ -8,7 +8,7 @@
 -- ARGV[5]  the generation that was current when that was seen
 -- ARGV[6]  the spider's arguments (opaque)
 -- T:current HASH spider -> generation; T:arguments HASH spider -> what ARGV[6] was; T:joined HASH worker -> spider.
--- Result: generation, 1 when it was opened now, the arguments of the crawl; other ones than ARGV[6]: not joined.
+-- Result: generation, 1 when it was opened now (or would be, for ''), the arguments of the crawl; other ones than ARGV[6]: not joined.
 -- O(workers).
 -- include: clock damage state
 local spider, worker, running = ARGV[1], ARGV[2], false
@@ -28,9 +28,10 @@ if arguments ~= ARGV[6] and (running or ARGV[4] == 'under way') then
   save()
   return {current, 0, arguments}
 end
-if worker == '' then return {current, 0, ARGV[6]} end
+local is_new = ARGV[4] == 'over' and not running and current == ARGV[5]
+if worker == '' then return {current, is_new and 1 or 0, ARGV[6]} end
 local opened = 0
-if ARGV[4] == 'over' and not running and current == ARGV[5] then
+if is_new then
   current, opened = tostring(call('HINCRBY', T .. ':current', spider, 1)), 1
 end
 call('HSET', T .. ':arguments', spider, ARGV[6])

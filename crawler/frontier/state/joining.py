@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from crawler.errors import ConfigError
@@ -21,6 +21,7 @@ class Joined:
 
     generation: str
     opened: bool  # by this worker, a moment ago
+    is_over: bool = field(default=False, compare=False)  # of a look: a worker would open the next one
 
 
 async def join(
@@ -31,17 +32,20 @@ async def join(
     worker: str = "",
     endless: bool,
     arguments: Mapping[str, str],
+    only_after: str | None = None,
 ) -> Joined:
     """Join the unfinished crawl of *spider*, else open a new generation; *endless* ones wait for work and never finish.
 
-    *worker* has to be among the living already; without one it is only seen whether it might join. A crawl is
+    *worker* has to be among the living already; without one it is only seen whether it might join. A new generation is
+    opened after *only_after* and no other, where that is given: workers that begin together, and again after a death,
+    take part in one crawl. A crawl is
     unfinished while anything of the spider is queued, leased or delayed, or another worker of it lives. Raises
     ConfigError when that crawl has other arguments (`-a`).
 
     Known weakness: a worker killed when nothing was left counts as living for SILENT_MS; a start within that time joins
     its crawl and finds nothing to do.
     """
-    seen_in = await Generations(shards).current(spider)
+    seen_in = await Generations(shards).current(spider) if only_after is None else only_after
     total = (await inspection.stats(spider)).total
     state = "under way" if total.queued or total.leased or total.delayed else "over"
     mine = pack(dict(sorted(arguments.items())))
@@ -50,7 +54,7 @@ async def join(
     )
     if theirs != mine:
         _refuse(spider, arguments, unpack(theirs))
-    return Joined(generation.decode(), bool(opened))
+    return Joined(generation.decode(), opened=bool(opened and worker), is_over=bool(opened and not worker))
 
 
 def digests(arguments: Mapping[str, object]) -> dict[str, str]:

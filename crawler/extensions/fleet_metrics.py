@@ -1,0 +1,117 @@
+"""Metrics and probes of several workers of one machine behind one port: `scrapy crawl --workers`."""
+
+from __future__ import annotations
+
+import http.client
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
+from urllib.parse import urlsplit
+
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.metrics_core import Metric
+from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.registry import Collector
+
+from crawler.extensions.endpoint import ProbeAnswer, Routes
+
+ANSWER_SECONDS: Final = 3.0
+# What each worker says of the whole frontier.
+WHOLE_FRONTIER: Final = frozenset(
+    {"shoal_frontier_requests", "shoal_frontier_tier_requests", "shoal_frontier_hosts", "shoal_frontier_dead_evicted"}
+)
+
+Endpoints = Callable[[], Mapping[str, str]]  # worker -> URL, empty for one that has none now
+
+
+class _Rendered(Collector):
+    def __init__(self, metrics: Iterable[Metric]) -> None:
+        self._metrics = metrics
+
+    def collect(self) -> Iterable[Metric]:
+        """What was given."""
+        return self._metrics
+
+
+class FleetEndpoint:
+    """Asks the workers when it is asked; one that does not answer within ANSWER_SECONDS counts as stuck.
+
+    Figures of a worker have its number in the label `worker`; what each worker says of the whole frontier is given
+    once, without it.
+    """
+
+    def __init__(self, endpoints: Endpoints, restarts: Callable[[], Mapping[str, int]]) -> None:
+        self._endpoints = endpoints
+        self._restarts = restarts
+        self.routes: Routes = {"/metrics": self._metrics, "/healthz": self._alive, "/readyz": self._ready}
+
+    def _metrics(self) -> ProbeAnswer:
+        texts = {worker: text for worker, (status, text) in self._ask("/metrics").items() if status == 200}
+        registry = CollectorRegistry()
+        registry.register(_Rendered([*merged(texts), *self._own(texts)]))
+        return ProbeAnswer(200, generate_latest(registry), CONTENT_TYPE_LATEST)
+
+    def _own(self, answered: Mapping[str, str]) -> Iterable[Metric]:
+        up = GaugeMetricFamily("shoal_worker_up", "Whether this worker gave its figures", labels=["worker"])
+        for worker in self._endpoints():
+            up.add_metric([worker], worker in answered)
+        words = "Times that the supervisor began this worker again"
+        restarts = CounterMetricFamily("shoal_worker_restarts", words, labels=["worker"])
+        for worker, count in self._restarts().items():
+            restarts.add_metric([worker], count)
+        return [up, restarts]
+
+    def _alive(self) -> ProbeAnswer:
+        """A worker that has not begun, or is begun again, is the supervisor's to look after."""
+        asked = {worker: url for worker, url in self._endpoints().items() if url}
+        return _probe(_ask_all(asked, "/healthz"))
+
+    def _ready(self) -> ProbeAnswer:
+        return _probe(self._ask("/readyz"))
+
+    def _ask(self, path: str) -> dict[str, tuple[int, str]]:
+        return _ask_all(self._endpoints(), path)
+
+
+def merged(texts: Mapping[str, str]) -> list[Metric]:
+    """The metrics of all workers (number -> what it exports) by family."""
+    families: dict[str, Metric] = {}
+    for worker, text in texts.items():
+        for family in text_string_to_metric_families(text):
+            once = family.name in WHOLE_FRONTIER
+            if once and family.name in families:
+                continue
+            metric = families.setdefault(family.name, Metric(family.name, family.documentation, family.type))
+            for sample in family.samples:
+                labels = sample.labels if once else sample.labels | {"worker": worker}
+                metric.add_sample(sample.name, labels, sample.value)
+    return list(families.values())
+
+
+def _probe(answers: Mapping[str, tuple[int, str]]) -> ProbeAnswer:
+    reasons = [f"worker {worker}: {text.strip()}" for worker, (status, text) in answers.items() if status != 200]
+    return ProbeAnswer(503, "\n".join([*reasons, ""]).encode()) if reasons else ProbeAnswer(200, b"ok\n")
+
+
+def _ask_all(endpoints: Mapping[str, str], path: str) -> dict[str, tuple[int, str]]:
+    """Status and text of each, 503 for one that does not answer."""
+    if not endpoints:
+        return {}
+    with ThreadPoolExecutor(len(endpoints)) as threads:
+        answers = threads.map(lambda url: _get(url, path), endpoints.values())
+        return dict(zip(endpoints, answers, strict=True))
+
+
+def _get(url: str, path: str) -> tuple[int, str]:
+    if not url:
+        return 503, "starting"
+    connection = http.client.HTTPConnection(urlsplit(url).netloc, timeout=ANSWER_SECONDS)
+    try:
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+    except (OSError, http.client.HTTPException) as error:
+        return 503, f"it does not answer ({error})"
+    finally:
+        connection.close()

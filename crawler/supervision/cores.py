@@ -1,0 +1,45 @@
+"""How many processes this process may keep busy: the cores it may run on, and the share of them its container has."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+_ROOT = Path("/")
+
+
+def usable_cores(root: Path = _ROOT) -> int:
+    """At least 1: the cores of the process's affinity, no more than its control groups' CPU quota (rounded down)."""
+    affinity = getattr(os, "sched_getaffinity", None)  # not on macOS
+    cores = len(affinity(0)) if affinity is not None else os.cpu_count() or 1
+    return max(1, int(min([float(cores), *_quotas(root)])))
+
+
+def _quotas(root: Path) -> list[float]:
+    """CPUs that each control group above this process allows it."""
+    found = []
+    for line in _read(root / "proc/self/cgroup").splitlines():
+        _, kinds, path = line.split(":", 2)
+        base = root / "sys/fs/cgroup" / ("cpu" if "cpu" in kinds.split(",") else "")
+        if kinds == "" or "cpu" in kinds.split(","):
+            inside = base / path.lstrip("/")
+            found += [_quota(one) for one in (inside, *inside.parents) if one == base or base in one.parents]
+    return [quota for quota in found if quota]
+
+
+def _quota(group: Path) -> float:
+    """The quota of one group in CPUs, of version 2 or 1; 0 for none."""
+    words = _read(group / "cpu.max").split() or [
+        _read(group / "cpu.cfs_quota_us").strip(),
+        _read(group / "cpu.cfs_period_us").strip(),
+    ]
+    if len(words) == 2 and all(word.isdecimal() for word in words) and int(words[1]):
+        return int(words[0]) / int(words[1])
+    return 0.0
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text("utf-8", "replace")
+    except OSError:  # no such file: no such limit
+        return ""
