@@ -8,44 +8,27 @@ from typing import Final
 
 from selectolax.lexbor import LexborNode
 
-from crawler.caches import cached
-from crawler.extraction import wording
+from crawler.extraction import names, opengraph, wording
 from crawler.extraction.document import Document
 from crawler.extraction.nodetext import text_of
 
 MAX_HEADING: Final = 400  # characters
+ALIKE: Final = 0.3  # of a heading's words are in the title of its page; less is another thing's name
 MIN_TITLE: Final = 8  # characters that name something; half as many where a character is a word
 
 # What an element stands in; inherited by everything inside it.
-OTHER: Final = 1  # related products, menus, carts, reviews, pop-ups: not the product itself
-PAST: Final = 2  # struck through, or named as an old price
+OTHER: Final = names.OTHER
+PAST: Final = 2  # struck through
 LINK: Final = 4  # inside a link to another page
-PRICE: Final = 8  # named as a price
-CURRENT: Final = 16  # named as the price asked now
-BUTTON: Final = 32  # inside something to press
+PRICE: Final = names.PRICE
+CURRENT: Final = names.CURRENT
+BUTTON: Final = names.BUTTON
 HIDDEN: Final = 64  # not shown
+OLD: Final = names.OLD
+CHOICE: Final = names.CHOICE
 
 _OTHER_TAGS: Final = frozenset(("nav", "footer", "header", "aside", "dialog", "select"))
 _PAST_TAGS: Final = frozenset(("del", "s", "strike"))
-_OTHER_NAME = re.compile(
-    r"related|recommend|similar|cross-?_?sell|up-?_?sell|also|recent|last-?viewed|carousel|swiper|slick|slider|owl"
-    r"|accessor|sponsor|advert|suggest|best-?sell|mini-?_?cart|cart-?_?(content|flyout|popup|drop|summary|modal)|popup"
-    r"|\bmodal|tooltip|overlay|cookie|newsletter|wish|\bcompare\b|bundle|review|comment|\bmenu|\bnav\b|navbar|breadcrumb"
-    r"|\bfooter|\bheader\b|site-?header|page-?header|top-?bar|history|together|faq|question"
-)
-_PAST_NAME = re.compile(
-    r"(old|was|original|regular|list|before|strike|crossed|previous|base|rrp|msrp|retail|compare|initial|full|uvp|statt"
-    r"|antes|barre|vecchi|viejo)[-_]?(price|preis|prix|precio|preco|prezzo)|price[-_]*(old|was|original|before|strike"
-    r"|crossed|previous|list|rrp|msrp|regular|compare|initial)|strike|line-?through|\bold\b|\bwas\b|msrp|crossed"
-)
-_PRICE_NAME = re.compile(
-    r"price|preis|prix|prec[ií]o|pre[cç]o|prezzo|prijs|\bcen[ay]\b|\bpris\b|hinta|amount|cost|מחיר"
-)
-_CURRENT_NAME = re.compile(
-    r"(sale|current|now|final|special|our|offer|actual|main|buy|deal|new|promo\w*|discounted|today)[-_ ]*(price|preis"
-    r"|prix|amount)|price[-_ ]*(sale|current|now|final|special|our|offer|actual|main|buy|new|value|promo)"
-)
-_BUTTON_NAME = re.compile(r"\bbtn|button|add-?_?to-?_?(cart|basket|bag)|buy(?!er)")
 _HIDDEN_STYLE = re.compile(r"display:\s*none|visibility:\s*hidden")
 
 
@@ -68,22 +51,32 @@ class View:
 
     @cached_property
     def heading(self) -> LexborNode | None:
-        """The element that names the product: of the h1s the one most like the page's title, else an h2."""
+        """The element that names the product: of the h1s the one most like the page's title, else an h2.
+
+        One that has nothing of the title gives way to another that has: it may be a recommended product's.
+        """
         page = _words(self._page_title)
+        first: LexborNode | None = None
         for tag in ("h1", "[itemprop=name]", "h2"):
             named = [
-                (words, node)
+                (_likeness(words, page) - bool(self._raw_flags(node) & OTHER), len(words & page) / len(words), node)
                 for node in self.document.tree.css(tag)[:50]
                 if (words := _words(text_of(node, MAX_HEADING)))
             ]
-            if named:
-                return max(named, key=lambda pair: _likeness(pair[0], page) - bool(self._raw_flags(pair[1]) & OTHER))[1]
-        return self._titled()
+            _, shared, node = max(named, key=lambda each: each[0], default=(0.0, 0.0, None))
+            if node is not None and (shared >= ALIKE or not page):
+                return node
+            first = first or node
+        titled = self._titled()
+        return first if titled is None or self._raw_flags(titled) & OTHER else titled
 
     @cached_property
     def _page_title(self) -> str:
+        """What the page calls itself: its title and its og:title."""
         node = self.document.first("title")
-        return text_of(node, MAX_HEADING) if node is not None else ""
+        title = text_of(node, MAX_HEADING) if node is not None else ""
+        shared = opengraph.metas(self.document).get("og:title", "")[:MAX_HEADING]
+        return title if shared in title else f"{title} | {shared}"
 
     def _titled(self) -> LexborNode | None:
         """The element with the longest text that is a part of the page's title."""
@@ -139,26 +132,14 @@ def _own_flags(node: LexborNode) -> int:
         value |= LINK
     if tag == "button" or attributes.get("role") == "button":
         value |= BUTTON
-    name = f"{attributes.get('class') or ''} {attributes.get('id') or ''}".lower()
+    name = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
     if len(name) > 1:
-        value |= _named_flags(name[:300])
+        value |= names.flags(name[:300])
     style = attributes.get("style")
     if "hidden" in attributes or (style and _HIDDEN_STYLE.search(style)):
         value |= HIDDEN
-    return value
-
-
-@cached(16_384)  # a site's pages share their names
-def _named_flags(name: str) -> int:
-    value = 0
-    if _OTHER_NAME.search(name):
-        value |= OTHER
-    if _PRICE_NAME.search(name):
-        value |= PRICE | (CURRENT if _CURRENT_NAME.search(name) else 0)
-    if _PAST_NAME.search(name):
+    if style and "line-through" in style:
         value |= PAST
-    if _BUTTON_NAME.search(name):
-        value |= BUTTON
     return value
 
 

@@ -20,6 +20,7 @@ MAX_TEXT: Final = 80  # characters of a text with a price
 MAX_BLOCK: Final = 40  # characters of an element that still counts as one price
 MAX_AROUND: Final = 6  # characters beside a number whose currency stands in another element: "from 12", "12,-"
 MAX_LABEL: Final = 40  # characters of a text that may say what the next one is
+UNDERCUTS: Final = 8  # texts between an old price and the one asked now
 MANY: Final = 4  # different prices in elements made alike are those of a list
 MIN_SCORE: Final = 0.5
 MIN_DISCOUNTED: Final = Decimal("0.25")  # of the old price; a lower one beside it is a unit price or an instalment
@@ -56,19 +57,50 @@ def shown_prices(page: View) -> list[Price]:
     """The prices of the page, the likeliest one of its product first."""
     read = [(each, values.price_in_text(each.number)) for each in _candidates(page)]
     candidates = [(each, amount) for each, amount in read if amount is not None]
-    amounts: dict[tuple[str, ...], set[Decimal]] = {}  # by the looks of their elements
+    amounts: dict[tuple[str, ...], list[Decimal]] = {}  # by the looks of their elements
     for each, amount in candidates:
-        amounts.setdefault(_signature(each.node), set()).add(amount)
+        amounts.setdefault(_signature(each.node), []).append(amount)
     found: list[Price] = []
-    for each, amount in candidates:
+    for at, (each, amount) in enumerate(candidates):
         flags = page.flags(each.node)
-        repeated = len(amounts[_signature(each.node)]) >= MANY
-        past = bool(flags & view.PAST) or _says(page.lexicon.past_price, page, each.index)
-        named = bool(flags & view.PRICE) or _says(page.lexicon.price, page, each.index)
+        repeated = _is_list(amounts[_signature(each.node)])
+        worded = _says(page.lexicon.past_price, page, each.index)
+        past = bool(flags & view.PAST) or (worded and not flags & view.PRICE)
+        if not past and (worded or flags & view.OLD):
+            past = _is_undercut(page, each, amount, candidates[max(0, at - UNDERCUTS) : at + UNDERCUTS + 1])
+        offered = _is_offered(page, each)
+        named = offered or bool(flags & view.PRICE) or _says(page.lexicon.price, page, each.index)
         score = _score(page, each, named=named) - 5 * past - 2 * repeated
+        score += (4 * bool(flags & view.LINK) - 2) if offered else 0
         found.append(Price(amount, each.currency, past, named, repeated, score, each.index))
     found.sort(key=lambda price: -price.score)
     return _lower_first(found)
+
+
+def _is_list(amounts: Sequence[Decimal]) -> bool:
+    """Whether prices made alike are those of a list's entries, and not one that a page repeats."""
+    different = len(set(amounts))
+    return different >= MANY or (different > 1 and len(amounts) > MANY)
+
+
+def _is_undercut(page: View, old: _Candidate, amount: Decimal, near: Sequence[tuple[_Candidate, Decimal]]) -> bool:
+    """Whether a lower price, not said to be old itself, stands near one that is said to be old."""
+    return any(
+        other < amount
+        and abs(each.index - old.index) <= UNDERCUTS
+        and each.currency is not None
+        and not page.flags(each.node) & (view.PAST | view.OTHER)
+        and not (page.flags(each.node) & view.OLD and page.flags(old.node) & view.OLD)
+        and not _says(page.lexicon.past_price, page, each.index)
+        and other >= amount * MIN_DISCOUNTED
+        for each, other in near
+    )
+
+
+def _is_offered(page: View, each: _Candidate) -> bool:
+    """Whether what stands right before says that it is the lowest price of other sellers: "new and used from 99"."""
+    before = page.texts[each.index - 1][0][-MAX_TEXT:] if each.index else ""
+    return bool(page.lexicon.offered.search(f"{before} {page.texts[each.index][0].partition(each.number)[0]}".lower()))
 
 
 def best_price(prices: list[Price]) -> Price | None:

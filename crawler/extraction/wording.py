@@ -35,7 +35,7 @@ _STOCK: Final = {  # a denial comes before a promise
     "InStock": "in_stock",
 }
 # Kinds whose words are found without the marks on their letters, too; among words at prices that gives others ("før").
-_FOLDED: Final = frozenset((*_STOCK.values(), "buy", "other_button", "negation", "negation_after"))
+_FOLDED: Final = frozenset((*_STOCK.values(), "buy", "other_button", "offered", "negation", "negation_after"))
 _PLAIN: Final = {
     mark: plain
     for plain, marks in {
@@ -65,6 +65,7 @@ class Lexicon:
     price: re.Pattern[str]
     past_price: re.Pattern[str]
     other_price: re.Pattern[str]
+    offered: re.Pattern[str]
     negation: re.Pattern[str]  # at the end of what stands before a promise
     negation_after: re.Pattern[str]  # at the start of what stands behind it
 
@@ -123,7 +124,7 @@ def _source(kind: str, languages: Iterable[str]) -> str:
     if kind == "negation_after":
         behind = "|".join(phrases) or "(?!)"
         return rf"\w{{0,3}} ?(?:(?:{behind})(?!\w)|[:：] ?(?:{behind}|{_NO})(?![\w.,]))"
-    return _by_first(phrases)
+    return _by_first(phrases) if kind != "offered" else rf"(?:{'|'.join(phrases) or '(?!)'})\D{{0,6}}$"
 
 
 def _folded(phrase: str) -> str:

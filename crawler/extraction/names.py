@@ -1,0 +1,82 @@
+"""What the names of an element, its classes and id, say of what stands in it: judged by the words they are made of."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from crawler.caches import cached
+
+# Flags; those of view.py go on with 2, 4 and 64.
+OTHER: Final = 1  # related products, menus, carts, reviews, pop-ups: not the product itself
+PRICE: Final = 8  # a price
+CURRENT: Final = 16  # the price asked now
+BUTTON: Final = 32  # something to press
+OLD: Final = 128  # a price that no longer holds, it says; a lower price beside it has to bear that out
+CHOICE: Final = 256  # one size or colour of several
+
+_OTHER = re.compile(
+    r"related|recommend|similar|cross-?_?sell|up-?_?sell|also|recent|last-?viewed|carousel|swiper|slick|slider|owl"
+    r"|accessor|sponsor|advert|suggest|best-?sell|mini-?_?cart|cart-?_?(content|flyout|popup|drop|summary|modal)|popup"
+    r"|\bmodal|tooltip|overlay|cookie|newsletter|wish|\bcompare\b|bundle|review|comment|\bmenu|\bnav\b|navbar|breadcrumb"
+    r"|\bfooter|\bheader\b|site-?header|page-?header|top-?bar|history|together|faq|question"
+)
+_PRICE = re.compile(
+    r"price|preis|prix|prec[ií]o|pre[cç]o|prezzo|prijs|\bcen[ay]\b|\bcijen[ae]\b|\bpris\b|hinta|\bk?aina\b|\bfiyat|\bharga\b"
+    r"|\bpret\b|amount|cost|מחיר"
+)
+_BUTTON = re.compile(r"\bbtn|button|add-?_?to-?_?(cart|basket|bag)|buy(?!er)")
+
+_PRICE_WORD: Final = (
+    "price|preis|prix|precio|preco|prezzo|prijs|cena|cijena|pris|hinta|kaina|fiyat|harga|pret|amount|cost"
+)
+_CAMEL = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
+_COMPOUND = re.compile(rf"({_PRICE_WORD})s?")
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+# Words for the price asked now, and for one that no longer is. Each needs a word for a price, but for a few.
+_NOW: Final = _set(
+    "sale sales current now final special our offer actual main buy deal new promo promotion promotional "
+    "discounted discount today live active selling sell reduced sonder aktuell aktuelle aktueller nuevo actuel "
+    "nouveau attuale nova nowa akce akcia akcijska akcios indirimli effective pay asking member"
+)
+_ONCE: Final = _set(
+    "old was before previous prev prior former past compare compared original origin orig regular reg list base "
+    "full retail initial normal standard catalog catalogue market recommended suggested advice advies ordinary "
+    "ord uvp statt antes anterior ancien ancienne barre barree vecchio vecchia vechi viejo antiguo oude gammel "
+    "gammal stara stary puvodni bezna vorher alt alter streich listen tachado barrato msrp rrp srp mrp strike "
+    "striked strikethrough struck crossed scratch scratched through undiscounted"
+)
+_ONCE_ALONE: Final = _set("old was strike striked strikethrough struck crossed msrp rrp srp mrp through uvp")
+_NOT_YET: Final = _set("before non pre without no un not")  # "price-before-sale": before it was reduced
+_CHOICES: Final = _set("size sizes swatch swatches taille tailles talla tallas taglia groesse groessen velikost")
+
+
+@cached(16_384)  # a site's pages share their names
+def flags(name: str) -> int:
+    """What *name* says, as a sum of the constants above: classes and id, divided by blanks, in their own case."""
+    lower = name.lower()
+    value = OTHER * bool(_OTHER.search(lower)) + BUTTON * bool(_BUTTON.search(lower))
+    words = _words(name)
+    value += CHOICE * (not _CHOICES.isdisjoint(words))
+    priced = bool(_PRICE.search(lower))
+    return value + PRICE * priced + _time(words, priced=priced)
+
+
+def _time(words: list[str], *, priced: bool) -> int:
+    """Whether the words of a name mean the price asked now, or an old one; both where they contradict each other."""
+    marked = [at for at, word in enumerate(words) if word in _NOW] if priced else []
+    reduced = [at for at in marked if not (at and words[at - 1] in _NOT_YET)]
+    now = bool(reduced) or words in (["now"], ["current"], ["new"])
+    once = len(reduced) < len(marked) or any(word in (_ONCE if priced else _ONCE_ALONE) for word in words)
+    return CURRENT * now + OLD * once
+
+
+def _words(name: str) -> list[str]:
+    """`product-oldPrice is_live` -> product, old, price, is, live; a word for a price is one within others, too."""
+    spaced = _COMPOUND.sub(r" \1 ", _CAMEL.sub(" ", name).lower())
+    return re.findall(r"[^\W\d_]+", spaced)

@@ -1,0 +1,48 @@
+"""What class names say of a price."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.extraction import names
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("price", 0),
+        ("old-price", names.OLD),
+        ("price-old-live", names.OLD | names.CURRENT),
+        ("price_old price_live", names.OLD | names.CURRENT),
+        ("productOldPrice", names.OLD),
+        ("oldprice", names.OLD),
+        ("price--was", names.OLD),
+        ("was-now-price", names.OLD | names.CURRENT),
+        ("price-before-sale", names.OLD),
+        ("nonSalePrice", names.OLD),
+        ("regular-price", names.OLD),
+        ("Price_regularPrice__x1", names.OLD),
+        ("streichpreis", names.OLD),
+        ("prix-barre", names.OLD),
+        ("precio-anterior", names.OLD),
+        ("strikethrough", names.OLD),
+        ("line-through", names.OLD),
+        ("salePrice", names.CURRENT),
+        ("price-final_price", names.CURRENT),
+        ("current-price", names.CURRENT),
+        ("preis-aktuell", names.CURRENT),
+        ("now", names.CURRENT),
+        ("threshold-holder", 0),
+        ("wash-wasser", 0),
+        ("regular-font", 0),
+        ("list", 0),
+        ("sale", 0),
+    ],
+)
+def test_the_price_that_a_name_means(name: str, said: int) -> None:
+    assert names.flags(name) & (names.OLD | names.CURRENT) == said
+
+
+def test_sizes_are_choices() -> None:
+    assert names.flags("product-sizes__item") & names.CHOICE
+    assert not names.flags("resizable") & names.CHOICE
