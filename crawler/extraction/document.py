@@ -62,6 +62,11 @@ class Document:
         tamed = tame.short(self._calm)
         return LexborHTMLParser(tamed, options=LexborDocumentOptions.WO_EVENTS)  # <option>s look at all others
 
+    @property
+    def has_tree(self) -> bool:
+        """Whether somebody has asked for the tree already."""
+        return "tree" in self.__dict__
+
     @cached_property
     def tamed(self) -> str:
         """The whole source as a parser may see it."""

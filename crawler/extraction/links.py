@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from selectolax.lexbor import LexborNode
-
 from crawler.caches import cached
 from crawler.extraction import opengraph
+from crawler.extraction.anchors import Anchor, anchors, of_elements
 from crawler.extraction.document import Document
 from crawler.policy.domain_values import LinkRule
 from crawler.policy.domains import DomainRules
@@ -20,33 +19,39 @@ from crawler.urls import MAX_URL_LENGTH, same_site
 MAX_LINKS = 5_000  # looked at on one page
 _TRAP: Final = "trap"
 
+# Each begins with the signs that its alternatives begin with: the search goes from one to the next, and not by letters.
 _TRAPS = re.compile(
-    r"/(?:cart|basket|bag|checkout|log-?in|log-?out|sign-?(?:in|up|out)|register|(?:my-?)?account|wish-?list|compare"
-    r"|search|auth|password|print|share|feed|rss|wp-admin|cgi-bin|warenkorb|panier|carrito|carrello|winkelwagen)(?:[/.?]|$)"
-    r"|[?&](?:sort\w*|order(?:by)?|dir|view|mode|limit|per_?page|add-to-cart|add_to_wishlist|replytocom|print|share"
+    r"[/?&.](?:(?<=/)(?:cart|basket|bag|checkout|log-?in|log-?out|sign-?(?:in|up|out)|register|(?:my-?)?account|wish-?list"
+    r"|compare|search|auth|password|print|share|feed|rss|wp-admin|cgi-bin|warenkorb|panier|carrito|carrello|winkelwagen)"
+    r"(?:[/.?]|$)"
+    r"|(?<=[?&])(?:sort\w*|order(?:by)?|dir|view|mode|limit|per_?page|add-to-cart|add_to_wishlist|replytocom|print|share"
     r"|session\w*|sid|phpsessid|filter\w*|min_price|max_price|price)="
-    r"|\.(?:jpe?g|png|gif|webp|avif|svg|ico|css|js|json|xml|pdf|zip|gz|rar|mp[34]|avi|mov|docx?|xlsx?|pptx?|woff2?)(?:\?|$)",
+    r"|(?<=\.)(?:jpe?g|png|gif|webp|avif|svg|ico|css|js|json|xml|pdf|zip|gz|rar|mp[34]|avi|mov|docx?|xlsx?|pptx?|woff2?)"
+    r"(?:\?|$))",
     re.IGNORECASE,
 )
 _PAGINATION = re.compile(
-    r"[?&](?:page|paged|pag|pg|p|page_?(?:no|num|number|id)|pagina|seite|sida|side|strana|strona|start|offset|curpage)=\d{1,4}(?:&|$)"
-    r"|/(?:page|pagina|seite|sida|strana|strona|p)[/_-]?\d{1,3}/?(?:\?|$)|[-_](?:page|seite)[-_]?\d{1,3}(?:\.html?)?/?(?:\?|$)",
+    r"[?&/_-](?:(?<=[?&])(?:page|paged|pag|pg|p|page_?(?:no|num|number|id)|pagina|seite|sida|side|strana|strona|start"
+    r"|offset|curpage)=\d{1,4}(?:&|$)"
+    r"|(?<=/)(?:page|pagina|seite|sida|strana|strona|p)[/_-]?\d{1,3}/?(?:\?|$)"
+    r"|(?<=[_-])(?:page|seite)[-_]?\d{1,3}(?:\.html?)?/?(?:\?|$))",
     re.IGNORECASE,
 )
 _PRODUCT = re.compile(
-    r"/(?:products?|prod|dp|pd|ip|itm|items?|goods|gp/product|produkte?|produits?|productos?|produtos?|prodott[oi]|produs"
-    r"|artikel|article|artikl|tuote|vare|toode|prece|tovar|termek|urun|detail|details)/[^/?]+"
-    r"|/p/[^/?]*[a-z\d]{3}|[?&](?:product_?id|pid|sku|item_?id|goods_?id)=\w+",
+    r"[/?&](?:(?<=/)(?:products?|prod|dp|pd|ip|itm|items?|goods|gp/product|produkte?|produits?|productos?|produtos?"
+    r"|prodott[oi]|produs|artikel|article|artikl|tuote|vare|toode|prece|tovar|termek|urun|detail|details)/[^/?]+"
+    r"|(?<=/)p/[^/?]*[a-z\d]{3}|(?<=[?&])(?:product_?id|pid|sku|item_?id|goods_?id)=\w+)",
     re.IGNORECASE,
 )
 _IDENTIFIED = re.compile(
-    r"[/-]p-?\d{3,}|[-_/.,x]\d{5,}(?:[-.][a-z]{1,6}){0,2}/?(?:\?|$)|/(?:[^/?-]++-){3,}+[^/?-]*\d[^/?-]*\.html?(?:\?|$)",
-    re.IGNORECASE,
+    r"[-_/.,xX](?:(?<=[/-])[pP]-?\d{3,}|\d{5,}(?:[-.][a-zA-Z]{1,6}){0,2}/?(?:\?|$)"
+    r"|(?<=/)(?:[^/?-]++-){3,}+[^/?-]*\d[^/?-]*\.[hH][tT][mM][lL]?(?:\?|$))"
 )
 _LISTING = re.compile(
-    r"/(?:c|cat|categor(?:y|ies|ia|ias|ie)|kategori(?:en?|a|e|er|ja)?|catalog(?:ue|o)?|collections?|departments?|browse"
-    r"|brands?|marken?|marques?|marcas?|shop|store|products|produkte|produits|productos|produtos|prodotti|gp|l|list|plp"
-    r"|b|genre|outlet|sale|new|offers?|deals)(?:/[^?]*)?(?:\?|$)|[/-]c-?\d{3,}(?:[/.?-]|$)|[?&](?:cat|category|cid|cat_?id)=\w+",
+    r"[/?&-](?:(?<=/)(?:c|cat|categor(?:y|ies|ia|ias|ie)|kategori(?:en?|a|e|er|ja)?|catalog(?:ue|o)?|collections?"
+    r"|departments?|browse|brands?|marken?|marques?|marcas?|shop|store|products|produkte|produits|productos|produtos"
+    r"|prodotti|gp|l|list|plp|b|genre|outlet|sale|new|offers?|deals)(?:/[^?]*)?(?:\?|$)"
+    r"|(?<=[/-])c-?\d{3,}(?:[/.?-]|$)|(?<=[?&])(?:cat|category|cid|cat_?id)=\w+)",
     re.IGNORECASE,
 )
 # In this order: a word that says what a page is counts before an identifier, which lists may have too.
@@ -106,7 +111,7 @@ def _forbids(document: Document) -> bool:
 
 def _guessed(document: Document, rules: DomainRules) -> Iterator[tuple[str, str]]:
     """By their looks."""
-    for target, relations in _targets(document, document.tree.css("a[href],area[href],link[rel=next]"), rules):
+    for target, relations in _targets(document, anchors(document, following=True), rules):
         kind = _kind(target[max(0, target.find("/", 8)) :])  # host names are not to look like paths
         if kind != _TRAP and "next" in relations:
             yield "pagination", target
@@ -133,27 +138,26 @@ def _chosen(document: Document, rules: DomainRules) -> Iterator[tuple[str, str]]
                     yield kind, target
 
 
-def _selected(document: Document, rule: LinkRule) -> Iterable[LexborNode]:
+def _selected(document: Document, rule: LinkRule) -> Iterable[Anchor]:
     if rule.css is None:
-        return document.tree.css("a[href],area[href]")
-    return [link for node in document.tree.css(rule.css) for link in node.css("a[href],area[href],link[href]")]
+        return anchors(document)
+    return of_elements(
+        link for node in document.tree.css(rule.css) for link in node.css("a[href],area[href],link[href]")
+    )
 
 
-def _targets(document: Document, nodes: Iterable[LexborNode], rules: DomainRules) -> Iterator[tuple[str, str]]:
+def _targets(document: Document, found: Iterable[Anchor], rules: DomainRules) -> Iterator[tuple[str, str]]:
     """(absolute URL, rel) of each link that may be followed, once."""
     here = document.url.partition("#")[0]
     site = f"{document.origin}/"
+    written: set[str | None] = set()
     seen = {here}
-    for node in islice(nodes, MAX_LINKS):
-        attributes = node.attributes
-        relations = attributes.get("rel") or ""
-        target = document.absolute(attributes.get("href"))
-        if (
-            target is None
-            or len(target) > MAX_URL_LENGTH
-            or target in seen
-            or (rules.obey_nofollow and "nofollow" in relations)
-        ):
+    for href, relations in islice(found, MAX_LINKS):
+        if href in written or ("nofollow" in relations and rules.obey_nofollow):
+            continue
+        written.add(href)
+        target = document.absolute(href)
+        if target is None or target in seen or len(target) > MAX_URL_LENGTH:
             continue
         seen.add(target)
         if not target.startswith(site) and not same_site(target, here):

@@ -10,10 +10,13 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+COMMENT: Final = r"!--(?!-?>)[^-]*+(?:-(?!-!?>)[^-]*+)*+"  # after its "<", up to its end
+RAW: Final = r"[\s/>][^<]*+(?:<(?!/(?P=raw)[\s/>])[^<]*+)*+"  # the rest of an element that holds text only, named `raw`
+
 # Attributes of a tag that ends for certain at its first ">", whatever the parser takes its quotes for.
 _ATTRIBUTES: Final = r"((?=[\s/>])[^<>\"']*+(?:\"[^\"<>]*+\"[^<>\"']*+|'[^'<>]*+'[^<>\"']*+)*+)>"
 _CODE = re.compile(
-    rf"<(?:!--(?!-?>)[^-]*+(?:-(?!->)[^-]*+)*+|(script|style){_ATTRIBUTES}([^<]*+(?:<(?!/\1[\s/>])(!--|script)?+[^<]*+)*+))",
+    rf"<(?:{COMMENT}|(script|style){_ATTRIBUTES}([^<]*+(?:<(?!/\1[\s/>])(!--|script)?+[^<]*+)*+))",
     re.IGNORECASE,
 )
 

@@ -1,0 +1,66 @@
+"""The links of a page as it writes them: from its elements, or from its markup while nobody has asked for those."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final, TypeAlias
+
+from selectolax.lexbor import LexborNode
+
+from crawler.entities import unescape
+from crawler.extraction.document import Document
+from crawler.extraction.source import COMMENT, RAW
+
+Anchor: TypeAlias = tuple[str | None, str]  # href, rel
+
+# Attributes as the parser reads them. With a "<" in them or without a value after "=" they are not, and rare.
+_QUOTED: Final = r"\"[^\"<]*+\"|'[^'<]*+'"
+_ATTRIBUTE: Final = rf"[\s/]*+[^\s/>=<\"']++(?:\s*+=\s*+(?:{_QUOTED}|[^\s>\"'<][^\s><]*+))?+"
+_HREF: Final = r"[\s/]*+[hH][rR][eE][fF]"
+_ANCHOR = re.compile(
+    rf"<(?:(?=[al])(a(?:rea)?|link)(?=[\s/])((?:(?!{_HREF}[\s=/>]){_ATTRIBUTE})*+)"
+    rf"(?:{_HREF}\s*+=\s*+({_QUOTED}|[^\s>\"'<][^\s><]*+))?+((?:{_ATTRIBUTE})*+)[\s/]*+(>?)"
+    rf"|(?=[stixn])(?P<raw>script|style|title|textarea|iframe|xmp|noembed|noframes){RAW}|{COMMENT}"
+    r"|(?=[tpfA-Z])(template|plaintext|frameset|[A-Z]))"  # in capitals anything may come
+)
+_REL = re.compile(r"(?<![\w:.-])[rR][eE][lL]\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
+# In an attribute `&copy=1` is no copyright sign.
+_REFERENCE = re.compile(r"&(?:#[xX]?[\da-fA-F]{1,99};?|[A-Za-z\d]{1,40}(?:;|(?![=A-Za-z\d])))")
+
+
+def anchors(document: Document, *, following: bool = False) -> Iterable[Anchor]:
+    """The links and areas of the page, where *following* with its `<link rel=next>`, in document order."""
+    if not document.has_tree and (written := _written(document.markup, following)) is not None:
+        return written
+    return of_elements(document.tree.css("a[href],area[href],link[rel=next]" if following else "a[href],area[href]"))
+
+
+def of_elements(nodes: Iterable[LexborNode]) -> Iterator[Anchor]:
+    """Those of *nodes*."""
+    for node in nodes:
+        attributes = node.attributes
+        yield attributes.get("href"), attributes.get("rel") or ""
+
+
+def _written(markup: str, following: bool) -> list[Anchor] | None:
+    """What the parser would find in *markup*; None where only the parser can tell."""
+    found: list[Anchor] = []
+    for kind, before, href, after, end, _, other in _ANCHOR.findall(markup):
+        if other or (kind and not end):
+            return None
+        if href:
+            relation = _relation(before) or _relation(after) if "rel" in after or "rel" in before else ""
+            if kind != "link" or (following and relation == "next"):
+                found.append((_value(href), relation))
+    return found
+
+
+def _relation(attributes: str) -> str:
+    found = _REL.search(attributes)
+    return (found[1] or found[2] or found[3] or "") if found else ""
+
+
+def _value(written: str) -> str:
+    value = written[1:-1] if written[0] in "\"'" else written
+    return _REFERENCE.sub(lambda found: unescape(found[0]), value) if "&" in value else value
