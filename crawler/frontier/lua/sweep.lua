@@ -6,7 +6,8 @@
 -- Result: how much is still to go. O(generations).
 -- A generation is finished when it is not current and has nothing queued, leased or delayed. Its counters move to the
 -- generation '' of the stream; T:drop HASH set -> buckets keeps what is still to go.
--- include: clock damage state hosts
+-- Where nothing is delayed the counters say so: what was lost to damage counts as dropped, and nobody waits for it.
+-- include: clock damage state tally hosts
 local BUCKETS, HOSTS = 128, 512
 local COUNTERS = {
   'accepted', 'done', 'dead', 'dropped', 'duplicates', 'duplicates_dead', 'refused', 'nacked', 'reaped',
@@ -18,10 +19,21 @@ local function number(key, field)
   return tonumber(call('HGET', key, field) or 0)
 end
 
+local nothing_delayed = call('ZCARD', T .. ':delayed') + call('ZCARD', T .. ':delayed:room') == 0
+
+local function recount_delayed(stream, generation, key)
+  local lost = number(key, 'delayed')
+  if nothing_delayed and lost ~= 0 then
+    local t = tally(stream, generation)
+    t.delayed, t.dropped = -lost, lost
+  end
+end
+
 -- generations by spider and name, with all their streams
 local groups = {}
 for _, name in ipairs(call('SMEMBERS', T .. ':gens')) do
   local stream, generation = string.match(name, '^(.*):(.*)$')
+  recount_delayed(stream, generation, T .. ':gen:' .. name)
   local spider = string.match(stream, '^[^:]*')
   if generation ~= '' and generation ~= (current[spider] or '0') then
     local group = groups[spider .. ':' .. generation] or {live = 0, last = 0, streams = {}, generation = generation}
@@ -77,5 +89,6 @@ if #forgotten > 0 then
   call('HDEL', T .. ':answers', unpack(forgotten))
 end
 if #overdue > 0 then call('ZREM', T .. ':idle', unpack(overdue)) end
+save_tallies()
 save_state()
 return left + (#overdue == HOSTS and 1 or 0)

@@ -191,3 +191,32 @@ async def test_a_request_that_is_missing_stops_nobody_however_it_ends(redis_clie
     assert (total.queued, total.leased, total.delayed, total.done + total.dropped) == (0, 0, 0, 2)
     assert await frontier.inspection.empty("s")
     assert await redis_client.hlen(frontier.shards.key(0, "damaged")) == (end != "ack")
+
+
+async def cut_short(client: Any, key: str) -> None:
+    """One entry that was counted ends in the middle."""
+    [(entry, at)] = await client.zrange(key, 0, 0, withscores=True)
+    await client.zrem(key, entry)
+    await client.zadd(key, {entry[:12]: at})
+
+
+@pytest.mark.parametrize("harm", [cut_short, replaced(), relisted, scheduled], ids=["cut", "text", "list", "more"])
+@pytest.mark.parametrize("place", ["delayed", "delayed:room"])
+async def test_a_delayed_request_that_is_lost_is_not_waited_for(redis_client: Any, place: str, harm: Harm) -> None:
+    """A frontier with nothing in it counts as empty; what was lost counts as dropped."""
+    world = await timed(redis_client, lease_ms=60_000)
+    frontier = world.frontier
+    await frontier.push([message(1, BAD), message(2, BAD)])
+    for lease in await world.lease(2):
+        if place == "delayed":
+            await frontier.nack(lease.id, lease.token, delay_ms=50_000)
+        else:
+            await frontier.put_off([(lease.id, lease.token)], delay_ms=50_000)
+    await frontier.push([message(number, host) for number, host in enumerate(GOOD, 3)])
+    await harm(redis_client, frontier.shards.key(0, place))
+    assert set(GOOD) <= await work(world)
+    total = (await frontier.inspection.stats()).total
+    assert (total.queued, total.leased, total.delayed) == (0, 0, 0)
+    assert total.accepted == total.done + total.dropped == 2 + len(GOOD)
+    assert await frontier.inspection.empty("s")
+    assert (await frontier.lease(["s"], 1, worker="w")).queued == 0
