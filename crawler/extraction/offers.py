@@ -26,7 +26,7 @@ def variant(product: Node, url: str) -> Node:
     if not variants:
         return product
     named = [entry for entry in variants if _names(entry, url)]
-    chosen = named or [entry for entry in variants if _available(choose(entry.get("offers"), url))] or variants
+    chosen = named or [entry for entry in variants if available(choose(entry.get("offers"), url))] or variants
     return {**product, **{key: value for key, value in chosen[0].items() if value}}
 
 
@@ -43,8 +43,8 @@ def choose(offers: Any, url: str) -> dict[str, Any]:
     named = [entry for entry in priced if _names(entry, url)]
     if 0 < len(named) < len(priced):
         return named[0]
-    available = [entry for entry in priced if _available(entry)]
-    return (available or priced)[0]
+    in_stock = [entry for entry in priced if available(entry)]
+    return (in_stock or priced)[0]
 
 
 def _flattened(offers: Any) -> list[dict[str, Any]]:
@@ -92,7 +92,8 @@ def _names(entry: Node, url: str) -> bool:
     return bool(sku) and sku in values
 
 
-def _available(entry: Node) -> bool:
+def available(entry: Node) -> bool:
+    """Whether the offer says that it can be ordered."""
     return bool(AVAILABLE.search(str(entry.get("availability") or "")[:MAX_STOCK]))
 
 

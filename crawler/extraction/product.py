@@ -23,7 +23,8 @@ def extract_product(html: str | bytes | Document, url: str, rules: DomainRules |
     It is a product page when a title is found and one of these holds: a `product` pattern of the rules
     matches the URL, or their `price` is on the page; structured data describes one main product (not the
     entries of a listing); the page calls itself a product (og:type); or it looks like one (`Shown.is_product`),
-    which is not asked where structured data lists products or the rules have `product` patterns.
+    which is not asked where structured data lists products or is that of an article, or the rules have `product`
+    patterns.
 
     `found_in` names the source of each field: rule, json-ld, microdata, rdfa, opengraph, html, url (the sku),
     or inferred (InStock, where a price is asked and nothing denies the stock). Of a *document* that is given
@@ -37,8 +38,8 @@ def extract_product(html: str | bytes | Document, url: str, rules: DomainRules |
     structured, shown = Structured(draft), Shown(draft)
     evidence = structured.read()
     if not (_is_stated(draft, evidence, rules) or opengraph.is_product(structured.metas)):
-        guessed = not evidence.listed and not rules.names_products() and shown.is_product()
-        if not guessed:
+        is_another = evidence.listed or evidence.other or rules.names_products()
+        if is_another or not shown.is_product(evidence):
             return None
     if not evidence.complete or shown.is_doubtful(evidence):
         shown.read(evidence)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, TypeAlias
 from urllib.parse import unquote, urlsplit
 
@@ -18,6 +19,20 @@ Node: TypeAlias = Mapping[str, Any]
 
 PRODUCTS = frozenset(("product", "productgroup", "individualproduct", "productmodel", "someproducts"))
 SOLD = frozenset(("book", "car", "vehicle", "motorcycle", "videogame", "musicalbum", "softwareapplication"))
+ARTICLES = frozenset(
+    (
+        "article", "newsarticle", "blogposting", "reportagenewsarticle", "analysisnewsarticle", "opinionnewsarticle",
+        "techarticle", "scholarlyarticle", "liveblogposting", "discussionforumposting", "socialmediaposting", "recipe",
+        "howto",
+    )
+)  # fmt: skip
+# Kinds of pages that are about no one product.
+OTHER_PAGES = frozenset(
+    ("collectionpage", "searchresultspage", "profilepage", "qapage", "aboutpage", "contactpage", "jobposting")
+)
+# What only a product that is for sale has; a name with stars is given to services and categories, too.
+_SOLD_BY = ("offers", "hasvariant", "sku", "mpn", "productid", "gtin", "gtin8", "gtin12", "gtin13", "gtin14", "price")
+MAX_SIZES = 100
 MAX_NODES = 20_000  # of one page
 # Properties of a page or product that hold other products.
 _OTHERS = frozenset(
@@ -40,6 +55,8 @@ class Found:
     products: list[Node] = field(default_factory=list)
     listed: int = 0  # products that are entries of a list
     breadcrumbs: list[str] = field(default_factory=list)
+    articles: list[str] = field(default_factory=list)  # their headlines
+    other_page: bool = False  # the page says that it is about no one product
 
 
 def search(values: Iterable[Any]) -> Found:
@@ -68,6 +85,9 @@ def _expanded(node: Node, listed: bool, found: Found) -> Iterator[tuple[Any, boo
         else:
             found.products.append(node)
         return
+    if kinds & ARTICLES and not listed:
+        found.articles.append(name_of(node.get("headline")) or name_of(node.get("name")) or "")
+    found.other_page = found.other_page or not kinds.isdisjoint(OTHER_PAGES)
     inside = listed or "itemlist" in kinds
     for key, value in node.items():
         if isinstance(value, (dict, list)) and key.lower() not in _OTHERS:
@@ -81,18 +101,34 @@ def types(node: Node) -> set[str]:
     return {re.split(r"[/#:]", name)[-1].lower() for name in names if isinstance(name, str)}
 
 
-def main_product(products: Sequence[Node], url: str, headings: Sequence[str]) -> Node | None:
+def is_bare(product: Node) -> bool:
+    """Whether nothing but a name, stars and a picture is stated of *product*."""
+    stated = {key.lower() for key, value in product.items() if value}
+    return stated.isdisjoint(_SOLD_BY)
+
+
+def is_article(found: Found, product: Node | None, headings: Sequence[str]) -> bool:
+    """Whether one of the articles found has the page's heading, and *product* has not."""
+    folded = [heading for each in headings if (heading := _folded(each))]
+    if product is not None and _folded(product.get("name")) in folded:
+        return False
+    headlines = (headline for each in found.articles if (headline := _folded(each)))
+    return any(headline in heading or heading in headline for headline in headlines for heading in folded)
+
+
+def main_product(products: Sequence[Node], url: str, headings: Sequence[str], least: int = 0) -> Node | None:
     """The product that the page is about, or None when they are the entries of a listing.
 
     One product is the page's. Of several it is the one with the page's URL or with the name that a heading
-    (or the title) has; then the first that has offers and does not name another page as its own.
+    (or the title) has; then, with a *least* likeness of 0, the first that has offers and does not name another page as
+    its own.
     """
     if len(products) <= 1:
         return products[0] if products else None
     folded = [heading for each in headings if (heading := _folded(each))]
     scored = [(_likeness(node, url, folded), -index) for index, node in enumerate(products)]
     best, index = max(scored)
-    return products[-index] if best >= 0 else None
+    return products[-index] if best >= least else None
 
 
 def _likeness(node: Node, url: str, headings: Sequence[str]) -> int:
@@ -106,10 +142,20 @@ def _likeness(node: Node, url: str, headings: Sequence[str]) -> int:
     return score
 
 
-def raw_fields(node: Node, url: str) -> dict[str, Any]:
-    """The node's fields as the page states them, of the variant and the offer that *url* shows."""
+def raw_fields(node: Node, url: str, products: Sequence[Node] = ()) -> dict[str, Any]:
+    """The node's fields as the page states them, of the variant and the offer that *url* shows.
+
+    *products* are all of the page: those of the same name are its sizes, of which one in stock is enough.
+    """
     product = offers.variant(node, url)
     offer = offers.choose(product.get("offers"), url)
+    if len(products) > 1 and not offers.available(offer):
+        sizes = (
+            each for each in products if each is not node and _folded(each.get("name")) == _folded(node.get("name"))
+        )
+        stated = (offers.choose(each.get("offers"), url) for each in islice(sizes, MAX_SIZES))
+        in_stock = next((each["availability"] for each in stated if offers.available(each)), None)
+        offer = {**offer, "availability": in_stock or offer.get("availability")}
     review = _first(product.get("aggregateRating"))
     review = review if isinstance(review, dict) else {}
     return {

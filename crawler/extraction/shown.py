@@ -32,20 +32,21 @@ class Shown:
         self.draft = draft
         self.view = View(draft.document)
 
-    def is_product(self) -> bool:
+    def is_product(self, evidence: StructuredData) -> bool:
         """Whether the page looks like a product's: enough of these, which no listing or article has together.
 
         A price of its own by the heading (2, 0.5 more when it is named one), something to press to buy (2), a
         labelled identifier (1), words that deny the stock (1), a URL that names a product (1) or has an
-        identifier (0.5). It takes 3, and a heading. A price that repeats like those of a listing's entries
-        decides it: no product page.
+        identifier (0.5), structured data with the name of a product (1). It takes 3, and a heading. A price that
+        repeats like those of a listing's entries decides it: no product page.
         """
         if self.view.heading is None:
             return False
         best = visible_price.best_price(self._prices)
         if best is not None and best.repeated:
             return False
-        score = 0.0 if best is None else 2.5 if best.named else 2.0
+        score = 1.0 * evidence.named
+        score += 0.0 if best is None else 2.5 if best.named else 2.0
         score += 2.0 * (visible_stock.buy_button(self.view) is not visible_stock.Button.NONE)
         score += identifiers.likelihood(self.draft.document.url) + identifiers.has_label(self.view)
         if score < ENOUGH:

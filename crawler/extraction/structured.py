@@ -12,6 +12,7 @@ from crawler.extraction import identifiers, jsonld, markup, opengraph, schema_or
 from crawler.extraction.draft import CORE, Draft
 from crawler.extraction.nodetext import text_of
 
+LIKELY = 3  # likeness of a page and its product, where it is an article's that may name several
 MAX_HEADING = 400  # characters
 
 
@@ -20,7 +21,9 @@ class StructuredData:
     """What was learned of the page besides the fields themselves."""
 
     main: bool = False  # one main product is described
+    named: bool = False  # a product is named, with nothing that makes it one for sale
     listed: bool = False  # the entries of a listing are described
+    other: bool = False  # an article or a page of another kind is described
     prices: list[Decimal] = field(default_factory=list)  # that the sources state, in order of trust
     other_ids: list[str] = field(default_factory=list)  # identifiers besides the sku
     trail: list[str] = field(default_factory=list)  # breadcrumbs
@@ -64,13 +67,18 @@ class Structured:
         found = schema_org.search(items)
         if found.breadcrumbs and not evidence.trail:
             evidence.trail, evidence.trail_source = found.breadcrumbs, source
-        headings = self._headings if len(found.products) > 1 else ()
-        node = schema_org.main_product(found.products, url, headings)
+        several = len(found.products) > 1
+        headings = self._headings if several or found.articles else ()
+        node = schema_org.main_product(found.products, url, headings, least=LIKELY if found.articles else 0)
+        if found.articles and schema_org.is_article(found, node, headings):
+            evidence.other, node = True, None
         if node is None:
-            evidence.listed = evidence.listed or len(found.products) > 1 or found.listed > 1
+            evidence.listed = evidence.listed or several or found.listed > 1
+            evidence.other = evidence.other or found.other_page
             return
-        evidence.main = True
-        raw = schema_org.raw_fields(node, url)
+        is_bare = schema_org.is_bare(node)
+        evidence.main, evidence.named = evidence.main or not is_bare, evidence.named or is_bare
+        raw = schema_org.raw_fields(node, url, found.products)
         self._note_price(raw)
         self.draft.fill(raw, source)
         self._note_identifiers(raw["other_ids"], source)

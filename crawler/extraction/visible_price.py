@@ -205,7 +205,7 @@ def _with_cents(candidate: _Candidate, text: str, country: str) -> _Candidate:
 def _beside(page: View, index: int, number: str, country: str) -> str | None:
     """The currency at the end of the text before, or at the start of the text after."""
     after = page.texts[index + 1][0][: currencies.MAX_BESIDE] if index + 1 < len(page.texts) else ""
-    return currencies.beside(_label(page, index), number, after, country)
+    return currencies.beside(_label(page, index), number, f" {after}", country)
 
 
 def _label(page: View, index: int) -> str:

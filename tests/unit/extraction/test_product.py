@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from decimal import Decimal
 from typing import Any
 
@@ -108,6 +109,14 @@ def test_a_page_that_states_everything_is_not_parsed() -> None:
     assert "tree" not in document.__dict__
 
 
+LD = '<script type="application/ld+json">{}</script>'
+SOLD = """<p class=price>$49.90</p><button>Add to cart</button>"""
+KNIVES = ", ".join(
+    f'{{"@type": "Product", "name": "Knife {n}", "offers": {{"price": "{n}", "priceCurrency": "USD"}}}}'
+    for n in range(3)
+)
+
+
 @pytest.mark.parametrize(
     "html",
     [
@@ -129,11 +138,51 @@ def test_a_page_that_states_everything_is_not_parsed() -> None:
         ),
         '<h1>Kontakt</h1><p>Tel. 0123 456789</p><a href="/p/1">Kaufen</a>',
         json_ld(name=None),
+        LD.format('{"@type": "Recipe", "name": "Knife soup"}') + f"<h1>Knife soup</h1>{SOLD}",
+        LD.format('{"@type": "BlogPosting", "headline": "A knife"}') + f"<h1>A knife</h1>{SOLD}",
+        LD.format(f'[{{"@type": "NewsArticle", "headline": "Ten knives"}}, {KNIVES}]') + f"<h1>Ten knives</h1>{SOLD}",
+        LD.format('{"@type": "CollectionPage", "name": "Knives"}') + f"<h1>Knives</h1>{SOLD}",
+        LD.format('{"@type": "Product", "name": "Movers", "aggregateRating": {"ratingValue": 5}}') + "<h1>Movers</h1>",
     ],
-    ids=["empty", "text", "html", "article", "cards", "microdata listing", "contact", "nameless"],
+    ids=[
+        "empty",
+        "text",
+        "html",
+        "article",
+        "cards",
+        "microdata listing",
+        "contact",
+        "nameless",
+        "recipe",
+        "post",
+        "review",
+        "collection",
+        "stars",
+    ],
 )
 def test_other_pages_are_no_product_pages(html: str) -> None:
     assert extract_product(html, "https://shop.example.de/messer") is None
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        '{"@type": "BlogPosting", "headline": "How knives are made"}',
+        '{"@type": "ItemList", "itemListElement": [{"@type": "Recipe", "name": "Knife 20 cm"}]}',
+        '{"@type": "Product", "name": "Knife", "aggregateRating": {"ratingValue": 5}}',
+        '[{"@type": "Article", "headline": "About knives"}, {"@type": "Product", "name": "Knife 20 cm", "sku": "1"}]',
+    ],
+)
+def test_a_product_page_may_name_articles_and_stars(stated: str) -> None:
+    item = found(f"<title>Knife 20 cm | Shop</title>{LD.format(stated)}<h1>Knife 20 cm</h1>{SOLD}")
+    assert item.price == Decimal("49.90")
+
+
+def test_one_size_in_stock_is_enough() -> None:
+    sizes = [{"@type": "Product", "name": "Shirt", "sku": str(n), "offers": {"price": "9", "priceCurrency": "EUR",
+              "availability": stock}} for n, stock in enumerate(("OutOfStock", "InStock", "OutOfStock"))]  # fmt: skip
+    item = found(f"<title>Shirt</title>{LD.format(json.dumps(sizes))}<h1>Shirt</h1>")
+    assert (item.sku, item.availability) == ("0", "InStock")
 
 
 def test_a_product_pattern_decides_for_its_urls_and_against_all_others() -> None:

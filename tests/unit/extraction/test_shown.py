@@ -48,6 +48,7 @@ def view(body: str, url: str = "https://shop.example.com/x", lang: str = "en") -
         ("<a href=/offers>New & used (12) from $49.99</a>", "49.99", "USD"),
         ("<a href=/offers><b>New and used (12) from</b> <b>$49.99</b></a>", "49.99", "USD"),
         ("<a href=/offers>Used from $39</a><p class=price>$49</p>", "49", "USD"),
+        ("<p>Knife<sup>1</sup> <b>$49</b></p>", "49", "USD"),
         ("<p>Made in 1998, 12 cm, 3 kg</p>", None, None),
         ("", None, None),
     ],
