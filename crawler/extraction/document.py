@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
+from itertools import islice
 from urllib.parse import urljoin, urlsplit
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
@@ -136,7 +137,7 @@ class Document:
     @cached_property
     def texts(self) -> list[tuple[str, LexborNode]]:
         """Every visible text with its element, in document order, white space trimmed."""
-        return list(self._texts())
+        return list(islice(visible_texts(self.nodes()), MAX_TEXTS))
 
     def absolute(self, href: str | None) -> str | None:
         """*href* as an absolute http(s) URL without fragment, or None when it is no such thing."""
@@ -171,24 +172,19 @@ class Document:
     def first(self, css: str) -> LexborNode | None:
         return self.tree.css_first(css)
 
-    def _texts(self) -> Iterator[tuple[str, LexborNode]]:
+    def nodes(self) -> Iterator[LexborNode]:
+        """The elements and texts of its body, in document order."""
         root = self.tree.body or self.tree.root
-        if root is None:
-            return
-        hidden = False  # whether the last element is; a text in a hidden one comes right after it, nearly always
-        count = 0
-        for node in root.traverse(include_text=True, skip_empty=True):
-            if not node.is_text_node:
-                hidden = node.tag in HIDDEN_TAGS
-                continue
-            parent = node.parent
-            if parent is None or (hidden and parent.tag in HIDDEN_TAGS):
-                continue
-            if text := node.text_lexbor().strip():
+        yield from root.traverse(include_text=True, skip_empty=True) if root is not None else ()
+
+
+def visible_texts(nodes: Iterable[LexborNode]) -> Iterator[tuple[str, LexborNode]]:
+    """Those of *nodes* that are texts people see, white space trimmed, each with its element."""
+    for node in nodes:
+        if node.is_text_node and (parent := node.parent) is not None and parent.tag not in HIDDEN_TAGS:
+            text = node.text_lexbor().strip()
+            if text:
                 yield text, parent
-                count += 1
-                if count >= MAX_TEXTS:
-                    return
 
 
 def join(base: str, href: str) -> str | None:

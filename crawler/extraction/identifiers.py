@@ -70,7 +70,9 @@ def _evidence(page: View, others: Sequence[str]) -> Iterator[tuple[float, str, s
 def _labelled(page: View) -> Iterator[tuple[float, str]]:
     """Values after a label, in the same text or the next; the first ones count most."""
     weight = 3.0
-    for index, (text, node) in enumerate(page.texts):
+    texts = page.texts
+    for index in sorted({at for number in page.numbers for at in (number - 2, number - 1, number) if at >= 0}):
+        text, node = texts[index]  # a value has a digit, and stands in the same text or one of the next two
         match = labels.SKU_LABEL.match(text.lstrip(_OPENING)) if len(text) <= 120 else None
         if match is None or page.flags(node) & (view.OTHER | view.LINK):
             continue
@@ -92,16 +94,20 @@ def _attributes(page: View) -> Iterator[tuple[float, str]]:
     given: set[str] = set()
     tree = page.document.tree
     for node in tree.css(",".join(f"[{name}]" for name in _ATTRIBUTES))[:100]:
+        if len(given) == 3:
+            break
         if page.flags(node) & (view.OTHER | view.LINK):
             continue
+        attributes = node.attributes
         for name in _ATTRIBUTES:
-            value = node.attributes.get(name)
+            value = attributes.get(name)
             if value and _VALUE.fullmatch(value) and value not in given and len(given) < 3:
                 given.add(value)
                 yield 1.6 - 0.4 * len(given), value
     for node in tree.css("input[type=hidden][name],form input[name]")[:200]:
-        name = re.sub(r"[\W_]", "", node.attributes.get("name") or "").lower()
-        value = node.attributes.get("value")
+        attributes = node.attributes
+        name = re.sub(r"[\W_]", "", attributes.get("name") or "").lower()
+        value = attributes.get("value")
         if name in _INPUTS and value and _VALUE.fullmatch(value) and not page.flags(node) & view.OTHER:
             yield 1.0, value
 
@@ -148,7 +154,8 @@ def has_label(page: View) -> bool:
 
 def shown_gtin(page: View) -> str | None:
     """The first valid GTIN with a label such as EAN, UPC or ISBN in its text or the one before."""
-    for index, (text, node) in enumerate(page.texts):
+    for index in page.numbers:
+        text, node = page.texts[index]
         if len(text) > MAX_GTIN_TEXT or not (number := _LONG_NUMBER.search(text)):
             continue
         before = page.texts[index - 1][0][:MAX_GTIN_TEXT] if index else ""

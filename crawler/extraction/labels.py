@@ -30,5 +30,5 @@ _BRAND = (
     r"|zīmols|ražotājs|prekės ženklas|gamintojas|kaubamärk|bränd|tootja|מותג|יצרן|العلامة التجارية|品牌|ブランド"
     r"|メーカー|브랜드|제조사|แบรนด์|thương hiệu|merek)"
 )
-BRAND_LABEL: Final = re.compile(rf"^{_BRAND}\s*[:：]?\s*$", re.IGNORECASE)
+BRANDS: Final = frozenset(_BRAND.removeprefix("(?:").removesuffix(")").split("|"))  # in lower case
 BRAND_PREFIX: Final = re.compile(rf"^.{{0,40}}\b{_BRAND}\s*[:：]\s*", re.IGNORECASE)

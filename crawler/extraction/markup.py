@@ -83,7 +83,8 @@ def _owner(node: LexborNode, known: dict[int, dict[str, Any]]) -> dict[str, Any]
 
 def _plain(name: str) -> str:
     """`schema:name`, `http://schema.org/name` -> `name`."""
-    name = re.split(r"[/#:]", name)[-1]
+    if not name.isalnum():
+        name = re.split(r"[/#:]", name)[-1]
     return _ALIASES.get(name, name)
 
 

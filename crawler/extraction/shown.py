@@ -68,7 +68,7 @@ class Shown:
         """Whether the stated price may not be the one that is asked."""
         if self.draft.lacks("price") or self.draft.found_in["price"] == "rule":
             return False
-        return len(set(evidence.prices)) > 1 or _is_reduced(self.draft.fields["price"], self.draft.document.html)
+        return len(set(evidence.prices)) > 1 or _is_reduced(self.draft.fields["price"], self.draft.document.markup)
 
     @cached_property
     def _prices(self) -> list[visible_price.Price]:

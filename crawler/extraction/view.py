@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
+from itertools import islice
 from typing import Final
 
 from selectolax.lexbor import LexborNode
 
 from crawler.extraction import names, opengraph, wording
-from crawler.extraction.document import Document
-from crawler.extraction.nodetext import text_of
+from crawler.extraction.document import Document, visible_texts
+from crawler.extraction.nodetext import price_text, text_of
 
 MAX_HEADING: Final = 400  # characters
 ALIKE: Final = 0.3  # of a heading's words are in the title of its page; less is another thing's name
 MIN_TITLE: Final = 8  # characters that name something; half as many where a character is a word
+
+BEFORE, AFTER = 300, 1_500  # texts around the heading that may be about its product
 
 # What an element stands in; inherited by everything inside it.
 OTHER: Final = names.OTHER
@@ -29,6 +32,7 @@ CHOICE: Final = names.CHOICE
 
 _OTHER_TAGS: Final = frozenset(("nav", "footer", "header", "aside", "dialog", "select"))
 _PAST_TAGS: Final = frozenset(("del", "s", "strike"))
+_DIGIT = re.compile(r"\d")
 _HIDDEN_STYLE = re.compile(r"display:\s*none|visibility:\s*hidden")
 
 
@@ -38,10 +42,45 @@ class View:
     def __init__(self, document: Document) -> None:
         self.document = document
         self._flags: dict[int, int] = {}
+        self._price_texts: dict[int, str] = {}
 
-    @property
+    @cached_property
     def texts(self) -> list[tuple[str, LexborNode]]:
-        return self.document.texts
+        """The visible texts around the heading, each with its element; without a heading the first ones."""
+        return self._window[0]
+
+    @cached_property
+    def heading_index(self) -> int:
+        """Where in `texts` the heading begins, or -1."""
+        return self._window[1]
+
+    @cached_property
+    def numbers(self) -> list[int]:
+        """Which of `texts` have a digit."""
+        return [index for index, (text, _) in enumerate(self.texts) if _DIGIT.search(text)]
+
+    @cached_property
+    def _window(self) -> tuple[list[tuple[str, LexborNode]], int]:
+        nodes = self.document.nodes()
+        if self.heading is None:
+            return list(islice(visible_texts(nodes), AFTER)), -1
+        heading, before = self.heading.mem_id, []
+        for node in nodes:
+            if node.is_text_node:
+                before.append(node)
+            elif node.mem_id == heading:
+                break
+        texts = list(visible_texts(before[-2 * BEFORE :]))[-BEFORE:]
+        place = len(texts)
+        texts += islice(visible_texts(nodes), AFTER)
+        inside = {heading, *(node.mem_id for node in self.heading.css("*"))}
+        return texts, place if place < len(texts) and texts[place][1].mem_id in inside else -1
+
+    def price_text(self, node: LexborNode, limit: int) -> str:
+        """As of `nodetext`, once for each element: prices that stand side by side ask for the same ones around them."""
+        if (known := self._price_texts.get(node.mem_id)) is None:
+            known = self._price_texts[node.mem_id] = price_text(node, limit)
+        return known
 
     @cached_property
     def lexicon(self) -> wording.Lexicon:
@@ -83,18 +122,10 @@ class View:
         title = self._page_title
         parts = [
             (len(text), node)
-            for text, node in self.texts
+            for text, node in self.document.texts
             if len(text) >= (MIN_TITLE if text.isascii() else MIN_TITLE // 2) and text in title
         ]
         return max(parts, key=lambda part: part[0])[1] if parts else None
-
-    @cached_property
-    def heading_index(self) -> int:
-        """Where in `texts` the heading begins, or -1."""
-        if self.heading is None:
-            return -1
-        inside = {self.heading.mem_id} | {node.mem_id for node in self.heading.css("*")}
-        return next((i for i, (_, node) in enumerate(self.texts) if node.mem_id in inside), -1)
 
     @cached_property
     def _mask(self) -> int:

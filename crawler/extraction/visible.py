@@ -22,6 +22,7 @@ _REVIEWS = re.compile(
     re.IGNORECASE,
 )
 _CRUMBS = "[class*=breadcrumb i],[id*=breadcrumb i],nav[aria-label*=breadcrumb i]"
+_COLON = ":： \t\n\u00a0"
 _SEPARATORS = " \t\n/>»›|·•→\u00a0"
 MAX_CRUMBS = 12
 MAX_BRAND = 40  # characters
@@ -37,7 +38,7 @@ def shown_title(page: View) -> str | None:
 def shown_brand(page: View) -> str | None:
     """The text after a label such as Brand or Manufacturer, else that of an element named so near the heading."""
     for index, (text, node) in enumerate(page.texts[:-1]):
-        if len(text) < 40 and labels.BRAND_LABEL.match(text) and not page.flags(node) & view.OTHER:
+        if len(text) < 40 and text.rstrip(_COLON).lower() in labels.BRANDS and not page.flags(node) & view.OTHER:
             value = next(
                 (following for following, _ in page.texts[index + 1 : index + 3] if following.strip(" :：")), ""
             )

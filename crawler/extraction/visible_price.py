@@ -12,7 +12,6 @@ from typing import Final
 from selectolax.lexbor import LexborNode
 
 from crawler.extraction import currencies, values, view
-from crawler.extraction.nodetext import price_text
 from crawler.extraction.view import View
 
 MAX_NUMBERS: Final = 2_000  # looked at on one page, the nearest to its heading
@@ -146,11 +145,8 @@ def _lower_first(prices: list[Price]) -> list[Price]:
 
 
 def _candidates(page: View) -> Iterator[_Candidate]:
-    numbers = [
-        index
-        for index, (text, _) in enumerate(page.texts)
-        if len(text) <= MAX_TEXT and "%" not in text and _DIGIT.search(text)
-    ]
+    texts = page.texts
+    numbers = [index for index in page.numbers if len(text := texts[index][0]) <= MAX_TEXT and "%" not in text]
     if len(numbers) > MAX_NUMBERS:
         numbers = sorted(sorted(numbers, key=lambda index: abs(index - page.heading_index))[:MAX_NUMBERS])
     done: set[int] = set()
@@ -165,14 +161,14 @@ def _candidate(page: View, index: int, country: str) -> _Candidate | None:
     """The price in a text: with its currency beside it, in the next text, or around it; or with none, but named."""
     text, node = page.texts[index]
     if money := _money(text, country):
-        return _with_cents(_Candidate(index, node, *money), text, country)
+        return _with_cents(page, _Candidate(index, node, *money), text, country)
     number = values.WRITTEN.search(text)
     if number is None or len(text) > len(number[0]) + MAX_AROUND:
         return None
     if currency := _beside(page, index, number[0], country):
         return _Candidate(index, node, number[0], currency)
     for element in _around(node):
-        whole = price_text(element, MAX_BLOCK)
+        whole = page.price_text(element, MAX_BLOCK)
         if len(whole) > MAX_BLOCK:
             break
         if money := _money(whole, country):
@@ -193,10 +189,10 @@ def _money(text: str, country: str) -> tuple[str, str] | None:
     return None
 
 
-def _with_cents(candidate: _Candidate, text: str, country: str) -> _Candidate:
+def _with_cents(page: View, candidate: _Candidate, text: str, country: str) -> _Candidate:
     """The same price, with the cents of an element of their own."""
     for element in list(_around(candidate.node))[:2] if text[-1].isdigit() else ():
-        whole = price_text(element, MAX_BLOCK)
+        whole = page.price_text(element, MAX_BLOCK)
         if len(whole) <= MAX_BLOCK and whole.startswith(f"{text}.") and (money := _money(whole, country)):
             return _Candidate(candidate.index, element, *money)
     return candidate
@@ -238,7 +234,12 @@ def _score(page: View, candidate: _Candidate, *, named: bool) -> float:
 
 def _says(pattern: re.Pattern[str], page: View, index: int) -> bool:
     """Whether the text, or the short one before it, has one of the words."""
-    return bool(pattern.search(page.texts[index][0].lower()) or pattern.search(_label(page, index).lower()))
+    return _has(pattern, page.texts[index][0]) or ((label := _label(page, index)) != "" and _has(pattern, label))
+
+
+@lru_cache(maxsize=16_384)
+def _has(pattern: re.Pattern[str], text: str) -> bool:
+    return pattern.search(text.lower()) is not None
 
 
 def _signature(node: LexborNode) -> tuple[str, ...]:

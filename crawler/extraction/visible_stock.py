@@ -71,12 +71,11 @@ def _stated(page: View, near: str, *names: str) -> str | None:
 
 def _buying(page: View) -> Iterator[LexborNode]:
     buys = page.lexicon.buys
-    for text, node in page.texts:
-        if len(text) <= MAX_LABEL and buys(text.lower()):
-            yield node
+    bought = {text for text in {text for text, _ in page.texts if len(text) <= MAX_LABEL} if buys(text.lower())}
+    yield from (node for text, node in page.texts if text in bought) if bought else ()
     for node in page.document.tree.css(_LABELLED)[:300]:
         attributes = node.attributes
-        labels = (attributes.get(name) or "" for name in ("value", "title", "aria-label", "alt"))
+        labels = filter(None, map(attributes.get, ("value", "title", "aria-label", "alt")))
         if any(len(label) <= 2 * MAX_LABEL and buys(label.lower()) for label in labels):
             yield node
 
