@@ -54,7 +54,7 @@ local function next_event()
 end
 
 local function new_host()
-  local delay = THROTTLE == 1 and math.max(THROTTLE_START_MS, P.floor) or P.floor
+  local delay = P.start_ms > 0 and P.start_ms or P.floor
   return {false, 0, delay, P.floor, 0, 0, 0, 0, 0, 0, P.cap, P.cap, 0, 0, 0, 0, 0, 0, 1, 0, ''}
 end
 
@@ -75,6 +75,9 @@ local function look(name, at)
   later(at, 'lease', name)
 end
 
+-- Refused requests come back before new ones: `tries` of those that are due, by fleet.
+local due = {}
+
 local id = 0
 local function lease(name, at)
   local h = host(name)
@@ -83,14 +86,14 @@ local function lease(name, at)
     h[INFLIGHT] = h[INFLIGHT] + 1
     id = id + 1
     local raw = struct.pack(HEAD_FORMAT, id, 0, h[NEXT], now + START_MS, 0, 0, 0, 0) .. names_of(name, 's', '0', 'w')
-    later(at + P.path_ms * (0.5 + random()), 'wire', name, {id, read_record(raw)})
+    later(at + P.path_ms * (0.5 + random()), 'wire', name, {id, read_record(raw), tries = table.remove(due[name]) or 0})
     if h[DELAY] > 0 then break end
   end
   if not is_full(h) then look(name, math.max(at + 1, ready_at(h)) + P.poll_ms * random()) end
 end
 
 for f = 1, P.fleets do
-  hosts['fleet' .. f] = new_host()
+  hosts['fleet' .. f], due['fleet' .. f] = new_host(), {}
   look('fleet' .. f, now + (f - 1) * P.apart_ms)
 end
 state.resumed, state.stepped = 0, 0
@@ -106,6 +109,8 @@ while true do
       looks[name] = nil
       lease(name, at)
     end
+  elseif what == 'retry' then
+    table.insert(due[name], 1, q)
   elseif what == 'wire' then
     local status = answer(at)
     later(at + P.path_ms * (0.5 + random()), 'start', name, q)
@@ -122,11 +127,16 @@ while true do
   elseif what == 'report' then
     local status, blocked = q[3], q[3] == 403
     local asks = status == 429 and P.retry_after_ms or 0
-    report(q[2], q[1], string.rep('\0', 16) .. struct.pack('<I4I4HI4B', math.floor(at - q[4]), q[5], status, asks, 0), random())
+    local again, told = q.tries > 0 and 1 or 0, {math.floor(at - q[4]), q[5], status, asks}
+    report(q[2], q[1], string.rep('\0', 16) .. struct.pack('<I4I4HI4B', told[1], told[2], status, asks, 8 * again), random())
     if blocked then
       local p = pace_of(name, h)
-      complain(h, p, math.floor(q[4]), 0, 0, random(), true)
+      complain(h, p, math.floor(q[4]), 0, again, random(), true)
       judge(h, p, math.floor(q[4]), 0, false, true, random())
+    end
+    if status ~= 200 and q.tries < (blocked and 2 or 10) then
+      local wait = math.min(60, 2 ^ q.tries) * (blocked and 30 or 1)
+      later(at + asks + 1000 * wait * random(), 'retry', name, q.tries + 1)
     end
     note(name, at, status == 200 and 1 or 2, h)
     if not is_full(h) then look(name, math.max(at, ready_at(h))) end

@@ -4,22 +4,26 @@
 -- Without a complaint the delay goes half the way down to its floor with each answer (slow start). A complaint (429,
 -- 503, a block page) makes it longer once per flight; then it comes back as CUBIC's window does: fast at first, slowly
 -- around the pace that was complained of (PEAK), faster and faster beyond it. Answers count as far as the pace was what
--- held the requests up. Complaints that go on as often while the pace falls to half are not about the pace, which is
--- given back; as many as that are put up with from then on.
+-- held the requests up. Complaints that are few and go on at lower paces are tried at half the pace: where they go on
+-- as before they are not about the pace, which is given back, and as many are put up with from then on.
 --
 -- What is remembered of a host that complained: T:pace HASH host -> these numbers (d), while HURT is not 0.
 --   PEAK     delay that was complained of last, ms     GROWN    the way back to it: 0 begins, 1 is there
---   NOISE    share of complaints not about the pace    DEBT     complaints beyond that share, of late
---   ROW      complaints without a good answer between, below 0 after the first good one (it may be a block page yet)
---   REF      delay before the present trouble, or 0    TRYING   1 while the pace is halved to see whether it matters
---   EVENTS, ANSWERS  complaints, and all answers, since REF or TRYING was set
+--   NOISE    share of complaints not about the pace, 0 if nobody knows, PACED: they are about the pace
+--   DEBT     complaints beyond that share, of late     ROW      complaints without a good answer between, below 0 after
+--                                                               the first good one (it may be a block page yet)
+--   REF      delay when the present trouble began, 0   TRYING   1 while the pace is halved to see whether it matters
+--   EVENTS, ANSWERS  complaints at lower paces than REF, and all answers, since REF or TRYING was set
 local PEAK, GROWN, NOISE, DEBT, ROW, REF, TRYING, EVENTS, ANSWERS = 1, 2, 3, 4, 5, 6, 7, 8, 9
 local PACE_FORMAT, PACE_BYTES = '<ddddddddd', 72
 local DAY_MS, SLACK_MS, LATE_MS = 86400000, 20, 1000
-local LESS, HALF = 0.8, 0.5 -- of the rate after a complaint, and after one in slow start or in a row
-local BACK_MS, BACK_ANSWERS = 35000, 12 -- the way back to the peak takes so long, and no fewer answers
-local TRIAL, TRIED_EVERY, MOST_TRIED, MOST_NOISE = 60, 3000, 0.34, 0.1
-local ALLOWED, MOST_DEBT, FADES, LEAST_NOISE, DENIED = 1.6, 5, 512, 0.01, 0.05
+local LESS, HALF = 0.8, 0.5 -- of the rate after a complaint, and after one in slow start or of many
+local BACK_MS, BACK_ANSWERS = 35000, 40 -- the way back to the peak takes so long, and no fewer answers
+local LOWER = 1.15 -- a pace is a lower one when its delay is so many times as long
+local RARE, OFTEN, ENOUGH = 0.15, 0.3, 3 -- shares of complaints, and how many tell them
+local TRIAL, TRIED_EVERY = 60, 3000 -- answers
+local PACED, DENIED, MOST_NOISE, FADES, LEAST_NOISE = -1, 0.05, 0.1, 512, 0.01
+local ALLOWED, MOST_DEBT = 1.6, 5
 local NOTED, CLOSED = 1, -1 -- what an answer did to the breaker; where it opened it: the ms for which
 local paces = {}
 
@@ -78,73 +82,105 @@ local function slow_down(h, p, before, share)
   local known = h[HURT] > 0 and p[PEAK] > 0
   p[PEAK] = share == LESS and known and before > p[PEAK] and before * 2 / (1 + share) or before
   local away = (1 - share * p[PEAK] / before) / (1 - LESS)
-  p[GROWN], p[DEBT], h[HURT] = 1 - away ^ (1 / 3), 0, now
+  p[GROWN], p[DEBT] = 1 - away ^ (1 / 3), 0
   settle_delay(h, p)
 end
 
--- Begins to count what is answered at half the pace.
-local function begin_trial(p)
-  p[TRYING], p[EVENTS], p[ANSWERS], p[DEBT] = 1, 0, 0, 0
+-- How many complaints in an answer are put up with.
+local function put_up(p)
+  return ALLOWED * math.max(p[NOISE], DENIED)
 end
 
--- Complaints that are as many at half the pace are not about the pace: it is given back. A trial is made when
--- complaints have brought the pace down to half, and once in a while as long as some are put up with.
-local function try_noise(h, p)
-  if p[TRYING] == 0 then
-    if p[NOISE] > 0 and p[ANSWERS] >= TRIED_EVERY then
-      p[REF] = h[DELAY]
-      slow_down(h, p, h[DELAY], HALF)
-      begin_trial(p)
-    end
-  elseif p[ANSWERS] >= (p[EVENTS] == 1 and 2 or 1) * TRIAL or (p[EVENTS] >= 4 and p[ANSWERS] >= 20) then
-    local share = p[EVENTS] / p[ANSWERS]
-    local noisy = p[EVENTS] >= (p[NOISE] > 0 and 1 or 2) and share <= MOST_TRIED
-    if noisy or p[NOISE] > 0 then p[PEAK], p[GROWN] = p[REF], noisy and 1 or 0 end
-    p[NOISE] = noisy and math.min(p[NOISE] > 0 and (3 * p[NOISE] + share) / 4 or share, MOST_NOISE) or 0
+-- Halves the pace that is in trouble, and begins to count what is answered then.
+local function begin_trial(h, p, ref)
+  slow_down(h, p, ref, HALF)
+  p[REF], p[TRYING], p[EVENTS], p[ANSWERS] = ref, 1, 0, 0
+end
+
+local function end_trial(p, noise)
+  p[NOISE], p[REF], p[TRYING], p[EVENTS], p[ANSWERS], p[DEBT] = noise, 0, 0, 0, 0, 0
+end
+
+-- What the answers at half the pace say: complaints are about the pace where they come often (it is still too fast), or
+-- hardly any more; else they are not, and it is given back.
+local function weigh_trial(h, p)
+  local complaints, answers = p[EVENTS], p[ANSWERS]
+  if complaints >= ENOUGH and complaints > OFTEN * answers then
+    end_trial(p, PACED)
+    slow_down(h, p, h[DELAY], HALF)
+  elseif complaints >= ENOUGH and complaints <= RARE * answers or complaints == 2 and answers >= TRIAL then
+    p[PEAK], p[GROWN] = p[REF], 1
+    end_trial(p, math.max(DENIED, math.min(complaints / answers, MOST_NOISE)))
     settle_delay(h, p)
-    p[REF], p[TRYING], p[EVENTS], p[ANSWERS], p[DEBT] = 0, 0, 0, 0, 0
+  elseif answers >= (complaints == 0 and 1 or 2) * TRIAL then
+    local ref = p[REF]
+    end_trial(p, PACED)
+    p[PEAK], p[GROWN] = ref, 0
+    settle_delay(h, p)
+  end
+end
+
+-- Counts an answer. A trial is made again once in a while as long as complaints are put up with.
+local function weigh(h, p, complaint)
+  p[ANSWERS], p[EVENTS] = p[ANSWERS] + 1, p[EVENTS] + complaint
+  if p[TRYING] == 1 then return weigh_trial(h, p) end
+  if p[NOISE] <= 0 then return end
+  p[DEBT] = math.max(0, p[DEBT] + complaint - put_up(p))
+  p[NOISE] = math.min(p[NOISE] + (complaint - p[NOISE]) / FADES, MOST_NOISE)
+  if p[NOISE] < LEAST_NOISE then
+    end_trial(p, 0)
+  elseif p[DEBT] >= MOST_DEBT and p[EVENTS] > OFTEN * p[ANSWERS] then -- since the pace was given back
+    end_trial(p, PACED)
+    slow_down(h, p, gap(h), HALF)
+  elseif p[DEBT] >= MOST_DEBT or p[ANSWERS] >= TRIED_EVERY then
+    begin_trial(h, p, gap(h))
+  end
+end
+
+-- The pace is to blame, or it is to be tried whether it is.
+local function decrease(h, p, asked)
+  local before = gap(h)
+  if p[REF] == 0 or before <= p[REF] then p[REF], p[EVENTS], p[ANSWERS] = before, 0, 0 end
+  local lower = p[EVENTS] == 0 or before >= LOWER * p[REF]
+  weigh(h, p, lower and 1 or 0)
+  local often = p[EVENTS] >= ENOUGH and p[EVENTS] > OFTEN * p[ANSWERS]
+  local is_new = p[PEAK] == 0 and (h[DELAY] > least(h) or h[DELAY] == 0)
+  if lower and not asked and p[EVENTS] >= ENOUGH and p[EVENTS] <= RARE * p[ANSWERS] then
+    begin_trial(h, p, p[REF])
+  else
+    slow_down(h, p, before, (often or is_new) and HALF or LESS)
+    if often then p[REF] = 0 end
   end
 end
 
 -- A first complaint of a request; in a row the pace is not blamed where a rest was longer than its delay.
 local function blame(h, p, asked, denied)
-  if p[ROW] > 2 then p[REF], p[TRYING] = 0, 0 end
   if p[ROW] > 1 and not is_paced(h) then return end
-  if asked then p[NOISE], p[REF], p[TRYING] = 0, 0, 0 end -- it says itself that the pace is to blame
-  local before = gap(h)
+  if asked then end_trial(p, PACED) end -- it says itself that the pace is to blame
   if denied and p[NOISE] == 0 then p[NOISE] = DENIED end -- now and then a page is denied at any pace
-  local is_new = p[PEAK] == 0 and (h[DELAY] > least(h) or h[DELAY] == 0)
-  if p[ROW] > 2 or (is_new and not denied) then return slow_down(h, p, before, HALF) end
-  p[EVENTS], p[ANSWERS] = p[EVENTS] + 1, p[ANSWERS] + 1
-  if p[NOISE] > 0 then
-    p[DEBT] = p[DEBT] + 1 - ALLOWED * p[NOISE]
-    p[NOISE] = math.min(p[NOISE] + (1 - p[NOISE]) / FADES, MOST_NOISE)
-  end
-  if p[TRYING] == 0 and (p[NOISE] == 0 or p[DEBT] >= MOST_DEBT) then
-    if p[NOISE] == 0 and (p[REF] == 0 or before <= p[REF]) then p[REF], p[EVENTS], p[ANSWERS] = before, 1, 1 end
-    slow_down(h, p, before, LESS)
-    local halved = p[NOISE] == 0 and h[DELAY] >= 1.9 * p[REF]
-    if halved and not asked and p[EVENTS] >= 3 and p[EVENTS] <= MOST_TRIED * p[ANSWERS] then begin_trial(p) end
-  end
-  try_noise(h, p)
+  if p[TRYING] == 1 or p[NOISE] > 0 then weigh(h, p, 1) else decrease(h, p, asked) end
 end
 
--- Leaves the host alone for what it asks for; for its delay else, twice as long with each complaint in a row.
+-- For how long the host rests: its delay, twice as long with each complaint in a row.
+local function rest_of(h, p)
+  return math.min(h[DELAY] * 2 ^ math.min(math.abs(p[ROW]) - 1, 30), math.max(BREAKER_MAX_MS, h[DELAY]))
+end
+
 local function rest(h, p, wire, retry_after, jitter)
-  local pause = math.min(h[DELAY] * 2 ^ math.min(p[ROW] - 1, 30), math.max(BREAKER_MAX_MS, h[DELAY]))
-  h[BLOCKED] = math.max(h[BLOCKED], wire + pause)
+  h[BLOCKED] = math.max(h[BLOCKED], wire + rest_of(h, p))
   if retry_after > 0 then
     h[BLOCKED] = math.max(h[BLOCKED], now + math.min(retry_after, DAY_MS) * (1 + jitter / 10))
   end
   h[BLOCKED] = math.floor(h[BLOCKED])
 end
 
--- again: this request was complained of before, which says nothing new of the pace.
+-- again: this request was complained of before, which says nothing new of the pace. denied: by a block page, whose
+-- report may have looked like a good answer.
 local function complain(h, p, wire, retry_after, again, jitter, denied)
-  if wire >= h[HURT] then -- sent after the last decrease: what was in the air then says nothing new
-    p[ROW] = math.min(math.abs(p[ROW]) + 1, 255)
+  if wire >= h[HURT] then -- what was in the air at the last complaint says nothing new
+    p[ROW] = math.min((denied and math.abs(p[ROW]) or math.max(p[ROW], 0)) + 1, 255)
     if again ~= 1 then blame(h, p, retry_after > 0, denied) end
-    if h[HURT] == 0 then h[HURT] = 1 end -- so that it is remembered
+    h[HURT] = now
   end
   rest(h, p, wire, retry_after, jitter)
 end
@@ -165,17 +201,18 @@ local function start_slowly(h)
   h[DELAY] = (THROTTLE == 0 or delay - floor < 0.5) and floor or delay
 end
 
-local function praise(h, p, wire)
+local function praise(h, p, wire, again)
   if wire < h[HURT] then return end
   if p[PEAK] == 0 then start_slowly(h) end
   if h[HURT] == 0 then return end
   if p[ROW] ~= 0 then p[ROW] = p[ROW] > 0 and -p[ROW] or 0 end
-  p[ANSWERS], p[DEBT] = p[ANSWERS] + 1, math.max(0, p[DEBT] - ALLOWED * p[NOISE])
-  p[NOISE] = p[NOISE] < LEAST_NOISE and 0 or p[NOISE] * (1 - 1 / FADES)
-  if is_paced(h) and h[DELAY] > least(h) and p[TRYING] == 0 then p[GROWN] = p[GROWN] + step(h) end
+  if p[TRYING] == 0 then
+    if is_paced(h) and h[DELAY] > least(h) then p[GROWN] = p[GROWN] + step(h) end
+    if p[GROWN] >= 1 and p[NOISE] <= 0 then p[REF] = 0 end -- the trouble is over
+  end
   if p[PEAK] > 0 then settle_delay(h, p) end
-  try_noise(h, p)
-  if h[DELAY] <= least(h) and p[NOISE] == 0 and p[ROW] == 0 and now - h[HURT] >= 60000 then forget(h, p) end
+  if again ~= 1 then weigh(h, p, 0) end
+  if h[DELAY] <= least(h) and p[NOISE] <= 0 and p[ROW] == 0 and now - h[HURT] >= 60000 then forget(h, p) end
 end
 
 -- A host that answers nothing but faults, or complaints, is left alone, for twice as long each time; then one request
@@ -183,7 +220,7 @@ end
 -- Returns for how many ms the breaker opened, CLOSED when it closed, else NOTED.
 local function judge(h, p, wire, status, fault, complaint, jitter)
   if wire < h[TRIPPED] then return NOTED end
-  local refuses = math.abs(p[ROW]) >= BREAKER_FAULTS
+  local refuses = math.abs(p[ROW]) >= BREAKER_FAULTS and rest_of(h, p) >= BREAKER_MS
   if fault or (complaint and refuses) then
     if fault then h[STREAK] = math.max(math.min(h[STREAK], 0) - 1, -BREAKER_FAULTS) end
     local opens = h[TRIPS] > 0 or h[STREAK] <= -BREAKER_FAULTS or (complaint and refuses)
@@ -212,7 +249,7 @@ local function adapt(h, p, wire, granted, latency, status, retry_after, fault, a
   if complaint then
     complain(h, p, wire, retry_after, again, jitter)
   elseif status > 0 and status < 500 and status ~= 401 and status ~= 403 then
-    praise(h, p, wire)
+    praise(h, p, wire, again)
   end
   count(h, status > 0 and status ~= 429 and status < 500)
   if fault == nil then return NOTED end
