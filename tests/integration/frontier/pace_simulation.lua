@@ -15,7 +15,7 @@ local site = {tokens = P.rate, at = 0}
 local function answer(at)
   if P.refuse_all > 0 then return P.refuse_all end
   if P.rate > 0 and (P.lifted_ms == 0 or at < start_at + P.lifted_ms) then
-    site.tokens = math.min(P.rate, site.tokens + (at - site.at) / 1000 * P.rate)
+    site.tokens = math.min(math.max(1, P.rate), site.tokens + (at - site.at) / 1000 * P.rate)
     site.at = at
     if site.tokens < 1 then return 429 end
     site.tokens = site.tokens - 1

@@ -17,10 +17,11 @@
 local PEAK, GROWN, NOISE, DEBT, ROW, REF, TRYING, EVENTS, ANSWERS = 1, 2, 3, 4, 5, 6, 7, 8, 9
 local PACE_FORMAT, PACE_BYTES = '<ddddddddd', 72
 local DAY_MS, SLACK_MS, LATE_MS = 86400000, 20, 1000
-local LESS, HALF = 0.8, 0.5 -- of the rate after a complaint, and after one in slow start or of many
-local BACK_MS, BACK_ANSWERS = 35000, 40 -- the way back to the peak takes so long, and no fewer answers
+local LESS, HALF = 0.85, 0.5 -- of the rate after a complaint, and after one in slow start or of many
+local BACK_MS, BACK_ANSWERS = 35000, 60 -- the way back to the peak takes so long, and no fewer answers
+local BEYOND = 3 -- times as fast it goes on behind it
 local LOWER = 1.15 -- a pace is a lower one when its delay is so many times as long
-local RARE, OFTEN, ENOUGH = 0.15, 0.3, 3 -- shares of complaints, and how many tell them
+local RARE, SOME, OFTEN, ENOUGH = 0.15, 0.25, 0.3, 3 -- shares of complaints, and how many tell them
 local TRIAL, TRIED_EVERY = 60, 3000 -- answers
 local PACED, DENIED, MOST_NOISE, FADES, LEAST_NOISE = -1, 0.05, 0.1, 512, 0.01
 local ALLOWED, MOST_DEBT = 1.6, 5
@@ -104,16 +105,15 @@ end
 -- What the answers at half the pace say: complaints are about the pace where they come often (it is still too fast), or
 -- hardly any more; else they are not, and it is given back.
 local function weigh_trial(h, p)
-  local complaints, answers = p[EVENTS], p[ANSWERS]
-  if complaints >= ENOUGH and complaints > OFTEN * answers then
+  local complaints, answers, ref = p[EVENTS], p[ANSWERS], p[REF]
+  local rare = complaints <= RARE * answers
+  if complaints > ENOUGH and not rare then
     end_trial(p, PACED)
-    slow_down(h, p, h[DELAY], HALF)
-  elseif complaints >= ENOUGH and complaints <= RARE * answers or complaints == 2 and answers >= TRIAL then
-    p[PEAK], p[GROWN] = p[REF], 1
+    slow_down(h, p, gap(h), HALF)
+  elseif rare and (complaints >= ENOUGH or complaints == 2 and answers >= TRIAL) then
     end_trial(p, math.max(DENIED, math.min(complaints / answers, MOST_NOISE)))
-    settle_delay(h, p)
+    p[PEAK] = 0
   elseif answers >= (complaints == 0 and 1 or 2) * TRIAL then
-    local ref = p[REF]
     end_trial(p, PACED)
     p[PEAK], p[GROWN] = ref, 0
     settle_delay(h, p)
@@ -145,7 +145,7 @@ local function decrease(h, p, asked)
   weigh(h, p, lower and 1 or 0)
   local often = p[EVENTS] >= ENOUGH and p[EVENTS] > OFTEN * p[ANSWERS]
   local is_new = p[PEAK] == 0 and (h[DELAY] > least(h) or h[DELAY] == 0)
-  if lower and not asked and p[EVENTS] >= ENOUGH and p[EVENTS] <= RARE * p[ANSWERS] then
+  if lower and not asked and p[EVENTS] >= ENOUGH and p[EVENTS] <= SOME * p[ANSWERS] then
     begin_trial(h, p, p[REF])
   else
     slow_down(h, p, before, (often or is_new) and HALF or LESS)
@@ -191,8 +191,8 @@ local function forget(h, p)
 end
 
 -- By how much an answer brings the pace back.
-local function step(h)
-  return math.min(h[DELAY] / BACK_MS, 1 / BACK_ANSWERS)
+local function step(h, p)
+  return math.min(h[DELAY] / BACK_MS, 1 / BACK_ANSWERS) * (p[GROWN] < 1 and 1 or BEYOND)
 end
 
 local function start_slowly(h)
@@ -207,7 +207,7 @@ local function praise(h, p, wire, again)
   if h[HURT] == 0 then return end
   if p[ROW] ~= 0 then p[ROW] = p[ROW] > 0 and -p[ROW] or 0 end
   if p[TRYING] == 0 then
-    if is_paced(h) and h[DELAY] > least(h) then p[GROWN] = p[GROWN] + step(h) end
+    if is_paced(h) and h[DELAY] > least(h) then p[GROWN] = p[GROWN] + step(h, p) end
     if p[GROWN] >= 1 and p[NOISE] <= 0 then p[REF] = 0 end -- the trouble is over
   end
   if p[PEAK] > 0 then settle_delay(h, p) end
