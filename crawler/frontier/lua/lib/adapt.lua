@@ -109,7 +109,7 @@ local function weigh_trial(h, p)
   local rare = complaints <= RARE * answers
   if complaints > ENOUGH and not rare then
     end_trial(p, PACED)
-    slow_down(h, p, gap(h), HALF)
+    slow_down(h, p, gap(h), LESS)
   elseif rare and (complaints >= ENOUGH or complaints == 2 and answers >= TRIAL) then
     end_trial(p, math.max(DENIED, math.min(complaints / answers, MOST_NOISE)))
     p[PEAK] = 0
