@@ -23,6 +23,7 @@ local BEYOND = 3 -- times as fast it goes on behind it
 local LOWER = 1.15 -- a pace is a lower one when its delay is so many times as long
 local RARE, SOME, OFTEN, ENOUGH = 0.15, 0.25, 0.3, 3 -- shares of complaints, and how many tell them
 local TRIAL, TRIED_EVERY = 60, 3000 -- answers
+local DEAR_MS = 60000 -- a trial that takes longer waits until the pace is down to half anyway
 local PACED, DENIED, MOST_NOISE, FADES, LEAST_NOISE = -1, 0.05, 0.1, 512, 0.01
 local ALLOWED, MOST_DEBT = 1.6, 5
 local NOTED, CLOSED = 1, -1 -- what an answer did to the breaker; where it opened it: the ms for which
@@ -92,10 +93,10 @@ local function put_up(p)
   return ALLOWED * math.max(p[NOISE], DENIED)
 end
 
--- Halves the pace that is in trouble, and begins to count what is answered then.
-local function begin_trial(h, p, ref)
-  slow_down(h, p, ref, HALF)
-  p[REF], p[TRYING], p[EVENTS], p[ANSWERS] = ref, 1, 0, 0
+-- Begins to count what is answered at half the pace of `ref`, or at less where complaints have brought it down to that.
+local function begin_trial(h, p, ref, before)
+  if before >= ref / HALF then slow_down(h, p, before, LESS) else slow_down(h, p, ref, HALF) end
+  p[TRYING], p[EVENTS], p[ANSWERS] = 1, 0, 0
 end
 
 local function end_trial(p, noise)
@@ -105,7 +106,7 @@ end
 -- What the answers at half the pace say: complaints are about the pace where they come often (it is still too fast), or
 -- hardly any more; else they are not, and it is given back.
 local function weigh_trial(h, p)
-  local complaints, answers, ref = p[EVENTS], p[ANSWERS], p[REF]
+  local complaints, answers = p[EVENTS], p[ANSWERS]
   local rare = complaints <= RARE * answers
   if complaints > ENOUGH and not rare then
     end_trial(p, PACED)
@@ -115,7 +116,7 @@ local function weigh_trial(h, p)
     p[PEAK] = 0
   elseif answers >= (complaints == 0 and 1 or 2) * TRIAL then
     end_trial(p, PACED)
-    p[PEAK], p[GROWN] = ref, 0
+    p[GROWN] = 0
     settle_delay(h, p)
   end
 end
@@ -133,7 +134,7 @@ local function weigh(h, p, complaint)
     end_trial(p, PACED)
     slow_down(h, p, gap(h), HALF)
   elseif p[DEBT] >= MOST_DEBT or p[ANSWERS] >= TRIED_EVERY then
-    begin_trial(h, p, gap(h))
+    begin_trial(h, p, gap(h), 0)
   end
 end
 
@@ -145,11 +146,12 @@ local function decrease(h, p, asked)
   weigh(h, p, lower and 1 or 0)
   local often = p[EVENTS] >= ENOUGH and p[EVENTS] > OFTEN * p[ANSWERS]
   local is_new = p[PEAK] == 0 and (h[DELAY] > least(h) or h[DELAY] == 0)
-  if lower and not asked and p[EVENTS] >= ENOUGH and p[EVENTS] <= SOME * p[ANSWERS] then
-    begin_trial(h, p, p[REF])
+  local some = p[EVENTS] >= ENOUGH and p[EVENTS] <= SOME * p[ANSWERS]
+  if lower and some and not asked and (TRIAL * p[REF] <= HALF * DEAR_MS or before >= p[REF] / HALF) then
+    begin_trial(h, p, p[REF], before)
   else
     slow_down(h, p, before, (often or is_new) and HALF or LESS)
-    if often then p[REF] = 0 end
+    if often then p[EVENTS], p[ANSWERS] = 0, 0 end
   end
 end
 
