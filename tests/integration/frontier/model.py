@@ -336,7 +336,7 @@ class Model:
         if complains:
             self._rule.complain(host, wire, report.retry_after_ms, again=again)
         elif 0 < report.status < 500 and report.status not in {401, 403}:
-            self._rule.praise(host, wire)
+            self._rule.praise(host, wire, again=again)
         if 0 < report.status < 500 and report.status != 429:
             host.ok += 1
         else:
@@ -358,7 +358,7 @@ class Model:
     def _judge(self, host: Host, wire: float, status: int, *, is_fault: bool, complains: bool) -> int:
         """What the answer means to the host's breaker."""
         faults = self.config.breaker_faults
-        refuses = abs(host.row) >= faults
+        refuses = self._rule.refuses(host)
         if wire < host.tripped or not (is_fault or status or (complains and refuses)):
             return 1
         if not is_fault and not (complains and refuses):

@@ -8,6 +8,7 @@ from math import floor
 from crawler.frontier.config import FrontierConfig
 
 DAY_MS = 86_400_000
+LESS, PACED = 0.85, -1
 
 
 @dataclass
@@ -50,17 +51,16 @@ class Rule:
 
     def complain(self, h: Pace, wire: float, retry_after: float, *, again: bool, denied: bool = False) -> None:
         if wire >= h.hurt:
-            h.row = min(abs(h.row) + 1, 255)
+            h.row = min((abs(h.row) if denied else max(h.row, 0)) + 1, 255)
             if not again:
                 self._blame(h, asked=retry_after > 0, denied=denied)
-            h.hurt = h.hurt or 1
-        pause = min(h.delay * 2.0 ** min(h.row - 1, 30), max(self.config.breaker_max_ms, h.delay))
-        h.blocked = max(h.blocked, wire + pause)
+            h.hurt = self.now
+        h.blocked = max(h.blocked, wire + self._rest_of(h))
         if retry_after > 0:
             h.blocked = max(h.blocked, self.now + min(retry_after, DAY_MS) * (1 + self.jitter / 10))
         h.blocked = floor(h.blocked)
 
-    def praise(self, h: Pace, wire: float) -> None:
+    def praise(self, h: Pace, wire: float, *, again: bool = False) -> None:
         if wire < h.hurt:
             return
         if h.peak == 0:
@@ -68,17 +68,26 @@ class Rule:
         if h.hurt == 0:
             return
         h.row = -h.row if h.row > 0 else 0
-        h.answers, h.debt = h.answers + 1, max(0.0, h.debt - 1.6 * h.noise)
-        h.noise = 0 if h.noise < 0.01 else h.noise * (1 - 1 / 512)
-        if self._is_paced(h) and h.delay > self.least(h) and not h.trying:
-            h.grown += min(h.delay / 35_000, 1 / 12)
+        if not h.trying:
+            if self._is_paced(h) and h.delay > self.least(h):
+                h.grown += min(h.delay / 35_000, 1 / 60) * (1 if h.grown < 1 else 3)
+            if h.grown >= 1 and h.noise <= 0:
+                h.ref = 0
         if h.peak > 0:
             self._settle(h)
-        self._try_noise(h)
-        if h.delay <= self.least(h) and not h.noise and not h.row and self.now - h.hurt >= 60_000:
+        if not again:
+            self._weigh(h, 0)
+        if h.delay <= self.least(h) and h.noise <= 0 and not h.row and self.now - h.hurt >= 60_000:
             h.hurt = 0
             for name in Pace.MEMORY:
                 setattr(h, name, 0)
+
+    def refuses(self, h: Pace) -> bool:
+        """Whether the host is left to its breaker, because it only complains."""
+        return abs(h.row) >= self.config.breaker_faults and self._rest_of(h) >= self.config.breaker_ms
+
+    def _rest_of(self, h: Pace) -> float:
+        return min(h.delay * 2.0 ** min(abs(h.row) - 1, 30), max(self.config.breaker_max_ms, h.delay))
 
     def _start_slowly(self, h: Pace) -> None:
         least = self.least(h)
@@ -106,56 +115,81 @@ class Rule:
         least = self.least(h)
         most = max(self.config.throttle_max_ms, h.floor, h.crawl)
         h.peak = min(max(h.peak, least), most)
-        delay = h.peak / (1 - (1 - 0.8) * (1 - h.grown) ** 3)
+        delay = h.peak / (1 - (1 - LESS) * (1 - h.grown) ** 3)
         h.delay = least if delay - least < 0.5 else min(delay, most)
 
     def _slow_down(self, h: Pace, before: float, share: float) -> None:
         known = h.hurt > 0 and h.peak > 0
-        h.peak = before * 2 / (1 + share) if share == 0.8 and known and before > h.peak else before
-        away = (1 - share * h.peak / before) / (1 - 0.8)
-        h.grown, h.debt, h.hurt = 1 - away ** (1 / 3), 0, self.now
+        h.peak = before * 2 / (1 + share) if share == LESS and known and before > h.peak else before
+        away = (1 - share * h.peak / before) / (1 - LESS)
+        h.grown, h.debt = 1 - away ** (1 / 3), 0
         self._settle(h)
 
-    def _begin_trial(self, h: Pace) -> None:
-        h.trying, h.events, h.answers, h.debt = 1, 0, 0, 0
+    def _begin_trial(self, h: Pace, ref: float, before: float) -> None:
+        if before >= ref / 0.5:
+            self._slow_down(h, before, LESS)
+        else:
+            self._slow_down(h, ref, 0.5)
+        h.trying, h.events, h.answers = 1, 0, 0
 
-    def _try_noise(self, h: Pace) -> None:
-        if not h.trying:
-            if h.noise > 0 and h.answers >= 3000:
-                h.ref = h.delay
-                self._slow_down(h, h.delay, 0.5)
-                self._begin_trial(h)
-        elif h.answers >= (120 if h.events == 1 else 60) or (h.events >= 4 and h.answers >= 20):
-            share = h.events / h.answers
-            noisy = h.events >= (1 if h.noise > 0 else 2) and share <= 0.34
-            if noisy or h.noise > 0:
-                h.peak, h.grown = h.ref, int(noisy)
-            h.noise = min((3 * h.noise + share) / 4 if h.noise > 0 else share, 0.1) if noisy else 0
+    def _end_trial(self, h: Pace, noise: float) -> None:
+        h.noise = noise
+        h.ref = h.trying = h.events = h.answers = h.debt = 0
+
+    def _weigh_trial(self, h: Pace) -> None:
+        rare = h.events <= 0.15 * h.answers
+        if h.events > 3 and not rare:
+            self._end_trial(h, PACED)
+            self._slow_down(h, self._gap(h), LESS)
+        elif rare and (h.events >= 3 or (h.events == 2 and h.answers >= 60)):
+            self._end_trial(h, max(0.05, min(h.events / h.answers, 0.1)))
+            h.peak = 0
+        elif h.answers >= (60 if h.events == 0 else 120):
+            self._end_trial(h, PACED)
+            h.grown = 0
             self._settle(h)
-            h.ref = h.trying = h.events = h.answers = h.debt = 0
+
+    def _weigh(self, h: Pace, complaint: int) -> None:
+        h.answers, h.events = h.answers + 1, h.events + complaint
+        if h.trying:
+            self._weigh_trial(h)
+            return
+        if h.noise <= 0:
+            return
+        h.debt = max(0.0, h.debt + complaint - 1.6 * max(h.noise, 0.05))
+        h.noise = min(h.noise + (complaint - h.noise) / 512, 0.1)
+        if h.noise < 0.01:
+            self._end_trial(h, 0)
+        elif h.debt >= 5 and h.events > 0.3 * h.answers:
+            self._end_trial(h, PACED)
+            self._slow_down(h, self._gap(h), 0.5)
+        elif h.debt >= 5 or h.answers >= 3000:
+            self._begin_trial(h, self._gap(h), 0)
+
+    def _decrease(self, h: Pace, *, asked: bool) -> None:
+        before = self._gap(h)
+        if not h.ref or before <= h.ref:
+            h.ref, h.events, h.answers = before, 0, 0
+        lower = h.events == 0 or before >= 1.15 * h.ref
+        self._weigh(h, int(lower))
+        often = h.events >= 3 and h.events > 0.3 * h.answers
+        is_new = not h.peak and (h.delay > self.least(h) or h.delay == 0)
+        some = h.events >= 3 and h.events <= 0.25 * h.answers
+        if lower and some and not asked and (60 * h.ref <= 30_000 or before >= h.ref / 0.5):
+            self._begin_trial(h, h.ref, before)
+            return
+        self._slow_down(h, before, 0.5 if often or is_new else LESS)
+        if often:
+            h.events = h.answers = 0
 
     def _blame(self, h: Pace, *, asked: bool, denied: bool) -> None:
-        if h.row > 2:
-            h.ref = h.trying = 0
         if h.row > 1 and not self._is_paced(h):
             return
         if asked:
-            h.noise = h.ref = h.trying = 0
-        before = self._gap(h)
-        if denied and not h.noise:
+            self._end_trial(h, PACED)
+        if denied and h.noise == 0:
             h.noise = 0.05
-        if h.row > 2 or (not h.peak and (h.delay > self.least(h) or h.delay == 0) and not denied):
-            self._slow_down(h, before, 0.5)
-            return
-        h.events, h.answers = h.events + 1, h.answers + 1
-        if h.noise > 0:
-            h.debt += 1 - 1.6 * h.noise
-            h.noise = min(h.noise + (1 - h.noise) / 512, 0.1)
-        if not h.trying and (not h.noise or h.debt >= 5):
-            if not h.noise and (not h.ref or before <= h.ref):
-                h.ref, h.events, h.answers = before, 1, 1
-            self._slow_down(h, before, 0.8)
-            halved = not h.noise and h.delay >= 1.9 * h.ref
-            if halved and not asked and h.events >= 3 and h.events <= 0.34 * h.answers:
-                self._begin_trial(h)
-        self._try_noise(h)
+        if h.trying or h.noise > 0:
+            self._weigh(h, 1)
+        else:
+            self._decrease(h, asked=asked)

@@ -30,7 +30,6 @@ class Site:
     refuse_all: int = 0  # with this status
     lifted_ms: float = 0.0  # when the limit ends; 0: never
     floor: float = 10.0  # configured delay, ms
-    start_ms: float = 1_000.0  # delay in the beginning; 0: the floor
     cap: int = 1
     latency_ms: float = 5.0
     path_ms: float = 6.0  # from lease to wire, wire to start, answer to report: each half of it to half as much again
@@ -39,6 +38,7 @@ class Site:
     apart_ms: float = 0.0
     run_ms: float = 180_000.0
     bin_ms: float = BIN_MS
+    start_ms: float = 1_000.0  # delay in the beginning; 0: the floor
 
 
 @dataclass

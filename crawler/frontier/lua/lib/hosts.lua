@@ -6,7 +6,7 @@
 --   CRAWL     Crawl-delay of its robots.txt; below 0: nobody obeys it
 --   BLOCKED   quiet until (429, 503, Retry-After)
 --   HOLD      kept for a reserved slot until
---   HURT      when its delay last grew, 0: nothing is held against it (see lib/adapt)
+--   HURT      when it last complained, 0: nothing is held against it (see lib/adapt)
 --   TRIPPED   when its breaker last opened
 --   PRIOR     NEXT before the last reservation
 --   CAP       concurrency by the rules in force
