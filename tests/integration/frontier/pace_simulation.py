@@ -48,11 +48,12 @@ class Run:
     seconds: float
     bins: dict[int, dict[int, tuple[int, int, float]]] = field(default_factory=dict)
 
-    def after(self, seconds: float, fleet: int = 1) -> tuple[float, float]:
-        """Good answers per second, and the share refused, from then on."""
-        chosen = [row for at, row in self.bins.get(fleet, {}).items() if at * BIN_MS / 1000 >= seconds]
+    def after(self, seconds: float, fleet: int = 1, until: float = 0) -> tuple[float, float]:
+        """Good answers per second, and the share refused, from then on, to the end or *until* so many seconds."""
+        until = until or self.seconds
+        chosen = [row for at, row in self.bins.get(fleet, {}).items() if seconds <= at * BIN_MS / 1000 < until]
         good, bad = sum(row[0] for row in chosen), sum(row[1] for row in chosen)
-        return good / (self.seconds - seconds), bad / max(1, good + bad)
+        return good / (until - seconds), bad / max(1, good + bad)
 
 
 def script(config: FrontierConfig, replaced: Mapping[str, str] | None = None) -> str:
