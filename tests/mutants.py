@@ -93,7 +93,7 @@ MUTANTS = (
     Mutant("each 429 of a burst doubles the delay", "lib/adapt", "if wire >= h[HURT] then", "if true then"),
     Mutant("an answer of before a complaint counts", "lib/adapt", "if wire < h[HURT] then return end", ""),
     Mutant("a retried complaint counts again", "lib/adapt", "if again ~= 1 then blame", "if true then blame"),
-    Mutant("who only complains is not left alone", "lib/adapt", "h[DELAY] * 2 ^ math.min(math.abs(p[ROW]) - 1, 30)", "h[DELAY]"),
+    Mutant("who only complains is not left alone", "lib/adapt", "2 ^ math.min(math.abs(p[ROW]) - 1, 30)", "1"),
     Mutant("a lease goes although its host pushed back", "lib/start", "host(r[HOST])[BLOCKED] > now", "false"),
     Mutant("a breaker never opens", "lib/adapt", "h[STREAK] <= -BREAKER_FAULTS", "false"),
     Mutant(

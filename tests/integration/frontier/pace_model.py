@@ -69,10 +69,7 @@ class Rule:
             return
         h.row = -h.row if h.row > 0 else 0
         if not h.trying:
-            if self._is_paced(h) and h.delay > self.least(h):
-                h.grown += min(h.delay / 35_000, 1 / 60) * (1 if h.grown < 1 else 3)
-            if h.grown >= 1 and h.noise <= 0:
-                h.ref = 0
+            self._grow(h)
         if h.peak > 0:
             self._settle(h)
         if not again:
@@ -81,6 +78,12 @@ class Rule:
             h.hurt = 0
             for name in Pace.MEMORY:
                 setattr(h, name, 0)
+
+    def _grow(self, h: Pace) -> None:
+        if self._is_paced(h) and h.delay > self.least(h):
+            h.grown += min(h.delay / 35_000, 1 / 60) * (1 if h.grown < 1 else 3)
+        if h.grown >= 1 and h.noise <= 0:
+            h.ref = 0
 
     def refuses(self, h: Pace) -> bool:
         """Whether the host is left to its breaker, because it only complains."""

@@ -192,9 +192,11 @@ local function forget(h, p)
   for field = PEAK, ANSWERS do p[field] = 0 end
 end
 
--- By how much an answer brings the pace back.
-local function step(h, p)
-  return math.min(h[DELAY] / BACK_MS, 1 / BACK_ANSWERS) * (p[GROWN] < 1 and 1 or BEYOND)
+-- An answer brings the pace a step back, where the pace was what held its request up.
+local function grow(h, p)
+  local step = math.min(h[DELAY] / BACK_MS, 1 / BACK_ANSWERS) * (p[GROWN] < 1 and 1 or BEYOND)
+  if is_paced(h) and h[DELAY] > least(h) then p[GROWN] = p[GROWN] + step end
+  if p[GROWN] >= 1 and p[NOISE] <= 0 then p[REF] = 0 end -- the trouble is over
 end
 
 local function start_slowly(h)
@@ -208,10 +210,7 @@ local function praise(h, p, wire, again)
   if p[PEAK] == 0 then start_slowly(h) end
   if h[HURT] == 0 then return end
   if p[ROW] ~= 0 then p[ROW] = p[ROW] > 0 and -p[ROW] or 0 end
-  if p[TRYING] == 0 then
-    if is_paced(h) and h[DELAY] > least(h) then p[GROWN] = p[GROWN] + step(h, p) end
-    if p[GROWN] >= 1 and p[NOISE] <= 0 then p[REF] = 0 end -- the trouble is over
-  end
+  if p[TRYING] == 0 then grow(h, p) end
   if p[PEAK] > 0 then settle_delay(h, p) end
   if again ~= 1 then weigh(h, p, 0) end
   if h[DELAY] <= least(h) and p[NOISE] <= 0 and p[ROW] == 0 and now - h[HURT] >= 60000 then forget(h, p) end
