@@ -90,7 +90,8 @@ class Rule:
         return abs(h.row) >= self.config.breaker_faults and self._rest_of(h) >= self.config.breaker_ms
 
     def _rest_of(self, h: Pace) -> float:
-        return min(h.delay * 2.0 ** min(abs(h.row) - 1, 30), max(self.config.breaker_max_ms, h.delay))
+        longest = max(self.config.breaker_max_ms, h.delay)
+        return min(h.delay * float(2 ** min(abs(h.row) - 1, 30)), longest)
 
     def _start_slowly(self, h: Pace) -> None:
         least = self.least(h)
