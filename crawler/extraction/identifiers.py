@@ -20,6 +20,7 @@ _ATTRIBUTES: Final = (
     "data-sku", "data-product-sku", "data-product-id", "data-productid", "data-product-code", "data-item-id",
     "data-itemid", "data-pid", "data-article-id", "data-asin",
 )  # fmt: skip
+_WRITTEN = re.compile(rf"data-(?i:{'|'.join(name.removeprefix('data-') for name in _ATTRIBUTES)})(?=[\s=])")
 _INPUTS: Final = frozenset(
     (
         "articleid", "asin", "goodsid", "id", "idproduct", "itemid", "pid", "prodid", "product", "productcode",
@@ -64,12 +65,12 @@ def _evidence(page: View, others: Sequence[str]) -> Iterator[tuple[float, str, s
     yield from ((2.0, other, "html") for other in others)
     for rank, value in enumerate(list(dict.fromkeys(url_identifiers(page.document.url)))[:4]):
         yield 1.5 - 0.3 * rank, value, "url"
-    yield from ((weight, value, "html") for weight, value in (*_labelled(page), *_attributes(page)))
+    yield from ((weight, value, "html") for weight, value in (*page.once(_labelled), *_attributes(page)))
 
 
-def _labelled(page: View) -> Iterator[tuple[float, str]]:
+def _labelled(page: View) -> list[tuple[float, str]]:
     """Values after a label, in the same text or the next; the first ones count most."""
-    weight = 3.0
+    found: list[tuple[float, str]] = []
     texts = page.texts
     for index in sorted({at for number in page.numbers for at in (number - 2, number - 1, number) if at >= 0}):
         text, node = texts[index]  # a value has a digit, and stands in the same text or one of the next two
@@ -79,8 +80,8 @@ def _labelled(page: View) -> Iterator[tuple[float, str]]:
         rest = match.string[match.end() :] or _next(page, index)
         value = _VALUE.match(rest)
         if value and any(character.isdigit() for character in value[1]):
-            yield weight, value[1]
-            weight = max(1.0, weight - 0.7)
+            found.append((max(1.0, 3.0 - 0.7 * len(found)), value[1]))
+    return found
 
 
 def _next(page: View, index: int) -> str:
@@ -93,7 +94,9 @@ def _attributes(page: View) -> Iterator[tuple[float, str]]:
     """Data attributes and hidden inputs, outside of other products."""
     given: set[str] = set()
     tree = page.document.tree
-    for node in tree.css(",".join(f"[{name}]" for name in _ATTRIBUTES))[:100]:
+    # A selector for each of them, asked of each element, takes longer than to see which of them the page has.
+    written = sorted({name.lower() for name in _WRITTEN.findall(page.document.markup)})
+    for node in tree.css(",".join(f"[{name}]" for name in written))[:100] if written else ():
         if len(given) == 3:
             break
         if page.flags(node) & (view.OTHER | view.LINK):
@@ -149,7 +152,7 @@ def likelihood(url: str) -> float:
 
 def has_label(page: View) -> bool:
     """Whether the page labels an identifier, as products do."""
-    return next(_labelled(page), None) is not None
+    return bool(page.once(_labelled))
 
 
 def shown_gtin(page: View) -> str | None:

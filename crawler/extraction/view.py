@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cached_property
 from itertools import islice
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from selectolax.lexbor import LexborNode
 
@@ -36,6 +37,9 @@ _DIGIT = re.compile(r"\d")
 _HIDDEN_STYLE = re.compile(r"display:\s*none|visibility:\s*hidden")
 
 
+R = TypeVar("R")
+
+
 class View:
     """The visible side of one document. Built only when structured data leaves something open."""
 
@@ -43,6 +47,7 @@ class View:
         self.document = document
         self._flags: dict[int, int] = {}
         self._price_texts: dict[int, str] = {}
+        self._read: dict[Callable[[View], Any], Any] = {}
 
     @cached_property
     def texts(self) -> list[tuple[str, LexborNode]]:
@@ -75,6 +80,13 @@ class View:
         texts += islice(visible_texts(nodes), AFTER)
         inside = {heading, *(node.mem_id for node in self.heading.css("*"))}
         return texts, place if place < len(texts) and texts[place][1].mem_id in inside else -1
+
+    def once(self, read: Callable[[View], R]) -> R:
+        """What *read* finds on this page, found once."""
+        if read not in self._read:
+            self._read[read] = read(self)
+        found: R = self._read[read]
+        return found
 
     def price_text(self, node: LexborNode, limit: int) -> str:
         """As of `nodetext`, once for each element: prices that stand side by side ask for the same ones around them."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from selectolax.lexbor import LexborNode
+
 from crawler.extraction import labels, values, view
 from crawler.extraction.nodetext import parts_of, text_of
 from crawler.extraction.view import View
@@ -13,6 +15,7 @@ _SCORE = re.compile(
     re.IGNORECASE,
 )
 _BRANDS = "[class*=brand],[class*=Brand],[class*=manufacturer],[itemprop=brand],[data-testid*=brand]"
+_BRANDED = re.compile(r"brand|Brand|manufacturer")
 _BY = re.compile(r"^(?:by|von|par|por|di|door|av|af)\s+", re.IGNORECASE)
 _STARS = "[class*=rating],[class*=stars],[class*=Rating],[class*=Stars],[aria-label*=star i],[title*=star i]"
 _REVIEWS = re.compile(
@@ -23,6 +26,7 @@ _REVIEWS = re.compile(
 )
 _CRUMBS = "[class*=breadcrumb i],[id*=breadcrumb i],nav[aria-label*=breadcrumb i]"
 _COLON = ":： \t\n\u00a0"
+_CRUMBED = re.compile(r"bread(?i:crumb)|B(?i:readcrumb)")
 _SEPARATORS = " \t\n/>»›|·•→\u00a0"
 MAX_CRUMBS = 12
 MAX_BRAND = 40  # characters
@@ -45,7 +49,7 @@ def shown_brand(page: View) -> str | None:
             if len(value) <= 60 and not value.endswith((":", "：")):
                 return value
     near = {node.mem_id for _, node in page.texts[max(0, page.heading_index - NEAR) :][: 2 * NEAR]}
-    for node in page.document.tree.css(_BRANDS)[:50]:
+    for node in page.document.tree.css(_BRANDS)[:50] if _BRANDED.search(page.document.markup) else ():
         text = text_of(node, MAX_BRAND)
         if text and len(text) < MAX_BRAND and node.mem_id in near and not page.flags(node) & view.OTHER:
             return _BY.sub("", text)
@@ -54,25 +58,30 @@ def shown_brand(page: View) -> str | None:
 
 def shown_rating(page: View) -> tuple[str, str] | None:
     """(value, end of its scale) of the first rating in words: `4.5 out of 5`."""
-    for node in page.document.tree.css(_STARS)[:50]:
+    for node, shown in page.once(_stars):
         attributes = node.attributes
-        for text in (attributes.get("aria-label"), attributes.get("title"), text_of(node, MAX_RATING)):
+        for text in (attributes.get("aria-label"), attributes.get("title"), shown):
             if text and len(text) < MAX_RATING and (match := _SCORE.search(text)):
                 return match[1], match[2]
     return None
 
 
+def _stars(page: View) -> list[tuple[LexborNode, str]]:
+    """Elements that show a rating, with their texts."""
+    return [(node, text_of(node, MAX_RATING)) for node in page.document.tree.css(_STARS)[:50]]
+
+
 def shown_reviews(page: View) -> str | None:
     """The number of reviews in words, beside the rating or near the heading: `782 reviews`."""
     near = (text for text, _ in page.texts[max(0, page.heading_index) :][:NEAR] if len(text) < MAX_RATING)
-    stars = (text_of(node, MAX_RATING) for node in page.document.tree.css(_STARS)[:50])
+    stars = (text for _, text in page.once(_stars))
     return next((match[1] for text in (*stars, *near) if (match := _REVIEWS.search(text))), None)
 
 
 def shown_category(page: View) -> str | None:
     """The trail of breadcrumbs without the product itself: `Home > Kitchen > Knives`."""
     title = (shown_title(page) or "").lower()
-    for trail in page.document.tree.css(_CRUMBS)[:5]:
+    for trail in page.document.tree.css(_CRUMBS)[:5] if _CRUMBED.search(page.document.markup) else ():
         crumbs = [text for text in parts_of(trail, values.MAX_TEXT) if text.strip(_SEPARATORS)]
         if crumbs and crumbs[-1].lower() in title:
             crumbs.pop()

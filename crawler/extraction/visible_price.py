@@ -14,7 +14,7 @@ from selectolax.lexbor import LexborNode
 from crawler.extraction import currencies, values, view
 from crawler.extraction.view import View
 
-MAX_NUMBERS: Final = 2_000  # looked at on one page, the nearest to its heading
+MAX_NUMBERS: Final = 400  # looked at on one page, the nearest to its heading
 MAX_TEXT: Final = 80  # characters of a text with a price
 MAX_BLOCK: Final = 40  # characters of an element that still counts as one price
 MAX_AROUND: Final = 6  # characters beside a number whose currency stands in another element: "from 12", "12,-"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import Final
 
@@ -34,18 +34,19 @@ def shown_availability(page: View) -> str | None:
     first denial counts, then the first promise, then a button that is disabled. Known weakness: buttons that
     only a script enables or disables.
     """
-    near = "\n".join(_near(page)).lower()
     button = buy_button(page)
     if button is Button.WORKING:
-        return _stated(page, near, "PreOrder", "BackOrder") or "InStock"
-    stated = _stated(page, near, "Discontinued", "OutOfStock", "PreOrder", "BackOrder") or _stated(
-        page, near, "InStock"
-    )
+        return _said(page, "PreOrder", "BackOrder") or "InStock"
+    stated = _said(page, "Discontinued", "OutOfStock", "PreOrder", "BackOrder") or _said(page, "InStock")
     return stated or ("OutOfStock" if button is Button.DISABLED else None)
 
 
 def buy_button(page: View) -> Button:
     """The best state of all that can be pressed to buy, outside of other products, menus and carts."""
+    return page.once(_button)
+
+
+def _button(page: View) -> Button:
     best = Button.NONE
     for node in _buying(page):
         state = _state(page, node)
@@ -55,17 +56,19 @@ def buy_button(page: View) -> Button:
     return best
 
 
-def _near(page: View) -> Iterator[str]:
-    """The short texts around the heading."""
+def _said(page: View, *names: str) -> str | None:
+    """The one of *names* that is said first in the short texts around the heading."""
     start = max(0, page.heading_index - BEFORE)
-    for text, node in page.texts[start : max(0, page.heading_index) + AFTER]:
-        if len(text) <= MAX_WORDS and not page.flags(node) & (view.OTHER | view.LINK | view.HIDDEN):
-            yield text
+    near = [each for each in page.texts[start : max(0, page.heading_index) + AFTER] if len(each[0]) <= MAX_WORDS]
+    if _first(page, "\n".join(text for text, _ in near), names) is None:  # what texts stand in is dear to find out
+        return None
+    elsewhere = view.OTHER | view.LINK | view.HIDDEN
+    return _first(page, "\n".join(text for text, node in near if not page.flags(node) & elsewhere), names)
 
 
-def _stated(page: View, near: str, *names: str) -> str | None:
-    """The one of *names* that is said first."""
-    said = [(place, name) for name in names if (place := page.lexicon.place(name, near)) is not None]
+def _first(page: View, text: str, names: Iterable[str]) -> str | None:
+    lower = text.lower()
+    said = [(place, name) for name in names if (place := page.lexicon.place(name, lower)) is not None]
     return min(said)[1] if said else None
 
 
