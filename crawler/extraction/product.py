@@ -41,7 +41,7 @@ def extract_product(html: str | bytes | Document, url: str, rules: DomainRules |
         is_another = evidence.listed or evidence.other or rules.names_products()
         if is_another or not shown.is_product(evidence):
             return None
-    if not evidence.complete or shown.is_doubtful(evidence):
+    if shown.is_needed(evidence):
         shown.read(evidence)
     return _finished(draft, structured)
 

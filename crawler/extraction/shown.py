@@ -60,9 +60,18 @@ class Shown:
             draft.set("title", visible.shown_title(page), "html")
         if draft.lacks("price", "currency") or self.is_doubtful(evidence):
             self._read_price(evidence)
-        if draft.lacks("availability"):
+        if draft.lacks("availability") or (self._is_denied() and visible_stock.is_sold(page)):
             draft.set("availability", visible_stock.shown_availability(page), "html")
         self._read_details(evidence)
+
+    def is_needed(self, evidence: StructuredData) -> bool:
+        """Whether the page may say something else than what is stated for machines, or more."""
+        return not evidence.complete or self.is_doubtful(evidence) or self._is_denied()
+
+    def _is_denied(self) -> bool:
+        """Whether the stock is denied for machines: what sells all the same is right."""
+        draft = self.draft
+        return draft.fields.get("availability") == "OutOfStock" and draft.found_in["availability"] != "rule"
 
     def is_doubtful(self, evidence: StructuredData) -> bool:
         """Whether the stated price may not be the one that is asked."""

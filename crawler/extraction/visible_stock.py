@@ -15,6 +15,7 @@ from crawler.extraction.view import View
 BEFORE, AFTER = 40, 300  # texts around the heading that speak of the product
 MAX_WORDS: Final = 90  # characters; longer texts explain, they do not state
 MAX_LABEL: Final = 40  # characters of a button
+_ELSEWHERE: Final = view.OTHER | view.LINK | view.HIDDEN | view.CHOICE
 _DISABLED = re.compile(r"disabled|inactive|sold-?out|unavailable|\bhidden\b|\bhide\b|d-none")
 _LABELLED = "input[type=submit],input[type=button],input[type=image],button[title],button[aria-label],a[title]"
 
@@ -41,6 +42,13 @@ def shown_availability(page: View) -> str | None:
     return stated or ("OutOfStock" if button is Button.DISABLED else None)
 
 
+def is_sold(page: View) -> bool:
+    """Whether the page has something that works to buy the product, and no word by the heading denies the stock."""
+    if buy_button(page) is not Button.WORKING:
+        return False
+    return _said(page, "OutOfStock", "Discontinued") is None
+
+
 def buy_button(page: View) -> Button:
     """The best state of all that can be pressed to buy, outside of other products, menus and carts."""
     return page.once(_button)
@@ -57,13 +65,12 @@ def _button(page: View) -> Button:
 
 
 def _said(page: View, *names: str) -> str | None:
-    """The one of *names* that is said first in the short texts around the heading."""
+    """The one of *names* that is said first in the short texts around the heading, of the product as a whole."""
     start = max(0, page.heading_index - BEFORE)
     near = [each for each in page.texts[start : max(0, page.heading_index) + AFTER] if len(each[0]) <= MAX_WORDS]
     if _first(page, "\n".join(text for text, _ in near), names) is None:  # what texts stand in is dear to find out
         return None
-    elsewhere = view.OTHER | view.LINK | view.HIDDEN
-    return _first(page, "\n".join(text for text, node in near if not page.flags(node) & elsewhere), names)
+    return _first(page, "\n".join(text for text, node in near if not page.flags(node) & _ELSEWHERE), names)
 
 
 def _first(page: View, text: str, names: Iterable[str]) -> str | None:

@@ -178,6 +178,23 @@ def test_a_product_page_may_name_articles_and_stars(stated: str) -> None:
     assert item.price == Decimal("49.90")
 
 
+@pytest.mark.parametrize(
+    ("body", "availability", "source"),
+    [
+        ("<button>Add to cart</button>", "InStock", "html"),
+        ("<button disabled>Add to cart</button>", "OutOfStock", "json-ld"),
+        ("<p>Sold out</p><button>Add to cart</button>", "OutOfStock", "json-ld"),
+        ("<ul class=sizes><li>M (sold out)</ul><button>Add to cart</button>", "InStock", "html"),
+        ("<button>Add to wish list</button>", "OutOfStock", "json-ld"),
+        ("", "OutOfStock", "json-ld"),
+    ],
+)
+def test_what_sells_is_in_stock_whatever_machines_are_told(body: str, availability: str, source: str) -> None:
+    offer = {"price": "9", "priceCurrency": "EUR", "availability": "OutOfStock"}
+    item = found(f"<title>Knife</title>{json_ld(name='Knife', offers=offer)}<h1>Knife</h1><p>9 €</p>{body}")
+    assert (item.availability, item.found_in["availability"]) == (availability, source)
+
+
 def test_one_size_in_stock_is_enough() -> None:
     sizes = [{"@type": "Product", "name": "Shirt", "sku": str(n), "offers": {"price": "9", "priceCurrency": "EUR",
               "availability": stock}} for n, stock in enumerate(("OutOfStock", "InStock", "OutOfStock"))]  # fmt: skip
