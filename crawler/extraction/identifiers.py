@@ -11,6 +11,8 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from crawler.extraction import labels, values, view
 from crawler.extraction.view import View
 
+MAX_PLACES: Final = 100  # of one identifier in one page
+REACH: Final = 2_000  # characters back to the tag that a place may be in
 MAX_GTIN_TEXT: Final = 80  # characters
 
 _LONG_NUMBER = re.compile(r"\d[\d -]{6,15}\d")
@@ -58,6 +60,26 @@ def shown_sku(page: View, others: Sequence[str] = ()) -> tuple[str, str] | None:
             sources[key] = source
     best = max(weights, key=lambda key: weights[key], default=None)
     return (best, sources[best]) if best is not None else None
+
+
+def labelled_sku(page: View) -> str | None:
+    """The identifier that a label on the page announces, or None."""
+    values = (value.strip("-./") for _, value in _labelled(page))
+    return next((value for value in values if not _NOT_AN_ID.fullmatch(value)), None)
+
+
+def is_shown(identifier: str, markup: str) -> bool:
+    """Whether *identifier* stands in a text of *markup*, not only in attributes and addresses."""
+    place = -1
+    for _ in range(MAX_PLACES):
+        place = markup.find(identifier, place + 1)
+        if place < 0:
+            return False
+        after = place + len(identifier)
+        whole = not (markup[place - 1 : place].isalnum() or markup[after : after + 1].isalnum())
+        if whole and markup.rfind("<", max(0, place - REACH), place) <= markup.rfind(">", max(0, place - REACH), place):
+            return True
+    return False
 
 
 def _evidence(page: View, others: Sequence[str]) -> Iterator[tuple[float, str, str]]:

@@ -43,6 +43,8 @@ def extract_product(html: str | bytes | Document, url: str, rules: DomainRules |
             return None
     if shown.is_needed(evidence):
         shown.read(evidence)
+    elif shown.is_internal:
+        shown.read_identifier()
     return _finished(draft, structured)
 
 

@@ -73,11 +73,22 @@ class Shown:
         draft = self.draft
         return draft.fields.get("availability") == "OutOfStock" and draft.found_in["availability"] != "rule"
 
+    @cached_property
+    def is_internal(self) -> bool:
+        """Whether the identifier that is stated for machines is nowhere on the page: people may know another one."""
+        sku, source = self.draft.fields.get("sku"), self.draft.found_in.get("sku")
+        return sku is not None and source != "rule" and not identifiers.is_shown(sku, self.draft.document.source.markup)
+
     def is_doubtful(self, evidence: StructuredData) -> bool:
         """Whether the stated price may not be the one that is asked."""
         if self.draft.lacks("price") or self.draft.found_in["price"] == "rule":
             return False
         return len(set(evidence.prices)) > 1 or _is_reduced(self.draft.fields["price"], self.draft.document.markup)
+
+    def read_identifier(self) -> None:
+        """Replace an identifier that nobody sees by the one that a label announces."""
+        if self.is_internal and (labelled := identifiers.labelled_sku(self.view)):
+            self.draft.set("sku", labelled, "html")
 
     @cached_property
     def _prices(self) -> list[visible_price.Price]:
@@ -99,6 +110,8 @@ class Shown:
         draft, page = self.draft, self.view
         if draft.lacks("sku") and (sku := identifiers.shown_sku(page, evidence.other_ids)):
             draft.set("sku", *sku)
+        else:
+            self.read_identifier()
         if draft.lacks("rating") and (rating := visible.shown_rating(page)):
             draft.set("rating", rating[0], "html", scale=rating[1])
         for name, read in _DETAILS.items():

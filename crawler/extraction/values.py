@@ -28,6 +28,17 @@ WRITTEN = re.compile(
     r"(?:\d+(?:[.,'’]\d+)*(?:[ \u00a0\u202f]\d{3}(?!\d))*(?:[.,]\d{1,2}(?!\d))?|[.,]\d{1,2})(?![\d.,]*\s?[%折])"
 )
 _PLACEHOLDER = re.compile(r"n/?a|null|none|undefined|unknown|default|no brand|nan|\W*", re.IGNORECASE)
+# What a template has left unfilled, and what stands where a name should: addresses, dates.
+_UNFILLED = re.compile(
+    r"\{\{|\}\}|\$\{|<%|%>|\[\[|\]\]|\{[\w.$ ]+\}|[%#@]{1,2}[\w.]+[%#@]{1,2}|__\w+__"
+    r"|\[\w*(?:brand|name|sku|title|marca)\w*\]"
+    r"|[$@][A-Za-z_][\w.]*|(?:product|item|brand|data|model|page|vm|self|this|ctrl)(?:\.[A-Za-z_]\w*)+|\[object \w+\]",
+    re.IGNORECASE,
+)
+_DATE = re.compile(
+    r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4})(?:[T ][\d:.,+Z-]*)?"
+    r"|\d{1,2}\.? [^\W\d_]{3,12}\.?,? \d{4}|[^\W\d_]{3,12}\.? \d{1,2},? \d{4}"
+)
 _FOLLOWED = re.compile(r"(\S*\d\S*)\s+\D{4,}")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)?")
 _COUNT = re.compile(r"\d{1,3}(?:[ .,\u00a0\u202f]\d{3})+(?!\d)|\d+")
@@ -40,6 +51,14 @@ _AVAILABILITY = {
 }  # fmt: skip
 _AVAILABILITY |= {
     "oos": "OutOfStock",
+    "notavailable": "OutOfStock",
+    "notinstock": "OutOfStock",
+    "nostock": "OutOfStock",
+    "0": "OutOfStock",
+    "false": "OutOfStock",
+    "no": "OutOfStock",
+    "true": "InStock",
+    "yes": "InStock",
     "soldout": "OutOfStock",
     "availablefororder": "InStock",
     "available": "InStock",
@@ -60,15 +79,18 @@ def text(raw: object, limit: int = MAX_TEXT) -> str | None:
 
 
 def name(raw: object) -> str | None:
-    """A short text that is no placeholder such as `N/A` or `null`."""
+    """A short text that is no placeholder such as `N/A` or `null`, nor one of a template such as `{{brand}}`."""
     value = text(raw, 200)
-    return None if value is None or _PLACEHOLDER.fullmatch(value) else value
+    if value is None or _PLACEHOLDER.fullmatch(value) or "{{" in value or "${" in value:
+        return None
+    return None if _UNFILLED.fullmatch(value) else value
 
 
 def brand(raw: object) -> str | None:
-    """A brand's name, without a label before it (`More of the brand: Acme` -> `Acme`)."""
+    """A brand's name, without a label before it (`More of the brand: Acme` -> `Acme`); no date and no address."""
     value = name(raw)
-    return name(BRAND_PREFIX.sub("", value)) if value is not None else None
+    value = name(BRAND_PREFIX.sub("", value)) if value is not None else None
+    return None if value is None or _DATE.fullmatch(value) or value.startswith(("http:", "https:", "//")) else value
 
 
 def identifier(raw: object) -> str | None:
@@ -118,7 +140,8 @@ def availability(raw: object) -> str | None:
     if not isinstance(raw, str) or not raw:
         return None
     name = raw.rstrip("/ ").rpartition("/")[2].strip()
-    known = _AVAILABILITY.get(re.sub(r"[\s_-]+", "", name).lower())
+    plain = re.sub(r"[\s_-]+", "", name).lower()
+    known = _AVAILABILITY.get(plain) or ("OutOfStock" if plain.endswith("outofstock") else None)
     return known or lexicon().availability(raw[:MAX_TEXT])
 
 

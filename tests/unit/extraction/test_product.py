@@ -54,7 +54,7 @@ def test_structured_data_wins_in_its_order_and_gaps_are_filled() -> None:
     assert item.title == "Kochmesser"
     assert {name: (getattr(item, name), source) for name, source in item.found_in.items()} | {
         "price": (Decimal("49.90"), "json-ld"),
-        "sku": ("LD-1", "json-ld"),
+        "sku": ("KM-20451", "html"),
         "currency": ("EUR", "microdata"),
         "availability": ("InStock", "opengraph"),
     } == {name: (getattr(item, name), source) for name, source in item.found_in.items()}
@@ -104,7 +104,7 @@ def test_a_rule_that_reads_nonsense_leaves_its_field_to_the_next_source() -> Non
 
 
 def test_a_page_that_states_everything_is_not_parsed() -> None:
-    document = Document(page(json_ld()).replace("<del>59,00 €</del>", ""), URL)
+    document = Document(page(json_ld(sku="KM-20451")).replace("<del>59,00 €</del>", ""), URL)
     assert extract_product(document, URL) is not None
     assert "tree" not in document.__dict__
 
@@ -268,6 +268,29 @@ def test_the_identifier_with_the_most_evidence(
 ) -> None:
     item = found(json_ld(**fields) + "<h1>Knife</h1>", url)
     assert (item.sku, item.found_in.get("sku")) == (sku, source)
+
+
+@pytest.mark.parametrize(
+    ("stated", "body", "sku"),
+    [
+        ("9988776", "<p>Item no.: KN-77</p>", "KN-77"),
+        ("9988776", "<p>Item no.: KN-77, internally <b>9988776</b></p>", "9988776"),
+        ("9988776", "<p>Model number: KN-77</p>", "9988776"),
+        ("9988776", "<p data-id='9988776'>SKU: 20.5.2024</p>", "9988776"),
+        ("9988776", "<div class=related>Item no.: KN-77</div>", "9988776"),
+        ("9988776", "<img alt='x > 9988776'><p>Item no.: KN-77</p>", "9988776"),
+    ],
+)
+def test_an_identifier_that_nobody_sees_gives_way_to_the_one_shown(stated: str, body: str, sku: str) -> None:
+    assert found(f"<title>Knife</title>{json_ld(sku=stated)}<h1>Knife</h1>{body}").sku == sku
+
+
+@pytest.mark.parametrize(
+    "brand", ["{{ product.brand }}", "${brand}", "<%= brand %>", "product.brand.name", "%BRAND%", "2020-12-01", "1.12.2020",
+              "Dec 1, 2020", "2020-12-01T10:00:00Z", "https://shop.example.com/brand", "[object Object]", "__BRAND__"]
+)  # fmt: skip
+def test_templates_and_dates_are_no_brands(brand: str) -> None:
+    assert found(json_ld(brand=brand) + "<h1>Knife</h1>").brand is None
 
 
 def test_an_identifier_that_page_and_url_share_wins() -> None:
