@@ -286,9 +286,22 @@ def test_an_identifier_that_nobody_sees_gives_way_to_the_one_shown(stated: str, 
 
 
 @pytest.mark.parametrize(
-    "brand", ["{{ product.brand }}", "${brand}", "<%= brand %>", "product.brand.name", "%BRAND%", "2020-12-01", "1.12.2020",
-              "Dec 1, 2020", "2020-12-01T10:00:00Z", "https://shop.example.com/brand", "[object Object]", "__BRAND__"]
-)  # fmt: skip
+    "brand",
+    [
+        "{{ product.brand }}",
+        "${brand}",
+        "<%= brand %>",
+        "product.brand.name",
+        "%BRAND%",
+        "__BRAND__",
+        "[object Object]",
+        "2020-12-01",
+        "1.12.2020",
+        "Dec 1, 2020",
+        "2020-12-01T10:00:00Z",
+        "https://shop.example.com/brand",
+    ],
+)
 def test_templates_and_dates_are_no_brands(brand: str) -> None:
     assert found(json_ld(brand=brand) + "<h1>Knife</h1>").brand is None
 
