@@ -377,6 +377,7 @@ class FrontierMachine(RuleBasedStateMachine):
         body=st.sampled_from((None, b"new body")),
         priority=st.sampled_from((0, 3)),
         sent=st.booleans(),
+        fresh=st.booleans(),
     )
     def move(
         self,
@@ -386,8 +387,11 @@ class FrontierMachine(RuleBasedStateMachine):
         body: bytes | None,
         priority: int,
         sent: bool,
+        fresh: bool,
     ) -> None:
-        for handle in self.pick(chosen[:1]):
+        if fresh:
+            self.lease(list(STREAMS), 1, False, [])
+        for handle in self.given[-1:] if fresh else self.pick(chosen[:1]):
             number = number_of(handle[0])
             if sent:
                 self.send([handle])
