@@ -186,7 +186,7 @@ class Frontier:
 
     async def _state(self, shard: int, *, news: bool = False) -> None:
         assert self.statement is not None
-        row = (self.statement.text, self.statement.digest, len(self.statement.exceptions))
+        row = self.statement.row
         while news or not (answer := await self.shards.run("rules", shard, *row)):
             for exceptions in self.statement.rows():
                 await self.shards.run("rules", shard, *row, *exceptions)

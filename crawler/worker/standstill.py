@@ -1,4 +1,4 @@
-"""What a thread does for this worker's leases while a callback holds up the event loop for longer than it should.
+"""What a thread does for this worker's leases and rules while a callback holds up the event loop for too long.
 
 Known weakness: a call in C that keeps Python's lock (a regular expression that explodes) holds up the thread as well.
 """
@@ -20,10 +20,12 @@ from crawler.frontier.config import FrontierConfig
 from crawler.frontier.errors import FrontierError
 from crawler.frontier.messages import Handle
 from crawler.frontier.server.blocking import BlockingScripts
+from crawler.frontier.state.statement import Statement
 from crawler.worker.lease_book import Held
 from crawler.worker.lease_buffer import Buffer
 
 REMEMBERED: Final = 32  # standstills
+STATE_SECONDS: Final = 4.0  # rules that nobody states for three times as long are no longer in force
 WARN_SECONDS: Final = 1.0  # a loop that stands still for less is only busy
 # Under these runs what a page asks for.
 SCRAPERS: Final = frozenset({"scrapy.core.scraper", "scrapy.core.spidermw", "crawler.engine.item_processor"})
@@ -42,7 +44,8 @@ class InHand:
 
 
 class Standstill:
-    """Watches the loop that calls `beat`; while it stands still, renews what is in work and returns what is not.
+    """Watches the loop that calls `beat`; while it stands still, renews what is in work, returns what is not, and states
+    by which rules this worker visits hosts.
 
     A buffered lease goes back once it is too late for it to start: from then on no part of the worker may use it, the
     loop included if it wakes up at this moment. What is in work and was not sent by then is left to expire.
@@ -55,6 +58,7 @@ class Standstill:
         buffer: Buffer,
         in_hand: Callable[[], InHand],
         stood_still: Callable[[], None],
+        statement: Statement | None = None,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         """*stood_still* is called once per standstill, from the thread."""
@@ -62,6 +66,7 @@ class Standstill:
         self._buffer = buffer
         self._in_hand = in_hand
         self._stood_still = stood_still
+        self._statement = statement
         self._clock = clock
         self._renew_seconds = config.lease_ms / 4000
         self._start_within = config.start_within_ms / 1000
@@ -70,6 +75,7 @@ class Standstill:
         self._beat = self._looked = clock()
         self._held_up: deque[tuple[float, float]] = deque(maxlen=REMEMBERED)  # from when to when, of late
         self._renewed: float | None = None
+        self._stated: float | None = None
         self._counted = False
         self._warned: set[str] = set()
         self._loop_thread = 0  # the loop's thread
@@ -107,19 +113,21 @@ class Standstill:
             self._beat += slept  # the whole process stood still, or waited for the server
         self._looked = now
         still = now - self._beat
-        if still < min(self._renew_seconds, self._start_within):
-            self._renewed, self._counted = None, False
+        if still < min(STATE_SECONDS, self._renew_seconds, self._start_within):
+            self._renewed, self._stated, self._counted = None, None, False
             return
         if still >= max(self._start_within, WARN_SECONDS):
             self._tell(still)
         try:
+            if still >= STATE_SECONDS:
+                self._state(now)
             if still >= self._start_within:
                 self._return_late(now)
             if still >= self._renew_seconds and (self._renewed is None or now - self._renewed >= self._renew_seconds):
                 self._renew(sent_only=still >= self._start_within)
                 self._renewed = now
         except FrontierError as error:
-            logger.warning("Could not renew leases while the event loop is blocked: %s", error)
+            logger.warning("Could not renew leases and rules while the event loop is blocked: %s", error)
         self._looked = self._clock()
 
     def _look_often(self) -> None:
@@ -129,6 +137,11 @@ class Standstill:
             except Exception:
                 logger.exception("What keeps leases while the event loop stands still has failed; it tries again")
         self._scripts.close()
+
+    def _state(self, now: float) -> None:
+        if self._statement is not None and (self._stated is None or now - self._stated >= STATE_SECONDS):
+            self._scripts.everywhere("rules", *self._statement.row)
+            self._stated = now
 
     def _return_late(self, now: float) -> None:
         late = self._buffer.withdraw(lambda held: held.start_by < now)

@@ -97,7 +97,9 @@ class Worker:
         )
         self.maintenance = Maintenance(crawler, self, MaintenanceConfig.from_settings(crawler.settings))
         scripts = BlockingScripts(frontier.shards, partial(blocking.connect, crawler.settings))
-        self.standstill = Standstill(frontier.config, scripts, queue.buffer, self._in_hand, self._stood_still)
+        self.standstill = Standstill(
+            frontier.config, scripts, queue.buffer, self._in_hand, self._stood_still, frontier.statement
+        )
         self._listen()
         self.pacer.held_up_since = self.standstill.since
         self._crawler = crawler

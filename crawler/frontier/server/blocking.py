@@ -35,7 +35,7 @@ def connect(settings: BaseSettings) -> Any:
 
 
 class BlockingScripts:
-    """`Shards.on_handles` for one thread. Connects with the first call; raises FrontierError."""
+    """Scripts for one thread. Connects with the first call; raises FrontierError."""
 
     def __init__(self, shards: Shards, connect: Callable[[], Any]) -> None:
         self._shards = shards
@@ -44,9 +44,6 @@ class BlockingScripts:
 
     def on_handles(self, name: str, handles: Sequence[Handle], *arguments: str) -> dict[Handle, bool]:
         """Run a script that takes handles, each on its own shard; its answer to each."""
-        if self._client is None:
-            with translating():
-                self._client = self._connect()
         answers: dict[Handle, bool] = {}
         for shard, mine in self._by_shard(handles).items():
             for group in groups(mine, FEW):
@@ -55,14 +52,21 @@ class BlockingScripts:
                 answers |= {handle: bool(answer) for handle, answer in zip(group, found, strict=True)}
         return answers
 
+    def everywhere(self, name: str, *arguments: str | int) -> None:
+        """Run a script on each shard."""
+        for shard in range(self._shards.count):
+            self._run(name, shard, *arguments)
+
     def close(self) -> None:
         """Drop the connection."""
         if self._client is not None:
             self._client.close()
 
-    def _run(self, name: str, shard: int, *arguments: bytes | str) -> Any:
+    def _run(self, name: str, shard: int, *arguments: bytes | str | int) -> Any:
         key = self._shards.tag(shard)
         with translating():
+            if self._client is None:
+                self._client = self._connect()
             try:
                 return self._client.evalsha(self._shards.digest(name), 1, key, *arguments)
             except NoScriptError:

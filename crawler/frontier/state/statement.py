@@ -41,6 +41,11 @@ class Statement:
         flags = f"{int(self._obeys)}:{int(bool(self.exceptions))}"
         return ":".join((self.spider, self.digest, *map(str, self.usual), flags))
 
+    @property
+    def row(self) -> tuple[str, str, int]:
+        """What lua/rules.lua takes before the exceptions."""
+        return self.text, self.digest, len(self.exceptions)
+
     def of_host(self, host: str) -> Pace:
         """What is stated of *host*."""
         return pace_of(host, self.usual, self.exceptions)

@@ -14,6 +14,8 @@ from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.server import blocking, connection
 from crawler.frontier.server.blocking import BlockingScripts
 from crawler.frontier.server.shards import Shards
+from crawler.frontier.state.statement import Statement
+from crawler.policy.pace import Pace
 from tests.integration.frontier.making import handles, message, timed
 
 
@@ -23,6 +25,16 @@ def test_a_server_that_is_away_is_an_error_that_is_waited_for(is_cluster: bool) 
     shards = Shards(connection.connect(settings), FrontierConfig())
     with pytest.raises(FrontierUnavailableError):
         BlockingScripts(shards, partial(blocking.connect, settings)).on_handles("renew", [("0:1", 1)], "0")
+
+
+async def test_rules_are_stated_on_all_shards(redis_client: Any, redis_settings: BaseSettings) -> None:
+    world = await timed(redis_client, shards=3)
+    statement = Statement("s", Pace(700, 2, 1), {})
+    scripts = BlockingScripts(world.frontier.shards, partial(blocking.connect, redis_settings))
+    await asyncio.to_thread(scripts.everywhere, "rules", *statement.row)
+    scripts.close()
+    for shard in range(3):
+        assert await redis_client.zrange(world.frontier.shards.key(shard, "rules"), 0, -1) == [statement.text.encode()]
 
 
 async def test_leases_of_all_shards_are_renewed_and_given_back(redis_client: Any, redis_settings: BaseSettings) -> None:

@@ -14,6 +14,8 @@ from crawler.frontier.config import FrontierConfig
 from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.messages import Handle
 from crawler.frontier.server.blocking import BlockingScripts
+from crawler.frontier.state.statement import Statement
+from crawler.policy.pace import Pace
 from crawler.worker.lease_book import Held
 from crawler.worker.lease_buffer import Buffer
 from crawler.worker.standstill import InHand, Standstill, running
@@ -27,6 +29,7 @@ class Scripts:
 
     def __init__(self) -> None:
         self.ran: list[tuple[str, list[Handle], tuple[str, ...]]] = []
+        self.stated: list[tuple[str | int, ...]] = []
         self.gone: set[Handle] = set()
         self.away = False
 
@@ -35,6 +38,11 @@ class Scripts:
             raise FrontierUnavailableError("away")
         self.ran.append((name, list(handles), arguments))
         return {handle: handle not in self.gone for handle in handles}
+
+    def everywhere(self, name: str, *arguments: str | int) -> None:
+        if self.away:
+            raise FrontierUnavailableError("away")
+        self.stated.append((name, *arguments))
 
     def close(self) -> None:
         """Nothing to close."""
@@ -50,7 +58,10 @@ class Bench:
         self.suspended = False
         self.counted = 0
         scripts = cast("BlockingScripts", self.scripts)
-        self.standstill = Standstill(CONFIG, scripts, self.buffer, self._in_hand, self._count, self.clock)
+        self.statement = Statement("s", Pace(1_000, 1, 1), {"=a.example": Pace(9_000, 1, 1)})
+        self.standstill = Standstill(
+            CONFIG, scripts, self.buffer, self._in_hand, self._count, self.statement, self.clock
+        )
 
     def _in_hand(self) -> InHand:
         return InHand(self.work, self.ending, self.suspended)
@@ -82,6 +93,20 @@ def test_what_is_in_work_is_renewed_each_quarter_of_the_lease(bench: Bench) -> N
     bench.passes(91)
     handles = [bench.work[0].handle, ("0:9", 9)]
     assert bench.scripts.ran == [("renew", handles, ("0",))] * 4
+
+
+def test_the_rules_of_a_worker_stay_in_force_while_its_loop_is_blocked(bench: Bench) -> None:
+    """They end 12 s after they were last stated."""
+    bench.passes(3)
+    assert bench.scripts.stated == []
+    bench.passes(18)
+    stated = ("rules", bench.statement.text, bench.statement.digest, 1)
+    assert bench.scripts.stated == [stated] * 5
+    bench.scripts.away = True
+    bench.passes(6)
+    bench.scripts.away = False
+    bench.passes(1)
+    assert bench.scripts.stated == [stated] * 6, "as soon as Redis is back"
 
 
 def test_time_without_room_for_items_does_not_count_here_either(bench: Bench) -> None:
