@@ -44,7 +44,7 @@ class InHand:
 
 
 class Standstill:
-    """Watches the loop that calls `beat`; while it stands still, renews what is in work, returns what is not, and states
+    """Watches the loop that calls `beat`; while it stands still, renews what is in work, returns what is not, and says
     by which rules this worker visits hosts.
 
     A buffered lease goes back once it is too late for it to start: from then on no part of the worker may use it, the
