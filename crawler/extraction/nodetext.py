@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from selectolax.lexbor import LexborNode
@@ -29,6 +30,33 @@ def parts_of(node: LexborNode, limit: int = LONG) -> list[str]:
             parts.append(text)
             size += len(text) + 1
     return parts
+
+
+def nodes_from(start: LexborNode) -> Iterator[LexborNode]:
+    """*start*, what is in it, and all that follows it in its document."""
+    yield from start.traverse(include_text=True, skip_empty=True)
+    around: LexborNode | None = start
+    while around is not None:
+        following = around.next
+        while following is not None:
+            yield from following.traverse(include_text=True, skip_empty=True)
+            following = following.next
+        around = around.parent
+
+
+def texts_before(end: LexborNode, enough: int) -> list[LexborNode]:
+    """The last *enough* texts before *end*, in document order."""
+    pieces: list[list[LexborNode]] = []
+    around: LexborNode | None = end
+    while around is not None and enough > 0:
+        before = around.prev
+        while before is not None and enough > 0:
+            nodes = before.traverse(include_text=True, skip_empty=True)
+            pieces.append([node for node in nodes if node.is_text_node][-enough:])
+            enough -= len(pieces[-1])
+            before = before.prev
+        around = around.parent
+    return [node for piece in reversed(pieces) for node in piece]
 
 
 def text_of(node: LexborNode, limit: int = LONG) -> str:

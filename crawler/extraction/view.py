@@ -12,13 +12,13 @@ from selectolax.lexbor import LexborNode
 
 from crawler.extraction import names, opengraph, wording
 from crawler.extraction.document import Document, visible_texts
-from crawler.extraction.nodetext import price_text, text_of
+from crawler.extraction.nodetext import nodes_from, price_text, text_of, texts_before
 
 MAX_HEADING: Final = 400  # characters
 ALIKE: Final = 0.3  # of a heading's words are in the title of its page; less is another thing's name
 MIN_TITLE: Final = 8  # characters that name something; half as many where a character is a word
 
-BEFORE, AFTER = 300, 1_500  # texts around the heading that may be about its product
+BEFORE, AFTER = 100, 800  # texts around the heading that may be about its product
 
 # What an element stands in; inherited by everything inside it.
 OTHER: Final = names.OTHER
@@ -66,19 +66,13 @@ class View:
 
     @cached_property
     def _window(self) -> tuple[list[tuple[str, LexborNode]], int]:
-        nodes = self.document.nodes()
-        if self.heading is None:
-            return list(islice(visible_texts(nodes), AFTER)), -1
-        heading, before = self.heading.mem_id, []
-        for node in nodes:
-            if node.is_text_node:
-                before.append(node)
-            elif node.mem_id == heading:
-                break
-        texts = list(visible_texts(before[-2 * BEFORE :]))[-BEFORE:]
+        heading = self.heading
+        if heading is None:
+            return list(islice(visible_texts(self.document.nodes()), AFTER)), -1
+        texts = list(visible_texts(texts_before(heading, 2 * BEFORE)))[-BEFORE:]
         place = len(texts)
-        texts += islice(visible_texts(nodes), AFTER)
-        inside = {heading, *(node.mem_id for node in self.heading.css("*"))}
+        texts += islice(visible_texts(nodes_from(heading)), AFTER)
+        inside = {heading.mem_id, *(node.mem_id for node in heading.css("*"))}
         return texts, place if place < len(texts) and texts[place][1].mem_id in inside else -1
 
     def once(self, read: Callable[[View], R]) -> R:
