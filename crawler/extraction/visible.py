@@ -25,7 +25,7 @@ _REVIEWS = re.compile(
     re.IGNORECASE,
 )
 _COLON = ":： \t\n\u00a0"
-_CRUMBS = re.compile(r"[bB](?i:readcrumb)")
+_CRUMBS = re.compile(r"read[cC]rumb|READCRUMB")
 _SEPARATORS = " \t\n/>»›|·•→\u00a0"
 MAX_CRUMBS = 12
 MAX_BRAND = 40  # characters
@@ -82,7 +82,7 @@ def shown_category(page: View) -> str | None:
     title = (shown_title(page) or "").lower()
     # Asking each element for a word in any case takes several times as long.
     written = sorted(set(_CRUMBS.findall(page.document.markup)))
-    css = ",".join(f"[class*={word}],[id*={word}],nav[aria-label*={word}]" for word in written[:4])
+    css = ",".join(f"[class*={word}],[id*={word}],nav[aria-label*={word}]" for word in written)
     for trail in page.document.tree.css(css)[:5] if css else ():
         crumbs = [text for text in parts_of(trail, values.MAX_TEXT) if text.strip(_SEPARATORS)]
         if crumbs and crumbs[-1].lower() in title:
