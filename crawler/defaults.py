@@ -192,10 +192,14 @@ DOWNLOAD_HEADERS_MAXSIZE = 64 * 1024
 # Most header lines of a response, 16 to 65,536. Reader: handlers/http/handler.py
 DOWNLOAD_HEADERS_MAXCOUNT = 256
 # Seconds for which a connection is kept for the next request to its host, 0.1 to 3600; servers close theirs after 5
-# to 75. Reader: handlers/http/handler.py
+# to 75, and less long where one says so (`Keep-Alive: timeout=5`). Reader: handlers/http/pool.py
 CONNECTION_IDLE_SECONDS = 30
-# Idle connections of each scheme that one worker keeps, 0 to 100,000. Reader: handlers/http/handler.py
-CONNECTION_IDLE_LIMIT = 256
+# Idle connections that one worker keeps, 0 to 100,000, and at most one for each two files that the process may open.
+# Reader: handlers/http/pool.py
+CONNECTION_IDLE_LIMIT = 4_096
+# Memory for idle connections and for TLS sessions of closed ones, in MiB, 1 to 100,000: a connection over TLS counts
+# as 48 KB, a session as 6 KB. Reader: handlers/http/pool.py
+CONNECTION_IDLE_MB = 128
 # Seconds for which resolved addresses of a host are used, 0 to 86,400: the system's resolver reports no TTL. Scrapy:
 # for the life of the process. Reader: handlers/resolver.py
 DNSCACHE_SECONDS = 300

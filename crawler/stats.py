@@ -60,6 +60,8 @@ ROBOTS_POSTPONED: Final = "robots/postponed"  # pages put back until their robot
 
 # downloads
 CONNECTIONS: Final = "handler/connections"  # opened; the difference to the requests were kept alive
+CONNECTIONS_STALE: Final = "handler/stale_connections"  # kept ones that were closed before a request could be answered
+SESSIONS_RESUMED: Final = "handler/resumed_sessions"  # TLS sessions that went on over a new connection
 ADDRESSES_REFUSED: Final = "guard/refused"  # hosts that stand for addresses which must not be dialled
 
 # conditional requests

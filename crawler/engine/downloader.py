@@ -19,6 +19,7 @@ from twisted.internet.defer import Deferred
 from crawler.engine.middleware_chain import MiddlewareChain
 from crawler.errors import BrowserError, ConfigError
 from crawler.handlers import guard
+from crawler.handlers.http.errors import StaleConnectionError
 from crawler.handlers.impersonation.profiles import TlsProfiles
 from crawler.handlers.tiers import TierHandlers
 from crawler.handlers.wire_turn import WireTurn
@@ -31,6 +32,7 @@ from crawler.worker.request_tracker import RequestTracker
 from crawler.worker.scheduler import in_use
 from crawler.worker.worker import Worker
 
+_EXCUSED: Final = (BrowserError, TooLateError, StaleConnectionError)
 UNREACHED: Final = (FailureClass.HOST_FAULT, FailureClass.TRANSIENT)  # exceptions that speak of the host, not of a page
 
 
@@ -77,18 +79,32 @@ class Downloader(ScrapyDownloader):
     async def _send(self, request: Request) -> Response:
         self._signal(signals.request_reached_downloader, request=request)
         try:
-            while True:
-                turn = await self._pacer.turn(request)
-                try:
-                    response = await self._attempt(request, turn)
-                    break
-                except MissedError:
-                    self._pacer.missed(turn)
+            turn, response = await self._answered(request)
         finally:
             self._signal(signals.request_left_downloader, request=request)
         await self._pacer.confirm(turn)
         self._signal(signals.response_downloaded, response=response, request=request)
         return response
+
+    async def _answered(self, request: Request) -> tuple[Turn, Response]:
+        """What the host answers, in the turn that it was sent in; once more where a kept connection was closed."""
+        stale: StaleConnectionError | None = None
+        while True:
+            try:
+                turn = await self._pacer.turn(request)
+            except TooLateError:
+                if stale is None:
+                    raise
+                raise stale from None  # given back, it would be uncharged each time
+            try:
+                return turn, await self._attempt(request, turn)
+            except MissedError:
+                self._pacer.missed(turn)
+            except StaleConnectionError as error:
+                if stale is not None:
+                    raise
+                stale = error
+                await self._pacer.confirm(turn)
 
     async def _attempt(self, request: Request, turn: Turn) -> Response:
         pacer = self._pacer
@@ -100,7 +116,7 @@ class Downloader(ScrapyDownloader):
         except MissedError:
             raise
         except BaseException as error:
-            excused = isinstance(error, (BrowserError, TooLateError)) or faults.excuse(request, error)
+            excused = isinstance(error, _EXCUSED) or faults.excuse(request, error)
             self._pacer.answered(turn, None, excused=excused, fault=classify(error) in UNREACHED, request=request)
             raise
         finally:

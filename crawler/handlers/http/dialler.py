@@ -20,6 +20,7 @@ from crawler.errors import ProxyError
 from crawler.handlers.http.connection import UNASKED_BYTES, Connection
 from crawler.handlers.http.head import ResponseHead
 from crawler.handlers.http.receiver import HeadLimits, Receiver
+from crawler.handlers.http.sessions import TLSSessions
 from crawler.handlers.resolver import Resolver
 from crawler.handlers.route import Bind, Proxy, Route
 
@@ -36,24 +37,49 @@ class Dialler:
     *checks_proxied*, or else only an address that it spells.
     """
 
-    def __init__(self, resolver: Resolver, tls: ssl.SSLContext, limits: HeadLimits, *, checks_proxied: bool) -> None:
+    def __init__(
+        self,
+        resolver: Resolver,
+        tls: ssl.SSLContext,
+        sessions: TLSSessions,
+        limits: HeadLimits,
+        *,
+        checks_proxied: bool,
+    ) -> None:
         self._resolver = resolver
         self._tls = tls
+        self._sessions = sessions
         self._limits = limits
         self._checks_proxied = checks_proxied
 
     async def dial(self, route: Route) -> Connection:
-        """An open connection over which requests to *route* may be sent."""
+        """An open connection over which requests to *route* may be sent. Where the server breaks off a handshake that
+        resumes a session, it is asked for a new one."""
+        if (resumed := self._sessions.of(route)) is None:
+            return await self._dial(route, None)
+        try:
+            return await self._dial(route, resumed)
+        except DownloadFailedError as error:
+            self._sessions.forget(route)
+            logger.debug("%s does not resume its session: %s", route.authority, error)
+            return await self._dial(route, None)
+
+    def keep_session(self, route: Route, connection: Connection) -> None:
+        """For the next connection to *route*."""
+        if route.scheme == "https" and (layer := connection.tls_session) is not None:
+            self._sessions.keep(route, layer)
+
+    async def _dial(self, route: Route, resumed: ssl.SSLSession | None) -> Connection:
         if route.proxy is not None:
             await self._resolver.check(route.host, resolving=self._checks_proxied)
-            return await self._dial_through(route.proxy, route)
+            return await self._dial_through(route.proxy, route, resumed)
         with _in_scrapys_words(route.authority):
             connection = await self._connect(route.host, route.port, route.bind)
             if route.scheme == "https":
-                await self._secure(connection, route.host)
+                await self._secure(connection, route.host, resumed)
             return connection
 
-    async def _dial_through(self, proxy: Proxy, route: Route) -> Connection:
+    async def _dial_through(self, proxy: Proxy, route: Route, resumed: ssl.SSLSession | None) -> Connection:
         with _blaming(proxy), _in_scrapys_words(str(proxy)):
             connection = await self._connect(proxy.host, proxy.port, route.bind, trusted=True)
             if proxy.scheme == "https":
@@ -63,7 +89,7 @@ class Dialler:
         if route.is_tunnel:
             with _in_scrapys_words(route.authority):
                 try:
-                    await self._secure(connection, route.host)
+                    await self._secure(connection, route.host, resumed)
                 except ConnectionError as error:
                     raise ProxyError(f"proxy {proxy} gave up the tunnel to {route.authority}: {error}") from error
         return connection
@@ -78,9 +104,9 @@ class Dialler:
                 logger.debug("%s has other addresses than %s, which failed: %s", host, address, error)
         return await _open(last, port, bind)
 
-    async def _secure(self, connection: Connection, host: str) -> None:
+    async def _secure(self, connection: Connection, host: str, resumed: ssl.SSLSession | None = None) -> None:
         try:
-            connection.secure(self._tls, host.rstrip("."))
+            connection.secure(self._tls, host.rstrip("."), resumed)
             await connection.done()
         except BaseException:
             connection.abort()

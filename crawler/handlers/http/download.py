@@ -85,6 +85,11 @@ class Download:
         self._ask(signals.bytes_received, data=data)
         self._measure(self._size, expected=False)
 
+    @property
+    def keeps_seconds(self) -> float | None:
+        """For how long the server says it keeps the connection."""
+        return self._head.keeps_seconds if self._head is not None else None
+
     def response(self, connection: Connection, flag: str = "", stop: StopDownload | None = None) -> Response:
         """What came as a Response, with *flag*; raises *stop* if it says so."""
         assert self._head is not None

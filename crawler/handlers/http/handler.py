@@ -31,9 +31,10 @@ from crawler.handlers.deadline import Deadline
 from crawler.handlers.http.connection import Connection
 from crawler.handlers.http.dialler import Dialler
 from crawler.handlers.http.download import Download, DownloadLimits
-from crawler.handlers.http.errors import IncompleteError
-from crawler.handlers.http.pool import ConnectionPool
+from crawler.handlers.http.errors import IncompleteError, SilentError, StaleConnectionError
+from crawler.handlers.http.pool import ConnectionPool, PoolConfig
 from crawler.handlers.http.receiver import HeadLimits, Receiver
+from crawler.handlers.http.sessions import TLSSessions
 from crawler.handlers.resolver import Resolver
 from crawler.handlers.route import Route, route, serialize
 from crawler.handlers.wire_turn import WireTurn
@@ -43,6 +44,7 @@ from crawler.worker.pacing import MissedError
 logger = logging.getLogger(__name__)
 
 _PROXY_AUTHENTICATION: Final = 407
+_SAFE: Final = frozenset({"GET", "HEAD"})  # sent twice they do no more than once
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +55,7 @@ class HttpConfig:
     body: DownloadLimits
     head: HeadLimits
     fail_on_dataloss: bool
-    idle_seconds: float
-    idle_limit: int
+    pool: PoolConfig
     checks_proxied: bool
 
     @classmethod
@@ -68,8 +69,7 @@ class HttpConfig:
                 config.integer(settings, "DOWNLOAD_HEADERS_MAXCOUNT", 16, 65_536),
             ),
             fail_on_dataloss=config.boolean(settings, "DOWNLOAD_FAIL_ON_DATALOSS"),
-            idle_seconds=config.number(settings, "CONNECTION_IDLE_SECONDS", 0.1, 3_600),
-            idle_limit=config.integer(settings, "CONNECTION_IDLE_LIMIT", 0, 100_000),
+            pool=PoolConfig.from_settings(settings),
             checks_proxied=config.boolean(settings, "GUARD_RESOLVE_PROXIED"),
         )
 
@@ -94,10 +94,13 @@ class HttpDownloadHandler:
         self._bind = normalize_bind_address(settings["DOWNLOAD_BIND_ADDRESS"])
         self._logs_tls = settings.getbool("DOWNLOADER_CLIENT_TLS_VERBOSE_LOGGING")
         self._resolver = Resolver.of(crawler)
-        self._pool = ConnectionPool(self._config.idle_limit, self._config.idle_seconds)
+        self._pool = ConnectionPool.of(crawler)
         tls = _make_ssl_context(settings)
         tls.set_alpn_protocols(["http/1.1"])
-        self._dialler = Dialler(self._resolver, tls, self._config.head, checks_proxied=self._config.checks_proxied)
+        sessions = TLSSessions(self._config.pool.sessions)
+        self._dialler = Dialler(
+            self._resolver, tls, sessions, self._config.head, checks_proxied=self._config.checks_proxied
+        )
         self._warned_of_dataloss = False
 
     @classmethod
@@ -115,7 +118,9 @@ class HttpDownloadHandler:
         download = Download(self._crawler, request, self._config.body.of(request))
         try:
             async with Deadline(seconds):
-                connection = self._pool.take(to) or await self._dial(to)
+                if (connection := self._pool.take(to)) is not None:
+                    return await self._exchange_again(to, connection, data, download, wire_turn)
+                connection = await self._dial(to)
                 return await self._exchange(to, connection, data, download, wire_turn)
         except TimeoutError:
             if connection is None and to.proxy is not None:
@@ -134,9 +139,25 @@ class HttpDownloadHandler:
             self._count(names.ADDRESSES_REFUSED)
             raise
         self._count(names.CONNECTIONS)
-        if self._logs_tls and (session := connection.tls_session) is not None:
-            _log_sslobj_debug_info(session)
+        if (session := connection.tls_session) is not None:
+            if session.session_reused:
+                self._count(names.SESSIONS_RESUMED)
+            if self._logs_tls:
+                _log_sslobj_debug_info(session)
         return connection
+
+    async def _exchange_again(
+        self, to: Route, connection: Connection, data: bytes, download: Download, wire_turn: WireTurn | None
+    ) -> Response:
+        """Over a connection that was kept: its server may have closed it while the request was on its way."""
+        try:
+            return await self._exchange(to, connection, data, download, wire_turn)
+        except SilentError as error:
+            if download.request.method not in _SAFE:
+                raise
+            self._count(names.CONNECTIONS_STALE)
+            self._pool.forget(to)
+            raise StaleConnectionError(f"{to.authority} closed a kept connection before anything came") from error
 
     async def _exchange(
         self, to: Route, connection: Connection, data: bytes, download: Download, wire_turn: WireTurn | None
@@ -155,8 +176,9 @@ class HttpDownloadHandler:
             return download.response(connection, stop=stop)
         except IncompleteError as error:
             return self._torn(download, connection, error)
+        self._dialler.keep_session(to, connection)
         if receiver.reusable:
-            self._pool.put(to, connection)
+            self._pool.put(to, connection, download.keeps_seconds)
         response = download.response(connection, "partial" if receiver.is_partial else "")
         if to.is_forwarded and response.status == _PROXY_AUTHENTICATION:
             raise ProxyError(f"proxy {to.proxy} wants other credentials (status 407)")

@@ -12,6 +12,7 @@ from crawler.handlers.http.errors import BadResponseError
 
 _STATUS: Final = re.compile(rb"HTTP/(\d\.\d)[ \t]+(\d{3})(?!\d)")
 _LENGTH: Final = re.compile(rb"\d{1,18}")
+_KEEPS: Final = re.compile(rb"timeout *= *(\d{1,9})")
 _FORBIDDEN: Final = re.compile(rb"\0|\r(?!\n)")  # in a field's value: RFC 9110 5.5 has it replaced by a space
 BODYLESS: Final = frozenset({204, 304})
 
@@ -54,6 +55,14 @@ class ResponseHead:
         if self._tokens(b"Transfer-Encoding") and (is_old or self._tokens(b"Content-Length")):
             return False
         return b"close" not in tokens and (not is_old or b"keep-alive" in tokens)
+
+    @property
+    def keeps_seconds(self) -> float | None:
+        """For how long the server says it keeps an idle connection; None when it says nothing."""
+        for token in self._tokens(b"Keep-Alive"):
+            if (said := _KEEPS.fullmatch(token)) is not None:
+                return float(said[1])
+        return None
 
     @property
     def is_chunked(self) -> bool:

@@ -3,72 +3,164 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import resource
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable
+from dataclasses import dataclass
 from time import monotonic
+from typing import Final, Self
+from weakref import WeakKeyDictionary
 
+from scrapy.crawler import Crawler
+from scrapy.settings import BaseSettings
+
+from crawler import config
+from crawler.handlers.http import sessions
 from crawler.handlers.http.connection import Connection
 from crawler.handlers.route import Route
 
+logger = logging.getLogger(__name__)
+
+MB: Final = 1024 * 1024
+SESSIONS_SHARE: Final = 8
+FILES_SHARE: Final = 2  # idle connections take at most one in so many of the files that the process may open
+EARLIER_SECONDS: Final = 1.0  # than its server says it will close one: the way there takes time, too
+
+
+@dataclass(frozen=True, slots=True)
+class PoolConfig:
+    """How much is kept, and for how long."""
+
+    seconds: float
+    limit: int  # connections
+    room: int  # bytes, of which one in SESSIONS_SHARE is for TLS sessions of connections that are gone
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings) -> Self:
+        """Raises ConfigError."""
+        return cls(
+            seconds=config.number(settings, "CONNECTION_IDLE_SECONDS", 0.1, 3_600),
+            limit=config.integer(settings, "CONNECTION_IDLE_LIMIT", 0, 100_000),
+            room=config.integer(settings, "CONNECTION_IDLE_MB", 1, 100_000) * MB,
+        )
+
+    @property
+    def sessions(self) -> int:
+        """How many are kept."""
+        return self.room // SESSIONS_SHARE // sessions.BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class _Idle:
+    """A kept connection: to where, since and until when it may be used."""
+
+    route: Route
+    since: float
+    until: float
+
 
 class ConnectionPool:
-    """Keeps at most *limit* idle connections, each for at most *seconds*."""
+    """Keeps idle connections within *kept*, and within half of the files that the process may open."""
 
-    def __init__(self, limit: int, seconds: float, clock: Callable[[], float] = monotonic) -> None:
-        self._limit = limit
-        self._seconds = seconds
+    def __init__(self, kept: PoolConfig, clock: Callable[[], float] = monotonic) -> None:
+        self._config = kept
+        self._limit = min(kept.limit, _open_files(FILES_SHARE * kept.limit) // FILES_SHARE)
+        self._room = kept.room - kept.room // SESSIONS_SHARE
         self._clock = clock
-        self._idle: defaultdict[Route, list[Connection]] = defaultdict(list)
-        self._since: OrderedDict[Connection, tuple[float, Route]] = OrderedDict()  # oldest first
+        self._taken = 0  # bytes
+        self._by_route: defaultdict[Route, list[Connection]] = defaultdict(list)
+        self._idle: OrderedDict[Connection, _Idle] = OrderedDict()  # oldest first
         self._timer: asyncio.TimerHandle | None = None
 
-    def take(self, route: Route) -> Connection | None:
-        """An open connection to *route*, None if there is none."""
-        if not (idle := self._idle.get(route)):
-            return None
-        connection = idle[-1]
-        self._drop(connection)
-        return connection if connection.is_open else self.take(route)
+    @classmethod
+    def of(cls, crawler: Crawler) -> ConnectionPool:
+        """The one that all handlers of *crawler* share. Raises ConfigError."""
+        if crawler not in _shared:
+            _shared[crawler] = cls(PoolConfig.from_settings(crawler.settings))
+        return _shared[crawler]
 
-    def put(self, route: Route, connection: Connection) -> None:
-        """Keep *connection* for the next request to *route*, if it is still open."""
+    def take(self, route: Route) -> Connection | None:
+        """An open connection to *route* that its server has not begun to close, None if there is none."""
+        while kept := self._by_route.get(route):
+            connection = kept[-1]
+            until = self._drop(connection).until
+            if not connection.is_open:
+                continue
+            if self._clock() < until and not connection.has_news:
+                return connection
+            connection.abort()
+        return None
+
+    def put(self, route: Route, connection: Connection, server_seconds: float | None = None) -> None:
+        """Keep *connection* for the next request to *route*, if it is still open; its server keeps it for
+        *server_seconds*."""
         if not connection.is_open:
             return
-        self._idle[route].append(connection)
-        self._since[connection] = (self._clock(), route)
+        now, seconds = self._clock(), self._config.seconds
+        if server_seconds is not None:
+            seconds = min(seconds, server_seconds - EARLIER_SECONDS)
+        self._by_route[route].append(connection)
+        self._idle[connection] = _Idle(route, now, now + seconds)
+        self._taken += connection.weight
         connection.on_lost = self._drop
-        if len(self._since) > self._limit:
+        while self._idle and (len(self._idle) > self._limit or self._taken > self._room):
             self._close_oldest()
         if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(self._seconds, self._sweep)
+            self._timer = asyncio.get_running_loop().call_later(self._config.seconds, self._sweep)
+
+    def forget(self, route: Route) -> None:
+        """Close those to *route*: one that was taken turned out to be closed, and they are older."""
+        for connection in [*self._by_route.get(route, ())]:
+            self._drop(connection)
+            connection.abort()
 
     def close(self) -> None:
-        """Close all of them."""
+        """Close all of them; may be called by each who shares it."""
         if self._timer is not None:
             self._timer.cancel()
-        while self._since:
+        while self._idle:
             self._close_oldest()
 
     def _close_oldest(self) -> None:
-        connection = next(iter(self._since))
+        connection = next(iter(self._idle))
         self._drop(connection)
         connection.abort()
 
-    def _drop(self, connection: Connection) -> None:
+    def _drop(self, connection: Connection) -> _Idle:
         connection.on_lost = None
-        _, route = self._since.pop(connection)
-        idle = self._idle[route]
-        idle.remove(connection)
-        if not idle:
-            del self._idle[route]
+        idle = self._idle.pop(connection)
+        self._taken -= connection.weight
+        kept = self._by_route[idle.route]
+        kept.remove(connection)
+        if not kept:
+            del self._by_route[idle.route]
+        return idle
 
     def _sweep(self) -> None:
         """Close what was idle for too long; come back when the next one will have been."""
         self._timer = None
         now = self._clock()
-        while self._since:
-            since, _ = next(iter(self._since.values()))
-            if since + self._seconds > now:
-                self._timer = asyncio.get_running_loop().call_later(since + self._seconds - now, self._sweep)
+        while self._idle:
+            until = next(iter(self._idle.values())).since + self._config.seconds
+            if until > now:
+                self._timer = asyncio.get_running_loop().call_later(until - now, self._sweep)
                 return
             self._close_oldest()
+
+
+_shared: WeakKeyDictionary[Crawler, ConnectionPool] = WeakKeyDictionary()
+
+
+def _open_files(wanted: int) -> int:
+    """How many files this process may open; raised to *wanted* where the system lets it (shells begin with 1,024)."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return wanted
+    raised = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (raised, hard))
+    except (OSError, ValueError) as error:  # macOS has a limit of its own
+        logger.debug("No more than %d open files: %s", soft, error)
+        return soft
+    return raised

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from crawler.handlers.http.body import Body, Chunked, Sized, UntilClose
-from crawler.handlers.http.errors import BadResponseError, IncompleteError
+from crawler.handlers.http.errors import BadResponseError, IncompleteError, SilentError
 from crawler.handlers.http.head import BODYLESS, ResponseHead, find_end
 
 _ENDING: Final = 2  # bytes of the empty line that an earlier piece may have brought
@@ -72,8 +72,10 @@ class Receiver:
     def closed(self, error: Exception | None) -> None:
         """The connection ended before the response was complete; fine only where nothing else could end it."""
         if self._body is None:
-            came = f"after {len(self._pending)} bytes" if self._pending else "before anything came"
-            raise BadResponseError(f"the connection ended {came}" + (f": {error}" if error else ""))
+            why = f": {error}" if error else ""
+            if not self._pending and not self._spent:
+                raise SilentError(f"the connection ended before anything came{why}")
+            raise BadResponseError(f"the connection ended after {len(self._pending)} bytes{why}")
         if error is not None or not self._body.ends_with_connection:
             raise IncompleteError(str(error or "the connection ended in the middle of the body"))
 

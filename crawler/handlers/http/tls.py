@@ -16,9 +16,9 @@ _READ_BYTES: Final = 65_536
 class TLS:
     """The client's side of one TLS session."""
 
-    def __init__(self, context: ssl.SSLContext, host: str) -> None:
+    def __init__(self, context: ssl.SSLContext, host: str, resumed: ssl.SSLSession | None = None) -> None:
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
-        self.session = context.wrap_bio(self._incoming, self._outgoing, server_hostname=host)
+        self.session = context.wrap_bio(self._incoming, self._outgoing, server_hostname=host, session=resumed)
         self.is_secured = False
         self.is_closed = False  # the peer said so
 

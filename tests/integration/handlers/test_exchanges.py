@@ -277,7 +277,7 @@ async def test_a_connection_that_nobody_uses_may_not_go_on_talking(tmp_path: Pat
     """TLS has records that say nothing to whoever reads: tickets for sessions to come."""
     async with RawServer(OK, tls=certified(tmp_path)) as server, Client() as client:
         await client.get(server.url())
-        (connection,) = client.handler._pool._since
+        (connection,) = client.handler._pool._idle
         connection.data_received(b"\x17\x03\x03\xff\xff" + b"x" * UNASKED_BYTES)
         await server.closed()
 

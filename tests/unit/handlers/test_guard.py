@@ -71,6 +71,7 @@ def test_other_schemes_are_off(scheme: str) -> None:
         ("DOWNLOAD_HEADERS_MAXCOUNT", 0, "16 to 65536"),
         ("CONNECTION_IDLE_SECONDS", 0, "0.1 to 3600"),
         ("CONNECTION_IDLE_LIMIT", -1, "0 to 100000"),
+        ("CONNECTION_IDLE_MB", 0, "1 to 100000"),
     ],
 )
 def test_a_setting_out_of_range_is_refused_by_name(name: str, value: object, allowed: str) -> None:
