@@ -34,6 +34,7 @@ class Connection(asyncio.Protocol):
         self._receiver: Receiver | None = None
         self._waiting: asyncio.Future[None] | None = None
         self._unasked = 0
+        self.exchanges = 0
 
     @property
     def is_open(self) -> bool:
@@ -76,6 +77,7 @@ class Connection(asyncio.Protocol):
         """Write *request* now; *receiver* reads what comes back."""
         self._expect()
         self._receiver = receiver
+        self.exchanges += 1
         self._write(request, len(self._layers))
 
     async def done(self) -> None:

@@ -55,7 +55,7 @@ class Dialler:
     async def dial(self, route: Route) -> Connection:
         """An open connection over which requests to *route* may be sent. Where the server breaks off a handshake that
         resumes a session, it is asked for a new one."""
-        if (resumed := self._sessions.of(route)) is None:
+        if (resumed := self._sessions.of(route, self._tls)) is None:
             return await self._dial(route, None)
         try:
             return await self._dial(route, resumed)
@@ -63,11 +63,6 @@ class Dialler:
             self._sessions.forget(route)
             logger.debug("%s does not resume its session: %s", route.authority, error)
             return await self._dial(route, None)
-
-    def keep_session(self, route: Route, connection: Connection) -> None:
-        """For the next connection to *route*."""
-        if route.scheme == "https" and (layer := connection.tls_session) is not None:
-            self._sessions.keep(route, layer)
 
     async def _dial(self, route: Route, resumed: ssl.SSLSession | None) -> Connection:
         if route.proxy is not None:

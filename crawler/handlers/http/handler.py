@@ -34,7 +34,6 @@ from crawler.handlers.http.download import Download, DownloadLimits
 from crawler.handlers.http.errors import IncompleteError, SilentError, StaleConnectionError
 from crawler.handlers.http.pool import ConnectionPool, PoolConfig
 from crawler.handlers.http.receiver import HeadLimits, Receiver
-from crawler.handlers.http.sessions import TLSSessions
 from crawler.handlers.resolver import Resolver
 from crawler.handlers.route import Route, route, serialize
 from crawler.handlers.wire_turn import WireTurn
@@ -97,9 +96,8 @@ class HttpDownloadHandler:
         self._pool = ConnectionPool.of(crawler)
         tls = _make_ssl_context(settings)
         tls.set_alpn_protocols(["http/1.1"])
-        sessions = TLSSessions(self._config.pool.sessions)
         self._dialler = Dialler(
-            self._resolver, tls, sessions, self._config.head, checks_proxied=self._config.checks_proxied
+            self._resolver, tls, self._pool.sessions, self._config.head, checks_proxied=self._config.checks_proxied
         )
         self._warned_of_dataloss = False
 
@@ -176,9 +174,7 @@ class HttpDownloadHandler:
             return download.response(connection, stop=stop)
         except IncompleteError as error:
             return self._torn(download, connection, error)
-        self._dialler.keep_session(to, connection)
-        if receiver.reusable:
-            self._pool.put(to, connection, download.keeps_seconds)
+        self._pool.put(to, connection, download.keeps_seconds)  # closed by now if it may not be used again
         response = download.response(connection, "partial" if receiver.is_partial else "")
         if to.is_forwarded and response.status == _PROXY_AUTHENTICATION:
             raise ProxyError(f"proxy {to.proxy} wants other credentials (status 407)")

@@ -18,6 +18,7 @@ from scrapy.settings import BaseSettings
 from crawler import config
 from crawler.handlers.http import sessions
 from crawler.handlers.http.connection import Connection
+from crawler.handlers.http.sessions import TLSSessions
 from crawler.handlers.route import Route
 
 logger = logging.getLogger(__name__)
@@ -25,6 +26,7 @@ logger = logging.getLogger(__name__)
 MB: Final = 1024 * 1024
 SESSIONS_SHARE: Final = 8
 FILES_SHARE: Final = 2  # idle connections take at most one in so many of the files that the process may open
+SELDOM: Final = 2  # requests on a connection that nobody needed any more, robots.txt included: its host is slow, not done
 EARLIER_SECONDS: Final = 1.0  # than its server says it will close one: the way there takes time, too
 
 
@@ -68,6 +70,7 @@ class ConnectionPool:
         self._limit = min(kept.limit, _open_files(FILES_SHARE * kept.limit) // FILES_SHARE)
         self._room = kept.room - kept.room // SESSIONS_SHARE
         self._clock = clock
+        self.sessions = TLSSessions(kept.sessions)
         self._taken = 0  # bytes
         self._by_route: defaultdict[Route, list[Connection]] = defaultdict(list)
         self._idle: OrderedDict[Connection, _Idle] = OrderedDict()  # oldest first
@@ -85,17 +88,17 @@ class ConnectionPool:
         while kept := self._by_route.get(route):
             connection = kept[-1]
             until = self._drop(connection).until
-            if not connection.is_open:
-                continue
-            if self._clock() < until and not connection.has_news:
+            if connection.is_open and self._clock() < until and not connection.has_news:
                 return connection
             connection.abort()
+            self._keep_session(route, connection)
         return None
 
     def put(self, route: Route, connection: Connection, server_seconds: float | None = None) -> None:
-        """Keep *connection* for the next request to *route*, if it is still open; its server keeps it for
-        *server_seconds*."""
+        """Keep *connection* for the next request to *route*; its server keeps it for *server_seconds*. Of one that is
+        closed already the TLS session is kept."""
         if not connection.is_open:
+            self._keep_session(route, connection)
             return
         now, seconds = self._clock(), self._config.seconds
         if server_seconds is not None:
@@ -103,7 +106,7 @@ class ConnectionPool:
         self._by_route[route].append(connection)
         self._idle[connection] = _Idle(route, now, now + seconds)
         self._taken += connection.weight
-        connection.on_lost = self._drop
+        connection.on_lost = self._lost
         while self._idle and (len(self._idle) > self._limit or self._taken > self._room):
             self._close_oldest()
         if self._timer is None:
@@ -119,13 +122,22 @@ class ConnectionPool:
         """Close all of them; may be called by each who shares it."""
         if self._timer is not None:
             self._timer.cancel()
-        while self._idle:
-            self._close_oldest()
+        for connection in [*self._idle]:
+            self._drop(connection)
+            connection.abort()
 
     def _close_oldest(self) -> None:
         connection = next(iter(self._idle))
-        self._drop(connection)
+        route = self._drop(connection).route
         connection.abort()
+        self._keep_session(route, connection)
+
+    def _lost(self, connection: Connection) -> None:
+        self._keep_session(self._drop(connection).route, connection)
+
+    def _keep_session(self, route: Route, connection: Connection) -> None:
+        if route.scheme == "https" and (layer := connection.tls_session) is not None:
+            self.sessions.keep(route, layer)
 
     def _drop(self, connection: Connection) -> _Idle:
         connection.on_lost = None
@@ -142,11 +154,15 @@ class ConnectionPool:
         self._timer = None
         now = self._clock()
         while self._idle:
-            until = next(iter(self._idle.values())).since + self._config.seconds
+            connection, idle = next(iter(self._idle.items()))
+            until = idle.since + self._config.seconds
             if until > now:
                 self._timer = asyncio.get_running_loop().call_later(until - now, self._sweep)
                 return
-            self._close_oldest()
+            self._drop(connection)
+            connection.abort()
+            if connection.exchanges <= SELDOM:
+                self._keep_session(idle.route, connection)
 
 
 _shared: WeakKeyDictionary[Crawler, ConnectionPool] = WeakKeyDictionary()

@@ -143,6 +143,26 @@ async def test_a_session_goes_on_over_a_new_connection(tls: ssl.SSLContext, vers
     assert "127.0.0.1" in x509.load_der_x509_certificate(found[-1].certificate).subject.rfc4514_string()
 
 
+async def test_the_session_of_a_connection_that_had_to_go_is_kept(tls: ssl.SSLContext) -> None:
+    async with (
+        RawServer(OK, tls=tls) as one,
+        RawServer(OK, tls=tls) as other,
+        Client(CONNECTION_IDLE_LIMIT=1) as client,
+    ):
+        for server in (one, other, one, other):
+            await client.get(server.url())
+        assert (one.connections, other.connections) == (2, 2)
+        assert client.stat(names.SESSIONS_RESUMED) == 2
+
+
+async def test_a_session_is_not_shown_under_other_settings_of_tls(tls: ssl.SSLContext) -> None:
+    async with RawServer(CLOSING, tls=tls) as server, Client() as client:
+        await client.get(server.url())
+        client.handler = type(client.handler)(client.crawler)  # with a context of its own
+        assert (await client.get(server.url())).body == b"ok"
+        assert client.stat(names.SESSIONS_RESUMED) == 0
+
+
 async def test_sessions_are_of_one_route_and_as_many_as_there_is_room_for(
     tls: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
