@@ -40,6 +40,11 @@ Disallow: /*?sort=
 Allow: /private/open
 Crawl-delay: 0
 Disallow: /basket
+
+User-agent: otherbot
+Disallow: /
+
+Sitemap: https://shop00000.test/sitemap.xml
 """
 
 
@@ -115,7 +120,7 @@ class Pages:
     def answer(self, host: str, path: str) -> bytes | None:
         """A body; None where there is no such page."""
         if path == "/robots.txt":
-            return ROBOTS
+            return ROBOTS.replace(TEMPLATE.encode(), host.encode())
         number = int(path[2:] or 0) if path == "/" or path[2:].isdecimal() else PAGES
         if number >= PAGES:
             return None

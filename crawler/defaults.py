@@ -143,9 +143,12 @@ ROBOTSTXT_OBEY = True
 # Seconds for which one fetch of a robots.txt serves the whole fleet, 1 to 86,400; RFC 9309 allows a day. Readers:
 # worker/robots_fetcher.py, frontier/config.py
 ROBOTSTXT_TTL_SECONDS = 86_400
-# Parsed robots.txt files that each worker keeps, 1 to 1,000,000; one of 50 rules takes 30 KB. Reader:
+# Origins whose robots.txt each worker remembers, 1 to 1,000,000; the others are read from Redis again. Reader:
 # worker/robots_fetcher.py
-ROBOTSTXT_CACHE_SIZE = 1_000
+ROBOTSTXT_CACHE_SIZE = 20_000
+# Memory for parsed robots.txt files in each worker, in MiB, 1 to 100,000; one of 50 rules takes 20 KB. Reader:
+# worker/robots_fetcher.py
+ROBOTSTXT_CACHE_MB = 64
 # Seconds within which a robots.txt must arrive, 1 to 600. One that is later, or a 5xx, is unreachable: its pages
 # wait. Reader: worker/robots_fetcher.py
 ROBOTSTXT_TIMEOUT_SECONDS = 20

@@ -43,7 +43,7 @@ TIER_FAILED: Final = "tier_failed"
 CONDITIONAL: Final = "conditional"
 CONDITIONAL_WHOLE: Final = "conditional_whole"
 HEADER_PROFILE: Final = "header_profile"
-ROBOTSTXT_RECEIVED: Final = "robotstxt_received"
+CUT_AT: Final = "download_cut_at"
 API_JOB: Final = "api_job"
 WIRE_TURN: Final = "wire_turn"
 POOL_PROXY: Final = "_pool_proxy"
@@ -74,7 +74,7 @@ TABLE: Final = (
     Key(CONDITIONAL, "conditional middleware: the conditions in the headers are ours"),
     Key(CONDITIONAL_WHOLE, "conditional middleware: ask for the page whole"),
     Key(HEADER_PROFILE, "headers middleware: the profile it wears, kept by retries and redirects"),
-    Key(ROBOTSTXT_RECEIVED, "robots fetcher: bytes of a robots.txt so far"),
+    Key(CUT_AT, "robots fetcher: bytes after which the HTTP handler takes the rest of a body for read"),
     Key(API_JOB, "api handler: provider, job id and start (Unix seconds) of a job under way"),
     Key(WIRE_TURN, "downloader: what a handler calls right before and after it writes"),
     Key(

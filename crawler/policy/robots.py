@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from protego import Protego, RequestRate
+from protego import RequestRate
 
+from crawler.policy.robots_file import RobotsFile
 from crawler.urls import without_credentials
 
 MAX_BYTES: Final = 500 * 1024  # RFC 9309 2.5: at least so much is parsed; here no more
@@ -18,6 +19,7 @@ MAX_SITEMAPS: Final = 100
 MAX_WAIT_SECONDS: Final = 3_600.0  # between two tries at a file that cannot be reached
 
 _BOMS: Final = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_PERCENT: Final = "shoal.percent"  # for `errors` of decode
 
 
 class RobotsVerdict(StrEnum):
@@ -49,13 +51,14 @@ def verdict(status: int) -> RobotsVerdict:
 def text(body: bytes) -> str:
     """The lines of a robots.txt: UTF-8, or UTF-16 where its first bytes say so; "" for what is no text.
 
-    Of a longer file the first MAX_BYTES count, without the line that they cut through.
+    Bytes that are no UTF-8 become percent-encoded, as they are in URLs. Of a longer file the first MAX_BYTES count,
+    without the line that they cut through.
     """
     if len(body) > MAX_BYTES:
         body = body[:MAX_BYTES]
         body = body[: max(body.rfind(b"\n"), body.rfind(b"\r")) + 1] or body
     encoding, skipped = _encoding(body)
-    decoded = body[skipped:].decode(encoding, errors="ignore")
+    decoded = body[skipped:].decode(encoding, errors=_PERCENT if encoding == "utf-8" else "ignore")
     return "" if "\0" in decoded else decoded
 
 
@@ -67,15 +70,22 @@ def _encoding(body: bytes) -> tuple[str, int]:
         return "utf-16-le", 0
     if body[:1] == b"\0" != body[1:2]:
         return "utf-16-be", 0
-    return "utf-8", 0
+    return "utf-8", next((size for size in (2, 1) if body.startswith(codecs.BOM_UTF8[:size])), 0)
 
 
-def robots_rules(lines: str, agent: str) -> RobotsRules:
+def _percent_encoded(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeDecodeError)
+    return "".join(f"%{byte:02X}" for byte in error.object[error.start : error.end]), error.end
+
+
+codecs.register_error(_PERCENT, _percent_encoded)
+
+
+def robots_rules(file: RobotsFile, agent: str) -> RobotsRules:
     """The longer of Crawl-delay and Request-rate (its hours of the day are not looked at), and the sitemaps."""
-    parsed = Protego.parse(lines)
-    delays = (parsed.crawl_delay(agent) or 0.0, _interval(parsed.request_rate(agent)))
+    delays = (file.crawl_delay(agent) or 0.0, _interval(file.request_rate(agent)))
     delay = max(each if math.isfinite(each) else 0.0 for each in delays)
-    sitemaps = tuple(map(without_credentials, parsed.sitemaps))[:MAX_SITEMAPS]
+    sitemaps = tuple(map(without_credentials, file.sitemaps[:MAX_SITEMAPS]))
     return RobotsRules(min(max(delay, 0.0), MAX_DELAY_SECONDS), sitemaps)
 
 

@@ -116,10 +116,12 @@ class Pacer:
         """Charge a suspect, and a lease that is not fresh, before it goes: where its host has pushed back meanwhile it
         goes back, uncharged, and so it does where it is no longer ours."""
         suspect = held.lease.deliveries >= SUSPECT_DELIVERIES
-        fresh = held.lent or self._clock() - held.leased_at < ASK_AFTER_SECONDS
-        if (suspect or not fresh) and not await self._outbox.start(held.handle):
+        if (suspect or not (held.lent or self._is_fresh(held))) and not await self._outbox.start(held.handle):
             held.started_at = self._clock()  # on its way back: nobody may borrow its turn any more
             raise TooLateError
+
+    def _is_fresh(self, held: Held) -> bool:
+        return self._clock() - held.leased_at < ASK_AFTER_SECONDS
 
     def allowed(self, turn: Turn) -> bool:
         """Whether the request of *turn* may still be written: the last look at the clock."""
@@ -153,11 +155,13 @@ class Pacer:
         slot per host the two would wait for each other for ever."""
         group = self._rules.of(request).group
         while (lender := self._book.unstarted(group)) is not None:
-            lender.lent = True
+            first, lender.lent = not lender.lent, True
             await lender.loan.acquire()  # one slot, one borrower: they would all be granted the lender's turn at once
             if lender.started_at is not None:
                 lender.loan.release()
                 continue
+            if first and self._is_fresh(lender) and not self._rests(group):  # its own turn: nobody has to be asked
+                return Turn(lender.handle, lender.start_by, group, lender=lender)
             try:
                 return await self._take(request, lender)
             except TooLateError:

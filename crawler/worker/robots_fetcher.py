@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Final, Self
 
-from scrapy import Request, signals
+from scrapy import Request
 from scrapy.crawler import Crawler
-from scrapy.exceptions import CannotResolveHostError, IgnoreRequest, StopDownload
+from scrapy.exceptions import CannotResolveHostError, IgnoreRequest
 from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
 from scrapy.settings import BaseSettings
@@ -20,14 +20,16 @@ from crawler import config
 from crawler import stats as names
 from crawler.errors import AddressRefusedError, ConfigError
 from crawler.frontier.state.robots import LOCK_MS, CachedRobots, FetchTask
-from crawler.meta import ALLOW_BLOCKED, ROBOTSTXT_RECEIVED
+from crawler.meta import ALLOW_BLOCKED, CUT_AT
 from crawler.policy import robots
 from crawler.policy.robots import RobotsVerdict
+from crawler.policy.robots_file import RobotsFile
 from crawler.worker.worker import Worker
 
 OLD_NAME: Final = "ROBOTSTXT_UNREACHABLE_DAYS"
 REDIRECTS: Final = 5
 PRIORITY: Final = 1000  # as Scrapy's
+LARGE: Final = 32 * 1024  # characters; to read more blocks the event loop for too long
 DECLARED_MAX: Final = 32 * 2**20  # bytes; more than MAX_BYTES is not read, but one that declares more than this is odd
 
 logger = logging.getLogger(__name__)
@@ -38,7 +40,8 @@ class RobotsConfig:
     """Times in seconds."""
 
     ttl: float = 86_400
-    cache_size: int = 1_000
+    cache_size: int = 20_000
+    cache_bytes: int = 64 * 2**20
     timeout: float = 20
     retry: float = 60
     unreachable: float = 86_400
@@ -52,6 +55,7 @@ class RobotsConfig:
         return cls(
             ttl=config.number(settings, "ROBOTSTXT_TTL_SECONDS", 1, 86_400),
             cache_size=config.integer(settings, "ROBOTSTXT_CACHE_SIZE", 1, 1_000_000),
+            cache_bytes=config.integer(settings, "ROBOTSTXT_CACHE_MB", 1, 100_000) * 2**20,
             timeout=config.number(settings, "ROBOTSTXT_TIMEOUT_SECONDS", 1, 600),
             retry=config.number(settings, "ROBOTSTXT_RETRY_SECONDS", 0.1, 3_600),
             unreachable=config.number(settings, "ROBOTSTXT_UNREACHABLE_SECONDS", 1, 31_536_000),
@@ -68,6 +72,19 @@ class RobotsAnswer:
     passing: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What is known of an origin, and its file as it was read; no file where it forbids nothing."""
+
+    known: CachedRobots
+    file: RobotsFile | None = None
+
+
+async def read(lines: str) -> RobotsFile:
+    """The file of *lines*; a long one is read in a thread."""
+    return RobotsFile(lines) if len(lines) <= LARGE else await asyncio.to_thread(RobotsFile, lines)
+
+
 class RobotsFetcher:
     """Carries out FetchTasks of one worker; *agent* is who Crawl-delay and Request-rate are read for."""
 
@@ -78,14 +95,13 @@ class RobotsFetcher:
         self._plan = plan
         self._agent = agent
         self._clock = clock
-        self._fetching = 0
 
-    async def fetch(self, worker: Worker, host: str, origin: str, task: FetchTask) -> CachedRobots | None:
+    async def fetch(self, worker: Worker, host: str, origin: str, task: FetchTask) -> Fetched | None:
         """What the fleet now knows; None when that took so long that another worker may have taken over."""
         answer = await self._answer(worker, host, origin)
         if answer is None:
             return None
-        found, delay_seconds = await self._read(answer)
+        found, file, delay_seconds = await self._read(answer)
         failing = task.failing_ms / 1000
         if unreachable := found.verdict is RobotsVerdict.LATER:
             found = self._unreachable(origin, found, failing)
@@ -100,7 +116,7 @@ class RobotsFetcher:
         )
         if kept and failing and not unreachable:
             logger.warning("%s/robots.txt is reachable again after %.0f s", origin, failing)
-        return found if kept else None
+        return Fetched(found, file) if kept else None
 
     async def _answer(self, worker: Worker, host: str, origin: str) -> RobotsAnswer | None:
         """None when it found no turn at its host; the task is prolonged meanwhile."""
@@ -130,14 +146,15 @@ class RobotsFetcher:
         absent = isinstance(error, (CannotResolveHostError, AddressRefusedError))
         return RobotsAnswer(RobotsVerdict.ALLOW, passing=True) if absent else RobotsAnswer(RobotsVerdict.LATER)
 
-    async def _read(self, answer: RobotsAnswer) -> tuple[CachedRobots, float]:
-        """What is known by *answer*, and the seconds between two requests that it asks for."""
+    async def _read(self, answer: RobotsAnswer) -> tuple[CachedRobots, RobotsFile | None, float]:
+        """What is known by *answer*, its file, and the seconds between two requests that this asks for."""
         fresh_ms = round(1000 * (self._plan.retry if answer.passing else self._plan.ttl))
         if answer.verdict is not RobotsVerdict.RULES:
-            return CachedRobots(answer.verdict, answer.status, fresh_ms), 0.0
+            return CachedRobots(answer.verdict, answer.status, fresh_ms), None, 0.0
         lines = robots.text(answer.body)
-        found = await asyncio.to_thread(robots.robots_rules, lines, self._agent)
-        return CachedRobots(answer.verdict, answer.status, fresh_ms, lines, found.sitemaps), found.delay_seconds
+        file = await read(lines)
+        found = robots.robots_rules(file, self._agent)
+        return CachedRobots(answer.verdict, answer.status, fresh_ms, lines, found.sitemaps), file, found.delay_seconds
 
     def _unreachable(self, origin: str, found: CachedRobots, failing: float) -> CachedRobots:
         self._count(names.ROBOTS_UNREACHABLE)
@@ -157,24 +174,10 @@ class RobotsFetcher:
             "redirect_ttl": REDIRECTS,
             "download_timeout": self._plan.timeout,
             "download_maxsize": DECLARED_MAX,
-            ROBOTSTXT_RECEIVED: 0,
+            CUT_AT: robots.MAX_BYTES,
         }
         request = Request(f"{origin}/robots.txt", priority=PRIORITY, meta=meta, callback=NO_CALLBACK)
-        if not self._fetching:
-            self._crawler.signals.connect(self._cut, signals.bytes_received)
-        self._fetching += 1
-        try:
-            return await self._crawler.engine.download_async(request)
-        finally:
-            self._fetching -= 1
-            if not self._fetching:  # it costs time for each piece of every page
-                self._crawler.signals.disconnect(self._cut, signals.bytes_received)
-
-    def _cut(self, data: bytes, request: Request) -> None:
-        if ROBOTSTXT_RECEIVED in request.meta:
-            request.meta[ROBOTSTXT_RECEIVED] += len(data)
-            if request.meta[ROBOTSTXT_RECEIVED] > robots.MAX_BYTES:
-                raise StopDownload(fail=False)
+        return await self._crawler.engine.download_async(request)
 
     def _count(self, name: str) -> None:
         assert self._crawler.stats is not None

@@ -18,6 +18,7 @@ from scrapy.utils._download_handlers import check_stop_download, get_maxsize_msg
 from crawler import config
 from crawler.handlers.http.connection import Connection
 from crawler.handlers.http.head import ResponseHead
+from crawler.meta import CUT_AT
 
 logger = logging.getLogger(__name__)
 
@@ -64,6 +65,7 @@ class Download:
         self.request = request
         self._began = monotonic()
         self._maxsize, self._warnsize = limits.maxsize, limits.warnsize
+        self._cut_at = request.meta.get(CUT_AT, math.inf)
         self._most = limits.wire
         self._head: ResponseHead | None = None
         self._parts: list[bytes] = []
@@ -84,6 +86,8 @@ class Download:
         self._size += len(data)
         self._ask(signals.bytes_received, data=data)
         self._measure(self._size, expected=False)
+        if self._size > self._cut_at:
+            raise StopDownload(fail=False)
 
     @property
     def keeps_seconds(self) -> float | None:

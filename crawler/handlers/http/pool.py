@@ -26,7 +26,9 @@ logger = logging.getLogger(__name__)
 MB: Final = 1024 * 1024
 SESSIONS_SHARE: Final = 8
 FILES_SHARE: Final = 2  # idle connections take at most one in so many of the files that the process may open
-SELDOM: Final = 2  # requests on a connection that nobody needed any more, robots.txt included: its host is slow, not done
+SELDOM: Final = (
+    2  # requests on a connection that nobody needed any more, robots.txt included: its host is slow, not done
+)
 EARLIER_SECONDS: Final = 1.0  # than its server says it will close one: the way there takes time, too
 
 

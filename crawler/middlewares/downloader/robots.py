@@ -8,35 +8,39 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import monotonic
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
 from scrapy.downloadermiddlewares.robotstxt import RobotsTxtMiddleware as ScrapyRobotsTxtMiddleware
 from scrapy.exceptions import IgnoreRequest
-from scrapy.robotstxt import RobotParser
+from scrapy.robotstxt import ProtegoRobotParser, RobotParser
 from scrapy.utils.datatypes import LocalCache
 from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.misc import build_from_crawler
+from scrapy.utils.python import to_unicode
 
 from crawler import stats as names
 from crawler.errors import RobotsUnreachableError
-from crawler.frontier.state.robots import CachedRobots, FetchTask
+from crawler.frontier.state.robots import FetchTask
 from crawler.policy.robots import RobotsVerdict
+from crawler.policy.robots_file import RobotsFile
 from crawler.worker.access import worker_of
 from crawler.worker.lease_book import Held
 from crawler.worker.pacing import TooLateError
-from crawler.worker.robots_fetcher import RobotsConfig, RobotsFetcher
+from crawler.worker.robots_fetcher import Fetched, RobotsConfig, RobotsFetcher, read
 from crawler.worker.scheduler import in_use
 from crawler.worker.worker import Worker
 
 POLL_SECONDS: Final = 0.1  # between two looks at what another worker fetches
 PATIENCE_SECONDS: Final = 2.0  # for which a page waits for that in the worker; then in the frontier
 LOOK_AGAIN_SECONDS: Final = 300.0  # a worker asks Redis anew: the file may have been forgotten there, with its delay
-LARGE: Final = 32 * 1024  # bytes; parsing more blocks the event loop for too long
+RETURNED: Final = 10_000  # leases remembered that went back once
+RULE_BYTES: Final = 20  # of memory for each character of a file, at most (measured: 18 with rules all for us)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,23 @@ class Parsed:
     def pending(self) -> bool:
         """Whether another worker is fetching the file."""
         return self.later and not self.since
+
+
+class FileParser(RobotParser):
+    """In place of Scrapy's default parser, over a file that is read already."""
+
+    def __init__(self, file: RobotsFile) -> None:
+        self.rp = file
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, robotstxt_body: bytes) -> Self:
+        return cls(RobotsFile(robotstxt_body.decode(errors="replace")))
+
+    def allowed(self, url: str | bytes, user_agent: str | bytes) -> bool:
+        return self.rp.can_fetch(to_unicode(url), to_unicode(user_agent))
+
+    def crawl_delay(self, user_agent: str | bytes) -> float | None:
+        return self.rp.crawl_delay(to_unicode(user_agent))
 
 
 class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
@@ -76,7 +97,9 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
         self._unreachable = plan.unreachable
         self._clock = clock
         self._uniform = uniform
-        self._known: LocalCache[str, Parsed] = LocalCache(plan.cache_size)
+        self._ttl = plan.ttl
+        self._known = Files(plan.cache_size, plan.cache_bytes)
+        self._returned: LocalCache[str, None] = LocalCache(RETURNED)
         self._loading: dict[str, asyncio.Task[Parsed]] = {}
 
     @classmethod
@@ -104,8 +127,19 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
         if known.later:
             self._put_back(held, origin, known)
         if held is not None and held.leased_at < known.since:
-            held.lent = True  # it was paced before the host's Crawl-delay was known
+            self._pace_anew(held)
         return known.parser
+
+    def _pace_anew(self, held: Held) -> None:
+        """*held* was paced before its host's Crawl-delay was known, and its turn may have gone to the file: it goes
+        back, uncharged, so that no place here waits for the next turn; once, lest a file that is forgotten at once
+        keeps it for ever."""
+        held.lent = True
+        if held.reported or held.downloads > 1 or held.lease.id in self._returned:
+            return  # it takes another turn, and waits for that here
+        self._returned[held.lease.id] = None
+        held.started_at = self._clock()  # on its way back: nobody may borrow its turn any more
+        raise TooLateError
 
     def _put_back(self, held: Held | None, origin: str, known: Parsed) -> None:
         """A page goes back to the frontier, uncharged; what has no lease cannot, and is refused."""
@@ -132,40 +166,77 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
         while True:
             found = await worker.outage.insist(lambda: shared.claim(host, origin, worker.name))
             if isinstance(found, FetchTask):
-                found = await self._fetcher.fetch(worker, host, origin, found)
-            elif found is not None:
-                self._count(names.ROBOTS_SHARED)
-            if found is not None:
-                self._known[origin] = parsed = await self._parsed(found, request)
+                fetched = await self._fetcher.fetch(worker, host, origin, found)
+            else:
+                fetched = Fetched(found) if found is not None else None
+                self._count(names.ROBOTS_SHARED, fetched is not None)
+            if fetched is not None:
+                parsed = await self._parsed(fetched, request)
+                self._known.keep(origin, parsed, len(fetched.known.rules) * RULE_BYTES)
                 return parsed
             if self._clock() >= give_up_at:
                 return Parsed(None, 0.0, self._clock() + PATIENCE_SECONDS, later=True)
             await asyncio.sleep(POLL_SECONDS)
 
-    async def _parsed(self, found: CachedRobots, request: Request) -> Parsed:
-        now, fresh = self._clock(), found.fresh_ms / 1000
+    async def _parsed(self, fetched: Fetched, request: Request) -> Parsed:
+        found, now = fetched.known, self._clock()
+        fresh = found.fresh_ms / 1000
         if found.verdict is RobotsVerdict.LATER:
             failing = found.failing_ms / 1000
             if failing >= self._unreachable:  # asked for again soon: a retry of its dead letters begins a new term
                 return Parsed(None, now, now + min(fresh, PATIENCE_SECONDS), later=True, failing=failing)
             return Parsed(None, now, now + fresh, later=True)
-        expires = now + min(fresh, LOOK_AGAIN_SECONDS)
+        since, expires = now - max(0.0, self._ttl - fresh), now + min(fresh, LOOK_AGAIN_SECONDS)
         if found.verdict is RobotsVerdict.ALLOW:
-            return Parsed(None, now, expires)
-        body = found.rules.encode()
-        if len(body) > LARGE:
-            parser = await asyncio.to_thread(build_from_crawler, self._parserimpl, self.crawler, body)
-        else:
-            parser = build_from_crawler(self._parserimpl, self.crawler, body)
+            return Parsed(None, since, expires)
+        parser = await self._parser(found.rules, fetched.file)
         await self.crawler.signals.send_catch_log_async(
             signal=signals.robots_parsed, robotparser=parser, request=request
         )
-        return Parsed(parser, now, expires)
+        return Parsed(parser, since, expires)
 
-    def _count(self, name: str) -> None:
+    async def _parser(self, rules: str, file: RobotsFile | None) -> RobotParser:
+        implementation: Any = self._parserimpl
+        if implementation is ProtegoRobotParser:
+            return FileParser(file or await read(rules))
+        parser: RobotParser = await asyncio.to_thread(build_from_crawler, implementation, self.crawler, rules.encode())
+        return parser
+
+    def _count(self, name: str, times: int = 1) -> None:
         assert self.crawler.stats is not None
-        self.crawler.stats.inc_value(name)
+        if times:
+            self.crawler.stats.inc_value(name, times)
 
     @property
     def _worker(self) -> Worker:
         return worker_of(self.crawler)
+
+
+class Files:
+    """What is known of origins, the ones looked up last: at most *most* of them, and about *room* bytes."""
+
+    def __init__(self, most: int, room: int) -> None:
+        self._most, self._room, self._taken = most, room, 0
+        self._known: OrderedDict[str, tuple[Parsed, int]] = OrderedDict()
+
+    def get(self, origin: str) -> Parsed | None:
+        """None where nothing is known, or not any more."""
+        found = self._known.get(origin)
+        return found[0] if found is not None else None
+
+    def keep(self, origin: str, parsed: Parsed, size: int) -> None:
+        """Remember *parsed*, of *size* bytes."""
+        self._drop(origin)
+        self._known[origin] = parsed, size
+        self._taken += size
+        while len(self._known) > self._most or (self._taken > self._room and len(self._known) > 1):
+            self._drop(next(iter(self._known)))
+
+    def clear(self) -> None:
+        """Forget all."""
+        self._known.clear()
+        self._taken = 0
+
+    def _drop(self, origin: str) -> None:
+        if (dropped := self._known.pop(origin, None)) is not None:
+            self._taken -= dropped[1]

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from crawler.policy import robots
 from crawler.policy.robots import RobotsRules, RobotsVerdict
+from crawler.policy.robots_file import RobotsFile
 
 RULES = "User-agent: *\nDisallow: /private\nCrawl-delay: 2\n"
 
@@ -44,8 +45,13 @@ def test_what_is_no_text_forbids_nothing(body: bytes) -> None:
     assert robots.text(body) == ""
 
 
-def test_bytes_that_are_not_utf8_are_passed_over() -> None:
-    assert robots.text(b"Disallow: /caf\xe9/x\n") == "Disallow: /caf/x\n"
+def test_bytes_that_are_not_utf8_are_written_as_in_urls() -> None:
+    assert robots.text(b"Disallow: /caf\xe9/x\n") == "Disallow: /caf%E9/x\n"
+
+
+@pytest.mark.parametrize("begins", [b"\xef", b"\xef\xbb"])
+def test_a_mark_that_lacks_its_end_is_no_part_of_the_first_line(begins: bytes) -> None:
+    assert robots.text(begins + RULES.encode()) == RULES
 
 
 def test_of_a_long_file_the_first_500_kib_count_in_whole_lines() -> None:
@@ -68,7 +74,7 @@ LINES = st.builds(
 def test_any_bytes_can_be_read(body: bytes) -> None:
     lines = robots.text(body)
     assert "\0" not in lines
-    assert 0 <= robots.robots_rules(lines, "shoal").delay_seconds <= robots.MAX_DELAY_SECONDS
+    assert 0 <= robots.robots_rules(RobotsFile(lines), "shoal").delay_seconds <= robots.MAX_DELAY_SECONDS
 
 
 @pytest.mark.parametrize(
@@ -91,13 +97,18 @@ def test_any_bytes_can_be_read(body: bytes) -> None:
     ],
 )
 def test_the_longer_of_crawl_delay_and_request_rate(lines: str, seconds: float) -> None:
-    assert robots.robots_rules(lines, "shoal").delay_seconds == seconds
+    assert robots.robots_rules(RobotsFile(lines), "shoal").delay_seconds == seconds
 
 
 def test_sitemaps_are_found_wherever_they_stand_up_to_a_limit() -> None:
     named = "Sitemap: http://a.example/1.xml\nUser-agent: *\nDisallow: /\nSitemap: http://a.example/2.xml"
-    assert robots.robots_rules(named, "shoal") == RobotsRules(0.0, ("http://a.example/1.xml", "http://a.example/2.xml"))
-    assert len(robots.robots_rules("Sitemap: http://a.example/s.xml\n" * 500, "shoal").sitemaps) == robots.MAX_SITEMAPS
+    assert robots.robots_rules(RobotsFile(named), "shoal") == RobotsRules(
+        0.0, ("http://a.example/1.xml", "http://a.example/2.xml")
+    )
+    assert (
+        len(robots.robots_rules(RobotsFile("Sitemap: http://a.example/s.xml\n" * 500), "shoal").sitemaps)
+        == robots.MAX_SITEMAPS
+    )
 
 
 @pytest.mark.parametrize(

@@ -121,14 +121,33 @@ async def test_a_page_whose_lease_was_lost_reaches_no_callback(site: Site) -> No
 async def test_a_page_lends_its_turn_to_the_robots_txt_it_waits_for(site: Site) -> None:
     """With one slot at the host each would else wait for the other."""
     lease = site.holds(PAGE)
-    site.frontier.takes = [GRANTED, GRANTED]
+    site.frontier.takes = [GRANTED]
     robots = await site.pacer.turn(ROBOTS)
-    assert (site.taken(), robots.keep, lease.lent) == ([("0:1", 1)], True, True)
+    assert (site.taken(), robots.keep, lease.lent) == ([], True, True), "nobody has to be asked"
+    assert (robots.handle, robots.start_by) == (lease.handle, lease.start_by)
     site.pacer.answered(robots, Response(ROBOTS.url))
     page = await site.pacer.turn(PAGE)  # asks for a turn of its own, after the report
-    assert site.frontier.names == ["take", "report", "take"]
-    assert site.taken() == [("0:1", 1)] * 2
+    assert site.frontier.names == ["report", "take"]
+    assert site.taken() == [("0:1", 1)]
     assert (page.held, page.keep) == (lease, False)
+
+
+async def test_a_turn_that_is_not_fresh_is_asked_for_before_it_is_lent(site: Site) -> None:
+    site.holds(PAGE)
+    site.clock.now += 0.2
+    site.frontier.takes = [GRANTED]
+    assert (await site.pacer.turn(ROBOTS)).keep
+    assert site.taken() == [("0:1", 1)]
+
+
+async def test_no_turn_is_lent_that_is_older_than_a_complaint(site: Site) -> None:
+    first = Request("http://a.example/1")
+    site.holds(first, 1)
+    site.pacer.answered(await site.pacer.turn(first), Response(first.url, 429))
+    site.holds(PAGE, 2)
+    site.frontier.takes = [GRANTED]
+    assert (await site.pacer.turn(ROBOTS)).keep
+    assert site.taken() == [("0:2", 2)]
 
 
 async def test_a_page_lends_its_turn_to_one_at_a_time_and_goes_itself_only_then(site: Site) -> None:
@@ -140,11 +159,11 @@ async def test_a_page_lends_its_turn_to_one_at_a_time_and_goes_itself_only_then(
     await asyncio.wait([second], timeout=0.01)
     page = asyncio.ensure_future(site.pacer.turn(PAGE))
     await asyncio.wait([page], timeout=0.01)
-    assert (second.done(), page.done(), len(site.taken())) == (False, False, 1)
+    assert (second.done(), page.done(), len(site.taken())) == (False, False, 0)
     site.pacer.answered(first, Response(ROBOTS.url))
     site.pacer.answered(await second, Response("http://a.example/file"))
     assert not (await page).keep
-    assert site.frontier.names == ["take", "report", "take", "report", "take"]
+    assert site.frontier.names == ["report", "take", "report", "take"]
 
 
 async def test_what_is_only_buffered_gives_its_slot_to_who_waits_beside_the_queue(site: Site) -> None:
@@ -174,7 +193,7 @@ async def test_a_page_on_the_wire_has_nothing_to_lend(site: Site) -> None:
 
 
 async def test_when_the_lenders_lease_is_lost_robots_txt_goes_alone(site: Site) -> None:
-    site.holds(PAGE)
+    site.holds(PAGE).lent = True
     site.frontier.takes = [Slot(0, lost=True), REFUSED, GRANTED]
     assert not (await site.pacer.turn(ROBOTS)).keep
     assert site.taken() == [("0:1", 1), None, None]

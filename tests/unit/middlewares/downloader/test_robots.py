@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,7 +16,7 @@ from scrapy.signalmanager import SignalManager
 from crawler.errors import ConfigError
 from crawler.frontier.server.losses import Losses
 from crawler.frontier.state.robots import CachedRobots
-from crawler.middlewares.downloader.robots import RobotsTxtMiddleware
+from crawler.middlewares.downloader.robots import Files, Parsed, RobotsTxtMiddleware
 from crawler.policy.robots import RobotsVerdict
 from crawler.routing.host_rules import HostRule
 from crawler.worker.lease_book import LeaseBook
@@ -47,6 +48,7 @@ def test_the_defaults() -> None:
         ("ROBOTSTXT_TTL_SECONDS", 0, "1 to 86400"),
         ("ROBOTSTXT_TTL_SECONDS", 86_401, "1 to 86400"),
         ("ROBOTSTXT_CACHE_SIZE", 0, "1 to 1000000"),
+        ("ROBOTSTXT_CACHE_MB", 0, "1 to 100000"),
         ("ROBOTSTXT_TIMEOUT_SECONDS", 0, "1 to 600"),
         ("ROBOTSTXT_RETRY_SECONDS", 0, "0.1 to 3600"),
         ("ROBOTSTXT_UNREACHABLE_SECONDS", 0, "1 to 31536000"),
@@ -74,10 +76,12 @@ def test_off_where_robots_txt_is_not_obeyed(where: dict[str, object]) -> None:
 class Site:
     """The middleware, with a fleet around it that answers *found*, one after the other, the last for ever."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, *found: CachedRobots | None) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *found: CachedRobots | None, **changed: object) -> None:
         self.clock, self.stats, self.book, self.found, self.asked = Clock(), Stats(), LeaseBook(), list(found), 0
         signals = SimpleNamespace(send_catch_log_async=self._signalled)
-        made: Any = SimpleNamespace(settings=Settings(project()), stats=self.stats, spider=None, signals=signals)
+        made: Any = SimpleNamespace(
+            settings=Settings(project(**changed)), stats=self.stats, spider=None, signals=signals
+        )
         self.middleware = RobotsTxtMiddleware(made, self.clock, lambda low, high: low)
         self.parsed: list[Any] = []
         self.origins: set[str] = set()
@@ -175,12 +179,75 @@ async def test_what_has_no_lease_waits_for_another_worker(monkeypatch: pytest.Mo
     assert site.asked == 61
 
 
-async def test_a_page_leased_before_the_file_was_known_takes_another_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    site = Site(monkeypatch, RULES)
+NEW = replace(RULES, fresh_ms=86_400_000)
+
+
+async def test_a_page_leased_before_the_file_was_known_goes_back_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    site = Site(monkeypatch, NEW)
     site.clock.now += 1
     early, late = held(1), held(2)
     late.leased_at += 2
-    for lease in (early, late):
-        site.book.hold(page := Request(URL), lease)
+    site.book.hold(page := Request(URL), early)
+    site.book.hold(other := Request(URL), late)
+    with pytest.raises(TooLateError) as back:
         await site.middleware.process_request(page)
-    assert (early.lent, late.lent) == (True, False)
+    assert (back.value.wait_ms, early.reported, early.started_at) == (0, False, site.clock.now)
+    await site.middleware.process_request(other)
+    assert not late.lent
+    early.lent, early.started_at = False, None
+    await site.middleware.process_request(page)
+    assert early.lent, "a file that is forgotten at once must not keep it for ever: it takes another turn"
+
+
+@pytest.mark.parametrize("state", [{"reported": True}, {"downloads": 2}])
+async def test_what_cannot_go_back_takes_another_turn(monkeypatch: pytest.MonkeyPatch, state: dict[str, Any]) -> None:
+    site = Site(monkeypatch, NEW)
+    site.clock.now += 1
+    lease = held(1)
+    for name, value in state.items():
+        setattr(lease, name, value)
+    site.book.hold(page := Request(URL), lease)
+    await site.middleware.process_request(page)
+    assert lease.lent
+
+
+async def test_a_page_goes_in_its_turn_where_the_file_was_known_when_it_was_leased(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    site = Site(monkeypatch, RULES)  # for 23 hours now
+    site.clock.now += 1
+    site.book.hold(page := Request(URL), lease := held(1))
+    await site.middleware.process_request(page)
+    assert not lease.lent
+
+
+def test_files_are_remembered_within_their_number_and_their_memory() -> None:
+    files = Files(3, 100)
+    for number in range(5):
+        files.keep(f"http://{number}.example", Parsed(None, 0, number), 10)
+    assert [files.get(f"http://{number}.example") is not None for number in range(5)] == [
+        False,
+        False,
+        True,
+        True,
+        True,
+    ]
+    files.keep("http://3.example", Parsed(None, 0, 99), 70)
+    files.keep("http://6.example", Parsed(None, 0, 6), 30)
+    assert files.get("http://2.example") is None
+    assert (files.get("http://3.example") or Parsed(None, 0, 0)).expires == 99
+    files.keep("http://7.example", Parsed(None, 0, 7), 1_000)
+    assert files.get("http://7.example") is not None, "the last one is needed now"
+    assert files.get("http://3.example") is None
+    files.clear()
+    files.keep("http://8.example", Parsed(None, 0, 8), 100)
+    assert files.get("http://8.example") is not None
+
+
+@pytest.mark.parametrize("parser", ["scrapy.robotstxt.PythonRobotParser", "scrapy.robotstxt.ProtegoRobotParser"])
+async def test_the_parser_may_be_another(monkeypatch: pytest.MonkeyPatch, parser: str) -> None:
+    site = Site(monkeypatch, NEW, ROBOTSTXT_PARSER=parser)
+    with pytest.raises(IgnoreRequest, match="Forbidden"):
+        await site.middleware.process_request(Request("http://a.example/private"))
+    assert site.parsed[0]["robotparser"].crawl_delay("shoal") is None
+    assert site.parsed[0]["robotparser"].allowed(b"http://a.example/", b"shoal")
