@@ -67,7 +67,7 @@ class FileParser(RobotParser):
         self.rp = file
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler, robotstxt_body: bytes) -> Self:
+    def from_crawler(cls, crawler: Crawler, robotstxt_body: bytes) -> Self:  # noqa: ARG003 - Scrapy's interface
         return cls(RobotsFile(robotstxt_body.decode(errors="replace")))
 
     def allowed(self, url: str | bytes, user_agent: str | bytes) -> bool:
