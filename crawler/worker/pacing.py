@@ -220,7 +220,7 @@ class Pacer:
                 turn.host,
                 again,
                 self._origin(turn.host, request, good=0 < status < 500),
-                str(request.meta.get(LED_HERE) or "") if request is not None else "",
+                _led(turn, request),
             )
         )
         if turn.lender is not None:
@@ -314,6 +314,13 @@ class Pacer:
                 return Turn(slot.token, start_by, rule.group, lender=lease)
             elif lease is None:
                 self._outbox.give_back(slot.token)  # this worker was frozen
+
+
+def _led(turn: Turn, request: Request | None) -> str:
+    """How another site led here. What goes beside the queue (robots.txt, media) says nothing of who wants it: any page
+    may have asked for it."""
+    led = str(request.meta.get(LED_HERE) or "") if request is not None else ""
+    return led or ("link" if turn.held is None else "")
 
 
 def _retry_after_ms(response: Response | None) -> int:

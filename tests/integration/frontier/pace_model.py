@@ -68,7 +68,7 @@ class Rule:
         if h.hurt == 0:
             return
         h.row = -h.row if h.row > 0 else 0
-        if not h.trying:
+        if h.trying != 1:
             self._grow(h)
         if h.peak > 0:
             self._settle(h)
@@ -130,11 +130,11 @@ class Rule:
         self._settle(h)
 
     def _begin_trial(self, h: Pace, ref: float, before: float) -> None:
-        if before >= ref / 0.5:
+        h.trying, h.events, h.answers = 2 if before >= ref / 0.5 else 1, 0, 0
+        if h.trying == 2:
             self._slow_down(h, before, LESS)
         else:
             self._slow_down(h, ref, 0.5)
-        h.trying, h.events, h.answers = 1, 0, 0
 
     def _end_trial(self, h: Pace, noise: float) -> None:
         h.noise = noise
@@ -149,8 +149,8 @@ class Rule:
             self._end_trial(h, max(0.05, min(h.events / h.answers, 0.1)))
             h.peak = 0
         elif h.answers >= (60 if h.events == 0 else 120):
+            h.grown = 0 if h.trying == 1 else h.grown
             self._end_trial(h, PACED)
-            h.grown = 0
             self._settle(h)
 
     def _weigh(self, h: Pace, complaint: int) -> None:

@@ -88,6 +88,25 @@ async def test_who_tells_the_moment_later_charges_before_and_reports_the_moment(
     assert turn.sent_at == 1003.0
 
 
+@pytest.mark.parametrize(
+    ("leased", "meta", "led"), [(True, {}, ""), (True, {"led_here": "redirect"}, "redirect"), (False, {}, "link")]
+)
+async def test_what_goes_beside_the_queue_may_be_another_sites_doing(
+    site: Site, leased: bool, meta: dict[str, str], led: str
+) -> None:
+    """Its fault is none of a host that never answered: robots.txt of each dead port that some page links to."""
+    request = PAGE.replace(meta=meta)
+    if leased:
+        site.holds(request)
+    else:
+        site.frontier.takes = [GRANTED]
+    turn = await site.pacer.turn(request)
+    site.pacer.answered(turn, None, fault=True, request=request)
+    await site.outbox.flush()
+    [report] = [report for name, reports in site.frontier.told if name == "report" for report in reports]
+    assert report.led == led
+
+
 async def test_a_page_past_its_time_is_not_sent(site: Site) -> None:
     site.holds(PAGE)
     site.clock.now += 20.1

@@ -12,7 +12,8 @@
 --   NOISE    share of complaints not about the pace, 0 if nobody knows, PACED: they are about the pace
 --   DEBT     complaints beyond that share, of late     ROW      complaints without a good answer between, below 0 after
 --                                                               the first good one (it may be a block page yet)
---   REF      delay when the present trouble began, 0   TRYING   1 while the pace is halved to see whether it matters
+--   REF      delay when the present trouble began, 0   TRYING   HALVED to see whether the pace matters, or DOWN to
+--                                                               half by itself, which is as good
 --   EVENTS, ANSWERS  complaints at lower paces than REF, and all answers, since REF or TRYING was set
 local PEAK, GROWN, NOISE, DEBT, ROW, REF, TRYING, EVENTS, ANSWERS = 1, 2, 3, 4, 5, 6, 7, 8, 9
 local PACE_FORMAT, PACE_BYTES = '<ddddddddd', 72
@@ -24,6 +25,7 @@ local LOWER = 1.15 -- a pace is a lower one when its delay is so many times as l
 local RARE, SOME, OFTEN, ENOUGH = 0.15, 0.25, 0.3, 3 -- shares of complaints, and how many tell them
 local TRIAL, TRIED_EVERY = 60, 3000 -- answers
 local DEAR_MS = 60000 -- a trial that takes longer waits until the pace is down to half anyway
+local HALVED, DOWN = 1, 2
 local PACED, DENIED, MOST_NOISE, FADES, LEAST_NOISE = -1, 0.05, 0.1, 512, 0.01
 local ALLOWED, MOST_DEBT = 1.6, 5
 local NOTED, CLOSED = 1, -1 -- what an answer did to the breaker; where it opened it: the ms for which
@@ -95,8 +97,8 @@ end
 
 -- Begins to count what is answered at half the pace of `ref`, or at less where complaints have brought it down to that.
 local function begin_trial(h, p, ref, before)
-  if before >= ref / HALF then slow_down(h, p, before, LESS) else slow_down(h, p, ref, HALF) end
-  p[TRYING], p[EVENTS], p[ANSWERS] = 1, 0, 0
+  p[TRYING], p[EVENTS], p[ANSWERS] = before >= ref / HALF and DOWN or HALVED, 0, 0
+  if p[TRYING] == DOWN then slow_down(h, p, before, LESS) else slow_down(h, p, ref, HALF) end
 end
 
 local function end_trial(p, noise)
@@ -115,8 +117,8 @@ local function weigh_trial(h, p)
     end_trial(p, math.max(DENIED, math.min(complaints / answers, MOST_NOISE)))
     p[PEAK] = 0
   elseif answers >= (complaints == 0 and 1 or 2) * TRIAL then
+    if p[TRYING] == HALVED then p[GROWN] = 0 end
     end_trial(p, PACED)
-    p[GROWN] = 0
     settle_delay(h, p)
   end
 end
@@ -124,7 +126,7 @@ end
 -- Counts an answer. A trial is made again once in a while as long as complaints are put up with.
 local function weigh(h, p, complaint)
   p[ANSWERS], p[EVENTS] = p[ANSWERS] + 1, p[EVENTS] + complaint
-  if p[TRYING] == 1 then return weigh_trial(h, p) end
+  if p[TRYING] > 0 then return weigh_trial(h, p) end
   if p[NOISE] <= 0 then return end
   p[DEBT] = math.max(0, p[DEBT] + complaint - put_up(p))
   p[NOISE] = math.min(p[NOISE] + (complaint - p[NOISE]) / FADES, MOST_NOISE)
@@ -160,7 +162,7 @@ local function blame(h, p, asked, denied)
   if p[ROW] > 1 and not is_paced(h) then return end
   if asked then end_trial(p, PACED) end -- it says itself that the pace is to blame
   if denied and p[NOISE] == 0 then p[NOISE] = DENIED end -- now and then a page is denied at any pace
-  if p[TRYING] == 1 or p[NOISE] > 0 then weigh(h, p, 1) else decrease(h, p, asked) end
+  if p[TRYING] > 0 or p[NOISE] > 0 then weigh(h, p, 1) else decrease(h, p, asked) end
 end
 
 -- For how long the host rests: its delay, twice as long with each complaint in a row.
@@ -210,7 +212,7 @@ local function praise(h, p, wire, again)
   if p[PEAK] == 0 then start_slowly(h) end
   if h[HURT] == 0 then return end
   if p[ROW] ~= 0 then p[ROW] = p[ROW] > 0 and -p[ROW] or 0 end
-  if p[TRYING] == 0 then grow(h, p) end
+  if p[TRYING] ~= HALVED then grow(h, p) end
   if p[PEAK] > 0 then settle_delay(h, p) end
   if again ~= 1 then weigh(h, p, 0) end
   if h[DELAY] <= least(h) and p[NOISE] <= 0 and p[ROW] == 0 and now - h[HURT] >= 60000 then forget(h, p) end
