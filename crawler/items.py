@@ -60,7 +60,7 @@ class ProductItem(Item):
     image: str | None = None  # absolute URL
     description: str | None = None
     category: str | None = None  # "Home > Kitchen > Knives"
-    found_in: dict[str, str] = field(default_factory=dict)  # field -> json-ld, microdata, rdfa, html, rule
+    found_in: dict[str, str] = field(default_factory=dict)  # field -> rule, json-ld, html, state ...
 
 
 @dataclass(slots=True, kw_only=True)

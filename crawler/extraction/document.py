@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import islice
+from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
 
 from crawler.entities import unescape
 from crawler.errors import MessageError
-from crawler.extraction import charsets, source, tame
+from crawler.extraction import charsets, source, state, tame
 from crawler.extraction.currencies import page_country
 from crawler.extraction.nodetext import HIDDEN_TAGS
 from crawler.extraction.source import Source
@@ -51,6 +52,16 @@ class Document:
     def source(self) -> Source:
         """Its scripts, and its markup without them."""
         return source.read(self.html)
+
+    @cached_property
+    def states(self) -> list[Any]:
+        """What its scripts hold as JSON (see state.py); a page that is JSON itself is its only state."""
+        return state.states(self.html, self.source.scripts)
+
+    @cached_property
+    def is_json(self) -> bool:
+        """Whether the page is an object or a list in JSON."""
+        return self.html[:100].lstrip("\ufeff \t\r\n")[:1] in ("{", "[") and bool(self.states)
 
     @property
     def markup(self) -> str:

@@ -89,6 +89,8 @@ def links(html: str | bytes | Document, url: str, rules: DomainRules | None = No
     set `obey_nofollow = false`. A link to the page itself is none.
     """
     document = html if isinstance(html, Document) else Document(html, url)
+    if document.is_json:
+        return Links()
     rules = rules or DomainRules()
     if rules.obey_nofollow and _forbids(document):
         return Links()

@@ -7,7 +7,7 @@ others only its meta elements are read then. Of any other page every source is r
 
 from __future__ import annotations
 
-from crawler.extraction import opengraph
+from crawler.extraction import opengraph, state_product
 from crawler.extraction import rules as domain
 from crawler.extraction.document import Document
 from crawler.extraction.draft import Draft
@@ -26,7 +26,7 @@ def extract_product(html: str | bytes | Document, url: str, rules: DomainRules |
     which is not asked where structured data lists products or is that of an article, or the rules have `product`
     patterns.
 
-    `found_in` names the source of each field: rule, json-ld, microdata, rdfa, opengraph, html, url (the sku),
+    `found_in` names the source of each field: rule, json-ld, microdata, rdfa, opengraph, html, state, url (the sku),
     or inferred (InStock, where a price is asked and nothing denies the stock). Of a *document* that is given
     instead of its source, the tree is shared with other readers, and *url* must be the document's own.
     """
@@ -36,16 +36,32 @@ def extract_product(html: str | bytes | Document, url: str, rules: DomainRules |
     if rules.fields:
         draft.fill(domain.raw_fields(document, rules), "rule")
     structured, shown = Structured(draft), Shown(draft)
+    if document.is_json:
+        is_found = _stated_in_script(draft, structured) or _is_stated(draft, structured.evidence, rules)
+        return _finished(draft, structured) if is_found else None
     evidence = structured.read()
     if not (_is_stated(draft, evidence, rules) or opengraph.is_product(structured.metas)):
         is_another = evidence.listed or evidence.other or rules.names_products()
-        if is_another or not shown.is_product(evidence):
+        if is_another or not (shown.is_product(evidence) or _stated_in_script(draft, structured)):
             return None
     if shown.is_needed(evidence):
         shown.read(evidence)
     elif shown.is_internal:
         shown.read_identifier()
+    if draft.lacks("title", "price"):
+        _stated_in_script(draft, structured)
     return _finished(draft, structured)
+
+
+def _stated_in_script(draft: Draft, structured: Structured) -> bool:
+    """Fill *draft* with the product of the page's state that its heading or URL names; whether there is one."""
+    document = draft.document
+    if not document.states:
+        return False
+    headings = [] if document.is_json else [*structured.headings, structured.metas.get("og:title", "")]
+    fields = state_product.raw_fields(document.states, document.url, headings)
+    draft.fill(fields, "state")
+    return bool(fields)
 
 
 def _is_stated(draft: Draft, evidence: StructuredData, rules: DomainRules) -> bool:

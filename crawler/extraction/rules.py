@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from crawler.extraction import state
 from crawler.extraction.document import Document
 from crawler.extraction.nodetext import price_text, text_of
 from crawler.policy.domain_values import FieldRule
@@ -38,14 +39,22 @@ def missing_required(document: Document, item: Any, rules: DomainRules) -> list[
 def _read(document: Document, rule: FieldRule, name: str) -> str | None:
     if rule.value is not None:
         return rule.value
+    if rule.json is not None:
+        found = (state.lookup(each, rule.json) for each in document.states)
+        return next((text for value in found if value and (text := _part(rule, value))), None)
     for node in document.tree.css(rule.css)[:100]:
         if rule.attribute is not None:
             text = node.attributes.get(rule.attribute) or ""
         else:
             text = price_text(node) if name == "price" else text_of(node)
-        if rule.pattern is not None:
-            match = rule.pattern.search(text)
-            text = (match[1 if match.re.groups else 0] or "") if match else ""
-        if text.strip():
+        if (text := _part(rule, text)).strip():
             return text
     return None
+
+
+def _part(rule: FieldRule, text: str) -> str:
+    """What the rule's pattern finds in *text*, if it has one."""
+    if rule.pattern is None:
+        return text
+    match = rule.pattern.search(text)
+    return (match[1 if match.re.groups else 0] or "") if match else ""

@@ -59,7 +59,8 @@ class Structured:
         return opengraph.metas(self.document)
 
     @cached_property
-    def _headings(self) -> list[str]:
+    def headings(self) -> list[str]:
+        """The page's h1 and title."""
         return [text_of(node, MAX_HEADING) for node in self.document.tree.css("h1,title")[:10]]
 
     def _take(self, items: Iterable[Any], source: str) -> None:
@@ -68,7 +69,7 @@ class Structured:
         if found.breadcrumbs and not evidence.trail:
             evidence.trail, evidence.trail_source = found.breadcrumbs, source
         several = len(found.products) > 1
-        headings = self._headings if several or found.articles else ()
+        headings = self.headings if several or found.articles else ()
         node = schema_org.main_product(found.products, url, headings, least=LIKELY if found.articles else 0)
         if found.articles and schema_org.is_article(found, node, headings):
             evidence.other, node = True, None

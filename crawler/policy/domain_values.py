@@ -35,12 +35,14 @@ class Element:
 @dataclass(frozen=True, slots=True)
 class FieldRule:
     """Where a field stands: the text or *attribute* of the first element that *css* selects and that has one,
-    cut down to what *pattern* finds (its first group, if it has one); or a fixed *value*."""
+    cut down to what *pattern* finds (its first group, if it has one); the value at the path *json* of a page's state;
+    or a fixed *value*."""
 
     css: str = ""
     attribute: str | None = None
     pattern: re.Pattern[str] | None = None
     value: str | None = None
+    json: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,13 +142,26 @@ def links(raw: Any) -> tuple[LinkRule, ...]:
 def _field(raw: Any) -> FieldRule:
     if isinstance(raw, str):
         return _located(raw)
-    table = _only(raw, "css", "pattern", "value")
+    table = _only(raw, "css", "pattern", "value", "json")
     if "value" in table:
         if len(table) > 1 or not isinstance(table["value"], str):
             raise BadValueError(raw, '{ value = "text" } alone')
         return FieldRule(value=table["value"])
+    pattern = _pattern(table["pattern"]) if "pattern" in table else None
+    if "json" in table:
+        if "css" in table:
+            raise BadValueError(raw, "either css or json")
+        return FieldRule(pattern=pattern, json=_path(table["json"]))
     rule = _located(table.get("css"))
-    return FieldRule(rule.css, rule.attribute, _pattern(table["pattern"]) if "pattern" in table else None)
+    return FieldRule(rule.css, rule.attribute, pattern)
+
+
+def _path(raw: Any) -> str:
+    if not isinstance(raw, str) or not all(key.strip() for key in raw.split(".")):
+        raise BadValueError(
+            raw, 'a path such as "props.pageProps.product.price" (keys, places in lists or *, with dots between)'
+        )
+    return raw
 
 
 def _located(raw: Any) -> FieldRule:
@@ -175,7 +190,7 @@ def _pattern(raw: Any) -> re.Pattern[str]:
 
 
 def _only(raw: Any, *keys: str) -> dict[str, Any]:
-    if not isinstance(raw, dict) or not raw or set(raw) - set(keys) or not raw.keys() & {"css", "value"}:
+    if not isinstance(raw, dict) or not raw or set(raw) - set(keys) or not raw.keys() & {"css", "value", "json"}:
         raise BadValueError(raw, f"a string, or a table with {', '.join(keys)}")
     return raw
 

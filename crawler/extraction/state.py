@@ -1,0 +1,176 @@
+"""State that pages carry in scripts for their own code, and answers that are JSON -> Python values.
+
+Next.js, Nuxt, Apollo and their like put what a page shows into a script: as JSON in a script of that type, or assigned
+to a variable. It is parsed as JSON and never executed; what is no JSON (functions, unquoted keys) is not read.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any, Final
+
+from crawler.extraction.source import Script
+
+MAX_STATES: Final = 20  # of one page
+MAX_STATE: Final = 2_000_000  # characters of one
+MAX_ALL: Final = 4_000_000  # characters of all
+MAX_NODES: Final = 50_000  # objects and lists of one page that are looked into
+MAX_STEPS: Final = 64  # of a path, and references followed
+
+_JSON_TYPE = re.compile(
+    r"\btype\s{0,9}+=\s{0,9}+[\"']?+(?:application|text)/(?:json|(?!ld\+)[\w.-]{1,40}\+json)\b", re.IGNORECASE
+)
+_OTHER_TYPE = re.compile(
+    r"\btype\s{0,9}+=\s{0,9}+[\"']?+(?!(?:text|application)/(?:x-)?(?:java|ecma)script|module)[^\s\"']", re.IGNORECASE
+)
+_ASSIGNED = re.compile(
+    r"(?:^|[;{}\s,(])(?:(?:window|self|globalThis|var|let|const)(?:\s{1,9}+|\.|(?=\[)))?+(?:\[[\"'])?+([A-Za-z_$][\w$]{0,60}+)"
+    r"(?:[\"']\])?+\s{0,9}+=\s{0,9}+(?:(JSON\.parse\()\s{0,9}+(?=\")|(?=[{\[]))"
+)
+_UNDEFINED = re.compile(r"(?<=[:\[,])\s{0,9}(?:undefined|NaN|void 0)(?=\s{0,9}[,}\]])")
+_WRAPPERS: Final = frozenset(("Reactive", "ShallowReactive", "Ref", "ShallowRef", "EmptyRef", "Set", "NuxtError"))
+_decoder = json.JSONDecoder(strict=False, parse_float=str, parse_constant=lambda _: None)
+
+
+def states(html: str, scripts: Iterable[Script]) -> list[Any]:
+    """The states of a page, in document order; of one that is assigned to a variable, {its name: its value}.
+
+    A page that is JSON itself is its only state. Numbers with a fraction stay strings. Bounded in characters; what is
+    too long, too deep or broken is left out.
+    """
+    if html[:100].lstrip("\ufeff \t\r\n")[:1] in ("{", "["):
+        value = _parsed(html.lstrip("\ufeff")) if len(html) <= MAX_ALL else None
+        return [value] if isinstance(value, (dict, list)) else []
+    return list(islice(_in_scripts(html, scripts), MAX_STATES))
+
+
+def _in_scripts(html: str, scripts: Iterable[Script]) -> Iterator[Any]:
+    left = MAX_ALL
+    for script in scripts:
+        size = script.end - script.start
+        if not 20 <= size <= min(MAX_STATE, left):
+            continue
+        if _JSON_TYPE.search(script.attributes):
+            left -= size
+            value = _parsed(html[script.start : script.end])
+            if isinstance(value, (dict, list)):
+                yield _unflattened(value) if "NUXT_DATA" in script.attributes else value
+        elif not _OTHER_TYPE.search(script.attributes):
+            code = html[script.start : script.end]
+            if "rice" in code:  # nothing in it has a price
+                left -= size
+                yield from _assigned(code)
+
+
+def _assigned(code: str) -> Iterator[dict[str, Any]]:
+    place = 0
+    for _ in range(MAX_STATES):
+        found = _ASSIGNED.search(code, place)
+        if found is None:
+            return
+        place = found.end()
+        try:
+            value, place = _decoder.raw_decode(code, place)
+        except (ValueError, RecursionError):
+            value = _parsed(_UNDEFINED.sub("null", code[place:])) if "undefined" in code else None
+        if found[2] and isinstance(value, str):
+            value = _parsed(value)
+        if isinstance(value, (dict, list)):
+            yield {found[1]: value}
+
+
+def _parsed(text: str) -> Any:
+    """The value that *text* begins with, or None."""
+    try:
+        return _decoder.raw_decode(text.lstrip())[0]
+    except (ValueError, RecursionError):
+        return None
+
+
+def _unflattened(flat: Any) -> Any:
+    """What Nuxt flattened into a list: members of objects and lists are indices into it."""
+    if not isinstance(flat, list) or not flat or len(flat) > MAX_NODES:
+        return flat
+    made: list[Any] = [type(value)() if isinstance(value, (dict, list)) else value for value in flat]
+
+    def at(index: Any) -> Any:
+        for _ in range(MAX_STEPS):
+            if not isinstance(index, int) or not 0 <= index < len(flat):
+                return None
+            value = flat[index]
+            if not (
+                isinstance(value, list) and len(value) == 2 and isinstance(value[0], str) and value[0] in _WRAPPERS
+            ):
+                return made[index]
+            index = value[1]
+        return None
+
+    for value, shell in zip(flat, made, strict=True):
+        if isinstance(value, dict):
+            shell.update((key, at(index)) for key, index in value.items())
+        elif isinstance(value, list):
+            shell.extend(map(at, value))
+    return at(0)
+
+
+def _is_wrapper(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and isinstance(value[0], str) and value[0] in _WRAPPERS
+
+
+def lookup(state: Any, path: str) -> str | None:
+    """The text, number or truth value at *path*: keys and places in lists, dots between, `*` for any of them.
+
+    `product.offers.0.price`, `props.*.price`; no key may have a dot. References of Apollo are followed.
+    """
+    found = _resolved([state], path.split("."), state)
+    return next((text for value in found if (text := scalar(value))), None)
+
+
+def _resolved(values: list[Any], keys: list[str], root: Any) -> list[Any]:
+    for key in keys[:MAX_STEPS]:
+        inner: list[Any] = []
+        for value in values:
+            node = dereferenced(value, root)
+            if key == "*":
+                inner += islice(
+                    node.values() if isinstance(node, dict) else node if isinstance(node, list) else (), MAX_NODES
+                )
+            elif isinstance(node, dict) and key in node:
+                inner.append(node[key])
+            elif isinstance(node, list) and key.isdecimal() and int(key[:9]) < len(node):
+                inner.append(node[int(key[:9])])
+        values = inner[:MAX_NODES]
+    return [dereferenced(value, root) for value in values]
+
+
+def dereferenced(value: Any, root: Any) -> Any:
+    """*value*, or what it refers to in an Apollo cache: `{"__ref": "Product:1"}`."""
+    for _ in range(MAX_STEPS):
+        reference = value.get("__ref") if isinstance(value, dict) else None
+        if not isinstance(reference, str):
+            return value
+        value = next((table[reference] for table in _tables(root) if reference in table), None)
+    return None
+
+
+def _tables(root: Any) -> Iterator[Mapping[str, Any]]:
+    """The objects at the top of a state, down to the third level: one of them is the cache."""
+    level = [root]
+    for _ in range(4):
+        level = [value for value in level[:MAX_STEPS] if isinstance(value, dict)]
+        yield from level
+        level = [inner for value in level for inner in islice(value.values(), MAX_STEPS)]
+
+
+def scalar(value: Any) -> str | None:
+    """*value* as text where it is one value, the first of a list, else None."""
+    for _ in range(MAX_STEPS):
+        if not isinstance(value, list):
+            break
+        value = value[0] if value else None
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value).strip() or None if isinstance(value, (str, int, float)) else None

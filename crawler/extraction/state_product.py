@@ -1,0 +1,192 @@
+"""The product in a page's state, where its shape is a product's and the page confirms that it is about it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, Final
+from urllib.parse import unquote, urlsplit
+
+from crawler.extraction import identifiers, state, values
+
+MAX_FOUND: Final = 500  # objects that have the shape of a product
+MAX_DEPTH: Final = 4  # of objects that a price may be wrapped in
+MIN_ID: Final = 3  # characters of an identifier in the URL
+
+_NAMES: Final = ("name", "title", "productname", "displayname", "producttitle")
+_PRICES: Final = (
+    "saleprice", "specialprice", "finalprice", "currentprice", "sellingprice", "discountedprice", "discountprice",
+    "offerprice", "priceafterdiscount", "pricewithdiscount", "pricenow", "price", "unitprice", "prices", "priceinfo",
+    "pricing", "pricerange", "priceamount", "pricevalue", "variants", "offers", "offer", "masterdata", "mastervariant",
+)  # fmt: skip
+# Where a price is an object: the one asked first, then any.
+_AMOUNTS: Final = (
+    *_PRICES[:10], "final", "current", "sale", "special", "selling", "now", "discounted", "value", "amount", "raw",
+    "gross", "numeric", "price", "min", "minprice", "minimum", "minvariantprice", "low", "lowprice", "regular",
+    "regularprice", "base", "formatted", "formattedprice", "display", "text",
+)  # fmt: skip
+_CURRENCIES: Final = ("currency", "currencycode", "pricecurrency", "currencyiso", "currencyisocode", "isocode")
+_SKUS: Final = ("sku", "productcode", "articlenumber", "articleno", "itemnumber", "productid", "code", "id", "itemid")
+_GTINS: Final = ("gtin", "gtin13", "ean", "ean13", "upc", "barcode", "gtin14", "gtin12")
+_BRANDS: Final = ("brand", "brandname", "manufacturer", "vendor", "manufacturername")
+_IMAGES: Final = ("image", "imageurl", "mainimage", "images", "thumbnail", "featuredimage", "picture")
+_TEXTS: Final = ("description", "shortdescription", "longdescription", "descriptionhtml")
+_URLS: Final = ("url", "slug", "handle", "path", "canonicalurl", "urlkey", "link", "seourl", "producturl", "href")
+_SAID: Final = ("availability", "availabilitystatus", "stockstatus", "stockstate", "status", "stock", "inventory")
+_YES: Final = ("instock", "isinstock", "available", "isavailable", "availableforsale", "issellable", "purchasable",
+               "buyable", "isbuyable", "hasstock")  # fmt: skip
+_NO: Final = ("outofstock", "isoutofstock", "soldout", "issoldout")
+_SEPARATED = re.compile(r"\s+[|–—·»:-]\s+|\s*[|»·]\s*")
+
+Node = Mapping[str, Any]
+
+
+def raw_fields(states: Sequence[Any], url: str, headings: Sequence[str]) -> dict[str, Any]:
+    """The fields of the product that *url* or one of the page's *headings* names, or {}.
+
+    The shape of a product is a name and a price; of several that are confirmed the one with most evidence counts.
+    """
+    folded = {_folded(part) for heading in headings for part in (heading, *_SEPARATED.split(heading))} - {""}
+    path, in_url = _path(url), {each.lower() for each in identifiers.url_identifiers(url)}
+    best: dict[str, Any] = {}
+    most = 0.0
+    for root in states:
+        for node in _shaped(root):
+            fields = _fields(node, root)
+            evidence = _evidence(node, fields, path, in_url, folded)
+            if evidence > most and fields["price"] is not None:
+                best, most = fields, evidence
+    return best
+
+
+def _shaped(root: Any) -> Iterator[Node]:
+    """Objects of a state with a name and a price, outermost first; keys in lower case without signs."""
+    level, seen, found = [root], set[int](), 0
+    while level and len(seen) < state.MAX_NODES:
+        inner: list[Any] = []
+        for value in level:
+            if id(value) in seen or len(seen) >= state.MAX_NODES:
+                continue
+            seen.add(id(value))
+            if isinstance(value, dict):
+                node = _plain(value)
+                if not node.keys().isdisjoint(_NAMES) and not node.keys().isdisjoint(_PRICES):
+                    yield node
+                    found += 1
+                    if found >= MAX_FOUND:
+                        return
+                inner += (each for each in value.values() if each and isinstance(each, (dict, list)))
+            elif isinstance(value, list):
+                inner += (each for each in value if each and isinstance(each, (dict, list)))
+        level = inner
+
+
+def _plain(node: Mapping[Any, Any]) -> dict[str, Any]:
+    """With keys as `saleprice`, whatever they are written like: `sale_price`, `salePrice`."""
+    plain: dict[str, Any] = {}
+    for key, value in node.items():
+        if isinstance(key, str) and len(key) <= 40:
+            plain.setdefault(re.sub(r"[\W_]+", "", key).lower(), value)
+    return plain
+
+
+def _fields(node: Node, root: Any) -> dict[str, Any]:
+    price, currency = _price(node, root)
+    brand = state.dereferenced(_first(node, _BRANDS), root)
+    image = _first(node, _IMAGES)
+    image = image[0] if isinstance(image, list) and image else image
+    return {
+        "title": _text(node, _NAMES),
+        "price": price,
+        "currency": _text(node, _CURRENCIES) or currency,
+        "availability": _availability(node, root),
+        "sku": (_text(node, _SKUS) or "").rpartition("/")[2],  # gid://shopify/Product/991
+        "gtin": _text(node, _GTINS),
+        "brand": _text(_plain(brand), ("name", "title", "label")) if isinstance(brand, dict) else state.scalar(brand),
+        "image": _text(_plain(image), ("url", "src", "originalsrc", "href"))
+        if isinstance(image, dict)
+        else state.scalar(image),
+        "description": _text(node, _TEXTS),
+    }
+
+
+def _evidence(node: Node, fields: Mapping[str, Any], path: str, in_url: set[str], headings: set[str]) -> float:
+    """How much the page confirms that it is about *node*: 0 when nothing does."""
+    named = _folded(fields["title"] or "") in headings
+    own = (_path(str(node[key])) for key in _URLS if isinstance(node.get(key), str))
+    slugs = any(
+        each and (each == path or ("/" not in each.strip("/") and path.rpartition("/")[2] == each.strip("/")))
+        for each in own
+    )
+    ids = {text.lower() for key in _SKUS if (text := state.scalar(node.get(key))) and len(text) >= MIN_ID}
+    confirmed = 2.0 * named + 2.0 * slugs + 1.5 * bool(ids & in_url)
+    return confirmed + 0.1 * sum(value is not None for value in fields.values()) if confirmed else 0.0
+
+
+def _price(node: Node, root: Any) -> tuple[str | None, str | None]:
+    """(price, currency) of the first property that states one."""
+    cents = "pricevaries" in node and "handle" in node  # Shopify's own form of a product
+    for key in _PRICES:
+        if key in node and (found := _amount(node[key], root, MAX_DEPTH)) is not None:
+            whole = cents and isinstance(node[key], int)
+            return (str(Decimal(found[0]) / 100), found[1]) if whole else found
+    return None, None
+
+
+def _amount(value: Any, root: Any, depth: int) -> tuple[str, str | None] | None:
+    """(price, currency) in a number, a text, an object or the first of a list."""
+    value = state.dereferenced(value, root)
+    if isinstance(value, list):
+        value = state.dereferenced(value[0], root) if value else None
+    if isinstance(value, dict) and depth:
+        node = _plain(value)
+        if "centamount" in node and isinstance(node["centamount"], int):
+            digits = node.get("fractiondigits")
+            places = digits if isinstance(digits, int) and 0 <= digits <= 4 else 2
+            return str(Decimal(node["centamount"]) / 10**places), _text(node, _CURRENCIES)
+        for key in _AMOUNTS:
+            if key in node and (found := _amount(node[key], root, depth - 1)) is not None:
+                return found[0], _text(node, _CURRENCIES) or found[1]
+        return None
+    text = None if isinstance(value, (bool, dict)) else state.scalar(value)
+    if text is None or values.price(text) is None:
+        return None
+    return text, None if isinstance(value, (int, float)) else text
+
+
+def _availability(node: Node, root: Any) -> str | None:
+    for key in (*_NO, *_YES):
+        if isinstance(node.get(key), bool):
+            return "InStock" if node[key] is (key in _YES) else "OutOfStock"
+    for key in _SAID:
+        value = state.dereferenced(node.get(key), root)
+        if isinstance(value, dict):
+            value = _plain(value)
+            value = next((value[inner] for inner in (*_YES, *_SAID, "quantity") if inner in value), None)
+        if isinstance(value, bool) or (isinstance(value, int) and key in ("stock", "inventory")):
+            return "InStock" if value else "OutOfStock"
+        if isinstance(value, str) and (said := values.availability(value)):
+            return said
+    return None
+
+
+def _first(node: Node, keys: Sequence[str]) -> Any:
+    return next((node[key] for key in keys if node.get(key)), None)
+
+
+def _text(node: Node, keys: Sequence[str]) -> str | None:
+    return next(
+        (text for key in keys if not isinstance(node.get(key), bool) and (text := state.scalar(node.get(key)))), None
+    )
+
+
+def _folded(text: str) -> str:
+    return re.sub(r"\W+", " ", text[:400]).strip().lower()
+
+
+def _path(url: str) -> str:
+    try:
+        return re.sub(r"\.(?:html?|php|aspx?|json|js)$", "", unquote(urlsplit(url[:2000]).path).rstrip("/").lower())
+    except ValueError:
+        return ""

@@ -1,0 +1,206 @@
+"""State in scripts and answers that are JSON."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from crawler.errors import ConfigError
+from crawler.extraction import Document, extract_product, links, state
+from crawler.policy.domains import parse_rules
+
+URL = "https://shop.example.com/products/steel-knife"
+PRODUCT = {"id": 991, "name": "Steel knife", "slug": "steel-knife", "price": {"value": 49.9, "currencyCode": "EUR"},
+           "brand": {"name": "Acme"}, "inStock": False, "sku": "KN-77"}  # fmt: skip
+OTHERS = [
+    {"name": f"Fork {n}", "slug": f"fork-{n}", "price": {"value": n + 1, "currencyCode": "EUR"}} for n in range(20)
+]
+FLAT = [
+    ["ShallowReactive", 1],
+    {"data": 2},
+    {"p": 3},
+    {"name": 4, "price": 5, "currency": 6, "slug": 7},
+    "Steel knife",
+    "49.90",
+    "EUR",
+    "steel-knife",
+]
+APOLLO = {
+    "ROOT_QUERY": {"product": {"__ref": "Product:1"}},
+    "Product:1": {"__typename": "Product", "name": "Steel knife", "price": {"__ref": "Price:1"}, "slug": "steel-knife"},
+    "Price:1": {"amount": "49.90", "currency": "EUR"},
+}
+
+
+def page(script: str, heading: str = "Steel knife") -> str:
+    return f"<html lang=en><title>{heading} | Shop</title><body>{script}<div id=app></div>"
+
+
+def next_data(value: Any) -> str:
+    return f'<script id="__NEXT_DATA__" type="application/json">{json.dumps(value)}</script>'
+
+
+STATE = json.dumps({"product": PRODUCT})
+SCRIPTS = {
+    "next": next_data({"props": {"pageProps": {"related": OTHERS, "product": PRODUCT}}}),
+    "nuxt": f'<script type="application/json" id="__NUXT_DATA__" data-ssr="true">{json.dumps(FLAT)}</script>',
+    "nuxt object": f"<script>window.__NUXT__={json.dumps({'data': [PRODUCT]})};</script>",
+    "apollo": f"<script>window.__APOLLO_STATE__ = {json.dumps(APOLLO)};</script>",
+    "initial": f"<script>var a=1;window.__INITIAL_STATE__={STATE};(function(){{}}())</script>",
+    "brackets": f"<script>window['__PRELOADED_STATE__'] = {STATE}</script>",
+    "string": f"<script>window.__STATE__ = JSON.parse({json.dumps(json.dumps(PRODUCT))})</script>",
+    "undefined": f"<script>window.__STATE__ = {STATE[:-1]}, 'x': undefined, 'y': [undefined]}};</script>".replace(
+        "'", '"'
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_product_in_a_pages_state(name: str) -> None:
+    item = extract_product(page(SCRIPTS[name]), URL)
+    assert item is not None
+    assert (item.title, item.price, item.currency) == ("Steel knife", Decimal("49.90"), "EUR")
+    assert item.found_in["price"] == "state"
+
+
+def test_all_that_a_state_tells() -> None:
+    item = extract_product(page(SCRIPTS["next"]), URL)
+    assert item is not None
+    assert (item.brand, item.availability, item.sku) == ("Acme", "OutOfStock", "KN-77")
+
+
+@pytest.mark.parametrize(
+    ("price", "amount"),
+    [
+        (49.9, "49.9"),
+        ("€ 49,90", "49.90"),
+        ({"centAmount": 4990, "fractionDigits": 2, "currencyCode": "EUR"}, "49.90"),
+        ({"regular": {"amount": 59}, "final": {"amount": 49}}, "49"),
+        ([{"price": "49.90"}], "49.90"),
+        ({"formatted": "49,90 €"}, "49.90"),
+    ],
+)
+def test_the_forms_of_a_price(price: Any, amount: str) -> None:
+    item = extract_product(page(next_data({"p": {"name": "Steel knife", "price": price}})), URL)
+    assert item is not None
+    assert item.price == Decimal(amount)
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        next_data({"products": OTHERS}),
+        next_data({"product": {"name": "Steel knife"}}),
+        next_data({"article": {"title": "Another", "price": 5}}),
+        "<script>window.__STATE__ = {name: 'Steel knife', price: 49.9}</script>",
+        "<script>window.__STATE__ = (function(){return {price: 1}})()</script>",
+        '<script type="text/template">x = {"name": "Steel knife", "price": 1}</script>',
+        '<!--<script>x = {"name": "Steel knife", "price": 1}</script>-->',
+    ],
+    ids=["others", "no price", "another", "no JSON", "function", "template", "comment"],
+)
+def test_what_nothing_confirms_is_no_product(script: str) -> None:
+    assert extract_product(page(script), URL) is None
+
+
+def test_a_state_does_not_touch_what_the_page_states_and_shows() -> None:
+    offers = {"price": "1", "priceCurrency": "USD"}
+    stated = json.dumps({"@type": "Product", "name": "Knife", "offers": offers})
+    stated = f'<script type="application/ld+json">{stated}</script>'
+    item = extract_product(page(stated + SCRIPTS["next"]), URL)
+    assert item is not None
+    assert (item.title, item.price, item.found_in["price"]) == ("Knife", Decimal(1), "json-ld")
+    document = Document(page(stated + SCRIPTS["next"]), URL)
+    extract_product(document, URL)
+    assert "states" not in document.__dict__
+
+
+@pytest.mark.parametrize(
+    ("url", "body"),
+    [
+        ("https://shop.example.com/products/steel-knife.json", {"product": PRODUCT}),
+        ("https://shop.example.com/api/products/991", PRODUCT),
+        ("https://shop.example.com/api?sku=KN-77", [PRODUCT, *OTHERS]),
+    ],
+)
+def test_an_answer_that_is_json(url: str, body: Any) -> None:
+    document = Document(json.dumps(body), url)
+    item = extract_product(document, url)
+    assert item is not None
+    assert (item.price, item.brand, item.url) == (Decimal("49.9"), "Acme", url)
+    assert not document.has_tree
+    assert not links(document, url).product
+    assert extract_product(json.dumps(body), "https://shop.example.com/api/other") is None
+
+
+RULES = """
+["shop.example.com".fields]
+title = {{ json = "{title}" }}
+price = [{{ json = "missing.0.x" }}, {{ json = "{price}", pattern = "[0-9.]+" }}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("script", "title", "price"),
+    [
+        ("next", "props.pageProps.product.name", "props.pageProps.product.price.value"),
+        ("next", "props.*.product.name", "props.pageProps.*.price.value"),
+        ("initial", "__INITIAL_STATE__.product.name", "__INITIAL_STATE__.product.price.value"),
+        ("nuxt", "data.p.name", "data.p.price"),
+        ("nuxt object", "__NUXT__.data.0.name", "__NUXT__.data.0.price.value"),
+        ("apollo", "__APOLLO_STATE__.ROOT_QUERY.product.name", "__APOLLO_STATE__.ROOT_QUERY.product.price.amount"),
+    ],
+)
+def test_rules_read_a_state_by_its_path(script: str, title: str, price: str) -> None:
+    rules = parse_rules(RULES.format(title=title, price=price)).for_url(URL)
+    item = extract_product(page(SCRIPTS[script], "Else"), "https://shop.example.com/x", rules)
+    assert item is not None
+    assert (item.title, item.price) == ("Steel knife", Decimal("49.90"))
+    assert item.found_in["price"] == "rule"
+
+
+@pytest.mark.parametrize("raw", ['{ json = "" }', '{ json = "a..b" }', "{ json = 5 }", '{ json = "a", css = "b" }'])
+def test_a_path_that_is_none_is_refused(raw: str) -> None:
+    with pytest.raises(ConfigError, match="price"):
+        parse_rules(f'["shop.example.com".fields]\nprice = {raw}')
+
+
+def cycle() -> list[Any]:
+    return [{"a": 1, "price": 2, "name": 3}, {"a": 0}, "5", "Steel knife"]
+
+
+BOMBS = {
+    "deep": "[" * 900_000,
+    "deep objects": '{"a":' * 200_000 + "1" + "}" * 200_000,
+    "wide": '{"products":[' + ",".join(['{"name":"a","price":1}'] * 40_000) + "]}",
+    "empty lists": "[" + "[]," * 300_000 + "0]",
+    "digits": '{"name":"Steel knife","price":' + "9" * 900_000 + "}",
+    "exponent": '{"name":"Steel knife","price":1e999999999}',
+    "references": json.dumps(
+        {f"P:{n}": {"__ref": f"P:{n + 1}", "name": "x", "price": {"__ref": "P:0"}} for n in range(9_000)}
+    ),
+    "long": '{"name":"Steel knife","price":"' + " " * 3_000_000 + '1"}',
+    "assignments": ";".join(f"a{n}={{" for n in range(100_000)) + "price",
+    "names": "price " + "a" * 900_000,
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+@pytest.mark.parametrize("form", ['<script type="application/json">{}</script>', "<script>x={}</script>", "{}"])
+def test_bombs_in_states_do_not_go_off(name: str, form: str) -> None:
+    html = page(form.replace("{}", BOMBS[name])) if form.startswith("<") else BOMBS[name]
+    document = Document(html, URL)
+    extract_product(document, URL)
+    assert len(document.states) <= state.MAX_STATES
+
+
+def test_a_state_that_holds_itself_is_read_once() -> None:
+    script = f'<script type="application/json" id="__NUXT_DATA__">{json.dumps(cycle())}</script>'
+    item = extract_product(page(script), URL)
+    assert item is not None
+    assert item.price == Decimal(5)
+    found = Document(page(script), URL).states[0]
+    assert state.lookup(found, ".".join(["a"] * 1_000)) is None
