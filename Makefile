@@ -6,7 +6,7 @@ STAMP := .venv/.installed
 RUN := $(or $(wildcard $(STAMP)),.venv/.installed-run)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo shop test lint format bench bench-storage extraction blocks bench-reparse docs clean chaos bench-fairness bench-pace bench-handlers bench-frontier bench-engine bench-workers bombs mutants compat
+.PHONY: help setup lock demo shop test lint format bench bench-storage extraction blocks bench-reparse docs clean chaos bench-fairness bench-pace bench-handlers bench-wide bench-frontier bench-engine bench-workers bombs mutants compat
 
 help:  ## Show the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -93,6 +93,9 @@ bench-engine: $(STAMP)  ## The parts of Scrapy that we replace, beside its own; 
 
 bench-pace: $(STAMP)  ## What sites allow and what they get: limits, block pages, two fleets; writes docs/benchmarks-pace.md
 	@$(BIN)/python -m benchmarks.pace $(ARGS)
+
+bench-wide: $(STAMP)  ## 2,000 hosts with a few pages each, over TLS with robots.txt; writes docs/benchmarks-wide.md
+	@$(BIN)/python -m benchmarks.wide $(ARGS)
 
 bench-frontier: $(STAMP)  ## The frontier beside scrapy-redis: Redis CPU, requests/s, bytes per URL; writes docs/benchmarks-frontier.md
 	@$(BIN)/python -m benchmarks.frontier $(ARGS)

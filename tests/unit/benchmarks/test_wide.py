@@ -1,0 +1,51 @@
+"""The wide crawl's benchmark: what its figures mean, and one short round of it for real."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks import wide
+from benchmarks.crawl import SHOAL, STOCK
+from benchmarks.wide import LOOP, UNASKED, Figures
+from benchmarks.wide_site import PAGES
+
+
+def rounds(*costs: float) -> list[Figures]:
+    return [Figures(cost, 100, 150, 1.0) for cost in costs]
+
+
+def test_costs_are_compared_with_the_loop_and_robots_pair_by_pair(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wide, "DOCUMENT", tmp_path / "wide.md")
+    found = {
+        LOOP: rounds(0.5, 0.4, 0.6),
+        SHOAL: rounds(1.2, 1.3, 9.0),
+        UNASKED: rounds(1.1, 1.2, 8.9),
+        STOCK: rounds(3, 3, 3),
+    }
+    wide.publish(found, 2_000, 0)
+    written = (tmp_path / "wide.md").read_text()
+    assert "| Shoal | 1.30 | 2.60 | 100 | 150 | 1.00 |" in written
+    assert "| scrapy-redis | 3.00 | 6.00 | 100 | 150 | 1.00 |" in written
+    assert "A robots.txt costs 0.50 CPU-ms" in written
+    assert wide.missed(found, 0) == []
+
+    found[SHOAL] = rounds(2.0, 2.0, 2.0)
+    assert [line.partition(":")[0] for line in wide.missed(found, 0)] == ["0 links", "0 links"]
+    del found[UNASKED]
+    assert len(wide.missed(found, 20)) == 1
+    wide.publish(found, 2_000, 20)
+    assert "## 20 links a page" in (tmp_path / "wide.md").read_text()
+
+
+def test_a_short_round_over_tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mongodb_uri: str) -> None:
+    monkeypatch.setattr(wide, "HOME", tmp_path)
+    with wide.made(20, 20, mongodb_uri) as bench:
+        found = {who: bench.round(who) for who in (LOOP, SHOAL)}
+        asked = wide.counts(bench.port)
+    assert {who: one.connections for who, one in found.items()} == {LOOP: 1.0, SHOAL: 1.0}, "kept while it is of use"
+    assert (asked["pages"], asked["robots"]) == (2 * 20 * PAGES, 20)
+    assert all(one.cpu_ms > 0 for one in found.values())
