@@ -218,7 +218,9 @@ def test_an_errback_is_a_callback_like_others(ended: dict[str, Ended]) -> None:
 
 
 def test_robots_txt_holds_no_lease_and_the_page_waits_its_turn(ended: dict[str, Ended]) -> None:
-    assert ended["robots_allowed"].count("frontier/leased") == 1
+    """In the queue: the page goes back once, when the file is known."""
+    assert ended["robots_allowed"].count("frontier/leased") == 2
+    assert ended["robots_allowed"].count("frontier/given_back") == 1
     assert ended["robots_allowed"].count("robotstxt/response_count") == 1
     assert ended["robots_allowed"].count("item_scraped_count") == 1
     assert ended["robots_forbidden"].count("robotstxt/forbidden") == 1
