@@ -40,6 +40,9 @@ SEEDS_BAD: Final = "frontier/seeds_bad"
 STANDSTILLS: Final = "frontier/standstills"  # times that a callback held up the event loop beyond measure
 REDIS_ERRORS: Final = "frontier/redis_errors"
 
+# extraction
+FEEDS_BROKEN: Final = "extraction/feeds_broken"  # product feeds that were read up to a mistake in them
+
 # cookies of shared sessions
 COOKIES_SET: Final = "cookies/set"
 COOKIES_REFUSED: Final = "cookies/refused"  # too long, or no room in their jar

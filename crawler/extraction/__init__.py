@@ -5,14 +5,16 @@
     found = links(document, url, rules)             # Links(product, pagination, listing)
     lacking = missing_required(document, item, rules)
     page = extract_page(document, url)              # PageItem, any page
+    if is_feed(text, rules): feed = Feed(document, rules)   # ProductItems, one by one
 
 `rules` are a domain's, from `crawler.policy.domains.load_rules(path).for_url(url)`.
 """
 
 from crawler.extraction.document import Document
+from crawler.extraction.feeds import Feed, is_feed
 from crawler.extraction.links import Links, links
 from crawler.extraction.page import extract_page
 from crawler.extraction.product import extract_product
 from crawler.extraction.rules import missing_required
 
-__all__ = ["Document", "Links", "extract_page", "extract_product", "links", "missing_required"]
+__all__ = ["Document", "Feed", "Links", "extract_page", "extract_product", "is_feed", "links", "missing_required"]

@@ -41,20 +41,12 @@ def _read(document: Document, rule: FieldRule, name: str) -> str | None:
         return rule.value
     if rule.json is not None:
         found = (state.lookup(each, rule.json) for each in document.states)
-        return next((text for value in found if value and (text := _part(rule, value))), None)
-    for node in document.tree.css(rule.css)[:100]:
+        return next((text for value in found if value and (text := rule.part(value))), None)
+    for node in document.tree.css(rule.css)[:100] if rule.css else ():
         if rule.attribute is not None:
             text = node.attributes.get(rule.attribute) or ""
         else:
             text = price_text(node) if name == "price" else text_of(node)
-        if (text := _part(rule, text)).strip():
+        if (text := rule.part(text)).strip():
             return text
     return None
-
-
-def _part(rule: FieldRule, text: str) -> str:
-    """What the rule's pattern finds in *text*, if it has one."""
-    if rule.pattern is None:
-        return text
-    match = rule.pattern.search(text)
-    return (match[1 if match.re.groups else 0] or "") if match else ""

@@ -12,6 +12,7 @@ from typing import Any
 from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
 _ATTRIBUTE = re.compile(r"(.*)::(?:(text)|attr\(([\w:-]+)\))$", re.DOTALL)
+_ELEMENT = re.compile(r"(?:[\w.-]+(?::[\w.-]+)?/)*@?[\w.-]+(?::[\w.-]+)?")
 _EMPTY = LexborHTMLParser("")
 
 
@@ -35,14 +36,22 @@ class Element:
 @dataclass(frozen=True, slots=True)
 class FieldRule:
     """Where a field stands: the text or *attribute* of the first element that *css* selects and that has one,
-    cut down to what *pattern* finds (its first group, if it has one); the value at the path *json* of a page's state;
-    or a fixed *value*."""
+    cut down to what *pattern* finds (its first group, if it has one); the value at the path *json* of a page's
+    state, or in the element *xml* of a feed's item; or a fixed *value*."""
 
     css: str = ""
     attribute: str | None = None
     pattern: re.Pattern[str] | None = None
     value: str | None = None
     json: str | None = None
+    xml: str | None = None
+
+    def part(self, text: str) -> str:
+        """What `pattern` finds in *text*, if there is one."""
+        if self.pattern is None:
+            return text
+        match = self.pattern.search(text)
+        return (match[1 if match.re.groups else 0] or "") if match else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,18 +151,28 @@ def links(raw: Any) -> tuple[LinkRule, ...]:
 def _field(raw: Any) -> FieldRule:
     if isinstance(raw, str):
         return _located(raw)
-    table = _only(raw, "css", "pattern", "value", "json")
+    table = _only(raw, "css", "pattern", "value", "json", "xml")
     if "value" in table:
         if len(table) > 1 or not isinstance(table["value"], str):
             raise BadValueError(raw, '{ value = "text" } alone')
         return FieldRule(value=table["value"])
     pattern = _pattern(table["pattern"]) if "pattern" in table else None
+    if len(table.keys() & {"css", "json", "xml"}) > 1:
+        raise BadValueError(raw, "one of css, json and xml")
     if "json" in table:
-        if "css" in table:
-            raise BadValueError(raw, "either css or json")
         return FieldRule(pattern=pattern, json=_path(table["json"]))
+    if "xml" in table:
+        return FieldRule(pattern=pattern, xml=_element(table["xml"]))
     rule = _located(table.get("css"))
     return FieldRule(rule.css, rule.attribute, pattern)
+
+
+def _element(raw: Any) -> str:
+    if not isinstance(raw, str) or not _ELEMENT.fullmatch(raw):
+        raise BadValueError(
+            raw, 'the name of an element in a feed\'s item, such as "g:price", "g:shipping/g:price" or "link/@href"'
+        )
+    return raw
 
 
 def _path(raw: Any) -> str:
@@ -190,7 +209,7 @@ def _pattern(raw: Any) -> re.Pattern[str]:
 
 
 def _only(raw: Any, *keys: str) -> dict[str, Any]:
-    if not isinstance(raw, dict) or not raw or set(raw) - set(keys) or not raw.keys() & {"css", "value", "json"}:
+    if not isinstance(raw, dict) or not raw or set(raw) - set(keys) or not raw.keys() & {"css", "value", "json", "xml"}:
         raise BadValueError(raw, f"a string, or a table with {', '.join(keys)}")
     return raw
 

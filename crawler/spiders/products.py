@@ -9,11 +9,12 @@ from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.http import Response, TextResponse
 
-from crawler.extraction import Document, Links, extract_product, links
+from crawler.extraction import Document, Feed, Links, extract_product, is_feed, links
 from crawler.items import ProductItem
 from crawler.policy.domains import DomainRules, Rules, load_rules
 from crawler.spiders.base import FrontierSpider
 from crawler.spiders.reading import Reading
+from crawler.stats import FEEDS_BROKEN
 
 
 class ProductsSpider(FrontierSpider):
@@ -38,14 +39,26 @@ class ProductsSpider(FrontierSpider):
         if not isinstance(response, TextResponse):
             self.logger.info("Not a text page, nothing to extract: %s", response)
             return
+        if is_feed(response.text, self.rules.for_url(response.url)):
+            yield from self._feed(response)
+            return
         product, found = self.read(response)
         if product is not None:
             yield product
         for url in found:
             yield Request(url)
 
-    def reading(self, response: TextResponse) -> Reading:
-        """A product and links."""
+    def _feed(self, response: TextResponse) -> Iterator[ProductItem]:
+        feed = Feed(Document(response.text, response.url), self.rules.for_url(response.url))
+        yield from feed
+        if feed.broken:
+            self.crawler.stats.inc_value(FEEDS_BROKEN)
+            self.logger.warning("The feed %s was read up to where it is broken: %s", response.url, feed.broken)
+
+    def reading(self, response: TextResponse) -> Reading | None:
+        """A product and links; a feed is read where it arrives, product by product."""
+        if is_feed(response.text, self.rules.for_url(response.url)):
+            return None
         return Reading(read, Document(response.text, response.url), (self.rules.for_url(response.url), self.follows))
 
 
