@@ -522,10 +522,10 @@ class Model:
         return True
 
     def put_off(self, number: int, token: int, *, delay_ms: int) -> bool:
+        self.tick()  # a stale handle, too: others may stand beside it
         held = self._valid(number, token)
         if held is None or number not in self.urls:
             return False
-        self.tick()
         self._release_unreported(held)
         self._uncharge(number, held)
         self._move(number, "delayed", self.now + delay_ms)
