@@ -312,7 +312,8 @@ class Frontier:
         return await self.shards.on_handles("renew", handles, "room" if for_room else _flag(suspended))
 
     async def put_off(self, handles: Sequence[Handle], *, delay_ms: int) -> list[bool]:
-        """Return leases of pages whose requests find no room, uncharged: queued after *delay_ms*, or by `recall`."""
+        """Return leases of pages whose requests find no room, uncharged: queued after *delay_ms*, after twice as long
+        each further time (up to 15 minutes), or by `recall`."""
         return await self.shards.on_handles("put_off", handles, str(max(0, delay_ms)), most=FEW)
 
     async def recall(self) -> int:

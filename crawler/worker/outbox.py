@@ -260,7 +260,7 @@ class Outbox:
         """Give back the pages that have waited for longer than a lease."""
         for ending in self._waiting.give_up(everything=self._closing):
             if isinstance(ending, Nack):  # it is tried again anyway
-                self._endings.append(replace(ending, delay_ms=max(ending.delay_ms, self._room.delay_ms)))
+                self._endings.append(replace(ending, delay_ms=max(ending.delay_ms, self._frontier.config.lease_ms)))
             elif isinstance(ending, Move):
                 self._endings.append(ending)
             else:
@@ -271,7 +271,7 @@ class Outbox:
             self._waiting.forget([self._abandoned.popleft() for _ in range(len(self._abandoned))])
 
     async def _send_put_off(self, batch: Sequence[Handle]) -> None:
-        answers = await self._frontier.put_off(batch, delay_ms=self._room.delay_ms)
+        answers = await self._frontier.put_off(batch, delay_ms=self._frontier.config.lease_ms)
         self._stats.inc_value(names.PUT_OFF, sum(answers))
         self._ending_sender.count_stale(answers)
 

@@ -8,7 +8,8 @@
 -- ARGV[5]  the generation that was current when that was seen
 -- ARGV[6]  the spider's arguments (opaque)
 -- T:current HASH spider -> generation; T:arguments HASH spider -> what ARGV[6] was; T:joined HASH worker -> spider.
--- Result: generation, 1 when it was opened now (or would be, for ''), the arguments of the crawl; other ones than ARGV[6]: not joined.
+-- Result: generation, 1 when it was opened now (or would be, for ''), the arguments of the crawl; other ones than
+-- ARGV[6]: not joined.
 -- O(workers).
 -- include: clock damage state
 local spider, worker, running = ARGV[1], ARGV[2], false

@@ -66,6 +66,7 @@ class Url:
     status: int = 0  # of its last answer
     letter_at: float = 0
     reason: str = ""  # of its letter
+    put_off: int = 0  # how often its requests found no room
 
     @property
     def lane(self) -> str:
@@ -451,6 +452,7 @@ class Model:
         self._release_unreported(held)
         url = self.urls[number]
         self._remove(number, "done")
+        url.put_off = 0
         self.gone[number] = (self.now, url)
         if len(self.gone) > self.config.gone_limit:
             del self.gone[min(self.gone, key=lambda one: (self.gone[one][0], str(one)))]
@@ -497,7 +499,7 @@ class Model:
 
     def _bury(self, number: int, reason: str = "") -> None:
         self._move(number, "dead", 0)
-        self.urls[number].letter_at, self.urls[number].reason = self.now, reason
+        self.urls[number].letter_at, self.urls[number].reason, self.urls[number].put_off = self.now, reason, 0
         letters = sorted((url.letter_at, str(key)) for key, url in self.urls.items() if url.state == "dead")
         if len(letters) > self.config.dead_limit:
             self.drop(int(letters[0][1]))
@@ -528,7 +530,9 @@ class Model:
             return False
         self._release_unreported(held)
         self._uncharge(number, held)
-        self._move(number, "delayed", self.now + delay_ms)
+        url = self.urls[number]
+        self._move(number, "delayed", self.now + min(delay_ms * 2**url.put_off, 900_000))
+        url.put_off += 1
         self.roomless.add(number)
         return True
 

@@ -119,6 +119,29 @@ async def test_a_page_that_was_not_answered_yet_still_counts_as_delivered(redis_
     assert [lease.deliveries for lease in await world.lease()] == [1]
 
 
+async def test_a_page_that_is_put_off_again_waits_twice_as_long_whoever_has_it(redis_client: Any) -> None:
+    """Until it is tried again for another reason, or at once because there is room."""
+    world = await timed(redis_client, lease_ms=60_000)
+    await world.frontier.push([message(1)])
+    waits = []
+    for reason in ("", "", "", "retry", ""):
+        [lease] = await world.lease()
+        if reason:
+            await world.frontier.nack(lease.id, lease.token, delay_ms=1, reason=reason)
+            await world.pass_ms(1)
+            [lease] = await world.lease()
+        await world.frontier.put_off(handles([lease]), delay_ms=60_000)
+        batch = await world.frontier.lease(["s"], 1, worker="another")
+        waits.append(batch.next_due_ms)
+        await world.pass_ms(batch.next_due_ms or 0)
+    assert waits == [60_000, 120_000, 240_000, 60_000, 120_000]
+    for _ in range(9):
+        await world.frontier.put_off(handles(await world.lease()), delay_ms=60_000)
+        await world.frontier.recall()
+    await world.frontier.put_off(handles(await world.lease()), delay_ms=60_000)
+    assert (await world.frontier.lease(["s"], 1, worker="another")).next_due_ms == 900_000
+
+
 async def test_what_is_put_off_comes_at_its_time_or_as_soon_as_there_is_room(redis_client: Any) -> None:
     world = await timed(redis_client)
     await world.frontier.push([message(number, f"{number}.example") for number in range(40)])
@@ -135,7 +158,7 @@ async def test_what_is_put_off_comes_at_its_time_or_as_soon_as_there_is_room(red
     again = await world.lease(1)
     assert [lease.deliveries for lease in again] == [0]
     await world.frontier.put_off(handles(again), delay_ms=60_000)
-    await world.pass_ms(59_000)
+    await world.pass_ms(119_000)
     assert await world.frontier.inspection.put_off() == 1
     await world.pass_ms(2_000)
     await world.lease(1)

@@ -9,8 +9,7 @@ import pytest
 
 from crawler.frontier.config import FrontierConfig
 from crawler.worker.pauses import Pauses
-from crawler.worker.room import LONGEST_MS, Room
-from tests.unit.frontier.fakes import Clock
+from crawler.worker.room import Room
 
 
 class Desk:
@@ -22,8 +21,8 @@ class Desk:
         frontier: Any = SimpleNamespace(
             config=FrontierConfig(lease_ms=1_000), gauge=SimpleNamespace(used=self._used), recall=self._recall
         )
-        self.clock, self.pauses = Clock(), Pauses()
-        self.room = Room(frontier, self.pauses, self.clock)
+        self.pauses = Pauses()
+        self.room = Room(frontier, self.pauses)
 
     async def _used(self) -> float:
         return self.used
@@ -54,16 +53,6 @@ async def test_what_was_put_off_is_recalled_once_each_time_that_there_is_room_ag
         await desk.room.look(refused=False)
         recalled.append(desk.recalled)
     assert recalled == [1, 1, 1, 1, 2, 2, 2, 3]
-
-
-def test_pages_are_put_off_for_as_long_as_there_has_been_no_room() -> None:
-    desk = Desk()
-    desk.room.refused()
-    delays = []
-    for seconds in (0, 3, 30, 10_000):
-        desk.clock.now += seconds
-        delays.append(desk.room.delay_ms)
-    assert delays == [1_000, 3_000, 33_000, LONGEST_MS]
 
 
 def test_each_owner_clears_its_own_reason(caplog: pytest.LogCaptureFixture) -> None:
