@@ -71,27 +71,32 @@ class Document:
     @cached_property
     def tree(self) -> LexborHTMLParser:
         """The page's elements; of scripts and styles only the elements themselves."""
-        tamed = tame.short(self._calm)
-        return LexborHTMLParser(tamed, options=LexborDocumentOptions.WO_EVENTS)  # <option>s look at all others
+        return LexborHTMLParser(self._calm, options=LexborDocumentOptions.WO_EVENTS)  # <option>s look at all others
 
     @property
     def has_tree(self) -> bool:
         """Whether somebody has asked for the tree already."""
         return "tree" in self.__dict__
 
-    @cached_property
+    @property
     def tamed(self) -> str:
         """The whole source as a parser may see it."""
-        return tame.tamed(self.html)
-
-    @cached_property
-    def _calm(self) -> str:
-        return tame.calm(self.markup)
+        whole = _encoded(self.html)
+        calm = tame.tamed(whole)
+        return self.html if calm is whole else calm.decode(errors="ignore")
 
     @property
     def is_doubtful(self) -> bool:
         """Whether the page had to be tamed before it could be parsed (see tame.py): it may know other tricks."""
-        return self._calm is not self.markup
+        return self._calm is not self._bytes
+
+    @cached_property
+    def _calm(self) -> bytes:
+        return tame.tamed(self._bytes)
+
+    @cached_property
+    def _bytes(self) -> bytes:
+        return _encoded(self.markup)
 
     @cached_property
     def head(self) -> str:
@@ -196,6 +201,10 @@ def visible_texts(nodes: Iterable[LexborNode]) -> Iterator[tuple[str, LexborNode
             text = node.text_lexbor().strip()
             if text:
                 yield text, parent
+
+
+def _encoded(html: str) -> bytes:
+    return html.encode(errors="ignore")  # half of a surrogate pair is no letter
 
 
 def join(base: str, href: str) -> str | None:

@@ -1,54 +1,76 @@
 """The source of a page as a parser may see it: nothing in it takes time or memory out of proportion to its size.
 
-HTML says what a parser does with unclosed and misplaced tags, and three of these rules can be turned against it: an
+HTML says what a parser does with unclosed and misplaced tags, and some of these rules can be turned against it: an
 open formatting element (<b>, <font>) is opened again in each block after it, 44 KB so become 5 GB; looking for the
-element that a tag closes takes as long as the tree is deep; an attribute is compared with all others of its tag. The
-checks are linear in the page and cost little on an ordinary one. A page that they change lost only what is abuse.
+element that a tag closes takes as long as the tree is deep; an attribute is compared with all others of its tag, and
+a name that no standard knows with all such names of the page. A page that is changed here lost only what is abuse.
+
+A page of fewer tags and bytes than can hurt costs one count. Of any other, one expression looks for unclosed elements.
+Names and attributes are looked at in samples, since to read all of them takes as long as the parser: who hurts with
+them needs a good part of the page for it, so that samples at a distance of EVERY bytes, from a random first one on, meet
+it. Then the page is read as a whole.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
+from random import randrange
 from typing import Final
 
-SMALL: Final = 100_000  # characters; with FEW_TAGS a page is too small to do harm by tags
+SMALL: Final = 100_000  # bytes; with FEW_TAGS a page is too small to do harm by tags
 FEW_TAGS: Final = 1_500
-TAGS_UNCHECKED: Final = 10_000  # a page with fewer tags cannot nest deep enough to matter
-MAX_DEPTH: Final = 2_000  # of nested elements; browsers stop at 512
+TAGS_UNCHECKED: Final = 20_000  # a page with fewer tags cannot nest deep enough to matter
+MAX_DEPTH: Final = 1_000  # of nested elements; browsers stop at 512
 MAX_REOPENED: Final = 400_000  # unclosed formatting elements times tags: how many elements that may become
 # Each end tag takes such an element some levels deeper, at the cost of the depth: how many, and how many for all.
 MAX_SUNK: Final = 120_000_000  # unclosed formatting elements times square of the depth
 MAX_STEPS: Final = 2_500_000  # end tags times depth
-MAX_ATTRIBUTES: Final = 500  # of one tag
+MAX_NESTED: Final = 250_000_000  # elements that may nest times other tags: steps of who looks for an open one
+MAX_NESTING: Final = 20_000  # elements: whoever reads the tree takes their depth, too
 MAX_ROOTS: Final = 20  # <html> and <body>: each gives its attributes to the first one
-SAMPLES: Final = 32  # places of a page where its attributes are looked at
-EACH: Final = 12  # names at most
-MAX_NAMES: Final = 150  # that are found there; a page has some dozens of them in all
-FEW_ATTRIBUTES: Final = 4  # of one tag, where names of attributes are many
-LONG: Final = 8_000  # characters without the end of a tag
+MAX_ATTRIBUTES: Final = 500  # of one tag, where one has more than RUN
+RUN: Final = 700  # attributes in a row; harmless in every tag of a page
+MAX_NAMES: Final = 20_000  # of elements and attributes
+EVERY: Final = 40_000  # bytes from one sample to the next; a shorter page has no room for that many attributes
+SAMPLE: Final = 1_000  # bytes
+NAMES_SAMPLED: Final = 25  # different ones in a sample, of all samples together; real pages have up to half of it
 
 _NAMES: Final = (
     r"[bBiIuUsS]|[eE][mM]|[tT][tT]|[bB](?:[iI][gG]|[oO][dD][yY])|[hH][tT][mM][lL]|[cC][oO][dD][eE]|[fF][oO][nN][tT]|[nN][oO][bB][rR]"
     r"|[sS][mM][aA][lL][lL]|[sS][tT][rR](?:[iI][kK][eE]|[oO][nN][gG])"
 )
+_FIRST: Final = "(?=[bBiIuUsSeEtThHcCfFnN])"  # letters of these names: spares most tags the names
 # A tag that ends for certain at its first ">", whatever the parser takes its quotes for.
 _PLAIN: Final = r"[^<>\"'=]*+(?:=(?:\"[^\"<>=]*+\"|'[^'<>=]*+'|[^\s<>\"'=])[^<>\"'=]*+)*+>"
 # With nothing in it but text, elements without content, and others that hold nothing but text.
 _INSIDE: Final = rf"(?:<(?:(?:br|img|wbr|input){_PLAIN}|([a-zA-Z][^\s/>]*+)(?=[\s/>]){_PLAIN}[^<]*+</\2\s*+>)[^<]*+)"
 _CLOSED: Final = rf"{_PLAIN}[^<]*+{_INSIDE}{{0,5}}+</\1\s*+>"
-_STRAY = re.compile(rf"<({_NAMES})(?=[\s/>])(?!{_CLOSED})")
-_END = re.compile(rf"</(?:{_NAMES})(?=[\s/>])")
-_PAIR = re.compile(rf"<({_NAMES})(?=[\s/>]){_CLOSED}")
-_ROOT = re.compile(r"<(body|html)(?=[\s/>])", re.IGNORECASE)
 _VALUE: Final = r"(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>]*+))?+"
 _ATTRIBUTE: Final = rf"(?:[\s/]*+[^\s/>][^\s/>=]*+{_VALUE})"
-_NAME = re.compile(rf"[\s/]*+([^\s/>][^\s/>=]*+){_VALUE}")
-_OVERLOADED = re.compile(rf"(<[a-zA-Z][^\s/>]*+{_ATTRIBUTE}{{0,{MAX_ATTRIBUTES}}}+){_ATTRIBUTE}*+")
-_SURPLUS = re.compile(rf"<[a-zA-Z][^\s/>]*+{_ATTRIBUTE}{{0,{MAX_ATTRIBUTES}}}+({_ATTRIBUTE})?+")
-_SPARE = re.compile(rf"(<[a-zA-Z][^\s/>]*+{_ATTRIBUTE}{{0,{FEW_ATTRIBUTES}}}+){_ATTRIBUTE}*+")
 
-_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z\d-]{0,30})")
+
+def _compiled(pattern: str, flags: re.RegexFlag = re.NOFLAG) -> re.Pattern[bytes]:
+    return re.compile(pattern.encode(), flags)
+
+
+_STRAY = _compiled(rf"<{_FIRST}({_NAMES})(?=[\s/>])(?!{_CLOSED})")
+_END = _compiled(rf"</(?:{_NAMES})(?=[\s/>])")
+_PAIR = _compiled(rf"<{_FIRST}({_NAMES})(?=[\s/>]){_CLOSED}")
+_ROOT = _compiled(r"<(body|html)(?=[\s/>])", re.IGNORECASE)
+_SURPLUS = _compiled(rf"{_ATTRIBUTE}++")
+_START = _compiled(rf"<([a-zA-Z][^\s/>]*+)({_ATTRIBUTE}*+)")
+_NAME = _compiled(rf"[\s/]*+([^\s/>][^\s/>=]*+){_VALUE}")
+_RUN = _compiled(rf"{_ATTRIBUTE}{{{RUN}}}")
+_RAW: Final = "script|style|textarea|title|xmp|iframe|noembed|noframes"  # elements of text, whatever it looks like
+# All up to a comment, such an element, or a tag with too many attributes.
+_ORDINARY = _compiled(
+    rf"(?:[^<]*+<(?!!--|(?:{_RAW})[\s/>])(?:[^a-zA-Z]|[a-zA-Z][^\s/>]*+{_ATTRIBUTE}{{0,{MAX_ATTRIBUTES}}}+(?!{_ATTRIBUTE})))*+[^<]*+",
+    re.IGNORECASE,
+)
+_SPECIAL_TAG = _compiled(rf"<(?:(!--)|({_RAW})(?=[\s/>])|[a-zA-Z][^\s/>]*+){_ATTRIBUTE}{{0,{MAX_ATTRIBUTES}}}+", re.IGNORECASE)
+
+_TAG = _compiled(r"<(/?)([a-zA-Z][a-zA-Z\d-]{0,30})")
 # Elements without content, those that the next one of their kind closes, and <form>, of which one is open at a time.
 _NOT_NESTING: Final = frozenset(
     (
@@ -57,8 +79,9 @@ _NOT_NESTING: Final = frozenset(
         "wbr",
     )
 )  # fmt: skip
+_CONTAINER = _compiled(rf"<(?!(?:{'|'.join(sorted(_NOT_NESTING))})[\s/>])[a-zA-Z]")
 # Start tags of elements that nest, but for those that the very next tag closes: a tree has no more levels than these.
-_NESTING = re.compile(rf"<(?!(?:{'|'.join(sorted(_NOT_NESTING))})[\s/>])([a-zA-Z][^\s/>]*+)(?!{_CLOSED})")
+_NESTING = _compiled(rf"<(?!(?:{'|'.join(sorted(_NOT_NESTING))})[\s/>])([a-zA-Z][^\s/>]*+)(?!{_CLOSED})")
 # Nothing inside these sees what is open outside, and their own end closes all of it; so it is for raw text, too.
 _WALLS: Final = frozenset(
     (
@@ -77,89 +100,146 @@ _BLOCKS: Final = frozenset(
 _SPECIAL: Final = _BLOCKS | _WALLS | {"noscript"}
 
 
-def tamed(html: str) -> str:
-    """*html* itself, nearly always."""
-    return short(calm(html))
+def tamed(page: bytes) -> bytes:
+    """*page*, in UTF-8: itself, nearly always."""
+    if len(page) <= SMALL and page.count(b"<") < FEW_TAGS:
+        return page if len(page) < EVERY else _few_attributes(page, _places(page))
+    page = _few_open(page)
+    places = _places(page)
+    page = _few_attributes(page, places)
+    names, tags = _seen(page, places)
+    if tags * EVERY > TAGS_UNCHECKED * SAMPLE and _may_be_deep(page):
+        page = _not_too_deep(page)
+    return _few_names(page) if names > NAMES_SAMPLED * (len(places) + 1) else page
 
 
-def calm(html: str) -> str:
-    """Without what a parser opens again and again, sinks into, or has to compare with all that it has seen."""
-    tags = html.count("<")
-    if tags >= FEW_TAGS or len(html) > SMALL:
-        html = _few_open(html, tags)
-    if tags >= TAGS_UNCHECKED:
-        if len(_NESTING.findall(html)) > TAGS_UNCHECKED // 2:
-            html = _not_too_deep(html)
-        if any(_SURPLUS.findall(html)):
-            html = _OVERLOADED.sub(r"\1", html)
-    if len(html) > SMALL and _has_many_names(html):
-        html = _SPARE.sub(r"\1", html)
-    return html
+def _places(page: bytes) -> range:
+    return range(randrange(EVERY), len(page), EVERY)  # noqa: S311 - nobody is to know them, nothing more
 
 
-def _few_open(html: str, tags: int) -> str:
+def _few_open(page: bytes) -> bytes:
     """Without unclosed formatting elements, and further <html> and <body>, where there are enough of them to hurt."""
-    strays = len(_STRAY.findall(html))
-    if strays > MAX_ROOTS and len(roots := list(_ROOT.finditer(html))) > MAX_ROOTS:
-        first = roots[MAX_ROOTS].start()
-        html = html[:first] + _ROOT.sub("<wbr", html[first:])
+    found = Counter(name.lower() for name, *_ in _STRAY.findall(page))
+    roots = found[b"html"] + found[b"body"]
+    strays = found.total() - roots
+    if roots > MAX_ROOTS:
+        first = list(_ROOT.finditer(page))[MAX_ROOTS].start()
+        page = page[:first] + _ROOT.sub(b"<wbr", page[first:])
+    if not strays:
+        return page
+    tags = page.count(b"<")
     depth = tags if tags < TAGS_UNCHECKED else 2 * MAX_DEPTH
-    sunk = strays * depth**2 > MAX_SUNK and _has_stray_ends(html, MAX_STEPS // depth)
-    return _STRAY.sub("<wbr", html) if sunk or strays * tags > MAX_REOPENED else html
+    sunk = strays * depth**2 > MAX_SUNK and _has_stray_ends(page, MAX_STEPS // depth)
+    return _STRAY.sub(b"<wbr", page) if sunk or strays * tags > MAX_REOPENED else page
 
 
-def _has_stray_ends(html: str, most: int) -> bool:
+def _has_stray_ends(page: bytes, most: int) -> bool:
     """Whether more than *most* end tags of formatting elements are not those of a start tag right before."""
-    ends = len(_END.findall(html))
-    return ends > most and ends - len(_PAIR.findall(html)) > most
+    ends = len(_END.findall(page))
+    return ends > most and ends - len(_PAIR.findall(page)) > most
 
 
-def _has_many_names(html: str) -> bool:
-    """Whether hardly two tags have attributes of the same names: the parser looks for each among all it has seen."""
-    names: set[str] = set()
-    step = len(html) // SAMPLES
-    for place in range(step, len(html), step):
-        start = html.rfind("<", place - LONG, place)
-        if start < 0 or html.find(">", start, place) >= 0:
-            continue  # a place outside of tags
-        if tag := _TAG.match(html, start):
-            end = html.find(">", place, place + LONG)
-            found = _NAME.findall(html, tag.end(), min(end if end >= 0 else len(html), start + LONG // 8))
-            names.update(found[:EACH])  # not all: `i<n` in a script looks like a tag, too
-    return len(names) > MAX_NAMES
-
-
-def short(html: str) -> str:
-    """Without the attributes above MAX_ATTRIBUTES of a tag that is LONG.
-
-    Looks backwards from the end of each piece: a piece without the end of a tag is part of a script, nearly always.
-    What looks like a tag in there (`i<n`) is cut with the others; nobody reads it.
-    """
-    pieces: list[str] = []
-    taken = done = 0
-    for end in range(LONG, len(html) + LONG, LONG):
-        if end - LONG < done or html.rfind(">", end - LONG, end) >= 0:
+def _has_long_row(page: bytes, places: range) -> bool:
+    """Whether one of *places* lies in a long row of attributes, so it seems, and in no script or style."""
+    done = 0
+    for place in places:
+        if place < done:
             continue
-        start, done = max(html.rfind("<", done, end - LONG), done), html.find(">", end)
-        done = done if done >= 0 else len(html)
-        if _TAG.search(html, start, done) and any(_SURPLUS.findall(html, start, done)):
-            pieces += html[taken:start], _OVERLOADED.sub(r"\1", html[start:done])
-            taken = done
-    return "".join((*pieces, html[taken:])) if pieces else html
+        start = page.rfind(b"<", 0, place)
+        if page.startswith((b"<script", b"<style"), start):
+            done = page.find(b"</script" if page[start + 2 : start + 3] == b"c" else b"</style", place)
+        elif _RUN.match(page, place):
+            done = max(_end_of_raw(page, place, b"script"), _end_of_raw(page, place, b"style"))
+        if done < 0:
+            return True
+    return False
 
 
-def _not_too_deep(html: str) -> str:
-    """*html* up to where its elements nest too deep."""
+def _end_of_raw(page: bytes, place: int, name: bytes) -> int:
+    """Where the element of that *name* ends that *place* seems to lie in; -1 where it lies in none."""
+    end = page.find(b"</" + name, place)
+    start = page.rfind(b"<" + name, 0, place)
+    if end < 0 or start < 0 or page.find(b"<" + name, place, end) >= 0:
+        return -1
+    return end if page.find(b"</" + name, start, place) < 0 else -1
+
+
+def _few_attributes(page: bytes, places: range) -> bytes:
+    """Without the attributes above MAX_ATTRIBUTES of a tag: reads all of the page as a parser does, where need be."""
+    if not _has_long_row(page, places):
+        return page
+    pieces: list[bytes] = []
+    taken = place = 0
+    while (place := _ORDINARY.match(page, place).end()) < len(page):  # type: ignore[union-attr]  # it matches nothing, too
+        tag = _SPECIAL_TAG.match(page, place)
+        if tag is None:
+            place += 1
+            continue
+        place = tag.end()
+        if tag[1]:
+            place = _behind(page, b"-->", tag.end(1) - 2)
+            continue
+        if surplus := _SURPLUS.match(page, place):
+            pieces.append(page[taken:place])
+            taken = place = surplus.end()
+        if tag[2]:
+            place = _behind(page, b"</" + tag[2], place)
+    return b"".join((*pieces, page[taken:])) if pieces else page
+
+
+def _behind(page: bytes, mark: bytes, place: int) -> int:
+    found = page.find(mark, place)
+    return found + len(mark) if found >= 0 else len(page)
+
+
+def _seen(page: bytes, places: range) -> tuple[int, int]:
+    """How many different names of elements and attributes, and how many tags, samples have."""
+    names: set[bytes] = set()
+    for place in places:
+        names.update(_names(page, place, place + SAMPLE))
+    return len(names), sum(page.count(b"<", place, place + SAMPLE) for place in places)
+
+
+def _names(page: bytes, start: int, end: int) -> set[bytes]:
+    """Of elements and attributes, of what looks like tags there."""
+    names: set[bytes] = set()
+    for name, attributes in _START.findall(page, start, end):
+        names.add(name)
+        names.update(_NAME.findall(attributes))
+    return names
+
+
+def _few_names(page: bytes) -> bytes:
+    """*page* up to where it has too many names."""
+    names: set[bytes] = set()
+    for start in range(0, len(page), EVERY):
+        names |= _names(page, start, start + EVERY)
+        if len(names) > MAX_NAMES:
+            return page[:start]
+    return page
+
+
+def _may_be_deep(page: bytes) -> bool:
+    tags = page.count(b"<")
+    for pattern in (_CONTAINER, _NESTING):  # the first takes a tenth of the other's time
+        nesting = len(pattern.findall(page))
+        if nesting <= MAX_NESTING and nesting * (tags - nesting) <= MAX_NESTED:
+            return False
+    return True
+
+
+def _not_too_deep(page: bytes) -> bytes:
+    """*page* up to where its elements nest too deep."""
     nesting = _Nesting()
-    for tag in _TAG.finditer(html):
-        name = tag[2].lower()
+    for tag in _TAG.finditer(page):
+        name = tag[2].lower().decode()
         if name in _NOT_NESTING:
             continue
         if tag[1]:
             nesting.close(name)
         elif nesting.open(name) > MAX_DEPTH:
-            return html[: tag.start()]
-    return html
+            return page[: tag.start()]
+    return page
 
 
 class _Nesting:
