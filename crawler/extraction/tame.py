@@ -7,8 +7,8 @@ a name that no standard knows with all such names of the page. A page that is ch
 
 A page of fewer tags and bytes than can hurt costs one count. Of any other, one expression looks for unclosed elements.
 Names and attributes are looked at in samples, since to read all of them takes as long as the parser: who hurts with
-them needs a good part of the page for it, so that samples at a distance of EVERY bytes, from a random first one on, meet
-it. Then the page is read as a whole.
+them needs a good part of the page for it, so that samples at a distance of EVERY bytes, from a random first one on,
+meet it. Then the page is read as a whole.
 """
 
 from __future__ import annotations
@@ -26,25 +26,28 @@ MAX_REOPENED: Final = 400_000  # unclosed formatting elements times tags: how ma
 # Each end tag takes such an element some levels deeper, at the cost of the depth: how many, and how many for all.
 MAX_SUNK: Final = 120_000_000  # unclosed formatting elements times square of the depth
 MAX_STEPS: Final = 2_500_000  # end tags times depth
-MAX_NESTED: Final = 250_000_000  # elements that may nest times other tags: steps of who looks for an open one
+MAX_NESTED: Final = 300_000_000  # elements that may nest times other tags: steps of who looks for an open one
 MAX_NESTING: Final = 20_000  # elements: whoever reads the tree takes their depth, too
 MAX_ROOTS: Final = 20  # <html> and <body>: each gives its attributes to the first one
 MAX_ATTRIBUTES: Final = 500  # of one tag, where one has more than RUN
 RUN: Final = 700  # attributes in a row; harmless in every tag of a page
 MAX_NAMES: Final = 20_000  # of elements and attributes
 EVERY: Final = 40_000  # bytes from one sample to the next; a shorter page has no room for that many attributes
-SAMPLE: Final = 1_000  # bytes
-NAMES_SAMPLED: Final = 25  # different ones in a sample, of all samples together; real pages have up to half of it
+SAMPLE: Final = 600  # bytes
+LONG: Final = 4_000  # of a tag; what lies behind is found without its beginning
+NAMES_SAMPLED: Final = 20  # different ones in a sample, of all samples together; real pages have up to half of it
 
+# Formatting elements, <html> and <body>. A look at their first letter spares most tags the rest.
 _NAMES: Final = (
-    r"[bBiIuUsS]|[eE][mM]|[tT][tT]|[bB](?:[iI][gG]|[oO][dD][yY])|[hH][tT][mM][lL]|[cC][oO][dD][eE]|[fF][oO][nN][tT]|[nN][oO][bB][rR]"
-    r"|[sS][mM][aA][lL][lL]|[sS][tT][rR](?:[iI][kK][eE]|[oO][nN][gG])"
+    r"(?=[bBiIuUsSeEtThHcCfFnN])([bBiIuUsS]|[eE][mM]|[tT][tT]|[bB](?:[iI][gG]|[oO][dD][yY])|[hH][tT][mM][lL]|[cC][oO][dD][eE]"
+    r"|[fF][oO][nN][tT]|[nN][oO][bB][rR]|[sS][mM][aA][lL][lL]|[sS][tT][rR](?:[iI][kK][eE]|[oO][nN][gG]))(?=[\s/>])"
 )
-_FIRST: Final = "(?=[bBiIuUsSeEtThHcCfFnN])"  # letters of these names: spares most tags the names
 # A tag that ends for certain at its first ">", whatever the parser takes its quotes for.
 _PLAIN: Final = r"[^<>\"'=]*+(?:=(?:\"[^\"<>=]*+\"|'[^'<>=]*+'|[^\s<>\"'=])[^<>\"'=]*+)*+>"
 # With nothing in it but text, elements without content, and others that hold nothing but text.
-_INSIDE: Final = rf"(?:<(?:(?:br|img|wbr|input){_PLAIN}|([a-zA-Z][^\s/>]*+)(?=[\s/>]){_PLAIN}[^<]*+</\2\s*+>)[^<]*+)"
+_INSIDE: Final = (
+    rf"(?:<(?:(?:br|img|wbr|input){_PLAIN}|(?P<in>[a-zA-Z][^\s/>]*+)(?=[\s/>]){_PLAIN}[^<]*+</(?P=in)\s*+>)[^<]*+)"
+)
 _CLOSED: Final = rf"{_PLAIN}[^<]*+{_INSIDE}{{0,5}}+</\1\s*+>"
 _VALUE: Final = r"(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>]*+))?+"
 _ATTRIBUTE: Final = rf"(?:[\s/]*+[^\s/>][^\s/>=]*+{_VALUE})"
@@ -54,12 +57,13 @@ def _compiled(pattern: str, flags: re.RegexFlag = re.NOFLAG) -> re.Pattern[bytes
     return re.compile(pattern.encode(), flags)
 
 
-_STRAY = _compiled(rf"<{_FIRST}({_NAMES})(?=[\s/>])(?!{_CLOSED})")
-_END = _compiled(rf"</(?:{_NAMES})(?=[\s/>])")
-_PAIR = _compiled(rf"<{_FIRST}({_NAMES})(?=[\s/>]){_CLOSED}")
+_STRAY = _compiled(rf"<{_NAMES}(?!{_CLOSED})")
+_END = _compiled(rf"</{_NAMES}")
+_PAIR = _compiled(rf"<{_NAMES}{_CLOSED}")
 _ROOT = _compiled(r"<(body|html)(?=[\s/>])", re.IGNORECASE)
 _SURPLUS = _compiled(rf"{_ATTRIBUTE}++")
 _START = _compiled(rf"<([a-zA-Z][^\s/>]*+)({_ATTRIBUTE}*+)")
+_HEAD = _compiled(rf"<[a-zA-Z][^\s/>]*+({_ATTRIBUTE}{{0,100}}+)")
 _NAME = _compiled(rf"[\s/]*+([^\s/>][^\s/>=]*+){_VALUE}")
 _RUN = _compiled(rf"{_ATTRIBUTE}{{{RUN}}}")
 _RAW: Final = "script|style|textarea|title|xmp|iframe|noembed|noframes"  # elements of text, whatever it looks like
@@ -68,7 +72,9 @@ _ORDINARY = _compiled(
     rf"(?:[^<]*+<(?!!--|(?:{_RAW})[\s/>])(?:[^a-zA-Z]|[a-zA-Z][^\s/>]*+{_ATTRIBUTE}{{0,{MAX_ATTRIBUTES}}}+(?!{_ATTRIBUTE})))*+[^<]*+",
     re.IGNORECASE,
 )
-_SPECIAL_TAG = _compiled(rf"<(?:(!--)|({_RAW})(?=[\s/>])|[a-zA-Z][^\s/>]*+){_ATTRIBUTE}{{0,{MAX_ATTRIBUTES}}}+", re.IGNORECASE)
+_SPECIAL_TAG = _compiled(
+    rf"<(?:(!--)|({_RAW})(?=[\s/>])|[a-zA-Z][^\s/>]*+){_ATTRIBUTE}{{0,{MAX_ATTRIBUTES}}}+", re.IGNORECASE
+)
 
 _TAG = _compiled(r"<(/?)([a-zA-Z][a-zA-Z\d-]{0,30})")
 # Elements without content, those that the next one of their kind closes, and <form>, of which one is open at a time.
@@ -79,7 +85,6 @@ _NOT_NESTING: Final = frozenset(
         "wbr",
     )
 )  # fmt: skip
-_CONTAINER = _compiled(rf"<(?!(?:{'|'.join(sorted(_NOT_NESTING))})[\s/>])[a-zA-Z]")
 # Start tags of elements that nest, but for those that the very next tag closes: a tree has no more levels than these.
 _NESTING = _compiled(rf"<(?!(?:{'|'.join(sorted(_NOT_NESTING))})[\s/>])([a-zA-Z][^\s/>]*+)(?!{_CLOSED})")
 # Nothing inside these sees what is open outside, and their own end closes all of it; so it is for raw text, too.
@@ -119,7 +124,7 @@ def _places(page: bytes) -> range:
 
 def _few_open(page: bytes) -> bytes:
     """Without unclosed formatting elements, and further <html> and <body>, where there are enough of them to hurt."""
-    found = Counter(name.lower() for name, *_ in _STRAY.findall(page))
+    found = Counter(name.lower() for name, _ in _STRAY.findall(page))
     roots = found[b"html"] + found[b"body"]
     strays = found.total() - roots
     if roots > MAX_ROOTS:
@@ -139,34 +144,10 @@ def _has_stray_ends(page: bytes, most: int) -> bool:
     return ends > most and ends - len(_PAIR.findall(page)) > most
 
 
-def _has_long_row(page: bytes, places: range) -> bool:
-    """Whether one of *places* lies in a long row of attributes, so it seems, and in no script or style."""
-    done = 0
-    for place in places:
-        if place < done:
-            continue
-        start = page.rfind(b"<", 0, place)
-        if page.startswith((b"<script", b"<style"), start):
-            done = page.find(b"</script" if page[start + 2 : start + 3] == b"c" else b"</style", place)
-        elif _RUN.match(page, place):
-            done = max(_end_of_raw(page, place, b"script"), _end_of_raw(page, place, b"style"))
-        if done < 0:
-            return True
-    return False
-
-
-def _end_of_raw(page: bytes, place: int, name: bytes) -> int:
-    """Where the element of that *name* ends that *place* seems to lie in; -1 where it lies in none."""
-    end = page.find(b"</" + name, place)
-    start = page.rfind(b"<" + name, 0, place)
-    if end < 0 or start < 0 or page.find(b"<" + name, place, end) >= 0:
-        return -1
-    return end if page.find(b"</" + name, start, place) < 0 else -1
-
-
 def _few_attributes(page: bytes, places: range) -> bytes:
-    """Without the attributes above MAX_ATTRIBUTES of a tag: reads all of the page as a parser does, where need be."""
-    if not _has_long_row(page, places):
+    """Without the attributes above MAX_ATTRIBUTES of a tag; where a place seems to lie in a long row of them, all of
+    the page is read as a parser does."""
+    if not any(_RUN.match(page, place) for place in places):
         return page
     pieces: list[bytes] = []
     taken = place = 0
@@ -197,6 +178,8 @@ def _seen(page: bytes, places: range) -> tuple[int, int]:
     names: set[bytes] = set()
     for place in places:
         names.update(_names(page, place, place + SAMPLE))
+        if around := _HEAD.match(page, max(page.rfind(b"<", place - LONG, place), 0)):
+            names.update(_NAME.findall(around[1]))
     return len(names), sum(page.count(b"<", place, place + SAMPLE) for place in places)
 
 
@@ -221,11 +204,10 @@ def _few_names(page: bytes) -> bytes:
 
 def _may_be_deep(page: bytes) -> bool:
     tags = page.count(b"<")
-    for pattern in (_CONTAINER, _NESTING):  # the first takes a tenth of the other's time
-        nesting = len(pattern.findall(page))
-        if nesting <= MAX_NESTING and nesting * (tags - nesting) <= MAX_NESTED:
-            return False
-    return True
+    if tags * tags <= 4 * MAX_NESTED and tags - page.count(b"</") <= MAX_NESTING:
+        return False
+    nesting = len(_NESTING.findall(page))
+    return nesting > MAX_NESTING or nesting * (tags - nesting) > MAX_NESTED
 
 
 def _not_too_deep(page: bytes) -> bytes:

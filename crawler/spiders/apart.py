@@ -31,7 +31,7 @@ from crawler import config
 from crawler.errors import TooCostlyError
 from crawler.extraction import Document
 
-WALL: Final = 4  # times the CPU seconds may pass, on a busy machine, before the child is ended
+WALL: Final = 30  # times the CPU seconds may pass, on a busy machine, before the child is ended: nothing in it waits
 NO_MEMORY: Final = 75  # the child's exit status
 
 R = TypeVar("R")
@@ -103,7 +103,7 @@ class Apart:
                 if connection.poll(WALL * self._bounds.seconds):
                     return connection.recv()
             except (OSError, EOFError):
-                child.join(WALL)
+                child.join(self._bounds.seconds)
             child.kill()
             child.join()
             connection.close()

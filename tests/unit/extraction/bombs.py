@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import chain, count, cycle, repeat
+from itertools import chain, count, cycle, islice, repeat
 
 Bomb = Callable[[int], str]
 LD = '<script type="application/ld+json">'
@@ -39,6 +39,16 @@ def _body_attributes(size: int) -> str:
     names = (f"a{n}" for n in count())
     tags = (f"<body {' '.join(next(names) for _ in range(490))}>" for _ in count())
     return "".join(_some(tags, size))
+
+
+def _names(each: int, first: str = "") -> Bomb:
+    """Tags with so many attributes *each* whose names are found nowhere else."""
+
+    def build(size: int) -> str:
+        names = (f"a{n:x}" for n in count())
+        return "".join(_some((f"<a {first}{' '.join(islice(names, each))}>" for _ in count()), size))
+
+    return build
 
 
 def _metas(size: int) -> str:
@@ -83,6 +93,22 @@ BOMBS: dict[str, Bomb] = {
     "deep behind noscript": filled("", "<noscript><div></noscript>"),
     "deep and end tags": after("", "<div>", 1_900, "</b>"),
     "deep and list items": after("", "<span>", 1_900, "<li>"),
+    **{
+        f"{depth:,} deep {element} and {piece}": after("", element, depth, piece)
+        for depth in (4_900, 9_900)
+        for element, piece in (
+            ("<div>", "<li>"),
+            ("<span>", "</p>"),
+            ("<svg>", "</b>"),
+            ("<table><tr><td>", "</form>"),
+            ("<div>", "<h1>"),
+            ("<table><tr><td>", "<a>"),
+            ("<svg>", "x"),
+            ("<template>", "</i>"),
+            ("<math>", "<mi>"),
+            ("<span>", "<option>"),
+        )
+    },
     "nested links": filled("", "<a href=/#><div>"),
     "framesets": filled("", "<frameset>"),
     "plain text": filled("", "<plaintext>"),
@@ -91,6 +117,28 @@ BOMBS: dict[str, Bomb] = {
     "attributes in quotes": filled("<a ", 'a#="1" ', ">x</a>"),
     "attributes with tags": filled("<a ", 'a#="<i>" ', ">x</a>"),
     "attributes by slashes": filled("<a/", "a#/", ">x</a>"),
+    **{
+        f"attributes with {hidden} in quotes": filled("<a ", f"a#={hidden} ", ">x</a>")
+        for hidden in ('">"', "'>'", '"><i>"', '"</script>"', '"<script>"', '"<!--"', '"-->"', "'\">'")
+    },
+    "attributes behind a script in quotes": filled('<a b="<script>" c="> <style> ', "a# ", '</style>">x</a>'),
+    "attributes behind a comment": filled('<!-- <a b=" --><a ', "a# ", '>x</a>" >'),
+    "attributes in textareas": filled('<textarea><a b="</textarea><a ', "a# ", '>x</a>" >'),
+    "attributes with few quotes": lambda size: (
+        "<a " + "".join(_some((f"a{n} " if n % 500 else '"=">" ' for n in count()), size - 9)) + ">x</a>"
+    ),
+    "the same attribute": after("<a ", "a# ", 5_000, "zz "),
+    "the same attribute with values": after("<a ", "a#='>' ", 5_000, "zz='>' "),
+    "attributes without space": filled("<a ", 'a#=""', ">x</a>"),
+    "700 attributes": filled("", f"<a {' '.join(f'a{n}' for n in range(690))}>"),
+    "2,000 attributes": filled("", f"<a {' '.join(f'a{n:x}' for n in range(2_000))}>"),
+    "3,900 attributes": filled("", f"<a b='>' {' '.join(f'a{n:x}' for n in range(3_900))}>"),
+    **{f"names of {each}": _names(each) for each in (1, 2, 4, 6, 12, 100, 490)},
+    "hidden names": _names(6, 'b="><i>" '),
+    "names of elements": filled("", "<x#>"),
+    "names of closed elements": filled("", "<x#></x#>"),
+    "names in svg": filled("<svg>", "<x# a#/>"),
+    "names with prefixes": filled("<svg>", "<x#:a y#:b=1 />"),
     "attributes of body": _body_attributes,
     "attributes of html": lambda size: _body_attributes(size).replace("body", "HTML"),
     "a long attribute": filled('<a href="', "x", '">x</a>'),
