@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Final
 
 from crawler.caches import cached
@@ -17,50 +17,52 @@ from crawler.policy.domains import DomainRules
 from crawler.urls import MAX_URL_LENGTH, same_site
 
 MAX_LINKS = 5_000  # looked at on one page
+LONGEST_PAGE: Final = 20  # characters at the end of a path that number a page
 _TRAP: Final = "trap"
 
-# Each begins with the signs that its alternatives begin with: the search goes from one to the next, and not by letters.
-_TRAPS = re.compile(
-    r"[/?&.](?:(?<=/)(?:cart|basket|bag|checkout|log-?in|log-?out|sign-?(?:in|up|out)|register|(?:my-?)?account|wish-?list"
-    r"|compare|search|auth|password|print|share|feed|rss|wp-admin|cgi-bin|warenkorb|panier|carrito|carrello|winkelwagen)"
-    r"(?:[/.?]|$)"
-    r"|(?<=[?&])(?:sort\w*|order(?:by)?|dir|view|mode|limit|per_?page|add-to-cart|add_to_wishlist|replytocom|print|share"
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+# Most links are told by the words between their slashes, at a third of the cost of patterns.
+_TRAP_WORDS: Final = _set(
+    "cart basket bag checkout login log-in logout log-out signin sign-in signup sign-up signout sign-out register "
+    "account myaccount my-account wishlist wish-list compare search auth password print share feed rss wp-admin "
+    "cgi-bin warenkorb panier carrito carrello winkelwagen"
+)
+_FILES: Final = _set(
+    "jpg jpeg png gif webp avif svg ico css js json xml pdf zip gz rar mp3 mp4 avi mov doc docx xls xlsx ppt pptx "
+    "woff woff2"
+)
+_PRODUCT_WORDS: Final = _set(
+    "product products prod dp pd ip itm item items goods produkt produkte produit produits producto productos produto "
+    "produtos prodotto prodotti produs artikel article artikl tuote vare toode prece tovar termek urun detail details"
+)
+_LIST_WORDS: Final = _set(
+    "c cat category categories categoria categorias categorie kategori kategorie kategorien kategoria kategorija "
+    "kategorier kategorije catalog catalogue catalogo collection collections department departments browse brand "
+    "brands marke marken marque marques marca marcas shop store products produkte produits productos produtos "
+    "prodotti gp l list plp b genre outlet sale new offer offers deal deals"
+)
+_QUERY_TRAPS = re.compile(
+    r"[?&](?:sort\w*|order(?:by)?|dir|view|mode|limit|per_?page|add-to-cart|add_to_wishlist|replytocom|print|share"
     r"|session\w*|sid|phpsessid|filter\w*|min_price|max_price|price)="
-    r"|(?<=\.)(?:jpe?g|png|gif|webp|avif|svg|ico|css|js|json|xml|pdf|zip|gz|rar|mp[34]|avi|mov|docx?|xlsx?|pptx?|woff2?)"
-    r"(?:\?|$))",
-    re.IGNORECASE,
 )
-_PAGINATION = re.compile(
-    r"[?&/_-](?:(?<=[?&])(?:page|paged|pag|pg|p|page_?(?:no|num|number|id)|pagina|seite|sida|side|strana|strona|start"
-    r"|offset|curpage)=\d{1,4}(?:&|$)"
-    r"|(?<=/)(?:page|pagina|seite|sida|strana|strona|p)[/_-]?\d{1,3}/?(?:\?|$)"
-    r"|(?<=[_-])(?:page|seite)[-_]?\d{1,3}(?:\.html?)?/?(?:\?|$))",
-    re.IGNORECASE,
+_QUERY_PAGES = re.compile(
+    r"[?&](?:page|paged|pag|pg|p|page_?(?:no|num|number|id)|pagina|seite|sida|side|strana|strona|start|offset|curpage)=\d{1,4}(?:&|$)"
 )
-_PRODUCT = re.compile(
-    r"[/?&](?:(?<=/)(?:products?|prod|dp|pd|ip|itm|items?|goods|gp/product|produkte?|produits?|productos?|produtos?"
-    r"|prodott[oi]|produs|artikel|article|artikl|tuote|vare|toode|prece|tovar|termek|urun|detail|details)/[^/?]+"
-    r"|(?<=/)p/[^/?]*[a-z\d]{3}|(?<=[?&])(?:product_?id|pid|sku|item_?id|goods_?id)=\w+)",
-    re.IGNORECASE,
+_QUERY_PRODUCTS = re.compile(r"[?&](?:product_?id|pid|sku|item_?id|goods_?id)=\w+")
+_QUERY_LISTS = re.compile(r"[?&](?:cat|category|cid|cat_?id)=\w+")
+_PAGE = re.compile(
+    r"/(?:page|pagina|seite|sida|strana|strona|p)[/_-]?\d{1,3}/?$|[-_](?:page|seite)[-_]?\d{1,3}(?:\.html?)?/?$"
 )
+_P = re.compile(r"/p/[^/]*[a-z\d]{3}")
 _IDENTIFIED = re.compile(
-    r"[-_/.,xX](?:(?<=[/-])[pP]-?\d{3,}|\d{5,}(?:[-.][a-zA-Z]{1,6}){0,2}/?(?:\?|$)"
-    r"|(?<=/)(?:[^/?-]++-){3,}+[^/?-]*\d[^/?-]*\.[hH][tT][mM][lL]?(?:\?|$))"
+    r"[-_/.,x](?:(?<=[/-])p-?\d{3,}|\d{5,}(?:[-.][a-z]{1,6}){0,2}/?$|(?<=/)(?:[^/-]++-){3,}+[^/-]*\d[^/-]*\.html?$)"
 )
-_LISTING = re.compile(
-    r"[/?&-](?:(?<=/)(?:c|cat|categor(?:y|ies|ia|ias|ie)|kategori(?:en?|a|e|er|ja)?|catalog(?:ue|o)?|collections?"
-    r"|departments?|browse|brands?|marken?|marques?|marcas?|shop|store|products|produkte|produits|productos|produtos"
-    r"|prodotti|gp|l|list|plp|b|genre|outlet|sale|new|offers?|deals)(?:/[^?]*)?(?:\?|$)"
-    r"|(?<=[/-])c-?\d{3,}(?:[/.?-]|$)|(?<=[?&])(?:cat|category|cid|cat_?id)=\w+)",
-    re.IGNORECASE,
-)
-# In this order: a word that says what a page is counts before an identifier, which lists may have too.
-_DEFAULTS: Final = (
-    ("pagination", _PAGINATION),
-    ("product", _PRODUCT),
-    ("listing", _LISTING),
-    ("product", _IDENTIFIED),
-)
+_LIST_ID = re.compile(r"[/-]c-?\d{3,}(?:[/.-]|$)")
+_DIGIT = re.compile(r"\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +125,45 @@ def _guessed(document: Document, rules: DomainRules) -> Iterator[tuple[str, str]
 
 @cached(32_768, longest=256)  # the pages of a site share most of their links
 def _kind(path: str) -> str | None:
-    """The kind of link that a path and query look like."""
-    if _TRAPS.search(path):
+    """The kind of link that a path and query look like.
+
+    A word that says what a page is counts before an identifier, which lists may have too.
+    """
+    path, mark, query = path.lower().partition("?")
+    query = mark + query
+    segments = path.split("/")[1:]
+    if _is_trap(segments, query):
         return _TRAP
-    return next((kind for kind, pattern in _DEFAULTS if pattern.search(path)), None)
+    numbered = _DIGIT.search(path) is not None
+    if (query and _QUERY_PAGES.search(query)) or (numbered and _PAGE.search(path[-LONGEST_PAGE:])):
+        return "pagination"
+    if _is_product(path, segments, query):
+        return "product"
+    if not _LIST_WORDS.isdisjoint(segments) or (query and _QUERY_LISTS.search(query)):
+        return "listing"
+    if not numbered:
+        return None
+    return "listing" if _LIST_ID.search(path) else "product" if _IDENTIFIED.search(path) else None
+
+
+def _is_trap(segments: list[str], query: str) -> bool:
+    last, _, ending = segments[-1].rpartition(".") if segments else ("", "", "")
+    if not _TRAP_WORDS.isdisjoint(segments) or (last and (ending in _FILES or last.partition(".")[0] in _TRAP_WORDS)):
+        return True
+    return bool(query and (_QUERY_TRAPS.search(query) or query.rpartition(".")[2] in _FILES))
+
+
+def _is_product(path: str, segments: list[str], query: str) -> bool:
+    """Whether a word for a product stands before the last part."""
+    if not _PRODUCT_WORDS.isdisjoint(segments[:-1]) and any(
+        following and word in _PRODUCT_WORDS for word, following in pairwise(segments)
+    ):
+        return True
+    if "/p/" in path and _P.search(path):
+        return True
+    return ("/gp/product/" in path and segments[-1] != "") or (
+        query != "" and _QUERY_PRODUCTS.search(query) is not None
+    )
 
 
 def _chosen(document: Document, rules: DomainRules) -> Iterator[tuple[str, str]]:

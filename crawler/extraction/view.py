@@ -47,6 +47,7 @@ class View:
         self.document = document
         self._flags: dict[int, int] = {}
         self._price_texts: dict[int, str] = {}
+        self._looks: dict[int, str] = {}
         self._read: dict[Callable[[View], Any], Any] = {}
 
     @cached_property
@@ -81,6 +82,12 @@ class View:
             self._read[read] = read(self)
         found: R = self._read[read]
         return found
+
+    def look(self, node: LexborNode) -> str:
+        """Tag and classes of an element."""
+        if (known := self._looks.get(node.mem_id)) is None:
+            known = self._looks[node.mem_id] = f"{node.tag}.{node.attributes.get('class')}"
+        return known
 
     def price_text(self, node: LexborNode, limit: int) -> str:
         """As of `nodetext`, once for each element: prices that stand side by side ask for the same ones around them."""

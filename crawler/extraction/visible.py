@@ -14,10 +14,8 @@ _SCORE = re.compile(
     r"(\d(?:[.,]\d{1,2})?)\s*(?:out of|of|von|sur|de|su|van|av|af|z|ze|из|з|/|din|iš|no|מתוך|من)\s*(5|10)\b",
     re.IGNORECASE,
 )
-_BRANDS = "[class*=brand],[class*=Brand],[class*=manufacturer],[itemprop=brand],[data-testid*=brand]"
-_BRANDED = re.compile(r"brand|Brand|manufacturer")
 _BY = re.compile(r"^(?:by|von|par|por|di|door|av|af)\s+", re.IGNORECASE)
-_STARS = "[class*=rating],[class*=stars],[class*=Rating],[class*=Stars],[aria-label*=star i],[title*=star i]"
+_STARS = "[class*=ating],[class*=tars],[aria-label*=star i],[title*=star i]"
 _REVIEWS = re.compile(
     r"(\d[\d.,\u00a0]{0,9})\s*(?:customer |verified |product )?(?:reviews?|ratings?|opini|bewertung|rezension|avis\b"
     r"|reseñ|valoraci|recension|avaliaç|beoordeling|omdöm|anmeldels|arvostel|hodnocen|hodnoten|recenz|értékelés"
@@ -25,7 +23,7 @@ _REVIEWS = re.compile(
     re.IGNORECASE,
 )
 _COLON = ":： \t\n\u00a0"
-_CRUMBS = re.compile(r"read[cC]rumb|READCRUMB")
+_CRUMBS = "[class*=breadcrumb i],[id*=breadcrumb i],nav[aria-label*=breadcrumb i]"
 _SEPARATORS = " \t\n/>»›|·•→\u00a0"
 MAX_CRUMBS = 12
 MAX_BRAND = 40  # characters
@@ -47,12 +45,20 @@ def shown_brand(page: View) -> str | None:
             )
             if len(value) <= 60 and not value.endswith((":", "：")):
                 return value
-    near = {node.mem_id for _, node in page.texts[max(0, page.heading_index - NEAR) :][: 2 * NEAR]}
-    for node in page.document.tree.css(_BRANDS)[:50] if _BRANDED.search(page.document.markup) else ():
+    near = {node.mem_id: node for _, node in page.texts[max(0, page.heading_index - NEAR) :][: 2 * NEAR]}
+    for node in near.values():
+        if not _is_brand(node.attributes):
+            continue
         text = text_of(node, MAX_BRAND)
-        if text and len(text) < MAX_BRAND and node.mem_id in near and not page.flags(node) & view.OTHER:
+        if text and len(text) < MAX_BRAND and not page.flags(node) & view.OTHER:
             return _BY.sub("", text)
     return None
+
+
+def _is_brand(attributes: dict[str, str | None]) -> bool:
+    """Whether an element is named so."""
+    named = f"{attributes.get('class')} {attributes.get('data-testid')}"
+    return "brand" in named or "Brand" in named or "manufacturer" in named or attributes.get("itemprop") == "brand"
 
 
 def shown_rating(page: View) -> tuple[str, str] | None:
@@ -80,10 +86,7 @@ def shown_reviews(page: View) -> str | None:
 def shown_category(page: View) -> str | None:
     """The trail of breadcrumbs without the product itself: `Home > Kitchen > Knives`."""
     title = (shown_title(page) or "").lower()
-    # Asking each element for a word in any case takes several times as long.
-    written = sorted(set(_CRUMBS.findall(page.document.markup)))
-    css = ",".join(f"[class*={word}],[id*={word}],nav[aria-label*={word}]" for word in written)
-    for trail in page.document.tree.css(css)[:5] if css else ():
+    for trail in page.document.tree.css(_CRUMBS)[:5]:
         crumbs = [text for text in parts_of(trail, values.MAX_TEXT) if text.strip(_SEPARATORS)]
         if crumbs and crumbs[-1].lower() in title:
             crumbs.pop()

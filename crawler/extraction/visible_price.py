@@ -56,13 +56,14 @@ def shown_prices(page: View) -> list[Price]:
     """The prices of the page, the likeliest one of its product first."""
     read = [(each, values.price_in_text(each.number)) for each in _candidates(page)]
     candidates = [(each, amount) for each, amount in read if amount is not None]
+    looks = [_signature(page, each.node) for each, _ in candidates]
     amounts: dict[tuple[str, ...], list[Decimal]] = {}  # by the looks of their elements
-    for each, amount in candidates:
-        amounts.setdefault(_signature(each.node), []).append(amount)
+    for look, (_, amount) in zip(looks, candidates, strict=True):
+        amounts.setdefault(look, []).append(amount)
     found: list[Price] = []
     for at, (each, amount) in enumerate(candidates):
         flags = page.flags(each.node)
-        repeated = _is_list(amounts[_signature(each.node)])
+        repeated = _is_list(amounts[looks[at]])
         worded = _says(page.lexicon.past_price, page, each.index)
         past = bool(flags & view.PAST) or (worded and not flags & view.PRICE)
         if not past and (worded or flags & view.OLD):
@@ -201,13 +202,14 @@ def _with_cents(page: View, candidate: _Candidate, text: str, country: str) -> _
 def _beside(page: View, index: int, number: str, country: str) -> str | None:
     """The currency at the end of the text before, or at the start of the text after."""
     after = page.texts[index + 1][0][: currencies.MAX_BESIDE] if index + 1 < len(page.texts) else ""
-    return currencies.beside(_label(page, index), number, f" {after}", country)
+    before = _label(page, index)
+    return currencies.beside(before, number, f" {after}", country) if before or not after.isdecimal() else None
 
 
 def _label(page: View, index: int) -> str:
     """The text before, when it is short and without digits: it may say what this one is."""
     before = page.texts[index - 1][0] if index else ""
-    return before if len(before) <= MAX_LABEL and not any(map(str.isdigit, before)) else ""
+    return before if len(before) <= MAX_LABEL and not _DIGIT.search(before) else ""
 
 
 def _around(node: LexborNode) -> Iterator[LexborNode]:
@@ -242,5 +244,5 @@ def _has(pattern: re.Pattern[str], text: str) -> bool:
     return pattern.search(text.lower()) is not None
 
 
-def _signature(node: LexborNode) -> tuple[str, ...]:
-    return tuple(f"{element.tag}.{element.attributes.get('class')}" for element in _around(node))
+def _signature(page: View, node: LexborNode) -> tuple[str, ...]:
+    return tuple(map(page.look, _around(node)))
