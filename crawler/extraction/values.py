@@ -27,6 +27,7 @@ _EURO_CENTS = re.compile(r"\d\s?€\s?\d\d(?!\d)")
 WRITTEN = re.compile(
     r"(?:\d+(?:[.,'’]\d+)*(?:[ \u00a0\u202f]\d{3}(?!\d))*(?:[.,]\d{1,2}(?!\d))?|[.,]\d{1,2})(?![\d.,]*\s?[%折])"
 )
+_THREE_DECIMALS = re.compile(r"\d{1,3}\.\d{3}")
 _PLACEHOLDER = re.compile(r"n/?a|null|none|undefined|unknown|default|no brand|nan|\W*", re.IGNORECASE)
 # What a template has left unfilled, and what stands where a name should: addresses, dates.
 _UNFILLED = re.compile(
@@ -121,8 +122,10 @@ def price(raw: object, currency: str | None = None) -> Decimal | None:
     return _in_range(Decimal(value))
 
 
-def price_in_text(raw: str) -> Decimal | None:
+def price_in_text(raw: str, currency: str | None = None) -> Decimal | None:
     """The first price in a text as people write it: `1.299,00 €`, `₹1,29,999`, `CHF 12.–`, `¥1,980`.
+
+    Of a *currency* with three decimals, `KD 4.750` has them.
 
     Known weakness: `1.299` alone is one thousand and `1.29` is one, whatever the country writes.
     """
@@ -132,6 +135,8 @@ def price_in_text(raw: str) -> Decimal | None:
     if _EURO_CENTS.search(raw):  # 12€50
         return _in_range(Price.fromstring(raw).amount)
     match = WRITTEN.search(raw)
+    if match and currency in THREE_DECIMALS and _THREE_DECIMALS.fullmatch(match[0]):
+        return _in_range(Decimal(match[0]))
     return _in_range(Price.fromstring(match[0].replace("’", "'")).amount) if match else None
 
 

@@ -54,7 +54,7 @@ class _Candidate:
 
 def shown_prices(page: View) -> list[Price]:
     """The prices of the page, the likeliest one of its product first."""
-    read = [(each, values.price_in_text(each.number)) for each in _candidates(page)]
+    read = [(each, values.price_in_text(each.number, each.currency)) for each in _candidates(page)]
     candidates = [(each, amount) for each, amount in read if amount is not None]
     looks = [_signature(page, each.node) for each, _ in candidates]
     amounts: dict[tuple[str, ...], list[Decimal]] = {}  # by the looks of their elements

@@ -1,0 +1,88 @@
+"""Product pages that state nothing for machines, as shops of many countries show them."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.extraction import extract_product
+
+# host|language|name|price|stock|button|another button|amount|currency|availability
+SHOPS = """
+shop.hr|hr|Čekić za meso|149,00 Kn|Dostupno|Kupi|Dodaj na listu želja|149.00|HRK|InStock
+shop.kz|ru|Молоток стальной|12 990 тг.|Есть в наличии|Купить|В избранное|12990|KZT|InStock
+shop.bg|bg|Стоманен чук|25,90 лв.|Няма в наличност|Уведоми ме|Любими|25.90|BGN|OutOfStock
+shop.mk|mk|Челичен чекан|1.290 ден|На залиха|Додади во кошничка|Омилени|1290|MKD|InStock
+shop.uz|uz|Po'lat bolg'a|90 000 so'm|Mavjud|Savatga|Saralangan|90000|UZS|InStock
+shop.ae|en|Steel hammer|Dhs. 45|In stock|Add to cart|Add to wishlist|45|AED|InStock
+shop.ke|en|Steel hammer|KSh 1,200|Out of stock|Notify me|Add to wishlist|1200|KES|OutOfStock
+shop.sn|fr|Marteau en acier|15 000 FCFA|En stock|Ajouter au panier|Ajouter à mes favoris|15000|XOF|InStock
+shop.qa|en|Steel hammer|QR 45.00|Available now|Add to basket|Wishlist|45.00|QAR|InStock
+shop.com.sa|ar|مطرقة فولاذية|1,299 ر.س|متوفر|أضف إلى السلة|أضف إلى المفضلة|1299|SAR|InStock
+shop.bh|en|Steel hammer|BD 2.500|In stock|Buy now|Wishlist|2.500|BHD|InStock
+shop.com.kw|en|Steel hammer|KD 4.750|Sold out|Sold out|Wishlist|4.750|KWD|OutOfStock
+shop.bo|es|Martillo de acero|Bs. 350,00|Disponible|Añadir al carrito|Añadir a la lista de deseos|350.00|BOB|InStock
+shop.eg|ar|مطرقة فولاذية|450 L.E.|غير متوفر|أعلمني|المفضلة|450|EGP|OutOfStock
+shop.pt|pt|Martelo de aço|19,90 €|Não disponível|Avise-me|Favoritos|19.90|EUR|OutOfStock
+shop.cz|cs|Ocelové kladivo|499 Kč|Neni skladem|Hlídat|Do oblíbených|499|CZK|OutOfStock
+shop.it|it|Martello in acciaio|19,90 €|Non in stock|Avvisami|Aggiungi alla lista desideri|19.90|EUR|OutOfStock
+shop.com.tr|tr|Çelik çekiç|1.299,90 TL|Stokta var|Sepete Ekle|Favorilere ekle|1299.90|TRY|InStock
+shop.rs|sr|Čelični čekić|1.299,00 RSD|Na stanju|Dodaj u korpu|Lista želja|1299.00|RSD|InStock
+shop.si|sl|Jekleno kladivo|19,90 €|Na zalogi|V košarico|Seznam želja|19.90|EUR|InStock
+shop.com|sv|Stålhammare|199 kr|I lager|Köp|Önskelista|199|SEK|InStock
+shop.vn|vi|Búa thép|199.000 ₫|Còn hàng|Mua ngay|Yêu thích|199000|VND|InStock
+shop.id|id|Palu baja|Rp 199.000|Stok tersedia|Masukkan keranjang|Wishlist|199000|IDR|InStock
+shop.co.th|th|ค้อนเหล็ก|199 บาท|มีสินค้า|หยิบใส่ตะกร้า|รายการโปรด|199|THB|InStock
+shop.ir|fa|چکش فولادی|1,299,000 ریال|موجود|افزودن به سبد خرید|علاقه‌مندی|1299000|IRR|InStock
+shop.com.bd|bn|ইস্পাত হাতুড়ি|৳ 499|স্টকে আছে|কার্টে যোগ করুন|পছন্দ|499|BDT|InStock
+shop.ge|ka|ფოლადის ჩაქუჩი|49.90 ₾|მარაგშია|კალათაში დამატება|რჩეული|49.90|GEL|InStock
+shop.az|az|Polad çəkic|49.90 AZN|Stokda var|Səbətə at|Seçilmişlər|49.90|AZN|InStock
+shop.by|ru|Молоток|49,90 р.|В наличии|В корзину|Сравнить|49.90|BYN|InStock
+shop.ua|uk|Сталевий молоток|499 грн|Немає в наявності|Повідомити|Обране|499|UAH|OutOfStock
+shop.ro|ro|Ciocan din oțel|49,90 lei|În stoc|Adaugă în coș|Favorite|49.90|RON|InStock
+shop.hu|hu|Acél kalapács|4 990 Ft|Raktáron|Kosárba|Kedvencek|4990|HUF|InStock
+shop.is|is|Stálhamar|4.990 kr|Til á lager|Setja í körfu|Óskalisti|4990|ISK|InStock
+shop.ma|fr|Marteau|399 DH|En stock|Acheter|Favoris|399|MAD|InStock
+shop.dz|fr|Marteau|1500 DA|Disponible|Commander|Favoris|1500|DZD|InStock
+shop.pk|en|Steel hammer|Rs. 1,500|In stock|Add to cart|Wishlist|1500|PKR|InStock
+shop.lk|en|Steel hammer|Rs 1,500.00|In stock|Add to cart|Wishlist|1500.00|LKR|InStock
+shop.co.za|en|Steel hammer|R 149.90|In stock|Add to cart|Wishlist|149.90|ZAR|InStock
+shop.ng|en|Steel hammer|₦ 15,000|In stock|Add to cart|Wishlist|15000|NGN|InStock
+shop.gh|en|Steel hammer|GH₵ 150.00|In stock|Add to cart|Wishlist|150.00|GHS|InStock
+shop.com.py|es|Martillo|Gs. 150.000|Disponible|Comprar|Lista de deseos|150000|PYG|InStock
+shop.pe|es|Martillo|S/ 49.90|En stock|Agregar al carrito|Lista de deseos|49.90|PEN|InStock
+shop.cr|es|Martillo|₡15.000|En stock|Agregar al carrito|Lista de deseos|15000|CRC|InStock
+shop.com.gt|es|Martillo|Q 149.90|Agotado|Avisarme|Lista de deseos|149.90|GTQ|OutOfStock
+shop.mn|mn|Ган алх|49,900 ₮|Нөөцөд байгаа|Сагслах|Хүсэл|49900|MNT|InStock
+shop.am|hy|Պողպատե մուրճ|4,900 ֏|Առկա է|Ավելացնել զամբյուղ|Հավանած|4900|AMD|InStock
+shop.al|sq|Çekiç çeliku|1,500 Lek|Në stok|Shto në shportë|Lista e dëshirave|1500|ALL|InStock
+shop.ba|bs|Čelični čekić|49,90 KM|Na stanju|Dodaj u korpu|Lista želja|49.90|BAM|InStock
+shop.com.my|ms|Tukul keluli|RM 49.90|Ada stok|Tambah ke troli|Senarai hajat|49.90|MYR|InStock
+shop.ph|en|Steel hammer|₱499.00|Available now|Add to cart|Wishlist|499.00|PHP|InStock
+shop.np|en|Steel hammer|Rs. 1,500|In stock|Add to cart|Wishlist|1500|NPR|InStock
+shop.co.il|he|פטיש פלדה|149.90 ₪|אזל מהמלאי|עדכנו אותי|מועדפים|149.90|ILS|OutOfStock
+shop.gr|el|Ατσάλινο σφυρί|19,90 €|Μη διαθέσιμο|Ενημέρωσέ με|Αγαπημένα|19.90|EUR|OutOfStock
+shop.jp|ja|鋼のハンマー|1,980円|在庫あり|カートに入れる|お気に入り|1980|JPY|InStock
+shop.kr|ko|강철 망치|19,900원|품절|재입고 알림|찜|19900|KRW|OutOfStock
+shop.cn|zh|钢锤子工具|¥199.00|有货|加入购物车|收藏|199.00|CNY|InStock
+"""
+PAGE = """<html lang="{language}"><head><title>{name} | Shop</title></head><body><header><a href="/">Shop</a></header>
+<main><h1>{name}</h1><div class="{style}">{price}</div><p>{stock}</p><button>{button}</button><a href="#">{other}</a>
+<p>{name}.</p></main><section class="related"><h2>xx</h2><a href="/p/1">yy</a> <span class="price">{less}</span>
+<button>{button}</button></section></body></html>"""
+
+
+@pytest.mark.parametrize("style", ["price-old-live", "c1"])
+@pytest.mark.parametrize("shop", SHOPS.strip().splitlines())
+def test_what_a_shop_shows(shop: str, style: str) -> None:
+    host, language, name, price, stock, button, other, amount, currency, availability = shop.split("|")
+    values = {
+        "name": name,
+        "price": price,
+        "less": price.replace("9", "5"),
+        "stock": stock,
+        "button": button,
+        "other": other,
+    }
+    item = extract_product(PAGE.format(language=language, style=style, **values), f"https://www.{host}/p/hammer-77123")
+    assert item is not None
+    assert (item.title, str(item.price), item.currency, item.availability) == (name, amount, currency, availability)
