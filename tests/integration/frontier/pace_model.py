@@ -74,7 +74,11 @@ class Rule:
             self._settle(h)
         if not again:
             self._weigh(h, 0)
-        if h.delay <= self.least(h) and h.noise <= 0 and not h.row and self.now - h.hurt >= 60_000:
+        self._forget(h)
+
+    def _forget(self, h: Pace) -> None:
+        quiet = 60_000 if self._remembered(h) - max(h.floor, h.crawl) < 0.5 else 600_000
+        if h.delay <= self.least(h) and h.noise <= 0 and not h.row and self.now - h.hurt >= quiet:
             h.hurt = 0
             for name in Pace.MEMORY:
                 setattr(h, name, 0)
@@ -116,11 +120,14 @@ class Rule:
         return h.delay if late <= h.delay else h.delay + min(late, max(h.delay, 1_000))
 
     def _settle(self, h: Pace) -> None:
-        least = self.least(h)
-        most = max(self.config.throttle_max_ms, h.floor, h.crawl)
-        h.peak = min(max(h.peak, least), most)
-        delay = h.peak / (1 - (1 - LESS) * (1 - h.grown) ** 3)
+        bound = max(h.floor, h.crawl)
+        most = max(self.config.throttle_max_ms, bound)
+        h.peak = min(max(h.peak, bound), most)
+        delay, least = self._remembered(h), self.least(h)
         h.delay = least if delay - least < 0.5 else min(delay, most)
+
+    def _remembered(self, h: Pace) -> float:
+        return float(h.peak / (1 - (1 - LESS) * (1 - h.grown) ** 3))
 
     def _slow_down(self, h: Pace, before: float, share: float) -> None:
         known = h.hurt > 0 and h.peak > 0

@@ -133,6 +133,16 @@ async def test_the_pace_comes_back_fast_then_slowly_and_then_goes_beyond(redis_c
     assert delays[-1] < 900, "a limit that was lifted is found"
 
 
+async def test_slow_answers_do_not_end_what_is_known_of_the_pace(redis_client: Any) -> None:
+    world = await timed(redis_client, throttle=True, throttle_start_ms=100)
+    await fill(world, delay_ms=100)
+    limited = (await exchange(world, 429)).delay_ms
+    await world.pass_ms(61_000)
+    assert (await exchange(world, 200, latency_ms=9_000)).delay_ms > 1_000, "AutoThrottle"
+    delays = [(await exchange(world, 200)).delay_ms for _ in range(40)]
+    assert 100 < delays[-1] <= limited
+
+
 async def test_good_answers_count_only_where_the_pace_held_them_up(redis_client: Any) -> None:
     world = await timed(redis_client)
     await fill(world, delay_ms=1_000)

@@ -26,6 +26,7 @@ local RARE, SOME, OFTEN, ENOUGH = 0.15, 0.25, 0.3, 3 -- shares of complaints, an
 local TRIAL, TRIED_EVERY = 60, 3000 -- answers
 local DEAR_MS = 60000 -- a trial that takes longer waits until the pace is down to half anyway
 local HALVED, DOWN = 1, 2
+local QUICKLY_MS, SLOWLY_MS = 60000, 600000 -- memory ends; slowly where only latency holds the pace up
 local PACED, DENIED, MOST_NOISE, FADES, LEAST_NOISE = -1, 0.05, 0.1, 512, 0.01
 local ALLOWED, MOST_DEBT = 1.6, 5
 local NOTED, CLOSED = 1, -1 -- what an answer did to the breaker; where it opened it: the ms for which
@@ -75,10 +76,16 @@ local function gap(h)
   return late <= h[DELAY] and h[DELAY] or h[DELAY] + math.min(late, math.max(h[DELAY], LATE_MS))
 end
 
+-- The delay that is remembered: latency comes and goes, and says nothing of what the host allows.
+local function remembered(p)
+  return p[PEAK] / (1 - (1 - LESS) * (1 - p[GROWN]) ^ 3)
+end
+
 local function settle_delay(h, p)
-  local most = math.max(THROTTLE_MAX_MS, h[FLOOR], h[CRAWL])
-  p[PEAK] = math.min(math.max(p[PEAK], least(h)), most)
-  local delay = p[PEAK] / (1 - (1 - LESS) * (1 - p[GROWN]) ^ 3)
+  local floor = math.max(h[FLOOR], h[CRAWL])
+  local most = math.max(THROTTLE_MAX_MS, floor)
+  p[PEAK] = math.min(math.max(p[PEAK], floor), most)
+  local delay = remembered(p)
   h[DELAY] = delay - least(h) < 0.5 and least(h) or math.min(delay, most)
 end
 
@@ -215,7 +222,9 @@ local function praise(h, p, wire, again)
   if p[TRYING] ~= HALVED then grow(h, p) end
   if p[PEAK] > 0 then settle_delay(h, p) end
   if again ~= 1 then weigh(h, p, 0) end
-  if h[DELAY] <= least(h) and p[NOISE] <= 0 and p[ROW] == 0 and now - h[HURT] >= 60000 then forget(h, p) end
+  local is_free = remembered(p) - math.max(h[FLOOR], h[CRAWL]) < 0.5
+  local is_over = h[DELAY] <= least(h) and p[NOISE] <= 0 and p[ROW] == 0
+  if is_over and now - h[HURT] >= (is_free and QUICKLY_MS or SLOWLY_MS) then forget(h, p) end
 end
 
 -- A host that answers nothing but faults, or complaints, is left alone, for twice as long each time; then one request
