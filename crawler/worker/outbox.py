@@ -109,7 +109,8 @@ class Outbox:
         """The URL of the page that needs the most room for its requests, and the bytes; once it is put off, too, until
         there is room again."""
         if (largest := self._children.largest) is not None:
-            self._largest = url_in(largest[0]), largest[1]
+            found = url_in(largest[0]), largest[1]
+            self._largest = found if self._largest is None or found[1] >= self._largest[1] else self._largest
         elif not self._room.full:
             self._largest = None
         return self._largest
@@ -242,6 +243,7 @@ class Outbox:
 
     def _complete(self, handle: Handle) -> None:
         """All children of a page are stored: its ending goes out with the next flush."""
+        self._largest = None
         if (ending := self._waiting.release(handle)) is not None:
             self.end(ending)
 

@@ -57,7 +57,6 @@ class Room:
 
     def __init__(self) -> None:
         self.full = False
-        self.delay_ms = 7_000
 
     def refused(self) -> None:
         self.full = True

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from crawler import stats as names
 from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.messages import Message, PushOutcome, Report
+from crawler.frontier.server.shards import pack
 from crawler.worker.lease_endings import Bury, Move, Nack
 from crawler.worker.outbox import Outbox
 from tests.unit.frontier.fakes import Clock, Frontier, Outage, Room, Stats, message
@@ -382,6 +383,34 @@ async def test_a_page_that_waits_for_longer_than_a_lease_goes_back_and_its_child
     await desk.outbox.flush()
     assert desk.frontier.told[-1] == told
     assert (desk.outbox.waiting, desk.outbox.refused, len(desk.outbox)) == ([], False, 0)
+
+
+async def test_the_page_that_needs_most_room_is_named_also_while_it_is_put_off(desk: Desk) -> None:
+    """Until it is stored, or there is room."""
+    clock = Clock()
+    desk.outbox._waiting._clock = clock
+    desk.frontier.outcomes = full
+    album, small = pack({"u": "http://a.example/album"}), pack({"u": "http://a.example/small"})
+    for number in range(3):
+        desk.outbox.push(message(number), PARENT, album)
+    desk.outbox.end(PARENT)
+    await desk.outbox.flush()
+    named = desk.outbox.largest_waiting
+    clock.now += desk.frontier.config.lease_ms / 1000 + 1
+    await desk.outbox.flush()
+    assert desk.outbox.waiting == []
+    desk.outbox.push(message(9), OTHER, small)
+    desk.outbox.end(OTHER)
+    await desk.outbox.flush()
+    assert desk.outbox.waiting == [OTHER]
+    assert desk.outbox.largest_waiting == named
+    assert named is not None
+    assert named[0] == "http://a.example/album"
+    desk.frontier.outcomes = lambda one: PushOutcome.ACCEPTED
+    desk.room.full = False
+    desk.outbox._children.try_now()
+    await desk.outbox.flush()
+    assert desk.outbox.largest_waiting is None
 
 
 async def test_of_too_many_children_those_that_wait_longest_go_back(
