@@ -15,13 +15,14 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
 from crawler import config, tasks
+from crawler import stats as names
 from crawler.errors import ConfigError
 from crawler.extensions.metrics import MetricsExtension
 
 EVERY_SECONDS: Final = 1.0
 GONE: Final = "supervisor_gone"  # reason for which a worker closes that nobody looks after any more
 COUNTS: Final[Mapping[str, str]] = {
-    "pages": "response_received_count",
+    "pages": names.ACKED,  # robots.txt is none
     "items": "item_scraped_count",
     "errors": "log_count/ERROR",
 }
