@@ -2,35 +2,44 @@
 
 The same scripts, headers and words stand on real pages of protected sites, so no single one of them decides: signs
 are weighed (blocks.toml), and a page that has content of its own is no block. Almost every page is passed after a
-look at its status, its size and its title.
+look at its status, its title and some of its links.
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
 from typing import Any, Final
 
 from crawler.entities import unescape
+from crawler.policy.page_text import condensed, has_more, is_html, prose, visible_text
 
-SMALL_BYTES: Final = 8_192  # a good answer above this size is looked at only when its title is telling
-READ_BYTES: Final = 131_072  # block pages are smaller
 TITLE_BYTES: Final = 4_096  # where a title is looked for
-MAX_TAGS: Final = 100  # the same
 MAX_LINKS: Final = 12  # with more links, or more text, a page has content of its own
+MAX_CLOSED: Final = 100  # elements of a source above SCRIPT_BYTES
+SCRIPT_BYTES: Final = 65_536
 MAX_TEXT: Final = 1_500  # characters
+SHORT_TEXT: Final = 700
 NO_TEXT: Final = 40
 NO_PAGE_BYTES: Final = 3_000
+LINKED_BYTES: Final = 32_768  # read of a page with more links
+STUB_BYTES: Final = 8_192
+PLAIN_BYTES: Final = 32_768  # of what is no HTML
 ENOUGH: Final = 3
+STEM: Final = 5  # characters
 KINDS: Final = ("challenge", "captcha", "denial")
 STATUSES: Final = frozenset({202, 401, 403, 405, 406, 416, 418, 429, 430, 456, 498, 503, 999})
 
-_TAG: Final = re.compile(r"<(/?)([a-zA-Z!][a-zA-Z0-9]*)[^<>]*>?")
-_UNSEEN: Final = frozenset(("script", "style", "template", "svg", "title"))
+_OWN_FORM: Final = re.compile(rb"""type\s*=\s*["']?(?:password|email|tel)\b|<textarea\b""", re.IGNORECASE)
+_OWN_DATA: Final = (b"application/ld+json", b"itemprop=", b"og:type")
+_MORE_THAN_SCRIPT: Final = re.compile(
+    rb"<(?!/|!|(?:html|head|title|meta|link|style|script|noscript|body|base|iframe|br)\b)[a-z]", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +56,7 @@ class Vendor:
 
     name: str
     marks: Mapping[str, tuple[bytes, ...]]  # by kind
+    stub: tuple[tuple[bytes, ...], ...]
     trace: tuple[bytes, ...]
     told: tuple[bytes, ...]
     words: tuple[str, ...]
@@ -61,11 +71,12 @@ class Vendor:
 class _Page:
     """One answer as it is weighed; each part is read on first use."""
 
-    def __init__(self, status: int, headers: Mapping[Any, Any], body: bytes, title: str) -> None:
+    def __init__(self, status: int, headers: Mapping[Any, Any], body: bytes, title: str, *, linked: bool) -> None:
         self.headers = headers
-        self.source = body[:READ_BYTES]
         self.title = title
         self.refused = status in STATUSES
+        self._linked = linked
+        self.source = body[:LINKED_BYTES] if linked else condensed(body)
 
     @cached_property
     def marked(self) -> tuple[Vendor, str] | None:
@@ -87,7 +98,36 @@ class _Page:
 
     @cached_property
     def is_bare(self) -> bool:
-        return _links(self.source) <= MAX_LINKS and len(self.text) <= MAX_TEXT
+        return not self._linked and (len(self.text) <= MAX_TEXT or prose(self.text) <= MAX_TEXT)
+
+    @cached_property
+    def is_empty(self) -> bool:
+        return len(self.text) < NO_TEXT and len(self.source) < NO_PAGE_BYTES
+
+    @cached_property
+    def is_short(self) -> bool:
+        """Whether it has little more to say than one thing."""
+        return len(self.text) <= SHORT_TEXT
+
+    @cached_property
+    def serves(self) -> int:
+        """3 for a form to log in, to join or to write to somebody; 2 for data; 1 for what it tells machines."""
+        is_data = self.text.startswith(("{", "["))
+        return 3 * bool(_OWN_FORM.search(self.source)) + 2 * is_data + _any(_OWN_DATA, self.source)
+
+    def stub(self) -> Vendor | None:
+        """Whose script this is, where there is nothing but a script."""
+        if len(self.source) > STUB_BYTES or len(self.text) > NO_TEXT or _MORE_THAN_SCRIPT.search(self.source):
+            return None
+        return next((one for one in VENDORS if any(_all(signs, self.source) for signs in one.stub)), None)
+
+    @cached_property
+    def says(self) -> int:
+        """2 for words to a robot in title or text; 1 for words in both, or a hint where little is said; 1 more when all
+        that is said hints at it."""
+        words = [bool(self.saying(where)) for where in (self.title, self.text)]
+        hints = [self.is_short and _any(_HINTS, where) for where in (self.title, self.text)]
+        return 2 * any(words) + (any(hints) or all(words)) + (hints[1] and (hints[0] or not self.title))
 
     def saying(self, where: str) -> Vendor | None:
         """The vendor of the words to a robot that stand in title or text."""
@@ -105,51 +145,44 @@ def detect(status: int, headers: Mapping[Any, Any], body: bytes, url: str) -> Bl
     page; `required` elements in the domain's rules catch those.
     """
     title = _title(body)
-    suspicious = status in STATUSES or _any(_WORDS, title)
-    if not suspicious and (not body or len(body) > SMALL_BYTES or body.count(b"<") > MAX_TAGS):
+    suspicious = status in STATUSES or (_any(_STEMS, title) and _any(_WORDS, title))
+    linked = has_more(body, b"</a", MAX_LINKS) or has_more(body, b"</A", MAX_LINKS)
+    if not suspicious and (not body or linked or _has_content(body)):
         return None
-    page = _Page(status, headers, body, title)
+    page = _Page(status, headers, body, title, linked=linked)
     if suspicious and (decisive := _decided(page)) is not None:
         return decisive
-    if not suspicious and not _any(_SIGNS, page.source):
-        return None
     return _weighed(page)
 
 
+def _has_content(body: bytes) -> bool:
+    """Whether it is a page beyond doubt, or none of HTML, by a look that costs next to nothing."""
+    if len(body) > SCRIPT_BYTES and has_more(body, b"</", MAX_CLOSED):  # a shorter one may be a script's
+        return True
+    return len(body) > PLAIN_BYTES and not is_html(body)
+
+
 def _weighed(page: _Page) -> Block | None:
-    """3 points for a mark; 2 for words to a robot, and 1 for a hint or when title and text say them; 1 each for a trace
-    and a telling status, and for a header with it; then 1 for a page that must not be indexed, 1 for an empty one."""
-    if page.marked is not None and (page.refused or page.is_bare):
+    """A mark is enough. Else points: for what it says; 1 each for a trace, a telling status, and a header with it; then
+    1 for a page that must not be indexed, and 1 for an empty one or one that says such words and little more. They
+    become fewer for one that serves a visitor."""
+    if not page.is_bare and not page.refused:
+        return None
+    if page.marked is not None:
         vendor, kind = page.marked
         return Block(vendor.name, kind)
     if not page.is_bare:
         return None
+    if (maker := page.stub()) is not None:
+        return Block(maker.name, KINDS[0])
     in_title, in_text, hint = page.saying(page.title), page.saying(page.text), page.hinting()
-    said = 2 * bool(in_title or in_text) + bool(hint or (in_title and in_text))
-    signs = said + bool(page.traced) + bool(page.refused and page.told)
-    empty = len(page.text) < NO_TEXT and len(page.source) < NO_PAGE_BYTES
-    if not signs or signs + page.refused + (b"oindex" in page.source) + empty < ENOUGH:
+    signs = page.says + bool(page.traced) + bool(page.refused and page.told)
+    alone = page.is_empty or (page.says > 1 and page.is_short)
+    if not signs or signs + page.refused + (b"oindex" in page.source) + alone - page.serves < ENOUGH:
         return None
-    generic, known = VENDORS[-1], (page.told, in_title, in_text, hint, page.traced)
+    generic, known = VENDORS[-1], (page.told, in_title, in_text, page.traced, hint)
     vendor = next((one for one in known if one is not None and one is not generic), generic)
     return Block(vendor.name, _kind(page))
-
-
-def visible_text(html: str) -> str:
-    """What a visitor sees of *html*, in lower case, white space collapsed; takes linear time whatever it is."""
-    texts: list[str] = []
-    at, hidden = 0, ""
-    for tag in _TAG.finditer(html):
-        if not hidden:
-            texts.append(html[at : tag.start()])
-        at, name = tag.end(), tag[2].lower()
-        if not hidden and not tag[1] and name in _UNSEEN:
-            hidden = name
-        elif hidden == name and tag[1]:
-            hidden = ""
-    if not hidden:
-        texts.append(html[at:])
-    return " ".join(unescape(" ".join(texts)).lower().split())
 
 
 def _decided(page: _Page) -> Block | None:
@@ -194,15 +227,15 @@ def _title(body: bytes) -> str:
     return " ".join((unescape(raw) if "&" in raw else raw).lower().split())
 
 
-def _links(source: bytes) -> int:
-    return source.count(b"<a ") + source.count(b"<A ")
-
-
 def _any(signs: Iterable[Any], where: Any) -> bool:
     for sign in signs:  # noqa: SIM110 - a generator would take three times as long
         if sign in where:
             return True
     return False
+
+
+def _all(signs: Iterable[bytes], where: bytes) -> bool:
+    return all(sign in where for sign in signs)
 
 
 def _load() -> tuple[Vendor, ...]:
@@ -211,6 +244,7 @@ def _load() -> tuple[Vendor, ...]:
         Vendor(
             name,
             {kind: tuple(mark.encode() for mark in table[kind]) for kind in KINDS if kind in table},
+            stub=tuple(tuple(sign.encode() for sign in signs) for signs in table.get("stub", ())),
             trace=tuple(trace.encode() for trace in table.get("trace", ())),
             told=tuple(told.encode() for told in table.get("told", ())),
             words=tuple(table.get("words", ())),
@@ -221,6 +255,14 @@ def _load() -> tuple[Vendor, ...]:
     )
 
 
+def _stems(sayings: Sequence[str]) -> tuple[str, ...]:
+    """Few short strings of which each of *sayings* has one: the beginning of the word that most of them share."""
+    common = Counter(word[:STEM] for saying in sayings for word in saying.split())
+    stems = (max((word[:STEM] for word in one.split()), key=lambda stem: (len(stem), common[stem])) for one in sayings)
+    return tuple(dict.fromkeys(stems))
+
+
 VENDORS: Final = _load()  # the generic one last
 _WORDS: Final = tuple(words for vendor in VENDORS for words in (*vendor.words, *vendor.hints))
-_SIGNS: Final = tuple(sign for vendor in VENDORS for signs in (*vendor.marks.values(), vendor.trace) for sign in signs)
+_HINTS: Final = tuple(hint for vendor in VENDORS for hint in vendor.hints)
+_STEMS: Final = _stems(_WORDS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from crawler.policy.blocks import visible_text
+from crawler.policy.page_text import visible_text
 
 MAX_BYTES: Final = 32_768
 MAX_TAGS: Final = 120

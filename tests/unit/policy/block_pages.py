@@ -24,7 +24,7 @@ def page(title: str = "", body: str = "", head: str = "") -> str:
 NOINDEX = '<meta name="robots" content="noindex, nofollow">'
 PROSE = "<p>" + "A lamp of brushed steel that stands on any desk and swings both ways. " * 40 + "</p>"
 
-BLOCKS = (
+BLOCKS: tuple[Answer, ...] = (
     Answer(
         "managed challenge",
         "cloudflare",
@@ -129,6 +129,102 @@ BLOCKS = (
     Answer("humanity", "captcha", page("Forum - Prove your humanity", "<h1>Prove&nbsp;your humanity</h1>")),
 )
 
+CODE = "".join(
+    f"var _0x{n:x}=[{n},'{n * 7919:x}'];if(_0x{n:x}[0]<{n + 1}&&{n}>0){{_0x{n:x}.push('</p>')}};" for n in range(260)
+)
+STYLE = "<style>" + ".lamp{color:#000;margin:0}" * 8_000 + "</style>"
+
+BLOCKS += (
+    Answer(
+        "script of 20 KB and a support id",
+        "f5",
+        page(
+            "",
+            "<noscript>Please enable JavaScript to view the page content.<br/>Your support ID is: 1.</noscript>",
+            f'<script>(function(){{window["bobcmn"]="10";{CODE}}})();</script>',
+        ),
+    ),
+    Answer(
+        "script of 20 KB that sets a cookie",
+        "aliyun",
+        f"<html><script>var arg1='AB';{CODE}'acw_sc__v2'</script></html>",
+    ),
+    Answer("script without its element", "aliyun", f"{CODE} document.cookie='acw_sc__v2=1'"),
+    Answer(
+        "data in a hidden field",
+        "aliyun",
+        f'<html><body><textarea id="renderData" style="display:none">{{"_waf_bd8ce2ce37":"1"}}</textarea><script>{CODE}'
+        "</script></body></html>",
+    ),
+    Answer(
+        "checkpoint with its script",
+        "vercel",
+        page("Vercel Security Checkpoint", "<p>We're verifying your browser</p>", f"<script>{CODE}</script>"),
+    ),
+    Answer(
+        "script alone",
+        "cloudflare",
+        "<!DOCTYPE html><html><head></head><body><script>(function(){window['__CF$cv$params']={r:'1',t:'2'};"
+        "var a=document.createElement('script');a.src='/cdn-cgi/challenge-platform/scripts/jsd/main.js';"
+        "document.head.appendChild(a)})()</script></body></html>",
+    ),
+    Answer(
+        "words behind a long style sheet",
+        "captcha",
+        page("Forum", "<p>You've been blocked by network security.</p>", STYLE),
+    ),
+    Answer("mark behind a long style sheet", "perimeterx", page("Shop", STYLE + '<div id="px-captcha"></div>')),
+    Answer(
+        "shield",
+        "google",
+        page("shop.example", "<p>This site is protected by Project Shield. Please verify that you are human.</p>"),
+    ),
+    Answer(
+        "traffic",
+        "google",
+        page("https://search.example/", "<p>Our systems have detected unusual traffic from your computer network.</p>"),
+    ),
+    Answer("a marketplace asks", "captcha", page("Security Measure", "<h1>Please verify yourself to continue</h1>")),
+    Answer(
+        "a search engine asks", "captcha", page("Search", "<h1>One last step</h1>Please solve the challenge below.")
+    ),
+    Answer(
+        "a search engine asks for ducks", "duckduckgo", page("lamps", '<div class="anomaly-modal__title">Bots</div>')
+    ),
+    Answer("a search engine asks in Chinese", "baidu", page("百度安全验证", "<p>请完成下方验证后继续操作</p>")),
+    Answer(
+        "a search engine asks in Russian",
+        "yandex",
+        page("Вы не робот?", "<p>Подтвердите, что запросы отправляли вы</p>"),
+    ),
+    Answer("slider", "captcha", page("Verification", "<p>Please slide to verify</p><div id='slider'></div>")),
+    Answer(
+        "denied at 200", "firewall", page("Access Denied", "<h1>Access Denied</h1><p>Ask the owner of this site.</p>")
+    ),
+    Answer(
+        "denied by an edge", "akamai", page("Access Denied", "<h1>Access Denied</h1>Reference 0.44fd.16236.2420bf"), 403
+    ),
+    Answer("denied and no more", "firewall", "<html><body><h1>Access Denied</h1></body></html>"),
+    Answer("proof of work", "anubis", page("Making sure you&#39;re not a bot!", "<p>Calculating...</p>")),
+    Answer(
+        "robot screen",
+        "siteground",
+        '<html><head><meta http-equiv="refresh" content="0;/.well-known/sgcaptcha/?r=1"></head></html>',
+    ),
+    Answer("client challenge", "fastly", page("Client Challenge", "<p>JavaScript is disabled in your browser.</p>")),
+    Answer(
+        "a firewall of a host",
+        "imunify360",
+        page("One moment, please...", "<p>Please wait while your request is being verified...</p>"),
+    ),
+    Answer(
+        "rate limit with a mark",
+        "cloudflare",
+        page("Access denied | shop.example", '<span class="cf-error-code">1015</span>'),
+        429,
+    ),
+)
+
 PAGES = (
     Answer("a product", "", page("A lamp", PROSE)),
     Answer("a product behind bot detection", "", page("A lamp", PROSE, "<script>window._pxAppId='PX1'</script>")),
@@ -166,4 +262,46 @@ PAGES = (
     Answer("a dead origin", "", page("shop.example | 521: Web server is down", "<p>Web server is down</p>"), 521),
     Answer("robots for sale", "", page("Are you a robot fan? Vacuums", PROSE)),
     Answer("an empty answer", "", ""),
+    Answer("a page behind a long style sheet", "", page("A lamp", PROSE, STYLE)),
+    Answer("an app with its script", "", page("Lamps", '<div id="root"></div>' + f"<script>{CODE}</script>")),
+    Answer(
+        "an app with the older passive check",
+        "",
+        page("App", '<div id="app"></div><script src="/cdn-cgi/challenge-platform/h/b/scripts/jsd/main.js"></script>'),
+    ),
+    Answer(
+        "an app with a widget",
+        "",
+        page(
+            "App",
+            '<div id="app"></div><script src="https://www.google.com/recaptcha/api.js"></script>'
+            f"<script>{CODE}</script>",
+        ),
+    ),
+    Answer(
+        "a short page with the passive check",
+        "",
+        page("Deals", "<h1>Deals of today</h1><script>window['__CF$cv$params']={r:'1'}</script>"),
+    ),
+    Answer(
+        "a form that asks for a human",
+        "",
+        page("Join", '<form><input type="email"><input type="password"><p>Prove that you are human.</p></form>'),
+    ),
+    Answer(
+        "a contact form with words and a widget",
+        "",
+        page("Contact", "<form><textarea></textarea>Please verify you are human.<div class='h-captcha'></div></form>"),
+    ),
+    Answer("an API's denial", "", '{"error": "Access denied"}', 403),
+    Answer(
+        "a small product page about robots",
+        "",
+        page("Captcha mug", "<h1>Mug: I'm not a robot</h1>" + "<p>A lovely ceramic mug. </p>" * 40),
+    ),
+    Answer("a program", "", CODE),
+    Answer("data", "", '{"items": [' + ", ".join(f'{{"name": "Are you a robot? {n}"}}' for n in range(2_000)) + "]}"),
+    Answer(
+        "a redirect", "", '<html><head><meta http-equiv="refresh" content="0; url=/en/"></head><body></body></html>'
+    ),
 )

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from scrapy.http import Headers
 
 from benchmarks import blocks as benchmark
-from crawler.policy.blocks import KINDS, VENDORS, Block, detect, visible_text
+from crawler.policy.blocks import KINDS, VENDORS, Block, detect
+from crawler.policy.page_text import visible_text
 from tests.unit.policy.block_pages import BLOCKS, NOINDEX, PAGES, PROSE, Answer, page
 
 SAVED = Path(os.environ.get("BLOCKS") or "no-saved-pages")

@@ -1,0 +1,108 @@
+"""The text and the source of a page as far as they tell what it is, read without a tree. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from crawler.entities import unescape
+
+LONG_BYTES: Final = 131_072  # a source as short is read whole
+KEPT_BYTES: Final = 4_096  # of each end of a script, style sheet or comment in a longer one
+MOST_BYTES: Final = 1_048_576  # read of any
+LOOKS: Final = (8, 15, 4, 12, 6, 10, 2, 14)  # sixteenths of a source at which is looked first, and how far
+LOOK_BYTES: Final = 2_048
+CHUNK_BYTES: Final = 65_536
+
+MOST_CODE: Final = 131_072  # characters of text in which code is looked for
+LONG_WORD: Final = 100
+_CODE: Final = frozenset("{}=;")
+_TAG: Final = re.compile(r"<(?:(/?)([a-zA-Z][a-zA-Z0-9]*)([^<>]*)>?|(!--)|![^<>]*>?)")
+_UNSEEN: Final = frozenset(("script", "style", "template", "svg", "title", "textarea"))
+_CONTAINERS: Final = frozenset(("div", "span", "p", "form", "section", "a", "ul", "label", "table"))
+_HIDDEN: Final = re.compile(r"display\s*:\s*none", re.IGNORECASE)
+_RAW: Final = re.compile(rb"<(?:(script|style|textarea)\b|!--)", re.IGNORECASE)
+
+
+def visible_text(html: str) -> str:
+    """What a visitor sees of *html*, in lower case, white space collapsed; takes linear time whatever it is.
+
+    Known weakness: of styles it knows only `display: none` in an attribute.
+    """
+    texts: list[str] = []
+    at = 0
+    while (tag := _TAG.search(html, at)) is not None:
+        texts.append(html[at : tag.start()])
+        at, name = tag.end(), (tag[2] or "").lower()
+        if tag[4]:
+            at = _after(html, "-->", tag.start() + 2)
+        elif tag[1] or not name:
+            continue
+        elif name in _UNSEEN or (name in _CONTAINERS and _HIDDEN.search(tag[3])):
+            at = _closed(html, name, at)
+    texts.append(html[at:])
+    return " ".join(unescape(" ".join(texts)).lower().split())
+
+
+def prose(text: str) -> int:
+    """How many characters of *text* are no code: scripts that stand outside their element count for none."""
+    words = text.split() if len(text) <= MOST_CODE else [text]
+    return sum(
+        len(word) + 1 for word in words if _CODE.isdisjoint(word) and (len(word) < LONG_WORD or not word.isascii())
+    )
+
+
+def is_html(body: bytes) -> bool:
+    """Whether *body* begins like an HTML document, or a piece of one."""
+    return any(
+        sign in body[:1_024].lower() for sign in (b"<html", b"<!doctype html", b"<head", b"<body", b"<script", b"<meta")
+    )
+
+
+def has_more(body: bytes, sign: bytes, number: int) -> bool:
+    """Whether *sign* stands in *body* more than *number* times; some places are looked at before the whole."""
+    step = len(body) // 16
+    if step > LOOK_BYTES // 2:
+        found = 0
+        for place in LOOKS:
+            found += body.count(sign, place * step, place * step + LOOK_BYTES)
+            if found > number:
+                return True
+    found, end = 0, min(len(body), MOST_BYTES)
+    while end > 0 and found <= number:
+        found += body.count(sign, max(0, end - CHUNK_BYTES), end)
+        end -= CHUNK_BYTES
+    return found > number
+
+
+def condensed(body: bytes) -> bytes:
+    """*body*, of a long one without the middle of its long scripts, styles and comments."""
+    if len(body) <= LONG_BYTES:
+        return body
+    body, at, kept = body[:MOST_BYTES], 0, list[bytes]()
+    while (raw := _RAW.search(body, at)) is not None:
+        end = body.find(b"</" + raw[1] if raw[1] else b"-->", raw.end())
+        end = len(body) if end < 0 else end
+        if end - raw.end() > 2 * KEPT_BYTES:
+            kept.append(body[at : raw.end() + KEPT_BYTES])
+            at = end - KEPT_BYTES
+            kept.append(body[at:end])
+        else:
+            kept.append(body[at:end])
+        at = end
+    return b"".join([*kept, body[at:]])
+
+
+def _closed(html: str, name: str, at: int) -> int:
+    """Where the element *name* ends whose start tag ends at *at*; those of its name inside it do not end it."""
+    depth = 1
+    for tag in re.compile(rf"<(/?){name}\b", re.IGNORECASE).finditer(html, at):
+        depth += -1 if tag[1] else name not in _UNSEEN
+        if not depth:
+            return _after(html, ">", tag.end())
+    return len(html)
+
+
+def _after(html: str, mark: str, at: int) -> int:
+    found = html.find(mark, at)
+    return len(html) if found < 0 else found + len(mark)
