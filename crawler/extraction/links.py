@@ -117,10 +117,10 @@ def _guessed(document: Document, rules: DomainRules) -> Iterator[tuple[str, str]
     """By their looks."""
     for target, relations in _targets(document, anchors(document, following=True), rules):
         kind = _kind(target[max(0, target.find("/", 8)) :])  # host names are not to look like paths
-        if kind != _TRAP and "next" in relations:
+        if kind is not None and kind != _TRAP:
+            yield "pagination" if relations and "next" in relations else kind, target
+        elif kind is None and relations and "next" in relations:
             yield "pagination", target
-        elif kind and kind != _TRAP:
-            yield kind, target
 
 
 @cached(32_768, longest=256)  # the pages of a site share most of their links
@@ -187,19 +187,23 @@ def _selected(document: Document, rule: LinkRule) -> Iterable[Anchor]:
 
 def _targets(document: Document, found: Iterable[Anchor], rules: DomainRules) -> Iterator[tuple[str, str]]:
     """(absolute URL, rel) of each link that may be followed, once."""
-    here = document.url.partition("#")[0]
-    site = f"{document.origin}/"
+    here, site = document.url.partition("#")[0], f"{document.origin}/"
+    inside: dict[str, bool] = {}  # by host
     written: set[str | None] = set()
     seen = {here}
     for href, relations in islice(found, MAX_LINKS):
-        if href in written or ("nofollow" in relations and rules.obey_nofollow):
+        if href in written or (relations and rules.obey_nofollow and "nofollow" in relations):
             continue
         written.add(href)
         target = document.absolute(href)
         if target is None or target in seen or len(target) > MAX_URL_LENGTH:
             continue
         seen.add(target)
-        if not target.startswith(site) and not same_site(target, here):
-            continue
-        if not any(pattern.search(target) for pattern in rules.exclude):
+        if not target.startswith(site):
+            host = target.split("/", 3)[2]
+            if host not in inside:
+                inside[host] = same_site(target, here)
+            if not inside[host]:
+                continue
+        if not rules.exclude or not any(pattern.search(target) for pattern in rules.exclude):
             yield target, relations

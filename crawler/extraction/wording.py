@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Final
@@ -51,9 +50,11 @@ _ZERO: Final = re.compile(r"(?<![\d.,])0 (?:\w{1,8} )?$")
 _REACH: Final = 40  # characters before and behind a promise in which a denial of it stands
 
 
-@dataclass(frozen=True, slots=True)
 class Lexicon:
-    """One pattern for each kind of phrase; all are searched in lower-cased text."""
+    """One pattern for each kind of phrase; all are searched in lower-cased text.
+
+    Each is compiled when it is first asked for: many pages need a few of them.
+    """
 
     out_of_stock: re.Pattern[str]
     discontinued: re.Pattern[str]
@@ -68,6 +69,16 @@ class Lexicon:
     offered: re.Pattern[str]
     negation: re.Pattern[str]  # at the end of what stands before a promise
     negation_after: re.Pattern[str]  # at the start of what stands behind it
+
+    def __init__(self, languages: Iterable[str]) -> None:
+        self._languages = sorted(languages)
+
+    def __getattr__(self, kind: str) -> re.Pattern[str]:
+        if kind not in Lexicon.__annotations__:
+            raise AttributeError(kind)
+        pattern = re.compile(_source(kind, self._languages))
+        setattr(self, kind, pattern)
+        return pattern
 
     def availability(self, text: str) -> str | None:
         """What *text* says of the stock, as a name of schema.org; a denial wins over a promise."""
@@ -110,7 +121,7 @@ def languages_of(language: str, country: str) -> frozenset[str]:
 @lru_cache(maxsize=256)
 def lexicon(languages: frozenset[str] = LANGUAGES) -> Lexicon:
     """The phrases of *languages*."""
-    return Lexicon(**{kind: re.compile(_source(kind, sorted(languages))) for kind in Lexicon.__slots__})
+    return Lexicon(languages)
 
 
 def _source(kind: str, languages: Iterable[str]) -> str:
