@@ -85,7 +85,7 @@ docs: $(STAMP)  ## Write docs/settings.md from crawler/defaults.py
 bench-handlers: $(STAMP)  ## HTTP handlers side by side, and what each middleware costs; writes docs/benchmarks-handlers.md
 	@$(BIN)/python -m benchmarks.handlers $(ARGS)
 
-bench-fairness: $(STAMP)  ## What slow hosts, a far Redis and a huge site cost the others; writes docs/benchmarks-fairness.md
+bench-fairness: $(STAMP)  ## What slow hosts, a far Redis, a huge site and many hosts cost the others; writes docs/benchmarks-fairness.md
 	@$(BIN)/python -m benchmarks.fairness $(ARGS)
 
 bench-engine: $(STAMP)  ## The parts of Scrapy that we replace, beside its own; writes crawler/engine/README.md

@@ -64,6 +64,17 @@ class Visit:
 
 
 @dataclass(frozen=True, slots=True)
+class Span:
+    """The requests that a host got: how many, when the first and the last came, the shortest time between two of them
+    (seconds)."""
+
+    count: int
+    first: float
+    last: float
+    closest: float
+
+
+@dataclass(frozen=True, slots=True)
 class Bed:
     """Running servers and a running site."""
 
@@ -101,6 +112,10 @@ class Bed:
     def early(self) -> int:
         """How many requests came to a host within the time for which it had asked to be left alone."""
         return sum(self._page("early").values())
+
+    def spans(self) -> dict[str, Span]:
+        """By host, what came there."""
+        return {host: Span(*span) for host, span in self._page("spans").items()}
 
     def asked(self) -> set[str]:
         """URLs that were asked for so far."""
@@ -155,7 +170,7 @@ def _message(number: int, visit: Visit) -> Message:
 @contextmanager
 def made(hosts: Sequence[str]) -> Iterator[Bed]:
     """A new site on *hosts*, beside servers of its own."""
-    servers = embedded.ensure(HOME / "services", preferred_ports=False)
+    servers = embedded.ensure(HOME / "services", preferred_ports=False, mongodb=False)
     with Family(HOME) as family:
         yield Bed(servers, open_site(family, hosts))
 

@@ -1,6 +1,6 @@
 """`make bench-fairness`: does one slow host, a far Redis or a huge site slow down everything else?
 
-Four parts, each beside stock scrapy-redis in the same run; writes docs/benchmarks-fairness.md.
+Five parts, each beside stock scrapy-redis in the same run; writes docs/benchmarks-fairness.md.
 """
 
 from __future__ import annotations
@@ -12,7 +12,15 @@ from typing import Final
 
 from rich.console import Console
 
-from benchmarks import bed, document, fairness_crowd, fairness_latency, fairness_sick, fairness_tarpit
+from benchmarks import (
+    bed,
+    document,
+    fairness_crowd,
+    fairness_latency,
+    fairness_many,
+    fairness_sick,
+    fairness_tarpit,
+)
 from demo.arguments import add_parts, whole
 
 
@@ -32,11 +40,16 @@ def _sick(rounds: int, console: Console) -> list[str]:
     return fairness_sick.publish(fairness_sick.measure(rounds, console))
 
 
+def _many(rounds: int, console: Console) -> list[str]:
+    return fairness_many.publish(fairness_many.measure(rounds, console))
+
+
 PARTS: Final[dict[str, Callable[[int, Console], list[str]]]] = {
     "tarpit": _tarpit,
     "latency": _latency,
     "crowd": _crowd,
     "sick": _sick,
+    "many": _many,
 }
 
 

@@ -2,7 +2,8 @@
 
 `/0.5/17` answers after half a second; `/0/17/on` at once, with a link to the next page of an endless chain;
 `/0.5/17/sick` after half a second, with 429 and `Retry-After: 5`. On 127.0.0.1, `/counts` tells how many requests
-each host got and answered, `/asked` which, and `/early` how many came while the host had asked to be left alone.
+each host got and answered, `/asked` which, `/early` how many came while the host had asked to be left alone, `/spans`
+when the first and the last came and how close two were.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import math
 import signal
 import sys
 import time
@@ -20,6 +22,8 @@ from pathlib import Path
 from typing import Final, cast
 
 import uvloop
+
+from demo.server import waited_seconds
 
 ADMIN_HOST: Final = "127.0.0.1"
 STEP: Final = 1_000_000  # from one page of a chain to the next
@@ -34,13 +38,17 @@ class Record:
         self.counts: Counter[str] = Counter()
         self.answered: Counter[str] = Counter()
         self.early: Counter[str] = Counter()
+        self.spans: dict[str, tuple[int, float, float, float]] = {}  # requests, first, last, closest
         self._quiet_until: dict[str, float] = {}
 
-    def request(self, host: str, path: str) -> None:
-        """One came in."""
+    def request(self, host: str, path: str, waited: float = 0.0) -> None:
+        """One came in, *waited* seconds ago: this process may have had other things to do."""
+        now = time.monotonic() - waited
         self.asked.append(f"{host}{path}")
         self.counts[host] += 1
-        self.early[host] += time.monotonic() < self._quiet_until.get(host, 0)
+        self.early[host] += now < self._quiet_until.get(host, 0)
+        count, first, last, closest = self.spans.get(host, (0, now, -math.inf, 1e9))
+        self.spans[host] = count + 1, first, now, min(closest, now - last)
 
     def refuse(self, host: str) -> None:
         """429 goes out."""
@@ -52,6 +60,8 @@ class Record:
             return json.dumps(self.asked).encode()
         if path == "/early":
             return json.dumps(self.early).encode()
+        if path == "/spans":
+            return json.dumps(self.spans).encode()
         return json.dumps({host: (count, self.answered[host]) for host, count in self.counts.items()}).encode()
 
 
@@ -74,7 +84,7 @@ class Connection(asyncio.Protocol):
         if self._host == ADMIN_HOST:
             self._send(self._record.page(path))
             return
-        self._record.request(self._host, path)
+        self._record.request(self._host, path, waited_seconds(self._transport.get_extra_info("socket")))
         _, seconds, number, *kind = path.split("/")
         link = f'<a href="/{seconds}/{int(number) + STEP}/on">on</a>' if kind == ["on"] else ""
         answer = self._refuse if kind == ["sick"] else partial(self._answer, link)

@@ -83,7 +83,11 @@ class Shop:
 
 def _waited_seconds(request: web.BaseRequest) -> float:
     """How long ago the request came in, by the kernel: this process may have had other things to do."""
-    sock = request.transport.get_extra_info("socket") if request.transport is not None else None
+    return waited_seconds(request.transport.get_extra_info("socket") if request.transport is not None else None)
+
+
+def waited_seconds(sock: Any) -> float:
+    """How long ago the last data came to *sock*, by the kernel; 0 where that does not say so."""
     if sock is None or sys.platform != "linux":
         return 0.0
     info = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _LAST_DATA_RECEIVED + 4)

@@ -6,16 +6,20 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from benchmarks import bed, fairness_crowd, fairness_latency, fairness_sick, fairness_tarpit
+from benchmarks import bed, fairness_crowd, fairness_latency, fairness_many, fairness_sick, fairness_tarpit
+from benchmarks.bed import Span
 from benchmarks.crawl import SHOAL, STOCK
 from benchmarks.delaying_proxy import Distance, pump
 from benchmarks.fairness_crowd import Finish
 from benchmarks.fairness_latency import FAR, NEAR, Found, Pair
 from benchmarks.waiting_site import Record
+from crawler.errors import ServiceError
+from tests.servers import missing
 
 
 @pytest.fixture(autouse=True)
@@ -118,3 +122,33 @@ def test_the_proxy_holds_back_what_it_is_told_to(
 
     distance.switch(NEAR, None)
     assert distance.seconds == 0
+
+
+def test_many_hosts_are_held_against_what_politeness_allows(written: Path) -> None:
+    case = fairness_many.Case(4, 3, 5.0)
+    spans = {
+        "a": Span(3, 100, 110, 5.0),
+        "b": Span(3, 100, 112.5, 4.95),  # as early as a busy machine may note it
+        "c": Span(3, 100, 120, 4.0),
+        "d": Span(2, 100, 105, 5.0),
+    }
+    one = fairness_many.paces(case, spans, 20)
+    assert (one.done, one.middle, one.slowest, one.early) == (11 / 12, 0.8, 0.5, 1)
+
+    good = replace(one, done=1.0, middle=0.95, early=0)
+    assert fairness_many.publish({(case, SHOAL): [good], (case, STOCK): [one]}) == []
+    assert "| Shoal | 4 | 5 s | 100% | 0.95 | 0.50 | 0 |" in written.read_text()
+    for bad in (one, replace(good, middle=0.8), replace(good, done=0.9), replace(good, early=1)):
+        assert fairness_many.publish({(case, SHOAL): [bad]})
+
+
+def test_many_hosts_for_real(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bed, "HOME", tmp_path)
+    monkeypatch.setattr(fairness_many, "WORKERS", 1)
+    monkeypatch.setattr(fairness_many, "PATIENCE", 60)
+    try:
+        found = fairness_many.round_of(SHOAL, fairness_many.Case(40, 3, 0.3))
+    except ServiceError as error:
+        missing(error)
+    assert (found.done, found.early) == (1.0, 0)
+    assert 0 < found.slowest <= found.middle < 1.5
