@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from crawler.extraction import labels, values, view
 from crawler.extraction.view import View
 
+SHOWN: Final = 4.5  # weight of what a label announces: more than internal numbers of forms, attributes and the URL
 MAX_PLACES: Final = 100  # of one identifier in one page
 REACH: Final = 2_000  # characters back to the tag that a place may be in
 MAX_GTIN_TEXT: Final = 80  # characters
@@ -35,6 +36,7 @@ _MARKER = re.compile(
     r"|article|artikel|i)",
     re.IGNORECASE,
 )
+_ANY_KIND = re.compile(r"article|artikel|details?|i", re.IGNORECASE)  # of page, not only a product's
 _NOT_AN_ID = re.compile(
     r"\d{1,3}|(?:19|20)\d\d|\d+(?:x\d+)+(?:cm|mm)?|\d+[.,]\d+|\d+(?:cm|mm|kg|g|ml|l|w|v|gb|tb|hz|mah|inch)"
     r"|\d\d?[./-]\d\d?[./-]\d{2,4}",
@@ -102,7 +104,7 @@ def _labelled(page: View) -> list[tuple[float, str]]:
         rest = match.string[match.end() :] or _next(page, index)
         value = _VALUE.match(rest)
         if value and any(character.isdigit() for character in value[1]):
-            found.append((max(1.0, 3.0 - 0.7 * len(found)), value[1]))
+            found.append((max(1.0, 3.0 - 0.7 * len(found)) if found else SHOWN, value[1]))
     return found
 
 
@@ -129,11 +131,15 @@ def _attributes(page: View) -> Iterator[tuple[float, str]]:
             if value and _VALUE.fullmatch(value) and value not in given and len(given) < 3:
                 given.add(value)
                 yield 1.6 - 0.4 * len(given), value
+    entered: set[str] = set()  # a form for the cart and one for the wish list say the same
     for node in tree.css("input[type=hidden][name],form input[name]")[:200]:
         attributes = node.attributes
         name = re.sub(r"[\W_]", "", attributes.get("name") or "").lower()
         value = attributes.get("value")
-        if name in _INPUTS and value and _VALUE.fullmatch(value) and not page.flags(node) & view.OTHER:
+        if name not in _INPUTS or not value or value in entered or not _VALUE.fullmatch(value):
+            continue
+        if not page.flags(node) & view.OTHER:
+            entered.add(value)
             yield 1.0, value
 
 
@@ -167,7 +173,7 @@ def likelihood(url: str) -> float:
         segments = urlsplit(url).path.split("/")
     except ValueError:
         return 0.0
-    if any(_MARKER.fullmatch(segment) for segment in segments[:-1]):
+    if any(_MARKER.fullmatch(segment) and not _ANY_KIND.fullmatch(segment) for segment in segments[:-1]):
         return 1.0
     return 0.5 if next(url_identifiers(url), None) else 0.0
 

@@ -22,6 +22,7 @@ _TAGS = re.compile(r"^[^<>]*>|<[^<>]*>?")  # the rest of the sign's own tag, and
 _DIGIT = re.compile(r"\d")
 MAX_PLACES = 500  # of one number in one page
 REACH = 160  # characters between the sign and the price
+MAX_PROSE = 30  # characters of a text that is not yet a sentence
 ENOUGH = 3.0  # evidence for a product page
 
 
@@ -35,8 +36,8 @@ class Shown:
     def is_product(self, evidence: StructuredData) -> bool:
         """Whether the page looks like a product's: enough of these, which no listing or article has together.
 
-        A price of its own by the heading (2, 0.5 more when it is named one), something to press to buy (2), a
-        labelled identifier (1), words that deny the stock (1), a URL that names a product (1) or has an
+        A price of its own by the heading (2, 0.5 more when it is named one, 1 in a sentence), something to press to
+        buy (2), a labelled identifier (1), words that deny the stock (1), a URL that names a product (1) or has an
         identifier (0.5), structured data with the name of a product (1). It takes 3, and a heading. A price that
         repeats like those of a listing's entries decides it: no product page.
         """
@@ -46,7 +47,8 @@ class Shown:
         if best is not None and best.repeated:
             return False
         score = 1.0 * evidence.named
-        score += 0.0 if best is None else 2.5 if best.named else 2.0
+        if best is not None:
+            score += 2.5 if best.named else 2.0 if len(self.view.texts[best.index][0]) <= MAX_PROSE else 1.0
         score += 2.0 * (visible_stock.buy_button(self.view) is not visible_stock.Button.NONE)
         score += identifiers.likelihood(self.draft.document.url) + identifiers.has_label(self.view)
         if score < ENOUGH:

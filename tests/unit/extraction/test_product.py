@@ -165,6 +165,19 @@ def test_other_pages_are_no_product_pages(html: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("url", "body"),
+    [
+        ("https://news.example.com/article/a-knife", "<p>$49.90</p>"),
+        ("https://news.example.com/product/a-knife", "<p>It costs $49.90, and it cuts everything.</p>"),
+        ("https://spa.example.com/services/massage", "<p>$99 an hour</p><a class=btn href=/book>Book now</a>"),
+        ("https://blog.example.com/p/a-knife", "<p>Was $20</p><a href=/subscribe>Subscribe</a>"),
+    ],
+)
+def test_a_page_that_speaks_of_money_is_no_products(url: str, body: str) -> None:
+    assert extract_product(f"<title>A knife</title><h1>A knife</h1>{body}", url) is None
+
+
+@pytest.mark.parametrize(
     "stated",
     [
         '{"@type": "BlogPosting", "headline": "How knives are made"}',

@@ -145,6 +145,7 @@ def test_the_buy_button(body: str, button: str) -> None:
         ("<p>Código del producto 998877</p>", "998877"),
         ("<div data-product-id=445566></div>", "445566"),
         ("<form><input type=hidden name=productId value=445566></form>", "445566"),
+        ("<p>SKU: KN-1</p><i data-pid=9901></i>" + "<form><input name=pid value=9901></form>" * 5, "KN-1"),
         ("<p>Model number: X-100</p>", None),
         ("<p>Order before 12:00</p>", None),
         ("<div class=related><p>SKU: KN-1</p></div>", None),
