@@ -38,11 +38,10 @@ class Shown:
 
         A price of its own by the heading (2, 0.5 more when it is named one, 1 in a sentence), something to press to
         buy (2), a labelled identifier (1), words that deny the stock (1), a URL that names a product (1) or has an
-        identifier (0.5), structured data with the name of a product (1). It takes 3, and a heading. A price that
-        repeats like those of a listing's entries decides it: no product page.
+        identifier (0.5), structured data with the name of a product (1). It takes 3, without a heading 4. A price
+        that repeats like those of a listing's entries decides it: no product page.
         """
-        if self.view.heading is None:
-            return False
+        enough = ENOUGH if self.view.heading is not None else ENOUGH + 1
         best = visible_price.best_price(self._prices)
         if best is not None and best.repeated:
             return False
@@ -51,9 +50,9 @@ class Shown:
             score += 2.5 if best.named else 2.0 if len(self.view.texts[best.index][0]) <= MAX_PROSE else 1.0
         score += 2.0 * (visible_stock.buy_button(self.view) is not visible_stock.Button.NONE)
         score += identifiers.likelihood(self.draft.document.url) + identifiers.has_label(self.view)
-        if score < ENOUGH:
+        if score < enough:
             score += visible_stock.shown_availability(self.view) in ("OutOfStock", "Discontinued")
-        return score >= ENOUGH
+        return score >= enough
 
     def read(self, evidence: StructuredData) -> None:
         """Fill what is missing, and correct the stated price when the page asks another one."""

@@ -70,8 +70,7 @@ def shown_prices(page: View) -> list[Price]:
             past = _is_undercut(page, each, amount, candidates[max(0, at - UNDERCUTS) : at + UNDERCUTS + 1])
         offered = _is_offered(page, each)
         named = offered or bool(flags & view.PRICE) or _says(page.lexicon.price, page, each.index)
-        score = _score(page, each, named=named) - 5 * past - 2 * repeated
-        score += (4 * bool(flags & view.LINK) - 2) if offered else 0
+        score = _score(page, each, named=named, offered=offered) - 5 * past - 2 * repeated
         found.append(Price(amount, each.currency, past, named, repeated, score, each.index))
     found.sort(key=lambda price: -price.score)
     return _lower_first(found)
@@ -221,13 +220,16 @@ def _around(node: LexborNode) -> Iterator[LexborNode]:
         current = current.parent
 
 
-def _score(page: View, candidate: _Candidate, *, named: bool) -> float:
+def _score(page: View, candidate: _Candidate, *, named: bool, offered: bool) -> float:
     flags = page.flags(candidate.node)
     score = 3.0 * named + 1.0 * bool(flags & view.CURRENT) + 1.5 * (candidate.currency is not None)
-    score -= 6 * bool(flags & view.OTHER) + 4 * bool(flags & view.LINK) + 2 * bool(flags & view.HIDDEN)
-    score -= 4 * _says(page.lexicon.other_price, page, candidate.index)
+    score -= 6 * bool(flags & view.OTHER) + 2 * bool(flags & view.HIDDEN)
     text = page.texts[candidate.index][0]
-    score -= 0.5 * bool(_WORDY.search(text)) + len(text) / 40
+    if offered:  # in a link to all offers, with the shipping of the cheapest
+        score -= 3
+    else:
+        score -= 4 * bool(flags & view.LINK) + 4 * _says(page.lexicon.other_price, page, candidate.index)
+        score -= 0.5 * bool(_WORDY.search(text)) + len(text) / 40
     if page.heading_index >= 0:
         distance = candidate.index - page.heading_index
         score -= min(4, distance / 30) if distance >= 0 else 1 + min(4, -distance / 15)

@@ -165,6 +165,33 @@ def test_other_pages_are_no_product_pages(html: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("language", "host", "offer"),
+    [
+        ("de", "de", "<span>Neu und gebraucht (21) ab </span><span>99,12&nbsp;€</span>"),
+        ("de", "de", "Neu und gebraucht ab 99,12 €"),
+        ("de", "de", "Andere Verkäufer: 3 neu ab 99,12 €"),
+        ("en", "co.uk", "New &amp; used (21) from £99.12 &amp; FREE shipping"),
+        ("fr", "fr", "Neufs et d’occasion (3) à partir de 99,12 €"),
+        ("es", "es", "Nuevos y usados (3) desde 99,12 €"),
+        ("it", "it", "Nuovo e usato (3) da 99,12 €"),
+        ("pl", "pl", "Nowe (3) od 99,12 zł"),
+    ],
+)
+def test_offers_of_other_sellers_alone_make_a_product(language: str, host: str, offer: str) -> None:
+    html = f"<html lang={language}><title>Hammer X</title><h1>Hammer X</h1><p>x<p><a href=/offers/77>{offer}</a>"
+    item = extract_product(html, f"https://shop.example.{host}/dp/B00ABC1234")
+    assert item is not None
+    assert item.price == Decimal("99.12")
+
+
+def test_a_page_without_a_heading_needs_more() -> None:
+    metas = '<meta property="og:title" content="Hammer"><title>Shop</title>'
+    body = f"<p class=price>$49.90</p><button>Add to cart</button>{metas}"
+    assert found(body, "https://shop.example.com/product/hammer").title == "Hammer"
+    assert extract_product(body.replace("button", "i"), "https://shop.example.com/product/hammer") is None
+
+
+@pytest.mark.parametrize(
     ("url", "body"),
     [
         ("https://news.example.com/article/a-knife", "<p>$49.90</p>"),
