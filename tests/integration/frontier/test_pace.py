@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from itertools import pairwise
 from typing import Any
 
@@ -392,6 +393,20 @@ async def test_a_slot_that_is_kept_does_not_hold_back_the_others(redis_client: A
     await world.frontier.report([answer(handles([lease])[0], keep=True)])
     await world.pass_ms(1_000)
     assert await world.bodies() == [2]
+
+
+@pytest.mark.parametrize(
+    "value", [b"\xff" * 72, b"x" * 20, struct.pack("<9d", -5, *[0] * 8)], ids=["no numbers", "cut off", "below 0"]
+)
+async def test_a_damaged_memory_of_a_pace_is_set_aside(redis_client: Any, value: bytes) -> None:
+    world = await timed(redis_client)
+    await fill(world, delay_ms=1_000)
+    await exchange(world, 429)
+    await redis_client.hset(world.frontier.shards.key(0, "pace"), "a.example", value)
+    for status in (200, 429, 200, 200):
+        assert 1_000 <= (await exchange(world, status)).delay_ms < 10_000
+    key = world.frontier.shards.key
+    assert await redis_client.hgetall(key(0, "damaged")) == {f"{key(0, 'pace')} a.example".encode(): value}
 
 
 async def test_what_an_older_release_stored_of_a_host_is_read(redis_client: Any) -> None:

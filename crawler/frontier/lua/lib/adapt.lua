@@ -32,16 +32,24 @@ local ALLOWED, MOST_DEBT = 1.6, 5
 local NOTED, CLOSED = 1, -1 -- what an answer did to the breaker; where it opened it: the ms for which
 local paces = {}
 
+local function read_pace(raw)
+  if #raw ~= PACE_BYTES then return false end
+  local p = {struct.unpack(PACE_FORMAT, raw)}
+  for field = PEAK, ANSWERS do
+    if not (math.abs(p[field]) < 1e9) then return false end -- no number, or no sensible one
+  end
+  p.raw = raw
+  return p[PEAK] >= 0 and p
+end
+
 local function pace_of(name, h)
   local p = paces[name]
   if not p then
     local raw = h[HURT] > 0 and call('HGET', T .. ':pace', name)
-    if raw and #raw ~= PACE_BYTES then
-      set_aside(T .. ':pace ' .. name, raw)
-      raw = false
-    end
-    p = raw and {struct.unpack(PACE_FORMAT, raw)} or {0, 0, 0, 0, 0, 0, 0, 0, 0}
-    p.raw, paces[name] = raw or nil, p
+    p = raw and read_pace(raw)
+    if raw and not p then set_aside(T .. ':pace ' .. name, raw) end
+    p = p or {0, 0, 0, 0, 0, 0, 0, 0, 0}
+    paces[name] = p
   end
   return p
 end
