@@ -24,7 +24,7 @@ _ANCHOR = re.compile(
     rf"|(?=[stixn])(?P<raw>script|style|title|textarea|iframe|xmp|noembed|noframes){RAW}|{COMMENT}"
     r"|(?=[tpfA-Z])(template|plaintext|frameset|[A-Z]))"  # in capitals anything may come
 )
-_REL = re.compile(r"(?<![\w:.-])[rR][eE][lL]\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")
+_REL = re.compile(r"rel\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
 # In an attribute `&copy=1` is no copyright sign.
 _REFERENCE = re.compile(r"&(?:#[xX]?[\da-fA-F]{1,99};?|[A-Za-z\d]{1,40}(?:;|(?![=A-Za-z\d])))")
 
@@ -57,8 +57,10 @@ def _written(markup: str, following: bool) -> list[Anchor] | None:
 
 
 def _relation(attributes: str) -> str:
-    found = _REL.search(attributes)
-    return (found[1] or found[2] or found[3] or "") if found else ""
+    for found in _REL.finditer(attributes):
+        if attributes[found.start() - 1 : found.start()] in " \t\n\r\f/\"'":
+            return found[1] or found[2] or found[3] or ""
+    return ""
 
 
 def _value(written: str) -> str:
