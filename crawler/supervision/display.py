@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections import deque
 from collections.abc import Callable
 from time import monotonic
@@ -62,9 +63,9 @@ class Display:
         return bool(self._how) and self._clock() >= self._next
 
     def show(self, text: str) -> None:
-        """The line, cut to 79 columns."""
+        """The line, cut to 79 columns, or to those that the terminal has now."""
         self._next = self._clock() + (LIVE_SECONDS if self._how == "live" else PLAIN_SECONDS)
-        text = text[:WIDTH]
+        text = text[: self._width()]
         if self._how == "live":
             self._line = text.encode()
             self._write(_CLEAR + self._line)
@@ -92,6 +93,13 @@ class Display:
         if self._line:
             self._line = b""
             self._write(b"\n")
+
+    def _width(self) -> int:
+        """A line that wraps could not be cleared."""
+        try:
+            return min(WIDTH, os.get_terminal_size(self._stream.fileno()).columns - 1) if self._stream else WIDTH
+        except (OSError, ValueError):  # no terminal
+            return WIDTH
 
     def _write(self, data: bytes) -> None:
         if self._stream is None:
