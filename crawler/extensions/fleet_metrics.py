@@ -21,6 +21,8 @@ ANSWER_SECONDS: Final = 3.0
 WHOLE_FRONTIER: Final = frozenset(
     {"shoal_frontier_requests", "shoal_frontier_tier_requests", "shoal_frontier_hosts", "shoal_frontier_dead_evicted"}
 )
+# What each says of the spool on the disk that they share, as it last looked.
+WHOLE_DISK: Final = frozenset({"shoal_storage_spool_bytes", "shoal_storage_spool_oldest_timestamp_seconds"})
 
 Endpoints = Callable[[], Mapping[str, str]]  # worker -> URL, empty for one that has none now
 
@@ -37,8 +39,8 @@ class _Rendered(Collector):
 class FleetEndpoint:
     """Asks the workers when it is asked; one that does not answer within ANSWER_SECONDS counts as stuck.
 
-    Figures of a worker have its number in the label `worker`; what each worker says of the whole frontier is given
-    once, without it.
+    Figures of a worker have its number in the label `worker`; what each worker says of the whole frontier, or of the
+    disk that they share, is given once, without it.
     """
 
     def __init__(self, endpoints: Endpoints, restarts: Callable[[], Mapping[str, int]]) -> None:
@@ -79,13 +81,16 @@ def merged(texts: Mapping[str, str]) -> list[Metric]:
     families: dict[str, Metric] = {}
     for worker, text in texts.items():
         for family in text_string_to_metric_families(text):
-            once = family.name in WHOLE_FRONTIER
-            if once and family.name in families:
+            known = families.get(family.name)
+            if known is not None and family.name in WHOLE_FRONTIER:
+                continue
+            if known is not None and family.name in WHOLE_DISK:
+                known.samples = [max(known.samples[0], family.samples[0], key=lambda sample: sample.value)]
                 continue
             metric = families.setdefault(family.name, Metric(family.name, family.documentation, family.type))
+            own = {} if family.name in WHOLE_FRONTIER | WHOLE_DISK else {"worker": worker}
             for sample in family.samples:
-                labels = sample.labels if once else sample.labels | {"worker": worker}
-                metric.add_sample(sample.name, labels, sample.value)
+                metric.add_sample(sample.name, sample.labels | own, sample.value)
     return list(families.values())
 
 

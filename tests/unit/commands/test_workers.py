@@ -40,6 +40,9 @@ shoal_requests_total{{outcome="200"}} {pages}
 # HELP shoal_frontier_hosts Hosts
 # TYPE shoal_frontier_hosts gauge
 shoal_frontier_hosts{{state="due"}} 7
+# HELP shoal_storage_spool_bytes Bytes
+# TYPE shoal_storage_spool_bytes gauge
+shoal_storage_spool_bytes {pages}
 # HELP shoal_request_duration_seconds Latency
 # TYPE shoal_request_duration_seconds histogram
 shoal_request_duration_seconds_bucket{{le="+Inf"}} {pages}
@@ -55,9 +58,10 @@ def test_figures_of_workers_are_labelled_and_those_of_the_fleet_are_given_once()
         for family in families
         for sample in family.samples
     }
-    assert len(families) == 3
+    assert len(families) == 4
+    assert found["shoal_storage_spool_bytes", ()] == 4
     assert found["shoal_requests_total", (("outcome", "200"), ("worker", "1"))] == 3
     assert found["shoal_requests_total", (("outcome", "200"), ("worker", "2"))] == 4
     assert found["shoal_frontier_hosts", (("state", "due"),)] == 7
     assert found["shoal_request_duration_seconds_count", (("worker", "2"),)] == 4
-    assert len(found) == 9
+    assert len(found) == 10
