@@ -5,16 +5,26 @@ Needs the extra `tls`: import it only where a domain asks for a TLS profile.
 
 from __future__ import annotations
 
+import asyncio
+import os
+import socket
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from curl_cffi.const import CurlInfo, CurlOpt
 from scrapy import Request
 from scrapy.crawler import Crawler
+from scrapy.exceptions import DownloadCancelledError
 from scrapy_download_handlers_incubator.handlers.curl_cffi import CurlCffiDownloadHandler
 
+from crawler.handlers.http.download import DownloadLimits
 from crawler.handlers.wire_turn import WireTurn
+
+LOOK_SECONDS: Final = 0.1  # from one look at how much has come to the next
+_TCP_INFO: Final = 11  # Linux
+_BYTES_RECEIVED: Final = slice(128, 136)  # of it, since Linux 4.1
 
 
 class Impersonating(CurlCffiDownloadHandler):
@@ -45,4 +55,36 @@ class Impersonating(CurlCffiDownloadHandler):
                 infos: dict[Any, float] = response.infos
                 # Of curl's own clock: when it began is not known here, and what is too early is too early for the host.
                 self._wire_turn.sent(max(0.0, infos[CurlInfo.STARTTRANSFER_TIME] - infos[CurlInfo.PRETRANSFER_TIME]))
-            yield response
+            most = DownloadLimits(self._default_maxsize, self._default_warnsize).of(request).wire
+            watch = asyncio.create_task(self._end_beyond(most, response))
+            try:
+                yield response
+            finally:
+                watch.cancel()
+            if watch.done():
+                watch.result()
+                raise DownloadCancelledError(f"{request.url} sent more than {most:.0f} bytes, framing included")
+
+    async def _end_beyond(self, most: float, response: Any) -> None:
+        """Return when the connection has brought more than *most* bytes, and the transfer was ended.
+
+        curl counts the body's bytes only, and chunks may be framed by any number of others.
+        """
+        while self._received() <= most:  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(LOOK_SECONDS)
+        task, response.astream_task = response.astream_task, None  # nobody is to wait for what was cancelled
+        task.cancel()
+
+    def _received(self) -> int:
+        """Bytes, by all connections: of this one request. 0 where the system does not tell: time bounds it there."""
+        sessions = (self._session, *self._proxy_header_sessions.values())
+        sockets = {one for session in sessions for one in session.acurl._sockfds}  # noqa: SLF001 - see engine/README.md
+        return sum(map(_received, sockets)) if sys.platform == "linux" else 0
+
+
+def _received(descriptor: int) -> int:
+    try:
+        with socket.socket(fileno=os.dup(descriptor)) as copy:
+            return int.from_bytes(copy.getsockopt(socket.IPPROTO_TCP, _TCP_INFO, 256)[_BYTES_RECEIVED], "little")
+    except OSError:  # closed meanwhile
+        return 0

@@ -11,7 +11,7 @@ from time import monotonic
 from typing import Any
 
 import pytest
-from scrapy.exceptions import DownloadFailedError
+from scrapy.exceptions import DownloadCancelledError, DownloadConnectionRefusedError, DownloadFailedError
 from scrapy.http import Response
 
 from crawler.errors import AddressRefusedError, ConfigError, ProxyError
@@ -188,3 +188,49 @@ async def test_a_worker_crawls_a_site_that_way(fleet: Fleet, domains: str, tls: 
     assert status == 0, log
     assert left.states == {"done": 2}
     assert min(site.gaps) >= 0.3 - LATE
+
+
+CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n"
+ENDLESS = {
+    "extensions of chunks": (CHUNKED, b"1;" + b"y" * 1_000 + b"\r\nx\r\n"),
+    "an extension": (CHUNKED + b"5;x=", b"y" * 60_000),
+    "trailers": (CHUNKED + b"0\r\n", b"X: " + b"y" * 1_000 + b"\r\n"),
+    "headers": (b"HTTP/1.1 200 OK\r\n", b"X: " + b"y" * 1_000 + b"\r\n"),
+    "interim responses": (b"", b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" * 50),
+}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what a connection has brought")
+@pytest.mark.parametrize(("begin", "piece"), ENDLESS.values(), ids=ENDLESS)
+async def test_all_bytes_count(domains: str, tls: ssl.SSLContext, begin: bytes, piece: bytes) -> None:
+    """curl counts the bytes of the body only."""
+    sent = 0
+
+    async def endless(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal sent
+        writer.write(begin)
+        while sent < 1 << 30:
+            writer.write(piece)
+            await writer.drain()
+            sent += len(piece)
+
+    async with RawServer(endless, tls=tls) as server, client(domains, DOWNLOAD_MAXSIZE=1_000_000) as browser:
+        with pytest.raises((DownloadCancelledError, DownloadFailedError, DownloadConnectionRefusedError)):
+            await browser.get(named(browser, server))
+        await server.closed()
+        assert sent < 1 << 29
+
+
+async def test_a_body_within_its_limit_is_whole(domains: str, tls: ssl.SSLContext) -> None:
+    """Though it takes longer than a look at what has come."""
+
+    async def slow(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 900000\r\n\r\n")
+        for _ in range(9):
+            writer.write(b"x" * 100_000)
+            await writer.drain()
+            await asyncio.sleep(0.05)
+
+    async with RawServer(slow, tls=tls) as server, client(domains, DOWNLOAD_MAXSIZE=1_000_000) as browser:
+        response = await browser.get(named(browser, server))
+        assert len(response.body) == 900_000
