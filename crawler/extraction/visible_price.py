@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import lru_cache
 from typing import Final
 
 from selectolax.lexbor import LexborNode
 
+from crawler.caches import cached
 from crawler.extraction import currencies, values, view
 from crawler.extraction.view import View
 
@@ -180,7 +180,7 @@ def _candidate(page: View, index: int, country: str) -> _Candidate | None:
     return None
 
 
-@lru_cache(maxsize=16_384)  # the pages of a site share most of their texts
+@cached(16_384)  # the pages of a site share most of their texts
 def _money(text: str, country: str) -> tuple[str, str] | None:
     """(number, currency) of the first number in *text* that has a currency beside it."""
     for number in values.WRITTEN.finditer(text):
@@ -238,11 +238,11 @@ def _score(page: View, candidate: _Candidate, *, named: bool, offered: bool) -> 
 
 def _says(pattern: re.Pattern[str], page: View, index: int) -> bool:
     """Whether the text, or the short one before it, has one of the words."""
-    return _has(pattern, page.texts[index][0]) or ((label := _label(page, index)) != "" and _has(pattern, label))
+    return _has(page.texts[index][0], pattern) or ((label := _label(page, index)) != "" and _has(label, pattern))
 
 
-@lru_cache(maxsize=16_384)
-def _has(pattern: re.Pattern[str], text: str) -> bool:
+@cached(16_384)
+def _has(text: str, pattern: re.Pattern[str]) -> bool:
     return pattern.search(text.lower()) is not None
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -12,6 +11,7 @@ from scrapy.exceptions import UnsupportedURLSchemeError
 from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.url import add_http_if_no_scheme
 
+from crawler.caches import cached
 from crawler.urls import DEFAULT_PORTS
 
 Bind = tuple[str, int]
@@ -97,7 +97,7 @@ def serialize(request: Request, to: Route) -> bytes:
     return head + b"\r\n\r\n" + request.body
 
 
-@lru_cache(maxsize=4096)
+@cached(4_096)
 def _proxy(url: str, authorization: bytes | None) -> Proxy:
     parts = urlsplit(add_http_if_no_scheme(url))
     if parts.scheme not in DEFAULT_PORTS or not parts.hostname:
