@@ -17,6 +17,7 @@ SCALARS: Final = {
     "ITEM_PROCESSOR": "crawler.engine.item_processor.ItemProcessor",
 }
 DOWNLOADER_MIDDLEWARES: Final = {
+    "crawler.middlewares.downloader.costs.CostsMiddleware": 50,  # last: tries only what a callback is to get
     "crawler.middlewares.downloader.robots.RobotsTxtMiddleware": 100,
     # this far out: all others see the 304 first
     "crawler.middlewares.conditional.downloader.ConditionalMiddleware": 150,

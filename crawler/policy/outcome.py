@@ -49,6 +49,7 @@ class Evidence:
     handed: bool = False  # its callback was given the answer
     parsed: bool = False  # the callback or errback ran to its end
     spider_error: str = ""
+    costly: str = ""  # what its page takes too much of, so that no callback gets it
     too_costly: bool = False  # and that error was what the page costs to read
     item_errors: list[str] = field(default_factory=list)
     child_errors: list[str] = field(default_factory=list)

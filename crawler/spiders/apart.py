@@ -79,12 +79,20 @@ class Apart:
 
     def wants(self, document: Document) -> bool:
         """Whether *document* is to be read in the child."""
-        return document.is_doubtful or len(document.html) > self._bounds.characters
+        return document.is_doubtful or self.is_long(len(document.html))
+
+    def is_long(self, size: int) -> bool:
+        """Whether a page of that *size* is read in the child whatever is in it."""
+        return size > self._bounds.characters
 
     async def read(self, function: Callable[..., R], document: Document, *args: Any) -> R:
         """`function(document, *args)`; *function* is one of a module, *args* and its result are plain values."""
         if not self.wants(document):
             return function(document, *args)
+        return await self.ask(function, document, *args)
+
+    async def ask(self, function: Callable[..., R], document: Document, *args: Any) -> R:
+        """The same, in the child in any case."""
         result: R = await asyncio.to_thread(self._ask, (function, document.html, document.url, args))
         return result
 
@@ -103,7 +111,7 @@ class Apart:
                 if connection.poll(WALL * self._bounds.seconds):
                     return connection.recv()
             except (OSError, EOFError):
-                child.join(self._bounds.seconds)
+                child.join(WALL)
             child.kill()
             child.join()
             connection.close()

@@ -1,4 +1,5 @@
-"""Spider middleware that keeps from the spider what is no page: blocked, empty, or without its content.
+"""Spider middleware that keeps from the spider what is no page (blocked, empty, or without its content), and what costs
+too much to read.
 
 The downloader middlewares have recognised it and tried it again; this is the end of the way, whatever statuses the
 spider asks for.
@@ -12,7 +13,7 @@ from typing import Any
 
 from scrapy.http import Response
 
-from crawler.errors import BlockedError
+from crawler.errors import BlockedError, TooCostlyError
 from crawler.meta import ALLOW_BLOCKED
 from crawler.middlewares.downloader.blocks import SHELL, is_empty
 from crawler.middlewares.spider.fleet import FleetMiddleware
@@ -30,7 +31,10 @@ class GateMiddleware(FleetMiddleware):
     """
 
     def process_spider_input(self, response: Response) -> None:
-        """Raises BlockedError for what is no page."""
+        """Raises BlockedError for what is no page, TooCostlyError for what takes too much to read."""
+        held = worker_of(self._crawler).book.behind(response)
+        if held is not None and held.evidence.costly:
+            raise TooCostlyError(held.evidence.costly)
         if why := self._why(response):
             raise BlockedError(response, why)
         self._pass(response)

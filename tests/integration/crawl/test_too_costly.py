@@ -33,3 +33,20 @@ async def test_it_is_kept(fleet: Fleet, mongo_database: AsyncDatabase[dict[str, 
         assert kept is not None
         assert kept["failed"].startswith("TooCostlyError: ")
         assert [page["url"] async for page in mongo_database["pages"].find()] == [site.url("/lamp")]
+
+
+async def test_no_callback_gets_a_page_that_a_child_could_not_read(fleet: Fleet, tmp_path: Path) -> None:
+    """`walk` reads its pages itself, with `response.css`."""
+    bomb = f"{LAMP}<a {' '.join(f'a{n}=&gt;' for n in range(60_000))}>x</a>"  # half a minute of lxml's time
+    settings: dict[str, Any] = {"ARCHIVE_PAGES": "failed", "ARCHIVE_DIR": str(tmp_path), "PARSE_MAX_SECONDS": 1}
+    pages = {"/lamp": Page(LAMP), "/doubtful": Page(LAMP + "<b id=1>" * 900 + "<p>x" * 900), "/bomb": Page(bomb)}
+    with Site(pages) as site:
+        await fleet.push(*map(site.url, pages))
+        status, log = await ended(fleet.start(**settings))
+        left = await fleet.left()
+        assert status == 0, log
+        assert left.states == {"done": 2, "dead": 1}, log
+        assert left.reasons == ["too_costly"]
+        (letter,) = left.letters
+        assert letter.detail["url"] == site.url("/bomb")
+        assert letter.detail["page"], "it is kept"

@@ -138,7 +138,7 @@ BOMBS: dict[str, Bomb] = {
     "names of elements": filled("", "<x#>"),
     "names of closed elements": filled("", "<x#></x#>"),
     "names in svg": filled("<svg>", "<x# a#/>"),
-    "names with prefixes": filled("<svg>", "<x#:a y#:b=1 />"),
+    "names with prefixes": filled("<p>x</p><svg>", "<x#:a y#:b=1 />"),
     "attributes of body": _body_attributes,
     "attributes of html": lambda size: _body_attributes(size).replace("body", "HTML"),
     "a long attribute": filled('<a href="', "x", '">x</a>'),

@@ -1,0 +1,74 @@
+"""Downloader middleware that tries a doubtful or very large page in a child process before a callback reads it here.
+
+What a callback does with a page nobody knows; nearly all begin with `response.css` or `response.xpath`. So that is what
+the child does first, within PARSE_MAX_SECONDS and PARSE_MAX_MB. A page that takes more reaches no callback.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, Self
+
+from scrapy import Request, Selector
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
+from scrapy.http import HtmlResponse, Response, TextResponse, XmlResponse
+
+from crawler.errors import TooCostlyError
+from crawler.extraction import Document, tame
+from crawler.spiders.apart import Apart
+from crawler.spiders.reading import ReadingMixin
+from crawler.worker.access import worker_of
+from crawler.worker.scheduler import in_use
+
+Kind = Literal["html", "xml"]
+
+
+class CostsMiddleware:
+    """Leaves in the evidence of a request that its page is too costly: GateMiddleware keeps it from the callback.
+
+    Our own spiders' default callback reads such pages in the child anyway. Known weakness: a callback that does more
+    than one parse of a page, or another one than Scrapy's, is not held to the limits.
+    """
+
+    def __init__(self, crawler: Crawler, apart: Apart) -> None:
+        self._crawler = crawler
+        self._apart = apart
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        """Off where the spider does not use the shared frontier. Raises ConfigError."""
+        if not in_use(crawler.settings):
+            raise NotConfigured
+        return cls(crawler, Apart.from_crawler(crawler))
+
+    async def process_response(self, request: Request, response: Response) -> Response:
+        """*response*."""
+        held = worker_of(self._crawler).book.of(request)
+        if held is None or not isinstance(response, HtmlResponse | XmlResponse) or self._is_read_apart(request):
+            return response
+        if self._apart.is_long(len(response.body)) or _is_doubtful(response):
+            try:
+                await self._apart.ask(select, Document(response.text, response.url), _kind(response))
+            except TooCostlyError as error:
+                held.evidence.costly = str(error)
+        return response
+
+    def _is_read_apart(self, request: Request) -> bool:
+        reading = getattr(type(self._crawler.spider), "reading", ReadingMixin.reading)
+        return reading is not ReadingMixin.reading and request.callback is None
+
+
+def _is_doubtful(response: TextResponse) -> bool:
+    body = response.body
+    if b"\0" in body[:4]:  # UTF-16: no tag looks like one
+        body = response.text.encode(errors="ignore")
+    return tame.tamed(body) is not body
+
+
+def _kind(response: TextResponse) -> Kind:
+    return "xml" if isinstance(response, XmlResponse) else "html"
+
+
+def select(document: Document, kind: Kind) -> None:
+    """What `response.css` does first."""
+    Selector(text=document.html, type=kind)
