@@ -224,7 +224,7 @@ async def test_all_bytes_count(domains: str, tls: ssl.SSLContext, begin: bytes, 
 async def test_a_body_within_its_limit_is_whole(domains: str, tls: ssl.SSLContext) -> None:
     """Though it takes longer than a look at what has come."""
 
-    async def slow(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def slow(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 900000\r\n\r\n")
         for _ in range(9):
             writer.write(b"x" * 100_000)
