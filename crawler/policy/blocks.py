@@ -36,6 +36,7 @@ KINDS: Final = ("challenge", "captcha", "denial")
 STATUSES: Final = frozenset({202, 401, 403, 405, 406, 416, 418, 429, 430, 456, 498, 503, 999})
 
 _OWN_FORM: Final = re.compile(rb"""type\s*=\s*["']?(?:password|email|tel)\b|<textarea\b""", re.IGNORECASE)
+_UNINDEXED: Final = (b"oindex", b"NOINDEX")
 _OWN_DATA: Final = (b"application/ld+json", b"itemprop=", b"og:type")
 _MORE_THAN_SCRIPT: Final = re.compile(
     rb"<(?!/|!|(?:html|head|title|meta|link|style|script|noscript|body|base|iframe|br)\b)[a-z]", re.IGNORECASE
@@ -178,7 +179,7 @@ def _weighed(page: _Page) -> Block | None:
     in_title, in_text, hint = page.saying(page.title), page.saying(page.text), page.hinting()
     signs = page.says + bool(page.traced) + bool(page.refused and page.told)
     alone = page.is_empty or (page.says > 1 and page.is_short)
-    if not signs or signs + page.refused + (b"oindex" in page.source) + alone - page.serves < ENOUGH:
+    if not signs or signs + page.refused + _any(_UNINDEXED, page.source) + alone - page.serves < ENOUGH:
         return None
     generic, known = VENDORS[-1], (page.told, in_title, in_text, page.traced, hint)
     vendor = next((one for one in known if one is not None and one is not generic), generic)

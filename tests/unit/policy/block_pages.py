@@ -204,6 +204,11 @@ BLOCKS += (
     Answer(
         "denied by an edge", "akamai", page("Access Denied", "<h1>Access Denied</h1>Reference 0.44fd.16236.2420bf"), 403
     ),
+    Answer(
+        "loader alone",
+        "incapsula",
+        '<html><head><script src="/_Incapsula_Resource?SWJIYLWA=01ab,23cd"></script></head><body></body></html>',
+    ),
     Answer("denied and no more", "firewall", "<html><body><h1>Access Denied</h1></body></html>"),
     Answer("proof of work", "anubis", page("Making sure you&#39;re not a bot!", "<p>Calculating...</p>")),
     Answer(
