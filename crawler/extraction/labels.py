@@ -32,3 +32,14 @@ _BRAND = (
 )
 BRANDS: Final = frozenset(_BRAND.removeprefix("(?:").removesuffix(")").split("|"))  # in lower case
 BRAND_PREFIX: Final = re.compile(rf"^.{{0,40}}\b{_BRAND}\s*[:：]\s*", re.IGNORECASE)
+# Before what a shop says of the stock of the product as a whole.
+STOCK_LABEL: Final = re.compile(
+    r"^(?:product |stock )?(?:availability|stock status|status|stock|verfügbarkeit|lagerstatus|lagerbestand|bestand"
+    r"|disponibilité|disponibilidad|existencias|disponibilidade|disponibilità|beschikbaarheid|voorraad|tillgänglighet"
+    r"|lagerstatus|lager|tilgængelighed|tilgjengelighet|saatavuus|varastotilanne|dostępność|stan magazynowy|dostupnost"
+    r"|dostupnosť|stav skladu|sklad|elérhetőség|készlet|raktárkészlet|disponibilitate|stoc|наличност|διαθεσιμότητα"
+    r"|наличие|наявність|stok durumu|stok|pieejamība|prieinamumas|likutis|saadavus|laoseis|זמינות|מלאי"
+    r"|التوفر|حالة التوفر|庫存|库存|在庫|재고|tình trạng|ketersediaan|razpoložljivost|zaloga|доступност|достапност|мавжудлиги|vəziyyət)"
+    r"[ \n]?[:：][ \n]?",
+    re.IGNORECASE | re.MULTILINE,
+)

@@ -9,7 +9,7 @@ from typing import Final
 
 from selectolax.lexbor import LexborNode
 
-from crawler.extraction import view
+from crawler.extraction import labels, view
 from crawler.extraction.view import View
 
 BEFORE, AFTER = 40, 300  # texts around the heading that speak of the product
@@ -31,13 +31,13 @@ class Button(Enum):
 def shown_availability(page: View) -> str | None:
     """A schema.org name, or None when nothing near the heading speaks of stock.
 
-    A buy button that works outweighs a denial, which then is about another size or shop; without one the
-    first denial counts, then the first promise, then a button that is disabled. Known weakness: buttons that
-    only a script enables or disables.
+    A buy button that works outweighs a denial, which then is about another size or shop, but for one that a label
+    announces ("Availability: out of stock"); without one the first denial counts, then the first promise, then a
+    button that is disabled. Known weakness: buttons that only a script enables or disables.
     """
     button = buy_button(page)
     if button is Button.WORKING:
-        return _said(page, "PreOrder", "BackOrder") or "InStock"
+        return _labelled_denial(page) or _said(page, "PreOrder", "BackOrder") or "InStock"
     stated = _said(page, "Discontinued", "OutOfStock", "PreOrder", "BackOrder") or _said(page, "InStock")
     return stated or ("OutOfStock" if button is Button.DISABLED else None)
 
@@ -66,11 +66,26 @@ def _button(page: View) -> Button:
 
 def _said(page: View, *names: str) -> str | None:
     """The one of *names* that is said first in the short texts around the heading, of the product as a whole."""
-    start = max(0, page.heading_index - BEFORE)
-    near = [each for each in page.texts[start : max(0, page.heading_index) + AFTER] if len(each[0]) <= MAX_WORDS]
+    near = _near(page)
     if _first(page, "\n".join(text for text, _ in near), names) is None:  # what texts stand in is dear to find out
         return None
     return _first(page, "\n".join(text for text, node in near if not page.flags(node) & _ELSEWHERE), names)
+
+
+def _near(page: View) -> list[tuple[str, LexborNode]]:
+    start = max(0, page.heading_index - BEFORE)
+    return [each for each in page.texts[start : max(0, page.heading_index) + AFTER] if len(each[0]) <= MAX_WORDS]
+
+
+def _labelled_denial(page: View) -> str | None:
+    """OutOfStock, where a label that stands for the stock of the whole product is followed by a denial."""
+    near = "\n".join(text for text, _ in _near(page))
+    labels_of_stock = labels.STOCK_LABEL.finditer(near)
+    stated = (near[label.end() : label.end() + MAX_LABEL].partition("\n")[0] for label in labels_of_stock)
+    first = next((_first(page, text, ("OutOfStock", "Discontinued", "InStock")) for text in stated), None)
+    if first not in ("OutOfStock", "Discontinued"):
+        return None
+    return first if _said(page, first) else None  # not of another product
 
 
 def _first(page: View, text: str, names: Iterable[str]) -> str | None:

@@ -284,6 +284,22 @@ def test_what_the_page_says_of_its_stock(stock: str, button: str, availability: 
     assert (item.availability, item.found_in["availability"]) == (availability, source)
 
 
+@pytest.mark.parametrize(
+    ("body", "availability"),
+    [
+        ("<li>Availability: Out of stock</li>", "OutOfStock"),
+        ("<li><b>Availability:</b> <i>Out of stock</i></li>", "OutOfStock"),
+        ("<li>Availability: in stock, blue sold out</li>", "InStock"),
+        ("<li>Наличие: Нет в наличии</li>", "OutOfStock"),
+        ("<li>Size M: sold out</li>", "InStock"),
+        ("<div class=related><li>Availability: Out of stock</li></div>", "InStock"),
+    ],
+)
+def test_a_labelled_denial_outweighs_a_button(body: str, availability: str) -> None:
+    html = f"<title>Knife</title><h1>Knife</h1><p class=price>$9</p>{body}<button>Add to cart</button>"
+    assert found(html, "https://shop.example.com/product/knife").availability == availability
+
+
 def test_a_price_that_nothing_denies_means_in_stock_and_says_that_it_is_inferred() -> None:
     item = found(json_ld(offers={"price": "5", "priceCurrency": "EUR"}) + "<h1>Messer</h1>")
     assert (item.availability, item.found_in["availability"]) == ("InStock", "inferred")
