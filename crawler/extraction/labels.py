@@ -39,7 +39,8 @@ STOCK_LABEL: Final = re.compile(
     r"|lagerstatus|lager|tilgængelighed|tilgjengelighet|saatavuus|varastotilanne|dostępność|stan magazynowy|dostupnost"
     r"|dostupnosť|stav skladu|sklad|elérhetőség|készlet|raktárkészlet|disponibilitate|stoc|наличност|διαθεσιμότητα"
     r"|наличие|наявність|stok durumu|stok|pieejamība|prieinamumas|likutis|saadavus|laoseis|זמינות|מלאי"
-    r"|التوفر|حالة التوفر|庫存|库存|在庫|재고|tình trạng|ketersediaan|razpoložljivost|zaloga|доступност|достапност|мавжудлиги|vəziyyət)"
+    r"|التوفر|حالة التوفر"
+    r"|庫存|库存|在庫|재고|tình trạng|ketersediaan|razpoložljivost|zaloga|доступност|достапност|мавжудлиги|vəziyyət)"
     r"[ \n]?[:：][ \n]?",
     re.IGNORECASE | re.MULTILINE,
 )

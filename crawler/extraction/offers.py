@@ -20,14 +20,15 @@ _NOT_ASKED = re.compile(r"(list|strikethrough|msrp|srp|regular|minimumadvertised
 def variant(product: Node, url: str) -> Node:
     """The variant of a ProductGroup that *url* names, else its first one in stock, else its first.
 
-    What the variant does not state itself it has from its group.
+    What the variant does not state itself it has from its group; its sku, too, unless the URL names the variant.
     """
     variants = [entry for entry in _nodes(product.get("hasVariant")) if entry.get("offers") or entry.get("name")]
     if not variants:
         return product
     named = [entry for entry in variants if _names(entry, url)]
     chosen = named or [entry for entry in variants if available(choose(entry.get("offers"), url))] or variants
-    return {**product, **{key: value for key, value in chosen[0].items() if value}}
+    merged = {**product, **{key: value for key, value in chosen[0].items() if value}}
+    return merged if named or not product.get("sku") else {**merged, "sku": product["sku"]}
 
 
 def choose(offers: Any, url: str) -> dict[str, Any]:

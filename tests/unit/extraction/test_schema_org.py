@@ -121,6 +121,8 @@ def test_the_variant_that_the_url_names() -> None:
     assert (red["title"], red["price"], red["sku"], red["brand"]) == ("Red", 8, "R", "Acme")
     assert schema_org.raw_fields(group, "https://shop.example.com/product/knife-20451")["title"] == "Blue"
     assert schema_org.raw_fields(group | {"hasVariant": []}, URL)["title"] == "Knife"
+    assert schema_org.raw_fields(group | {"sku": "G"}, URL)["sku"] == "R"
+    assert schema_org.raw_fields(group | {"sku": "G"}, "https://shop.example.com/product/knife-20451")["sku"] == "G"
 
 
 def test_all_raw_fields() -> None:
