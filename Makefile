@@ -6,7 +6,7 @@ STAMP := .venv/.installed
 RUN := $(or $(wildcard $(STAMP)),.venv/.installed-run)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo shop test lint format bench bench-storage extraction blocks bench-reparse docs clean chaos bench-fairness bench-pace bench-handlers bench-wide bench-frontier bench-engine bench-workers bombs mutants compat
+.PHONY: help setup lock demo shop test lint format bench bench-storage extraction main-text blocks bench-reparse docs clean chaos bench-fairness bench-pace bench-handlers bench-wide bench-frontier bench-engine bench-workers bombs mutants compat
 
 help:  ## Show the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -63,6 +63,9 @@ shop: $(RUN)  ## Keep the demo shops open for the tour by hand
 
 extraction: $(STAMP)  ## Measure extraction: its cost, and on saved pages (PAGES=DIR) how right it is
 	@$(BIN)/python -m benchmarks.extraction $(if $(PAGES),"$(PAGES)") $(ARGS)
+
+main-text: $(STAMP)  ## Measure the main text of `pages` on labelled pages (PAGES=DIR) beside two other readers
+	@$(BIN)/python -m benchmarks.main_text "$(PAGES)" $(ARGS)
 
 blocks: $(STAMP)  ## Measure block detection on labelled pages (PAGES=DIR, and NEGATIVES=DIR of real ones)
 	@$(BIN)/python -m benchmarks.blocks "$(PAGES)" $(if $(NEGATIVES),--negatives "$(NEGATIVES)") $(ARGS)

@@ -65,12 +65,15 @@ class ProductItem(Item):
 
 @dataclass(slots=True, kw_only=True)
 class PageItem(Item):
-    """One page of any kind, as trafilatura reads it."""
+    """One page of any kind: its main text, and what it says of itself."""
 
     collection: ClassVar[str] = "pages"
 
     title: str | None = None
-    text: str | None = None
+    text: str | None = None  # a line for each paragraph, heading, item or row
+    markdown: str | None = None  # the same with headings, lists, tables, links and code
+    links: list[str] | None = None  # absolute URLs in the main text; None where nobody asked for them
+    images: list[str] | None = None
     published_at: datetime | None = None
     author: str | None = None
     language: str | None = None  # ISO 639-1

@@ -1,4 +1,4 @@
-"""`scrapy export`: what is stored, as JSON Lines or CSV."""
+"""`scrapy export`: what is stored, as JSON Lines, CSV or a folder of Markdown files."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ from crawler.storage import connection, reader, rows
 from crawler.storage.config import StorageConfig
 from crawler.storage.documents import UNTYPED
 from crawler.storage.indexes import REJECTED
+from crawler.storage.markdown_files import MarkdownFiles
 
-FORMATS = ("jsonl", "csv")
+FORMATS = ("jsonl", "csv", "markdown")
 STEP = 1_000  # documents between two movements of the progress bar
 
 
@@ -33,20 +34,24 @@ class Command(FleetCommand, ScrapyCommand):
     """Streams a collection to standard output or a file; progress and words for people go to standard error."""
 
     def syntax(self) -> str:
-        return "<collection> [--format jsonl|csv] [--raw] [--output FILE] [--since TIME]"
+        return "<collection> [--format jsonl|csv|markdown] [--raw] [--output FILE|FOLDER] [--since TIME]"
 
     def short_desc(self) -> str:
         return "Write what is stored (products, pages, product_changes, rejected_items ...)"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        parser.add_argument("--format", default="jsonl", help="jsonl (default) or csv")
+        parser.add_argument(
+            "--format", default="jsonl", help="jsonl (default), csv, or for pages markdown: a file each"
+        )
         parser.add_argument(
             "--raw",
             action="store_true",
             help="csv: texts as they are, also where a spreadsheet would run them as formulas",
         )
-        parser.add_argument("--output", metavar="FILE", help="file to write instead of standard output")
+        parser.add_argument(
+            "--output", metavar="FILE", help="file to write instead of standard output; for markdown a folder"
+        )
         parser.add_argument(
             "--since", metavar="TIME", help="only what changed since: 2026-01-31, 2026-01-31T08:00, 90m, 12h, 7d"
         )
@@ -57,9 +62,16 @@ class Command(FleetCommand, ScrapyCommand):
             if len(args) != 1:
                 raise UsageError("name one collection, such as products", print_help=False)
             if opts.format not in FORMATS:
-                raise UsageError(f"--format {opts.format!r} is invalid: expected jsonl or csv", print_help=False)
+                raise UsageError(
+                    f"--format {opts.format!r} is invalid: expected jsonl, csv or markdown", print_help=False
+                )
+            if opts.format == "markdown" and (args[0] != PageItem.collection or not opts.output):
+                words = "--format markdown is for pages: scrapy export pages --format markdown --output FOLDER"
+                raise UsageError(words, print_help=False)
             if opts.raw and opts.format != "csv":
-                raise UsageError("--raw is for --format csv: JSON Lines hold every text as it is", print_help=False)
+                raise UsageError(
+                    "--raw is for --format csv: the other formats hold every text as it is", print_help=False
+                )
             since = parse_since(opts.since, datetime.now(UTC)) if opts.since is not None else None
             try:
                 tasks.run(self._export(args[0], opts, since))
@@ -79,8 +91,10 @@ class Command(FleetCommand, ScrapyCommand):
                 raise UnknownCollectionError(collection, known)
             total = await reader.count(database, collection, query)
             names = rows.columns(collection) or await reader.field_names(database, collection)
-            with _target(opts.output) as target, _progress(collection, total, target) as progress:
-                writer = rows.Csv(target, names, raw=opts.raw) if opts.format == "csv" else rows.JsonLines(target)
+            folder = MarkdownFiles.into(opts.output) if opts.format == "markdown" else None
+            with _target(None if folder else opts.output) as target, _progress(collection, total, target) as progress:
+                csv = opts.format == "csv"
+                writer = folder or (rows.Csv(target, names, raw=opts.raw) if csv else rows.JsonLines(target))
                 task = progress.add_task("", total=total)
                 done = 0
                 async for document in reader.documents(database, collection, query):

@@ -1,63 +1,106 @@
-"""A page of any kind -> its main text and what it says of itself."""
+"""A page of any kind -> its main text, as text and as Markdown, and what it says of itself."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from crawler.extraction import opengraph
+from crawler.extraction import jsonld, opengraph
 from crawler.extraction.document import Document
-from crawler.extraction.nodetext import text_of
+from crawler.extraction.main_html import main_html
+from crawler.extraction.main_text import main_passages
+from crawler.extraction.page_facts import facts
+from crawler.extraction.page_kind import Kind, kind_of
+from crawler.extraction.passages import BITS, Box, Passage, passages
 from crawler.items import PageItem
 
-MAX_TAGS: Final = 32_000  # read of a page
-MANY_CELLS: Final = 4_000  # of tables
-_DETAILS: Final = ("sitename", "description", "categories", "tags", "image", "pagetype", "license")
+MAX_LINKS: Final = 2_000  # of the main text
+MAX_IMAGES: Final = 500
+MAX_MARKDOWN: Final = 1_000_000  # characters of HTML that are converted
+
+_CELLS: Final = BITS["td"] | BITS["th"]
 
 
-def extract_page(html: str | bytes | Document, url: str) -> PageItem:
-    """The page at *url* as trafilatura reads it; a field that it does not find is None. Raises on no input.
+def extract_page(html: str | bytes | Document, url: str, *, links: bool = False, images: bool = False) -> PageItem:
+    """The page at *url*; a field that is not found is None. Raises on no input.
 
-    Takes some ten to fifty milliseconds of CPU a page: call it in a thread. `published_at` is the page's date
-    at midnight UTC; `language` is what the page declares of itself.
+    Takes some milliseconds of CPU a page, more for one of many elements. *links*, *images*: also those of the main
+    text, as absolute addresses; images then stand in the Markdown, too. `published_at` is the page's date at midnight
+    UTC; `language` is what the page declares of itself.
     """
-    import trafilatura  # a third of a second and 30 MB that a product crawl does not pay
-
     document = html if isinstance(html, Document) else Document(html, url)
-    read = trafilatura.bare_extraction(
-        _within(document.tamed), url=document.url, with_metadata=True, include_comments=False
-    )
-    found: dict[str, Any] = read if isinstance(read, dict) else read.as_dict() if read is not None else {}
+    kind, found = kind_and_passages(document)
+    chosen = main_passages(found, kind)
+    stated = facts(document, opengraph.metas(document), kind, found, datetime.now(UTC).date())
     return PageItem(
         url=document.canonical_url,
-        title=found.get("title") or _title(document),
-        text=found.get("text") or None,
-        published_at=_date(found.get("date")),
-        author=found.get("author") or None,
-        language=found.get("language") or document.language[:2] or None,
-        metadata={name: found[name] for name in _DETAILS if found.get(name)},
+        title=stated.title,
+        text=_text(chosen) or _stated_text(document),
+        markdown=_markdown(main_html(document, chosen, images=images)) or None,
+        links=list(_targets(document, chosen, "a", MAX_LINKS)) if links else None,
+        images=list(_targets(document, chosen, "img", MAX_IMAGES)) if images else None,
+        published_at=stated.published,
+        author=stated.author,
+        language=document.language[:2] or None,
+        metadata=stated.details,
     )
 
 
-def _within(html: str) -> str:
-    """The first tags of *html*: each costs trafilatura up to forty microseconds, and a cell more the more there are."""
-    most = MAX_TAGS if html.count("<td") + html.count("<TD") < MANY_CELLS else MAX_TAGS // 4
-    if html.count("<") <= most:
-        return html
-    place = -1
-    for _ in range(most):
-        place = html.find("<", place + 1)
-    return html[:place]
+def kind_and_passages(document: Document) -> tuple[Kind, list[Passage]]:
+    """What kind of page *document* is, and its passages."""
+    found = passages(document)
+    return kind_of(document, opengraph.metas(document), found), found
 
 
-def _title(document: Document) -> str | None:
-    node = document.first("title")
-    text = text_of(node) if node is not None else ""
-    return text or opengraph.metas(document).get("og:title")
+def _text(chosen: Sequence[Passage]) -> str:
+    """A line for each passage, and for each row of a table."""
+    parts: list[str] = []
+    row: Box | None = None
+    for passage in chosen:
+        of = _row(passage) if passage.around & _CELLS else None
+        parts.append((" | " if of is not None and of is row else "\n" if parts else "") + passage.text)
+        row = of
+    return "".join(parts)
 
 
-def _date(raw: str | None) -> datetime | None:
-    try:
-        return datetime.fromisoformat(raw).replace(tzinfo=UTC) if raw else None
-    except ValueError:
-        return None
+def _row(passage: Passage) -> Box | None:
+    box: Box | None = passage.box
+    for _ in range(8):
+        if box is None or box.tag == "tr":
+            return box
+        box = box.parent
+    return None
+
+
+def _stated_text(document: Document) -> str | None:
+    """The text that JSON-LD states, where none is shown."""
+    for block in jsonld.blocks(document.html, document.source.scripts):
+        for node in block if isinstance(block, list) else [block]:
+            body = node.get("articleBody") if isinstance(node, dict) else None
+            if isinstance(body, str) and body.strip():
+                return body.strip()
+    return None
+
+
+def _markdown(html: str) -> str:
+    import html_to_markdown  # a library of 10 MB that a product crawl does not load
+
+    if not html or len(html) > MAX_MARKDOWN:
+        return ""
+    whole = html.encode("utf-8", "replace").decode("utf-8")  # without lone surrogates
+    options = html_to_markdown.ConversionOptions(escape_misc=True, escape_asterisks=True, extract_metadata=False)
+    result: Any = html_to_markdown.convert(whole, options)
+    return str(result.content or "").strip()
+
+
+def _targets(document: Document, chosen: Sequence[Passage], tag: str, most: int) -> Iterator[str]:
+    """The absolute addresses of links or images, each once."""
+    seen: set[str] = set()
+    for passage in chosen:
+        for piece in passage.pieces:
+            if isinstance(piece, tuple) and piece[0] == tag and len(seen) < most:
+                address = document.absolute(piece[1].partition("\n")[0])
+                if address and address not in seen:
+                    seen.add(address)
+                    yield address

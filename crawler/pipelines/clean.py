@@ -18,7 +18,6 @@ from crawler import config
 from crawler.items import Item, ProductItem
 from crawler.urls import without_credentials
 
-MULTILINE = frozenset({"text", "description"})  # fields in which line breaks mean something
 IDENTITY = frozenset({"url", "key"})  # never touched: they decide which document it is
 
 # Control characters, zero-width space, soft hyphen, byte order mark: invisible, and they break equality.
@@ -74,11 +73,19 @@ def many_lines(text: str) -> str:
 
 
 def _text(item: Item, name: str, value: str, limit: int) -> str | None:
-    value = many_lines(value) if name in MULTILINE else one_line(value)
+    value = _FORMS.get(name, one_line)(value)
     if len(value) > limit:
         value = value[:limit].rstrip()
         item.issues.append(f"truncated_{name}")
     return value or None
+
+
+def _as_it_is(text: str) -> str:
+    return _visible(text).strip()
+
+
+# Fields in which line breaks mean something, and those in which blanks at the begin of a line do, too.
+_FORMS: dict[str, Callable[[str], str]] = {"text": many_lines, "description": many_lines, "markdown": _as_it_is}
 
 
 def _is_clean(text: str) -> bool:

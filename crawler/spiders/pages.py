@@ -1,30 +1,68 @@
-"""`pages`: the main text and metadata of any page that is pushed to it."""
+"""`pages`: the main text and metadata of any page, and its links."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final, Self
 
+from scrapy import Request
+from scrapy.crawler import Crawler
 from scrapy.http import Response, TextResponse
 
-from crawler.extraction import Document, extract_page
+from crawler.errors import ConfigError
+from crawler.extraction import Document, Links, extract_page, links
 from crawler.items import PageItem
+from crawler.policy.domains import DomainRules, Rules, load_rules
 from crawler.spiders.base import FrontierSpider
 from crawler.spiders.reading import Reading
 
+MANY_TAGS: Final = 6_000  # of a page that is read in the child: it may take longer than the event loop has
+EXTRAS: Final = ("links", "images")
+
 
 class PagesSpider(FrontierSpider):
-    """Extracts each pushed page and follows nothing."""
+    """Yields each page's main text, and follows what `products` would follow: the same links, within the same site.
+
+    Arguments: `follow=no` reads the pushed pages only; `with=links,images` stores these of the main text, too.
+    """
 
     name = "pages"
+    rules: Rules
+    follow: str | bool = "yes"
+    extras: frozenset[str] = frozenset()
 
-    def parse(self, response: Response, **kwargs: Any) -> Iterator[PageItem]:
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        """Reads DOMAINS_FILE; raises ConfigError naming what is broken in it, or a bad argument."""
+        spider: Self = super().from_crawler(crawler, *args, **kwargs)
+        spider.rules = load_rules(crawler.settings["DOMAINS_FILE"])
+        if str(spider.follow).lower() not in {"yes", "no", "true", "false", "1", "0"}:
+            raise ConfigError("-a follow", spider.follow, "yes or no")
+        wanted = [each.strip() for each in str(getattr(spider, "with", "")).split(",") if each.strip()]
+        if unknown := [each for each in wanted if each not in EXTRAS]:
+            raise ConfigError("-a with", ",".join(unknown), " and ".join(EXTRAS) + ", separated by commas")
+        spider.extras = frozenset(wanted)
+        return spider
+
+    def parse(self, response: Response, **kwargs: Any) -> Iterator[PageItem | Request]:
         """One page."""
-        if isinstance(response, TextResponse):
-            yield self.read(response)
-        else:
+        if not isinstance(response, TextResponse):
             self.logger.info("Not a text page, nothing to extract: %s", response)
+            return
+        item, found = self.read(response)
+        yield item
+        for url in found:
+            yield Request(url)
 
     def reading(self, response: TextResponse) -> Reading:
-        """A page."""
-        return Reading(extract_page, Document(response.text, response.url), (response.url,))
+        """A page and its links."""
+        follows = self.follows and str(self.follow).lower() in {"yes", "true", "1"}
+        document = Document(response.text, response.url)
+        arguments = (self.rules.for_url(response.url), follows, self.extras)
+        return Reading(read, document, arguments, long=document.html.count("<") > MANY_TAGS)
+
+
+def read(document: Document, rules: DomainRules, follows: bool, extras: frozenset[str]) -> tuple[PageItem, Links]:
+    """The page with the *extras* that are wanted, and its links; none where nobody *follows* them."""
+    item = extract_page(document, document.url, links="links" in extras, images="images" in extras)
+    return item, links(document, document.url, rules) if follows else Links()

@@ -19,11 +19,15 @@ from crawler.spiders.apart import Apart
 
 @dataclass(slots=True)
 class Reading:
-    """`function(document, *args)` (see `Apart.read`), and what it gave once that was done."""
+    """`function(document, *args)` (see `Apart.read`), and what it gave once that was done.
+
+    *long*: it may hold up the event loop, and is done in the child.
+    """
 
     function: Callable[..., Any]
     document: Document
     args: tuple[Any, ...]
+    long: bool = False
     done: tuple[Any] | None = None
 
 
@@ -53,12 +57,12 @@ class ReadingMixin:
         if reading is None:
             return self.parse(response, **kwargs)
         self._readings[response] = reading
-        if not self.apart.wants(reading.document):
+        if not (reading.long or self.apart.wants(reading.document)):
             return self.parse(response, **kwargs)
         return self._parse_apart(response, reading, kwargs)
 
     async def _parse_apart(self, response: Response, reading: Reading, kwargs: dict[str, Any]) -> AsyncIterator[Any]:
-        reading.done = (await self.apart.read(reading.function, reading.document, *reading.args),)
+        reading.done = (await self.apart.ask(reading.function, reading.document, *reading.args),)
         output = self.parse(response, **kwargs)
         async for each in output if isasyncgen(output) else as_async_generator(output):
             yield each

@@ -20,6 +20,7 @@ _TIME: Final[Schema] = {"bsonType": "date"}
 _WHOLE: Final[Schema] = {"bsonType": ["int", "long"], "minimum": 0}
 _OBJECT: Final[Schema] = {"bsonType": "object"}
 _TEXTS: Final[Schema] = {"bsonType": "array", "items": _TEXT}
+_TEXTS_OR_NULL: Final[Schema] = {"bsonType": ["array", "null"], "items": _TEXT}
 
 
 def _schema(required: Mapping[str, Schema], optional: Mapping[str, Schema]) -> Schema:
@@ -49,6 +50,8 @@ _PRODUCT: Final[dict[str, Schema]] = {
 }
 _PAGE: Final[dict[str, Schema]] = {
     **dict.fromkeys(("title", "text", "author", "language"), _TEXT_OR_NULL),
+    "markdown": _TEXT_OR_NULL,
+    **dict.fromkeys(("links", "images"), _TEXTS_OR_NULL),
     "published_at": {"bsonType": ["date", "null"]},
     "metadata": _OBJECT,
 }

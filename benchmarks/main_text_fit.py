@@ -1,0 +1,105 @@
+"""Learns the weights of crawler/extraction/main_text.py from labelled pages: a logistic regression, in plain Python."""
+
+from __future__ import annotations
+
+import math
+import random
+import re
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, NamedTuple
+from urllib.parse import urlsplit
+
+import tldextract
+
+import crawler.extraction
+from crawler.extraction import Document
+from crawler.extraction.main_text import SIGNS, signs_of
+from crawler.extraction.page import kind_and_passages
+from crawler.extraction.passages import WORD, Passage
+
+EPOCHS: Final = 14
+RATE: Final = 0.15  # of Adagrad
+SHRINK: Final = 0.0004  # L2, for each example of weight one
+HEAVIEST: Final = 20.0  # an example counts at most so many times the mean
+FEW_WORDS: Final = 60
+
+Row = dict[int, float]
+
+
+class Examples(NamedTuple):
+    """Of one page: its kind, and for each passage its signs, whether it is main text, and its share of the page."""
+
+    kind: str
+    rows: list[tuple[Row, bool, float]]
+
+
+def site(url: str) -> str:
+    """The registrable domain, without asking the network for the list of suffixes."""
+    host = urlsplit(url).hostname or ""
+    return tldextract.TLDExtract(suffix_list_urls=())(host).domain
+
+
+def examples(html: bytes, url: str, kind: str, text: str) -> Examples:
+    """Those of one page whose main text is *text*."""
+    guessed, found = kind_and_passages(Document(html, url))
+    total = max(FEW_WORDS, sum(each.words for each in found))
+    labels = labelled(found, text)
+    signs = signs_of(found, guessed)
+    return Examples(
+        kind, [(row, label, each.words / total) for row, label, each in zip(signs, labels, found, strict=True)]
+    )
+
+
+def labelled(found: Sequence[Passage], text: str) -> list[bool]:
+    """Whether each passage stands in *text*, no word of which counts twice."""
+    true = WORD.findall(text.lower())
+    whole = f" {' '.join(true)} "
+    runs = set(zip(true, true[1:], true[2:], true[3:], strict=False))
+    left = Counter(true)
+    labels = []
+    for each in found:
+        words = WORD.findall(each.text.lower())
+        stands = f" {' '.join(words)} " in whole
+        if not stands and len(words) >= 8:
+            own = list(zip(words, words[1:], words[2:], words[3:], strict=False))
+            stands = sum(run in runs for run in own) > len(own) / 2
+        bag = Counter(words)
+        stands = stands and (bag & left).total() >= len(words) / 2
+        if stands:
+            left -= bag
+        labels.append(stands)
+    return labels
+
+
+def fit(pages: Sequence[Examples]) -> dict[str, float]:
+    """A weight by sign: each kind of page counts the same, each passage by its words; the same for the same pages."""
+    kinds = Counter(page.kind for page in pages)
+    data = [(row, label, share / kinds[page.kind]) for page in pages for row, label, share in page.rows]
+    unit = sum(weight for _, _, weight in data) / len(data)
+    data = [(row, label, min(weight / unit, HEAVIEST)) for row, label, weight in data]
+    weights = [0.0] * len(SIGNS)
+    squares = [1e-6] * len(SIGNS)
+    averaged = [0.0] * len(SIGNS)
+    chance = random.Random(1)
+    for epoch in range(EPOCHS):
+        chance.shuffle(data)
+        for row, label, weight in data:
+            total = sum(weights[at] * value for at, value in row.items())
+            error = weight * (1 / (1 + math.exp(-max(-30.0, min(30.0, total)))) - label)
+            for at, value in row.items():
+                slope = error * value + SHRINK * weights[at]
+                squares[at] += slope * slope
+                weights[at] -= RATE * slope / math.sqrt(squares[at])
+        if epoch >= EPOCHS // 2:  # the mean of the later rounds
+            averaged = [one + two / (EPOCHS - EPOCHS // 2) for one, two in zip(averaged, weights, strict=True)]
+    return dict(zip(SIGNS, averaged, strict=True))
+
+
+def write(pages: Sequence[Examples]) -> None:
+    """Put the weights of *pages* into reading.toml."""
+    path = Path(crawler.extraction.__file__).with_name("reading.toml")
+    kept = re.split(r"(?m)^\[weights\]$", path.read_text(encoding="utf-8"))[0]
+    lines = "".join(f'"{sign}" = {weight:.3f}\n' for sign, weight in fit(pages).items())
+    path.write_text(f"{kept}[weights]\n{lines}", encoding="utf-8")

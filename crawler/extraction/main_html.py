@@ -1,0 +1,94 @@
+"""Passages as HTML again, with nothing but headings, paragraphs, lists, quotations, tables, links, images and code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Final
+
+from crawler.extraction.document import Document
+from crawler.extraction.passages import Box, Passage, Piece
+
+MAX_LEVELS: Final = 12  # of lists in lists and the like
+MAX_STEPS: Final = 200  # from a passage outwards
+
+_STRUCTURE: Final = frozenset(str.split("ul ol li table tr td th blockquote pre h1 h2 h3 h4 h5 h6"))
+_HOLDS_TEXT: Final = frozenset(str.split("li td th pre h1 h2 h3 h4 h5 h6"))
+_ONLY_IN: Final = {"li": ("ul", "ol"), "tr": ("table",), "td": ("tr",), "th": ("tr",)}
+
+
+def main_html(document: Document, chosen: Sequence[Passage], *, images: bool = False) -> str:
+    """The HTML of *chosen*, links and images with absolute addresses; *images*: with these, too."""
+    parts: list[str] = []
+    open_: list[Box] = []
+    for passage in chosen:
+        levels = _levels(passage.box)
+        kept = 0
+        while kept < min(len(open_), len(levels)) and open_[kept] is levels[kept]:
+            kept += 1
+        parts.extend(f"</{box.tag}>" for box in reversed(open_[kept:]))
+        parts.extend(f"<{box.tag}>" for box in levels[kept:])
+        open_ = levels
+        code = bool(levels) and levels[-1].tag == "pre"
+        inside = _inline(document, passage.pieces, images, code)
+        if code:
+            parts.append(f"<code>{inside}</code>")
+        elif levels and levels[-1].tag in _HOLDS_TEXT and levels[-1] is passage.box:
+            parts.append(inside)
+        else:
+            parts.append(f"<p>{inside}</p>")
+    parts.extend(f"</{box.tag}>" for box in reversed(open_))
+    return "\n".join(parts) if not any(box.tag == "pre" for box in open_) else "".join(parts)
+
+
+def _levels(box: Box) -> list[Box]:
+    """The boxes around a passage, outermost first, that mean something to a reader, each where it may stand."""
+    around: list[Box] = []
+    step: Box | None = box
+    for _ in range(MAX_STEPS):
+        if step is None:
+            break
+        if step.tag in _STRUCTURE:
+            around.append(step)
+        step = step.parent
+    levels: list[Box] = []
+    for each in reversed(around):
+        within = _ONLY_IN.get(each.tag)
+        if within and not (levels and levels[-1].tag in within):
+            continue
+        if levels and levels[-1].tag in {"pre", "h1", "h2", "h3", "h4", "h5", "h6"}:
+            continue
+        if len(levels) < MAX_LEVELS:
+            levels.append(each)
+    return levels
+
+
+def _inline(document: Document, pieces: Sequence[Piece], images: bool, code: bool) -> str:
+    """Text, and the elements inside it, each closed in its turn."""
+    parts: list[str] = []
+    open_: list[str] = []
+    for piece in pieces:
+        if isinstance(piece, str):
+            parts.append(escape(piece, quote=False))
+            continue
+        tag, target = piece
+        if tag == "img":
+            parts.append(_image(document, target) if images else "")
+        elif tag.startswith("/"):
+            if open_ and open_[-1] == tag[1:]:
+                parts.append(f"<{tag}>")
+                open_.pop()
+        elif not (code and tag == "code") and len(open_) < MAX_LEVELS:
+            address = document.absolute(target) if tag == "a" else ""
+            if address is None:
+                continue
+            parts.append(f'<a href="{escape(address)}">' if address else f"<{tag}>")
+            open_.append(tag)
+    parts.extend(f"</{tag}>" for tag in reversed(open_))
+    return "".join(parts)
+
+
+def _image(document: Document, target: str) -> str:
+    source, _, words = target.partition("\n")
+    address = document.absolute(source)
+    return f'<img src="{escape(address)}" alt="{escape(" ".join(words.split()))}">' if address else ""

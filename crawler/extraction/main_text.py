@@ -1,0 +1,225 @@
+"""Which passages of a page are its main text: weighted signs of each, held against a mark for the kind of page.
+
+The signs are language-free: the elements and the names of classes around a passage, how long it is and how much of it
+stands in links, where it is, what is around it. The weights are learned (reading.toml).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from typing import Final
+
+from crawler.extraction.page_kind import PRICE, Kind
+from crawler.extraction.passages import BITS, READING, Box, Passage
+
+# The least chance of being main text with which a passage counts as such.
+MARKS: Final[Mapping[Kind, float]] = {"article": 0.5, "forum": 0.5, "product": 0.45, "shop": 0.4, "other": 0.4}
+REPEATING: Final = frozenset(("forum", "product", "shop"))  # kinds whose pages show the same text twice
+FEW_WORDS: Final = 10  # of a page of ten times as many are no text of its own: a shell, a wall
+SMALL_PAGE: Final = 60  # words; all of it is main text where no passage is taken for such
+SHOPS: Final = frozenset(("product", "shop"))
+
+# Signs of what is around a passage, and of its own block.
+AROUND: Final = str.split(
+    """
+    footer header nav table td ul li fieldset select figcaption h2 h4 main a p shop foot head side rel social sub
+    desc comm ads forum nav-names role-nav role-alert prop-text
+    """
+)
+OWN: Final = str.split("dd li p h3 td summary rev filter meta crumb hidden prop-text")
+NUMBERS: Final = str.split(
+    """
+    bias place start end after-heading no-heading repeated-text alike words ten-words many-words ends-as-sentence
+    lower digits cookies outside-main outside-article page-words depth near-links near-long links-2 links-3 share-4
+    long-8 words-8 post-words post-card post-alike post-prose post-item
+    """
+)
+SIGNS: Final = (*(f"in {name}" for name in AROUND), *(f"own {name}" for name in OWN), *NUMBERS)
+
+_END = re.compile(r"[.!?…:;\"”)。！？]$")
+_PROSE = re.compile(r"[.!?…:;。！？]")
+_DIGIT = re.compile(r"\d")
+_COOKIE = re.compile(r"cookie|consent", re.IGNORECASE)
+
+
+def _bit(name: str) -> int:
+    return BITS[name]
+
+
+_AROUND_BITS: Final = [_bit(name) for name in AROUND]
+_OWN_BITS: Final = [_bit(name) for name in OWN]
+_MAIN, _ARTICLE, _CARD = _bit("main"), _bit("article"), _bit("card")
+_ASIDE: Final = _bit("nav") | _bit("footer") | _bit("aside") | _bit("button") | _bit("select")
+_FIELDS: Final = _bit("button") | _bit("label") | _bit("select")
+
+
+class Weights:
+    """A weight for each of SIGNS."""
+
+    def __init__(self, by_sign: Mapping[str, float]) -> None:
+        values = [float(by_sign.get(sign, 0)) for sign in SIGNS]
+        self._around = list(zip(_AROUND_BITS, values, strict=False))
+        self._own = list(zip(_OWN_BITS, values[len(AROUND) :], strict=False))
+        self._numbers = values[len(AROUND) + len(OWN) :]
+
+    def chances(self, found: Sequence[Passage], kind: Kind) -> list[float]:
+        """How likely each of a page's passages is main text, 0 to 1."""
+        around: dict[int, float] = {}
+        own: dict[int, float] = {}
+        chances = []
+        for each, numbers in zip(found, numbers_of(found, kind), strict=True):
+            if (one := around.get(each.around)) is None:
+                one = around[each.around] = sum(weight for bit, weight in self._around if each.around & bit)
+            if (two := own.get(each.own)) is None:
+                two = own[each.own] = sum(weight for bit, weight in self._own if each.own & bit)
+            three = sum(map(float.__mul__, numbers, self._numbers))
+            chances.append(1 / (1 + math.exp(-max(-50.0, min(50.0, one + two + three)))))
+        return chances
+
+
+LEARNED: Final = Weights(READING["weights"])
+
+
+def main_passages(found: Sequence[Passage], kind: Kind, weights: Weights = LEARNED) -> list[Passage]:
+    """Those of a page's passages that are its main text, in order."""
+    mark = MARKS[kind]
+    chosen: list[Passage] = []
+    seen: set[str] = set()
+    for each, chance in zip(found, weights.chances(found, kind), strict=True):
+        if chance < mark or (kind in SHOPS and _is_of_buying(each)):
+            continue
+        if kind in REPEATING and each.words > 3:
+            if each.text in seen:
+                continue
+            seen.add(each.text)
+        chosen.append(each)
+    return _or_none(found, chosen)
+
+
+def _or_none(found: Sequence[Passage], chosen: list[Passage]) -> list[Passage]:
+    """*chosen*, unless it is next to nothing."""
+    total = sum(each.words for each in found)
+    words = sum(each.words for each in chosen)
+    if not words and total <= SMALL_PAGE:
+        return [each for each in found if not each.around & _ASIDE]
+    return [] if words < FEW_WORDS and 10 * words < total else chosen
+
+
+def _is_of_buying(passage: Passage) -> bool:
+    """A price, or what stands in a form."""
+    return bool(passage.around & _FIELDS) or (passage.words < 8 and PRICE.search(passage.text[:400]) is not None)
+
+
+def signs_of(found: Sequence[Passage], kind: Kind) -> list[dict[int, float]]:
+    """For each passage its SIGNS, by index, with their values but zeros: what weights are learned from."""
+    both = len(AROUND) + len(OWN)
+    rows = []
+    for each, numbers in zip(found, numbers_of(found, kind), strict=True):
+        row = {at: 1.0 for at, bit in enumerate(_AROUND_BITS) if each.around & bit}
+        row.update({len(AROUND) + at: 1.0 for at, bit in enumerate(_OWN_BITS) if each.own & bit})
+        row.update({both + at: value for at, value in enumerate(numbers) if value})
+        rows.append(row)
+    return rows
+
+
+def numbers_of(found: Sequence[Passage], kind: Kind) -> list[tuple[float, ...]]:
+    """The values of NUMBERS for each passage."""
+    page = _Page(found)
+    post = float(kind == "forum")
+    rows: list[tuple[float, ...]] = []
+    before = 0
+    for at, each in enumerate(found):
+        words, alike = math.log1p(each.words), page.alike(each)
+        place = before / page.words
+        prose = each.words >= 10 and each.linked < 0.3 * each.words and bool(_PROSE.search(each.text))
+        second, third, fourth = _boxes(each.box)
+        rows.append(
+            (
+                1.0,
+                place,
+                float(place < 0.05),
+                float(place > 0.9),
+                float(page.heading is not None and at >= page.heading),
+                float(page.heading is None),
+                float(page.is_repeated(each)),
+                alike,
+                words,
+                float(each.words >= 10),
+                float(each.words >= 25),
+                float(_END.search(each.text) is not None),
+                float(each.text[:1].islower()),
+                float(_DIGIT.search(each.text) is not None),
+                len(_COOKIE.findall(each.text)) / math.sqrt(1 + each.words),
+                float(page.has_main and not each.around & _MAIN),
+                float(page.has_article and not each.around & _ARTICLE),
+                page.log_words,
+                min(each.box.depth, 30) / 30,
+                page.near_links(at),
+                page.long_share(at, 1),
+                second.linked / max(1, second.words),
+                third.linked / max(1, third.words),
+                fourth.words / page.words,
+                page.long_share(at, 8),
+                page.log_words_near(at),
+                post * words,
+                post * float(each.around & _CARD > 0),
+                post * alike,
+                post * float(prose),
+                post * float(each.box.tag == "li"),
+            )
+        )
+        before += each.words
+    return rows
+
+
+def _boxes(box: Box) -> tuple[Box, Box, Box]:
+    """The first, second and third around *box*, or the outermost."""
+    second = box.parent or box
+    third = second.parent or second
+    return second, third, third.parent or third
+
+
+class _Page:
+    """What the signs of one passage take from all of them."""
+
+    def __init__(self, found: Sequence[Passage]) -> None:
+        self.words = max(1, sum(each.words for each in found))
+        self.log_words = math.log1p(self.words)
+        self.heading = next((at for at, each in enumerate(found) if each.box.tag == "h1"), None)
+        self.has_main = any(each.around & _MAIN for each in found)
+        self.has_article = any(each.around & _ARTICLE for each in found)
+        self._alike = Counter((each.box.tag, each.own, each.around) for each in found)
+        self._seen: set[str] = set()
+        self._count = len(found)
+        self._words = [0, *accumulate(each.words for each in found)]
+        self._linked = [0, *accumulate(each.linked for each in found)]
+        self._long = [0, *accumulate(each.words >= 10 for each in found)]
+
+    def alike(self, passage: Passage) -> float:
+        """The logarithm of how many passages have the same place in the tree."""
+        return math.log(self._alike[passage.box.tag, passage.own, passage.around])
+
+    def is_repeated(self, passage: Passage) -> bool:
+        """Whether the same text stood before; each passage is asked for once, in order."""
+        known = len(self._seen)
+        self._seen.add(passage.text)
+        return len(self._seen) == known
+
+    def near_links(self, at: int) -> float:
+        """The share of words in links, of the passage and three on each side."""
+        low, high = max(0, at - 3), min(self._count, at + 4)
+        return (self._linked[high] - self._linked[low]) / max(1, self._words[high] - self._words[low])
+
+    def long_share(self, at: int, reach: int) -> float:
+        """The share of passages of ten words and more, among so many on each side."""
+        low, high = max(0, at - reach), min(self._count, at + reach + 1)
+        return (self._long[high] - self._long[low]) / (high - low)
+
+    def log_words_near(self, at: int) -> float:
+        """The logarithm of the mean length of eight passages on each side."""
+        low, high = max(0, at - 8), min(self._count, at + 9)
+        return math.log1p((self._words[high] - self._words[low]) / (high - low))

@@ -1,0 +1,69 @@
+"""Stored pages as a folder of Markdown files, one for each, with what is known of it at the top."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final, Self
+from urllib.parse import urlsplit
+
+LONGEST_NAME: Final = 100  # characters of the readable part
+
+_FRONT: Final = ("url", "title", "author", "published_at", "language", "fetched_at")
+_UNSAFE = re.compile(r"[^a-z0-9.]+")
+
+
+class MarkdownFiles:
+    """Writes into *folder*. The same page always gets the same file; another one never does."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    @classmethod
+    def into(cls, folder: str) -> Self:
+        """Makes the folder where there is none; raises OSError where that cannot be."""
+        path = Path(folder)
+        path.mkdir(parents=True, exist_ok=True)
+        return cls(path)
+
+    def write(self, document: Mapping[str, Any]) -> None:
+        """The file of one document: its Markdown, or its text where an older release stored no Markdown."""
+        path = self._folder / file_name(str(document.get("_id", "")), str(document.get("url", "")))
+        part = path.with_name(f".{path.name}.part")
+        try:
+            part.write_text(page(document), encoding="utf-8", errors="replace")
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+
+
+def file_name(identity: str, url: str) -> str:
+    """Host and path in lower-case letters, digits, dots and hyphens, and a hash of the document's *identity*."""
+    try:
+        parts = urlsplit(url)
+        readable = f"{parts.hostname or ''}{parts.path}"
+    except ValueError:
+        readable = ""
+    name = _UNSAFE.sub("-", readable.lower())[:LONGEST_NAME].strip("-.").replace("..", ".")
+    digest = sha256(identity.encode("utf-8", "replace")).hexdigest()[:12]
+    return f"{name}-{digest}.md" if name else f"page-{digest}.md"
+
+
+def page(document: Mapping[str, Any]) -> str:
+    """Front matter in YAML, a blank line, the text."""
+    lines = [f"{_NAMES.get(name, name)}: {_scalar(document[name])}" for name in _FRONT if document.get(name)]
+    body = document.get("markdown") or document.get("text") or ""
+    return "\n".join(("---", *lines, "---", "", str(body).strip(), ""))
+
+
+_NAMES: Final = {"published_at": "date"}
+
+
+def _scalar(value: Any) -> str:
+    """A quoted string that YAML and JSON read alike, on one line."""
+    text = value.isoformat() if isinstance(value, datetime) else str(value)
+    return json.dumps("".join(each if each.isprintable() else " " for each in text), ensure_ascii=False)

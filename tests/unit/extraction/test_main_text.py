@@ -1,0 +1,84 @@
+"""Which passages are the main text, by made-up pages of each kind."""
+
+from __future__ import annotations
+
+import pytest
+
+from crawler.extraction import Document, extract_page
+from crawler.extraction.page import kind_and_passages
+from crawler.extraction.passages import MAX_ELEMENTS, passages
+
+URL = "https://site.example/a/b"
+SENTENCE = "This is a sentence of the text, long enough to be read by people, and it ends with a dot. "
+MENU = "<nav><ul>" + "".join(f"<li><a href=/m{n}>Menu {n}</a></li>" for n in range(9)) + "</ul></nav>"
+FOOT = "<footer><p>Copyright Example Ltd. <a href=/imprint>Imprint</a></p></footer>"
+
+
+def page(body: str, head: str = "") -> str:
+    return f"<html lang=en><head><title>On x | Site</title>{head}</head><body>{MENU}{body}{FOOT}</body></html>"
+
+
+def text_of(body: str, head: str = "") -> str:
+    return extract_page(page(body, head), URL).text or ""
+
+
+def test_menus_and_footers_are_no_text() -> None:
+    text = text_of(f"<main><article><h1>On x</h1>{f'<p>{SENTENCE}</p>' * 6}</article></main>")
+    assert text.count("This is a sentence") == 6
+    assert "Menu" not in text
+    assert "Copyright" not in text
+
+
+def test_posts_in_noscript_are_read_when_the_page_is_built_by_scripts() -> None:
+    posts = "".join(f'<div itemprop="text" class="post"><p>Post {n}. {SENTENCE * 2}</p></div>' for n in range(5))
+    text = text_of(f"<div id=app>Loading</div><noscript>{posts}</noscript>")
+    assert all(f"Post {n}." in text for n in range(5))
+    assert "Post" not in text_of(f"<main><p>{SENTENCE * 9}</p></main><noscript><p>Post {SENTENCE}</p></noscript>")
+
+
+def test_cells_of_a_row_stand_on_one_line() -> None:
+    rows = "".join(f"<tr><td>Name {n}</td><td>{SENTENCE}</td></tr>" for n in range(8))
+    assert f"Name 3 | {SENTENCE.strip()}" in text_of(f"<main><h1>On x</h1><table>{rows}</table></main>").splitlines()
+
+
+def test_a_shell_has_no_text() -> None:
+    chrome = "<nav><ul>" + "<li><a href=/c>Some category here</a></li>" * 60 + "</ul></nav>"
+    assert extract_page(f"<body>{chrome}<div>Loading</div></body>", URL).text is None
+
+
+def test_the_text_that_json_ld_states_is_taken_where_none_is_shown() -> None:
+    head = '<script type="application/ld+json">{"@type": "NewsArticle", "articleBody": "Stated text."}</script>'
+    assert extract_page(f"<head>{head}</head><body></body>", URL).text == "Stated text."
+
+
+@pytest.mark.parametrize(
+    ("head", "body", "kind"),
+    [
+        ('<script type="application/ld+json">{"@type": "Product"}</script>', "", "product"),
+        ('<script type="application/ld+json">{"@type": ["BlogPosting"]}</script>', "", "article"),
+        ('<script type="application/ld+json">{"@type": "QAPage"}</script>', "", "forum"),
+        ('<meta property="og:type" content="article">', "", "article"),
+        ('<meta property="og:type" content="product">', "", "product"),
+        ("", "<p>EUR 5</p>" + "<p>Lamp $5.00</p>" * 5, "shop"),
+        ("", "<p>Lamp $5.00</p>" * 4, "other"),
+    ],
+)
+def test_kinds(head: str, body: str, kind: str) -> None:
+    assert kind_and_passages(Document(page(body, head), URL))[0] == kind
+
+
+def test_threads_are_known_by_their_url_and_software() -> None:
+    html = page('<div class="p-body" data-xf-init="x"><p>A post</p></div>')
+    assert kind_and_passages(Document(html, "https://site.example/threads/on-x.12/"))[0] == "forum"
+    assert kind_and_passages(Document(html, "https://site.example/on-x"))[0] == "other"
+
+
+def test_a_page_without_end_is_read_in_part() -> None:
+    found = passages(Document("<div><span>x </span></div>" * (2 * MAX_ELEMENTS), URL))
+    assert 0 < len(found) <= MAX_ELEMENTS
+
+
+def test_hidden_words_and_links_are_counted() -> None:
+    (one, two) = passages(Document("<p>One two <a href=/>three four</a></p><p hidden>five</p>", URL))
+    assert (one.words, one.linked, one.box.tag) == (4, 2, "p")
+    assert (two.words, two.linked) == (1, 0)

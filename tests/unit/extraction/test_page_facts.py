@@ -1,0 +1,91 @@
+"""Title, author and date, from the cheapest source that has them."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+
+import pytest
+
+from crawler.extraction import extract_page
+from crawler.extraction.page_facts import day_of
+
+URL = "https://news.example/on-knives"
+TODAY = date(2026, 3, 10)
+
+
+def ld(text: str) -> str:
+    return f'<script type="application/ld+json">{text}</script>'
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("2026-03-04", date(2026, 3, 4)),
+        ("2026-3-4T10:00:00+01:00", date(2026, 3, 4)),
+        ("20260304T100000Z", date(2026, 3, 4)),
+        ("Posted on March 4, 2026 by Ann", date(2026, 3, 4)),
+        ("4. März 2026", date(2026, 3, 4)),
+        ("le 1er mars", None),
+        ("4 de marzo de 2026", date(2026, 3, 4)),
+        ("Mar. 4th, 2026", date(2026, 3, 4)),
+        ("2026-03-11", None),  # tomorrow
+        ("1970-01-01", None),
+        ("2026-02-30", None),
+        ("0000-00-00", None),
+        ("12 xyz 2026", None),
+        ("9" * 10_000, None),
+        ("٢٠٢٦-٠٣-٠٤", date(2026, 3, 4)),
+    ],
+)
+def test_days(text: str, day: date | None) -> None:
+    assert day_of(text, TODAY) == day
+
+
+@pytest.mark.parametrize(
+    ("html", "url"),
+    [
+        ('<meta property="article:published_time" content="2020-05-06T23:59:00+02:00">', URL),
+        (ld('{"@graph": [{"@type": "NewsArticle", "datePublished": "2020-05-06"}]}'), URL),
+        ('<body><time itemprop="datePublished" datetime="2020-05-06">x</time>', URL),
+        ('<body><time datetime="2020-05-06T01:00">x</time>', URL),
+        ("<body><p>x", "https://news.example/2020/05/06/on-knives"),
+        ('<body><p class="post-meta">by Ann, May 6, 2020</p>', URL),
+        ("<body><h1>On knives</h1><p>6 May 2020</p>", URL),
+    ],
+)
+def test_dates(html: str, url: str) -> None:
+    assert extract_page(html, url).published_at == datetime(2020, 5, 6, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("html", "author"),
+    [
+        (ld('{"@type": "Article", "author": {"@type": "Person", "name": "Ann Smith"}}'), "Ann Smith"),
+        (ld('{"@type": "Article", "author": [{"name": "Ann"}, {"name": "Bob"}, {"name": "Ann"}]}'), "Ann, Bob"),
+        (ld('{"@type": "Article", "author": "https://news.example/ann"}'), None),
+        (ld('{"@type": "Article", "author": {"name": {"x": 1}}}'), None),
+        ('<meta name="author" content="By Ann Smith">', "Ann Smith"),
+        ('<body><p class="byline">By Ann Smith</p>', "Ann Smith"),
+        ('<body><a rel="author" href=/>Ann Smith</a>', "Ann Smith"),
+        ('<meta name="author" content="admin">', None),
+        ("<body><p>By Ann Smith</p>", None),
+    ],
+)
+def test_authors(html: str, author: str | None) -> None:
+    assert extract_page(html, URL).author == author
+
+
+@pytest.mark.parametrize(
+    ("html", "title"),
+    [
+        ("<title>On knives | The Knife</title><h1>On knives</h1>", "On knives"),
+        ("<title>On knives - how to keep them sharp - The Knife</title>", "On knives - how to keep them sharp"),
+        ('<meta property="og:site_name" content="The Knife"><title>The Knife: x | The Knife</title>', "The Knife: x"),
+        ("<title>The Knife</title><h1>On knives</h1>", "On knives"),
+        ('<meta property="og:title" content="On knives"><title>x</title>', "On knives"),
+        ("<title>self-made - a</title>", "self-made"),
+        ("<p>x", None),
+    ],
+)
+def test_titles(html: str, title: str | None) -> None:
+    assert extract_page(html, URL).title == title
