@@ -63,7 +63,8 @@ class Command(FleetCommand, ScrapyCommand):
                 raise UsageError("name one collection, such as products", print_help=False)
             if opts.format not in FORMATS:
                 raise UsageError(
-                    f"--format {opts.format!r} is invalid: expected jsonl, csv or markdown", print_help=False
+                    f"--format {opts.format!r} is invalid: expected jsonl or csv, or markdown for pages",
+                    print_help=False,
                 )
             if opts.format == "markdown" and (args[0] != PageItem.collection or not opts.output):
                 words = "--format markdown is for pages: scrapy export pages --format markdown --output FOLDER"

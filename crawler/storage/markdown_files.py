@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 LONGEST_NAME: Final = 100  # characters of the readable part
 
 _FRONT: Final = ("url", "title", "author", "published_at", "language", "fetched_at")
-_UNSAFE = re.compile(r"[^a-z0-9.]+")
+_UNSAFE = re.compile(r"[^a-z0-9.]+|\.{2,}")
 
 
 class MarkdownFiles:
@@ -48,7 +48,7 @@ def file_name(identity: str, url: str) -> str:
         readable = f"{parts.hostname or ''}{parts.path}"
     except ValueError:
         readable = ""
-    name = _UNSAFE.sub("-", readable.lower())[:LONGEST_NAME].strip("-.").replace("..", ".")
+    name = _UNSAFE.sub("-", readable.lower())[:LONGEST_NAME].strip("-.")
     digest = sha256(identity.encode("utf-8", "replace")).hexdigest()[:12]
     return f"{name}-{digest}.md" if name else f"page-{digest}.md"
 

@@ -11,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+import yaml
 from scrapy.exceptions import UsageError
 
 from crawler.commands.export import Command
@@ -115,6 +116,9 @@ async def test_empty_collection_is_said_and_no_error(export: Export) -> None:
         (["products", "--output", "/dev/full"], "cannot write /dev/full: No space left on device"),
         (["products", "--since", "yesterday"], "--since 'yesterday' is no time: write 2026-01-31"),
         (["products", "--format", "xml"], "--format 'xml' is invalid: expected jsonl or csv"),
+        (["products", "--format", "markdown", "--output", "x"], "--format markdown is for pages"),
+        (["pages", "--format", "markdown"], "--format markdown is for pages: scrapy export pages --format"),
+        (["pages", "--format", "markdown", "--output", "/dev/null"], "cannot write /dev/null: File exists"),
         (["products", "--raw"], "--raw is for --format csv"),
         (["products", "pages"], "name one collection"),
         ([], "name one collection"),
@@ -167,3 +171,20 @@ def test_times_that_since_takes(text: str, expected: datetime) -> None:
 def test_times_that_since_refuses(text: str) -> None:
     with pytest.raises(ShoalError, match="is no time"):
         parse_since(text, NOW)
+
+
+async def test_pages_as_markdown_files(export: Export, database: Database, tmp_path: Path) -> None:
+    old = {"_id": f"{URL}/old", "url": f"{URL}/old", "title": "Old", "text": "Plain text."}  # of an older release
+    new = {"_id": f"{URL}/ä?q=..", "url": f"{URL}/ä?q=..", "title": 'A "title": x\n---', "markdown": "# A", "text": "A"}
+    state = {**dict.fromkeys(("fetched_at", "first_seen_at", "last_seen_at", "last_changed_at"), NOW), "version": 1}
+    await database["pages"].insert_many([{**each, **state, "content_hash": "x"} for each in (old, new)])
+    folder = tmp_path / "new" / "folder"
+    for _ in range(2):
+        out, err = await export("pages", "--format", "markdown", "--output", str(folder))
+    assert (out, "2 documents" in err) == ("", True)
+    first, second = sorted(folder.iterdir(), key=lambda path: "-old-" in path.name)
+    assert second.read_text().endswith("---\n\nPlain text.\n")
+    _, front, body = first.read_text().split("---\n", 2)
+    stated = yaml.safe_load(front)
+    assert (stated["url"], stated["title"]) == (new["url"], 'A "title": x ---')
+    assert body == "\n# A\n"

@@ -1,0 +1,33 @@
+"""Names of files that no page can choose."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from crawler.storage.markdown_files import file_name, page
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://Shop.Example/a/B c?d=1#e",
+        "https://x/../../etc/passwd",
+        "https://x/" + "a" * 5_000,
+        "https://[broken",
+        "",
+        "https://x/\x00\n/..",
+        "https://x/CON",
+        "https://x/\ud800",
+    ],
+)
+def test_names_are_safe_and_differ(url: str) -> None:
+    name = file_name(url, url)
+    assert re.fullmatch(r"[a-z0-9][a-z0-9.-]{0,120}-[0-9a-f]{12}\.md", name)
+    assert ".." not in name
+    assert file_name(url, url) == name != file_name(f"{url}2", url)
+
+
+def test_a_page_without_anything() -> None:
+    assert page({"_id": "x"}) == "---\n---\n\n\n"
