@@ -30,6 +30,7 @@ from crawler.worker.outbox import Outbox
 
 PUSH_BACK = (429, 503)
 ASK_AFTER_SECONDS = 0.1  # a lease in hand for longer asks once more: its host may have pushed back, at any worker
+LEND_WITHIN_SECONDS = 1.0  # the same for the turn that a page lends to its robots.txt, which goes once a day
 REST_SECONDS = 0.1  # what was leased before a complaint goes back; by then it is in the frontier
 MOST_ORIGINS = 10_000  # remembered as told
 RESTING = 1_000  # of so many hosts the expired ones are forgotten
@@ -116,12 +117,10 @@ class Pacer:
         """Charge a suspect, and a lease that is not fresh, before it goes: where its host has pushed back meanwhile it
         goes back, uncharged, and so it does where it is no longer ours."""
         suspect = held.lease.deliveries >= SUSPECT_DELIVERIES
-        if (suspect or not (held.lent or self._is_fresh(held))) and not await self._outbox.start(held.handle):
+        fresh = held.lent or self._clock() - held.leased_at < ASK_AFTER_SECONDS
+        if (suspect or not fresh) and not await self._outbox.start(held.handle):
             held.started_at = self._clock()  # on its way back: nobody may borrow its turn any more
             raise TooLateError
-
-    def _is_fresh(self, held: Held) -> bool:
-        return self._clock() - held.leased_at < ASK_AFTER_SECONDS
 
     def allowed(self, turn: Turn) -> bool:
         """Whether the request of *turn* may still be written: the last look at the clock."""
@@ -160,7 +159,8 @@ class Pacer:
             if lender.started_at is not None:
                 lender.loan.release()
                 continue
-            if first and self._is_fresh(lender) and not self._rests(group):  # its own turn: nobody has to be asked
+            fresh = first and self._clock() - lender.leased_at < LEND_WITHIN_SECONDS
+            if fresh and self._clock() <= lender.start_by and not self._rests(group):  # nobody has to be asked
                 return Turn(lender.handle, lender.start_by, group, lender=lender)
             try:
                 return await self._take(request, lender)

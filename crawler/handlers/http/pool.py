@@ -124,6 +124,7 @@ class ConnectionPool:
         """Close all of them; may be called by each who shares it."""
         if self._timer is not None:
             self._timer.cancel()
+            self._timer = None
         for connection in [*self._idle]:
             self._drop(connection)
             connection.abort()

@@ -153,6 +153,14 @@ async def test_a_page_lends_its_turn_to_the_robots_txt_it_waits_for(site: Site) 
 
 async def test_a_turn_that_is_not_fresh_is_asked_for_before_it_is_lent(site: Site) -> None:
     site.holds(PAGE)
+    site.clock.now += 1.1
+    site.frontier.takes = [GRANTED]
+    assert (await site.pacer.turn(ROBOTS)).keep
+    assert site.taken() == [("0:1", 1)]
+
+
+async def test_a_turn_is_not_lent_past_its_time(site: Site) -> None:
+    site.holds(PAGE).start_by = site.clock.now + 0.1
     site.clock.now += 0.2
     site.frontier.takes = [GRANTED]
     assert (await site.pacer.turn(ROBOTS)).keep
