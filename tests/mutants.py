@@ -118,6 +118,7 @@ MUTANTS = (
     Mutant("a host that works again keeps its old term", "host_down", "h[TRIPS] == 1 or not", "not"),
     Mutant("a host is given up at once", "lib/down", "down_for(name) >= GIVE_UP_MS", "down_for(name) >= 0"),
     Mutant("the probe of a dead host is tried for ever", "nack", "envelope and is_given_up(r[HOST])", "false"),
+    Mutant("a page is put off no longer than before", "put_off", "2 ^ before", "1"),
     Mutant("what is gone counts as queued still", "gone", "t.done + 1", "t.done"),
     Mutant("what is gone is kept without an end", "lib/dead", "return remove_letter(kind, oldest, {})", "return"),
     Mutant("a dead letter keeps the body before", "bury", "envelope = changed(envelope", "local _ = changed(envelope"),

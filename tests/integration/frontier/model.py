@@ -248,10 +248,16 @@ class Model:
             for expires, name in expired[:8]:
                 if expires <= self.now:
                     self._reap(int(name))
-        for number, url in self.urls.items():
-            if url.state == "delayed" and url.at <= self.now:
-                self.roomless.discard(number)
-                self._move_to_queue(number)
+        due = [number for number, url in self.urls.items() if url.state == "delayed" and url.at <= self.now]
+        for number in sorted(due, key=self._in_turn):
+            self.roomless.discard(number)
+            self._move_to_queue(number)
+
+    def _in_turn(self, number: int) -> tuple[bool, float, bytes]:
+        """The order in which delayed requests are queued: where one belongs may depend on those before it."""
+        stream, host = (name.encode() for name in (self.urls[number].message.stream, self.urls[number].message.host))
+        entry = bytes([len(stream)]) + stream + bytes([len(host)]) + host + number.to_bytes(6, "big")
+        return number in self.roomless, self.urls[number].at, entry
 
     def _move_to_queue(self, number: int) -> None:
         url = self.urls[number]
@@ -540,7 +546,7 @@ class Model:
         """All that was put off and has not come back by itself, in the order of its time."""
         self.tick()
         waiting = [number for number in self.roomless if number in self.urls and self.urls[number].state == "delayed"]
-        for number in sorted(waiting, key=lambda one: self.urls[one].at):
+        for number in sorted(waiting, key=self._in_turn):
             self._move_to_queue(number)
         self.roomless.clear()
         return len(waiting)

@@ -349,6 +349,16 @@ class FrontierMachine(RuleBasedStateMachine):
             answer = self.run(self.frontier.put_off([handle], delay_ms=delay_ms))
             assert answer == [self.model.put_off(number_of(handle[0]), handle[1], delay_ms=delay_ms)]
 
+    @rule(times=st.integers(2, 4), delay_ms=st.sampled_from((1_000, 400_000)))
+    def pages_find_no_room_again_and_again(self, times: int, delay_ms: int) -> None:
+        for _ in range(times):
+            self.recall()
+            before = len(self.given)
+            self.lease(list(STREAMS), 2, False, [])
+            for handle in self.given[before:]:
+                answer = self.run(self.frontier.put_off([handle], delay_ms=delay_ms))
+                assert answer == [self.model.put_off(number_of(handle[0]), handle[1], delay_ms=delay_ms)]
+
     @rule()
     def recall(self) -> None:
         assert self.run(self.frontier.recall()) == self.model.recall()

@@ -280,6 +280,7 @@ async def test_a_connection_that_nobody_uses_may_not_go_on_talking(tmp_path: Pat
         (connection,) = client.handler._pool._idle
         connection.data_received(b"\x17\x03\x03\xff\xff" + b"x" * UNASKED_BYTES)
         await server.closed()
+        assert not client.handler._pool._idle
 
 
 async def test_time_runs_out_wherever_the_server_stops() -> None:

@@ -51,22 +51,27 @@ def check(html: str, url: str = URL) -> ProductItem | None:
 
 @given(st.lists(PIECES | st.text(max_size=8), max_size=40))
 def test_random_html(pieces: list[str]) -> None:
-    check("".join(pieces))
+    item = check("".join(pieces))
+    assert item is None or item.title
 
 
 @given(st.integers(0, len(WHOLE)), st.integers(0, 60), st.text(max_size=10), st.randoms(use_true_random=False))
 def test_mutilated_pages(start: int, length: int, instead: str, rng: random.Random) -> None:
-    check(WHOLE[:start] + instead + WHOLE[start + length :])
+    cut = check(WHOLE[:start] + instead + WHOLE[start + length :])
     cuts = sorted(rng.sample(range(len(WHOLE)), 6))
     shuffled = [WHOLE[a:b] for a, b in pairwise([0, *cuts, len(WHOLE)])]
     rng.shuffle(shuffled)
-    check("".join(shuffled))
+    mixed = check("".join(shuffled))
+    assert all(item is None or item.title for item in (cut, mixed))
 
 
 @given(st.text(max_size=200), st.text(max_size=60))
 def test_any_text_in_every_place(text: str, url: str) -> None:
-    check(page(json_ld(name=text, sku=text, offers={"price": text, "availability": text, "url": text}), stock=text))
-    check(page(), f"https://shop.example.com/{url}")
+    found = check(
+        page(json_ld(name=text, sku=text, offers={"price": text, "availability": text, "url": text}), stock=text)
+    )
+    elsewhere = check(page(), f"https://shop.example.com/{url}")
+    assert all(item is None or item.title for item in (found, elsewhere))
 
 
 @given(st.binary(max_size=400))
