@@ -17,7 +17,7 @@ from typing import Any
 
 from rich.console import Console
 
-from benchmarks import extraction_cost
+from benchmarks import extraction_cost, extraction_parse
 from crawler.extraction import Document, extract_product
 from demo import scoring
 
@@ -44,6 +44,7 @@ def main() -> None:
         pages = scoring.load(options.folder)
     except (OSError, ValueError) as error:
         parser.error(f"{options.folder} is no folder of saved pages (truth.json and html/): {error}")
+    console.print(extraction_parse.table(pages))
     run(pages, console, errors=options.errors, shown_only=options.shown_only)
 
 
