@@ -31,6 +31,7 @@ _INPUTS: Final = frozenset(
     )
 )  # fmt: skip
 _QUERY: Final = _INPUTS | {"variant", "prod", "item", "offerid", "partnumber"}
+_LABELLED = re.compile(rf">[{re.escape(_OPENING)}\n]*+(?=[^<\s])(?:{labels.SKU_LABEL.pattern})", re.IGNORECASE)
 _MARKER = re.compile(
     r"(?:dp|p|pd|prod|products?|produkte?|produits?|productos?|produtos?|prodott[oi]|items?|itm|goods|gp|ip|sku|details?"
     r"|article|artikel|i)",
@@ -68,6 +69,11 @@ def labelled_sku(page: View) -> str | None:
     """The identifier that a label on the page announces, or None."""
     values = (value.strip("-./") for _, value in _labelled(page))
     return next((value for value in values if not _NOT_AN_ID.fullmatch(value)), None)
+
+
+def may_label(markup: str) -> bool:
+    """Whether a text of *markup* begins with the label of an identifier; costs no tree."""
+    return _LABELLED.search(markup) is not None
 
 
 def is_shown(identifier: str, markup: str) -> bool:

@@ -76,9 +76,11 @@ class Shown:
 
     @cached_property
     def is_internal(self) -> bool:
-        """Whether the identifier that is stated for machines is nowhere on the page: people may know another one."""
-        sku, source = self.draft.fields.get("sku"), self.draft.found_in.get("sku")
-        return sku is not None and source != "rule" and not identifiers.is_shown(sku, self.draft.document.source.markup)
+        """Whether the identifier that is stated for machines is nowhere on the page, which labels another one."""
+        if self.draft.lacks("sku") or self.draft.found_in["sku"] == "rule":
+            return False
+        markup = self.draft.document.markup
+        return not identifiers.is_shown(self.draft.fields["sku"], markup) and identifiers.may_label(markup)
 
     def is_doubtful(self, evidence: StructuredData) -> bool:
         """Whether the stated price may not be the one that is asked."""
