@@ -17,7 +17,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 from crawler.entities import unescape
-from crawler.policy.page_text import condensed, has_more, is_html, prose, visible_text
+from crawler.policy.page_text import bones, condensed, has_more, is_html, prose, visible_text
 
 TITLE_BYTES: Final = 4_096  # where a title is looked for
 MAX_LINKS: Final = 12  # with more links, or more text, a page has content of its own
@@ -28,7 +28,9 @@ SHORT_TEXT: Final = 700
 NO_TEXT: Final = 40
 NO_PAGE_BYTES: Final = 3_000
 LINKED_BYTES: Final = 32_768  # read of a page with more links
-STUB_BYTES: Final = 8_192
+STUB_BYTES: Final = 65_536
+LONG_SCRIPT: Final = 4_096
+STUB_TEXT: Final = 200  # a word to those without scripts
 PLAIN_BYTES: Final = 32_768  # of what is no HTML
 ENOUGH: Final = 3
 STEM: Final = 5  # characters
@@ -117,10 +119,15 @@ class _Page:
         return 3 * bool(_OWN_FORM.search(self.source)) + 2 * is_data + _any(_OWN_DATA, self.source)
 
     def stub(self) -> Vendor | None:
-        """Whose script this is, where there is nothing but a script."""
-        if len(self.source) > STUB_BYTES or len(self.text) > NO_TEXT or _MORE_THAN_SCRIPT.search(self.source):
+        """Whose script this is, where there is nothing but a script; anybody's, where it is long or a refusal."""
+        if len(self.source) > STUB_BYTES or len(self.text) > STUB_TEXT or b"<script" not in self.source.lower():
             return None
-        return next((one for one in VENDORS if any(_all(signs, self.source) for signs in one.stub)), None)
+        frame = bones(self.source)
+        if _MORE_THAN_SCRIPT.search(frame):
+            return None
+        known = (one for one in VENDORS if any(_all(signs, self.source) for signs in one.stub))
+        is_long = len(self.source) - len(frame) >= LONG_SCRIPT
+        return next(known, VENDORS[-1] if self.refused or is_long or _any(_UNINDEXED, self.source) else None)
 
     @cached_property
     def says(self) -> int:

@@ -22,6 +22,7 @@ _UNSEEN: Final = frozenset(("script", "style", "template", "svg", "title", "text
 _CONTAINERS: Final = frozenset(("div", "span", "p", "form", "section", "a", "ul", "label", "table"))
 _HIDDEN: Final = re.compile(r"display\s*:\s*none", re.IGNORECASE)
 _RAW: Final = re.compile(rb"<(?:(script|style|textarea)\b|!--)", re.IGNORECASE)
+_FLESH: Final = re.compile(rb"<(?:(script|style|noscript)\b|!--)", re.IGNORECASE)
 
 
 def visible_text(html: str) -> str:
@@ -90,6 +91,17 @@ def condensed(body: bytes) -> bytes:
         else:
             kept.append(body[at:end])
         at = end
+    return b"".join([*kept, body[at:]])
+
+
+def bones(body: bytes) -> bytes:
+    """*body* without what stands in its scripts, styles, comments, and for those without scripts."""
+    at, kept = 0, list[bytes]()
+    while (raw := _FLESH.search(body, at)) is not None:
+        kept.append(body[at : raw.end()])
+        at = body.find(b"</" + raw[1] if raw[1] else b"-->", raw.end())
+        if at < 0:
+            return b"".join(kept)
     return b"".join([*kept, body[at:]])
 
 

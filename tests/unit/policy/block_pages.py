@@ -209,6 +209,17 @@ BLOCKS += (
         "incapsula",
         '<html><head><script src="/_Incapsula_Resource?SWJIYLWA=01ab,23cd"></script></head><body></body></html>',
     ),
+    Answer(
+        "nobody's script, for a cookie",
+        "captcha",
+        page(
+            "",
+            "",
+            f"<script>{CODE}document.cookie='a=1';location.reload()</script><noscript><p>No scripts?</p></noscript>",
+        ),
+    ),
+    Answer("nobody's script, refused", "captcha", f"<html><body><script>{CODE}</script></body></html>", 403),
+    Answer("nobody's script, not to be indexed", "captcha", page("", f"<script>{CODE}</script>", NOINDEX)),
     Answer("denied and no more", "firewall", "<html><body><h1>Access Denied</h1></body></html>"),
     Answer("proof of work", "anubis", page("Making sure you&#39;re not a bot!", "<p>Calculating...</p>")),
     Answer(
@@ -305,6 +316,8 @@ PAGES = (
         page("Captcha mug", "<h1>Mug: I'm not a robot</h1>" + "<p>A lovely ceramic mug. </p>" * 40),
     ),
     Answer("a program", "", CODE),
+    Answer("a script that goes elsewhere", "", "<html><body><script>location.href = '/en/'</script></body></html>"),
+    Answer("an app that makes its own root", "", page("App", "<script src='/app.js'></script>")),
     Answer("data", "", '{"items": [' + ", ".join(f'{{"name": "Are you a robot? {n}"}}' for n in range(2_000)) + "]}"),
     Answer(
         "a redirect", "", '<html><head><meta http-equiv="refresh" content="0; url=/en/"></head><body></body></html>'
