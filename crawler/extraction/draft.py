@@ -10,6 +10,7 @@ from crawler.extraction.currencies import iso_code
 from crawler.extraction.document import Document
 from crawler.items import ProductItem
 from crawler.policy.validation import CURRENCIES
+from crawler.urls import MAX_URL_LENGTH
 
 CORE: Final = ("title", "price", "currency", "availability")  # what makes an offer
 
@@ -52,6 +53,11 @@ def _currency(raw: Any, draft: Draft) -> str | None:
     return raw if raw in CURRENCIES else iso_code(raw, draft.document.country)
 
 
+def _image(raw: Any, draft: Draft) -> str | None:
+    url = draft.document.absolute(raw)
+    return url if url is not None and len(url) <= MAX_URL_LENGTH else None
+
+
 _CLEANERS: Final[Mapping[str, Callable[[Any, Draft], Any]]] = {
     "title": lambda raw, _: values.text(raw),
     "currency": _currency,
@@ -62,7 +68,7 @@ _CLEANERS: Final[Mapping[str, Callable[[Any, Draft], Any]]] = {
     "brand": lambda raw, _: values.brand(raw),
     "rating": lambda raw, _: values.rating(raw),
     "review_count": lambda raw, _: values.count(raw),
-    "image": lambda raw, draft: draft.document.absolute(raw),
+    "image": _image,
     "description": lambda raw, _: values.text(raw, values.MAX_DESCRIPTION),
     "category": lambda raw, _: values.text(raw),
 }

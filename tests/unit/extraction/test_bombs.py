@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
@@ -139,3 +140,16 @@ def test_what_is_cut_off_is_only_the_abuse() -> None:
         assert (item.title, str(item.price)) == ("A lamp", "48.00"), name
     page = tamed(b"<a " + b"".join(b"a%d " % n for n in range(19_000)) + b">x</a>")
     assert (page[:7], page[-12:]) == (b"<a a0 a", b" a499 >x</a>")
+
+
+@pytest.mark.parametrize("field", ["name", "sku", "brand", "description", "image", "category", "mpn"])
+def test_no_field_is_as_long_as_the_page(field: str) -> None:
+    data = {
+        "@type": "Product",
+        "name": "A lamp",
+        "offers": {"price": 5, "priceCurrency": "EUR"},
+        field: "x/y" * 200_000,
+    }
+    item = extract_product(f'<h1>A lamp</h1><script type="application/ld+json">{json.dumps(data)}</script>', URL)
+    assert item is not None
+    assert all(len(value) <= 10_000 for value in asdict(item).values() if isinstance(value, str))
