@@ -16,7 +16,7 @@ from crawler.policy.domains import DomainRules, Rules, load_rules
 from crawler.spiders.base import FrontierSpider
 from crawler.spiders.reading import Reading
 
-MANY_TAGS: Final = 6_000  # of a page that is read in the child: it may take longer than the event loop has
+MANY_TAGS: Final = 10_000  # of a page that is read in the child: it may take longer than the event loop has
 EXTRAS: Final = ("links", "images")
 
 

@@ -1,0 +1,71 @@
+"""`pages`: what it yields, which links it follows, its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from scrapy import Request
+from scrapy.http import HtmlResponse, Response
+from scrapy.utils.test import get_crawler
+
+from crawler.errors import ConfigError
+from crawler.items import PageItem
+from crawler.spiders.pages import MANY_TAGS, PagesSpider
+
+URL = "https://site.example/docs/"
+TEXT = "A sentence of the text that is long enough to be taken for it, with a dot at its end. " * 4
+BODY = f"""<main><h1>On x</h1><p>{TEXT}<a href="/c/more">more</a> <a href="https://other.example/p/1">elsewhere</a></p>
+<p>{TEXT}<img src=/i.png></p></main><footer><a href="/cart">cart</a> <a href="/p/12345">a page</a></footer>"""
+Spider = Callable[..., PagesSpider]
+
+
+@pytest.fixture
+def spider(tmp_path: Path) -> Spider:
+    """Makes one with these arguments."""
+    rules = tmp_path / "domains.toml"
+    rules.write_text('["ruled.example"]\nfollow = "/only/"\n')
+
+    def make(**arguments: str) -> PagesSpider:
+        crawler = get_crawler(PagesSpider, {"DOMAINS_FILE": str(rules)})
+        return PagesSpider.from_crawler(crawler, **arguments)
+
+    return make
+
+
+def read(spider: PagesSpider, body: str = BODY, url: str = URL) -> tuple[PageItem, list[str]]:
+    item, *requests = spider.parse(HtmlResponse(url, body=body.encode(), encoding="utf-8"))
+    assert isinstance(item, PageItem)
+    return item, [each.url for each in requests if isinstance(each, Request)]
+
+
+def test_it_follows_what_products_follow(spider: Spider) -> None:
+    item, followed = read(spider())
+    assert item.title == "On x"
+    assert (item.links, item.images) == (None, None)
+    assert sorted(followed) == ["https://site.example/c/more", "https://site.example/p/12345"]
+    ruled = read(spider(), '<a href="/p/12345">x</a><a href="/only/1">x</a>', "https://ruled.example/")[1]
+    assert ruled == ["https://ruled.example/only/1"]
+
+
+def test_arguments(spider: Spider) -> None:
+    assert read(spider(follow="no"))[1] == []
+    item = read(spider(**{"with": "links, images"}))[0]
+    assert item.links == ["https://site.example/c/more", "https://other.example/p/1"]
+    assert item.images == ["https://site.example/i.png"]
+
+
+@pytest.mark.parametrize(("name", "value"), [("follow", "maybe"), ("with", "links,tables")])
+def test_bad_arguments(spider: Spider, name: str, value: str) -> None:
+    with pytest.raises(ConfigError, match=f"-a {name}"):
+        spider(**{name: value})
+
+
+def test_pages_of_many_tags_are_read_apart(spider: Spider) -> None:
+    for tags, expected in ((MANY_TAGS - 10, False), (MANY_TAGS + 10, True)):
+        assert spider().reading(HtmlResponse(URL, body=b"<br>" * tags, encoding="utf-8")).long == expected
+
+
+def test_what_is_no_text_yields_nothing(spider: Spider) -> None:
+    assert list(spider().parse(Response(URL, body=b"\x89PNG"))) == []
