@@ -34,6 +34,10 @@ class ReplayGate(GateMiddleware):
     def _pass(self, response: Response) -> None:
         """Nobody waits for word of it."""
 
+    def _costly(self, response: Response) -> str:
+        """Nobody has tried it: our spiders read doubtful pages in a child all the same."""
+        return ""
+
     def _why(self, response: Response) -> str:
         if response.meta.get(ALLOW_BLOCKED):
             return ""

@@ -32,9 +32,8 @@ class GateMiddleware(FleetMiddleware):
 
     def process_spider_input(self, response: Response) -> None:
         """Raises BlockedError for what is no page, TooCostlyError for what takes too much to read."""
-        held = worker_of(self._crawler).book.behind(response)
-        if held is not None and held.evidence.costly:
-            raise TooCostlyError(held.evidence.costly)
+        if costly := self._costly(response):
+            raise TooCostlyError(costly)
         if why := self._why(response):
             raise BlockedError(response, why)
         self._pass(response)
@@ -48,6 +47,11 @@ class GateMiddleware(FleetMiddleware):
 
     def _pass(self, response: Response) -> None:
         worker_of(self._crawler).tracker.handed(response)
+
+    def _costly(self, response: Response) -> str:
+        """What took too much when the page was tried in the child, or ""."""
+        held = worker_of(self._crawler).book.behind(response)
+        return held.evidence.costly if held is not None else ""
 
     def _why(self, response: Response) -> str:
         """Who blocks it, or what it lacks; "" for a page."""
