@@ -57,12 +57,16 @@ class Document:
     @cached_property
     def states(self) -> list[Any]:
         """What its scripts hold as JSON (see state.py); a page that is JSON itself is its only state."""
-        return state.states(self.html, self.source.scripts)
+        return [self._json] if self.is_json else state.states(self.html, self.source.scripts)
 
-    @cached_property
+    @property
     def is_json(self) -> bool:
         """Whether the page is an object or a list in JSON."""
-        return self.html[:100].lstrip("\ufeff \t\r\n")[:1] in ("{", "[") and bool(self.states)
+        return self._json is not None
+
+    @cached_property
+    def _json(self) -> Any:
+        return state.whole(self.html)
 
     @property
     def markup(self) -> str:

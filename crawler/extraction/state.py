@@ -32,18 +32,25 @@ _ASSIGNED = re.compile(
 )
 _UNDEFINED = re.compile(r"(?<=[:\[,])\s{0,9}(?:undefined|NaN|void 0)(?=\s{0,9}[,}\]])")
 _WRAPPERS: Final = frozenset(("Reactive", "ShallowReactive", "Ref", "ShallowRef", "EmptyRef", "Set", "NuxtError"))
+_BLANK: Final = "\ufeff \t\r\n"
 _decoder = json.JSONDecoder(strict=False, parse_float=str, parse_constant=lambda _: None)
 
 
-def states(html: str, scripts: Iterable[Script]) -> list[Any]:
-    """The states of a page, in document order; of one that is assigned to a variable, {its name: its value}.
+def whole(text: str) -> Any:
+    """The object or list that *text* is in JSON, from its first character to the last; else None."""
+    if text[:100].lstrip(_BLANK)[:1] not in ("{", "[") or len(text) > MAX_ALL:
+        return None
+    try:
+        return _decoder.decode(text.strip(_BLANK))
+    except (ValueError, RecursionError):
+        return None
 
-    A page that is JSON itself is its only state. Numbers with a fraction stay strings. Bounded in characters; what is
-    too long, too deep or broken is left out.
+
+def states(html: str, scripts: Iterable[Script]) -> list[Any]:
+    """The states in the *scripts* of a page, in document order; of one that is assigned, {variable: value}.
+
+    Numbers with a fraction stay strings. Bounded in characters; what is too long, too deep or broken is left out.
     """
-    if html[:100].lstrip("\ufeff \t\r\n")[:1] in ("{", "["):
-        value = _parsed(html.lstrip("\ufeff")) if len(html) <= MAX_ALL else None
-        return [value] if isinstance(value, (dict, list)) else []
     return list(islice(_in_scripts(html, scripts), MAX_STATES))
 
 

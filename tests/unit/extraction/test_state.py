@@ -136,6 +136,14 @@ def test_an_answer_that_is_json(url: str, body: Any) -> None:
     assert extract_product(json.dumps(body), "https://shop.example.com/api/other") is None
 
 
+@pytest.mark.parametrize("before", ["[1] ", "{} ", "[1]<!-- -->", "[", "{", "\ufeff"])
+def test_a_page_that_begins_like_json_is_a_page(before: str) -> None:
+    html = f"{before}<title>Steel knife</title><h1>Steel knife</h1><p class=price>$49.90</p><button>Buy now</button>"
+    item = extract_product(html, URL)
+    assert item is not None
+    assert item.price == Decimal("49.90")
+
+
 RULES = """
 ["shop.example.com".fields]
 title = {{ json = "{title}" }}
