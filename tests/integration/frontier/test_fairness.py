@@ -167,3 +167,17 @@ async def test_thousands_may_be_asked_for_and_thousands_of_hosts_be_passed_over(
     await world.frontier.push([message(number, name, delay_ms=10) for number, name in enumerate(names)])
     assert len(await world.lease(9_000)) == 500
     await world.lease(10, exclude_hosts=names[:8_500])
+
+
+async def test_a_retry_belongs_beside_what_comes_back_with_it(redis_client: Any) -> None:
+    """Its host's first is one that a dead worker had, and that is queued again in the same call."""
+    world = await timed(redis_client, lease_ms=60_000)
+    await world.frontier.push([message(1, cap=4, not_before_ms=world.now + 1_000), message(2, cap=4)])
+    await world.frontier.push([message(3, cap=4)])
+    dead, retried = handles(await world.lease())
+    await world.frontier.report([answer(retried, 500)])
+    await world.frontier.nack(*retried, delay_ms=50_000)
+    await world.pass_ms(1_000)
+    assert await world.bodies(exclude_hosts=["a.example"]) == []
+    await world.pass_ms(60_000)
+    assert await world.bodies() == [2, 3, 1], dead

@@ -79,6 +79,9 @@ local function retry_score(stream, name, priority)
   local head = call('LINDEX', T .. ':q:' .. place, 0)
   local ahead = state.ahead > 0 and call('ZRANGE', T .. ':early:' .. place, 0, 0)[1]
   if ahead and (not head or ahead < head) then head = ahead end
+  for i = 1, run.stream == stream and run.host == name and run.count or 0 do -- not written yet
+    if not head or run[i] < head then head = run[i] end
+  end
   if not head then return score_of(priority) end
   local queued = struct.unpack('>d', head) + priority_of(string.sub(head, 9)) * STEP_MS
   return math.min(now, queued) - priority * STEP_MS
