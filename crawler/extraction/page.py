@@ -14,6 +14,7 @@ from crawler.extraction.page_facts import facts
 from crawler.extraction.page_kind import Kind, kind_of
 from crawler.extraction.passages import BITS, Box, Passage, passages
 from crawler.items import PageItem
+from crawler.urls import MAX_URL_LENGTH
 
 MAX_LINKS: Final = 2_000  # of the main text
 MAX_IMAGES: Final = 500
@@ -101,6 +102,6 @@ def _targets(document: Document, chosen: Sequence[Passage], tag: str, most: int)
         for piece in passage.pieces:
             if isinstance(piece, tuple) and piece[0] == tag and len(seen) < most:
                 address = document.absolute(piece[1].partition("\n")[0])
-                if address and address not in seen:
+                if address and address not in seen and len(address) <= MAX_URL_LENGTH:
                     seen.add(address)
                     yield address

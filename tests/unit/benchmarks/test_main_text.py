@@ -1,0 +1,42 @@
+"""How main text is scored, and that weights are learned from what is labelled."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.main_text import f1, words
+from benchmarks.main_text_fit import examples, fit, labelled, site
+from crawler.extraction import Document
+from crawler.extraction.main_text import SIGNS
+from crawler.extraction.passages import passages
+
+TEXT = "The text of page {} has some words that stand nowhere else, and a dot."
+PAGE = "<nav><a href=/>The menu of the site has words, too</a></nav><main><p>{}</p></main>"
+
+
+@pytest.mark.parametrize(
+    ("found", "true", "score"),
+    [("a b", "b a", 1.0), ("a a", "a", 2 / 3), ("", "", 1.0), ("a", "", 0.0), ("A.", "a!", 1.0)],
+)
+def test_word_f1(found: str, true: str, score: float) -> None:
+    assert f1(words(found), words(true)) == pytest.approx(score)
+
+
+def test_no_word_of_the_truth_counts_twice() -> None:
+    found = passages(Document("<p>One two three</p><p>four</p><p>One two three</p>", "https://a.example/"))
+    assert labelled(found, "One two three. Five.") == [True, False, False]
+
+
+def test_weights_tell_what_labels_tell() -> None:
+    pages = []
+    for n in range(8):
+        text = TEXT.format(n)
+        pages.append(examples(PAGE.format(text).encode(), f"https://{n}.example/", "article", text))
+    weights = fit(pages)
+    assert set(weights) == set(SIGNS)
+    assert weights["in main"] > 0 > weights["in nav"]
+    assert fit(pages) == weights
+
+
+def test_sites() -> None:
+    assert site("https://www.shop.co.uk/a") == site("http://m.shop.com") == "shop"
