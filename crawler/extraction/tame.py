@@ -85,6 +85,11 @@ _NOT_NESTING: Final = frozenset(
         "wbr",
     )
 )  # fmt: skip
+# In <svg> and <math> these nest all the same, unless they end with "/>"; the others above end both.
+_NESTING_THERE: Final = _NOT_NESTING - frozenset(("br", "dd", "dt", "embed", "hr", "img", "li", "meta", "p"))
+_FOREIGN: Final = frozenset(("svg", "math"))
+_HAS_FOREIGN = _compiled(r"<(?:svg|math)(?=[\s/>])", re.IGNORECASE)
+_NESTING_ANYWHERE = _compiled(r"<[a-zA-Z]")
 # Start tags of elements that nest, but for those that the very next tag closes: a tree has no more levels than these.
 _NESTING = _compiled(rf"<(?!(?:{'|'.join(sorted(_NOT_NESTING))})[\s/>])([a-zA-Z][^\s/>]*+)(?!{_CLOSED})")
 # Nothing inside these sees what is open outside, and their own end closes all of it; so it is for raw text, too.
@@ -129,13 +134,13 @@ def _few_open(page: bytes) -> bytes:
     strays = found.total() - roots
     if roots > MAX_ROOTS:
         first = list(_ROOT.finditer(page))[MAX_ROOTS].start()
-        page = page[:first] + _ROOT.sub(b"<wbr", page[first:])
+        page = page[:first] + _ROOT.sub(b"<embed", page[first:])
     if not strays:
         return page
     tags = page.count(b"<")
     depth = tags if tags < TAGS_UNCHECKED else 2 * MAX_DEPTH
     sunk = strays * depth**2 > MAX_SUNK and _has_stray_ends(page, MAX_STEPS // depth)
-    return _STRAY.sub(b"<wbr", page) if sunk or strays * tags > MAX_REOPENED else page
+    return _STRAY.sub(b"<embed", page) if sunk or strays * tags > MAX_REOPENED else page
 
 
 def _has_stray_ends(page: bytes, most: int) -> bool:
@@ -206,22 +211,28 @@ def _may_be_deep(page: bytes) -> bool:
     tags = page.count(b"<")
     if tags * tags <= 4 * MAX_NESTED and tags - page.count(b"</") <= MAX_NESTING:
         return False
-    nesting = len(_NESTING.findall(page))
+    nesting = len((_NESTING_ANYWHERE if _HAS_FOREIGN.search(page) else _NESTING).findall(page))
     return nesting > MAX_NESTING or nesting * (tags - nesting) > MAX_NESTED
 
 
 def _not_too_deep(page: bytes) -> bytes:
     """*page* up to where its elements nest too deep."""
-    nesting = _Nesting()
+    nesting, foreign = _Nesting(), False
     for tag in _TAG.finditer(page):
         name = tag[2].lower().decode()
-        if name in _NOT_NESTING:
+        if name in _NOT_NESTING and not (name in _NESTING_THERE and foreign and not _closes_itself(page, tag.end())):
             continue
+        foreign = foreign or name in _FOREIGN
         if tag[1]:
             nesting.close(name)
         elif nesting.open(name) > MAX_DEPTH:
             return page[: tag.start()]
     return page
+
+
+def _closes_itself(page: bytes, place: int) -> bool:
+    end = page.find(b">", place, place + LONG)
+    return page[end - 1 : end] == b"/"
 
 
 class _Nesting:

@@ -109,6 +109,10 @@ BOMBS: dict[str, Bomb] = {
             ("<span>", "<option>"),
         )
     },
+    "voids in math": after("", "<td><math> a#", 1_400, "</noscript></title><wbr>"),
+    "formatting in math": after("", "<td><math> a#", 1_400, "</noscript>&amp;</title><code y#>"),
+    "inputs in svg": after("<svg>", "<input>", 20_000, "</x>"),
+    "cells in svg": filled("<svg>", "<td></x></y>"),
     "nested links": filled("", "<a href=/#><div>"),
     "framesets": filled("", "<frameset>"),
     "plain text": filled("", "<plaintext>"),
