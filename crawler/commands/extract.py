@@ -9,6 +9,7 @@ import re
 import sys
 import zlib
 from dataclasses import fields
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -18,16 +19,19 @@ from scrapy.exceptions import UsageError
 from crawler import urls
 from crawler.commands.usage import FleetCommand, answering
 from crawler.errors import MessageError
-from crawler.extraction import Document, extract_page, extract_product, missing_required
+from crawler.extraction import Document, Feed, extract_page, extract_product, is_feed, missing_required
 from crawler.extraction.opengraph import metas
 from crawler.items import Item, PageItem, ProductItem
 from crawler.policy.domains import FIELDS, Rules, load_rules
 
 KINDS: Final = ("products", "pages")
+SHOWN: Final = 3  # products of a feed
 MAX_BYTES: Final = 64 * 2**20  # of one file, unpacked
 
 _OWN: Final = {field.name for field in fields(Item)} | {"found_in"}
-_TAGS = re.compile(r"<(?:!doctype html|html|head|body|meta|title|div|p|span|h1|table|script|a)\b", re.IGNORECASE)
+_TAGS = re.compile(
+    r"<(?:!doctype html|html|head|body|meta|title|div|p|span|h1|table|script|a|rss|feed)\b", re.IGNORECASE
+)
 
 
 class BadPageError(Exception):
@@ -78,6 +82,8 @@ def report(kind: str, path: Path, url: str | None, rules: Rules) -> dict[str, An
     if kind == "pages":
         return head | stated(extract_page(document, document.url))
     own = rules.for_url(document.url)
+    if is_feed(document.html, own):
+        return head | described(Feed(document, own))
     item = extract_product(document, document.url, own)
     if item is None:
         head |= {"product": None, "reason": "no product page: see extract_product in docs/extraction.md"}
@@ -85,6 +91,14 @@ def report(kind: str, path: Path, url: str | None, rules: Rules) -> dict[str, An
         head |= stated(item) | {"not_found": [name for name in FIELDS if getattr(item, name) is None]}
     missing = missing_required(document, item, own)
     return head | ({"required_but_missing": missing} if missing else {})
+
+
+def described(feed: Feed) -> dict[str, Any]:
+    """The first products of *feed*, how many it has, and where it is broken."""
+    items = iter(feed)
+    first = [stated(item) for item in islice(items, SHOWN)]
+    count = len(first) + sum(1 for _ in items)
+    return {"feed_of": count, "first": first} | ({"broken": feed.broken} if feed.broken else {})
 
 
 def stated(item: ProductItem | PageItem) -> dict[str, Any]:
@@ -101,7 +115,8 @@ def stated(item: ProductItem | PageItem) -> dict[str, Any]:
 def read(path: Path, url: str | None) -> Document:
     """The page in *path* with its URL; raises BadPageError."""
     document = Document(_unpacked(path), url or "")
-    if not _TAGS.search(document.html[:200_000]):
+    is_answer = document.is_json and "rice" in document.html  # in JSON, with a price
+    if not is_answer and not _TAGS.search(document.html[:200_000]):
         raise BadPageError(f"{path} is not HTML: it has no tag that a page has")
     document.url = url or document.declared_url or metas(document).get("og:url") or ""
     try:

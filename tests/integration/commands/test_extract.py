@@ -60,6 +60,21 @@ def test_rules_of_the_domain_are_used(scrapy_run: ScrapyRunner, saved: Path, tmp
     assert report["required_but_missing"] == ["#missing"]
 
 
+def test_a_feed_and_an_answer_in_json(scrapy_run: ScrapyRunner, tmp_path: Path) -> None:
+    rules, feed, answer = tmp_path / "rules.toml", tmp_path / "feed.xml", tmp_path / "answer.json"
+    rules.write_text('["shop.example.de".fields]\nprice = { xml = "g:price" }', encoding="utf-8")
+    item = "<item><g:id>{n}</g:id><title>Knife</title><g:price>{n} EUR</g:price></item>"
+    feed.write_text(
+        '<rss xmlns:g="g">' + "".join(item.format(n=n) for n in range(100, 105)) + "</rss>", encoding="utf-8"
+    )
+    answer.write_text(json.dumps({"product": {"id": 20451, "name": "Kochmesser", "price": 49.9}}), encoding="utf-8")
+    report = shown(scrapy_run, "products", feed, "--url", URL, env={"DOMAINS_FILE": str(rules)})
+    assert (report["feed_of"], len(report["first"])) == (5, 3)
+    assert report["first"][0]["fields"]["price"] == {"value": "100", "found_in": "rule"}
+    report = shown(scrapy_run, "products", answer, "--url", URL)
+    assert report["fields"]["price"] == {"value": "49.9", "found_in": "state"}
+
+
 def test_a_page_that_is_no_product(scrapy_run: ScrapyRunner, tmp_path: Path) -> None:
     path = tmp_path / "about.html"
     path.write_text("<h1>About us</h1>", encoding="utf-8")
