@@ -1,7 +1,7 @@
-"""Every tunable: default, unit, range, and who reads it. docs/settings.md is made from this file: `make docs`.
+"""Every tunable: default, unit, range and reader. docs/settings.md is generated from this file: `make docs`.
 
-The add-on sets these below the project's own settings. For settings that Scrapy has too, these defaults apply under
-`scrapy crawl` only. What this deployment changes stands in settings/base.py. Sections follow a request on its way;
+The add-on sets these at a lower priority than the project's settings. For settings that Scrapy has too, these defaults
+apply under `scrapy crawl` only. This deployment's changes are in settings/base.py. Sections follow a request's path;
 names end in their unit. An invalid value stops the start with one line that says what is expected.
 """
 
@@ -37,7 +37,7 @@ REQUEST_FINGERPRINTER_CLASS = "crawler.routing.fingerprint.RequestFingerprinter"
 # What a generation remembers of the URLs it has seen: "compact", "exact", "window" or "bloom". Fixed when the
 # generation opens. Reader: frontier/config.py
 FRONTIER_DEDUPE = "compact"
-# With FRONTIER_DEDUPE = "window": seconds after which a URL that is done may be crawled again, 1 to 1,000,000,000.
+# With FRONTIER_DEDUPE = "window": seconds after which a finished URL may be crawled again, 1 to 1,000,000,000.
 # Reader: frontier/config.py
 FRONTIER_WINDOW_SECONDS = 86_400
 # With FRONTIER_DEDUPE = "bloom": URLs per generation up to which the error rate holds, 1,000 to 100,000,000,000.
@@ -48,13 +48,13 @@ FRONTIER_BLOOM_CAPACITY = 10_000_000
 FRONTIER_BLOOM_ERROR_RATE = 1e-5
 # Queued and delayed requests beyond which new pushes are refused, 1 to 1,000,000,000,000. Reader: frontier/config.py
 FRONTIER_QUEUE_LIMIT = 50_000_000
-# Queued and delayed requests beyond which no start URLs are taken in, 1 to FRONTIER_QUEUE_LIMIT. Reader:
+# Queued and delayed requests beyond which no start URLs are read, 1 to FRONTIER_QUEUE_LIMIT. Reader:
 # frontier/config.py
 FRONTIER_QUEUE_HIGH_WATER = 40_000_000
 # Share of Redis' maxmemory (0.1 to 1) beyond which pushes are refused and workers lease one request at a time.
 # Reader: frontier/config.py
 FRONTIER_MEMORY_LIMIT = 0.9
-# Share of Redis' maxmemory (0.1 to FRONTIER_MEMORY_LIMIT) beyond which no start URLs are taken in. Reader:
+# Share of Redis' maxmemory (0.1 to FRONTIER_MEMORY_LIMIT) beyond which no start URLs are read. Reader:
 # frontier/config.py
 FRONTIER_MEMORY_HIGH_WATER = 0.8
 # Seconds of waiting that one step of priority is worth, 0 to 86,400. Reader: frontier/config.py
@@ -88,7 +88,8 @@ FRONTIER_POLL_SECONDS = 0.5
 # Seconds without an answer (0.1 to 3600) after which a host counts as slow. Slow hosts together hold at most half of
 # a worker's slots. Reader: worker/prefetch.py
 FRONTIER_SLOW_HOST_SECONDS = 10
-# Seconds for which a closing worker tries to tell Redis what is left, 1 to 3600. Reader: worker/maintenance.py
+# Seconds for which a closing worker tries to send Redis its remaining messages, 1 to 3600. Reader:
+# worker/maintenance.py
 FRONTIER_CLOSE_SECONDS = 20
 # Seconds without work, for this worker and the whole frontier, after which a worker ends, 0 to 31,536,000; 0 = never.
 # scrapy-redis' name. Reader: extensions/idle.py
@@ -108,7 +109,7 @@ TIER_FAILURE_SHARE = 0.2
 TIER_TERM_SECONDS = 6 * 3_600
 # Longest such term in seconds, 0.1 to 31,536,000 (a year). Reader: policy/tiers.py
 TIER_TERM_MAX_SECONDS = 7 * 86_400
-# Good pages of the tier below that bring a host down again after its term, 1 to 1000. Reader: policy/tiers.py
+# Good pages at the tier below that move a host down again after its term, 1 to 1000. Reader: policy/tiers.py
 TIER_TRIAL_PAGES = 3
 # Most requests of `browser` and `api` per day (UTC) in the whole fleet, 0 to 1e15; a tier not named has no limit.
 # Reader: worker/tier_tracker.py
@@ -116,8 +117,8 @@ TIER_DAILY_REQUESTS: dict[str, float] = {}
 # Most cost of `browser` and `api` per day (UTC) in the whole fleet, 0 to 1e15, in the unit that the tier's fetcher
 # reports (tokens of a scraping API); a tier not named has no limit. Reader: worker/tier_tracker.py
 TIER_DAILY_COST: dict[str, float] = {}
-# Seconds between two reads of what the fleet has learned about tiers, 0.05 to 300. A daily budget can be overrun by
-# what is fetched in between. Reader: worker/maintenance.py
+# Seconds between two reads of what the fleet has learned about tiers, 0.05 to 300. Fetches in between can
+# exceed a daily budget. Reader: worker/maintenance.py
 TIER_REFRESH_SECONDS = 5
 # Download handler of each tier beyond http, used by workers whose TIER names it. Reader: handlers/tiers.py
 TIER_HANDLERS = {
@@ -143,13 +144,13 @@ ROBOTSTXT_OBEY = True
 # Seconds for which one fetch of a robots.txt serves the whole fleet, 1 to 86,400; RFC 9309 allows a day. Readers:
 # worker/robots_fetcher.py, frontier/config.py
 ROBOTSTXT_TTL_SECONDS = 86_400
-# Origins whose robots.txt each worker remembers, 1 to 1,000,000; the others are read from Redis again. Reader:
+# Origins whose robots.txt each worker caches, 1 to 1,000,000; the others are read from Redis again. Reader:
 # worker/robots_fetcher.py
 ROBOTSTXT_CACHE_SIZE = 20_000
 # Memory for parsed robots.txt files in each worker, in MiB, 1 to 100,000; one of 50 rules takes 20 KB. Reader:
 # worker/robots_fetcher.py
 ROBOTSTXT_CACHE_MB = 64
-# Seconds within which a robots.txt must arrive, 1 to 600. One that is later, or a 5xx, is unreachable: its pages
+# Seconds within which a robots.txt must arrive, 1 to 600. If it is later, or a 5xx, it is unreachable and its pages
 # wait. Reader: worker/robots_fetcher.py
 ROBOTSTXT_TIMEOUT_SECONDS = 20
 # Seconds until an unreachable robots.txt is fetched again, 0.1 to 3600; later as long as it has been failing, at most
@@ -158,12 +159,12 @@ ROBOTSTXT_RETRY_SECONDS = 60
 # Seconds (1 to 31,536,000) after which the pages of an unreachable robots.txt become dead letters,
 # `robots_unreachable`. Reader: worker/robots_fetcher.py
 ROBOTSTXT_UNREACHABLE_SECONDS = 86_400
-# Scrapy's AutoThrottle for the whole fleet: each host is visited as often as its latency allows, unless it pushes
+# Scrapy's AutoThrottle for the whole fleet: each host is crawled as fast as its latency allows, unless it pushes
 # back. Scrapy: False. Reader: frontier/config.py
 AUTOTHROTTLE_ENABLED = True
-# Delay that a host begins with, in seconds, 0 to 86,400. Scrapy: 5. Reader: frontier/config.py
+# Initial delay of a host in seconds, 0 to 86,400. Scrapy: 5. Reader: frontier/config.py
 AUTOTHROTTLE_START_DELAY = 1
-# Seconds beyond which no delay of a host grows, 0 to 86,400. Reader: frontier/config.py
+# Longest delay of a host in seconds, 0 to 86,400. Reader: frontier/config.py
 AUTOTHROTTLE_MAX_DELAY = 60
 # Average number of requests in flight to a host that AutoThrottle aims at, 0.01 to 1000. Reader: frontier/config.py
 AUTOTHROTTLE_TARGET_CONCURRENCY = 1.0
@@ -195,7 +196,7 @@ DOWNLOAD_HEADERS_MAXSIZE = 64 * 1024
 # Most header lines of a response, 16 to 65,536. Reader: handlers/http/handler.py
 DOWNLOAD_HEADERS_MAXCOUNT = 256
 # Seconds for which a connection is kept for the next request to its host, 0.1 to 3600; servers close theirs after 5
-# to 75, and less long where one says so (`Keep-Alive: timeout=5`). Reader: handlers/http/pool.py
+# to 75, and less where the server says so (`Keep-Alive: timeout=5`). Reader: handlers/http/pool.py
 CONNECTION_IDLE_SECONDS = 30
 # Idle connections that one worker keeps, 0 to 100,000, and at most one for each two files that the process may open.
 # Reader: handlers/http/pool.py
@@ -213,12 +214,12 @@ SESSION_SECONDS = 86_400
 URLLENGTH_LIMIT = 4096
 
 # --- Safety -------------------------------------------------------------------------------------------------
-# Networks that may be dialled although they are not the public internet, such as `10.1.0.0/16,::1/128`. Every other
-# loopback, private, link-local or cloud metadata address is refused when the connection is made, whatever named it.
+# Networks that may be dialled although they are not public, such as `10.1.0.0/16,::1/128`. Every other
+# loopback, private, link-local or cloud metadata address is refused when the connection is made, wherever it came from.
 # The local demos need 127.0.0.0/8. Reader: policy/addresses.py
 GUARD_ALLOWED_NETWORKS = ""
-# True: names behind a proxy are resolved here first and refused when they are internal. False where workers can
-# resolve nothing themselves: the proxy resolves. Reader: handlers/http/handler.py
+# True: names behind a proxy are resolved here first and refused when they are internal. False where workers cannot
+# resolve names themselves: the proxy resolves. Reader: handlers/http/handler.py
 GUARD_RESOLVE_PROXIED = True
 # Verify TLS certificates. Scrapy: False, because of broken sites. Reader: Scrapy
 DOWNLOAD_VERIFY_CERTIFICATES = True
@@ -236,7 +237,7 @@ PROXY_POOLS: dict[str, object] = {}
 PROXY_POOLS_FILE = ""
 # Pool of requests and domains that name none; empty = no proxy, as Scrapy. Reader: proxies/pools.py
 PROXY_POOL = ""
-# Seconds between two looks at PROXY_POOLS_FILE, 0.1 to 3600; a change counts once two looks in a row see the same
+# Seconds between two checks of PROXY_POOLS_FILE, 0.1 to 3600; a change applies once two checks in a row see the same
 # file. Reader: proxies/pools.py
 PROXY_RELOAD_SECONDS = 5
 # Other proxies tried for one request before the failure counts against the host, 0 to 20. They do not count towards
@@ -250,7 +251,7 @@ PROXY_QUARANTINE_SECONDS = 30
 PROXY_QUARANTINE_MAX_SECONDS = 3_600
 
 # --- Api tier -----------------------------------------------------------------------------------------------
-# Scraping APIs by name, as a dict or a JSON object: what is called and where its answers hold the page
+# Scraping APIs by name, as a dict or a JSON object: what to call and where the response holds the page
 # (docs/browser.md). The first one that is up is used. Reader: policy/providers.py
 API_PROVIDERS = ""
 # Secrets of the providers: the one of key ACME replaces {key} of provider "acme". This deployment reads API_KEY_ACME
@@ -280,7 +281,7 @@ BROWSER_MAX_PAGES = 1_000
 # Private memory of the browser's processes, in MiB, beyond which it is replaced, 128 to 1,000,000; at twice that at
 # once. Reader: handlers/browser/chromium.py
 BROWSER_MEMORY_MB = 1024
-# Seconds between two checks of the browser's memory and of whether it answers, 0.1 to 600. Reader:
+# Seconds between two checks of the browser's memory and responsiveness, 0.1 to 600. Reader:
 # handlers/browser/chromium.py
 BROWSER_CHECK_SECONDS = 5
 # Most that one connection of the browser may receive, in MiB, 1 to 10,000. Reader: handlers/browser/chromium.py
@@ -288,7 +289,7 @@ BROWSER_CONNECTION_MAX_MB = 100
 
 # --- Retries ------------------------------------------------------------------------------------------------
 # Status codes worth a retry: Scrapy's list, and 407 (a proxy's refusal), 421, 425 and Cloudflare's codes for an
-# origin that is away. Readers: Scrapy, policy/retries.py
+# origin that is down. Readers: Scrapy, policy/retries.py
 RETRY_HTTP_CODES = [407, 408, 421, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524]
 # Base of a retry's wait in seconds, 0 to 3600: it waits in the frontier for a random part of base * 2^n. Scrapy
 # retries at once. Reader: policy/retries.py
@@ -296,14 +297,14 @@ RETRY_BASE_SECONDS = 1
 # Longest wait of a retry in seconds, 0 to 86,400. Reader: policy/retries.py
 RETRY_CAP_SECONDS = 300
 # Retries by class of failure (policy/failures.py): `times` 0 to 1000, `base_seconds` 0 to 3600, `cap_seconds` 0 to
-# 86,400. What a class leaves out is RETRY_TIMES, RETRY_BASE_SECONDS or RETRY_CAP_SECONDS; these also win where a
+# 86,400. Missing values are RETRY_TIMES, RETRY_BASE_SECONDS and RETRY_CAP_SECONDS; these also win where a
 # spider or the command line sets them. Reader: policy/retries.py
 RETRY_CLASSES = {
-    "rate_limited": {"times": 10},  # the page is there: it is a matter of coming back later
+    "rate_limited": {"times": 10},  # the page exists: come back later
     "transient": {},
-    "host_fault": {"times": 3, "base_seconds": 10, "cap_seconds": 3600},  # most wait behind the host's breaker
+    "host_fault": {"times": 3, "base_seconds": 10, "cap_seconds": 3600},  # most wait behind the host's circuit breaker
     "blocked": {"times": 2, "base_seconds": 30, "cap_seconds": 3600},
-    "malformed": {},  # cut off, broken chunks: often it was the connection after all
+    "malformed": {},  # cut off, broken chunks: often the connection's fault
 }
 # Added to a retry's priority, -1000 to 1000. Scrapy: -1, which here is a minute of waiting, behind all earlier first
 # visits of the host. Reader: Scrapy
@@ -313,8 +314,8 @@ RETRY_PRIORITY_ADJUST = 0
 # Rules per domain: fields, links, required elements, politeness; settings/domains.toml describes every key. Read once
 # at the start; empty = none. Reader: policy/domains.py
 DOMAINS_FILE = ""
-# Size in KB beyond which our spiders read a page in a child process with limits, 0 to 1,000,000; so do they with a
-# page whose markup is made to hurt a parser. Reader: spiders/apart.py
+# Size in KB beyond which our spiders read a page in a child process with limits, 0 to 1,000,000; pages
+# whose markup is built to hurt a parser are read there too. Reader: spiders/apart.py
 PARSE_APART_KB = 4_000
 # CPU seconds of that child for one page, 1 to 3600; beyond them the page is a dead letter, `too_costly`. Reader:
 # spiders/apart.py
@@ -346,17 +347,17 @@ ITEM_FATAL_ISSUES = [
     "wrong_type",
     "empty_page",
 ]
-# Items that a worker remembers to spare a second write of the same content, 0 to 10,000,000; 0 = off. Reader:
+# Items that a worker remembers to avoid a second write of the same content, 0 to 10,000,000; 0 = off. Reader:
 # pipelines/dedupe.py
 ITEM_DEDUPE_SIZE = 10_000
-# Seconds between two fetches within which the second write is spared, 1 to 86,400; a later one is a recrawl, which
+# Seconds between two fetches within which the second write is skipped, 1 to 86,400; a later one is a recrawl, which
 # moves last_seen_at. Reader: pipelines/dedupe.py
 ITEM_DEDUPE_SECONDS = 60
 # Collections (products, pages) in which an item is not stored again when its content is stored under another URL of
 # its host: it is linked to that in `duplicates`. Reader: storage/config.py
 LINK_DUPLICATES_OF = ["products", "pages"]
 # Largest stored item in MiB, 0.01 to 5: MongoDB takes 16, and a changed document holds its earlier states until they
-# are on record. Reader: storage/config.py
+# are in the history. Reader: storage/config.py
 ITEM_MAX_MB = 4
 # Most items in one bulk write, 1 to 10,000. Reader: storage/config.py
 STORAGE_BATCH_SIZE = 500
@@ -365,7 +366,7 @@ STORAGE_BATCH_SIZE = 500
 STORAGE_BATCH_MS = 50
 # Seconds to wait for MongoDB to be reachable, 0.1 to 60. Reader: storage/connection.py
 STORAGE_CONNECT_SECONDS = 5
-# Seconds to wait for a reply of MongoDB, 0.1 to 600. Reader: storage/connection.py
+# Seconds to wait for a reply from MongoDB, 0.1 to 600. Reader: storage/connection.py
 STORAGE_REPLY_SECONDS = 60
 # Longest pause in seconds between two tries while MongoDB is away, 0.05 to 600. Reader: storage/config.py
 STORAGE_RETRY_MAX_SECONDS = 15
@@ -391,9 +392,9 @@ CONDITIONAL_REQUESTS = True
 # Days after a page was last seen at which its version is forgotten, 1 to 3650. Reader:
 # middlewares/conditional/downloader.py
 CONDITIONAL_DAYS = 90
-# Days for which each fetch attempt is on record, 0 to 3650; 0 = off. Reader: storage/attempts.py
+# Days for which each fetch attempt is recorded, 0 to 3650; 0 = off. Reader: storage/attempts.py
 ATTEMPTS_DAYS = 7
-# Attempts recorded per second and worker, 1 to 100,000; beyond that a random sample stands for the rest. Reader:
+# Attempts recorded per second and worker, 1 to 100,000; beyond that only a random sample is recorded. Reader:
 # storage/attempts.py
 ATTEMPTS_PER_SECOND = 100
 
@@ -404,7 +405,7 @@ ATTEMPTS_PER_SECOND = 100
 ARCHIVE_PAGES = "failed"
 # Directory where archive files are written; without ARCHIVE_URI they stay there. Reader: storage/archive/config.py
 ARCHIVE_DIR = "archive"
-# Where finished archive files are moved: s3://bucket/prefix, gs://bucket/prefix, az://account/container or
+# Where finished archive files are moved to: s3://bucket/prefix, gs://bucket/prefix, az://account/container or
 # file:///directory; empty = nowhere. Credentials come from the environment. Reader: storage/archive/config.py
 ARCHIVE_URI = ""
 # Options of obstore for ARCHIVE_URI (endpoint ...). Reader: storage/archive/config.py
@@ -416,7 +417,7 @@ ARCHIVE_FILE_SECONDS = 3_600
 # Days without use after which a finished archive file is deleted, 0 to 36,500; 0 = never. Reader:
 # storage/archive/config.py
 ARCHIVE_KEEP_DAYS = 0
-# GiB of finished archive files beyond which the longest unused are deleted, 0 to 1,000,000; 0 = no limit. Reader:
+# GiB of finished archive files beyond which the least recently used are deleted, 0 to 1,000,000; 0 = no limit. Reader:
 # storage/archive/config.py
 ARCHIVE_KEEP_GB = 100
 # The same limit in GiB for files that hold only failures, 0 to 1,000,000; 0 = no limit. Reader:
@@ -444,7 +445,7 @@ HEALTH_MAX_LAG_SECONDS = 60
 # Items processed at once per response, where Scrapy's own ITEM_PROCESSOR is in use. Scrapy: 100, which starts 101
 # tasks for one item. Reader: Scrapy
 CONCURRENT_ITEMS = 4
-# uvloop with one correction: its timers fire up to 1.5 ms early, which made periodic work run dozens of times.
+# uvloop with one fix: its timers fire up to 1.5 ms early, which made periodic work run dozens of times.
 # Reader: Scrapy
 ASYNCIO_EVENT_LOOP = "crawler.engine.event_loop.Loop"
 # Scrapy's stats without its check for a deprecated argument, which costs twenty times as much as counting. Reader:
