@@ -2,7 +2,8 @@
 
 All pages are queued before two workers start. A host with n pages and a delay of d seconds may be done (n - 1) * d
 seconds after its first page; the pace it gets is that time over the time which it took, as its site saw it. A worker
-holds 64 requests, so that it must never wait for a host itself. Stopped after three times what the last host needs;
+holds 64 requests, so that it must never wait for a host itself; connections are closed after each page, as the site
+has no room for all. Stopped after three times what the last host needs;
 scrapy-redis, which waits inside the worker, is given the same time.
 """
 
@@ -77,7 +78,7 @@ def round_of(who: str, case: Case) -> Paces:
         settings["RANDOMIZE_DOWNLOAD_DELAY"] = False
     with bed.made(hosts) as site:
         places = [(host, number) for number in range(case.pages) for host in hosts]
-        site.fill(who, [Visit(site.url(host, 0, n), delay=case.delay, priority=-n) for host, n in places])
+        site.fill(who, [Visit(f"{site.url(host, 0, n)}/once", delay=case.delay, priority=-n) for host, n in places])
         workers = [site.start(who, settings) for _ in range(WORKERS)]
         try:
             bed.until(lambda: site.answered() > 0, START_SECONDS, workers[0])

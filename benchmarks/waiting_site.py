@@ -1,9 +1,9 @@
 """`python -m benchmarks.waiting_site`: hosts on loopback whose pages take as long to answer as their path says.
 
 `/0.5/17` answers after half a second; `/0/17/on` at once, with a link to the next page of an endless chain;
-`/0.5/17/sick` after half a second, with 429 and `Retry-After: 5`. On 127.0.0.1, `/counts` tells how many requests
-each host got and answered, `/asked` which, `/early` how many came while the host had asked to be left alone, `/spans`
-when the first and the last came and how close two were.
+`/0.5/17/sick` after half a second, with 429 and `Retry-After: 5`; `/0/17/once` closes the connection. On 127.0.0.1,
+`/counts` tells how many requests each host got and answered, `/asked` which, `/early` how many came while the host had
+asked to be left alone, `/spans` when the first and the last came and how close two were.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from demo.server import waited_seconds
 ADMIN_HOST: Final = "127.0.0.1"
 STEP: Final = 1_000_000  # from one page of a chain to the next
 RETRY_AFTER: Final = 5
+ONCE: Final = "200 OK\r\nConnection: close"
 
 
 class Record:
@@ -87,13 +88,15 @@ class Connection(asyncio.Protocol):
         self._record.request(self._host, path, waited_seconds(self._transport.get_extra_info("socket")))
         _, seconds, number, *kind = path.split("/")
         link = f'<a href="/{seconds}/{int(number) + STEP}/on">on</a>' if kind == ["on"] else ""
-        answer = self._refuse if kind == ["sick"] else partial(self._answer, link)
+        answer = self._refuse if kind == ["sick"] else partial(self._answer, link, once=kind == ["once"])
         asyncio.get_running_loop().call_later(float(seconds), answer)
 
-    def _answer(self, link: str) -> None:
+    def _answer(self, link: str, *, once: bool) -> None:
         if not self._transport.is_closing():
             self._record.answered[self._host] += 1
-            self._send(f"<html><title>A page</title>{link}</html>".encode())
+            self._send(f"<html><title>A page</title>{link}</html>".encode(), ONCE if once else "200 OK")
+        if once:
+            self._transport.close()
 
     def _refuse(self) -> None:
         self._record.refuse(self._host)
