@@ -13,6 +13,7 @@ from crawler.embedded.service import VALKEY
 from tests.servers import Server, free_port
 
 NODES = 3
+ATTEMPTS = 3
 SLOTS = 16_384
 FORM_SECONDS = 30.0
 
@@ -21,8 +22,21 @@ class Cluster:
     """Empty at first; `kill` ends every node, `start` brings them back on their ports with their data."""
 
     def __init__(self, data: Path) -> None:
+        for attempt in range(ATTEMPTS):
+            try:
+                self._begin(data / str(attempt))
+                break
+            except AssertionError:  # somebody has taken one of its ports meanwhile
+                self.kill()
+                if attempt == ATTEMPTS - 1:
+                    raise
+
+    def _begin(self, data: Path) -> None:
+        data.mkdir()
         self._buses = [free_port() for _ in range(NODES)]
-        self.nodes = [_node(bus, data / str(at)) for at, bus in enumerate(self._buses)]
+        self.nodes: list[Server] = []
+        for at, bus in enumerate(self._buses):
+            self.nodes.append(_node(bus, data / str(at)))
         self._form()
 
     @property
