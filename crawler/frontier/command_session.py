@@ -1,4 +1,4 @@
-"""The frontier for a command: connected, checked, and closed again."""
+"""The frontier for a command: connected, checked, and closed afterwards."""
 
 from __future__ import annotations
 

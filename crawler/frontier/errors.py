@@ -1,4 +1,4 @@
-"""What the frontier raises when its Redis does not serve a call; the error of redis-py is the `__cause__`."""
+"""What the frontier raises when a Redis call fails; the error of redis-py is the `__cause__`."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from crawler.errors import ServiceError
 
 
 class FrontierError(ServiceError):
-    """A call was not served. Unless it was refused, nobody knows whether it took effect: a retry must be harmless."""
+    """A call failed. Unless it was refused, it may have taken effect or not: a retry must be harmless."""
 
 
 class FrontierUnavailableError(FrontierError):
-    """Redis is away, fails over, is full or cannot write its disk: try again later, once somebody has seen to it."""
+    """Redis is away, fails over, is full or cannot write its disk: try again later, once that is fixed."""
 
 
 class FrontierFullError(FrontierUnavailableError):
@@ -18,4 +18,4 @@ class FrontierFullError(FrontierUnavailableError):
 
 
 class FrontierRefusedError(FrontierError):
-    """Redis refuses the call itself, and waiting would not help: mend its permissions, its version or its data."""
+    """Redis refuses the call itself, and waiting would not help: fix its permissions, its version or its data."""

@@ -1,6 +1,6 @@
-"""The frontier's typed face: one method per script, any number of shards behind it.
+"""The frontier's typed interface: one method per script, any number of shards behind it.
 
-A call that Redis does not serve raises FrontierError. After one the outcome of the call is unknown and it may be
+A call that fails in Redis raises FrontierError. Its outcome is then unknown and it may be
 repeated: a stale token changes nothing, and a repeated push is a duplicate (with dedupe=False: a second copy).
 """
 
@@ -33,10 +33,10 @@ LEASE_MOST: Final = 500  # in one call, which holds Redis up
 
 
 class Frontier:
-    """Leased, host-fair, polite scheduling for a fleet of workers. All it knows is in Redis.
+    """Leased, host-fair, polite scheduling for a fleet of workers. All its state is in Redis.
 
-    `inspection` counts and lists, `dead` keeps dead letters, `gone` pages that are not there, `generations` opens and
-    drops crawl generations, `robots` shares what robots.txt files say.
+    `inspection` counts and lists, `dead` keeps dead letters, `gone` missing pages, `generations` opens and
+    drops crawl generations, `robots` shares robots.txt files.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What goes into the frontier and what comes out of it."""
+"""The frontier's input and output types."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Message:
     """A request on its way into the frontier.
 
     *priority* beyond +-1000 counts as +-1000; one step outweighs FRONTIER_PRIORITY_STEP_SECONDS of waiting.
-    *digest* is the whole fingerprint, read in `exact` mode only. Raises MessageError on what cannot be stored.
+    *digest* is the whole fingerprint, read in `exact` mode only. Raises MessageError for values that cannot be stored.
     """
 
     host: str  # politeness group
@@ -62,7 +62,7 @@ class Message:
 
 
 class PushOutcome(IntEnum):
-    """What became of a pushed message."""
+    """The outcome of a pushed message."""
 
     ACCEPTED = 0
     DUPLICATE = 1  # known in its generation
@@ -77,8 +77,8 @@ class PushOutcome(IntEnum):
 class Lease(NamedTuple):
     """A request handed to this worker until the lease expires or ends.
 
-    *start_within_ms* counts from the moment the call was made: later than that it must not go on the wire.
-    *leased_at_ms* is the frontier's time. *deliveries* counts earlier wire starts that had no end.
+    *start_within_ms* counts from the moment of the call: after that the request must not go on the wire.
+    *leased_at_ms* is the frontier's time. *deliveries* counts earlier wire starts that never finished.
     """
 
     id: str
@@ -98,8 +98,8 @@ class Lease(NamedTuple):
 class Batch:
     """The answer to a lease call.
 
-    *next_due_ms*: when something of these streams may be due, None when nothing waits; another worker's report may
-    make it sooner. *queued*: the whole frontier's backlog. *suspects*: hosts with requests that only an idle worker
+    *next_due_ms*: when a request of these streams may be due, None when none waits; another worker's report may
+    bring it forward. *queued*: the whole frontier's backlog. *suspects*: hosts with requests that only an idle worker
     may lease, with suspects_ok. *lost_data*: since the last call Redis has been emptied, or restarted without its data.
     """
 
@@ -112,8 +112,8 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """How the host answered. *status* 0: it did not. *keep*: the slot is kept for a follow-up to the same host.
-    *excused*: the host was not asked, a proxy on the way to it failed; its pace and its record stay as they are.
+    """How the host answered. *status* 0: no response. *keep*: the slot is kept for a follow-up to the same host.
+    *excused*: the host was not reached because a proxy failed; its pace and its record stay unchanged.
     *fault*: that it did not answer is its own fault (a status of 500 or more says so by itself). *host*: for words.
     *again*: it complained of this very request before; what is read of its status says that too. *origin*: scheme and
     port, "https:443": faults of one that never answered do not count where another did. *led*: "link" or "redirect",
@@ -139,7 +139,7 @@ class Slot:
     """The answer to a request for a slot beside the queue.
 
     *wait_ms* 0: granted; send within *start_within_ms* of the call and report under *token*. Otherwise ask again
-    after *wait_ms*. `lost`: the lease under which it was asked for is no longer ours.
+    after *wait_ms*. `lost`: the lease for which it was requested is no longer ours.
     """
 
     wait_ms: int
@@ -177,7 +177,7 @@ class SpiderStats:
 
 @dataclass(frozen=True, slots=True)
 class HostState:
-    """What the fleet knows about one host; times in ms, *waits_ms* until it may be visited again."""
+    """What the fleet knows about one host; times in ms, *waits_ms* until its next turn."""
 
     host: str
     queued: int
@@ -203,7 +203,7 @@ class HostState:
 
 @dataclass(frozen=True, slots=True)
 class WorkerState:
-    """A worker that gave a sign of life within its time."""
+    """A worker whose heartbeat is recent enough."""
 
     name: str
     seen_ms_ago: int
@@ -212,7 +212,7 @@ class WorkerState:
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """A request set aside, with why; *at_ms* is the frontier's time. *nacked*: why it was last tried again before."""
+    """A dead-lettered request with its reason; *at_ms* is the frontier's time. *nacked*: reason of its last retry."""
 
     id: str
     spider: str

@@ -1,4 +1,4 @@
-"""Streams: the queues of one spider, one for each tier."""
+"""Streams: the queues of a spider, one per tier."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Proxy pools: which proxy a request goes through, what it costs, and whose fault a failure is."""
+"""Proxy pools: which proxy a request goes through, what it costs, and who is to blame for a failure."""

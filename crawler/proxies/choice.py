@@ -36,7 +36,7 @@ class Attempt:
 
 
 class Chooser:
-    """Chooses for one worker. *default* is the pool of domains that name none; "" is no pool."""
+    """Chooses for one worker. *default* is the pool of domains without one; "" means no pool."""
 
     def __init__(
         self,

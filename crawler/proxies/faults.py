@@ -1,6 +1,6 @@
-"""What failed between this worker and a host that is visited through a proxy: the proxy for certain, or one of the two.
+"""What failed on the way to a host through a proxy: certainly the proxy, or one of the two.
 
-A host's pace must not suffer from its visitors' proxies, and a pool must not suffer from one dead host.
+Proxy failures must not slow a host down, and one dead host must not spoil a pool.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _OWN_SERVERS: Final = (b"tinyproxy", b"squid")
 
 
 class Fault(Enum):
-    """Whose fault a failed attempt is."""
+    """Who is to blame for a failed attempt."""
 
     PROXY = auto()  # refused, not reachable, wants other credentials
     UNCERTAIN = auto()  # the way beyond the proxy broke, or took too long: another proxy would tell

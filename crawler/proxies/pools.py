@@ -1,4 +1,4 @@
-"""The pools of PROXY_POOLS and PROXY_POOLS_FILE, the latter read again whenever it changes while the crawl runs."""
+"""The pools of PROXY_POOLS and PROXY_POOLS_FILE, the file is reloaded when it changes during the crawl."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _health(settings: BaseSettings) -> HealthPolicy:
 
 
 class PoolSource:
-    """What pools there are now. A new version of the file that cannot be used is refused, and the old one stays."""
+    """The current pools. An invalid new version of the file is refused, and the old one stays in use."""
 
     def __init__(self, settings: ProxyConfig, rules: Rules) -> None:
         """Reads the file once; raises ConfigError when it, or what domains.toml wants of it, cannot be used."""

@@ -13,8 +13,8 @@ from crawler.policy.proxies import ProxyPool
 
 
 class ProxyUsage:
-    """Bytes are those of HTTP messages, bodies as compressed as they came; TLS and TCP add what a provider counts too
-    (a few per cent on pages, more on tiny answers). Cost is in the money of the pool's prices."""
+    """Bytes are those of HTTP messages, bodies compressed as received; providers also bill TLS and TCP
+    (a few per cent on pages, more on tiny responses). Cost is in the currency of the pool's prices."""
 
     def __init__(self, stats: StatsCollector) -> None:
         self._stats = stats

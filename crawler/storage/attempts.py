@@ -1,4 +1,4 @@
-"""The attempts log: one small document per fetch attempt, in a time-series collection that forgets by itself."""
+"""The attempts log: one small document per fetch attempt, in a time-series collection that expires by itself."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Dimension = str
 
 @dataclass(frozen=True, slots=True)
 class AttemptsConfig:
-    """How long attempts are kept, and how many are written; 0 days: none are."""
+    """How long attempts are kept, and how many are written; 0 days: none."""
 
     days: int = 7
     per_second: int = 100
@@ -47,7 +47,7 @@ class AttemptsConfig:
 
 
 class Sample:
-    """At most *size* of the attempts of one interval, each as likely as the others (reservoir sampling)."""
+    """At most *size* of the attempts of one interval, all equally likely (reservoir sampling)."""
 
     def __init__(self, size: int, rng: random.Random) -> None:
         self._size = size
@@ -72,7 +72,7 @@ class Sample:
 
 
 class AttemptsLog:
-    """Writes one batch a second, in the background. No page waits for it; what does not fit is counted and lost."""
+    """Writes one batch a second, in the background. No page waits for it; what does not fit is counted and dropped."""
 
     def __init__(self, database: Database, settings: AttemptsConfig, stats: Stats, rng: random.Random) -> None:
         self._database = database

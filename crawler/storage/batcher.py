@@ -1,4 +1,4 @@
-"""Gathers what many coroutines want written into batches, and gives each its own result."""
+"""Collects the writes of many coroutines into batches, and gives each its own result."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ IN_FLIGHT: Final = 2  # flushes at once: one is prepared here while the server w
 class Batcher(Generic[T, R]):
     """Flushes at *size* entries or *seconds* after the first one waits.
 
-    Entries of one key are written in the order they came: the second waits until the first is done, because an
+    Entries with the same key are written in order of arrival: the second waits until the first is done, because an
     unordered bulk write, and flushes at the same time, would reorder them. Bounded by its callers, each of
     which waits for its own result.
     """

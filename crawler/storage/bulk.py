@@ -1,4 +1,4 @@
-"""One unordered bulk write, its errors sorted into: again, the document's own fault, and the server's."""
+"""One unordered bulk write, its errors sorted into: retry, the document's fault, and the server's fault."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _RACES = 10  # a key cannot lose more often than it has rivals inserting it at o
 
 
 class Written(NamedTuple):
-    """What became of one bulk write."""
+    """The outcome of one bulk write."""
 
     upserted: list[int]  # positions
     matched: int  # documents that updates found

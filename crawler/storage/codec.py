@@ -1,4 +1,4 @@
-"""Values in their stored form: decimals with the digits that were given, times with their zone."""
+"""Values in their stored form: decimals with all given digits, times with their zone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The one way to MongoDB: a client that confirms a write only when it is in the journal."""
+"""The one way to MongoDB: a client whose writes are acknowledged only once they are in the journal."""
 
 from __future__ import annotations
 

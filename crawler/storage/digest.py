@@ -1,4 +1,4 @@
-"""A hash of values, equal exactly when they say the same."""
+"""A hash of values, equal exactly when the values are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An item as the document that is stored, or the reason why it cannot be: nothing is altered on the way."""
+"""An item as the stored document, or the reason why it cannot be stored: no value is altered on the way."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _IMMUTABLE: Final = frozenset({types.NoneType, bool, int, float, str, bytes, Dec
 
 
 class StoredDocument(NamedTuple):
-    """One observation, ready to be sent: its body is encoded once, here, so that a bad one harms no other."""
+    """One observation, ready to be sent: its body is encoded once, here, so that a bad one cannot harm others."""
 
     collection: str
     id: str
@@ -54,7 +54,7 @@ class StoredDocument(NamedTuple):
 
 
 class _Layout(NamedTuple):
-    """The fields of an item class, and how to read them; those among them that are content."""
+    """The fields of an item class, how to read them, and which of them are content."""
 
     names: tuple[str, ...]
     values: Callable[[Any], tuple[Any, ...]]

@@ -15,7 +15,7 @@ LINKS: Final = "duplicates"
 
 
 class DuplicateError(Exception):
-    """This item is not stored: its content is, under another URL of its host, and the link is on record."""
+    """This item is not stored: its content is stored under another URL of its host, and the link is recorded."""
 
     def __init__(self, original: str) -> None:
         super().__init__(f"the content is stored as {original}")

@@ -1,4 +1,4 @@
-"""The change history: every change that updates leave in `pending_changes`, put on record one by one."""
+"""The change history: every change that updates leave in `pending_changes` is copied here one by one."""
 
 from __future__ import annotations
 

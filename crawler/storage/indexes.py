@@ -1,4 +1,4 @@
-"""The indexes of the collections, created by whichever worker comes first."""
+"""The indexes of the collections, created by the first worker."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Versions of what is stored, and the steps from each to the next, run by `scrapy migrate` and by nothing else.
 
-A step must bear being run again: after a crash in the middle the version is still the old one. A migration that has
-been released is never changed; what is to be different becomes the next one.
+A step must be repeatable: after a crash in the middle the version is still the old one. A released migration
+is never changed; a correction becomes the next one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _ID: Final = "version"
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """One version: the validators that it sets, by collection."""
+    """One version: the validators it sets, by collection."""
 
     version: int
     name: str
@@ -41,7 +41,7 @@ MIGRATIONS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What one migration does to one collection; *invalid* of its documents break the new rules already."""
+    """What one migration does to one collection; *invalid* counts documents that already break the new rules."""
 
     migration: Migration
     collection: str

@@ -1,5 +1,5 @@
-"""Where an item is from: what its page, and the request for it, say about it. Items of classes that are not ours
-cannot carry it themselves."""
+"""Where an item comes from, according to its page and request. Items of other classes
+cannot carry this themselves."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scrapy.http import Response
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """*url* of the page, empty for an item that is from none; *fetched_at* is aware."""
+    """*url* of the page, empty for an item without one; *fetched_at* is aware."""
 
     url: str
     fetched_at: datetime

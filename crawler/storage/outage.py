@@ -1,4 +1,4 @@
-"""Keeps trying while MongoDB is away, and says so once when it goes and once when it is back."""
+"""Keeps trying while MongoDB is away, and logs once that it is away and once that it is back."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class ServerError(Exception):
 
 
 class AwayError(Exception):
-    """MongoDB does not serve; it is counted and said, and the caller decides what becomes of its batch."""
+    """MongoDB is away; that is counted and logged, and the caller decides what to do with its batch."""
 
 
 class MongoOutage(Outage):
     """The state of one MongoDB as its writer sees it.
 
-    It is away while it is unreachable, read-only, stepping down, out of space, or refuses the credentials; nobody is
-    told that anything is stored meanwhile. A failure is late news when a call that began later was served.
+    It is away while it is unreachable, read-only, stepping down, out of space, or refuses the credentials; nothing
+    counts as stored meanwhile. A failure is outdated if a call that began later was served.
     """
 
     errors = (ConnectionFailure, OperationFailure, ServerError)

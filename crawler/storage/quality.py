@@ -1,4 +1,4 @@
-"""How complete what is stored is, counted by MongoDB itself."""
+"""How complete the stored documents are, counted by MongoDB itself."""
 
 from __future__ import annotations
 

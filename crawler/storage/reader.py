@@ -1,4 +1,4 @@
-"""Reads back what is stored: for the export, the demo's table, and the price history."""
+"""Reads stored documents back: for the export, the demo's table, and the price history."""
 
 from __future__ import annotations
 

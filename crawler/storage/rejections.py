@@ -1,4 +1,4 @@
-"""What is kept of an item that is not stored: its reasons, and as much of it as MongoDB takes."""
+"""What is kept of a rejected item: the reasons, and as much of it as MongoDB can store."""
 
 from __future__ import annotations
 

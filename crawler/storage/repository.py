@@ -1,4 +1,4 @@
-"""What one batch does in MongoDB. Every call bears being repeated, whole or in part, by anyone, later."""
+"""What one batch does in MongoDB. Every call may be repeated, in full or in part, by anyone, later."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ _STATE = dict.fromkeys(("content_hash", "last_seen_at", "last_changed_at", "vers
 
 
 class Repository:
-    """Items, their change history, and what was rejected; raises PyMongo's errors and ServerError.
+    """Items, their change history, and rejections; raises PyMongo's errors and ServerError.
 
     Known weakness: the result is read after the write, so when two workers write one item within a millisecond or two,
-    the reported word (not the stored state) may be that of the other; it only feeds the statistics.
+    the reported result (not the stored state) may be that of the other; it only feeds the statistics.
     """
 
     def __init__(self, database: Database, config: StorageConfig, stats: Stats) -> None:

@@ -30,8 +30,8 @@ class JsonLines:
 class Csv:
     """Comma-separated with a header (RFC 4180). Nested values are JSON, absent ones are empty.
 
-    A text that spreadsheets would run as a formula gets a `'` in front, by which they know it for a text: pages write
-    what they like. *raw*: it stays as it is.
+    A text that spreadsheets would run as a formula gets a `'` in front, which marks it as text: page content is
+    untrusted. *raw*: it stays unchanged.
     """
 
     def __init__(self, target: TextIO, columns: Sequence[str], *, raw: bool = False) -> None:

@@ -1,12 +1,12 @@
-"""The one update per observation, by which the server decides itself whether and how the document changes.
+"""The single update per observation, in which the server decides whether and how the document changes.
 
 It runs inside the server, atomically per document, so that any number of workers may write one product in any
-order: an observation older than what is stored is ignored, an equal one moves `last_seen_at`, another content
-replaces the fields, raises the version and leaves what differed in `pending_changes`. From there it goes on
-record in the change history afterwards (history.py), so a crash in between loses nothing.
+order: an observation older than the stored state is ignored, an equal one updates `last_seen_at`, different content
+replaces the fields, increments the version and leaves the differences in `pending_changes`. From there they are
+copied to the change history (history.py), so a crash in between loses nothing.
 
-What was just read tells for most observations how it will decide: those take a shortcut that does the same, and does
-nothing when it is not so any more.
+For most observations the state just read predicts the outcome. Those take a shortcut with the same effect, which does
+nothing if the state has changed since.
 """
 
 from __future__ import annotations

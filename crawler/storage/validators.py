@@ -1,7 +1,7 @@
-"""What pages said about their version (ETag, Last-Modified), to ask next time whether they have changed.
+"""Versions of pages (ETag, Last-Modified) for the conditional request of the next crawl.
 
-A page whose record is lost, or could not be written, is merely fetched whole: nothing here holds a page up, and nothing
-is tried twice.
+A page whose record is lost, or could not be written, is fetched in full: nothing here holds a page up or
+is retried.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ WRITE_SECONDS: Final = 0.05
 
 @dataclass(frozen=True, slots=True)
 class StoredVersion:
-    """A page as it was fetched last: its version, what it was stored as, what it linked to."""
+    """A page at its last fetch: its version, its stored items, its links."""
 
     id: str  # spider and canonical URL
     etag: str
@@ -39,7 +39,7 @@ class StoredVersion:
 
 
 class Validators:
-    """Reads and writes in batches. Every method raises ServiceError when MongoDB does not serve it."""
+    """Reads and writes in batches. Every method raises ServiceError when MongoDB is away."""
 
     def __init__(self, database: Database, days: int) -> None:
         self._database = database

@@ -1,4 +1,4 @@
-"""The values of an item in the form in which MongoDB gives them back, or the reason why it cannot."""
+"""An item's values in the form in which MongoDB returns them, or the reason why it cannot store them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _URL_MODULES: Final = frozenset({"pydantic_core._pydantic_core", "pydantic.netwo
 
 
 class UnstorableError(ValueError):
-    """This item can never be stored; `issue` is a short name to count by, the text says where and why."""
+    """This item can never be stored; `issue` is a short name for counting, the text says where and why."""
 
     def __init__(self, issue: str, text: str) -> None:
         super().__init__(text)

@@ -1,4 +1,4 @@
-"""Stores items: what `store` returned from is durable, once, whatever dies afterwards."""
+"""Stores items: once `store` returns, the item is durable, exactly once, whatever dies afterwards."""
 
 from __future__ import annotations
 

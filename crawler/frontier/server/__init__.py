@@ -1,1 +1,1 @@
-"""The Redis that the frontier lives on: connections, scripts, shards, keys, and whether it can be used."""
+"""The frontier's Redis: connections, scripts, shards, keys, and whether it can be used."""

@@ -1,4 +1,4 @@
-"""The few scripts that a thread runs with a connection of its own, while the event loop cannot."""
+"""The few scripts that a thread runs on its own connection while the event loop is blocked."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def connect(settings: BaseSettings) -> Any:
 
 
 class BlockingScripts:
-    """Scripts for one thread. Connects with the first call; raises FrontierError."""
+    """Scripts for one thread. Connects on the first call; raises FrontierError."""
 
     def __init__(self, shards: Shards, connect: Callable[[], Any]) -> None:
         self._shards = shards

@@ -1,4 +1,4 @@
-"""Clients of the Redis that the settings name, with scrapy-redis' settings and their meaning."""
+"""Clients of the configured Redis; scrapy-redis' settings keep their meaning."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _OURS: Final = ("decode_responses", "encoding", "encoding_errors", "redis_cls", 
 
 
 class Drops:
-    """Says that a connection was lost. An idle one is made anew by redis-py without a word, when it is used next."""
+    """Reports that a connection was lost. redis-py silently reconnects an idle one on its next use."""
 
     def __init__(self) -> None:
         self.on_drop: Callable[[], None] = lambda: None
@@ -52,7 +52,7 @@ class ReconnectingRedis(Redis):
 
 
 class ReconnectingCluster(RedisCluster):
-    """A client of a Cluster; before its second try it looks anew for who has which slots."""
+    """A client of a Cluster; before its second try it reloads the slot map."""
 
     drops: Drops
 

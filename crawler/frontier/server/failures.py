@@ -1,4 +1,4 @@
-"""Errors of redis-py as the frontier's own: outside of `frontier/` nobody knows the driver."""
+"""Turns errors of redis-py into the frontier's own: no code outside `frontier/` knows the driver."""
 
 from __future__ import annotations
 

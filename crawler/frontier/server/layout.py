@@ -1,4 +1,4 @@
-"""How many shards the data was written with: a host that moved to another shard would be visited by two at once."""
+"""How many shards the data was written with: a host that moved to another shard would get requests from both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Redis may come back without what it knew: what this worker remembers of it is then no longer true."""
+"""Redis may come back without its data: what this worker has cached from it is then no longer true."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ Listener = Callable[[], None]
 
 
 class Losses:
-    """Whoever remembers something of Redis listens here, and forgets it when told.
+    """Caches of Redis data register here and are cleared when data may be lost.
 
-    Told when the frontier has another birth mark, when a connection was lost and made anew, when another server
-    answers (a restart, a failover), and at both ends of an outage. Each may happen without anything having been lost:
-    forgetting costs a few questions more, remembering what is gone costs URLs.
+    That is when the frontier has a different birth mark, when a connection was lost and re-established, when another
+    server answers (a restart, a failover), and at both ends of an outage. Each can happen without a loss:
+    clearing a cache costs a few calls, trusting lost data costs URLs.
     """
 
     def __init__(self) -> None:

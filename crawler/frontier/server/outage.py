@@ -1,4 +1,4 @@
-"""Says once that Redis is away and once that it is back, however many calls fail in between."""
+"""Logs once that Redis is away and once that it is back, however many calls fail in between."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 
 class RedisOutage(Outage):
-    """Shared by every loop that talks to Redis. What Redis refuses for good is a FrontierRefusedError, and no outage.
+    """Shared by every loop that talks to Redis. A permanent refusal is a FrontierRefusedError and not an outage.
 
     *forget* drops what this worker believes Redis knows: a server that comes back may have lost its last second.
     """

@@ -1,4 +1,4 @@
-"""Before the first request: is the server there, can it be used, is it set up for what we store?"""
+"""Before the first request: is the server reachable, usable, and configured for our data?"""
 
 from __future__ import annotations
 

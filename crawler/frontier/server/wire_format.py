@@ -1,4 +1,4 @@
-"""The bytes that Python and Lua exchange: struct formats whose twins stand in lua/lib/members.lua and records.lua."""
+"""The bytes that Python and Lua exchange: struct formats, with counterparts in lua/lib/members.lua, records.lua."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _RECORD: Final = struct.Struct("<dddddBBH")  # token, score, reserved, start by,
 
 
 class Envelope(NamedTuple):
-    """An envelope taken apart."""
+    """A decoded envelope."""
 
     priority: int
     fingerprint: int

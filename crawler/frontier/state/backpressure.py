@@ -1,4 +1,4 @@
-"""How full Redis is, and what that means for whoever wants to put more in."""
+"""How full Redis is, and what that means for producers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REFRESH_SECONDS: Final = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Fullness:
-    """*memory*: share of maxmemory in use, 0 where there is no limit. *paused*: why nothing new is taken in, or ""."""
+    """*memory*: share of maxmemory in use, 0 where there is no limit. *paused*: why nothing new is accepted, or ""."""
 
     memory: float
     queued: int
@@ -25,7 +25,7 @@ class Fullness:
 
 
 class Backpressure:
-    """Looks at the fullest server at most once a second.
+    """Checks the fullest server at most once a second.
 
     First the intake of seeds pauses (high-water marks), then pushes are refused (limits), and leasing slows down so
     that the children of what is in flight find room.

@@ -1,4 +1,4 @@
-"""Cookie jars of sessions, in Redis: any worker continues what another began."""
+"""Cookie jars of sessions, in Redis: any worker can continue a session that another began."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NOTHING: Final = Changes({}, (), 0)
 
 @dataclass(frozen=True, slots=True)
 class Jar:
-    """One jar as Redis has it. *refused*: cookies of the change for which it had no room."""
+    """One jar as stored in Redis. *refused*: cookies of the change that did not fit."""
 
     cookies: Records
     refused: int
@@ -23,7 +23,7 @@ class Jar:
 
 class CookieJars:
     """Reads and merges jars, however long Redis is away: without its cookies a request would begin another session.
-    *ttl_ms*: a jar is forgotten so long after its last use, at the earliest half of it."""
+    *ttl_ms*: a jar expires that long after its last use, or after half of it at the earliest."""
 
     def __init__(self, shards: Shards, outage: RedisOutage, ttl_ms: int) -> None:
         self._shards = shards

@@ -1,4 +1,4 @@
-"""What stood in Redis and could not be ours: set aside by the scripts, and named in the log."""
+"""Damaged data in Redis: set aside by the scripts, and named in the log."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ logger = logging.getLogger(__name__)
 
 
 class Damage:
-    """Says of each value once that it was set aside; `{<shard>}:damaged` keeps what stood there."""
+    """Logs each value once when it is set aside; `{<shard>}:damaged` keeps the original."""
 
     def __init__(self, shards: Shards) -> None:
         self._shards = shards

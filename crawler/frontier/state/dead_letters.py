@@ -1,4 +1,4 @@
-"""The dead-letter queue: requests that cannot be done, with why, until somebody retries or drops them."""
+"""The dead-letter queue: requests that cannot be done, with the reason, until somebody retries or drops them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PAGE: Final = 200
 class DeadLetters:
     """At most FRONTIER_DEAD_LIMIT letters: beyond it the oldest is evicted, counted, and its fingerprint forgotten.
 
-    With *kind* "gone" the pages that sites refuse for good: they are done, and no letters; FRONTIER_GONE_LIMIT of them.
+    With *kind* "gone": pages that sites refuse for good: done, not dead letters; FRONTIER_GONE_LIMIT of them.
     """
 
     def __init__(self, shards: Shards, kind: Kind = "dead") -> None:

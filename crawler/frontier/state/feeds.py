@@ -1,4 +1,4 @@
-"""Which worker writes which feed: two that overwrite one URI would leave the items of one of them."""
+"""Which worker writes which feed: if two overwrite one URI, the items of one are lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Crawl generations: what is known to one is new to the next."""
+"""Crawl generations: fingerprints known to one are new to the next."""
 
 from __future__ import annotations
 

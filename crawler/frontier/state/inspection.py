@@ -1,4 +1,4 @@
-"""What is in the frontier, by numbers: never more work than there are generations, hosts asked for, and workers."""
+"""Counts of the frontier's content: the cost depends only on the number of generations, requested hosts and workers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _HOST: Final = struct.Struct("<9d3HI2HhBHh")  # the twin of HOST in lua/lib/host
 
 @dataclass(frozen=True, slots=True)
 class FrontierStats:
-    """The counters of each spider and of all; *eligible_hosts* may be visited now, *waiting_hosts* later.
+    """The counters of each spider and of all; *eligible_hosts* may get a request now, *waiting_hosts* later.
 
     *tiers*: the counters by spider and tier, that is by queue.
     *suspects*: hosts with requests that only an idle worker may lease. *evicted*: dead letters of all spiders that were
@@ -57,7 +57,7 @@ class FrontierStats:
 
 
 class Inspection:
-    """Reads; writes only the signs of life of workers."""
+    """Reads only, except for the heartbeats of workers."""
 
     def __init__(self, shards: Shards, sample: Callable[[Sequence[int], int], list[int]] = random.sample) -> None:
         self._shards = shards

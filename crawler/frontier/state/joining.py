@@ -1,4 +1,4 @@
-"""Which crawl a worker that starts belongs to: the one under way, or the next generation."""
+"""Which crawl a starting worker joins: the unfinished one, or the next generation."""
 
 from __future__ import annotations
 

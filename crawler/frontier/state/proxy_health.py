@@ -1,6 +1,6 @@
-"""The health of proxies, shared by the fleet: a view of Redis that is a moment old, and changes by compare and set.
+"""The health of proxies, shared by the fleet: a slightly stale view of Redis, changed by compare and set.
 
-Redis holds names of pools and proxies, never a credential. While it is away each worker goes by what it saw last.
+Redis holds names of pools and proxies, never a credential. While it is away each worker uses the state it last saw.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class _View:
 
 
 class ProxyHealth:
-    """What one worker knows of the proxies, and tells the others."""
+    """What one worker knows about the proxies, and shares with the others."""
 
     def __init__(
         self,

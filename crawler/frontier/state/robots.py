@@ -1,4 +1,4 @@
-"""robots.txt for the whole fleet: what one worker fetched serves all, and one worker at a time fetches."""
+"""robots.txt for the whole fleet: one worker at a time fetches a file, and all use it."""
 
 from __future__ import annotations
 

@@ -29,8 +29,8 @@ class Seed:
 class Seeds:
     """The entries of one start-URLs key. Leases live in `{<key>}:leases`, in the same Cluster slot.
 
-    A worker that dies gives its entries back after the lease; one that only stalls for longer may see them
-    handed out twice. An entry goes back to the front of a list.
+    A worker that dies gives its entries back after the lease; if it only stalls for longer, they may be
+    leased twice. An entry goes back to the front of a list.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What a worker states of its rules: the strictest that a live worker states for a host is in force there."""
+"""The politeness rules a worker announces: for each host the strictest announced by a live worker apply."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ logger = logging.getLogger(__name__)
 
 
 class Statement:
-    """The rules of all hosts in a few bytes: those of most, and the exceptions to them by name.
+    """The rules of all hosts in a few bytes: the common ones, and the exceptions by name.
 
-    Workers with equal rules make one statement. It is in force from the moment at which a shard has it, and until no
+    Workers with equal rules share one statement. It applies from the moment a shard has it until no
     worker has repeated it for some seconds.
     """
 

@@ -19,7 +19,7 @@ _ZERO: Final = b""  # nothing is known
 
 
 class Change(NamedTuple):
-    """A host's tier as it is now, and as it is stored."""
+    """A host's current tier, and the stored one."""
 
     known: Learned
     raw: bytes

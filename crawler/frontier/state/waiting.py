@@ -1,4 +1,4 @@
-"""Which hosts wait, for what and until when: what a job that seems to do nothing is waiting for."""
+"""Which hosts wait, for what and until when: explains a job that seems to do nothing."""
 
 from __future__ import annotations
 

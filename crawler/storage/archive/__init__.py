@@ -1,1 +1,1 @@
-"""Raw pages: WARC files written as they come, found again through an index, parsed again without a request."""
+"""Raw pages: written to WARC files, found through an index, parsed again without a request."""

@@ -1,4 +1,4 @@
-"""The archive of one worker: what `add` returned from is synced to disk, whatever dies afterwards."""
+"""The archive of one worker: once `add` returns, the page is synced to disk, whatever dies afterwards."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ RETRY_MAX_SECONDS: Final = 15.0
 
 @dataclass(frozen=True, slots=True)
 class Submitted:
-    """A page to be archived; *failed* says why its parse failed: then it is written, changed or not."""
+    """A page to be archived; *failed* says why its parse failed: such a page is written even if unchanged."""
 
     page: Page
     failed: str = ""
@@ -47,8 +47,8 @@ class Submitted:
 class Archive:
     """Writes pages in batches, one file at a time; `open` first, `close` last.
 
-    A body that the archive has already becomes a revisit record. Only records in finished files, or in this
-    worker's own, count as had: another worker's open file may be lost with its machine. While the disk is full or
+    A body that is already archived becomes a revisit record. Only records in finished files or in this
+    worker's own count: another worker's open file may be lost with its machine. While the disk is full or
     ARCHIVE_PENDING_GB waits for upload, `add` does not return.
     """
 

@@ -26,7 +26,7 @@ class Keep(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ArchiveConfig:
-    """What is archived, where, and for how long; 0 days or bytes to keep: no bound."""
+    """What is archived, where, and for how long; 0 days or bytes to keep: no limit."""
 
     keep: Keep = Keep.NONE
     directory: Path = Path()

@@ -1,5 +1,5 @@
 """Archive files on local disk. One is locked and named `.open` from its creation until it is indexed and kept, so
-that what a killed worker leaves is known by its name and found unlocked by the next. All of this blocks: call it
+that the next worker recognises a killed worker's files by name and free lock. Everything here blocks: call it
 from threads."""
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SOFTWARE: Final = "Shoal"
 
 
 class OpenFile:
-    """A WARC file that this process alone appends to; `size` is what is on disk for good."""
+    """A WARC file that only this process appends to; `size` counts the bytes synced to disk."""
 
     def __init__(self, path: Path, handle: int, size: int) -> None:
         self.path = path

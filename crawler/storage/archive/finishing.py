@@ -1,5 +1,5 @@
-"""What follows a page's sync: its entry in the index, and at the end of a file its upload and the retention. Pages
-never wait for this; what a worker leaves undone, the next one that finds its files does."""
+"""Work after a page's sync: its index entry, and for a finished file its upload and the retention. Pages
+never wait for this; unfinished work is done by the next worker that finds the files."""
 
 from __future__ import annotations
 

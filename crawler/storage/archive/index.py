@@ -1,5 +1,5 @@
 """The index of the archive in MongoDB: a document per archived fetch, and one per finished file. It only repeats what
-the files say, so it can be made from them again."""
+the files say, so it can be rebuilt from them."""
 
 from __future__ import annotations
 

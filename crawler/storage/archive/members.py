@@ -12,7 +12,7 @@ _CONTENT_MAX: Final = 2**30  # bytes; broken bits can stand for any number of th
 
 
 class Member(NamedTuple):
-    """A whole one."""
+    """An intact member."""
 
     offset: int
     length: int
@@ -20,7 +20,7 @@ class Member(NamedTuple):
 
 
 class ArchiveDamage(NamedTuple):
-    """Bytes that belong to no whole member; at the end of a file, what a killed writer left unfinished."""
+    """Bytes that belong to no intact member; at the end of a file, what a killed writer left unfinished."""
 
     offset: int
     length: int

@@ -50,7 +50,7 @@ class Selection:
 class Stored:
     """An archived page. Its time is when it was last fetched with this content.
 
-    None where its file is gone, or where the record cannot be read: then *reason* says why.
+    None if its file is gone or the record cannot be read: *reason* says why.
     """
 
     entry: Entry

@@ -56,7 +56,7 @@ class Original:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """A page as the spider was given it. *request* says how to call the spider again; it is opaque here."""
+    """A page as the spider got it. *request* says how to call the spider again; it is opaque here."""
 
     url: str
     status: int
@@ -74,7 +74,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class WarcRecord:
-    """A page as it was read back; of a revisit the body is the original's."""
+    """A page read back; a revisit has the body of its original."""
 
     id: str
     digest: str

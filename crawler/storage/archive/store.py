@@ -23,11 +23,11 @@ Span = tuple[int, int]
 
 
 class GoneError(Exception):
-    """No store has this file any more."""
+    """This file is in no store any more."""
 
 
 class Store:
-    """Keeps files under their names and reads parts of them; what is still on this disk is read from there."""
+    """Keeps files under their names and reads parts of them; files still on this disk are read from there."""
 
     def __init__(self, config: ArchiveConfig) -> None:
         self._directory: Path = config.directory

@@ -1,1 +1,1 @@
-"""Items on local disk while MongoDB is away, until they are stored after all."""
+"""Items on local disk while MongoDB is away, until they can be stored."""

@@ -1,4 +1,4 @@
-"""One spool file as it is written: what `append` returned from is on the disk."""
+"""Writing one spool file: once `append` returns, the batch is on the disk."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from crawler.storage.spool.frames import HEAD, frame
 
 
 class Appender:
-    """Appends to a new file; not for several threads at once. Raises OSError when the disk does not take it."""
+    """Appends to a new file; not thread-safe. Raises OSError when the disk refuses the write."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -1,4 +1,4 @@
-"""Whose the files of a spool are: a lock that ends with its process tells the living from the dead."""
+"""Who owns the files of a spool: a lock that ends with its process tells live workers from dead ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(slots=True, eq=False)
 class Claim:
-    """The files of one worker, which nobody else touches while *lock* is held: a flock, gone with the process.
+    """The files of one worker, untouched by others while *lock* is held: a flock, released when the process ends.
 
     Known weakness: a file system without flock (some network disks) lets two workers claim the same files. Replaying
     twice changes nothing in the database.

@@ -1,4 +1,4 @@
-"""What waits in the spool, as bytes: the very documents that MongoDB would have been sent."""
+"""Spool entries as bytes: exactly the documents that would have been sent to MongoDB."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _REJECTION: Final = {"id": str, "body": RawBSONDocument}
 
 
 class UnreadableError(Exception):
-    """Bytes that are safe and sound, and no entry that this release knows."""
+    """Undamaged bytes that this release cannot decode as an entry."""
 
 
 def pack(entries: Sequence[Entry]) -> bytes:

@@ -1,4 +1,4 @@
-"""The way over the local disk: batches go there while MongoDB is away, and from there to MongoDB in their order."""
+"""The fallback to local disk: batches go there while MongoDB is away, and later to MongoDB in order."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ logger = logging.getLogger(__name__)
 class SpoolFallback:
     """Spools batches and replays them: in order, and exactly once in effect.
 
-    A file is deleted when all of it is stored. A worker that dies in between leaves it to the next one, which stores it
-    again from its start: the database ignores what it knows.
+    A file is deleted once all of it is stored. If a worker dies in between, the next one stores the file again
+    from its start: the database ignores repetitions.
     """
 
     def __init__(

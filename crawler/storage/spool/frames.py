@@ -1,13 +1,13 @@
 """The format of a spool file: a head, then frames, each of them found and checked without its neighbours.
 
-One frame is one append, and an append is confirmed only when it is on the disk. So whatever a crash leaves unfinished
-is the last frame, and nobody was told that it is safe. Anything else that cannot be read was safe once: the disk, or a
+One frame is one append, and an append is acknowledged only once it is on the disk. So a crash can leave only
+the last frame unfinished, and that one was not acknowledged. Any other unreadable frame was intact once: the disk, or a
 person, has altered it.
 
     file   = "shoal spool 2\\n" frame*
     frame  = magic, length of the payload, CRC-32 of that length, CRC-32 of length and payload, payload
 
-Files of the form before ("shoal spool 1\\n": length, CRC-32 of the payload, payload) are read too.
+Files of the previous format ("shoal spool 1\\n": length, CRC-32 of the payload, payload) are read too.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ENTRY: Final = re.compile(rb"\x02(?:collection|id)\x00")
 
 
 class Gap(NamedTuple):
-    """Bytes that are no frame. *torn*: an unfinished last append, or nothing of ours; no item was safe in it."""
+    """Bytes that are not a frame. *torn*: an unfinished last append, or foreign data; it held no acknowledged item."""
 
     offset: int
     length: int

@@ -1,4 +1,4 @@
-"""One spool file read back: every entry that can be, and a list of what cannot."""
+"""Reads a spool file back: every readable entry, and a list of what is unreadable."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ logger = logging.getLogger(__name__)
 
 
 class SpoolFile:
-    """The entries of a file, and in `damage` what was not read or not stored of it: then the file is kept."""
+    """The entries of a file; `damage` lists what could not be read or stored, and then the file is kept."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

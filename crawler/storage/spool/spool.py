@@ -1,4 +1,4 @@
-"""The spool of one worker: where items go, safely, while MongoDB does not take them."""
+"""The spool of one worker: durable storage for items while MongoDB is away."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ logger = logging.getLogger(__name__)
 
 
 class SpoolFullError(Exception):
-    """The disk, or the share of it that the spool may fill, does not take this batch."""
+    """The disk, or the share of it that the spool may fill, has no room for this batch."""
 
 
 class Spool:
-    """Appends batches, and hands them out again, oldest first: first what dead workers left, then our own.
+    """Appends batches, and returns them oldest first: those of dead workers, then our own.
 
-    *max_bytes* bounds the whole directory, which all workers of a machine share; each looks at it before an append, so
-    several may overshoot it together by a batch each.
+    *max_bytes* bounds the whole directory, which all workers of a machine share; each checks it before an append, so
+    together they may exceed it by one batch each.
     """
 
     def __init__(self, directory: Path, max_bytes: int) -> None:
