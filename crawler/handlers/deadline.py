@@ -1,4 +1,4 @@
-"""A time limit for what comes over the network, which does not take a loop that stood still for a slow host."""
+"""A time limit for network input that does not mistake a blocked event loop for a slow host."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ LATE_SECONDS: Final = 0.5  # a timer later than that comes from a loop that coul
 
 
 class Deadline:
-    """As `asyncio.timeout`. Where the loop was held up when the time came, the rest has as long again as that took.
+    """Like `asyncio.timeout`. If the loop was blocked when the time was up, the limit is extended by that time.
 
-    A loop runs its timers before it reads: without that all answers that came meanwhile would be failures of their
-    hosts.
+    A loop runs its timers before it reads: without this, all responses that arrived meanwhile would count as
+    failures of their hosts.
     """
 
     def __init__(self, seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""What is said to a forward proxy: who asks, for which address, and how that goes on."""
+"""The forward proxy's protocol: who asks, for which address, and what is passed on."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OURS: Final = frozenset({b"proxy-authorization", b"proxy-connection", b"connecti
 
 @dataclass(slots=True, eq=False)
 class Pass:
-    """What a browser context shows to be served; without one nothing is."""
+    """The credentials of a browser context; requests without them are refused."""
 
     upstream: Proxy | None  # a further proxy to go through
     username: str = field(default_factory=lambda: secrets.token_hex(8))
@@ -44,7 +44,7 @@ class Pass:
 
 @dataclass(frozen=True, slots=True)
 class ProxyRequestHead:
-    """The head of a request as it came in."""
+    """The head of an incoming request."""
 
     method: bytes
     target: str

@@ -1,4 +1,4 @@
-"""No fleet crawl begins with a handler that would dial any address."""
+"""Refuses to start a fleet crawl with a handler that would dial any address."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Threads that wait for the system's resolver, and for which nobody waits."""
+"""Threads that wait for the system's resolver; the process does not wait for them."""
 
 from __future__ import annotations
 

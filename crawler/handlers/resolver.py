@@ -1,7 +1,7 @@
-"""From a host's name to the addresses that may be dialled: asked once for all who wait, remembered for a while, judged.
+"""Resolves a host name to the addresses that may be dialled: one look-up for all waiters, cached, checked.
 
-Whoever dials must dial one of the addresses returned here and never resolve the name again: between two answers of a
-name server lies room for a trick (DNS rebinding).
+Callers must dial one of the addresses returned here and never resolve the name again: the next answer of the
+name server may differ (DNS rebinding).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Lookup = Callable[[str], Awaitable[list[Address]]]  # raises OSError or UnicodeE
 
 @dataclass(frozen=True, slots=True)
 class ResolverConfig:
-    """What one worker allows itself."""
+    """The limits of one worker."""
 
     seconds: float  # an answer is believed for this long; 0 = never remembered
     size: int  # names remembered
@@ -58,7 +58,7 @@ class ResolverConfig:
 
 
 class Resolver:
-    """Resolves for one worker. Known weakness: the system's resolver tells no TTL, so `seconds` bounds every answer."""
+    """Resolves for one worker. Known weakness: the system reports no TTL, so `seconds` applies to every answer."""
 
     def __init__(
         self,

@@ -18,7 +18,7 @@ from crawler.worker.lease_queue import served_tiers
 
 
 class TierHandlers:
-    """One handler for each tier in TIER, by TIER_HANDLERS; raises ConfigError when one cannot work, or has no guard."""
+    """One handler for each tier in TIER, by TIER_HANDLERS; raises ConfigError if one cannot work or has no guard."""
 
     def __init__(self, crawler: Crawler) -> None:
         paths = crawler.settings.getdict("TIER_HANDLERS")

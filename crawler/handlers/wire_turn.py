@@ -1,8 +1,8 @@
-"""The moment a request leaves: what is called right before it is written, and right after.
+"""The moment a request is sent: callbacks right before it is written, and right after.
 
-The space between two requests to a host counts from the moment the first was written, not from the moment it was
-allowed to go: in between lie the connection, TLS, and whatever else the event loop had to do. So a handler takes the
-last look at the clock, writes and notes it without a break.
+The delay between two requests to a host counts from the moment the first was written, not from the moment it was
+allowed to go: in between come the connection, TLS, and other work of the event loop. So a handler makes the
+last clock check, writes and records it without interruption.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WireTurn:
-    """What is called around the writing of a request: whether it is still *allowed*, and that it was *sent*.
+    """Called around the write of a request: whether it is still *allowed*, and that it was *sent*.
 
-    A handler that sees the writing only afterwards calls *leaving* before it, and *sent* with how many seconds ago.
+    A handler that learns of the write only afterwards calls *leaving* before it, and *sent* with how many seconds ago.
     """
 
     allowed: Callable[[], bool]

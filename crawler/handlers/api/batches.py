@@ -1,4 +1,4 @@
-"""Gathers pages into batches for one scraping API: a batch is sent when it is full, or has waited long enough."""
+"""Collects pages into batches for one scraping API: a batch is sent when it is full or has waited long enough."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class _Batch:
 
 
 class Batches:
-    """Who joins shares the call that starts the batch, and its answer."""
+    """All pages of a batch share the call that starts it, and its response."""
 
     def __init__(self, calls: ProviderCalls) -> None:
         self._calls = calls

@@ -1,4 +1,4 @@
-"""Calls to one scraping API: how many at once and how often, and how long it is left alone after it failed."""
+"""Calls to one scraping API: how many at once, how often, and how long the pause after a failure is."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ logger = logging.getLogger(__name__)
 
 
 class ProviderDownError(Exception):
-    """The provider cannot be asked now. What it said may hold the key, so only its kind is told."""
+    """The provider is down. Its message may contain the key, so only the kind of failure is reported."""
 
 
 class ProviderCalls:
-    """*fetch* downloads; *key* is the secret of the account. Limits hold for one worker."""
+    """*fetch* downloads; *key* is the account's secret. Limits apply per worker."""
 
     def __init__(
         self,

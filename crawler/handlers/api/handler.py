@@ -1,7 +1,7 @@
-"""The download handler of the api tier: asks a scraping API for the page, and answers as the page's own host would.
+"""The download handler of the api tier: fetches pages from a scraping API, and answers as the page's own host would.
 
 It never waits for a job: the job's id goes into the request's meta and the request back into the frontier, so any
-worker asks after it later, also when this one is dead by then. docs/browser.md describes providers.
+worker can poll it later, even if this one is dead by then. docs/browser.md describes providers.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ logger = logging.getLogger(__name__)
 class ApiDownloadHandler:
     """Fetches every request given to it through the first provider of API_PROVIDERS that is up.
 
-    Raises TooLateError where the request has to come back later (the provider is down, its job is not done),
-    DownloadFailedError where the provider could not get the page, MissedError, and NotSupported for other than GET.
+    Raises TooLateError when the request has to come back later (the provider is down, its job is not done),
+    DownloadFailedError when the provider could not fetch the page, MissedError, and NotSupported for other than GET.
     """
 
     lazy = True

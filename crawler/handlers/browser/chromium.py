@@ -1,4 +1,4 @@
-"""Chromium as a process: which one, started with which flags, how much memory it has, and how it is ended for good."""
+"""Chromium as a process: which one, with which flags, how much memory it uses, and how to kill it reliably."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def find(named: str) -> str:
 
 
 class Chromium:
-    """One browser after the other, each with a Playwright of its own: its driver grows, too."""
+    """One browser after the other, each with its own Playwright, because the driver grows too."""
 
     def __init__(self, executable: str) -> None:
         self._executable = executable

@@ -1,4 +1,4 @@
-"""Which browser context a page is opened in, and when a context has served its time. Knows nothing of Playwright."""
+"""Which browser context a page opens in, and when a context is replaced. Knows nothing of Playwright."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Wants:
 
 @dataclass(slots=True, eq=False)
 class Lent:
-    """One context. *open*: its pages right now."""
+    """One context. *open*: its currently open pages."""
 
     name: str
     wants: Wants
@@ -48,7 +48,7 @@ class Lent:
 
 
 class Contexts:
-    """Lends contexts for pages; one is replaced after that many *pages* or *seconds*."""
+    """Lends contexts for pages; each is replaced after *pages* pages or *seconds* seconds."""
 
     def __init__(self, pages: int, seconds: float, admit: Callable[[Wants], Pass], clock: Callable[[], float]) -> None:
         self._pages = pages

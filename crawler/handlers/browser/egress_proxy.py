@@ -1,8 +1,8 @@
-"""The forward proxy on loopback that is Chromium's only way out: it dials what the guard allows, and nothing else.
+"""The forward proxy on loopback that is Chromium's only way out: it dials only what the guard allows.
 
-A page decides what its browser asks for: sub-resources, redirects, fetch(), WebSockets, iframes. None of that passes
-the crawler, so it is judged here, on the address that is dialled: a name is resolved once, by us (DNS rebinding).
-Known weakness: through a further proxy a name that we cannot resolve is resolved there, and not judged.
+The page decides what its browser requests: sub-resources, redirects, fetch(), WebSockets, iframes. None of it passes
+through the crawler, so the dialled address is checked here; a name is resolved once, by us (DNS rebinding).
+Known weakness: behind an upstream proxy, a name that we cannot resolve is resolved there without a check.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class TunnelLimits:
 
 
 class EgressProxy:
-    """Listens between `start` and `close`; serves who shows a Pass."""
+    """Listens between `start` and `close`; serves clients that present a Pass."""
 
     def __init__(self, resolver: Resolver, limits: TunnelLimits, stats: StatsCollector) -> None:
         self._resolver = resolver

@@ -1,7 +1,7 @@
-"""The download handler of the browser tier: scrapy-playwright with one real Chromium, replaced when it is worn or dead.
+"""The download handler of the browser tier: scrapy-playwright with one real Chromium, replaced when worn out or dead.
 
-Requests reach it by their tier (engine/downloader.py). Only the document of a page is paced; what the page loads from
-its host besides is limited by what is blocked. docs/browser.md says the rest.
+Requests reach it by their tier (engine/downloader.py). Only a page's document is paced; what else it loads from
+its host is limited by blocking. docs/browser.md has the details.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ logger = logging.getLogger(__name__)
 class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]
     """Fetches every request given to it with Chromium; `meta["playwright"]` need not be set, nor PLAYWRIGHT_ settings.
 
-    Raises BrowserError when the browser failed and not the host, DownloadTimeoutError after `download_timeout`,
+    Raises BrowserError when the browser and not the host failed, DownloadTimeoutError after `download_timeout`,
     MissedError, AddressRefusedError, CannotResolveHostError, ProxyError, DownloadCancelledError (DOWNLOAD_MAXSIZE).
     """
 

@@ -1,7 +1,7 @@
-"""Keeps one browser for whoever has a page to load, and replaces it when it is worn, hangs or is dead.
+"""Keeps one browser running, and replaces it when it is worn out, hangs or is dead.
 
-One at a time: a replacement waits for the pages that are open, each of which is bounded by its own time-out, unless the
-browser is beyond that.
+One at a time: a replacement waits for the open pages, each bounded by its own time-out, unless the
+browser hangs or uses far too much memory.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 
 class BrowserLifecycle:
-    """*forget* is called when a browser is gone, before there is another."""
+    """*forget* is called when a browser is gone, before the next one starts."""
 
     def __init__(
         self,

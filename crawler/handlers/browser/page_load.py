@@ -1,6 +1,6 @@
-"""One page in one tab: a single document, without what is blocked, and no redirect is followed here.
+"""One page in one tab: a single document, blocked resources left out, no redirect followed.
 
-A redirect, a meta refresh or a script that goes elsewhere would reach a host without its turn and its robots.txt. So
+A redirect, a meta refresh or a script that navigates elsewhere would skip the host's turn and its robots.txt. So
 the tab stops there, and Scrapy gets the redirect as from any other handler.
 """
 

@@ -1,4 +1,4 @@
-"""The HTTP handler, whole."""
+"""The HTTP handler."""
 
 from crawler.handlers.http.handler import HttpConfig, HttpDownloadHandler
 

@@ -1,4 +1,4 @@
-"""The three ways in which a response's body ends: after so many bytes, after its last chunk, with the connection."""
+"""The three ways a response body ends: after a number of bytes, after its last chunk, with the connection."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Emit = Callable[[bytes], None]
 
 
 class Body(Protocol):
-    """Takes the bytes behind a head, hands on those of the body."""
+    """Takes the bytes after the head, passes on those of the body."""
 
     rubbish: bool  # more came than belongs to the response
     ends_with_connection: bool
@@ -43,7 +43,7 @@ class Sized:
 
 
 class UntilClose:
-    """A body of unknown size: nobody can tell whether all of it came."""
+    """A body of unknown size: whether it is complete cannot be known."""
 
     ends_with_connection = True
     rubbish = False
@@ -58,9 +58,9 @@ class UntilClose:
 
 
 class Chunked:
-    """A body in chunks, which llhttp takes apart; trailers are dropped.
+    """A body in chunks, decoded by llhttp; trailers are dropped.
 
-    Raises IncompleteError where they make no sense.
+    Raises IncompleteError for invalid chunks.
     """
 
     ends_with_connection = False

@@ -1,4 +1,4 @@
-"""One HTTP/1.1 connection: one exchange at a time, nothing repeated, nothing kept back."""
+"""One HTTP/1.1 connection: one exchange at a time, nothing resent, nothing held back."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ UNASKED_BYTES: Final = 262_144  # of handshakes and tickets; a chain of certific
 
 
 class Connection(asyncio.Protocol):
-    """Carries exchanges until something does not go as it should; then it closes.
+    """Carries exchanges until something goes wrong; then it closes.
 
-    `on_lost` is called once it is closed. What comes while nothing was asked for closes it.
+    `on_lost` is called once it is closed. Unsolicited bytes close it.
     """
 
     on_lost: Callable[[Connection], object] | None = None

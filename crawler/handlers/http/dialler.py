@@ -1,4 +1,4 @@
-"""A new connection: the name resolved and judged, an address dialled, a proxy asked, TLS set up."""
+"""A new connection: resolve and check the name, dial an address, ask the proxy, set up TLS."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _FAILURES: Final = (CannotResolveHostError, DownloadConnectionRefusedError, Down
 
 
 class Dialler:
-    """Dials only what *resolver* lets through; raises Scrapy's download errors, ProxyError and AddressRefusedError.
+    """Dials only what *resolver* allows; raises Scrapy's download errors, ProxyError and AddressRefusedError.
 
-    The name behind a proxy is resolved by the proxy. What is judged here is what our own resolver makes of it, with
-    *checks_proxied*, or else only an address that it spells.
+    A name behind a proxy is resolved by the proxy. With *checks_proxied* our own resolver's result is checked here,
+    otherwise only literal addresses.
     """
 
     def __init__(
@@ -117,7 +117,7 @@ class Dialler:
 
 
 class _Answer:
-    """What a proxy says to CONNECT."""
+    """A proxy's response to CONNECT."""
 
     def head_received(self, head: ResponseHead, size: int | None) -> None:
         if not 200 <= head.status < 300:

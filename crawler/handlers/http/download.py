@@ -1,4 +1,4 @@
-"""One response on its way to Scrapy: limits, signals, and at last the Response."""
+"""One response on its way to Scrapy: limits, signals, and finally the Response."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ class DownloadLimits:
 
 
 class Download:
-    """Listens to a Receiver. It begins when this is made.
+    """Listens to a Receiver. The download starts when this object is created.
 
-    Raises DownloadCancelledError beyond the limit, StopDownload where a receiver of a signal does.
+    Raises DownloadCancelledError beyond the limit, StopDownload if a signal receiver does.
     """
 
     def __init__(self, crawler: Crawler, request: Request, limits: DownloadLimits) -> None:

@@ -1,4 +1,4 @@
-"""What can go wrong on one connection, before it is put into Scrapy's words."""
+"""What can go wrong on one connection, before it becomes one of Scrapy's errors."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from scrapy.exceptions import DownloadFailedError
 
 
 class BadResponseError(DownloadFailedError):
-    """What the server sent cannot be read as a response."""
+    """The server's bytes cannot be parsed as a response."""
 
 
 class SilentError(BadResponseError):
-    """The connection ended before one byte of a response came."""
+    """The connection ended before the first byte of a response."""
 
 
 class IncompleteError(Exception):
-    """The connection ended, or stopped making sense, in the middle of a body."""
+    """The connection ended, or became unparsable, in the middle of a body."""
 
 
 class StaleConnectionError(SilentError):
-    """A kept connection was closed by its server, at the latest when the request came: nothing was answered. It may be
-    sent again over a new one, in its host's pace; only GET and HEAD fail so."""
+    """The server closed a kept connection, at the latest when the request arrived, without any response. The request
+    may be sent again over a new one, at its host's pace; raised for GET and HEAD only."""

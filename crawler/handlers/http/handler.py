@@ -1,7 +1,7 @@
-"""The HTTP handler: one asyncio connection per exchange, kept alive, guarded where it is dialled.
+"""The HTTP handler: one asyncio connection per exchange, kept alive, with the guard where it dials.
 
-It sends nothing that the frontier did not pace, says when it sent, and never repeats a request by itself: one that a
-closing connection swallowed fails as any other and comes back in its turn.
+It sends nothing that the frontier did not pace, reports when it sent, and never resends a request by itself: one lost
+on a closing connection fails like any other and comes back in its turn.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _SAFE: Final = frozenset({"GET", "HEAD"})  # sent twice they do no more than onc
 
 @dataclass(frozen=True, slots=True)
 class HttpConfig:
-    """Of the handler itself; Scrapy's names where it has them."""
+    """The handler's settings, under Scrapy's names where it has them."""
 
     timeout: float  # seconds
     body: DownloadLimits
@@ -74,11 +74,11 @@ class HttpConfig:
 
 
 class HttpDownloadHandler:
-    """HTTP/1.1 for http and https, through http and https proxies too.
+    """HTTP/1.1 for http and https, also through http and https proxies.
 
-    Calls `meta["wire_turn"]` right before and right after the request is written, on a connection that is up, TLS
-    included; raises MissedError when it may not leave any more. Otherwise raises Scrapy's download errors,
-    ProxyError where a proxy is at fault, and AddressRefusedError from the guard.
+    Calls `meta["wire_turn"]` right before and right after the request is written, on an established connection, TLS
+    included; raises MissedError when it may no longer be sent. Otherwise raises Scrapy's download errors,
+    ProxyError when a proxy is at fault, and AddressRefusedError from the guard.
     """
 
     lazy = True

@@ -1,4 +1,4 @@
-"""The head of an HTTP/1.x response, read as leniently as browsers do: the web is full of heads that break the rules."""
+"""The head of an HTTP/1.x response, parsed as leniently as browsers do: many real heads break the rules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Connections that may be used again: by route, the one used last first, closed when nobody needs them for a while."""
+"""Reusable connections: by route, most recently used first, closed after some idle time."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class PoolConfig:
 
 @dataclass(frozen=True, slots=True)
 class _Idle:
-    """A kept connection: to where, since and until when it may be used."""
+    """A kept connection: where to, since when, and until when it may be used."""
 
     route: Route
     since: float

@@ -1,4 +1,4 @@
-"""One response out of the bytes of a connection: no sockets, no clock, no Scrapy machinery."""
+"""Parses one response from the bytes of a connection: no sockets, no clock, no Scrapy."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class HeadLimits:
 
 
 class Listener(Protocol):
-    """Hears of a response while it comes in; what it raises ends the exchange."""
+    """Is told of a response as it arrives; an exception from it ends the exchange."""
 
     def wire_received(self, size: int) -> None:
         """So many bytes came besides those that heads may take: body, chunk extensions, trailers, records of TLS."""
@@ -34,9 +34,9 @@ class Listener(Protocol):
 
 
 class Receiver:
-    """Feed it until it says that the response is complete.
+    """Feed it until it reports that the response is complete.
 
-    Raises BadResponseError or IncompleteError where it never can be, and whatever *listener* raises.
+    Raises BadResponseError or IncompleteError if it never can be, and whatever *listener* raises.
     """
 
     def __init__(self, method: str, limits: HeadLimits, listener: Listener) -> None:

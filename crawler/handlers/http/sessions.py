@@ -1,5 +1,5 @@
-"""TLS sessions of connections that are gone: a handshake that goes on with one takes two thirds of the CPU time, and
-none of the server's signatures."""
+"""TLS sessions of closed connections: a handshake that resumes one takes two thirds of the CPU time, and
+no signature from the server."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ BYTES: Final = 6 * 1024  # of one, the peer's certificates included (measured: 3
 class TLSSessions:
     """The last session of each route, of at most *most* routes, the ones used last.
 
-    By route, so that what one proxy and its credentials have seen is never shown through another: a ticket tells a
-    server who comes back. Resumed is what was verified when the session began. To read a session from a connection, or
-    to put it into one, costs 0.13 ms (Python copies it), so only those are read that are likely to be of use.
+    By route, so that a ticket from one proxy and its credentials is never used through another: it tells a
+    server who comes back. A resumed session was verified when it began. Reading a session from a connection, or
+    setting it on one, costs 0.13 ms (Python copies it), so only sessions likely to be useful are read.
     """
 
     def __init__(self, most: int) -> None:

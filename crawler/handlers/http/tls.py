@@ -1,7 +1,7 @@
 """TLS inside a connection: bytes in, bytes out.
 
-The event loop's own TLS transport writes when the loop comes round to it; here what is encrypted is written at once,
-and one tunnel may run in another.
+The event loop's own TLS transport writes on a later loop iteration; here encrypted data is written at once,
+and one tunnel may run inside another.
 """
 
 from __future__ import annotations

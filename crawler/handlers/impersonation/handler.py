@@ -1,6 +1,6 @@
-"""curl-impersonate for one request: Scrapy's handler for it, pinned to an address and to a connection of its own.
+"""curl-impersonate for one request: Scrapy's handler for it, pinned to one address, on its own connection.
 
-Needs the extra `tls`: import it only where a domain asks for a TLS profile.
+Needs the extra `tls`: import it only if a domain has a TLS profile.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _BYTES_RECEIVED: Final = slice(128, 136)  # of it, since Linux 4.1
 
 
 class Impersonating(CurlCffiDownloadHandler):
-    """*pin* is what curl knows of names, as it wants it: `*:port:address`."""
+    """*pin* is curl's only name resolution, in its format: `*:port:address`."""
 
     experimental: ClassVar[bool] = False
 

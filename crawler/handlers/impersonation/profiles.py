@@ -1,11 +1,11 @@
 """Downloads for domains with a TLS profile: a browser's handshake by curl-impersonate, under our guard and pace.
 
-One connection per request: libcurl would repeat a request by itself on a kept connection that turns out to be closed,
-past every delay. It follows no redirect, keeps no cookie, and dials the one address that the guard let through.
-Known weaknesses: curl tells of the writing only when the answer's head is there, so the last look at the clock is taken
-before the connection is made (of a host that takes long to connect, two requests may come closer than its delay); the
-limits on headers are curl's own (300 KB); what a response takes on the wire is looked at ten times a second, on Linux
-only, so that a fast server gets some more bytes through.
+One connection per request: libcurl would resend a request by itself when a kept connection turns out to be closed,
+ignoring every delay. It follows no redirect, keeps no cookie, and dials only the address that the guard allowed.
+Known weaknesses: curl reports the write only once the response head is there, so the last clock check comes
+before the connection is made (two requests to a host that is slow to connect may be closer than its delay); the
+limits on headers are curl's own (300 KB); a response's bytes on the wire are checked ten times a second, on Linux
+only, so that a fast server can exceed the limit a little.
 """
 
 from __future__ import annotations
