@@ -1,6 +1,6 @@
 """Which addresses may be dialled: those of the public internet, and the networks an operator named.
 
-A crawler fetches what strangers' pages name. Without this, a link to 169.254.169.254 or to a name that resolves to
+A crawler fetches URLs from untrusted pages. Without this, a link to 169.254.169.254 or to a name that resolves to
 127.0.0.1 would read the cloud's credentials or what listens beside the worker. The decision is made on the address
 that is dialled, never on the spelling of a host; `literal` only makes the spellings of an address one.
 """

@@ -1,4 +1,4 @@
-"""What stands where in the answers of scraping APIs. Pure."""
+"""Where to find what in the responses of scraping APIs. Pure."""
 
 from __future__ import annotations
 

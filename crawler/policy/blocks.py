@@ -1,4 +1,4 @@
-"""Challenge and denial pages: what stands where a page should be. Pure.
+"""Challenge and denial pages: what a site sends instead of a page. Pure.
 
 The same scripts, headers and words stand on real pages of protected sites, so no single one of them decides: signs
 are weighed (blocks.toml), and a page that has content of its own is no block. Almost every page is passed after a

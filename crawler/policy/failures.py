@@ -1,4 +1,4 @@
-"""What kind of failure an answer, or the lack of one, is: that decides whether and how a request is tried again.
+"""The class of failure of a response, or of a missing one: it decides whether and how a request is retried.
 
 Pure, and known by name only: what raises these exceptions is not imported here.
 """

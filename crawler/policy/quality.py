@@ -1,4 +1,4 @@
-"""How complete an item is: each of its fields present, missing or invalid."""
+"""How complete an item is: each field is present, missing or invalid."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How often a request is tried again, and after what wait, by the class of its failure. Pure: randomness comes in."""
+"""How often a request is retried, and after what wait, by class of failure. Pure: randomness comes in."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _KEYS: Final = MappingProxyType(  # of a class's row: the setting it stands in f
 
 
 class Settings(Protocol):
-    """What is needed of Scrapy's settings."""
+    """The part of Scrapy's settings that is needed."""
 
     def get(self, name: str) -> Any: ...
     def getlist(self, name: str) -> list[Any]: ...

@@ -1,4 +1,4 @@
-"""How dear a fetch has to be: `http`, then `browser`, then `api`, learned per host and decayed back down.
+"""How expensive a fetch has to be: `http`, then `browser`, then `api`, learned per host and decayed back down.
 
 Pure: what a failure or a good page teaches of a host, where a request goes, and whether it may step up.
 Times are ms of the frontier's clock.

@@ -1,4 +1,4 @@
-"""What is wrong with an item, each thing by its name. Pure: whether a name is fatal is a setting."""
+"""What is wrong with an item, by issue name. Pure: whether a name is fatal is a setting."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _LANGUAGE = re.compile(r"[a-z]{2}")
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Issue:
-    """One thing that is wrong: its name to count by, the field, and a text for people."""
+    """One problem: its name for counting, the field, and a text for people."""
 
     name: str
     field: str

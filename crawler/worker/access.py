@@ -1,4 +1,4 @@
-"""How the other components of a worker come by its share of the frontier."""
+"""How a worker's other components get access to its share of the frontier."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a lease to a request that may be fetched: what has to hold, in order, and what becomes of it otherwise."""
+"""From a lease to a request that may be fetched: the conditions, in order, and what happens when one fails."""
 
 from __future__ import annotations
 

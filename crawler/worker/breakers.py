@@ -1,4 +1,4 @@
-"""Circuit breakers of hosts that opened or closed just now: said, counted, and judged at the next flush."""
+"""Circuit breakers of hosts that just opened or closed: logged, counted, and judged at the next flush."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ logger = logging.getLogger(__name__)
 
 
 class Breakers:
-    """Tells the frontier which hosts work again, and which have not worked for their whole term."""
+    """Tells the frontier which hosts have recovered, and which were down for the whole period."""
 
     def __init__(self, frontier: Frontier, stats: StatsCollector) -> None:
         self._frontier = frontier

@@ -1,4 +1,4 @@
-"""Tells the frontier of leases that end otherwise than done, one call each."""
+"""Tells the frontier of leases that end without being done, one call each."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 
 class EndingSender:
-    """Sends and counts what becomes of the leases; the errors of the frontier pass through."""
+    """Sends and counts the endings of leases; the frontier's errors pass through."""
 
     def __init__(self, frontier: Frontier, stats: StatsCollector) -> None:
         self._frontier = frontier

@@ -1,4 +1,4 @@
-"""What becomes of a request that a downloader middleware made of a leased one: a retry, a redirect, another tier.
+"""What happens to a request that a downloader middleware returned for a leased one: a retry, a redirect, another tier.
 
 `decide` says which of eight ways it goes; `FollowUps.enqueue` goes it. Nothing else decides about a follow-up.
 """
@@ -41,7 +41,7 @@ class Course(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A course, with what it needs to know."""
+    """A course, with its parameters."""
 
     course: Course
     tier: Tier | None = None  # to move to

@@ -1,4 +1,4 @@
-"""What this worker holds: each Request object that came from a lease, with what was seen of it so far.
+"""The leases this worker holds: each Request object from a lease, with what was seen of it so far.
 
 Keyed by the Request object itself and never by its meta, which redirects and `follow` copy.
 """

@@ -1,4 +1,4 @@
-"""What a worker does once in a while: read start URLs, renew its leases, show that it lives, tidy up."""
+"""A worker's periodic duties: read start URLs, renew leases, send heartbeats, clean up."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class MaintenanceConfig:
 
 
 class Maintenance:
-    """Runs each duty at its interval; a Redis that is away delays them all and breaks none."""
+    """Runs each duty at its interval; an unreachable Redis delays them all and breaks none."""
 
     def __init__(
         self, crawler: Crawler, worker: Worker, plan: MaintenanceConfig, clock: Callable[[], float] = monotonic

@@ -1,4 +1,4 @@
-"""Everything this worker tells the frontier, in batches and in the one order that loses nothing.
+"""Everything this worker sends to the frontier, in batches and in the one order that loses nothing.
 
 A flush sends starts and reports (they free hosts) and new requests side by side, then the endings of the pages they
 came from: a page ends only after its own children are stored, whatever Redis answers. What a flush could not send stays

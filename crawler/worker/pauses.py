@@ -1,4 +1,4 @@
-"""What keeps a worker from leasing although it has places free."""
+"""What keeps a worker from leasing although it has free slots."""
 
 from __future__ import annotations
 

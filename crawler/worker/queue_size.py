@@ -1,4 +1,4 @@
-"""The size of the queue as of a moment ago, for readers that must never wait for Redis."""
+"""A recent size of the queue, for readers that must never wait for Redis."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Follows each leased request from its download to its end, and ends the lease by what was seen."""
+"""Follows each leased request from its download to its end, and ends the lease according to what it saw."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Puts a leased request back into the frontier: to be tried again, for another tier, for another release."""
+"""Puts a leased request back into the frontier: for a retry, for another tier, for another release."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What a thread does for this worker's leases and rules while a callback holds up the event loop for too long.
+"""What a thread does for this worker's leases and rules while a callback blocks the event loop for too long.
 
-Known weakness: a call in C that keeps Python's lock (a regular expression that explodes) holds up the thread as well.
+Known weakness: a C call that holds the GIL (a catastrophic regular expression) blocks the thread as well.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class InHand:
-    """What this worker has to keep alive at this moment."""
+    """What this worker has to keep alive right now."""
 
     held: Sequence[Held]  # in work
     ending: Sequence[Handle]  # whose end is known here and not told yet

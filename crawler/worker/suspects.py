@@ -1,4 +1,4 @@
-"""When a busy worker lets itself run empty, because requests wait that only an idle one may take."""
+"""When a busy worker drains itself, because requests wait that only an idle one may lease."""
 
 from __future__ import annotations
 

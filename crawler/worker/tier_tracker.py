@@ -1,4 +1,4 @@
-"""One worker's part in learning tiers: what it saw goes to the fleet, what the fleet knows comes back."""
+"""One worker's part in learning tiers: sends what it saw, and reads what the fleet knows."""
 
 from __future__ import annotations
 
