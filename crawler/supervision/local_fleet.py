@@ -17,9 +17,8 @@ from crawler.supervision.display import Display, Rate
 from crawler.supervision.worker_process import WorkerProcess
 
 TURN_SECONDS: Final = 0.1
-STEADY_SECONDS: Final = (
-    30.0  # a worker whose spider was open as long, or that has done as many pages, died of something new
-)
+# A worker whose spider was open for so long, or that has done so many pages, died of something new.
+STEADY_SECONDS: Final = 30.0
 STEADY_PAGES: Final = 50
 BACKOFF_SECONDS: Final = 0.5  # before the first restart; doubled each time
 MOST_DEATHS: Final = 5  # in a row
