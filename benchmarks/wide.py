@@ -118,13 +118,14 @@ class Bench:
         return (last.cpu - first.cpu) / pages * 1000, pages / (last.at - first.at), memory
 
     def _watch(self, worker: Worker, stored: Callable[[], int]) -> tuple[Sample, Sample]:
-        deadline, first = time.monotonic() + LIMIT_SECONDS, None
+        deadline, whole = time.monotonic() + LIMIT_SECONDS, self.hosts * PAGES
+        first = worker.sample(0)
         while time.monotonic() < deadline:
             sample = worker.sample(stored())
-            if first is None and sample.stored:
-                first = sample
-            if first is not None and sample.stored >= self.hosts * PAGES:
+            if sample.stored >= whole:
                 return first, sample
+            if not first.stored:  # the last one before a page was stored, else the first one with some
+                first = sample
             time.sleep(POLL_SECONDS)
         raise TimeoutError(f"{stored()} of {self.hosts * PAGES} pages after {LIMIT_SECONDS:.0f} s, see {worker.log}")
 

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from crawler.entities import unescape
 from crawler.policy.page_text import bones, condensed, has_more, is_html, prose, visible_text
+from crawler.policy.shells import carries_data
 
 TITLE_BYTES: Final = 4_096  # where a title is looked for
 MAX_LINKS: Final = 12  # with more links, or more text, a page has content of its own
@@ -125,9 +126,11 @@ class _Page:
         frame = bones(self.source)
         if _MORE_THAN_SCRIPT.search(frame):
             return None
-        known = (one for one in VENDORS if any(_all(signs, self.source) for signs in one.stub))
+        known = next((one for one in VENDORS if any(_all(signs, self.source) for signs in one.stub)), None)
+        if known is not None or _any(_OWN_DATA, self.source) or carries_data(self.source):
+            return known
         is_long = len(self.source) - len(frame) >= LONG_SCRIPT
-        return next(known, VENDORS[-1] if self.refused or is_long or _any(_UNINDEXED, self.source) else None)
+        return VENDORS[-1] if self.refused or is_long or _any(_UNINDEXED, self.source) else None
 
     @cached_property
     def says(self) -> int:

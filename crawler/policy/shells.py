@@ -42,7 +42,7 @@ def is_shell(body: bytes, *, rendered: bool = False) -> bool:
     """
     if len(body) > MAX_BYTES or body.count(b"<") > MAX_TAGS or b"<script" not in body.lower():
         return False
-    if any(content in body for content in _CONTENT) or _carries_data(body):
+    if any(content in body for content in _CONTENT) or carries_data(body):
         return False
     text = visible_text(body.decode("utf-8", "replace"))
     if len(text) > (MAX_RENDERED_TEXT if rendered else MAX_TEXT):
@@ -50,7 +50,7 @@ def is_shell(body: bytes, *, rendered: bool = False) -> bool:
     return _MOUNT.search(body) is not None or _PLEA.search(text) is not None
 
 
-def _carries_data(body: bytes) -> bool:
+def carries_data(body: bytes) -> bool:
     """Whether a script holds what the page will show. Known weakness: settings of the app alone look the same."""
     for attributes, content in _SCRIPT.findall(body):
         is_data = _JSON_TYPE.search(attributes) or _STATE.search(content)
