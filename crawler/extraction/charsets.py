@@ -68,6 +68,7 @@ _BOMS: Final = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
 )
+_BOM_STARTS: Final = frozenset((b"\xef", b"\xfe", b"\xff", b"\0"))
 
 
 def declared(content_type: str | None, body: bytes) -> str | None:
@@ -94,9 +95,11 @@ def encoding(content_type: str | None, body: bytes) -> str:
 
 def correction(content_type: str | None, body: bytes) -> str | None:
     """The encoding to read *body* in where Scrapy would follow a label that it must not, or miss one; else None."""
-    scrapys = read_bom(body)[0] or http_content_type_encoding(content_type)
-    bom = _bom(body)
-    ours = bom[1] if bom else _named_by(content_type)
+    scrapys, ours = http_content_type_encoding(content_type), _named_by(content_type)
+    if body[:1] in _BOM_STARTS:  # hardly ever, and two searches
+        scrapys = read_bom(body)[0] or scrapys
+        bom = _bom(body)
+        ours = bom[1] if bom else ours
     if ours is None and scrapys is None:
         scrapys, ours = html_body_declared_encoding(body), _named_by_itself(body)
     return None if ours == scrapys else ours or encoding(content_type, body)

@@ -10,6 +10,7 @@ from scrapy.settings import BaseSettings
 from scrapy.utils.request import RequestFingerprinterProtocol
 
 from crawler import urls
+from crawler.caches import LONGEST, Memo
 from crawler.errors import CodecError, ConfigError, MessageError
 from crawler.frontier.messages import MAX_NAME, Message
 from crawler.frontier.streams import stream_of
@@ -51,20 +52,33 @@ class Encoder:
         self.rules = HostRules.from_settings(settings)
         self.tier_routing = tier_routing
         self._fingerprinter = fingerprinter
+        self._links: Memo[tuple[HostRule, bytes]] | None = None  # of plain links by their URL, where that is all
+        if type(fingerprinter) is fingerprint.RequestFingerprinter:
+            self._links = Memo(self._link, 16_384, LONGEST)
 
     def place(self, request: Request) -> QueuePlace:
         """Where *request* belongs; encodes nothing yet. Raises MessageError when its URL cannot be fetched, CodecError
         on anything else about it that cannot be used, and nothing else."""
-        urls.check(request.url)
-        if slot := request.meta.get("download_slot"):
+        slot = request.meta.get("download_slot")
+        if slot:
             _check_slot(request, slot)
         try:
-            rule, digest = self.rules.of(request), self._fingerprinter.fingerprint(request)
+            if self._links is not None and not slot and not request.body and request.method == "GET":
+                rule, digest = self._links[request.url]  # the links of a site come again on each of its pages
+            else:
+                urls.check(request.url)
+                rule, digest = self.rules.of(request), self._fingerprinter.fingerprint(request)
             return QueuePlace(rule, stream_of(self.spider.name, self.tier_routing.tier(request, rule)), digest)
+        except MessageError:
+            raise
         except ValueError as error:
             raise MessageError(f"not a URL ({error}): {request.url!r}") from None
         except Exception as error:  # of a fingerprinter of the project's own, say
             raise _unforeseen(request, error) from error
+
+    def _link(self, url: str) -> tuple[HostRule, bytes]:
+        request = Request(urls.check(url))
+        return self.rules.of(request), self._fingerprinter.fingerprint(request)
 
     def message(self, request: Request, *, generation: str, dedupe: bool, place: QueuePlace | None = None) -> Message:
         """*request* as the frontier takes it; raises CodecError when it cannot be stored, MessageError when its URL

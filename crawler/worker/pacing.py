@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from scrapy import Request
 from scrapy.http import Response
 
+from crawler import caches
 from crawler.frontier.config import SUSPECT_DELIVERIES
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Handle, Report, Slot
@@ -230,15 +231,15 @@ class Pacer:
         """Scheme and port of *request*; "" where they need not be told, because this worker has told them before."""
         if request is None:
             return ""
-        parts = urlsplit(request.url)
-        origin = f"{parts.scheme}:{parts.port or DEFAULT_PORTS.get(parts.scheme, 0)}"
+        start = caches.key(request.url[: request.url.find("/", 8)])
         if good:
-            if (host, origin) in self._answered:
+            if (host, start) in self._answered:
                 return ""
             if len(self._answered) >= MOST_ORIGINS:
                 self._answered.clear()
-            self._answered.add((host, origin))
-        return origin
+            self._answered.add((host, start))
+        parts = urlsplit(request.url)
+        return f"{parts.scheme}:{parts.port or DEFAULT_PORTS.get(parts.scheme, 0)}"
 
     async def back_off(self, request: Request) -> None:
         """*request* was answered with a block page: a complaint, which counts once however often the request is tried.

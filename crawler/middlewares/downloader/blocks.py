@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
+from collections.abc import Awaitable
 from typing import Self
 
 from scrapy import Request
@@ -47,21 +48,21 @@ class BlocksMiddleware:
             raise NotConfigured
         return cls(crawler)
 
-    async def process_response(self, request: Request, response: Response) -> Response:
-        """*response*, its request marked where it is a block page."""
-        request.meta.pop(BLOCK, None)  # of the page before a redirect, or copied along with the rest of another's meta
+    def process_response(self, request: Request, response: Response) -> Response | Awaitable[Response]:
+        """*response*, its request marked where it is a block page; at once for a page."""
+        meta = request.meta
+        meta.pop(BLOCK, None)  # of the page before a redirect, or copied along with the rest of another's meta
         block = detect(response.status, response.headers, response.body, response.url)
-        if block is not None:
-            await self._blocked(request, response, block)
-        why = block.vendor if block is not None else SHELL * is_empty(response, request.meta.get("tier", TIERS[0]))
-        if why and not request.meta.get(ALLOW_BLOCKED):
-            request.meta[BLOCK] = why
-        return response
+        why = block.vendor if block is not None else SHELL * is_empty(response, meta.get("tier", TIERS[0]))
+        if why and not meta.get(ALLOW_BLOCKED):
+            meta[BLOCK] = why
+        return response if block is None else self._blocked(request, response, block)
 
-    async def _blocked(self, request: Request, response: Response, block: Block) -> None:
+    async def _blocked(self, request: Request, response: Response, block: Block) -> Response:
         self._crawler.stats.inc_value(names.BLOCKED.format(block.vendor))
         self._log_once(group(response.url), block.vendor, f"{block.kind}, status {response.status}, {request}")
         await worker_of(self._crawler).pacer.back_off(request)
+        return response
 
     def _log_once(self, host: str, vendor: str, words: str) -> None:
         told = caches.key(host), vendor

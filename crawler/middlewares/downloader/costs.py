@@ -6,6 +6,7 @@ the child does first, within PARSE_MAX_SECONDS and PARSE_MAX_MB. A page that tak
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from typing import Literal, Self
 
 from scrapy import Request, Selector
@@ -18,6 +19,7 @@ from crawler.extraction import Document, tame
 from crawler.spiders.apart import Apart
 from crawler.spiders.reading import ReadingMixin
 from crawler.worker.access import worker_of
+from crawler.worker.lease_book import Held
 from crawler.worker.scheduler import in_use
 
 Kind = Literal["html", "xml"]
@@ -41,16 +43,20 @@ class CostsMiddleware:
             raise NotConfigured
         return cls(crawler, Apart.from_crawler(crawler))
 
-    async def process_response(self, request: Request, response: Response) -> Response:
-        """*response*."""
-        held = worker_of(self._crawler).book.of(request)
-        if held is None or not isinstance(response, HtmlResponse | XmlResponse) or self._is_read_apart(request):
+    def process_response(self, request: Request, response: Response) -> Response | Awaitable[Response]:
+        """*response*, at once unless it has to be tried."""
+        if self._is_read_apart(request) or not isinstance(response, HtmlResponse | XmlResponse):
             return response
-        if self._apart.is_long(len(response.body)) or _is_doubtful(response):
-            try:
-                await self._apart.ask(select, Document(response.text, response.url), _kind(response))
-            except TooCostlyError as error:
-                held.evidence.costly = str(error)
+        held = worker_of(self._crawler).book.of(request)
+        if held is None or not (self._apart.is_long(len(response.body)) or _is_doubtful(response)):
+            return response
+        return self._tried(response, held)
+
+    async def _tried(self, response: HtmlResponse | XmlResponse, held: Held) -> Response:
+        try:
+            await self._apart.ask(select, Document(response.text, response.url), _kind(response))
+        except TooCostlyError as error:
+            held.evidence.costly = str(error)
         return response
 
     def _is_read_apart(self, request: Request) -> bool:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Self
 
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 
+from crawler.worker.access import worker_of
 from crawler.worker.scheduler import in_use
+from crawler.worker.worker import Worker
 
 
 class FleetMiddleware:
@@ -22,3 +25,8 @@ class FleetMiddleware:
         if not in_use(crawler.settings):
             raise NotConfigured
         return cls(crawler)
+
+    @cached_property
+    def _worker(self) -> Worker:
+        """Once the spider is open."""
+        return worker_of(self._crawler)

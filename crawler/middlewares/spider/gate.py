@@ -19,7 +19,6 @@ from crawler.middlewares.downloader.blocks import SHELL, is_empty
 from crawler.middlewares.spider.fleet import FleetMiddleware
 from crawler.policy.failures import FailureClass
 from crawler.policy.tiers import TIERS
-from crawler.worker.access import worker_of
 
 logger = logging.getLogger(__name__)
 
@@ -46,16 +45,16 @@ class GateMiddleware(FleetMiddleware):
         return ()
 
     def _pass(self, response: Response) -> None:
-        worker_of(self._crawler).tracker.handed(response)
+        self._worker.tracker.handed(response)
 
     def _costly(self, response: Response) -> str:
         """What took too much when the page was tried in the child, or ""."""
-        held = worker_of(self._crawler).book.behind(response)
+        held = self._worker.book.behind(response)
         return held.evidence.costly if held is not None else ""
 
     def _why(self, response: Response) -> str:
         """Who blocks it, or what it lacks; "" for a page."""
-        worker = worker_of(self._crawler)
+        worker = self._worker
         held = worker.book.behind(response)
         if held is None:
             return ""

@@ -11,7 +11,6 @@ from scrapy.http import Response
 from crawler import stats as names
 from crawler.errors import CodecError, MessageError
 from crawler.middlewares.spider.fleet import FleetMiddleware
-from crawler.worker.access import worker_of
 from crawler.worker.lease_book import Held
 from crawler.worker.worker import Worker
 
@@ -26,7 +25,7 @@ class KnownLinksMiddleware(FleetMiddleware):
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """All but known requests; counted as the scheduler counts them."""
-        worker = worker_of(self._crawler)
+        worker = self._worker
         held = worker.book.behind(response)
         async for output in result:
             if held is None or not isinstance(output, Request) or not self._is_known(output, held, worker):

@@ -11,7 +11,6 @@ from typing import Any
 from scrapy.http import Response
 
 from crawler.middlewares.spider.fleet import FleetMiddleware
-from crawler.worker.access import worker_of
 
 
 class LineageMiddleware(FleetMiddleware):
@@ -19,7 +18,7 @@ class LineageMiddleware(FleetMiddleware):
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Pass everything on."""
-        book = worker_of(self._crawler).book
+        book = self._worker.book
         held = book.behind(response)
         async for output in result if held is None else book.track_output(result, held):
             yield output
