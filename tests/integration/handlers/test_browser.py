@@ -226,8 +226,9 @@ async def test_a_proxy_that_is_not_there_is_at_fault(handler: BrowserDownloadHan
 async def test_a_page_that_never_comes_times_out_and_nothing_is_left(handler: BrowserDownloadHandler) -> None:
     hold = threading.Event()
     with Site({"/": Page(hold=hold), "/next": Page("fine")}) as site:
+        assert "fine" in await text(handler, Request(site.url("/next")))  # the browser is up
         with pytest.raises(DownloadTimeoutError):
-            await handler.download_request(Request(site.url("/"), meta={"download_timeout": 0.5}))
+            await handler.download_request(Request(site.url("/"), meta={"download_timeout": 3}))  # it opens a tab, too
         assert "fine" in await text(handler, Request(site.url("/next")))
         hold.set()
 
@@ -244,7 +245,7 @@ async def test_a_resource_that_never_comes_costs_the_settling_time_only(handler:
 async def test_a_page_whose_script_never_ends_times_out(handler: BrowserDownloadHandler) -> None:
     with Site({"/": Page("<script>for (;;) {}</script>"), "/next": Page("fine")}) as site:
         with pytest.raises(DownloadTimeoutError):
-            await handler.download_request(Request(site.url("/"), meta={"download_timeout": 1}))
+            await handler.download_request(Request(site.url("/"), meta={"download_timeout": 3}))
         assert "fine" in await text(handler, Request(site.url("/next")))
 
 
