@@ -12,6 +12,7 @@ from typing import Any, Final
 from redis.exceptions import RedisError
 
 from crawler.commands.status import look
+from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import SpiderStats
 from tests.chaos.trouble import Fleet
@@ -71,7 +72,7 @@ async def _hold(
         await asyncio.sleep(LEASES * lease / STEPS)
         try:
             seen = await look(frontier, None)
-        except (RedisError, OSError):
+        except (RedisError, OSError, FrontierUnavailableError):
             continue
         if step % 6 == 3 and blows:  # the last of them long before there is room: who comes new has to find its way
             blows.pop(0)({int(worker.name.rsplit("-", 2)[1]) for worker in seen.workers})
@@ -90,7 +91,7 @@ async def _insist(call: Callable[[], Awaitable[Any]]) -> Any:
     while True:
         try:
             return await call()
-        except (RedisError, OSError):
+        except (RedisError, OSError, FrontierUnavailableError):
             await asyncio.sleep(0.1)
 
 

@@ -11,6 +11,7 @@ from typing import Final
 
 from redis.exceptions import RedisError
 
+from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.frontier import Frontier
 from demo.log import Entry
 from tests.chaos import verdict
@@ -43,7 +44,7 @@ async def state(frontier: Frontier, fleet: Fleet, delay: float, joined: Callable
     while worker.status is None and time.monotonic() < joining and not (began and time.time() > began + HOLD_SECONDS):
         try:
             names = [one.name for one in await frontier.inspection.workers()]
-        except (RedisError, OSError):  # a moment ago it was killed
+        except (RedisError, OSError, FrontierUnavailableError):  # a moment ago it was killed
             names = []
         if any(name.rsplit("-", 2)[1] == str(worker.pid) for name in names):
             began, joining = began or time.time(), time.monotonic() + JOIN_SECONDS

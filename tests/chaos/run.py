@@ -17,6 +17,7 @@ from scrapy.utils.project import get_project_settings
 from crawler import embedded, tasks
 from crawler.addon import complete
 from crawler.frontier.command_session import session
+from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.state.seeds import Seeds
 from crawler.storage import connection
@@ -150,7 +151,7 @@ class Run:
                 if not (self._seeds or events or self._filling or self._ruling) and await self._empty(frontier):
                     break
                 await self._step(fleet, frontier, events, time.monotonic() - began)
-            except (RedisError, OSError):  # it was killed here, and is on its way back
+            except (RedisError, OSError, FrontierUnavailableError):  # it was killed here, and is on its way back
                 self._say("Redis is away")
             await asyncio.sleep(POLL_SECONDS)
         self._result.seconds = time.monotonic() - began
