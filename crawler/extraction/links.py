@@ -12,6 +12,7 @@ from crawler.caches import cached
 from crawler.extraction import opengraph
 from crawler.extraction.anchors import Anchor, anchors, of_elements
 from crawler.extraction.document import Document
+from crawler.extraction.names import word_set
 from crawler.policy.domain_values import LinkRule
 from crawler.policy.domains import DomainRules
 from crawler.urls import MAX_URL_LENGTH, same_site
@@ -21,25 +22,21 @@ LONGEST_PAGE: Final = 20  # characters at the end of a path that number a page
 _TRAP: Final = "trap"
 
 
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
 # Most links are told by the words between their slashes, at a third of the cost of patterns.
-_TRAP_WORDS: Final = _set(
+_TRAP_WORDS: Final = word_set(
     "cart basket bag checkout login log-in logout log-out signin sign-in signup sign-up signout sign-out register "
     "account myaccount my-account wishlist wish-list compare search auth password print share feed rss wp-admin "
     "cgi-bin warenkorb panier carrito carrello winkelwagen"
 )
-_FILES: Final = _set(
+_FILES: Final = word_set(
     "jpg jpeg png gif webp avif svg ico css js json xml pdf zip gz rar mp3 mp4 avi mov doc docx xls xlsx ppt pptx "
     "woff woff2"
 )
-_PRODUCT_WORDS: Final = _set(
+_PRODUCT_WORDS: Final = word_set(
     "product products prod dp pd ip itm item items goods produkt produkte produit produits producto productos produto "
     "produtos prodotto prodotti produs artikel article artikl tuote vare toode prece tovar termek urun detail details"
 )
-_LIST_WORDS: Final = _set(
+_LIST_WORDS: Final = word_set(
     "c cat category categories categoria categorias categorie kategori kategorie kategorien kategoria kategorija "
     "kategorier kategorije catalog catalogue catalogo collection collections department departments browse brand "
     "brands marke marken marque marques marca marcas shop store products produkte produits productos produtos "

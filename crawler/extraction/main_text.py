@@ -129,51 +129,58 @@ def signs_of(found: Sequence[Passage], kind: Kind) -> list[dict[int, float]]:
 def numbers_of(found: Sequence[Passage], kind: Kind) -> list[tuple[float, ...]]:
     """The values of NUMBERS for each passage."""
     page = _Page(found)
-    post = float(kind == "forum")
     rows: list[tuple[float, ...]] = []
     before = 0
     for at, each in enumerate(found):
-        words, alike = math.log1p(each.words), page.alike(each)
-        place = before / page.words
-        prose = each.words >= 10 and each.linked < 0.3 * each.words and bool(_PROSE.search(each.text))
-        second, third, fourth = _boxes(each.box)
-        rows.append(
-            (
-                1.0,
-                place,
-                float(place < 0.05),
-                float(place > 0.9),
-                float(page.heading is not None and at >= page.heading),
-                float(page.heading is None),
-                float(page.is_repeated(each)),
-                alike,
-                words,
-                float(each.words >= 10),
-                float(each.words >= 25),
-                float(_END.search(each.text) is not None),
-                float(each.text[:1].islower()),
-                float(_DIGIT.search(each.text) is not None),
-                len(_COOKIE.findall(each.text)) / math.sqrt(1 + each.words),
-                float(page.has_main and not each.around & _MAIN),
-                float(page.has_article and not each.around & _ARTICLE),
-                page.log_words,
-                min(each.box.depth, 30) / 30,
-                page.near_links(at),
-                page.long_share(at, 1),
-                second.linked / max(1, second.words),
-                third.linked / max(1, third.words),
-                fourth.words / page.words,
-                page.long_share(at, 8),
-                page.log_words_near(at),
-                post * words,
-                post * float(each.around & _CARD > 0),
-                post * alike,
-                post * float(prose),
-                post * float(each.box.tag == "li"),
-            )
-        )
+        rows.append((*_of_itself(page, each, at, before / page.words), *_of_its_place(page, each, at, kind)))
         before += each.words
     return rows
+
+
+def _of_itself(page: _Page, each: Passage, at: int, place: float) -> tuple[float, ...]:
+    """The first of NUMBERS."""
+    return (
+        1.0,
+        place,
+        float(place < 0.05),
+        float(place > 0.9),
+        float(page.heading is not None and at >= page.heading),
+        float(page.heading is None),
+        float(page.is_repeated(each)),
+        page.alike(each),
+        math.log1p(each.words),
+        float(each.words >= 10),
+        float(each.words >= 25),
+        float(_END.search(each.text) is not None),
+        float(each.text[:1].islower()),
+        float(_DIGIT.search(each.text) is not None),
+        len(_COOKIE.findall(each.text)) / math.sqrt(1 + each.words),
+        float(page.has_main and not each.around & _MAIN),
+        float(page.has_article and not each.around & _ARTICLE),
+    )
+
+
+def _of_its_place(page: _Page, each: Passage, at: int, kind: Kind) -> tuple[float, ...]:
+    """The others: of the page, of what is near, and of the posts of a forum."""
+    post = float(kind == "forum")
+    prose = each.words >= 10 and each.linked < 0.3 * each.words and bool(_PROSE.search(each.text))
+    second, third, fourth = _boxes(each.box)
+    return (
+        page.log_words,
+        min(each.box.depth, 30) / 30,
+        page.near_links(at),
+        page.long_share(at, 1),
+        second.linked / max(1, second.words),
+        third.linked / max(1, third.words),
+        fourth.words / page.words,
+        page.long_share(at, 8),
+        page.log_words_near(at),
+        post * math.log1p(each.words),
+        post * float(each.around & _CARD > 0),
+        post * page.alike(each),
+        post * float(prose),
+        post * float(each.box.tag == "li"),
+    )
 
 
 def _boxes(box: Box) -> tuple[Box, Box, Box]:

@@ -34,26 +34,27 @@ _CAMEL = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
 _COMPOUND = re.compile(rf"({_PRICE_WORD})s?")
 
 
-def _set(words: str) -> frozenset[str]:
+def word_set(words: str) -> frozenset[str]:
+    """*words*, which are separated by blanks."""
     return frozenset(words.split())
 
 
 # Words for the price asked now, and for one that no longer is. Each needs a word for a price, but for a few.
-_NOW: Final = _set(
+_NOW: Final = word_set(
     "sale sales current now final special our offer actual main buy deal new promo promotion promotional "
     "discounted discount today live active selling sell reduced sonder aktuell aktuelle aktueller nuevo actuel "
     "nouveau attuale nova nowa akce akcia akcijska akcios indirimli effective pay asking member"
 )
-_ONCE: Final = _set(
+_ONCE: Final = word_set(
     "old was before previous prev prior former past compare compared original origin orig regular reg list base "
     "full retail initial normal standard catalog catalogue market recommended suggested advice advies ordinary "
     "ord uvp statt antes anterior ancien ancienne barre barree vecchio vecchia vechi viejo antiguo oude gammel "
     "gammal stara stary puvodni bezna vorher alt alter streich listen tachado barrato msrp rrp srp mrp strike "
     "striked strikethrough struck crossed scratch scratched through undiscounted"
 )
-_ONCE_ALONE: Final = _set("old was strike striked strikethrough struck crossed msrp rrp srp mrp through uvp")
-_NOT_YET: Final = _set("before non pre without no un not")  # "price-before-sale": before it was reduced
-_CHOICES: Final = _set("size sizes swatch swatches taille tailles talla tallas taglia groesse groessen velikost")
+_ONCE_ALONE: Final = word_set("old was strike striked strikethrough struck crossed msrp rrp srp mrp through uvp")
+_NOT_YET: Final = word_set("before non pre without no un not")  # "price-before-sale": before it was reduced
+_CHOICES: Final = word_set("size sizes swatch swatches taille tailles talla tallas taglia groesse groessen velikost")
 
 
 @cached(16_384)  # a site's pages share their names
