@@ -19,6 +19,8 @@ from tests.chaos.trouble import STRICT, Fleet, Freeze
 
 TIMES: Final = 6  # its delay is so many times that of the others
 HOLD_SECONDS: Final = 8.0
+HOLD_MOST_SECONDS: Final = 45.0  # other trouble may stop the crawl meanwhile: there is nothing to judge by then
+VISITS: Final = 40  # by so many requests, that went out under them, the rules are judged
 JOIN_SECONDS: Final = 30.0
 POLL_SECONDS: Final = 0.1
 KEPT_SECONDS: Final = 7.0  # at least so long its rules outlive it: it may have been silent for a few seconds before
@@ -36,12 +38,17 @@ class Stricter:
     ended: float
 
 
-async def state(frontier: Frontier, fleet: Fleet, delay: float, joined: Callable[[], None]) -> Stricter | None:
-    """Let one join, which *joined* is told, and be killed; None when it did not come to work."""
+async def state(
+    frontier: Frontier, fleet: Fleet, delay: float, joined: Callable[[], None], visits_since: Callable[[float], int]
+) -> Stricter | None:
+    """Let one join, which *joined* is told, and be killed; None when it did not come to work.
+
+    *visits_since*: how many requests have reached the site since a time, seconds since the epoch.
+    """
     worker = fleet.add(STRICT)
     began = ended = 0.0
     joining = time.monotonic() + JOIN_SECONDS
-    while worker.status is None and time.monotonic() < joining and not (began and time.time() > began + HOLD_SECONDS):
+    while worker.status is None and time.monotonic() < joining and not (began and _held(began, visits_since)):
         try:
             names = [one.name for one in await frontier.inspection.workers()]
         except (RedisError, OSError, FrontierUnavailableError):  # a moment ago it was killed
@@ -55,6 +62,13 @@ async def state(frontier: Frontier, fleet: Fleet, delay: float, joined: Callable
     if worker.status is None:
         fleet.end(worker)
     return Stricter(delay, began, ended) if began else None
+
+
+def _held(began: float, visits_since: Callable[[float], int]) -> bool:
+    """Whether its rules were in force for long enough to be judged, or for as long as anybody waits for that."""
+    age = time.time() - began
+    seen_at_work = age > HOLD_SECONDS and visits_since(began + HOLD_SECONDS / 2) >= VISITS
+    return seen_at_work or age > HOLD_MOST_SECONDS
 
 
 @dataclass(frozen=True, slots=True)

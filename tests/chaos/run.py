@@ -231,11 +231,16 @@ class Run:
 
     async def _change_rules(self, fleet: Fleet, frontier: Frontier) -> None:
         try:
-            if stated := await rules.state(frontier, fleet, self._strict_delay, self._hold_nothing_back):
+            delay, joined = self._strict_delay, self._hold_nothing_back
+            if stated := await rules.state(frontier, fleet, delay, joined, self._visits_since):
                 self._result.stricter.append(stated)
         finally:
             self._ruling = False
             self._hold_nothing_back()
+
+    def _visits_since(self, at: float) -> int:
+        lines = self._site_log.read_text().splitlines()[:-1]  # the last may be half written
+        return sum(entry.at >= at for entry in from_json(map(json.loads, lines)))
 
     def _hold_nothing_back(self) -> None:
         self._held_back = 0
