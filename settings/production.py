@@ -5,7 +5,8 @@ import os
 from settings.base import *  # noqa: F403
 
 LOG_JSON = True
-SPOOL_DIR = os.environ.get("SPOOL_DIR", "")  # off: a pod's own disk dies with it; name a volume that does not
+# Off where no volume is named: a pod's own disk dies with it. k8s/base mounts one for each worker.
+SPOOL_DIR = os.environ.get("SPOOL_DIR", "")
 # Off for the same reason, unless it is said where pages are kept.
 ARCHIVE_PAGES = os.environ.get(
     "ARCHIVE_PAGES", "failed" if {"ARCHIVE_DIR", "ARCHIVE_URI"} & set(os.environ) else "none"

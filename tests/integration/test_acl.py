@@ -1,4 +1,4 @@
-"""The Redis user and the MongoDB roles of docs/operations.md may do all that is needed, and no more."""
+"""The Redis user and the MongoDB roles of docs/operations.md, as k8s/ ships them, suffice and allow no more."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+import yaml
 from pymongo import AsyncMongoClient
 from pymongo.errors import OperationFailure
 from redis.asyncio import Redis
@@ -84,6 +85,19 @@ def documented_role(name: str) -> dict[str, Any]:
     assert found is not None
     role: dict[str, Any] = json.loads(found[1])
     return role
+
+
+def test_kubernetes_gives_the_documented_rights_and_no_others() -> None:
+    stores = MANUAL.parents[1] / "k8s" / "components" / "trial-stores"
+    users = (stores / "users.js").read_text(encoding="utf-8")
+    shipped_actions = json.loads(re.findall(r"actions: (\[.+?\])", users, re.DOTALL)[0])
+    assert shipped_actions == documented_role("shoalWorker")["privileges"][0]["actions"]
+    documents = yaml.safe_load_all((stores / "redis.yaml").read_text(encoding="utf-8"))
+    server = next(one for one in documents if one["kind"] == "StatefulSet")
+    arguments = server["spec"]["template"]["spec"]["containers"][0]["args"]
+    shoal = next(one for one in arguments if one.startswith("shoal "))
+    for_any_spider = shoal.replace("~*:", "~products:").replace("{*:", "{products:").split()[1:]
+    assert for_any_spider == [word.replace(">secret", ">$(REDIS_PASSWORD)") for word in documented_rules()]
 
 
 @pytest.fixture

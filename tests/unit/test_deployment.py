@@ -9,6 +9,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from importlib.metadata import version
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ from scrapy.spiderloader import SpiderLoader
 
 from crawler.commands.push import Command as PushCommand
 from crawler.embedded.service import VALKEY
+from crawler.policy import addresses
+from crawler.policy.addresses import AddressPolicy
 from settings import base
 from tests.shipped import shipped
 from tests.zygote import PROJECT_DIR
@@ -32,6 +35,7 @@ KUBECTL = Path(sys.executable).parent / "kubectl"  # of the wheel kubectl-cli-bi
 MANIFESTS = sorted(path for path in (PROJECT_DIR / "k8s").rglob("*.yaml") if path.name != "kustomization.yaml")
 DOCKERFILE = (PROJECT_DIR / "Dockerfile").read_text()
 COMPOSE: dict[str, Any] = yaml.safe_load((PROJECT_DIR / "compose.yaml").read_text())
+
 
 def _documents(text: str) -> list[dict[str, Any]]:
     return [document for document in yaml.safe_load_all(text) if document]
@@ -277,6 +281,25 @@ def test_every_pod_is_locked_down_and_bounded(pod: dict[str, Any]) -> None:
 
 
 # --- of one mind with the program
+
+
+def test_pods_may_not_reach_what_the_guard_refuses() -> None:
+    blocks = [
+        target["ipBlock"]
+        for rule in _find("NetworkPolicy", "egress")["spec"]["egress"]
+        for target in rule["to"]
+        if "ipBlock" in target
+    ]
+    policy = AddressPolicy()
+    for block in blocks:
+        network, refused = ip_network(block["cidr"]), [ip_network(text) for text in block["except"]]
+        for inner in refused:
+            assert policy.refusal(inner[0]), inner
+            assert policy.refusal(inner[-1]), inner
+        ours = [table for table, _ in addresses._TABLES[network.version] if network.overlaps(table)]
+        assert ours
+        for table in ours:
+            assert any(inner.overlaps(table) and inner.prefixlen <= table.prefixlen for inner in refused), table
 
 
 def test_probes_ask_what_the_worker_serves() -> None:
