@@ -17,8 +17,9 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler import tasks
-from crawler.commands.options import host_name, in_range
+from crawler.commands.options import host_name, integer
 from crawler.commands.usage import FleetCommand, answering, console, spider_class
+from crawler.errors import ConfigError
 from crawler.frontier.command_session import session
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import DeadLetter
@@ -48,9 +49,8 @@ class Command(FleetCommand, ScrapyCommand):
         super().add_options(parser)
         parser.add_argument("--host", type=host_name, help="only of this host")
         parser.add_argument("--reason", help="only with this reason, as `list` shows it")
-        parser.add_argument(
-            "--limit", type=int, default=100, help="at most so many, newest first (default %(default)s)"
-        )
+        words = "at most this many, newest first (default %(default)s)"
+        parser.add_argument("--limit", type=integer(1, MOST), default=100, help=words)
         parser.add_argument("--yes", action="store_true", help="drop: do not ask")
         parser.add_argument(
             "--kind",
@@ -67,7 +67,6 @@ class Command(FleetCommand, ScrapyCommand):
                 words = f"name one of {', '.join(VERBS)}; then a spider, or for `show` an id"
                 raise UsageError(words, print_help=False)
             self._kind = opts.kind
-            in_range("--limit", opts.limit, 1, MOST)
             verb, name = args[0], args[1] if len(args) == 2 else None
             if verb == "show":
                 tasks.run(self._show(str(name)))
@@ -98,8 +97,7 @@ class Command(FleetCommand, ScrapyCommand):
             spider_class(self.settings, name)
         reasons = sorted({letter.reason for letter in known} | {*DEAD_REASONS})
         if opts.reason and opts.reason not in reasons and not ANSWERED.fullmatch(opts.reason):
-            words = f"--reason {opts.reason!r} is unknown: expected {', '.join(reasons)}, and http_ with a status"
-            raise UsageError(words, print_help=False)
+            raise ConfigError("--reason", opts.reason, f"one of {', '.join(reasons)}, or http_ and a status")
         return []
 
     async def _apply(self, verb: str, letters: Sequence[DeadLetter]) -> int:
@@ -120,7 +118,7 @@ class Command(FleetCommand, ScrapyCommand):
             async with self._session() as frontier:
                 letter = await self._box(frontier).show(letter_id)
         except ValueError:
-            raise UsageError(f"{letter_id!r} is no id: `scrapy dead list` shows them", print_help=False) from None
+            raise ConfigError("id", letter_id, "one that `scrapy dead list` shows") from None
         if letter is None:
             print(f"there is no dead letter {letter_id}")
             self.exitcode = 1

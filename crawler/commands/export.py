@@ -18,7 +18,7 @@ from scrapy.exceptions import UsageError
 from crawler import tasks
 from crawler.commands.options import parse_since
 from crawler.commands.usage import FleetCommand, answering
-from crawler.errors import ShoalError
+from crawler.errors import ConfigError, ShoalError
 from crawler.items import PageItem, ProductItem
 from crawler.storage import connection, reader, rows
 from crawler.storage.config import StorageConfig
@@ -62,10 +62,7 @@ class Command(FleetCommand, ScrapyCommand):
             if len(args) != 1:
                 raise UsageError("name one collection, such as products", print_help=False)
             if opts.format not in FORMATS:
-                raise UsageError(
-                    f"--format {opts.format!r} is invalid: expected jsonl or csv, or markdown for pages",
-                    print_help=False,
-                )
+                raise ConfigError("--format", opts.format, "jsonl or csv, or markdown for pages")
             if opts.format == "markdown" and (args[0] != PageItem.collection or not opts.output):
                 words = "--format markdown is for pages: scrapy export pages --format markdown --output FOLDER"
                 raise UsageError(words, print_help=False)
@@ -76,7 +73,7 @@ class Command(FleetCommand, ScrapyCommand):
             since = parse_since(opts.since, datetime.now(UTC)) if opts.since is not None else None
             try:
                 tasks.run(self._export(args[0], opts, since))
-            except BrokenPipeError:  # that is `| head`, no error
+            except BrokenPipeError:  # `| head`: not an error
                 raise
             except OSError as error:
                 target = "standard output" if opts.output is None else opts.output or "''"

@@ -14,7 +14,7 @@ from crawler import urls
 from crawler.addon import uses_addon
 from crawler.commands.options import host_name
 from crawler.commands.usage import OneLine, answering
-from crawler.errors import ShoalError
+from crawler.errors import ConfigError, ShoalError
 
 NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
 TEMPLATES: Final = Path(__file__).parent.parent / "templates" / "spiders"
@@ -54,10 +54,8 @@ class Command(OneLine, GenspiderCommand):
 
 def _check(name: str, domain: str) -> None:
     if not NAME.fullmatch(name):
-        words = f"{name!r} is no spider's name: letters, digits, '_', '-' and '.', a letter first"
-        raise UsageError(words, print_help=False)
+        raise ConfigError("name", name, "letters, digits, '_', '-' and '.', starting with a letter")
     try:
         host_name(urls.group(urls.check(domain if "://" in domain else f"https://{domain}")))
     except (argparse.ArgumentTypeError, ShoalError):
-        words = f"{domain!r} is no domain: write shop.example, or a URL of it"
-        raise UsageError(words, print_help=False) from None
+        raise ConfigError("domain", domain, "a domain such as shop.example, or a URL of it") from None

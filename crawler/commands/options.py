@@ -1,24 +1,24 @@
-"""What several commands are asked for: a host, a number within bounds, a time."""
+"""Option types that several commands share: a host, an integer in a range, a time."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 
-from scrapy.exceptions import UsageError
-
-from crawler.errors import ShoalError
+from crawler.errors import ConfigError
 
 _HOST = re.compile(r"[a-z0-9._-]{1,255}")
+_INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 _AGO = re.compile(r"([0-9]{1,6})([smhdw])")
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 def host_name(value: str) -> str:
-    """The form in which hosts are stored (lower case, IDNA), nothing for nothing; for an option's `type`."""
+    """For an option's `type`: the host as it is stored (lower case, IDNA); empty stays empty."""
     if not value:
         return ""  # the default: any
     host = value.strip().lower().rstrip(".")
@@ -27,13 +27,20 @@ def host_name(value: str) -> str:
     with contextlib.suppress(UnicodeError):
         if _HOST.fullmatch(ascii_host := host.encode("idna").decode("ascii")):
             return ascii_host
-    raise argparse.ArgumentTypeError(f"{value!r} is no host name: write shop.example, without scheme, port and path")
+    raise argparse.ArgumentTypeError(
+        f"{value!r} is invalid: expected a host name such as shop.example, without scheme, port or path"
+    )
 
 
-def in_range(option: str, value: int, low: int, high: int) -> None:
-    """Raise UsageError when *value* of *option* is out of range."""
-    if not low <= value <= high:
-        raise UsageError(f"{option} {value} is out of range: {low} to {high}", print_help=False)
+def integer(low: int, high: int) -> Callable[[str], int]:
+    """For an option's `type`: an integer from *low* to *high*."""
+
+    def number(text: str) -> int:
+        if not _INTEGER.fullmatch(text) or not low <= int(text) <= high:
+            raise argparse.ArgumentTypeError(f"{text!r} is invalid: expected an integer from {low} to {high}")
+        return int(text)
+
+    return number
 
 
 def parse_since(value: str, now: datetime) -> datetime:
@@ -43,4 +50,4 @@ def parse_since(value: str, now: datetime) -> datetime:
             return now - timedelta(**{_UNITS[match[2]]: int(match[1])})
         moment = datetime.fromisoformat(value.strip())
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
-    raise ShoalError(f"--since {value!r} is no time: write 2026-01-31, 2026-01-31T08:00, 90m, 12h or 7d")
+    raise ConfigError("--since", value, "a time such as 2026-01-31, 2026-01-31T08:00, 90m, 12h or 7d")

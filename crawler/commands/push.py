@@ -15,7 +15,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import UsageError
 
 from crawler import tasks
-from crawler.commands.options import in_range
+from crawler.commands.options import integer
 from crawler.commands.usage import FleetCommand, answering, fingerprinter
 from crawler.errors import CodecError, MessageError
 from crawler.extensions.logs import mask
@@ -43,7 +43,12 @@ class Command(FleetCommand, ScrapyCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        parser.add_argument("--priority", type=int, default=0, help="-1000 to 1000, higher first (default 0)")
+        parser.add_argument(
+            "--priority",
+            type=integer(-MAX_PRIORITY, MAX_PRIORITY),
+            default=0,
+            help="-1000 to 1000, higher first (default 0)",
+        )
         parser.add_argument("--recrawl", action="store_true", help="crawl known URLs, and all they lead to, once more")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -52,7 +57,6 @@ class Command(FleetCommand, ScrapyCommand):
             if len(args) < 2:
                 words = "name a spider and what to push: URLs, files, or - for standard input"
                 raise UsageError(words, print_help=False)
-            in_range("--priority", opts.priority, -MAX_PRIORITY, MAX_PRIORITY)
             pusher = Pusher(self.crawler_of(args[0]), opts.priority)
             try:
                 tasks.run(pusher.push(read_lines(args[1:], pusher.refuse), recrawl=opts.recrawl))

@@ -22,7 +22,7 @@ from scrapy.exceptions import UsageError
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
 from crawler import tasks
-from crawler.commands.options import host_name, in_range, parse_since
+from crawler.commands.options import host_name, integer, parse_since
 from crawler.commands.usage import FleetCommand, answering, console, spider_class
 from crawler.errors import ShoalError
 from crawler.replay import counts
@@ -54,10 +54,10 @@ class Command(FleetCommand, ScrapyCommand):
         super().add_options(parser)
         parser.add_argument("--since", metavar="TIME", help="only pages fetched since: 2026-01-31, 12h, 7d")
         parser.add_argument("--host", type=host_name, default="", help="only pages of this host name")
-        parser.add_argument("--limit", type=int, default=0, metavar="N", help="at most N pages, the oldest first")
-        parser.add_argument(
-            "--workers", type=int, metavar="N", help="processes that share the work (default: one per core, up to 4)"
-        )
+        limit = integer(0, LIMIT_MAX)
+        parser.add_argument("--limit", type=limit, default=0, metavar="N", help="at most N pages, the oldest first")
+        words = "processes that share the work (default: one per core, up to 4)"
+        parser.add_argument("--workers", type=integer(1, WORKERS_MAX), metavar="N", help=words)
         parser.add_argument("--dry-run", action="store_true", help="show what would change, write nothing")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -65,9 +65,6 @@ class Command(FleetCommand, ScrapyCommand):
         with answering(args):
             if len(args) != 1:
                 raise UsageError("name one spider, `scrapy list` shows them", print_help=False)
-            in_range("--limit", opts.limit, 0, LIMIT_MAX)
-            if opts.workers is not None:
-                in_range("--workers", opts.workers, 1, WORKERS_MAX)
             assert self.settings is not None
             spider_class(self.settings, args[0])
             now = datetime.now(UTC)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -34,6 +35,8 @@ else:
 INTERRUPTED = 130  # as shells say for Ctrl-C
 PIPE_WIDTH = 160  # columns of what goes to a file or a pipe: whole host names
 
+_INVALID = re.compile(r"argument (?:\S+/)*(\S+): (.+ is invalid: expected .+)", re.DOTALL)  # from an option's `type`
+
 
 class OneLine(_Command):
     """For a command whose mistakes are one line: argparse would print the usage of the command before it."""
@@ -46,8 +49,11 @@ class OneLine(_Command):
 
 def _fail(parser: argparse.ArgumentParser, words: str) -> NoReturn:
     command = " ".join((parser.usage or "scrapy").split()[:2])
-    hint = f" (see `{command} --help`)" if words.startswith("argument ") else ""  # ours say what is expected
-    parser.exit(2, f"{command}: {words}{hint}\n")
+    if match := _INVALID.fullmatch(words):
+        words = f"{match[1]} = {match[2]}"  # as ConfigError says it
+    elif words.startswith("argument "):
+        words += f" (see `{command} --help`)"
+    parser.exit(2, f"{command}: {words}\n")
 
 
 class FleetCommand(OneLine):

@@ -26,11 +26,13 @@ WORKERS_MAX: Final = 64
 
 
 def number_of_workers(value: str) -> int:
-    """For an option's `type`: a number, or `auto` for one per usable core."""
+    """For an option's `type`: an integer, or `auto` for one per usable core."""
     if value == "auto":
         return min(usable_cores(), WORKERS_MAX)
     if not (value.isascii() and value.isdecimal() and 1 <= int(value[:9]) <= WORKERS_MAX):
-        raise argparse.ArgumentTypeError(f"{value!r} is neither a number from 1 to {WORKERS_MAX} nor auto")
+        raise argparse.ArgumentTypeError(
+            f"{value!r} is invalid: expected an integer from 1 to {WORKERS_MAX}, or 'auto'"
+        )
     return int(value)
 
 

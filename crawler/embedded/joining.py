@@ -107,4 +107,4 @@ def unavailable(service: Service, directory: Path, reason: str) -> ServiceError:
 def _disk_error(error: OSError, data_dir: Path) -> str:
     if error.errno == errno.ENOSPC:
         return diagnosis.explain(str(error), data_dir)
-    return f"EMBEDDED_DATA_DIR = {str(data_dir)!r} must be a writable directory ({error.strerror})"
+    return f"EMBEDDED_DATA_DIR = {str(data_dir)!r} is invalid: expected a writable directory ({error.strerror})"

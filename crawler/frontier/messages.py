@@ -45,20 +45,24 @@ class Message:
 
     def __post_init__(self) -> None:
         if self.stream.partition(":")[0] != self.spider or not self.spider or set("!\n") & set(self.stream):
-            raise MessageError(f"stream {self.stream!r} must be {self.spider!r}, or that and ':<tier>', without '!'")
-        if not 0 < len(self.host.encode()) <= MAX_NAME:
-            raise MessageError(f"host has {len(self.host)} characters: expected 1 to {MAX_NAME}: {self.host[:80]!r}")
-        if not 0 <= self.fingerprint <= MAX_FINGERPRINT or len(self.digest) > MAX_DIGEST:
-            raise MessageError(f"fingerprint {self.fingerprint} must be of 63 bits, its digest of {MAX_DIGEST} bytes")
-        if not isinstance(self.priority, int) or not 0 <= self.not_before_ms < MAX_MOMENT_MS:
-            raise MessageError(f"priority {self.priority!r} and not before {self.not_before_ms!r} must be numbers")
-        if not self.generation.isdecimal():
-            raise MessageError(f"generation {self.generation!r} must be a number")
-        if not (1 <= self.cap <= MAX_CAP and 1 <= self.burst <= MAX_CAP and 0 <= self.delay_ms <= MAX_DELAY_MS):
             raise MessageError(
-                f"cap {self.cap} and burst {self.burst} must be 1 to {MAX_CAP}, delay {self.delay_ms} ms at most "
-                f"{MAX_DELAY_MS} ms"
+                f"stream = {self.stream!r} is invalid: expected spider or spider:tier, without '!' and line breaks"
             )
+        if not 0 < len(self.host.encode()) <= MAX_NAME:
+            raise MessageError(f"host = {self.host[:80]!r} is invalid: expected 1 to {MAX_NAME} bytes")
+        if not 0 <= self.fingerprint <= MAX_FINGERPRINT or len(self.digest) > MAX_DIGEST:
+            raise MessageError(
+                f"fingerprint = {self.fingerprint} is invalid: expected 63 bits, a digest of {MAX_DIGEST} bytes"
+            )
+        if not isinstance(self.priority, int) or not 0 <= self.not_before_ms < MAX_MOMENT_MS:
+            given = f"priority = {self.priority!r}, not_before_ms = {self.not_before_ms!r}"
+            raise MessageError(f"{given} is invalid: expected an integer, and Unix milliseconds")
+        if not self.generation.isdecimal():
+            raise MessageError(f"generation = {self.generation!r} is invalid: expected decimal digits")
+        if not (1 <= self.cap <= MAX_CAP and 1 <= self.burst <= MAX_CAP and 0 <= self.delay_ms <= MAX_DELAY_MS):
+            given = f"cap = {self.cap}, burst = {self.burst}, delay_ms = {self.delay_ms}"
+            allowed = f"1 to {MAX_CAP}, 1 to {MAX_CAP}, 0 to {MAX_DELAY_MS}"
+            raise MessageError(f"{given} is invalid: expected {allowed}")
 
 
 class PushOutcome(IntEnum):

@@ -59,7 +59,7 @@ class FrontierSpider(ReadingMixin, RedisSpider):  # type: ignore[misc]
         method = str(fields.pop("method", "GET")).upper()
         meta = fields.pop("meta", None) or {}
         if not isinstance(meta, dict):
-            raise MessageError(f"'meta' must be an object, not {type(meta).__name__}: {text[:200]}")
+            raise MessageError(f"'meta' is a {type(meta).__name__}: expected an object: {text[:200]}")
         formdata = {key: _form_value(value) for key, value in fields.items()}
         return FormRequest(
             urls.check(url), dont_filter=True, method=method, formdata=formdata or None, meta=external_meta(meta)

@@ -232,8 +232,11 @@ def test_a_full_frontier_refuses_with_count_and_reason(push: Pusher) -> None:
             ["products", "/"],
             "nor a file that can be read (Is a directory)",
         ),
-        (["products", "http://a.example/", "--priority", "1001"], "--priority 1001 is out of range: -1000 to 1000"),
-        (["products", "http://a.example/", "--priority", "high"], "argument --priority: invalid int value: 'high'"),
+        (["products", "http://a.example/", "--priority", "1001"], "--priority = '1001' is invalid"),
+        (
+            ["products", "http://a.example/", "--priority", "high"],
+            "--priority = 'high' is invalid: expected an integer",
+        ),
         (["products", "http://a.example/", "-s", "FRONTIER_SHARDS=0"], "FRONTIER_SHARDS = '0' is invalid: expected"),
         (["products", "http://a.example/", "-s", "DOWNLOAD_DELAY=-1"], "DOWNLOAD_DELAY = '-1' is invalid: expected"),
         (["products", "http://a.example/", "-s", "REDIS_URL=mysql://x"], "REDIS_URL = 'mysql://...' is invalid"),

@@ -191,8 +191,8 @@ async def test_what_a_killed_worker_left_damaged_is_named_and_the_others_are_par
     [
         ([], "name one spider"),
         (["nosuch"], "there is no spider 'nosuch'"),
-        (["products", "--workers", "0"], "--workers 0 is out of range: 1 to 64"),
-        (["products", "--since", "soon"], "--since 'soon' is no time"),
+        (["products", "--workers", "0"], "--workers = '0' is invalid: expected an integer from 1 to 64"),
+        (["products", "--since", "soon"], "--since = 'soon' is invalid: expected a time"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_one_line(scrapy_run: ScrapyRunner, args: list[str], words: str) -> None:

@@ -141,8 +141,8 @@ def test_genspider_has_our_template_beside_scrapys(scrapy: Scrapy, site: Site, t
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (["bad name", "shop.example"], "'bad name' is no spider's name"),
-        (["one", "not a domain"], "'not a domain' is no domain"),
+        (["bad name", "shop.example"], "name = 'bad name' is invalid: expected letters"),
+        (["one", "not a domain"], "domain = 'not a domain' is invalid: expected a domain"),
         (["-t", "none", "one", "shop.example"], "there is no template 'none'"),
     ],
 )

@@ -89,7 +89,7 @@ async def test_a_worker_that_comes_late_does_not_begin_a_second_crawl(crawls: Cr
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--workers", "0"), "argument --workers: '0' is neither a number from 1 to 64 nor auto"),
+        (("--workers", "0"), "--workers = '0' is invalid: expected an integer from 1 to 64, or 'auto'"),
         (
             ("--workers", "2", "-o", "items.jsonl"),
             "FEEDS (-o, -O) = 'items.jsonl' is invalid: expected a URI of its own",

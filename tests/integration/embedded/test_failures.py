@@ -55,4 +55,4 @@ def test_after_a_failure_the_next_try_starts_anew(use: Use, data_dir: Path) -> N
 def test_a_data_directory_that_cannot_be_used_is_named(use: Use, data_dir: Path) -> None:
     (data_dir / "redis").write_text("a file is in the way")
     error = use().answer()["error"]
-    assert f"EMBEDDED_DATA_DIR = {str(data_dir)!r} must be a writable directory" in error
+    assert f"EMBEDDED_DATA_DIR = {str(data_dir)!r} is invalid: expected a writable directory" in error

@@ -9,10 +9,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from scrapy.exceptions import UsageError
 
-from crawler.commands.options import host_name, in_range, parse_since
-from crawler.errors import ShoalError
+from crawler.commands.options import host_name, integer, parse_since
+from crawler.errors import ConfigError
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -34,7 +33,7 @@ def test_a_host_is_looked_for_as_it_is_stored(given_host: str, stored: str) -> N
 
 @pytest.mark.parametrize("wrong", ["https://shop.example", "shop.example:8000", "shop.example/p", "a b", "\udcff"])
 def test_what_is_no_host_is_named(wrong: str) -> None:
-    with pytest.raises(argparse.ArgumentTypeError, match=r"is no host name: write shop\.example"):
+    with pytest.raises(argparse.ArgumentTypeError, match=r"is invalid: expected a host name such as shop\.example"):
         host_name(wrong)
 
 
@@ -44,10 +43,14 @@ def test_any_text_is_a_host_or_is_refused(text: str) -> None:
         assert host_name(text).isascii()
 
 
-def test_a_number_out_of_range_is_named_with_its_range() -> None:
-    in_range("--limit", 1, 1, 5)
-    with pytest.raises(UsageError, match=r"--limit -3 is out of range: 1 to 5"):
-        in_range("--limit", -3, 1, 5)
+def test_an_integer_of_the_range_passes() -> None:
+    assert [integer(-5, 5)(text) for text in ("-5", "0", "+5")] == [-5, 0, 5]
+
+
+@pytest.mark.parametrize("wrong", ["-3", "6", "1.0", "1_0", "two", "", "٣", "9" * 5_000])
+def test_anything_else_is_refused_with_the_range(wrong: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError, match=r"is invalid: expected an integer from 1 to 5$"):
+        integer(1, 5)(wrong)
 
 
 @given(st.text() | st.datetimes(timezones=st.timezones()).map(datetime.isoformat))
@@ -56,5 +59,5 @@ def test_a_number_out_of_range_is_named_with_its_range() -> None:
 @example("999999w")
 @example("٣d")
 def test_any_text_is_a_time_or_is_refused(text: str) -> None:
-    with contextlib.suppress(ShoalError):
+    with contextlib.suppress(ConfigError):
         assert parse_since(text, NOW).utcoffset() == timedelta(0)
