@@ -6,8 +6,8 @@ names end in their unit. An invalid value stops the start with one line that say
 """
 
 # --- Servers ------------------------------------------------------------------------------------------------
-# Redis or Valkey that holds the frontier, as redis://, rediss:// or unix://. Empty: start (or join) the bundled
-# server of this machine. Reader: frontier/server/connection.py
+# Redis or Valkey that holds the frontier, as redis://, rediss:// or unix://, or redis+sentinel://host,host/service.
+# Empty: start (or join) the bundled server of this machine. Reader: frontier/server/connection.py
 REDIS_URL = ""
 # True: REDIS_URL names a node of a Redis or Valkey Cluster. Reader: frontier/server/connection.py
 REDIS_CLUSTER = False

@@ -10,11 +10,12 @@ from redis.backoff import NoBackoff
 from redis.cluster import RedisCluster
 from redis.exceptions import NoScriptError
 from redis.retry import Retry
+from redis.sentinel import Sentinel
 from scrapy.settings import BaseSettings
 
 from crawler import config
 from crawler.frontier.messages import Handle
-from crawler.frontier.server import connection, keys
+from crawler.frontier.server import connection, keys, sentinel
 from crawler.frontier.server.failures import translating
 from crawler.frontier.server.shards import FEW, Shards, groups
 from crawler.frontier.server.wire_format import handle_row
@@ -30,6 +31,8 @@ def connect(settings: BaseSettings) -> Any:
         for name in ("socket_timeout", "socket_connect_timeout")
     }
     params["retry"] = Retry(NoBackoff(), 0)
+    if url and sentinel.is_sentinel(url):
+        return sentinel.client(url, params, Sentinel, Redis)
     cls: Any = RedisCluster if config.boolean(settings, "REDIS_CLUSTER") else Redis
     return cls.from_url(url, **params) if url else cls(**params)
 

@@ -9,6 +9,7 @@ from weakref import WeakSet
 from redis.asyncio import Redis
 from redis.asyncio.cluster import RedisCluster
 from redis.asyncio.retry import Retry
+from redis.asyncio.sentinel import Sentinel
 from redis.backoff import NoBackoff
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import RedisClusterException, RedisError
@@ -16,6 +17,7 @@ from scrapy.settings import BaseSettings
 
 from crawler import config, embedded
 from crawler.errors import ConfigError
+from crawler.frontier.server import sentinel
 from crawler.frontier.server.scripts import Client
 
 _DEFAULTS: Final[dict[str, Any]] = {
@@ -100,7 +102,8 @@ def _was_closed(error: RuntimeError | AttributeError) -> bool:
 
 
 def connect(settings: BaseSettings) -> Client:
-    """A client of REDIS_URL, else of REDIS_HOST, REDIS_PORT and REDIS_DB, else of the bundled server.
+    """A client of REDIS_URL (a server, or the Sentinels that watch it), else of REDIS_HOST, REDIS_PORT and REDIS_DB,
+    else of the bundled server.
 
     REDIS_PARAMS go to the client, except those that would change what comes back (decode_responses, encoding,
     redis_cls). REDIS_CLUSTER=True gives a Cluster client. Starts or joins the bundled server when nothing is set,
@@ -108,8 +111,11 @@ def connect(settings: BaseSettings) -> Client:
     """
     url, params = arguments(settings)
     params["retry"] = Retry(NoBackoff(), 0)  # see _twice
+    is_cluster = config.boolean(settings, "REDIS_CLUSTER")
+    if is_cluster and sentinel.is_sentinel(url):
+        raise ConfigError("REDIS_CLUSTER", True, "False with a REDIS_URL that names Sentinels: they watch no Cluster")
     try:
-        return _client(url, params, is_cluster=config.boolean(settings, "REDIS_CLUSTER"))
+        return _client(url, params, is_cluster=is_cluster)
     except (ValueError, TypeError, RedisError, RedisClusterException) as error:
         raise _refused(url, error) from None
 
@@ -133,7 +139,10 @@ def _client(url: str | None, params: dict[str, Any], *, is_cluster: bool) -> Cli
     cls: Any = ReconnectingCluster if is_cluster else ReconnectingRedis
     if not is_cluster:
         params["redis_connect_func"] = drops.greet
-    client = cls.from_url(url, **params) if url else cls(**params)
+    if url and sentinel.is_sentinel(url):
+        client = sentinel.client(url, params, Sentinel, cls)
+    else:
+        client = cls.from_url(url, **params) if url else cls(**params)
     client.drops = drops
     return client  # type: ignore[no-any-return]
 
@@ -167,6 +176,9 @@ def _refused(url: str | None, error: Exception) -> ConfigError:
     """The reason without the URL: it may hold a password."""
     if not url:
         return ConfigError("REDIS_PARAMS", "...", f"keyword arguments of redis.asyncio.Redis ({error})")
-    form = "redis://[[user]:password@]host[:port][/db], rediss://... or unix://path, user and password percent-encoded"
+    form = (
+        "redis://[[user]:password@]host[:port][/db], rediss://..., unix://path or "
+        f"{sentinel.FORM}, user and password percent-encoded"
+    )
     scheme = str(url).partition("://")[0]
     return ConfigError("REDIS_URL", f"{scheme}://..." if "://" in url and scheme.isalpha() else "...", form)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import ssl
 from typing import Any, Final
 
 from redis.asyncio.cluster import RedisCluster
+from redis.asyncio.sentinel import SentinelConnectionPool
 from redis.exceptions import (
     AuthenticationError,
     BusyLoadingError,
@@ -95,30 +97,51 @@ async def _tuned(client: Any) -> str:
 
 def explained(client: Any, error: BaseException) -> str:
     """Where it failed and what to do, without the secrets that a URL or a message of the driver may hold."""
-    where = address(client)
     if isinstance(error, FrontierError) and error.__cause__ is not None:
         error = error.__cause__
+    return f"Redis at {address(client)} {_said(error)}"
+
+
+def _said(error: BaseException) -> str:
+    if (untrusted := _behind(error, ssl.SSLCertVerificationError)) is not None:
+        reason = getattr(untrusted, "verify_message", "") or "it cannot be verified"
+        cure = "name its authority, as in rediss://...?ssl_ca_certs=/path/ca.pem, or correct the host in REDIS_URL"
+        return f"shows a certificate that is not trusted ({reason}): {cure}"
     if isinstance(error, AuthenticationError) or "NOAUTH" in str(error) or "WRONGPASS" in str(error):
-        return f"Redis at {where} asks for another user or password: check REDIS_URL or REDIS_PARAMS"
+        return "asks for another user or password: check REDIS_URL or REDIS_PARAMS"
     if isinstance(error, NoPermissionError):
-        return f"Redis at {where} does not allow this user what the frontier needs: see docs/operations on its ACL"
-    if isinstance(error, MovedError):
-        return f"Redis at {where} is a node of a Cluster: set REDIS_CLUSTER to True"
-    if "cluster support disabled" in str(error):
-        return f"Redis at {where} is no Cluster: set REDIS_CLUSTER to False"
-    if isinstance(error, ResponseError):
-        said = f"{type(error).__name__} {error}"
-        advice = "cannot run the frontier: Redis 7 or Valkey 7.2 and later can"
-        return f"Redis at {where} {next((_REFUSALS[code] for code in _REFUSALS if code in said), advice)} ({error})"
+        return "does not allow this user what the frontier needs: see docs/operations on its ACL"
+    if isinstance(error, ResponseError) or "cluster support disabled" in str(error):
+        return _refusal(error)
     return (
-        f"Redis at {where} does not answer ({type(error).__name__}): start it, correct REDIS_URL, "
+        f"does not answer ({type(error).__name__}): start it, correct REDIS_URL, "
         "or leave REDIS_URL empty to use the bundled server"
     )
 
 
+def _refusal(error: BaseException) -> str:
+    if isinstance(error, MovedError):
+        return "is a node of a Cluster: set REDIS_CLUSTER to True"
+    if "cluster support disabled" in str(error):
+        return "is no Cluster: set REDIS_CLUSTER to False"
+    said = f"{type(error).__name__} {error}"
+    advice = "cannot run the frontier: Redis 7 or Valkey 7.2 and later can"
+    return f"{next((_REFUSALS[code] for code in _REFUSALS if code in said), advice)} ({error})"
+
+
+def _behind(error: BaseException | None, kind: type[BaseException]) -> BaseException | None:
+    """The first error of *kind* that led to *error*."""
+    while error is not None and not isinstance(error, kind):
+        error = error.__cause__ or error.__context__
+    return error
+
+
 def address(client: Any) -> str:
-    """host:port of *client*, or the path of its socket."""
+    """host:port of *client*, the path of its socket, or the service and the Sentinels that watch it."""
     pool = getattr(client, "connection_pool", None)
+    if isinstance(pool, SentinelConnectionPool):
+        asked = [one.connection_pool.connection_kwargs for one in pool.sentinel_manager.sentinels]
+        return f"{pool.service_name} of Sentinels " + ", ".join("{host}:{port}".format_map(one) for one in asked)
     if pool is None:
         return ", ".join(f"{node.host}:{node.port}" for node in client.nodes_manager.startup_nodes.values())
     known = pool.connection_kwargs

@@ -1,0 +1,71 @@
+"""The primary that Redis Sentinels name: asked for on each connection, so that a failover is followed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import unquote
+
+from crawler.errors import ConfigError
+
+SCHEMES: Final = {"redis+sentinel": False, "rediss+sentinel": True}  # whether the connection is TLS
+PORT: Final = 26_379
+FORM: Final = "redis+sentinel://[[user]:password@]host[:port],host[:port],.../service[/db]"
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """A service that *sentinels* watch, and what a client of its primary takes."""
+
+    sentinels: tuple[tuple[str, int], ...]
+    service: str
+    params: Mapping[str, Any]
+
+
+def is_sentinel(url: str | None) -> bool:
+    """Whether *url* names sentinels instead of a server."""
+    return str(url).partition("://")[0] in SCHEMES
+
+
+def parse(url: str) -> Watched:
+    """Read a URL of the FORM above; user and password are those of the primary. Raises ConfigError without them."""
+    scheme, _, rest = url.partition("://")
+    authority, _, path = rest.partition("/")
+    credentials, _, hosts = authority.rpartition("@")
+    service, _, database = path.partition("/")
+    params: dict[str, Any] = {"ssl": True} if SCHEMES[scheme] else {}
+    user, _, password = credentials.partition(":")
+    params |= {name: unquote(value) for name, value in (("username", user), ("password", password)) if value}
+    if not service or not hosts or not (database or "0").isdecimal() or set(path) & set("?#"):
+        raise _refused(scheme)
+    if database:
+        params["db"] = int(database)
+    return Watched(tuple(_place(host, scheme) for host in hosts.split(",")), unquote(service), params)
+
+
+def client(url: str, params: Mapping[str, Any], manager: Any, client_class: Any) -> Any:
+    """A *client_class* of the primary, by redis-py's *manager* (Sentinel, of redis or of redis.asyncio).
+
+    `sentinel_kwargs` among *params* (REDIS_PARAMS) goes to the connections to sentinels: their password, their TLS.
+    """
+    watched = parse(url)
+    options = dict(params)
+    asked = options.pop("sentinel_kwargs", {}) or {}
+    timeouts = {name: value for name, value in options.items() if name.startswith("socket_")}
+    sentinels = manager(watched.sentinels, sentinel_kwargs=timeouts | asked)
+    return sentinels.master_for(watched.service, redis_class=client_class, **{**options, **watched.params})
+
+
+def _place(text: str, scheme: str) -> tuple[str, int]:
+    host, colon, port = text.rpartition(":") if not text.endswith("]") else (text, "", "")
+    if not colon:
+        host, port = text, str(PORT)
+    if not host or not port.isdecimal() or not 0 < int(port) < 65_536:
+        raise _refused(scheme)
+    return host.strip("[]"), int(port)
+
+
+def _refused(scheme: str) -> ConfigError:
+    """Without the URL: it may hold a password."""
+    return ConfigError("REDIS_URL", f"{scheme}://...", f"{FORM}, user and password percent-encoded")
