@@ -67,6 +67,9 @@ FRONTIER_DEAD_LIMIT = 100_000
 # Pages that sites refuse for good (404, 410 ...) kept for `scrapy dead list --kind gone`, 1 to 1,000,000,000; beyond
 # that the oldest are evicted. Reader: frontier/config.py
 FRONTIER_GONE_LIMIT = 10_000
+# Runs kept for `scrapy runs`, 10 to 1,000,000, some 500 bytes of Redis each; beyond that the oldest that are over are
+# forgotten. Reader: frontier/config.py
+RUNS_KEPT = 1_000
 
 # --- Leases -------------------------------------------------------------------------------------------------
 # Tiers this worker leases from: http, browser, api, or several separated by commas. Reader: worker/lease_queue.py

@@ -45,6 +45,7 @@ class Mutant:
 
 MUTANTS = (
     Mutant("a stale token is good enough", "lib/records", "r[TOKEN] == tokens[i] and r", "r"),
+    Mutant("what is dead has no reason", "lib/dead", "count_as(t, 'dead', reason, 1)", "t.dead = t.dead + 1"),
     Mutant("a slot is freed twice", "lib/release", "if r[RELEASED] == 1 then return end", ""),
     Mutant("any report lowers the reservation", "lib/release", "if h[NEXT] == r[RESERVED] then", "if true then"),
     Mutant("the delay does not count from the wire start", "lib/report", "release(r, wire)", "release(r, nil)"),

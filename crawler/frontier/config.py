@@ -41,6 +41,7 @@ class FrontierConfig:
     retention_ms: int = 7 * 86_400_000
     dead_limit: int = 100_000
     gone_limit: int = 10_000
+    runs_kept: int = 1_000
     dedupe: str = "compact"
     window_s: int = 86_400
     bloom_capacity: int = 10_000_000
@@ -73,6 +74,7 @@ class FrontierConfig:
             memory_high_water=config.number(settings, "FRONTIER_MEMORY_HIGH_WATER", 0.1, 1),
             retention_ms=_ms(settings, "FRONTIER_RETENTION_SECONDS", 60, 86_400 * 3_650),
             gone_limit=config.integer(settings, "FRONTIER_GONE_LIMIT", 1, 10**9),
+            runs_kept=config.integer(settings, "RUNS_KEPT", 10, 1_000_000),
             dead_limit=config.integer(settings, "FRONTIER_DEAD_LIMIT", 1, 10**9),
             dedupe=config.choice(settings, "FRONTIER_DEDUPE", DEDUPE_MODES),
             window_s=config.integer(settings, "FRONTIER_WINDOW_SECONDS", 1, 10**9),

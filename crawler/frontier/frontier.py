@@ -26,6 +26,7 @@ from crawler.frontier.state.dead_letters import DeadLetters
 from crawler.frontier.state.generations import Generations
 from crawler.frontier.state.inspection import Inspection
 from crawler.frontier.state.robots import Robots
+from crawler.frontier.state.runs import Runs
 from crawler.frontier.state.statement import Statement
 from crawler.policy.pace import Pace
 
@@ -35,8 +36,8 @@ LEASE_MOST: Final = 500  # in one call, which holds Redis up
 class Frontier:
     """Leased, host-fair, polite scheduling for a fleet of workers. All its state is in Redis.
 
-    `inspection` counts and lists, `dead` keeps dead letters, `gone` missing pages, `generations` opens and
-    drops crawl generations, `robots` shares robots.txt files.
+    `inspection` counts and lists, `dead` keeps dead letters, `gone` missing pages, `runs` opens and ends runs,
+    `generations` drops crawl generations, `robots` shares robots.txt files.
     """
 
     def __init__(
@@ -54,6 +55,7 @@ class Frontier:
         self.dead = DeadLetters(self.shards)
         self.gone = DeadLetters(self.shards, "gone")
         self.generations = Generations(self.shards)
+        self.runs = Runs(self.shards)
         self.robots = Robots(self.shards)
         self.damage = Damage(self.shards)
         self.gauge = Backpressure(client, config)

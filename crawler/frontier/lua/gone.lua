@@ -14,7 +14,7 @@ local envelope = call('HGET', T .. ':body', id)
 local set, t = seen_set(r[STREAM], r[GENERATION]), tally(r[STREAM], r[GENERATION])
 if envelope then
   leave(set, envelope, now)
-  t.leased, t.done = t.leased - 1, t.done + 1
+  t.leased, t.done, t.gone = t.leased - 1, t.done + 1, t.gone + 1
   keep_letter('gone', id, r, envelope, ARGV[3], ARGV[4])
 else
   lose(id, r)

@@ -23,7 +23,8 @@ local function give_up(queue, entry)
   if not ok then
     set_aside(T .. ':q:' .. place_of(queue, name) .. ' ' .. string.sub(entry, 1, 40), entry)
     local t = tally(stream, '0')
-    t.queued, t.dropped = t.queued - 1, t.dropped + 1
+    t.queued = t.queued - 1
+    count_as(t, 'dropped', 'damaged', 1)
     return
   end
   local envelope = string.sub(entry, 18)
@@ -32,7 +33,8 @@ local function give_up(queue, entry)
   keep_letter('dead', id, r, envelope, 'host_down', down_detail(name))
   leave(seen_set(stream, generation), envelope)
   local t = tally(stream, generation)
-  t.queued, t.dead = t.queued - 1, t.dead + 1
+  t.queued = t.queued - 1
+  count_as(t, 'dead', 'host_down', 1)
   buried = buried + 1
 end
 

@@ -57,7 +57,8 @@ local function whole_of(heads, base, place)
     else
       set_aside(T .. ':q:' .. place .. ' ' .. string.sub(entry, 1, 40), entry)
       local t = tally(base, '0')
-      t.queued, t.dropped = t.queued - 1, t.dropped + 1
+      t.queued = t.queued - 1
+      count_as(t, 'dropped', 'damaged', 1)
       call('LREM', T .. ':q:' .. place, 1, entry)
       if call('ZREM', T .. ':early:' .. place, entry) == 1 then state.ahead = state.ahead - 1 end
     end

@@ -16,7 +16,8 @@ local function lose_unknown(id, raw, envelope)
     local stream, generation = string.match(row, '^(.*):(.*)$')
     if not counted and (tonumber(call('HGET', T .. ':gen:' .. row, 'leased')) or 0) > 0 then
       local t = tally(stream, generation)
-      t.leased, t.dropped, counted = t.leased - 1, t.dropped + 1, true
+      t.leased, counted = t.leased - 1, true
+      count_as(t, 'dropped', 'damaged', 1)
     end
     streams[stream] = true
   end

@@ -19,11 +19,14 @@ for i = 2, #ARGV do
       if origin then call('DEL', T .. ':robots:' .. origin) end
     end
     local member = member_of(id, 0, letter.status, letter.envelope)
+    local from = final_tally(letter.stream, letter.generation) -- before the next line makes another
     local priority, t = priority_of(member), tally(letter.stream, letter.generation)
     enter(seen_set(letter.stream, letter.generation), letter.envelope, false)
     enqueue(letter.stream, letter.host, score_of(priority), member, priority)
     t.queued = t.queued + 1
-    if kind == 'dead' then t.dead = t.dead - 1 else t.accepted = t.accepted + 1 end -- what was gone counts as done
+    if kind == 'dead' then count_as(from, 'dead', letter.reason, -1) end
+    if kind == 'gone' or from ~= t then t.accepted = t.accepted + 1 end -- what was gone counts as done
+    if kind == 'dead' and from ~= t then count_as(from, 'dropped', 'retried', 1) end
   end
 end
 save()

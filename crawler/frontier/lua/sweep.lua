@@ -1,19 +1,24 @@
 #!lua flags=allow-oom
--- sweep: forget hosts that have been idle for long, and the fingerprints of finished generations some time after their
--- last work; a few per call.
+-- sweep: forget hosts that have been idle for long, and what is left of generations that are over; a few per call.
 -- KEYS[1]  the shard's tag
--- ARGV[1...]  spider, its current generation, spider, ...
--- Result: how much is still to go. O(generations).
--- A generation is finished when it is not current and has nothing queued, leased or delayed. Its counters move to the
--- generation '' of the stream; T:drop HASH set -> buckets keeps what is still to go.
+-- ARGV[1]  the last number that a run had as its generation when the rest was read
+-- ARGV[2]  how many generations belong to runs that were not over then
+-- ARGV[3...]  these, as spider:generation; then spider, its current generation, spider, ...
+-- Result: how much is still to go. O(generations + fingerprints' sets kept).
+-- A run's own generation is over with the run; another one some time after its last work, when it is not current, no
+-- run is in it and nothing is queued, leased or delayed there. Its counters move to the generation '' of the stream.
+-- Fingerprints are kept for some time: T:kept ZSET spider:generation -> ms when it was over, while other generations
+-- use them for longer; T:drop HASH set -> buckets keeps what is still to go.
 -- Where nothing is delayed the counters say so: what was lost to damage counts as dropped, and nobody waits for it.
 -- include: clock damage state tally hosts
 local BUCKETS, HOSTS = 128, 512
 local COUNTERS = {
-  'accepted', 'done', 'dead', 'dropped', 'duplicates', 'duplicates_dead', 'refused', 'nacked', 'reaped',
+  'accepted', 'done', 'gone', 'dead', 'dropped', 'duplicates', 'duplicates_dead', 'refused', 'nacked', 'reaped',
 }
-local current = {}
-for i = 1, #ARGV, 2 do current[ARGV[i]] = ARGV[i + 1] end
+local last_run, runs, current = tonumber(ARGV[1]), tonumber(ARGV[2]), {}
+local has_run, is_used = {}, {} -- by spider and generation
+for i = 3, runs + 2 do has_run[ARGV[i]] = true end
+for i = runs + 3, #ARGV, 2 do current[ARGV[i]] = ARGV[i + 1] end
 
 local function number(key, field)
   return tonumber(call('HGET', key, field) or 0)
@@ -25,7 +30,8 @@ local function recount_delayed(stream, generation, key)
   local lost = number(key, 'delayed')
   if nothing_delayed and lost ~= 0 then
     local t = tally(stream, generation)
-    t.delayed, t.dropped = -lost, lost
+    t.delayed = -lost
+    count_as(t, 'dropped', 'damaged', lost)
   end
 end
 
@@ -33,34 +39,59 @@ end
 local groups = {}
 for _, name in ipairs(call('SMEMBERS', T .. ':gens')) do
   local stream, generation = string.match(name, '^(.*):(.*)$')
-  recount_delayed(stream, generation, T .. ':gen:' .. name)
+  local key = T .. ':gen:' .. name
+  recount_delayed(stream, generation, key)
   local spider = string.match(stream, '^[^:]*')
+  local of = spider .. ':' .. generation
+  local shares = call('HGET', key, 'shares')
+  if shares then is_used[spider .. ':' .. shares] = true end
   if generation ~= '' and generation ~= (current[spider] or '0') then
-    local group = groups[spider .. ':' .. generation] or {live = 0, last = 0, streams = {}, generation = generation}
-    groups[spider .. ':' .. generation] = group
-    local key = T .. ':gen:' .. name
+    local group = groups[of] or {live = 0, last = 0, streams = {}, generation = generation}
+    groups[of] = group
     group.live = group.live + number(key, 'queued') + number(key, 'leased') + number(key, 'delayed')
     group.last = math.max(group.last, number(key, 'last'))
     group.streams[#group.streams + 1] = stream
   end
 end
 
-local function retire(stream, generation)
-  local key, retired = T .. ':gen:' .. stream .. ':' .. generation, T .. ':gen:' .. stream .. ':'
+local function drop_set(key)
+  local set = call('HGET', key, 'set')
+  if set then call('HSET', T .. ':drop', set, call('HGET', key, 'buckets')) end
+  call('UNLINK', key)
+end
+
+-- Only the fingerprints stay.
+local function keep_set(name, key)
+  for _, field in ipairs(call('HKEYS', key)) do
+    if field ~= 'set' and field ~= 'mode' and field ~= 'buckets' and field ~= 'seen' then call('HDEL', key, field) end
+  end
+  call('ZADD', T .. ':kept', now, name)
+end
+
+local function retire(stream, generation, set_stays)
+  local name = stream .. ':' .. generation
+  local key, retired = T .. ':gen:' .. name, T .. ':gen:' .. stream .. ':'
   for _, field in ipairs(COUNTERS) do
     local count = number(key, field)
     if count ~= 0 then call('HINCRBY', retired, field, count) end
   end
   call('SADD', T .. ':gens', stream .. ':')
-  local set = call('HGET', key, 'set')
-  if set then call('HSET', T .. ':drop', set, call('HGET', key, 'buckets')) end
-  call('SREM', T .. ':gens', stream .. ':' .. generation)
-  call('UNLINK', key)
+  if set_stays and call('HEXISTS', key, 'set') == 1 then keep_set(name, key) else drop_set(key) end
+  call('SREM', T .. ':gens', name)
 end
 
-for _, group in pairs(groups) do
-  if group.live == 0 and group.last + RETENTION_MS <= now then
-    for _, stream in ipairs(group.streams) do retire(stream, group.generation) end
+for name, group in pairs(groups) do
+  local of_run = #group.generation >= 14 and tonumber(group.generation) <= last_run
+  local is_over = of_run or (group.last + RETENTION_MS <= now and not is_used[name])
+  if group.live == 0 and is_over and not has_run[name] then
+    for _, stream in ipairs(group.streams) do retire(stream, group.generation, of_run) end
+  end
+end
+
+for _, name in ipairs(call('ZRANGEBYSCORE', T .. ':kept', '-inf', now - RETENTION_MS, 'LIMIT', 0, BUCKETS)) do
+  if not is_used[name] then
+    if call('SISMEMBER', T .. ':gens', name) == 0 then drop_set(T .. ':gen:' .. name) end
+    call('ZREM', T .. ':kept', name)
   end
 end
 

@@ -6,6 +6,7 @@ import asyncio
 from typing import Final
 
 from crawler.frontier.server.shards import Shards
+from crawler.frontier.state.runs import Runs
 
 PAUSE_SECONDS: Final = 0.005
 
@@ -15,6 +16,7 @@ class Generations:
 
     def __init__(self, shards: Shards) -> None:
         self._shards = shards
+        self._runs = Runs(shards)
         self._key = shards.key(0, "current")
 
     async def current(self, spider: str) -> str:
@@ -43,9 +45,11 @@ class Generations:
     async def sweep(self) -> int:
         """Take one small step in forgetting idle hosts and finished generations; returns how much is left, 0: nothing.
 
-        A generation is finished when a newer one is open and nothing of it is queued, leased or delayed. It goes
-        FRONTIER_RETENTION_SECONDS after its last push or ack. The current one stays. Any worker may call this.
+        A run's own generation goes with the run, its fingerprints FRONTIER_RETENTION_SECONDS later. Another one goes so
+        long after its last push or ack, when a newer one is open and no run is in it. Any worker may call this.
         """
+        last, runs = await self._runs.unfinished()
+        used = [f"{run.spider}:{run.generation}" for run in runs]
         current = await self._shards.client.hgetall(self._key)
         flat = [part for pair in current.items() for part in pair]
-        return sum(await self._shards.run_all("sweep", *flat))
+        return sum(await self._shards.run_all("sweep", last, len(used), *used, *flat))

@@ -458,6 +458,7 @@ class Model:
         self._release_unreported(held)
         url = self.urls[number]
         self._remove(number, "done")
+        self.counters[url.group]["gone"] += 1
         url.put_off = 0
         self.gone[number] = (self.now, url)
         if len(self.gone) > self.config.gone_limit:

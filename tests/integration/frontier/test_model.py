@@ -586,7 +586,11 @@ def check_counters(seen: Observation, model: Model) -> None:
             assert counters[state] == sum(place.state == state for place in mine), (group, state)
         ended = counters["done"] + counters["dropped"]
         assert counters["accepted"] == len(mine) + ended
-        for name in ("done", "dropped", "duplicates", "duplicates_dead", "refused", "nacked", "reaped"):
+        assert all(count >= 0 for count in counters.values()), (group, counters)
+        for state in ("dead", "dropped"):
+            assert counters[state] == sum(counters[why] for why in counters if why.startswith(f"{state}:")), state
+        assert counters["gone"] <= counters["done"]
+        for name in ("done", "gone", "dropped", "duplicates", "duplicates_dead", "refused", "nacked", "reaped"):
             assert counters[name] == model.counters[group][name], (group, name)
     assert seen.state["backlog"] == model.backlog()
     assert seen.state["evicted"] == model.evicted

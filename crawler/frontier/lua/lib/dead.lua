@@ -21,15 +21,24 @@ local function remove_letter(kind, id, letter)
   if call('HINCRBY', T .. ':dead:fp', name, -1) <= 0 then call('HDEL', T .. ':dead:fp', name) end
 end
 
+-- The fingerprints that know of it, if they are still there.
+local function set_of(letter)
+  local generation = letter.shares or letter.generation
+  local name = spider_of(letter.stream) .. ':' .. generation
+  return call('EXISTS', T .. ':gen:' .. name) == 1 and seen_set(letter.stream, generation)
+end
+
 local function drop_letter(kind, id)
   local letter = letter_of(kind, id)
   if not letter then return false end
   remove_letter(kind, id, letter)
   if letter.host == '' then return true end
-  forget(seen_set(letter.stream, letter.generation), letter.envelope)
+  local set = set_of(letter)
+  if set then forget(set, letter.envelope) end
   if kind == 'dead' then
-    local t = tally(letter.stream, letter.generation)
-    t.dead, t.dropped = t.dead - 1, t.dropped + 1
+    local t = final_tally(letter.stream, letter.generation)
+    count_as(t, 'dead', letter.reason, -1)
+    count_as(t, 'dropped', 'dead letter', 1)
   end
   return true
 end
@@ -48,7 +57,7 @@ local function keep_letter(kind, id, r, envelope, reason, detail)
   call('HSET', T .. ':' .. kind, id, cmsgpack.pack({
     stream = r[STREAM], host = r[HOST], generation = r[GENERATION], envelope = envelope,
     deliveries = r[DELIVERIES], status = r[STATUS], worker = worker_of(r), at = now, reason = reason, detail = detail,
-    nacked = call('HGET', T .. ':why', id) or '',
+    nacked = call('HGET', T .. ':why', id) or '', shares = owner_of(r[STREAM], r[GENERATION]),
   }))
   call('HDEL', T .. ':why', id)
   call('ZADD', T .. ':' .. kind .. ':at', now, id)
@@ -60,5 +69,6 @@ local function bury(id, r, envelope, reason, detail)
   keep_letter('dead', id, r, envelope, reason, detail)
   leave(seen_set(r[STREAM], r[GENERATION]), envelope)
   local t = tally(r[STREAM], r[GENERATION])
-  t.leased, t.dead = t.leased - 1, t.dead + 1
+  t.leased = t.leased - 1
+  count_as(t, 'dead', reason, 1)
 end

@@ -2,5 +2,6 @@
 local function lose(id, r)
   set_aside(T .. ':body ' .. id, r[1])
   local t = tally(r[STREAM], r[GENERATION])
-  t.leased, t.dropped = t.leased - 1, t.dropped + 1
+  t.leased = t.leased - 1
+  count_as(t, 'dropped', 'damaged', 1)
 end

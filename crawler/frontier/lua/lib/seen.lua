@@ -3,7 +3,8 @@
 --   exact    whole fingerprints (the digest), 20 bytes each
 --   window   a URL may come again WINDOW_S after it was done; queued and leased ones stay known
 --   bloom    a Bloom filter of fixed size: least memory, and a few URLs are wrongly taken for known
--- T:gen:<spider>:<generation> HASH set, mode, buckets, seen; T:seen:<set>:<bucket> SET, HASH or bitmap.
+-- T:gen:<spider>:<generation> HASH set, mode, buckets, seen, or shares: the generation whose set it uses;
+-- T:seen:<set>:<bucket> SET, HASH or bitmap.
 -- A dead letter's fingerprint is known besides, in every generation: T:dead:fp HASH <spider>:<fingerprint> -> copies.
 --
 -- But for bloom, buckets grow by linear hashing (Litwin 1980): whenever the mean load is passed one bucket is
@@ -12,10 +13,11 @@
 local LOAD = {compact = 192, exact = 40, window = 40}
 local sets, sets_of = {}, {} -- by name, and by stream and generation
 
-local function load_set(name)
+local function load_set(name, is_owner)
   if sets[name] then return sets[name] end
   local key = T .. ':gen:' .. name
-  local row = call('HMGET', key, 'set', 'mode', 'buckets', 'seen')
+  local row = call('HMGET', key, 'set', 'mode', 'buckets', 'seen', 'shares')
+  if row[5] and not row[1] and not is_owner then return load_set(string.match(name, '^.*:') .. row[5], true) end
   local set = {
     key = key, uid = row[1], buckets = tonumber(row[3]), seen = tonumber(row[4]) or 0, span = 1,
     mode = (LOAD[row[2]] or row[2] == 'bloom') and row[2] or DEDUPE,
@@ -44,6 +46,12 @@ local function seen_set(stream, generation)
   end
   if not of_stream[generation] then of_stream[generation] = load_set(spider_of(stream) .. ':' .. generation) end
   return of_stream[generation]
+end
+
+-- The generation whose fingerprints this one uses; nil for its own.
+local function owner_of(stream, generation)
+  local owner = generation ~= '' and string.match(seen_set(stream, generation).key, '[^:]*$')
+  return owner and owner ~= generation and owner or nil
 end
 
 local function bucket_of(set, bits)

@@ -32,6 +32,10 @@ local function state_without_one()
   local s = read_state(string.rep('\0', STATE_BYTES))
   local names = call('SMEMBERS', T .. ':gens')
   if #names == 0 then return s end
+  for _, name in ipairs(call('ZRANGE', T .. ':kept', 0, -1)) do
+    s.sets = math.max(s.sets, tonumber(call('HGET', T .. ':gen:' .. name, 'set') or nil) or 0)
+  end
+  for _, set in ipairs(call('HKEYS', T .. ':drop')) do s.sets = math.max(s.sets, tonumber(set) or 0) end
   s.seq, s.suspects, s.ahead, s.alarm = server_ms() * 64, 1e9, 1e9, 1
   for _, name in ipairs(names) do
     local row = call('HMGET', T .. ':gen:' .. name, 'set', 'queued', 'delayed')

@@ -1,6 +1,7 @@
 -- Counters, and when something was last pushed or acknowledged, per stream and crawl generation:
 -- T:gen:<stream>:<generation> HASH, T:gens SET of these names.
--- accepted = queued + leased + delayed + dead + done + dropped, always.
+-- accepted = queued + leased + delayed + dead + done + dropped, always, and none is below 0. gone: those of `done`
+-- whose site refuses them for good. 'dead:<reason>', 'dropped:<reason>': how many of these for which reason.
 local tallies = {}
 
 local function tally(stream, generation)
@@ -12,12 +13,25 @@ local function tally(stream, generation)
   local t = of_stream[generation]
   if not t then
     t = {
-      accepted = 0, queued = 0, leased = 0, delayed = 0, dead = 0, done = 0, dropped = 0,
+      accepted = 0, queued = 0, leased = 0, delayed = 0, dead = 0, done = 0, dropped = 0, gone = 0,
       duplicates = 0, duplicates_dead = 0, refused = 0, nacked = 0, reaped = 0,
     }
     of_stream[generation] = t
   end
   return t
+end
+
+local function count_as(t, state, reason, by)
+  local why = state .. ':' .. reason
+  t[state], t[why] = t[state] + by, (t[why] or 0) + by
+end
+
+-- The counters of what has come to an end: those of a generation that is over have gone to the generation ''.
+local function final_tally(stream, generation)
+  local of_stream = tallies[stream]
+  local is_there = of_stream and of_stream[generation]
+    or call('HEXISTS', T .. ':gen:' .. stream .. ':' .. generation, 'accepted') == 1
+  return tally(stream, is_there and generation or '')
 end
 
 local function save_tallies()

@@ -1,0 +1,77 @@
+-- Runs: crawls with a name. All on shard 0; damage to a record costs that run alone.
+--   T:runs HASH id -> record (msgpack map)        T:runs:at ZSET id -> ms opened
+--   T:runs:live SET ids of those not over         T:runs:keys HASH a producer's key -> id
+--   T:runs:last STRING the last number given out  T:runs:events STREAM what happened to runs, for hooks
+--   T:runs:until HASH spider -> msgpack map generation, counts: where its last run in a common generation ended
+-- A record: id, name, spider, generation, state, producer, key, opened, sealed, ended (ms, 0: not yet), fresh, shares,
+--   base and counts: what the generation's counters were when the run began, and what it came to.
+local EVENTS_KEPT = 10000
+
+local function run_of(id)
+  local raw = call('HGET', T .. ':runs', id)
+  local ok, run = pcall(cmsgpack.unpack, raw or '')
+  if ok and type(run) == 'table' and run.id == id and run.generation and run.spider then return run end
+  if raw then set_aside(T .. ':runs ' .. id, raw) end
+  call('HDEL', T .. ':runs', id)
+  call('ZREM', T .. ':runs:at', id)
+  call('SREM', T .. ':runs:live', id)
+end
+
+local function keep_run(run)
+  local raw = cmsgpack.pack(run)
+  call('HSET', T .. ':runs', run.id, raw)
+  return raw
+end
+
+local function tell_run(run, event)
+  call('XADD', T .. ':runs:events', 'MAXLEN', '~', EVENTS_KEPT, '*', 'event', event, 'run', run.id, 'at', now,
+    'record', cmsgpack.pack(run))
+end
+
+local function live_runs()
+  local runs = {}
+  for _, id in ipairs(call('SMEMBERS', T .. ':runs:live')) do runs[#runs + 1] = run_of(id) end
+  return runs
+end
+
+-- The day of Unix ms as YYYYMMDD, in UTC: days since 0000-03-01 (Richards 2013).
+local function day_of(ms)
+  local days = math.floor(ms / 86400000) + 719468
+  local era = math.floor(days / 146097)
+  local of_era = days - era * 146097
+  local year = math.floor((of_era - math.floor(of_era / 1460) + math.floor(of_era / 36524)
+    - math.floor(of_era / 146096)) / 365)
+  local of_year = of_era - (365 * year + math.floor(year / 4) - math.floor(year / 100))
+  local month = math.floor((5 * of_year + 2) / 153)
+  local day = of_year - math.floor((153 * month + 2) / 5) + 1
+  month = month < 10 and month + 3 or month - 9
+  return (year + era * 400 + (month <= 2 and 1 or 0)) * 10000 + month * 100 + day
+end
+
+-- A number that no run had: the day and the run's number on it in six digits. Its id is YYYYMMDD-n.
+local function next_run()
+  local number = math.max(day_of(now) * 1000000 + 1, (tonumber(call('GET', T .. ':runs:last') or 0) or 0) + 1)
+  local id
+  repeat
+    id = string.format('%08.0f-%.0f', math.floor(number / 1000000), number % 1000000)
+    number = number + 1
+  until call('HEXISTS', T .. ':runs', id) == 0
+  local generation = string.format('%.0f', number - 1)
+  call('SET', T .. ':runs:last', generation)
+  return id, generation
+end
+
+-- The oldest that are over make room.
+local function forget_runs(kept)
+  local over = call('ZCARD', T .. ':runs:at') - kept
+  if over <= 0 then return end
+  for _, id in ipairs(call('ZRANGE', T .. ':runs:at', 0, over + 15)) do
+    if over > 0 and call('SISMEMBER', T .. ':runs:live', id) == 0 then
+      local run = run_of(id)
+      if run and run.key ~= '' then call('HDEL', T .. ':runs:keys', run.key) end
+      call('HDEL', T .. ':runs', id)
+      call('ZREM', T .. ':runs:at', id)
+      over = over - 1
+    end
+  end
+end

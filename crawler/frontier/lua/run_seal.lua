@@ -1,0 +1,15 @@
+#!lua flags=allow-oom
+-- run_seal: nothing more is pushed to a run, or, until it is over, something is again.
+-- KEYS[1]  the tag of shard 0
+-- ARGV[1]  id
+-- ARGV[2]  'sealed' or 'open'
+-- Result: its record, unchanged when it is over; '' where there is no such run. O(1).
+-- include: clock damage state runs
+local run = run_of(ARGV[1])
+if not run then return '' end
+if (run.state == 'open' or run.state == 'sealed') and run.state ~= ARGV[2] then
+  run.state, run.sealed = ARGV[2], ARGV[2] == 'sealed' and now or 0
+  keep_run(run)
+end
+save()
+return cmsgpack.pack(run)

@@ -1,0 +1,196 @@
+"""A run as it is stored, and its id: a crawl with a name and an end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal, Self
+
+from msgpack.exceptions import UnpackException
+
+from crawler.errors import ShoalError
+from crawler.frontier.server.shards import unpack
+
+State = Literal["open", "sealed", "finished", "cancelled"]
+Overlap = Literal["refuse", "skip", "queue", "replace", "allow"]
+
+_DAY: Final = 1_000_000  # runs a day
+_RUN_GENERATION: Final = re.compile(r"\d{14}")
+_ID: Final = re.compile(r"(\d{8})-(\d{1,6})")
+_COUNTED: Final = ("accepted", "queued", "leased", "delayed", "done", "gone", "dead", "dropped")
+_TEXTS: Final = ("id", "name", "spider", "generation", "producer", "key", "shares")
+_REASONS: Final = ("dead:", "dropped:")
+
+
+class RunError(ShoalError):
+    """A run that cannot be opened, continued or waited for; *run* is the one in the way, where there is one."""
+
+    def __init__(self, words: str, run: Run | None = None) -> None:
+        super().__init__(words)
+        self.run = run
+
+
+class RunSkippedError(RunError):
+    """Nothing was opened, as was asked for: a run of the same name is not over (`--overlap skip`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunCounts:
+    """What became of the URLs of a run: accepted = queued + leased + delayed + done + dead + dropped.
+
+    *gone*: those of `done` that their site refuses for good (404, 410, ...). *dead_by*, *dropped_by*: how many for
+    which reason. None is ever below 0.
+    """
+
+    accepted: int = 0
+    queued: int = 0
+    leased: int = 0
+    delayed: int = 0
+    done: int = 0
+    gone: int = 0
+    dead: int = 0
+    dropped: int = 0
+    dead_by: Mapping[str, int] = field(default_factory=dict)
+    dropped_by: Mapping[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, counters: Mapping[str, int], base: Mapping[str, int]) -> Self:
+        """What was counted since the counters were *base*.
+
+        What left the dead letters of before then (they were dropped, or went to a run of their own) is no business of
+        this run, and was counted as dropped when it left them.
+        """
+        since = {name: counters.get(name, 0) - base.get(name, 0) for name in counters}
+        before = min(0, since.get("dead", 0))
+        since["dead"], since["dropped"] = since.get("dead", 0) - before, since.get("dropped", 0) + before
+        known = {name: max(0, since.get(name, 0)) for name in _COUNTED}
+        dead_by, dropped_by = (_reasons(since, prefix) for prefix in _REASONS)
+        return cls(**known, dead_by=dead_by, dropped_by=dropped_by)
+
+    @property
+    def pending(self) -> int:
+        """What is still to come to an end."""
+        return self.queued + self.leased + self.delayed
+
+    def stored(self) -> dict[str, int]:
+        """As counters of a generation, for `of`."""
+        reasons = {f"dead:{name}": count for name, count in self.dead_by.items()}
+        reasons |= {f"dropped:{name}": count for name, count in self.dropped_by.items()}
+        return {name: getattr(self, name) for name in _COUNTED} | reasons
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A crawl with a name; times in ms of the frontier's clock, 0 for what has not happened yet.
+
+    *generation* belongs to this run alone, and `Message.generation` makes a push a part of it; but for a run that was
+    opened by a plain start or by start URLs in their key (*base* is what its generation's counters were then). *fresh*:
+    every URL is crawled once more; else the run *shares* the fingerprints of another generation. *producer*: who opens
+    it; *key*: what for, told by nobody else.
+    """
+
+    id: str
+    name: str
+    spider: str
+    generation: str
+    state: State
+    opened_ms: int
+    sealed_ms: int = 0
+    ended_ms: int = 0
+    producer: str = ""
+    key: str = ""
+    fresh: bool = False
+    shares: str = ""
+    counts: RunCounts = field(default_factory=RunCounts)
+    base: Mapping[str, int] = field(default_factory=dict, repr=False)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended: it never goes on."""
+        return self.state in {"finished", "cancelled"}
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it takes place in the generation that plain starts and start URLs in their key join."""
+        return not is_run_generation(self.generation)
+
+    def counted(self, counters: Mapping[str, int]) -> Run:
+        """This run with what the counters of its generation say of it, unless it has ended."""
+        return self if self.is_over else replace(self, counts=RunCounts.of(counters, self.base))
+
+    def told(self) -> str:
+        """What became of it, in a line for people."""
+        counts = self.counts
+        words = [f"{counts.done:,} done" + (f" ({counts.gone:,} gone)" if counts.gone else "")]
+        words += [f"{count:,} {name}" for name in ("dead", "dropped") if (count := getattr(counts, name))]
+        if counts.pending:
+            words.append(f"{counts.pending:,} to do")
+        named = f", {self.name}" if self.name else ""
+        return f"run {self.id} ({self.spider}{named}) {self.state}: {', '.join(words)}"
+
+
+def read_run(raw: bytes) -> Run | None:
+    """The record that a script answered; None for what is none."""
+    try:
+        row: dict[bytes, Any] = unpack(raw)
+        state: Any = row[b"state"].decode()
+        texts: dict[str, Any] = {name: row[name.encode()].decode() for name in _TEXTS}
+        return Run(
+            state=state,
+            opened_ms=int(row[b"opened"]),
+            sealed_ms=int(row[b"sealed"]),
+            ended_ms=int(row[b"ended"]),
+            fresh=bool(row[b"fresh"]),
+            counts=RunCounts.of(_counters(row[b"counts"]), {}),
+            base=_counters(row[b"base"]),
+            **texts,
+        )
+    except (ValueError, KeyError, AttributeError, TypeError, UnpackException):
+        return None
+
+
+def is_run_generation(generation: str) -> bool:
+    """Whether *generation* belongs to one run alone."""
+    return _RUN_GENERATION.fullmatch(generation) is not None
+
+
+def run_id_of(generation: str) -> str:
+    """The id of the run whose generation that is; "" for a generation that several runs have shared."""
+    if not is_run_generation(generation):
+        return ""
+    day, number = divmod(int(generation), _DAY)
+    return f"{day}-{number}"
+
+
+def generation_of(run_id: str) -> str:
+    """The generation of a run that has one of its own; raises RunError for what is no id."""
+    if (match := _ID.fullmatch(run_id)) is None:
+        raise RunError(f"{run_id!r:.80} is no run: expected an id like 20261122-1, `scrapy runs` shows them")
+    return str(int(match[1]) * _DAY + int(match[2]))
+
+
+def summed(rows: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """The counters of several streams and shards as one."""
+    total: dict[str, int] = {}
+    for row in rows:
+        for name, count in row.items():
+            total[name] = total.get(name, 0) + count
+    return total
+
+
+def is_counted(name: str) -> bool:
+    """Whether a field of a generation is a counter of runs."""
+    return name in _COUNTED or name.startswith(_REASONS)
+
+
+def _counters(row: object) -> dict[str, int]:
+    if not isinstance(row, dict):
+        return {}
+    return {str(name, "utf-8", "replace"): int(count) for name, count in row.items()}
+
+
+def _reasons(counters: Mapping[str, int], prefix: str) -> dict[str, int]:
+    return {
+        name.removeprefix(prefix): count for name, count in counters.items() if name.startswith(prefix) and count > 0
+    }

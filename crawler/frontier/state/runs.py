@@ -1,0 +1,210 @@
+"""Runs: every push, schedule tick and start of a spider is one, with an id, a name, counters and an end."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from crawler.frontier.messages import MAX_NAME
+from crawler.frontier.server.shards import Shards, pack
+from crawler.frontier.state.run_record import (
+    Overlap,
+    Run,
+    RunCounts,
+    RunError,
+    RunSkippedError,
+    generation_of,
+    is_counted,
+    read_run,
+    run_id_of,
+    summed,
+)
+
+__all__ = ["Overlap", "Run", "RunCounts", "RunError", "RunSkippedError", "Runs", "run_id_of"]
+
+_OPENED, _KNOWN, _BUSY = 0, 1, 2  # as in lua/run_open.lua
+WAIT_SECONDS: Final = 1.0  # between two looks whether a run is over
+
+_Rows = Mapping[tuple[int, str], tuple[Mapping[str, int], ...]]  # by shard and "spider:generation": of each stream
+
+
+class Runs:
+    """A run ends when it is sealed and all that it accepted is done, dead or dropped: whoever sees that says so (a
+    worker, `scrapy serve`, `scrapy runs wait`), and one of them is heard."""
+
+    def __init__(self, shards: Shards) -> None:
+        self._shards = shards
+        self._anew: dict[str, bool] = {}
+
+    async def open(
+        self,
+        spider: str,
+        *,
+        name: str = "",
+        fresh: bool = False,
+        producer: str = "",
+        key: str = "",
+        overlap: Overlap = "refuse",
+        shares: str = "",
+    ) -> Run:
+        """Open a run; a second call with the same *key* returns the run of the first.
+
+        *fresh*: known URLs are crawled again; else its fingerprints are those of the spider's current generation, or of
+        the generation *shares*. *overlap*: what to do while a run of this spider and name is not over; without a name
+        none is in the way. Raises RunError when that is refused, RunSkippedError for "skip"; "queue" returns when the
+        other is over.
+        """
+        _check(name=name, producer=producer, key=key, spider=spider)
+        while True:
+            outcome, raw = await self._shards.run(
+                "run_open",
+                0,
+                spider,
+                name,
+                producer,
+                key,
+                "1" if overlap == "allow" else "0",
+                "1" if fresh else "0",
+                shares,
+                self._shards.config.runs_kept,
+            )
+            run = _read(raw)
+            if outcome != _BUSY:
+                break
+            await self._make_way(run, overlap)
+        if not run.fresh and not run.is_over:
+            await self._shards.run_all("run_share", spider, run.generation, run.shares)
+        return run
+
+    async def _make_way(self, run: Run, overlap: Overlap) -> None:
+        """Return when it is worth another try; raises RunError when it is not."""
+        if overlap == "queue":
+            await self.settle()
+            await asyncio.sleep(WAIT_SECONDS)
+            return
+        kind = RunSkippedError if overlap == "skip" else RunError
+        words = f"run {run.id} of {run.spider} is also named {run.name!r} and is not over ({run.state})"
+        raise kind(words, run)
+
+    async def seal(self, run_id: str) -> Run:
+        """Nothing more will be pushed to it: it ends with its last page. Raises RunError where there is no such run."""
+        return await self._change(run_id, "sealed")
+
+    async def resume(self, run_id: str) -> Run:
+        """Push to it again, sealed or not; raises RunError when it is over or there is none."""
+        run = await self._change(run_id, "open")
+        if run.is_over:
+            raise RunError(f"run {run_id} is {run.state}: a run that is over never goes on, open another one", run)
+        return run
+
+    async def _change(self, run_id: str, state: str) -> Run:
+        generation_of(run_id)
+        raw = await self._shards.run("run_seal", 0, run_id, state)
+        if not raw:
+            raise RunError(f"there is no run {run_id}: `scrapy runs` shows them")
+        return _read(raw)
+
+    async def get(self, run_id: str) -> Run | None:
+        """The run of that id, with its counts; None where there is none (any more)."""
+        raw = await self._shards.client.hget(self._shards.key(0, "runs"), run_id)
+        run = read_run(raw) if raw else None
+        if run is None or run.is_over:
+            return run
+        return run.counted(_of(await self._rows(), run))
+
+    async def find(self, spider: str | None = None, *, limit: int = 20) -> list[Run]:
+        """The newest runs, of *spider* or of all, newest first, with their counts."""
+        client, found = self._shards.client, list[Run]()
+        for at in range(0, await client.zcard(self._shards.key(0, "runs:at")), _PAGE):
+            ids = await client.zrevrange(self._shards.key(0, "runs:at"), at, at + _PAGE - 1)
+            raws = await client.hmget(self._shards.key(0, "runs"), ids) if ids else []
+            runs = (read_run(raw) for raw in raws if raw)
+            found += [run for run in runs if run is not None and spider in {None, run.spider}]
+            if len(found) >= limit:
+                break
+        rows = await self._rows() if any(not run.is_over for run in found[:limit]) else {}
+        return [run.counted(_of(rows, run)) for run in found[:limit]]
+
+    async def unfinished(self) -> tuple[str, list[Run]]:
+        """The last number that a run got as its generation, and the runs that are not over, without their counts."""
+        last, *raws = await self._shards.run("runs", 0)
+        return last.decode(), [run for raw in raws if (run := read_run(raw)) is not None]
+
+    async def settle(self) -> list[Run]:
+        """End what is over; returns the runs that this call ended.
+
+        A run's counters change in the script that changes what they count, and children are pushed before their parent
+        is acknowledged. So two looks at all shards that agree on a generation are one moment of it, whatever moves in
+        others meanwhile: what it has accepted only grows.
+        """
+        _, live = await self.unfinished()
+        sealed = [run for run in live if run.state == "sealed"]
+        if not sealed:
+            return []
+        first = await self._rows()
+        sealed = [run for run in sealed if not run.counted(_of(first, run)).counts.pending]
+        second = await self._rows() if sealed else {}
+        over = [run for run in sealed if _same(first, second, run)]
+        return [ended for run in over if (ended := await self._end(run, second)) is not None]
+
+    async def _end(self, run: Run, rows: _Rows) -> Run | None:
+        counters = _of(rows, run)
+        counts = run.counted(counters).counts.stored()
+        until = pack(counters) if run.is_plain else b""
+        raw = await self._shards.run("run_end", 0, run.id, run.sealed_ms, pack(counts), until)
+        return _read(raw) if raw else None
+
+    async def _rows(self) -> _Rows:
+        """The counters of every generation, shard by shard; of each stream, in the order of their names."""
+        rows: dict[tuple[int, str], list[tuple[str, Mapping[str, int]]]] = {}
+        for shard, answer in enumerate(await self._shards.run_all("stats")):
+            for name, fields in answer[5]:
+                stream, _, generation = name.decode().rpartition(":")
+                spider = stream.partition(":")[0]
+                counters = {"born": int(answer[0])} | _counters(fields)
+                rows.setdefault((shard, f"{spider}:{generation}"), []).append((stream, counters))
+        return {key: tuple(counters for _, counters in sorted(named)) for key, named in rows.items()}
+
+
+_PAGE: Final = 100
+
+
+def _check(**texts: str) -> None:
+    for what, text in texts.items():
+        if len(text.encode(errors="replace")) > MAX_NAME or not text.isprintable():
+            raise RunError(f"{what} {text!r:.80} of a run: expected at most {MAX_NAME} bytes that can be printed")
+
+
+def _read(raw: Any) -> Run:
+    run = read_run(raw)
+    if run is None:
+        raise RunError(f"a run's record in Redis is damaged: {raw!r:.200}")
+    return run
+
+
+def _of(rows: _Rows, run: Run) -> dict[str, int]:
+    """The counters of its generation."""
+    name = f"{run.spider}:{run.generation}"
+    total = summed(row for (_, key), streams in rows.items() if key == name for row in streams)
+    return {counter: count for counter, count in total.items() if is_counted(counter)}
+
+
+def _same(first: _Rows, second: _Rows, run: Run) -> bool:
+    name = f"{run.spider}:{run.generation}"
+    return {key: rows for key, rows in first.items() if key[1] == name} == {
+        key: rows for key, rows in second.items() if key[1] == name
+    }
+
+
+def _counters(fields: Sequence[bytes]) -> dict[str, int]:
+    pairs = zip(fields[::2], fields[1::2], strict=True)
+    named = ((name.decode(errors="replace"), value) for name, value in pairs)
+    return {name: _count(value) for name, value in named if is_counted(name)}
+
+
+def _count(value: bytes) -> int:
+    try:
+        return int(value)
+    except ValueError:
+        return 0  # damaged: see inspection
