@@ -33,7 +33,7 @@ from crawler.worker.scheduler import in_use
 from crawler.worker.worker import Worker
 
 _EXCUSED: Final = (BrowserError, TooLateError, StaleConnectionError)
-UNREACHED: Final = (FailureClass.HOST_FAULT, FailureClass.TRANSIENT)  # exceptions that speak of the host, not of a page
+UNREACHED: Final = (FailureClass.HOST_FAULT, FailureClass.TRANSIENT)  # failures of the host, not of one page
 
 
 class Downloader(ScrapyDownloader):
@@ -54,8 +54,8 @@ class Downloader(ScrapyDownloader):
         self._tls = TlsProfiles(crawler)
 
     def fetch(self, request: Request, spider: Any = None) -> Deferred[Response | Request]:
-        """Download *request* through the middlewares; tells the request tracker how that ended."""
-        self.active.add(request)  # not only when its task begins: before that the engine looks for room again
+        """Download *request* through the middlewares, and tell the request tracker how it ended."""
+        self.active.add(request)  # now, not when its task starts: the engine checks for room before that
         return deferred_from_coro(self._fetch(request))
 
     async def _fetch(self, request: Request) -> Response | Request:
@@ -72,7 +72,7 @@ class Downloader(ScrapyDownloader):
         finally:
             self.active.discard(request)
         if result is request:
-            result = request.copy()  # one object cannot be both what ends now and what comes next
+            result = request.copy()  # one object cannot be both the request that ends and the one that follows
         tracker.downloaded(request, result)
         return result
 
@@ -87,7 +87,7 @@ class Downloader(ScrapyDownloader):
         return response
 
     async def _answered(self, request: Request) -> tuple[Turn, Response]:
-        """What the host answers, in the turn that it was sent in; once more where a kept connection was closed."""
+        """The host's answer; a request on a kept connection that was already closed is sent again in the same turn."""
         stale: StaleConnectionError | None = None
         while True:
             try:
@@ -95,7 +95,7 @@ class Downloader(ScrapyDownloader):
             except TooLateError:
                 if stale is None:
                     raise
-                raise stale from None  # given back, it would be uncharged each time
+                raise stale from None  # giving it back would leave every try uncharged
             try:
                 return turn, await self._attempt(request, turn)
             except MissedError:

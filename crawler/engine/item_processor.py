@@ -1,7 +1,7 @@
-"""What becomes of a callback's output as in Scrapy, without what Scrapy spends on each page and item of it.
+"""Handles a callback's output as Scrapy does, without Scrapy's overhead per page and item.
 
-For every page Scrapy starts CONCURRENT_ITEMS workers around a queue, for every item a task for each receiver of a
-signal, and for every pipeline it composes a name for a warning that is hardly ever given.
+For every page Scrapy starts CONCURRENT_ITEMS workers around a queue, for every item one task per receiver of a signal,
+and for every pipeline it builds the name for a warning that is hardly ever logged.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ logger = logging.getLogger(__name__)
 class ItemProcessor(ItemPipelineManager):
     """ITEM_PROCESSOR of the fleet: Scrapy's pipelines in Scrapy's order, each awaited directly.
 
-    Of all that handles output only this has a setting, so this puts the rest in its place, in `open_spider_async`.
+    Only the item processor has a setting, so it installs the other replacements, in `open_spider_async`.
     """
 
     async def open_spider_async(self) -> None:
-        """The scraper is there by now, and has not begun."""
+        """By now the scraper exists and has not started."""
         assert self.crawler is not None
         assert self.crawler.engine is not None
         scraper = self.crawler.engine.scraper
@@ -53,7 +53,7 @@ class ItemProcessor(ItemPipelineManager):
 
 
 class Signals(SignalManager):
-    """Calls receivers one after the other, and awaits those that want to be awaited, without a task for each."""
+    """Calls receivers one after the other and awaits those that return awaitables, without a task for each."""
 
     async def send_catch_log_async(self, signal: Any, **named: Any) -> list[tuple[Any, Any]]:
         """As `SignalManager.send_catch_log_async`."""
@@ -80,7 +80,8 @@ async def handle_output(
     request: Request,
     response: Response | Failure,
 ) -> None:
-    """As `Scraper.handle_spider_output_async`: requests are scheduled, up to CONCURRENT_ITEMS items are in work."""
+    """As `Scraper.handle_spider_output_async`: requests are scheduled, up to CONCURRENT_ITEMS items are processed at a
+    time."""
     if not isinstance(result, AsyncIterator):  # an errback's, which passes no middleware
         await Scraper.handle_spider_output_async(scraper, result, request, response)
         return

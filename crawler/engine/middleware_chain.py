@@ -1,7 +1,7 @@
-"""Runs the downloader middlewares as Scrapy does, without what Scrapy spends on each call of each of them.
+"""Runs the downloader middlewares as Scrapy does, without Scrapy's overhead per call.
 
-For every method on every page Scrapy composes the method's name for a warning that is hardly ever given, and wraps
-what is no coroutine into one: with twenty methods that costs as much as the middlewares themselves.
+For every method on every page Scrapy builds the method's name for a warning that is hardly ever logged, and wraps plain
+functions into coroutines: with twenty methods that costs as much as the middlewares themselves.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Method = Callable[..., Any]
 
 
 class MiddlewareChain:
-    """The middlewares of *manager*, in its order and with its meaning; exceptions take its own, slower way."""
+    """The middlewares of *manager*, in its order and with its meaning; exceptions take Scrapy's own, slower path."""
 
     def __init__(self, manager: DownloaderMiddlewareManager) -> None:
         self._manager = manager

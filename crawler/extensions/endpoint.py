@@ -1,4 +1,4 @@
-"""A small HTTP server in threads of its own, so that it answers while the event loop is busy or stuck."""
+"""A small HTTP server in its own threads, so that it answers while the event loop is busy or stuck."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from socketserver import ThreadingTCPServer
 
 logger = logging.getLogger(__name__)
 
-CLIENT_SECONDS = 5  # a client that sends no request for that long is cut off
+CLIENT_SECONDS = 5  # a client that sends no request for this long is cut off
 TEXT = "text/plain; charset=utf-8"
 
 
 @dataclass(frozen=True, slots=True)
 class ProbeAnswer:
-    """What a route returns."""
+    """A route's answer."""
 
     status: int
     body: bytes
@@ -30,12 +30,12 @@ Routes = Mapping[str, Callable[[], ProbeAnswer]]
 
 
 class ProbeServer:
-    """Serves GET requests of *routes*, which are called in a thread each and must not touch the event loop."""
+    """Serves GET requests for *routes*; each is called in a thread of its own and must not touch the event loop."""
 
     def __init__(self, host: str, port: int, routes: Routes) -> None:
-        """Listens at once, on a port of the system's choice for 0; *host* is a name or an address of either kind.
+        """Listens at once; port 0 lets the system choose. *host* is a name, an IPv4 or an IPv6 address.
 
-        Raises OSError when the port is taken or the host is not here.
+        Raises OSError when the port is taken or *host* is not this machine's.
         """
         self._server = _Server((host, port), routes)
         self._thread = threading.Thread(target=self._server.serve_forever, name="endpoint", daemon=True)
@@ -43,7 +43,7 @@ class ProbeServer:
 
     @property
     def url(self) -> str:
-        """Where it listens, without a path."""
+        """The URL it listens on, without a path."""
         host, port = self._server.server_address[:2]
         return f"http://[{host!s}]:{port}" if ":" in str(host) else f"http://{host!s}:{port}"
 
@@ -54,10 +54,10 @@ class ProbeServer:
         self._thread.join()
 
 
-class _Server(ThreadingTCPServer):  # http.server's own would ask DNS for the name of its host, which may take long
+class _Server(ThreadingTCPServer):  # http.server's own class looks up its host name in DNS, which may be slow
     allow_reuse_address = True
     daemon_threads = True
-    block_on_close = False  # a slow client does not hold the worker's end up
+    block_on_close = False  # a slow client does not delay the worker's exit
 
     def __init__(self, address: tuple[str, int], routes: Routes) -> None:
         self.routes = routes

@@ -1,4 +1,4 @@
-"""Metrics and probes of several workers of one machine behind one port: `scrapy crawl --workers`."""
+"""Metrics and probes of all workers on a machine behind one port: `scrapy crawl --workers`."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from prometheus_client.registry import Collector
 from crawler.extensions.endpoint import ProbeAnswer, Routes
 
 ANSWER_SECONDS: Final = 3.0
-# What each worker says of the whole frontier.
+# Figures of the whole frontier, which each worker reports.
 WHOLE_FRONTIER: Final = frozenset(
     {"shoal_frontier_requests", "shoal_frontier_tier_requests", "shoal_frontier_hosts", "shoal_frontier_dead_evicted"}
 )
-# What each says of the spool on the disk that they share, as it last looked.
+# Figures of the spool on the shared disk, as each worker last saw it.
 WHOLE_DISK: Final = frozenset({"shoal_storage_spool_bytes", "shoal_storage_spool_oldest_timestamp_seconds"})
 
-Endpoints = Callable[[], Mapping[str, str]]  # worker -> URL, empty for one that has none now
+Endpoints = Callable[[], Mapping[str, str]]  # worker -> URL, empty if it has none now
 
 
 class _Rendered(Collector):
@@ -32,15 +32,15 @@ class _Rendered(Collector):
         self._metrics = metrics
 
     def collect(self) -> Iterable[Metric]:
-        """What was given."""
+        """The families it was given."""
         return self._metrics
 
 
 class FleetEndpoint:
-    """Asks the workers when it is asked; one that does not answer within ANSWER_SECONDS counts as stuck.
+    """Asks the workers on each scrape; one that does not answer within ANSWER_SECONDS counts as stuck.
 
-    Figures of a worker have its number in the label `worker`; what each worker says of the whole frontier, or of the
-    disk that they share, is given once, without it.
+    A worker's figures have its number in the label `worker`; figures of the whole frontier or the shared disk appear
+    once, without it.
     """
 
     def __init__(self, endpoints: Endpoints, restarts: Callable[[], Mapping[str, int]]) -> None:
@@ -58,14 +58,14 @@ class FleetEndpoint:
         up = GaugeMetricFamily("shoal_worker_up", "Whether this worker gave its figures", labels=["worker"])
         for worker in self._endpoints():
             up.add_metric([worker], worker in answered)
-        words = "Times that the supervisor began this worker again"
+        words = "Times that the supervisor restarted this worker"
         restarts = CounterMetricFamily("shoal_worker_restarts", words, labels=["worker"])
         for worker, count in self._restarts().items():
             restarts.add_metric([worker], count)
         return [up, restarts]
 
     def _alive(self) -> ProbeAnswer:
-        """A worker that has not begun, or is begun again, is the supervisor's to look after."""
+        """Unhealthy if any worker is stuck; one that is starting or restarting is left to the supervisor."""
         asked = {worker: url for worker, url in self._endpoints().items() if url}
         return _probe(_ask_all(asked, "/healthz"))
 
@@ -100,7 +100,7 @@ def _probe(answers: Mapping[str, tuple[int, str]]) -> ProbeAnswer:
 
 
 def _ask_all(endpoints: Mapping[str, str], path: str) -> dict[str, tuple[int, str]]:
-    """Status and text of each, 503 for one that does not answer."""
+    """Status and text of each worker, 503 for one that does not answer."""
     if not endpoints:
         return {}
     with ThreadPoolExecutor(len(endpoints)) as threads:

@@ -1,4 +1,4 @@
-"""Python's garbage collector, told what a crawl is like: what there is when it begins stays until its end."""
+"""Tunes Python's garbage collector for a crawl: what exists when it starts lives until it ends."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from crawler import config
 
 
 class GarbageExtension:
-    """Takes the program itself out of the collector's sight, and lets it look less often at the rest.
+    """Freezes the objects of the program itself and makes collections of the rest rarer.
 
-    Modules and settings are some 300,000 objects that no collection can free; each full one walked through them, at
-    a sixth of the time of a page. Freeing waits for the collector with cycles only: nearly everything that belongs
-    to a page is freed with its last reference.
+    Modules and settings are some 300,000 objects that no collection can free; full collections walked through them,
+    which took a sixth of a page's time. Only cycles wait for the collector: nearly everything else of a page is freed
+    with its last reference.
     """
 
     def __init__(self, threshold: int) -> None:
@@ -26,7 +26,7 @@ class GarbageExtension:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Only where a process is there for one crawl; off with GC_THRESHOLD = 0."""
+        """Only in a process that runs one crawl; off with GC_THRESHOLD = 0."""
         threshold = config.integer(crawler.settings, "GC_THRESHOLD", 0, 1_000_000)
         if not threshold or not crawler.settings.getbool("FRONTIER_ENABLED"):
             raise NotConfigured

@@ -1,4 +1,4 @@
-"""Is this worker alive, and is it at work? Answered from memory: a probe never waits for Redis or MongoDB."""
+"""Liveness and readiness of this worker, answered from memory: a probe never waits for Redis or MongoDB."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from crawler.worker.worker import Worker
 
 
 class WorkerHealth:
-    """What the probes of one worker read, from any thread.
+    """What the probes of one worker report; may be read from any thread.
 
-    Alive: the event loop came round within *max_lag_seconds*, or within *callback_seconds* while a callback holds it
-    up: its pages stay leased for as long. A server that is away must not get workers killed.
-    Ready: it leases, or could if there were work.
+    Alive: the event loop ran within *max_lag_seconds*, or within *callback_seconds* while a callback blocks it, as its
+    pages stay leased that long. A server that is away must not get workers killed. Ready: it leases, or would if there
+    were work.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class WorkerHealth:
         self._opened = False
 
     def opened(self) -> None:
-        """The spider is open, and with it the connection to the frontier."""
+        """The spider is open, and so is the connection to the frontier."""
         self._opened = True
 
     def beat(self) -> None:
@@ -49,26 +49,26 @@ class WorkerHealth:
 
     @property
     def lag(self) -> float:
-        """Seconds since the event loop was last seen."""
+        """Seconds since the event loop last ran."""
         return self._clock() - self._beat
 
     def stuck(self) -> str:
-        """Why this worker should be restarted; empty while it should not."""
+        """Why this worker should be restarted; empty if it should not."""
         words, allowed = self._held_up()
         return words if self.lag > allowed else ""
 
     def _held_up(self) -> tuple[str, float]:
-        """What holds up the loop for longer than it should, and for how many seconds it may."""
+        """What blocks the loop for too long, and how many seconds it may."""
         if (lag := self.lag) <= self._max_lag:
             return "", self._max_lag
         if not (where := standstill.running(self._thread)):
-            words = f"the event loop has not turned for {lag:.0f} s (limit {self._max_lag:.0f} s)"
+            words = f"the event loop has not run for {lag:.0f} s (limit {self._max_lag:.0f} s)"
             return words, self._max_lag
-        words = f"{where} has held up the event loop for {lag:.0f} s (limit {self._callback_seconds:.0f} s)"
+        words = f"{where} has blocked the event loop for {lag:.0f} s (limit {self._callback_seconds:.0f} s)"
         return words, self._callback_seconds
 
     def unready(self) -> str:
-        """Why it does not lease; empty while it does."""
+        """Why it is not leasing; empty while it is."""
         if not self._opened:
             return "starting"
         engine = self._crawler.engine
@@ -84,6 +84,6 @@ class WorkerHealth:
 
     @property
     def worker(self) -> Worker | None:
-        """This worker's share of the frontier; None with another scheduler, and before the spider is open."""
+        """The `Worker`; None with another scheduler, and before the spider is open."""
         scheduler = self._crawler.engine.scheduler if self._opened else None
         return scheduler.worker if isinstance(scheduler, Scheduler) else None

@@ -1,4 +1,4 @@
-"""Keeps an idle worker waiting for work, says once what it waits for, and ends it when asked to."""
+"""Keeps an idle worker waiting for work, logs what it waits for, and closes it after MAX_IDLE_TIME_BEFORE_CLOSE."""
 
 from __future__ import annotations
 
@@ -21,20 +21,19 @@ from crawler.worker.maintenance import start_key
 from crawler.worker.scheduler import in_use
 from crawler.worker.worker import Worker
 
-TELL_SECONDS: Final = 60.0  # between two lines of what an idle worker waits for
-LOOK_SECONDS: Final = 0.5  # until the next look, while there is nothing to say
+TELL_SECONDS: Final = 60.0  # between log lines about what an idle worker waits for
+LOOK_SECONDS: Final = 0.5  # until the next check, while there is nothing to log
 MOST_TOLD: Final = 5  # hosts
 
 logger = logging.getLogger(__name__)
 
 
 class IdleExtension:
-    """A spider with a start-URLs key waits for work, any other ends once the fleet has nothing left for it.
+    """A spider with a start-URLs key waits for work; any other ends once the fleet has nothing left for it.
 
     MAX_IDLE_TIME_BEFORE_CLOSE as in scrapy-redis, but a worker also waits while others still hold work.
 
-    A lease of a worker that was killed comes back, and a delayed retry comes due: a worker that left before
-    would leave them behind.
+    Leases of killed workers come back and delayed retries come due: a worker that left earlier would leave them behind.
     """
 
     def __init__(self, crawler: Crawler, max_idle_seconds: float, clock: Callable[[], float] = monotonic) -> None:
@@ -77,11 +76,11 @@ class IdleExtension:
         raise DontCloseSpider
 
     async def _tell(self, worker: Worker, spider: str) -> None:
-        """Say which hosts the job waits for."""
+        """Log which hosts the crawl waits for."""
         try:
             hosts = await worker.frontier.inspection.waiting(spider, MOST_TOLD)
         except FrontierError as error:
-            logger.debug("Redis did not say what is waited for: %s", error)
+            logger.debug("Redis did not answer what the crawl waits for: %s", error)
             return
         told = [f"{one.host} ({one.pages} pages, {_when(one)}: {one.why})" for one in hosts]
         if told:

@@ -1,10 +1,10 @@
-"""Log lines: each one about a request carries its `request_id`, none carries a password or the key of a scraping API,
-and in production each is one JSON object on one line.
+"""Log lines: each line about a request carries its `request_id`, no line shows a password or an API key, and in
+production each is one JSON object.
 
-The id is the lease's, where the request was leased (`request.meta["request_id"]`), else a short random one. A line
-has it when a request or a response is among its arguments, as in Scrapy's own lines, or when it is written while
-a page is parsed and its items are stored. Known weakness: an errback's line has it only with the request among
-its arguments, because Scrapy tells no middleware before it calls an errback.
+The id is the lease's (`request.meta["request_id"]`), or a short random one for a request without a lease. A line has it
+if a request or response is among its arguments, as in Scrapy's own lines, or if it is written while a page is parsed
+and its items are stored. Known weakness: an errback's line has it only with the request among its arguments, as Scrapy
+calls no middleware before an errback.
 """
 
 from __future__ import annotations
@@ -29,61 +29,62 @@ from scrapy.utils import log as scrapy_log
 from crawler import config
 from crawler.errors import ConfigError
 
-# Everything between :// and the last @ before the host ends.
+# Everything between :// and the last @ before the end of the host.
 USER_INFORMATION = re.compile(r"(?<=://)[^\s/?#\"'<>\\]*@")
 
 SHORTEST_KEY: Final = 6  # characters
 
-# The id of the page that is being parsed, and the task that parses it: what this task's end leaves behind in the
-# context of callbacks and timers it set up is not about this page any more.
+# The id of the page being parsed, and the task that parses it: callbacks and timers inherit this context, and once the
+# task has ended they are not about this page any more.
 _current: ContextVar[tuple[str, asyncio.Task[Any]] | None] = ContextVar("request_id", default=None)
 
 
 class LogAddon:
-    """Makes Scrapy's log handler use our formatters, from the first line on.
+    """Makes Scrapy's log handler use our formatters from the first line on.
 
-    Scrapy 2.19 has no setting for the formatter of a handler, and builds its handler anew for each crawl: hence the
-    one private function replaced here, which a contract test guards.
+    Scrapy 2.19 has no setting for a handler's formatter and builds a new handler for each crawl: hence the one private
+    function replaced here, which a contract test guards.
     """
 
     @classmethod
     def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:  # noqa: ARG003  # Scrapy's interface
-        """Called before Scrapy installs its handler."""
+        """Scrapy calls this before it installs its handler."""
         scrapy_log._get_formatter = formatter
 
 
 class RequestIdMiddleware:
-    """Spider middleware: lines written while a page is parsed and its items are stored carry the page's id."""
+    """Spider middleware: log lines written while a page is parsed and its items are stored carry the page's id."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Refuses a LOG_JSON that is neither True nor False; the handler, built too early to refuse, writes text."""
+        """Refuses an invalid LOG_JSON; the handler is built too early to refuse it and writes text."""
         config.boolean(crawler.settings, "LOG_JSON")
         return cls()
 
     def process_spider_input(self, response: Response) -> None:
-        """Runs in the task that goes on to call the spider, so what this sets holds there and in its item tasks."""
+        """Runs in the task that then calls the spider, so what it sets holds there and in its item tasks."""
         task = asyncio.current_task()
         if response.request is not None and task is not None:
             _current.set((request_id(response.request), task))
 
 
 def request_id(request: Request) -> str:
-    """The id of *request*, which gets one if it has none. Retries and redirects keep it."""
+    """The id of *request*, which gets one if it has none; retries and redirects keep it."""
     if "request_id" not in request.meta:
         request.meta["request_id"] = secrets.token_hex(4)
     return str(request.meta["request_id"])
 
 
 def mask(text: str, secrets: Sequence[str] = ()) -> str:
-    """*text* without *secrets*, and without the user names, passwords and tokens that its URLs carry."""
+    """*text* without *secrets* and without user names, passwords and tokens in URLs."""
     for secret in secrets:
         text = text.replace(secret, "***")
     return USER_INFORMATION.sub("***@", text) if "@" in text else text
 
 
 def api_keys(settings: BaseSettings) -> tuple[str, ...]:
-    """API_KEYS as calls carry them; shorter than SHORTEST_KEY is none, and would hide what is no secret."""
+    """API_KEYS as they appear in calls; anything shorter than SHORTEST_KEY is no key, and masking it would garble other
+    text."""
     keys = [str(key) for key in settings.getdict("API_KEYS").values()]
     return tuple({form for key in keys if len(key) >= SHORTEST_KEY for form in (key, quote(key, safe=""))})
 
@@ -91,14 +92,14 @@ def api_keys(settings: BaseSettings) -> tuple[str, ...]:
 def formatter(handler: logging.Handler, settings: BaseSettings) -> logging.Formatter:  # noqa: ARG001  # Scrapy's
     """The formatter that LOG_JSON asks for.
 
-    Scrapy has opened its loggers and the root's for every level when it calls this. They are put to LOG_LEVEL: a
-    page would make several lines that no handler writes (Scrapy's own, and PyMongo's for each command).
+    When Scrapy calls this it has enabled all levels on its loggers and the root. They are set to LOG_LEVEL: otherwise
+    each page makes several lines that no handler writes (Scrapy's own, and PyMongo's for each command).
     """
     for name in ("", "scrapy"):
         logging.getLogger(name).setLevel(settings.get("LOG_LEVEL"))
     try:
         as_json = config.boolean(settings, "LOG_JSON")
-    except ConfigError:  # refused with one line when the crawl starts
+    except ConfigError:  # refused in one line when the crawl starts
         as_json = False
     keys, worker = api_keys(settings), _worker(settings)
     if as_json:
@@ -107,7 +108,7 @@ def formatter(handler: logging.Handler, settings: BaseSettings) -> logging.Forma
 
 
 def _worker(settings: BaseSettings) -> str:
-    """Its number among those of one supervisor (`scrapy crawl --workers`); empty without one."""
+    """The worker's number under its supervisor (`scrapy crawl --workers`); empty without one."""
     try:
         return str(config.mapping(settings, "WORKER_PROCESS").get("number", ""))
     except ConfigError:  # refused when the crawl starts
@@ -125,7 +126,7 @@ class _MaskingFormatter(logging.Formatter):
 
 
 class TextFormatter(_MaskingFormatter):
-    """LOG_FORMAT, with the message headed by `[request_id]`, and before it by the number of a supervised worker."""
+    """LOG_FORMAT, with `[request_id]` before the message, and before that the number of a supervised worker."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  # logging's name
         """One line of LOG_FORMAT."""
@@ -141,7 +142,7 @@ class TextFormatter(_MaskingFormatter):
 
 
 class JsonFormatter(_MaskingFormatter):
-    """One object on one line: time (UTC), level, logger, message; where known worker, request_id, url ..."""
+    """One JSON object per line: time (UTC), level, logger, message; if known worker, request_id, url ..."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The line."""
@@ -161,7 +162,7 @@ class JsonFormatter(_MaskingFormatter):
 
 
 def _request_of(record: logging.LogRecord) -> Request | None:
-    """The request that a line names among its arguments, itself or by its response."""
+    """The request among a line's arguments, or that of the response among them."""
     arguments = record.args.values() if isinstance(record.args, Mapping) else record.args or ()
     for argument in arguments:
         if isinstance(argument, Request):

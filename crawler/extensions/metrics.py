@@ -1,7 +1,7 @@
 """Prometheus metrics and probes of one worker: `/metrics`, `/healthz` and `/readyz` on METRICS_PORT.
 
-Counters are read from Scrapy's stats when somebody scrapes, so a page costs no more than one entry in the
-latency histogram. No metric has a label that the crawled sites decide.
+Counters are read from Scrapy's stats on each scrape, so a page costs only one observation in the latency histogram. No
+label's values are chosen by crawled sites.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ LATENCY_BUCKETS: Final = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 
 @dataclass(frozen=True, slots=True)
 class MetricsConfig:
-    """Where to serve, and how old what is served may be."""
+    """Where to serve, and how old the figures may be."""
 
     host: str
-    port: int  # 0 = of the system's choice, -1 = off
+    port: int  # 0 = chosen by the system, -1 = off
     queue_seconds: float
     max_lag_seconds: float
     callback_seconds: float  # the same while a callback runs
@@ -59,7 +59,7 @@ class MetricsConfig:
         )
 
     def serve(self, routes: Routes) -> ProbeServer:
-        """Listen there; raises ConfigError when that cannot be."""
+        """Listen there; raises ConfigError if that fails."""
         try:
             return ProbeServer(self.host, self.port, routes)
         except OSError as error:
@@ -69,7 +69,7 @@ class MetricsConfig:
 
 
 class WorkerMetrics(Collector):
-    """Reads the worker when it is scraped, from the endpoint's thread. Copies before it iterates."""
+    """Reads the worker on each scrape, from the endpoint's thread; copies before it iterates."""
 
     def __init__(self, crawler: Crawler, health: WorkerHealth) -> None:
         self._crawler = crawler
@@ -80,18 +80,18 @@ class WorkerMetrics(Collector):
         self.queue: QueueSize | None = None
 
     def downloaded(self, request: Request) -> None:
-        """Count one answer; handlers that do not measure their latency count as progress only."""
+        """Count one response; without a measured latency it only counts as progress."""
         self._progress = time.time()
         if (latency := request.meta.get("download_latency")) is not None:
             self._latencies[bisect_left(LATENCY_BUCKETS, latency)] += 1
             self._latency_sum += latency
 
     def collect(self) -> Iterator[Metric]:
-        """All families but those of the process."""
+        """All metric families but those of the process."""
         yield from _counters(self._crawler.stats.get_stats().copy())
         yield self._latency()
-        yield _gauge("last_progress_timestamp_seconds", "When the last answer came in", self._progress)
-        yield _gauge("event_loop_lag_seconds", "Seconds since the event loop came round", self._health.lag)
+        yield _gauge("last_progress_timestamp_seconds", "When the last response came in", self._progress)
+        yield _gauge("event_loop_lag_seconds", "Seconds since the event loop last ran", self._health.lag)
         yield _gauges("worker_requests", "Requests in this worker", "state", self._in_worker())
         if (worker := self._health.worker) is not None:
             yield _gauge("worker_leases", "Leases in flight in this worker", len(worker.book) + len(worker.queue))
@@ -105,7 +105,7 @@ class WorkerMetrics(Collector):
             yield _gauges(
                 "frontier_tier_requests", "Requests of this spider that are not done, by tier", "tier", queued
             )
-            evicted = "Dead letters of all spiders lost for want of room (FRONTIER_DEAD_LIMIT)"
+            evicted = "Dead letters of all spiders evicted for want of room (FRONTIER_DEAD_LIMIT)"
             yield CounterMetricFamily("shoal_frontier_dead_evicted", evicted, value=counted.evicted)
             yield _gauges("frontier_hosts", "Hosts with queued requests, by whether they are due", "state", hosts)
 
@@ -114,7 +114,7 @@ class WorkerMetrics(Collector):
         bounds = [*map(str, LATENCY_BUCKETS), "+Inf"]
         return HistogramMetricFamily(
             "shoal_request_duration_seconds",
-            "From sending a request to the head of its answer",
+            "From sending a request to the head of its response",
             buckets=list(zip(bounds, counts, strict=True)),
             sum_value=self._latency_sum,
         )
@@ -131,7 +131,7 @@ class WorkerMetrics(Collector):
 
 
 class MetricsExtension:
-    """Serves one worker's metrics and probes while its spider is open."""
+    """Serves a worker's metrics and probes while its spider is open."""
 
     def __init__(self, crawler: Crawler, settings: MetricsConfig) -> None:
         self._crawler = crawler
@@ -158,7 +158,7 @@ class MetricsExtension:
 
     @property
     def url(self) -> str:
-        """Where it listens, without a path."""
+        """The URL it listens on, without a path."""
         return self._endpoint.url
 
     def _opened(self, spider: Spider) -> None:

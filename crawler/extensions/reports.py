@@ -1,4 +1,4 @@
-"""Tells the supervisor of `scrapy crawl --workers` how far this worker is, through a pipe."""
+"""Reports this worker's progress to the supervisor of `scrapy crawl --workers`, through a pipe."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from crawler.errors import ConfigError
 from crawler.extensions.metrics import MetricsExtension
 
 EVERY_SECONDS: Final = 1.0
-GONE: Final = "supervisor_gone"  # reason for which a worker closes that nobody looks after any more
+GONE: Final = "supervisor_gone"  # finish reason of a worker whose supervisor is gone
 COUNTS: Final[Mapping[str, str]] = {
     "pages": names.ACKED,  # robots.txt is none
     "items": "item_scraped_count",
@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 
 
 class ReportsExtension:
-    """Writes a line of JSON a second, smaller than a pipe takes at once; one that finds no room is left out."""
+    """Writes one line of JSON per second, short enough for an atomic write to a pipe; skipped when the pipe is full."""
 
     def __init__(self, crawler: Crawler, pipe: int) -> None:
         self._crawler = crawler
@@ -41,7 +41,7 @@ class ReportsExtension:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Only in a worker that has a supervisor."""
+        """Only in a supervised worker."""
         told = config.mapping(crawler.settings, "WORKER_PROCESS")
         if not told:
             raise NotConfigured
@@ -56,7 +56,7 @@ class ReportsExtension:
     def _opened(self) -> None:
         self._task = asyncio.get_running_loop().create_task(self._run())
 
-    async def _closed(self, spider: Spider, reason: str) -> None:  # Scrapy's interface
+    async def _closed(self, spider: Spider, reason: str) -> None:  # signature of the signal
         if self._task is not None:
             await tasks.end(self._task)
         with suppress(OSError):
@@ -66,9 +66,9 @@ class ReportsExtension:
         while True:
             try:
                 self._write("")
-            except BlockingIOError:  # the supervisor is stopped: it reads on some time
+            except BlockingIOError:  # the supervisor is suspended and will read later
                 logger.debug("No room for a report to the supervisor")
-            except OSError:  # it ended, where the kernel does not end children with their parent
+            except OSError:  # it ended, on a system that does not end children with their parent
                 logger.error("The supervisor of this worker is gone: closing")
                 assert self._crawler.engine is not None
                 self._closing = asyncio.ensure_future(self._crawler.engine.close_spider_async(reason=GONE))

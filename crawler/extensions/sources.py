@@ -1,4 +1,4 @@
-"""Which Scrapy stats become which metrics: a table, and how it is read. Knows nothing of Prometheus' library."""
+"""Which Scrapy stats become which metrics: the table and its reader. Independent of the Prometheus library."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GAUGES: Final = frozenset(
 )
 _CHOSEN_BY_SITES: Final = frozenset({"outcome", "reason"})
 _STATUSES: Final = frozenset(str(status.value) for status in HTTPStatus)
-LABELS: Final = {  # of other patterns: reason, of proxy/: pool
+LABELS: Final = {  # other patterns: reason; proxy/: pool
     names.ITEMS: "result",
     names.ITEM_ISSUES: "issue",
     names.FIELD_PRESENT: "field",
@@ -33,7 +33,7 @@ LABELS: Final = {  # of other patterns: reason, of proxy/: pool
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """One metric: the stats it is read from, in which `{}` stands for the value of the label."""
+    """One metric and the stats it is read from; `{}` in their names is the label's value."""
 
     metric: str
     help: str
@@ -43,25 +43,25 @@ class Family:
 
     @property
     def is_gauge(self) -> bool:
-        """Whether it may go down."""
+        """Whether the value may go down."""
         return not GAUGES.isdisjoint(self.stats)
 
     def filled(self, stats: Mapping[str, Any]) -> Family:
-        """The same with the counts of now; what was never counted is 0, so that a first count is seen as a rise."""
+        """The family with current counts; what was never counted is 0, so that a first count shows as a rise."""
         counts: Counter[str] = Counter()
         if not self.label:
             counts[""] = stats.get(self.stats[0], 0)
         for prefix in [stat.removesuffix("{}") for stat in self.stats if self.label]:
             for name in [name for name in stats if name.startswith(prefix)]:
                 value = name.removeprefix(prefix)
-                if "/" not in value and value != "count":  # Scrapy keeps its totals beside their parts
+                if "/" not in value and value != "count":  # Scrapy keeps totals beside their parts
                     label = _short(value)
                     counts[_bounded(label) if self.label in _CHOSEN_BY_SITES else label] += stats[name]
         return Family(self.metric, self.help, self.stats, self.label, counts)
 
 
 def _ours() -> Iterator[Family]:
-    """Every stat of crawler/stats.py under its own name, so that a new one needs no line here."""
+    """Every stat of crawler/stats.py under its own name, so that new ones need no line here."""
     for constant, stat in vars(names).items():
         if constant.isupper():
             usual = "pool" if stat.startswith("proxy/") else "reason"
@@ -99,7 +99,8 @@ def _short(value: str) -> str:
 
 
 def _bounded(value: str) -> str:
-    """A status that no standard knows as its class, `5xx`: a site chooses it, and may choose each of a thousand."""
+    """A status that is not registered, as its class (`5xx`): sites choose it, and could use a thousand different
+    ones."""
     status = value.partition(" ")[0]
     unknown = status.isascii() and status.isdecimal() and status not in _STATUSES
     return f"{status[0]}xx" if unknown else value

@@ -1,4 +1,4 @@
-"""Downloader middleware: a response is read in no encoding but those that the WHATWG Encoding Standard names."""
+"""Downloader middleware: responses are decoded only with encodings of the WHATWG Encoding Standard."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from crawler.extraction import charsets
 
 
 class CharsetMiddleware:
-    """Python would decode with any codec that a page names, and some of them take minutes or are no text at all.
+    """Python would decode with any codec that a page names; some take minutes, some do not yield text.
 
-    It comes right after the decompression, before anything reads the text.
+    Runs right after decompression, before anything reads the text.
     """
 
     def process_response(self, request: Request, response: Response) -> Response:
-        """*response*, told its encoding where Scrapy would be mistaken."""
+        """*response*, with its encoding set where Scrapy would get it wrong."""
         return corrected(response)
 
 
 def corrected(response: Response) -> Response:
-    """*response* itself, nearly always."""
+    """*response* itself in nearly all cases."""
     if not isinstance(response, TextResponse):
         return response
     content_type = (response.headers.get(b"Content-Type") or b"").decode("latin-1")

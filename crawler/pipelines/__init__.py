@@ -1,1 +1,1 @@
-"""What an item passes through on its way into storage, one concern per file."""
+"""Item pipelines, one concern per file."""

@@ -1,4 +1,4 @@
-"""Brings the fields of our items into one form, so that equal things look equal; others pass untouched."""
+"""Normalises the fields of our items, so that equal values compare equal; other items pass untouched."""
 
 from __future__ import annotations
 
@@ -18,11 +18,10 @@ from crawler import config
 from crawler.items import Item, ProductItem
 from crawler.urls import without_credentials
 
-IDENTITY = frozenset({"url", "key"})  # never touched: they decide which document it is
+IDENTITY = frozenset({"url", "key"})  # never touched: they identify the document
 
-# Control characters, zero-width space, soft hyphen, byte order mark: invisible, and they break equality.
-# Joiners (U+200C, U+200D) and direction marks stay, words and emoji need them; lone surrogates stay, to be
-# refused by name.
+# Control characters, zero-width space, soft hyphen, byte order mark: invisible, and break equality. Joiners (U+200C,
+# U+200D) and direction marks stay: words and emoji need them. Lone surrogates stay, to be rejected by name.
 _INVISIBLE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\u00ad\u200b\u2060\ufeff]")
 _BLANK_LINES = re.compile(r"\n{3,}")
 _SCHEMA_ORG = re.compile(r"^https?://schema\.org/", re.IGNORECASE)
@@ -39,14 +38,14 @@ class CleanPipeline:
         return cls(config.integer(crawler.settings, "ITEM_TEXT_MAX_CHARS", 100, 4_000_000))
 
     async def process_item(self, item: Any) -> Any:
-        """The same item, cleaned in place; a text that was cut gets the issue `truncated_<field>`."""
+        """Clean *item* in place; a text that is cut gets the issue `truncated_<field>`."""
         if isinstance(item, Item):
             clean(item, self._text_max_chars)
         return item
 
 
 def clean(item: Item, text_max_chars: int) -> None:
-    """Clean every field of *item*; cleaning twice changes nothing more."""
+    """Clean every field of *item*; idempotent."""
     kind: Any = type(item)
     for name in _names(kind):
         value = getattr(item, name)
@@ -60,7 +59,7 @@ def clean(item: Item, text_max_chars: int) -> None:
 
 
 def one_line(text: str) -> str:
-    """NFC, any white space as one space, nothing invisible."""
+    """NFC, runs of white space as one space, invisible characters removed."""
     return " ".join(_visible(text).split())
 
 
@@ -84,12 +83,12 @@ def _as_it_is(text: str) -> str:
     return _visible(text).strip()
 
 
-# Fields in which line breaks mean something, and those in which blanks at the begin of a line do, too.
+# Fields in which line breaks matter, and those in which indentation matters too.
 _FORMS: dict[str, Callable[[str], str]] = {"text": many_lines, "description": many_lines, "markdown": _as_it_is}
 
 
 def _is_clean(text: str) -> bool:
-    """Whether cleaning would change nothing; False for some texts of which that is true, too."""
+    """Whether cleaning certainly changes nothing; may be False for a clean text."""
     if not text.isprintable() or "  " in text or text.strip() is not text:
         return False
     return text != "" and (text.isascii() or unicodedata.is_normalized("NFC", text))
@@ -118,7 +117,7 @@ _PRODUCT_FORMS: dict[str, Callable[[str], str]] = {
 
 
 def _number(price: Any) -> Any:
-    """A Decimal with the digits that were given; what is no number stays, to be rejected under its name."""
+    """A Decimal with the digits as given; anything else stays, to be rejected by name."""
     if price is None or isinstance(price, (Decimal, bool)) or not isinstance(price, (int, float, str)):
         return price
     try:
@@ -129,10 +128,10 @@ def _number(price: Any) -> Any:
 
 def _absolute(page: str, image: str) -> str:
     if image.startswith(("https://", "http://")):
-        return image  # joining costs as much as the rest of the cleaning
+        return image  # urljoin costs as much as the rest of the cleaning
     try:
         return urljoin(page, image)
-    except ValueError:  # such as an unclosed [: validation names it
+    except ValueError:  # such as an unclosed [: validation reports it
         return image
 
 

@@ -1,4 +1,4 @@
-"""Spares the second write when one crawl meets the same content of the same item under several URLs."""
+"""Skips the second write when one crawl meets the same item with the same content under several URLs."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from crawler.storage.values import UnstorableError
 class DedupePipeline:
     """Drops an item whose content this worker sent to storage less than *seconds* of fetch time before.
 
-    Only what was last sent counts, so a price that changes back is written; another crawl generation (in the
-    item's `source`) or a later fetch is a recrawl and passes. It remembers *size* items. An item whose
-    storing fails is forgotten, so that its next delivery passes.
+    Only the last content sent counts, so a price that changes back is written; another crawl generation (in the item's
+    `source`) or a later fetch is a recrawl and passes. Remembers *size* items. An item that fails to store is
+    forgotten, so that its next delivery passes.
     """
 
     def __init__(self, size: int, seconds: float, stats: StatsCollector, now: Callable[[], datetime]) -> None:
@@ -47,20 +47,20 @@ class DedupePipeline:
         return pipeline
 
     async def process_item(self, item: Any) -> Any:
-        """The item, unless it is a repetition: then DuplicateItem is raised, and counted."""
+        """The item; raises and counts DuplicateItem for a repetition."""
         if not isinstance(item, Item):
             return item
         try:
             digest, fetched_at = content_hash(item), moment_of(item.fetched_at or self._now())
         except UnstorableError:
-            return item  # storage refuses it with the reason
+            return item  # storage rejects it with the reason
         if self._repeats(item, digest, fetched_at):
             self._stats.inc_value(names.ITEMS.format("duplicate"))
             raise DuplicateItem(item.url)
         return item
 
     def forget(self, item: Any) -> None:
-        """The item was not stored."""
+        """Forget an item that was not stored."""
         if isinstance(item, Item):
             self._sent.pop((item.collection, caches.key(identity(item))), None)
 

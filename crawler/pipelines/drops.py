@@ -16,10 +16,10 @@ logger = logging.getLogger(__name__)
 
 
 class RejectedItem(DropItem):
-    """Kept in `rejected_items` with its reasons, each a text that starts with the issue's name."""
+    """An item kept in `rejected_items` with its reasons, each starting with the issue's name."""
 
     def __init__(self, reasons: Sequence[str]) -> None:
-        # Scrapy prints the whole item below a dropped one: for debugging only, the line is ours.
+        # Scrapy would log the whole item: only when debugging; the line is our own.
         super().__init__("; ".join(reasons), log_level="DEBUG")
         self.reasons = list(reasons)
 

@@ -1,4 +1,4 @@
-"""Stores items in MongoDB; a page whose items came through here may be confirmed to the frontier."""
+"""Stores items in MongoDB; a page whose items came through here may be acknowledged."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from crawler.worker.scheduler import Scheduler
 class MongoPipeline:
     """The last pipeline. Returns an item only when it is durable: in MongoDB, or on local disk while that is away.
 
-    Where there is neither, items wait and the worker leases nothing new. Rejected items of every pipeline end up here
-    too, through the item_dropped signal, which Scrapy awaits before it is done with the page.
+    With neither available, items wait and the worker leases nothing new. Rejected items of every pipeline arrive here
+    too, through the item_dropped signal, which Scrapy awaits before the page is done.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class MongoPipeline:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Raises ConfigError for a storage setting out of range, a spool directory that cannot be used included."""
+        """Raises ConfigError for a storage setting out of range or an unusable spool directory."""
         assert crawler.stats is not None
         config = StorageConfig.from_settings(crawler.settings)
         client = connection.connect(crawler.settings)
@@ -57,19 +57,19 @@ class MongoPipeline:
         return pipeline
 
     async def open_spider(self) -> None:
-        """Raises ServiceError when MongoDB is away: better no crawl than one that stores nothing."""
+        """Raises ServiceError when MongoDB is away: better no crawl than one that cannot store."""
         await connection.check(self._client, self._settings)
         await self._writer.open()
         if self._crawler is not None:
             origins.follow(self._crawler)
 
     async def process_item(self, item: Any) -> Any:
-        """The item, stored; raises RejectedItem for one that MongoDB cannot hold, LinkedItem for one that it has.
+        """Store *item*; raises RejectedItem for one that MongoDB cannot hold, LinkedItem for known content.
 
-        The latter is stored under another URL of its host: LINK_DUPLICATES_OF.
+        The latter is stored already under another URL of its host: LINK_DUPLICATES_OF.
         """
         known = origin.current()
-        if isinstance(item, Item) and known is not None and not item.source:  # an errback's passes no middleware
+        if isinstance(item, Item) and known is not None and not item.source:  # items of errbacks pass no middleware
             item.fetched_at = item.fetched_at or known.fetched_at
             item.source = dict(known.source)
         try:
@@ -84,18 +84,18 @@ class MongoPipeline:
         return item
 
     async def item_dropped(self, item: Any, exception: DropItem) -> None:
-        """Keep what was rejected; a duplicate, or what a site's own pipeline drops on purpose, is not."""
+        """Keep a rejected item; duplicates, and items that another pipeline drops on purpose, are not kept."""
         if isinstance(exception, RejectedItem):
             await self._writer.reject(item, exception.reasons, origin.current())
 
     async def close_spider(self) -> None:
-        """Write what waits, then let go of the connections."""
+        """Write what is pending, then close the connections."""
         await self._writer.close()
         await self._client.close()
 
 
 def _pause(crawler: Crawler, reason: str) -> None:
-    engine = scrapy_hooks.engine_of(crawler)  # None where there is only a pipeline
+    engine = scrapy_hooks.engine_of(crawler)  # None in a pipeline that runs without a crawl
     scheduler = engine.scheduler if engine is not None else None
     if isinstance(scheduler, Scheduler):
         scheduler.worker.pauses.stop("storage", reason)

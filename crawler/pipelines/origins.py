@@ -1,4 +1,4 @@
-"""Lets storage know from which page each item is, whatever its class, and whichever way it takes to the pipelines."""
+"""Tells storage which page each item is from, whatever its class and however it reaches the pipelines."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from crawler.urls import without_credentials
 
 
 def follow(crawler: Crawler) -> None:
-    """From now on `origin.current` answers in the pipelines of *crawler*, and in the handlers of its item signals.
+    """Make `origin.current` available to the pipelines of *crawler* and its handlers of item signals.
 
-    All items pass the scraper's `start_itemproc_async`, which alone knows both the item and its page.
+    All items pass through the scraper's `start_itemproc_async`, the only place that knows both item and page.
     """
-    engine = scrapy_hooks.engine_of(crawler)  # None where there are only pipelines
+    engine = scrapy_hooks.engine_of(crawler)  # None in pipelines that run without a crawl
     if engine is None:
         return
     start = engine.scraper.start_itemproc_async
@@ -34,10 +34,10 @@ def follow(crawler: Crawler) -> None:
 
 
 def _origin(crawler: Crawler, response: Response | Failure | None) -> Origin:
-    """What the middleware noted; less where an item passed none: an errback's, or one of `start`."""
+    """What the middleware noted; less for items that passed none: those of errbacks and of `start`."""
     if isinstance(response, Response) and (noted := origin.of(response)) is not None:
         return noted
-    request = getattr(response, "request", None)  # of a Failure, too
+    request = getattr(response, "request", None)  # a Failure has one too
     meta = request.meta if isinstance(request, Request) else {}
     url = response.url if isinstance(response, Response) else request.url if isinstance(request, Request) else ""
     source = {"spider": getattr(crawler.spider, "name", ""), "request_id": meta.get("request_id", "")}

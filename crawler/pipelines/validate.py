@@ -1,4 +1,4 @@
-"""Names what is wrong with an item; some issues are noted on it, others keep it out."""
+"""Names what is wrong with an item: issues are noted on it, fatal ones reject it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from crawler.items import Item
 from crawler.pipelines.drops import reject
 from crawler.policy import quality, validation
 
-# Field -> name of the stat, in the order of quality.Grades.
+# Field -> names of its stats, in the order of quality.Grades.
 _COUNTED: Final = tuple(
     functools.cache(name.format) for name in (names.FIELD_PRESENT, names.FIELD_MISSING, names.FIELD_INVALID)
 )
 
 
 class ValidatePipeline:
-    """Applies policy/validation.py to our items and grades their fields; foreign items pass untouched."""
+    """Applies policy/validation.py to our items and grades their fields; other items pass untouched."""
 
     def __init__(self, fatal: Iterable[str], stats: StatsCollector) -> None:
         self._fatal = frozenset(fatal)
@@ -37,7 +37,7 @@ class ValidatePipeline:
         return cls(fatal, crawler.stats)
 
     async def process_item(self, item: Any) -> Any:
-        """The item with its issues noted; raises RejectedItem when one of them is fatal."""
+        """*item* with its issues noted; raises RejectedItem if one of them is fatal."""
         if not isinstance(item, Item):
             return item
         found = validation.issues(item)

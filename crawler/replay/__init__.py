@@ -1,2 +1,2 @@
-"""Archived pages through the same callbacks and pipelines once more: Scrapy's engine with a scheduler and a downloader
-that know no network."""
+"""Runs archived pages through callbacks and pipelines again: Scrapy's engine with a scheduler and a downloader that
+never use the network."""

@@ -24,24 +24,24 @@ STORE: Final = "crawler.pipelines.mongodb.MongoPipeline"
 DIFFERENCES: Final = "crawler.replay.differences.DifferencesPipeline"
 RESTATE: Final = "crawler.replay.differences.RestatePipeline"
 LAST: Final = 900
-ABOUT_REQUESTS: Final = (  # spider middlewares of Scrapy's that have nothing to do without requests
+ABOUT_REQUESTS: Final = (  # Scrapy's spider middlewares that do nothing without requests
     "scrapy.spidermiddlewares.start.StartSpiderMiddleware",
     "scrapy.spidermiddlewares.referer.RefererMiddleware",
     "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware",
     "scrapy.spidermiddlewares.depth.DepthMiddleware",
     "scrapy.spidermiddlewares.metacopy.MetaCopyDetectionMiddleware",
 )
-GATE: Final = 60  # its place in a crawl
+GATE: Final = 60  # its position in a crawl
 PROGRESS_SECONDS: Final = 0.3
-ABOVE_ALL: Final = SETTINGS_PRIORITIES["cmdline"] + 1  # else Scrapy merges what was given on the command line again
-# Nothing that a crawl does besides parsing and storing.
+ABOVE_ALL: Final = SETTINGS_PRIORITIES["cmdline"] + 1  # else Scrapy applies the command line's settings again
+# Switches off everything but parsing and storing.
 OFF: Final = {
     "METRICS_PORT": -1,
     "ARCHIVE_PAGES": "none",
     "LOGSTATS_INTERVAL": 0,
     "SPOOL_DIR": "",
     "CLOSESPIDER_PAGECOUNT": 0,
-    "WARN_ON_GENERATOR_RETURN_VALUE": False,  # said by the crawl; asking for it on each page takes a fiftieth
+    "WARN_ON_GENERATOR_RETURN_VALUE": False,  # the crawl warns already; checking on each page costs 2 %
 }
 
 
@@ -53,7 +53,7 @@ def main() -> int:
     process = AsyncCrawlerProcess(settings)
     crawler = process.create_crawler(job["spider"])
     reporter = Reporter(crawler)
-    process.crawl(crawler)  # begins with the event loop; from here on Scrapy changes no setting
+    process.crawl(crawler)  # starts with the event loop; from here on Scrapy changes no setting
     crawler.addons.load_settings(crawler.settings)
     prepare(crawler.settings, job)
     process.start()
@@ -61,7 +61,7 @@ def main() -> int:
 
 
 def prepare(settings: BaseSettings, job: Mapping[str, Any]) -> None:
-    """Turn the settings of a crawl into those of a re-parse, whatever the spider's own are."""
+    """Turn a crawl's settings into those of a re-parse, overriding the spider's own."""
     pipelines = {**settings.getwithbase("ITEM_PIPELINES")}
     order = pipelines.pop(STORE, None)
     pipelines[DIFFERENCES if order is None or job["dry_run"] else RESTATE] = LAST if order is None else order
@@ -74,7 +74,7 @@ def prepare(settings: BaseSettings, job: Mapping[str, Any]) -> None:
         "DOWNLOADER": "crawler.replay.downloader.ReplayDownloader",
         "ITEM_PIPELINES": pipelines,
         "SPIDER_MIDDLEWARES": {**settings.getwithbase("SPIDER_MIDDLEWARES"), **middlewares},
-        "ADDONS": {},  # they have had their say
+        "ADDONS": {},  # they have run already
         "REPLAY_SELECTION": job["selection"],
         "STORAGE_RESTATE": True,
     }
@@ -85,7 +85,7 @@ def prepare(settings: BaseSettings, job: Mapping[str, Any]) -> None:
 
 
 class Reporter:
-    """Prints how far the re-parse is while it runs, and what it found at its end."""
+    """Prints progress while the re-parse runs, and its report at the end."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -95,7 +95,7 @@ class Reporter:
         crawler.signals.connect(self._closed, signals.spider_closed)
 
     def report(self) -> int:
-        """Print the report; the exit status."""
+        """Print the report; returns the exit status."""
         stats = self._crawler.stats
         values = stats.get_stats() if stats is not None else {}
         numbers = {name: value for name, value in values.items() if isinstance(value, int)}

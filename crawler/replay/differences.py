@@ -1,4 +1,4 @@
-"""The item pipelines of a re-parse that compare each item with what is stored: one writes nothing, one stores."""
+"""Item pipelines of a re-parse that compare each item with the stored one: one writes nothing, one stores."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Change = dict[str, dict[str, Any]]
 
 
 class Judgement(NamedTuple):
-    """Of one item: in a word, in which fields it differs, and whether storing it would change nothing at all."""
+    """The verdict on one item: in a word, which fields differ, and whether storing it would change nothing."""
 
     word: str
     change: Change
@@ -37,9 +37,9 @@ class Judgement(NamedTuple):
 
 
 class DifferencesPipeline:
-    """Counts new, changed, unchanged and older items, and changed fields; keeps a few examples. Writes nothing.
+    """Counts new, changed, unchanged and older items and changed fields, with a few examples. Writes nothing.
 
-    Known weakness: an item of which nothing is stored is new each time that its page was fetched.
+    Known weakness: an item that is not stored counts as new once per fetch of its page.
     """
 
     def __init__(self, client: connection.Client, database: connection.Database, stats: StatsCollector) -> None:
@@ -51,25 +51,25 @@ class DifferencesPipeline:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Put in place by the re-parse alone."""
+        """Only a re-parse uses it."""
         assert crawler.stats is not None
         client = connection.connect(crawler.settings)
         return cls(client, connection.database(client, crawler.settings), crawler.stats)
 
     async def process_item(self, item: Any) -> Any:
-        """The item as it came; one that is no `Item` has no stored state to compare with."""
+        """The item unchanged; one that is no `Item` has no stored state to compare with."""
         if isinstance(item, Item):
             await self._judge(item)
         return item
 
     async def close_spider(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         for batcher in self._batchers.values():
             await batcher.close()
         await self._client.close()
 
     async def _judge(self, item: Item) -> Judgement:
-        """Compared with what is stored, and counted."""
+        """Compare with the stored state, and count."""
         found = await self._batcher(item.collection).submit(object(), item)
         self._stats.inc_value(counts.ITEMS.format(found.word))
         for field, pair in found.change.items():
@@ -96,9 +96,9 @@ class DifferencesPipeline:
 
 
 class RestatePipeline(DifferencesPipeline):
-    """Stores, too, in the place of `MongoPipeline`; but not what is stored just so from the very same fetch.
+    """Also stores, in place of `MongoPipeline`, except what the same fetch has already stored identically.
 
-    Several fetches of an item take turns: the next is compared with what the one before has stored.
+    Fetches of one item take turns: each is compared with what the one before has stored.
     """
 
     store: MongoPipeline
@@ -106,7 +106,7 @@ class RestatePipeline(DifferencesPipeline):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """As `MongoPipeline` is built."""
+        """Built like `MongoPipeline`."""
         pipeline = super().from_crawler(crawler)
         pipeline.store = MongoPipeline.from_crawler(crawler)
         pipeline.turns = WeakValueDictionary()
@@ -117,7 +117,7 @@ class RestatePipeline(DifferencesPipeline):
         await self.store.open_spider()
 
     async def process_item(self, item: Any) -> Any:
-        """The item, stored; raises RejectedItem for one that MongoDB cannot hold."""
+        """Store *item*; raises RejectedItem for one that MongoDB cannot hold."""
         if not isinstance(item, Item):
             return await self.store.process_item(item)
         async with self.turns.setdefault(f"{item.collection} {item.url} {item.key}", asyncio.Lock()):
@@ -127,13 +127,13 @@ class RestatePipeline(DifferencesPipeline):
             return await self.store.process_item(item)
 
     async def close_spider(self) -> None:
-        """Write what waits, then let go of the connections."""
+        """Write what is pending, then close the connections."""
         await self.store.close_spider()
         await super().close_spider()
 
 
 def _made(item: Item) -> tuple[str, str, datetime | None]:
-    """Key, hash and time that the item would be stored with; no key when it would be refused."""
+    """Key, hash and time the item would be stored with; no key if it would be rejected."""
     try:
         assert item.fetched_at is not None  # stamped by the middleware
         entry = document(item, item.fetched_at, 2**24)

@@ -1,4 +1,4 @@
-"""The downloader of a re-parse: it refuses everything."""
+"""The downloader of a re-parse: refuses everything."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ class ReplayDownloader:
         self._crawler = crawler
 
     def fetch(self, request: Request) -> Deferred[Response | Request]:
-        """Fails with IgnoreRequest: a callback wants to download something itself."""
+        """Fails with IgnoreRequest: a callback tried to download something directly."""
         assert self._crawler.stats is not None
         self._crawler.stats.inc_value(counts.REFUSED)
         return fail(IgnoreRequest(f"{request} is not sent: a re-parse makes no request"))
 
     def needs_backout(self) -> bool:
-        """Never: nothing waits here."""
+        """Always False: nothing waits here."""
         return False
 
     def close(self) -> None:

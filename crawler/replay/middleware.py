@@ -1,5 +1,4 @@
-"""Spider middleware of a re-parse: items keep the time and the origin of the fetch that their page is from, and new
-requests end here."""
+"""Spider middleware of a re-parse: items keep time and origin of the original fetch, and new requests end here."""
 
 from __future__ import annotations
 
@@ -24,18 +23,18 @@ from crawler.urls import without_credentials
 
 
 class ReplayGate(GateMiddleware):
-    """Judges archived pages itself: there is no downloader that has, and an earlier release may have archived them."""
+    """Checks archived pages itself: no downloader middleware has, and an earlier release may have archived them."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Put in place by the re-parse alone."""
+        """Only a re-parse uses it."""
         return cls(crawler)
 
     def _pass(self, response: Response) -> None:
-        """Nobody waits for word of it."""
+        """Nothing waits for this."""
 
     def _costly(self, response: Response) -> str:
-        """Nobody has tried it: our spiders read doubtful pages in a child all the same."""
+        """No trial parse here: our spiders read doubtful pages in a child anyway."""
         return ""
 
     def _why(self, response: Response) -> str:
@@ -52,18 +51,18 @@ class ReplayGate(GateMiddleware):
 
 
 class ReplayMiddleware:
-    """Nearest to the spider, so that what fills empty fields later finds them filled."""
+    """Nearest to the spider, so that later middlewares, which fill empty fields, find them filled."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Put in place by the re-parse alone."""
+        """Only a re-parse uses it."""
         return cls(crawler)
 
     async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        """A re-parse has no start URLs, and does not ask for them."""
+        """A re-parse has no start requests."""
         for nothing in list[Any]():
             yield nothing
 
@@ -72,7 +71,7 @@ class ReplayMiddleware:
         entry = _entry(self._crawler, response)
         assert self._crawler.stats is not None
         async for output in result:
-            if isinstance(output, Request):  # here, and not in the scheduler: there are many, and each layer costs
+            if isinstance(output, Request):  # here rather than in the scheduler: there are many, and each layer costs
                 self._crawler.stats.inc_value(counts.DISCARDED)
                 continue
             if entry is not None and origin.of(response) is None:
@@ -82,6 +81,6 @@ class ReplayMiddleware:
 
 
 def _entry(crawler: Crawler, response: Response) -> Entry | None:
-    """What the index says about an archived page."""
+    """The index entry of an archived page."""
     scheduler = crawler.engine.scheduler if crawler.engine is not None else None
     return scheduler.entry(response) if isinstance(scheduler, ReplayScheduler) else None

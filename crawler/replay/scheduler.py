@@ -1,4 +1,4 @@
-"""Hands the engine's scraper archived pages as if they were answers, and takes no request."""
+"""Feeds archived pages to the engine's scraper as if they were responses; takes no requests."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from crawler.storage.archive.store import Store
 
 logger = logging.getLogger(__name__)
 
-FAILED: Final = "replay_error"  # reason for which the crawl closes when the archive cannot be read
+FAILED: Final = "replay_error"  # finish reason when the archive cannot be read
 
 
 class ReplayScheduler(BaseScheduler):
-    """Reads REPLAY_SELECTION as fast as it is parsed; what callbacks ask for is counted and forgotten.
+    """Reads REPLAY_SELECTION as fast as it is parsed; requests of callbacks are counted and discarded.
 
-    The pages go to the scraper at once, and not the long way of requests and downloads through the engine.
+    Pages go straight to the scraper, not through the engine's requests and downloads.
     """
 
     def __init__(self, crawler: Crawler, client: connection.Client, selection: Selection) -> None:
@@ -52,7 +52,7 @@ class ReplayScheduler(BaseScheduler):
         self._reading = True
         self._task: asyncio.Task[None] | None = None
         self._parsing: set[asyncio.Task[None]] = set()
-        self._bytes = 0  # of the pages that are being parsed
+        self._bytes = 0  # total size of the pages being parsed
         self._most_bytes = crawler.settings.getint("SCRAPER_SLOT_MAX_ACTIVE_SIZE")
 
     @classmethod
@@ -61,7 +61,7 @@ class ReplayScheduler(BaseScheduler):
         return cls(crawler, connection.connect(crawler.settings), selection(crawler.settings["REPLAY_SELECTION"]))
 
     def open(self, spider: Spider) -> None:
-        """Begin to read."""
+        """Start reading."""
         if isinstance(spider, FrontierSpider):
             spider.follows = False
         self._task = asyncio.create_task(self._fill(spider))
@@ -71,21 +71,21 @@ class ReplayScheduler(BaseScheduler):
         return deferred_from_coro(self._close())
 
     def has_pending_requests(self) -> bool:
-        """Whether pages are left, or are being parsed."""
+        """Whether pages are left or being parsed."""
         return self._reading or bool(self._parsing)
 
     def enqueue_request(self, request: Request) -> bool:
-        """Discard it: a re-parse sends nothing."""
+        """Discard *request*: a re-parse sends nothing."""
         self._count(counts.DISCARDED)
         return True
 
     def next_request(self) -> Request | None:
-        """None: that the engine asks says that it is ready for pages."""
+        """Always None; the engine's call only signals that it is ready for pages."""
         self._room.set()
         return None
 
     def entry(self, response: Response) -> Entry | None:
-        """What the index says about an archived page."""
+        """The index entry of an archived page."""
         return self._entries.get(response)
 
     async def _close(self) -> None:
@@ -102,7 +102,7 @@ class ReplayScheduler(BaseScheduler):
                     self._room.clear()
                     await self._room.wait()
                 self._take(stored, spider)
-        except Exception:  # the crawl would wait for pages for ever
+        except Exception:  # otherwise the crawl would wait for pages for ever
             logger.exception("The archive cannot be read")
             self._closing = asyncio.ensure_future(self._crawler.engine.close_spider_async(reason=FAILED))
         finally:
@@ -110,7 +110,7 @@ class ReplayScheduler(BaseScheduler):
             self._wake()
 
     def _take(self, stored: Stored, spider: Spider) -> None:
-        """Parse the page; one that cannot be is named and counted, and the others go on."""
+        """Parse the page; one that cannot be parsed is logged and counted, and the others go on."""
         try:
             if stored.page is not None:
                 self._put(stored.entry, stored.page, spider)
@@ -136,7 +136,7 @@ class ReplayScheduler(BaseScheduler):
         task.add_done_callback(self._parsed)
 
     async def _parse(self, response: Response, request: Request) -> None:
-        """What Scrapy's scraper does with a page, without its queue, which is there for the engine's sake."""
+        """What Scrapy's scraper does with a page, without its queue, which only serves the engine."""
         assert self._crawler.engine is not None
         scraper = self._crawler.engine.scraper
         try:
@@ -158,7 +158,7 @@ class ReplayScheduler(BaseScheduler):
         if page.request:
             try:
                 return codec.decode(page.request, spider)
-            except CodecError as error:  # such as a callback that was renamed
+            except CodecError as error:  # for example a renamed callback
                 self._count(counts.DEFAULTED)
                 logger.warning("%s goes to the default callback: %s", page.url, error)
         return Request(page.url)
@@ -173,7 +173,7 @@ class ReplayScheduler(BaseScheduler):
 
 
 def selection(values: dict[str, Any]) -> Selection:
-    """What `scrapy reparse` wrote as JSON."""
+    """The selection that `scrapy reparse` passed as JSON."""
     times = {name: datetime.fromisoformat(values[name]) for name in ("since", "until") if values.get(name)}
     return Selection(**(values | times))
 

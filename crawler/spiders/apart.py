@@ -1,8 +1,8 @@
-"""Reads doubtful pages in a process of its own, with limits: the last line of defence against what is made to hurt.
+"""Reads doubtful pages in a limited child process: the last line of defence against hostile pages.
 
-Nothing is known of what a page does to a parser that `extraction.tame` does not know. So a page that it had to change,
-or that is very large, is not read on the event loop, but in a child that the system ends when it takes too much. There
-is one for each worker, started when the first such page comes, and again after its death.
+`extraction.tame` cannot know every way to hurt a parser. So a page that it had to change, or that is very large, is
+read in a child process, which the system ends when it takes too much, and not on the event loop. Each worker has one
+child, started with the first such page and restarted after its death.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from crawler import config
 from crawler.errors import TooCostlyError
 from crawler.extraction import Document
 
-WALL: Final = 30  # times the CPU seconds may pass, on a busy machine, before the child is ended: nothing in it waits
+WALL: Final = 30  # wall-clock seconds per CPU second before the child is killed, for a busy machine
 NO_MEMORY: Final = 75  # the child's exit status
 
 R = TypeVar("R")
@@ -41,12 +41,12 @@ def _view(values: dict[Any, Any]) -> MappingProxyType[Any, Any]:
     return MappingProxyType(values)
 
 
-copyreg.pickle(MappingProxyType, lambda view: (_view, (dict(view),)))  # the rules of a domain have such
+copyreg.pickle(MappingProxyType, lambda view: (_view, (dict(view),)))  # domain rules contain them
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What one page may cost, and which is read apart by its size alone."""
+    """What one page may cost, and the size from which a page is read in the child anyway."""
 
     characters: int
     seconds: float
@@ -63,7 +63,7 @@ class Bounds:
 
 
 class Apart:
-    """Asks its child for one page at a time; what takes too much raises TooCostlyError. One for each crawler."""
+    """Sends one page at a time to its child; a page that takes too much raises TooCostlyError. One per crawler."""
 
     def __init__(self, bounds: Bounds) -> None:
         self._bounds = bounds
@@ -82,17 +82,17 @@ class Apart:
         return document.is_doubtful or self.is_long(len(document.html))
 
     def is_long(self, size: int) -> bool:
-        """Whether a page of that *size* is read in the child whatever is in it."""
+        """Whether a page of *size* is read in the child whatever it contains."""
         return size > self._bounds.characters
 
     async def read(self, function: Callable[..., R], document: Document, *args: Any) -> R:
-        """`function(document, *args)`; *function* is one of a module, *args* and its result are plain values."""
+        """`function(document, *args)`; *function* is a module's, *args* and the result are plain values."""
         if not self.wants(document):
             return function(document, *args)
         return await self.ask(function, document, *args)
 
     async def ask(self, function: Callable[..., R], document: Document, *args: Any) -> R:
-        """The same, in the child in any case."""
+        """The same, always in the child."""
         result: R = await asyncio.to_thread(self._ask, (function, document.html, document.url, args))
         return result
 
@@ -135,9 +135,9 @@ def _start(bounds: Bounds) -> tuple[SpawnProcess, Connection]:
 
 
 def serve(connection: Connection, bounds: Bounds) -> None:
-    """The child: read pages until the worker closes *connection*, as it does when it dies in whatever way."""
+    """The child's main loop: read pages until the worker closes *connection*, which its death does too."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the worker
-    with suppress(ValueError, OSError):  # a system without this limit, or with a lower one
+    with suppress(ValueError, OSError):  # the system lacks this limit, or has a lower one
         resource.setrlimit(resource.RLIMIT_AS, (bounds.memory_bytes, bounds.memory_bytes))
     try:
         with suppress(EOFError):
@@ -145,12 +145,12 @@ def serve(connection: Connection, bounds: Bounds) -> None:
                 function, html, url, args = connection.recv()
                 _allow(bounds.seconds)
                 connection.send(function(Document(html, url), *args))
-    except (MemoryError, SelectolaxError):  # the parser's word for it
+    except (MemoryError, SelectolaxError):  # selectolax' form of a MemoryError
         sys.exit(NO_MEMORY)
 
 
 def _allow(seconds: float) -> None:
-    """That much more of CPU; then the system ends this process."""
+    """Allow *seconds* more of CPU; then the system ends this process."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     _, most = resource.getrlimit(resource.RLIMIT_CPU)
     resource.setrlimit(resource.RLIMIT_CPU, (int(used.ru_utime + used.ru_stime + seconds) + 1, most))

@@ -1,4 +1,4 @@
-"""What every spider of the fleet shares: the settings of the shared frontier, and start URLs from Redis."""
+"""Base of the fleet's spiders: settings of the shared frontier, start URLs from Redis."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from crawler.spiders.reading import ReadingMixin
 
 
 class FrontierSpider(ReadingMixin, RedisSpider):  # type: ignore[misc]
-    """A spider of the fleet: under `scrapy crawl` it leases from the shared frontier and its items are stored.
+    """Under `scrapy crawl` it leases from the shared frontier and its items are stored.
 
-    In every other command (`shell`, `fetch`, `parse`, `check` ...) it behaves like a plain Scrapy spider and
-    touches neither Redis nor MongoDB. `start_urls`, where given, are queued once for the fleet.
+    In every other command (`shell`, `fetch`, `parse`, `check` ...) it is a plain Scrapy spider and touches neither
+    Redis nor MongoDB. `start_urls`, if any, are queued once for the fleet.
     """
 
     start_urls: ClassVar[list[str]] = []
-    follows: bool = True  # False in a re-parse, which discards requests: a callback may spare itself their making
+    follows: bool = True  # False in a re-parse, which discards requests: a callback need not build them
     redis_key: str | None
     redis_encoding: str | None
 
     def setup_redis(self, crawler: Crawler | None = None) -> None:
-        """Read the names only: the frontier reads the start URLs itself, leased, without waiting for idle."""
+        """Read the names only: the frontier leases start URLs itself, without waiting for the spider to be idle."""
         settings = self.settings
         key = self.redis_key or settings.get("REDIS_START_URLS_KEY") or defaults.START_URLS_KEY
         self.redis_key = key % {"name": self.name}
@@ -40,15 +40,15 @@ class FrontierSpider(ReadingMixin, RedisSpider):  # type: ignore[misc]
         self.redis_encoding = self.redis_encoding or settings.get("REDIS_ENCODING") or defaults.REDIS_ENCODING
 
     async def start(self) -> AsyncIterator[Any]:
-        """The spider's own `start_urls`, deduplicated: each worker offers them, the fleet crawls them once."""
+        """The spider's own `start_urls`: every worker offers them, the fleet crawls each once."""
         for url in self.start_urls:
             yield Request(url)
 
     def make_request_from_data(self, data: bytes) -> Request:
-        """The request of one entry of the start-URLs key, as scrapy-redis documents it.
+        """The request for one entry of the start-URLs key, as scrapy-redis documents it.
 
-        A plain URL, or a JSON object with `url`, optional `method` and `meta`; its other keys are form data. Not
-        deduplicated. Raises MessageError saying what is wrong with the entry.
+        A plain URL, or a JSON object with `url`, optional `method` and `meta`; other keys are form data. Not
+        deduplicated. Raises MessageError, which says what is wrong with the entry.
         """
         text = _text(data, self.redis_encoding or "utf-8")
         if not text.startswith("{"):

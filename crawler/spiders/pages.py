@@ -16,14 +16,14 @@ from crawler.policy.domains import DomainRules, Rules, load_rules
 from crawler.spiders.base import FrontierSpider
 from crawler.spiders.reading import Reading
 
-MANY_TAGS: Final = 10_000  # of a page that is read in the child: it may take longer than the event loop has
+MANY_TAGS: Final = 10_000  # from this many on a page is read in the child: it might block the event loop for too long
 EXTRAS: Final = ("links", "images")
 
 
 class PagesSpider(FrontierSpider):
-    """Yields each page's main text, and follows what `products` would follow: the same links, within the same site.
+    """Yields each page's main text and follows the same links as `products`, within the site.
 
-    Arguments: `follow=no` reads the pushed pages only; `with=links,images` stores these of the main text, too.
+    Arguments: `follow=no` reads only the pushed pages; `with=links,images` also stores those of the main text.
     """
 
     name = "pages"
@@ -33,7 +33,7 @@ class PagesSpider(FrontierSpider):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
-        """Reads DOMAINS_FILE; raises ConfigError naming what is broken in it, or a bad argument."""
+        """Reads DOMAINS_FILE; raises ConfigError for a broken file or a bad argument."""
         spider: Self = super().from_crawler(crawler, *args, **kwargs)
         spider.rules = load_rules(crawler.settings["DOMAINS_FILE"])
         if str(spider.follow).lower() not in {"yes", "no", "true", "false", "1", "0"}:
@@ -45,7 +45,7 @@ class PagesSpider(FrontierSpider):
         return spider
 
     def parse(self, response: Response, **kwargs: Any) -> Iterator[PageItem | Request]:
-        """One page."""
+        """Read one page."""
         if not isinstance(response, TextResponse):
             self.logger.info("Not a text page, nothing to extract: %s", response)
             return
@@ -63,6 +63,6 @@ class PagesSpider(FrontierSpider):
 
 
 def read(document: Document, rules: DomainRules, follows: bool, extras: frozenset[str]) -> tuple[PageItem, Links]:
-    """The page with the *extras* that are wanted, and its links; none where nobody *follows* them."""
+    """The page with the requested *extras*, and its links; no links unless *follows*."""
     item = extract_page(document, document.url, links="links" in extras, images="images" in extras)
     return item, links(document, document.url, rules) if follows else Links()

@@ -1,4 +1,5 @@
-"""`products`: any shop. Fields come from structured data first, links by their looks or by settings/domains.toml."""
+"""`products`: any shop. Fields come from structured data first; links are chosen by their URLs or by
+settings/domains.toml."""
 
 from __future__ import annotations
 
@@ -18,10 +19,10 @@ from crawler.stats import FEEDS_BROKEN
 
 
 class ProductsSpider(FrontierSpider):
-    """Yields the product of each page that has one, and follows lists, their further pages and products.
+    """Yields the product of each product page; follows lists, their next pages and products.
 
-    Links stay within the registrable domain of their page. Seeds are any pages of a shop: its front page, a
-    category, or products themselves.
+    Links stay within the registrable domain of their page. Any page of a shop is a seed: its front page, a category, or
+    a product.
     """
 
     name = "products"
@@ -35,7 +36,7 @@ class ProductsSpider(FrontierSpider):
         return spider
 
     def parse(self, response: Response, **kwargs: Any) -> Iterator[ProductItem | Request]:
-        """One page."""
+        """Read one page."""
         if not isinstance(response, TextResponse):
             self.logger.info("Not a text page, nothing to extract: %s", response)
             return
@@ -53,16 +54,16 @@ class ProductsSpider(FrontierSpider):
         yield from feed
         if feed.broken:
             self.crawler.stats.inc_value(FEEDS_BROKEN)
-            self.logger.warning("The feed %s was read up to where it is broken: %s", response.url, feed.broken)
+            self.logger.warning("Feed %s is broken, read up to that point: %s", response.url, feed.broken)
 
     def reading(self, response: TextResponse) -> Reading | None:
-        """A product and links; a feed is read where it arrives, product by product."""
+        """The product and links; a feed is read in place, product by product."""
         if is_feed(response.text, self.rules.for_url(response.url)):
             return None
         return Reading(read, Document(response.text, response.url), (self.rules.for_url(response.url), self.follows))
 
 
 def read(document: Document, rules: DomainRules, follows: bool) -> tuple[ProductItem | None, Links]:
-    """The product and the links of a page; no links where nobody *follows* them."""
+    """The product and the links of a page; no links unless *follows*."""
     product = extract_product(document, document.url, rules)
     return product, links(document, document.url, rules) if follows else Links()

@@ -1,4 +1,4 @@
-"""How our spiders read pages: a doubtful one in a child process, and `parse` stays a plain generator all the same."""
+"""How our spiders read pages: doubtful ones in a child process, while `parse` stays a plain generator."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from crawler.spiders.apart import Apart
 
 @dataclass(slots=True)
 class Reading:
-    """`function(document, *args)` (see `Apart.read`), and what it gave once that was done.
+    """A call `function(document, *args)` (see `Apart.read`), and its result once it is done.
 
-    *long*: it may hold up the event loop, and is done in the child.
+    *long*: it might block the event loop, so it runs in the child.
     """
 
     function: Callable[..., Any]
@@ -32,27 +32,27 @@ class Reading:
 
 
 class ReadingMixin:
-    """Gives a spider `read` for the callback `parse`; spiders say in `reading` what that does.
+    """Gives a spider `read` for use in `parse`; `reading` says what to read.
 
-    Spiders that build on ours loop over `super().parse(response)`, so it cannot wait for a child. Instead a doubtful
-    page is read before Scrapy's default callback calls `parse`. A page with a callback of its own is read in place.
+    Subclasses loop over `super().parse(response)`, so it cannot await a child. Instead a doubtful page is read before
+    Scrapy's default callback calls `parse`. A page with its own callback is read in place.
     """
 
     crawler: Crawler
     parse: Callable[..., Any]
 
     def reading(self, response: TextResponse) -> Reading | None:
-        """How *response* is read; None where there is nothing to be read apart."""
+        """How *response* is read; None if there is nothing to read."""
         return None
 
     def read(self, response: TextResponse) -> Any:
-        """What `reading` makes of *response*."""
+        """The result of `reading` for *response*."""
         reading = self._readings.pop(response, None) or self.reading(response)
         assert reading is not None
         return reading.done[0] if reading.done else reading.function(reading.document, *reading.args)
 
     def _parse(self, response: Response, **kwargs: Any) -> Any:
-        """Scrapy's name for the callback of a request that names none; its output may raise TooCostlyError."""
+        """Scrapy calls this for requests without a callback; its output may raise TooCostlyError."""
         reading = self.reading(response) if isinstance(response, TextResponse) else None
         if reading is None:
             return self.parse(response, **kwargs)
@@ -69,7 +69,7 @@ class ReadingMixin:
 
     @cached_property
     def apart(self) -> Apart:
-        """Made with the first page, when all settings are in place. Raises ConfigError."""
+        """Built with the first page, when all settings are final. Raises ConfigError."""
         return Apart.from_crawler(self.crawler)
 
     @cached_property

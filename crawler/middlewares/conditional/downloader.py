@@ -1,7 +1,7 @@
-"""Asks pages of a recrawl whether they have changed: 304 spares the transfer, the parsing and the storing.
+"""Makes requests of a recrawl conditional: a 304 saves transfer, parsing and storing.
 
-An unchanged page keeps its items, whose `last_seen_at` moves on, and is followed as before: its callback is not called,
-but the links that it yielded when it was fetched last are, so that a recrawl reaches what it would reach without this.
+An unchanged page keeps its items, whose `last_seen_at` moves on, and its callback is not called, but the links that it
+yielded last time are queued, so that a recrawl reaches the same pages as without this.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from crawler.worker.lease_book import Held
 from crawler.worker.scheduler import in_use
 
 STORE: Final = "crawler.pipelines.mongodb.MongoPipeline"
-AWAY_SECONDS: Final = 30.0  # after an error MongoDB is not asked for that long
+AWAY_SECONDS: Final = 30.0  # pause after a MongoDB error
 CONDITIONS: Final = ("If-None-Match", "If-Modified-Since")
 
 logger = logging.getLogger(__name__)
@@ -43,8 +43,8 @@ U = TypeVar("U")
 class ConditionalMiddleware:
     """Works on leased GET requests of the http tier, in a crawl generation that `push --recrawl` or a schedule opened.
 
-    Off without the frontier or the MongoDB pipeline, and with HTTPCACHE_ENABLED: Scrapy's cache validates by itself.
-    MongoDB being away fails no page: it is asked for whole, which is counted.
+    Off without the frontier or the MongoDB pipeline, and with HTTPCACHE_ENABLED: Scrapy's cache does its own
+    validation. While MongoDB is away pages are fetched whole, which is counted.
     """
 
     def __init__(self, crawler: Crawler, clock: Callable[[], float] = monotonic) -> None:
@@ -59,7 +59,7 @@ class ConditionalMiddleware:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Raises NotConfigured where it has nothing to do."""
+        """Raises NotConfigured when there is nothing to do."""
         if not wanted(crawler.settings):
             raise NotConfigured
         middleware = cls(crawler)
@@ -67,8 +67,8 @@ class ConditionalMiddleware:
         return middleware
 
     async def process_request(self, request: Request) -> None:
-        """Put the conditions into the headers, where there are any."""
-        if request.meta.pop(CONDITIONAL, False):  # of an earlier try, or of another page that redirected here
+        """Add the conditional headers, if the page has a stored version."""
+        if request.meta.pop(CONDITIONAL, False):  # left by an earlier attempt, or by the page that redirected here
             _without_conditions(request)
         held = self._held(request)
         if held is None or held.lease.generation == "0" or not plainly(held) or request.meta.get(CONDITIONAL_WHOLE):
@@ -86,7 +86,7 @@ class ConditionalMiddleware:
         self._count(names.CONDITIONAL_ASKED)
 
     async def process_response(self, request: Request, response: Response) -> Request | Response:
-        """An unchanged page with the links it had; a page asked for again where 304 is no answer."""
+        """An unchanged page with its stored links; the request again, unconditional, where the 304 is unusable."""
         page = self._asked.pop(request, None)
         if response.status != 304 or (held := self._held(request)) is None:
             return response
@@ -103,7 +103,7 @@ class ConditionalMiddleware:
         return response
 
     async def store(self, page: StoredVersion) -> None:
-        """Keep *page* for the next crawl."""
+        """Remember *page* for the next crawl."""
         if await self._served(lambda: self._validators.store(page), otherwise=False):
             self._count(names.CONDITIONAL_REMEMBERED)
 
@@ -117,7 +117,7 @@ class ConditionalMiddleware:
     def _again(self, request: Request, why: str) -> Request:
         """*request* without conditions, under the same lease."""
         self._count(names.CONDITIONAL_REFETCHED.format(why))
-        logger.info("%s answered 304, which cannot be used (%s): fetching the whole page", request, why)
+        logger.info("%s answered 304, which is unusable here (%s): fetching the whole page", request, why)
         whole = request.replace(dont_filter=True)
         _without_conditions(whole)
         whole.headers["Cache-Control"] = "no-cache"
@@ -152,19 +152,19 @@ class ConditionalMiddleware:
 
 
 def wanted(settings: BaseSettings) -> bool:
-    """Whether a crawl with *settings* asks its pages whether they have changed."""
+    """Whether a crawl with *settings* makes conditional requests."""
     stores = settings.getwithbase("ITEM_PIPELINES").get(STORE) is not None
     cached = settings.getbool("HTTPCACHE_ENABLED")
     return config.boolean(settings, "CONDITIONAL_REQUESTS") and in_use(settings) and stores and not cached
 
 
 def plainly(held: Held) -> bool:
-    """Whether its page is fetched by plain HTTP: in a browser the version is of the shell, not of what fills it."""
+    """Whether the page is fetched by plain HTTP: in a browser the ETag is that of the shell, not of its content."""
     return ":" not in held.lease.stream  # "<spider>:<tier>" for the other tiers
 
 
 def page_id(crawler: Crawler, url: str) -> str:
-    """Under which the page at *url* is remembered: what a page yields differs from spider to spider."""
+    """The key of the page at *url*: each spider has its own, as it yields different things."""
     return f"{getattr(crawler.spider, 'name', '')} {urls.canonicalize(url)}"
 
 

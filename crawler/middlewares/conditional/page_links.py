@@ -1,4 +1,4 @@
-"""The plain links of a page in few bytes, to be followed again without the page."""
+"""A page's plain links, packed, so that they can be followed again without fetching the page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Link = tuple[str, str, int, bool]  # URL, name of the callback, priority, dont_f
 
 
 def plain(request: Request, spider: Spider) -> Link | None:
-    """*request* as a link; None when it is more than a GET request with a method of the spider as its callback."""
+    """*request* as a link; None unless it is a plain GET request whose callback is a method of the spider."""
     callback = request.callback
     name = "" if callback is None else getattr(callback, "__name__", "")
     rest = (request.body, request.headers, request.cookies, request.meta, request.cb_kwargs, request.flags)
@@ -31,7 +31,7 @@ def pack(links: Sequence[Link]) -> bytes:
 
 
 def read(packed: bytes, spider: Spider) -> list[Request]:
-    """The requests; one whose callback is gone goes to the spider's default one."""
+    """The requests; those whose callback no longer exists get the spider's default one."""
     links = json.loads(zlib.decompress(packed)) if packed else ()
     return [
         Request(url, getattr(spider, name, None) if name else None, priority=priority, dont_filter=dont_filter)

@@ -1,4 +1,4 @@
-"""Spider middleware that remembers the version of each page, once all that it yielded is stored."""
+"""Spider middleware that remembers the version of a page once everything it yielded is stored."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ class PageVersion:
 
     @property
     def complete(self) -> bool:
-        """Whether it may be taken for known: its callback ended, and each of its items is stored."""
+        """Whether the page counts as known: its callback has ended and all of its items are stored."""
         small = 0 < self.items <= MAX_ITEMS and len(self.links) <= MAX_LINKS
         return self.ended and self.plain and small and len(self.stored) == self.items
 
 
 class VersionMiddleware:
-    """Remembers pages that came with an ETag or Last-Modified and yielded items of ours.
+    """Remembers pages that have an ETag or Last-Modified and yielded items of our classes.
 
-    Not those that yielded none: a list is always fetched whole. Nor those that yielded requests that are more than
-    links (a form, meta, an errback ...): they could not be made again without the page.
+    Pages without items are left out: a list is always fetched whole. So are pages that yielded more than plain links (a
+    form, meta, an errback ...): those requests could not be rebuilt without the page.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -58,7 +58,7 @@ class VersionMiddleware:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Off where `ConditionalMiddleware` is."""
+        """Off whenever `ConditionalMiddleware` is."""
         if not wanted(crawler.settings):
             raise NotConfigured
         middleware = cls(crawler)

@@ -1,5 +1,5 @@
-"""Downloader middleware that notes each attempt for the attempts log: nearest to the wire, so that it sees what others
-retry, follow, or take for the proxy's fault."""
+"""Downloader middleware that writes the attempts log. It is nearest to the wire, so it also sees the attempts that
+other middlewares retry, follow, or blame on a proxy."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from crawler.worker.pacing import TooLateError
 from crawler.worker.scheduler import in_use
 
 OK = "ok"
-UNKNOWN = "unknown"  # an exception that policy/failures.py does not know
+UNKNOWN = "unknown"  # an exception that policy/failures.py has no class for
 
 
 class AttemptsMiddleware:
-    """Adds to the log; changes nothing and waits for nothing."""
+    """Only appends to the log: changes no request and waits for nothing."""
 
     def __init__(self, crawler: Crawler, client: connection.Client, config: AttemptsConfig) -> None:
         assert crawler.stats is not None
@@ -56,7 +56,7 @@ class AttemptsMiddleware:
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:
-        """Note that none came; what was never sent is no attempt."""
+        """Note a failure; a request that was never sent is no attempt."""
         if not isinstance(exception, (TooLateError, IgnoreRequest)):
             self._note(request, exception, 0)
 
@@ -86,7 +86,7 @@ class AttemptsMiddleware:
 
 
 def _document(request: Request, seen: dict[str, Any]) -> dict[str, Any]:
-    """Made later, because what makes a page a block is found after this middleware has seen it."""
+    """Built later: block pages are recognised after this middleware has run."""
     if vendor := request.meta.get(BLOCK):
         seen |= {"outcome": str(FailureClass.BLOCKED), "block": str(vendor)}
     return {name: value for name, value in seen.items() if value is not None}
@@ -98,7 +98,7 @@ def _outcome(result: int | Exception) -> str:
 
 
 def _milliseconds(request: Request, held: Held | None) -> int | None:
-    """From sending to the head of the answer; without one, to the end of waiting for it."""
+    """From sending to the head of the response, or to giving up."""
     latency = request.meta.get("download_latency")
     if latency is None and held is not None and held.started_at is not None:
         latency = monotonic() - held.started_at

@@ -1,5 +1,4 @@
-"""Downloader middleware that knows what is no page: challenges and denials, whatever status they are served with, and
-empty app shells."""
+"""Downloader middleware that recognises challenges and denials, whatever their status, and empty app shells."""
 
 from __future__ import annotations
 
@@ -23,18 +22,18 @@ from crawler.urls import group
 from crawler.worker.access import worker_of
 from crawler.worker.scheduler import in_use
 
-SHELL = "javascript"  # what `meta["block"]` says of an empty app shell
-MOST_LOGGED = 10_000  # hosts and vendors that are remembered as told
+SHELL = "javascript"  # value of `meta["block"]` for an empty app shell
+MOST_LOGGED = 10_000  # pairs of host and vendor remembered as logged
 
 logger = logging.getLogger(__name__)
 
 
 class BlocksMiddleware:
-    """Marks the request of a block page with `meta["block"]`, the vendor, of an empty shell with "javascript", and lets
-    the response pass. `meta["allow_blocked"]` keeps a request from being marked.
+    """Sets `meta["block"]` to the vendor for a block page, to "javascript" for an empty shell, and lets the response
+    pass. Requests with `meta["allow_blocked"]` are never marked.
 
-    It comes after the decompression, so that it reads what a visitor would. The middlewares after it decide what
-    becomes of the request: another tier, or a retry. The host is backed off here, for the whole fleet.
+    Runs after decompression, so it reads what a visitor would. Later middlewares decide between another tier and a
+    retry. The fleet's pace at the host is slowed here.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -49,9 +48,9 @@ class BlocksMiddleware:
         return cls(crawler)
 
     def process_response(self, request: Request, response: Response) -> Response | Awaitable[Response]:
-        """*response*, its request marked where it is a block page; at once for a page."""
+        """*response*, its request marked if this is a block page."""
         meta = request.meta
-        meta.pop(BLOCK, None)  # of the page before a redirect, or copied along with the rest of another's meta
+        meta.pop(BLOCK, None)  # left by the page before a redirect, or copied with another request's meta
         block = detect(response.status, response.headers, response.body, response.url)
         why = block.vendor if block is not None else SHELL * is_empty(response, meta.get("tier", TIERS[0]))
         if why and not meta.get(ALLOW_BLOCKED):
@@ -75,7 +74,8 @@ class BlocksMiddleware:
 
 
 def is_empty(response: Response, tier: str, *, any_status: bool = False) -> bool:
-    """Whether a good answer, or one of *any_status*, is an empty shell; the scripts have run unless *tier* is http."""
+    """Whether a response with a good status (any, with *any_status*) is an empty shell; unless *tier* is http, scripts
+    have run."""
     if not isinstance(response, TextResponse) or not (any_status or 200 <= response.status < 300):
         return False
     return is_shell(response.body, rendered=TIERS[0] not in tier.split(","))

@@ -1,7 +1,7 @@
-"""Downloader middleware that refuses bodies which are encoded again and again.
+"""Downloader middleware that refuses bodies with many content codings.
 
-Each coding is undone within DOWNLOAD_MAXSIZE, but a header has room for thousands of their names: 10 KB on the wire so
-become a hundred gigabytes of work, 10 MB at a time.
+Each decoding is held to DOWNLOAD_MAXSIZE, but a header can name thousands of codings: 10 KB on the wire would become a
+hundred gigabytes of work, 10 MB at a time.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from scrapy import Request
 from scrapy.exceptions import DownloadCancelledError
 from scrapy.http import Response
 
-MOST: Final = 5  # codings of one body, as curl has it; servers apply one
+MOST: Final = 5  # codings of one body, curl's limit; servers apply one
 
 
 class CodingsMiddleware:
-    """It comes right before the decompression."""
+    """Runs right before decompression."""
 
     def process_response(self, request: Request, response: Response) -> Response:
         """*response*; raises DownloadCancelledError."""
         codings = sum(header.count(b",") + 1 for header in response.headers.getlist(b"Content-Encoding"))
         if codings > MOST:
-            raise DownloadCancelledError(f"{request.url}: its body is encoded {codings} times, {MOST} are undone")
+            raise DownloadCancelledError(f"{request.url} has {codings} content codings, at most {MOST} are decoded")
         return response

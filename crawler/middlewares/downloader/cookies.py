@@ -1,4 +1,4 @@
-"""Downloader middleware for cookies: Scrapy's jars, and jars that the fleet shares where a domain asks for them."""
+"""Downloader middleware for cookies: Scrapy's jars, and jars shared by the fleet for domains that ask for them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class JarUse:
-    """One request of a session: whose jar it has, and what of it Redis knows."""
+    """One request of a session: whose jar it uses, and which of its cookies Redis has."""
 
     host: str
     session: str
@@ -38,10 +38,10 @@ class JarUse:
 class SessionsMiddleware(CookiesMiddleware):
     """`cookies = "host"` or `"session"` of a domain: one jar per politeness group, and per `meta["session"]`, in Redis.
 
-    A request with `meta["cookiejar"]`, and all of other domains, are Scrapy's business where COOKIES_ENABLED is set;
-    `meta["dont_merge_cookies"]` does what it does there. What one response sets or deletes is merged cookie by cookie
-    with what other workers got meanwhile. The Cookie header is on the request for the time of one attempt. No value is
-    ever logged, not even with COOKIES_DEBUG.
+    Requests with `meta["cookiejar"]`, and those of other domains, are left to Scrapy (COOKIES_ENABLED);
+    `meta["dont_merge_cookies"]` works as in Scrapy. What a response sets or deletes is merged cookie by cookie with
+    what other workers received meanwhile. The Cookie header is on the request for one attempt only. Values are never
+    logged, not even with COOKIES_DEBUG.
     """
 
     def __init__(self, crawler: Crawler, rules: HostRules) -> None:
@@ -55,7 +55,7 @@ class SessionsMiddleware(CookiesMiddleware):
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self | CookiesMiddleware:  # type: ignore[override]
-        """Scrapy's own where the spider does not use the shared frontier; off where nothing asks for cookies."""
+        """Scrapy's own where the spider does not use the shared frontier; off where nothing uses cookies."""
         if not in_use(crawler.settings):
             return CookiesMiddleware.from_crawler(crawler)
         middleware = cls(crawler, HostRules.from_settings(crawler.settings))
@@ -74,12 +74,12 @@ class SessionsMiddleware(CookiesMiddleware):
         worker.losses.listen(self._forget)
 
     def _forget(self) -> None:
-        """Redis may have none of a session's cookies any more: all of them are stored with the next that is set."""
+        """Redis may have lost a session's cookies: store all of them with the next one that is set."""
         for use in list(self._uses.values()):
             use.known = {}
 
     async def process_request(self, request: Request) -> None:  # type: ignore[override]
-        """Send the session's cookies, and those of the request, which join it."""
+        """Send the session's cookies and those of the request, which become part of the session."""
         if (named := self._named(request)) is None:
             if self._scrapys:
                 super().process_request(request)
@@ -99,7 +99,7 @@ class SessionsMiddleware(CookiesMiddleware):
         self._uses[request] = use
 
     async def process_response(self, request: Request, response: Response) -> Request | Response:  # type: ignore[override]
-        """Keep what *response* sets."""
+        """Store the cookies that *response* sets."""
         if (use := self._ended(request)) is None:
             return (
                 super().process_response(request, response) if self._scrapys and not self._named(request) else response
@@ -112,11 +112,11 @@ class SessionsMiddleware(CookiesMiddleware):
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:
-        """The cookies go no further."""
+        """Take the cookies off the request."""
         self._ended(request)
 
     def _named(self, request: Request) -> tuple[str, str] | None:
-        """The host and session whose jar *request* uses; None when it uses none of ours."""
+        """The host and session whose shared jar *request* uses; None if it uses none."""
         rule = self._rules.domains.for_url(request.url)
         scrapys = "cookiejar" in request.meta or request.meta.get("dont_merge_cookies")
         if scrapys or rule.cookies not in {"host", "session"}:

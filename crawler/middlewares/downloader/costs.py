@@ -1,7 +1,7 @@
-"""Downloader middleware that tries a doubtful or very large page in a child process before a callback reads it here.
+"""Downloader middleware that parses a doubtful or very large page in a child process before a callback gets it.
 
-What a callback does with a page nobody knows; nearly all begin with `response.css` or `response.xpath`. So that is what
-the child does first, within PARSE_MAX_SECONDS and PARSE_MAX_MB. A page that takes more reaches no callback.
+What a callback will do with a page is unknown, but nearly all begin with `response.css` or `response.xpath`. The child
+does that first, within PARSE_MAX_SECONDS and PARSE_MAX_MB; a page that takes more reaches no callback.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ Kind = Literal["html", "xml"]
 
 
 class CostsMiddleware:
-    """Leaves in the evidence of a request that its page is too costly: GateMiddleware keeps it from the callback.
+    """Records on a request that its page is too costly; GateMiddleware then keeps it from the callback.
 
-    Our own spiders' default callback reads such pages in the child anyway. Known weakness: a callback that does more
-    than one parse of a page, or another one than Scrapy's, is not held to the limits.
+    Our spiders' default callback reads such pages in the child anyway. Known weakness: a callback that parses a page
+    more than once, or with another parser than Scrapy's, is not held to the limits.
     """
 
     def __init__(self, crawler: Crawler, apart: Apart) -> None:
@@ -44,7 +44,7 @@ class CostsMiddleware:
         return cls(crawler, Apart.from_crawler(crawler))
 
     def process_response(self, request: Request, response: Response) -> Response | Awaitable[Response]:
-        """*response*, at once unless it has to be tried."""
+        """*response*, at once unless it needs the trial parse."""
         if self._is_read_apart(request) or not isinstance(response, HtmlResponse | XmlResponse):
             return response
         held = worker_of(self._crawler).book.of(request)
@@ -76,5 +76,5 @@ def _kind(response: TextResponse) -> Kind:
 
 
 def select(document: Document, kind: Kind) -> None:
-    """What `response.css` does first."""
+    """The parse that `response.css` begins with."""
     Selector(text=document.html, type=kind)

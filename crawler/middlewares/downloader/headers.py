@@ -21,10 +21,9 @@ _DECODABLE: Final = frozenset(name.decode() for name in ACCEPTED_ENCODINGS)
 
 
 class HeadersMiddleware:
-    """After the default headers, which a profile replaces, and before USER_AGENT, which it fills in for.
+    """Runs after the default headers, which a profile replaces, and before USER_AGENT, whose place it takes.
 
-    A request that sets a User-Agent of its own is left alone, and so is robots.txt: whoever asks for the rules says
-    who asks.
+    A request with its own User-Agent is left alone, and so is robots.txt: there we say who we are.
     """
 
     def __init__(self, rules: Rules, defaults: Headers) -> None:
@@ -42,7 +41,7 @@ class HeadersMiddleware:
         return cls(rules, Headers(without_none_values(crawler.settings.getdict("DEFAULT_REQUEST_HEADERS"))))
 
     def process_request(self, request: Request) -> None:
-        """Put the headers in order."""
+        """Set the profile's headers."""
         if worn := request.meta.pop(HEADER_PROFILE, None):
             self._undress(request, PROFILES[worn])
         name = self._rules.for_url(request.url).headers
@@ -57,7 +56,7 @@ class HeadersMiddleware:
         request.meta[HEADER_PROFILE] = name
 
     def _undress(self, request: Request, profile: Profile) -> None:
-        """The headers as they were before, for another domain may want another profile, or none."""
+        """Restore the original headers: the next domain may use another profile, or none."""
         for key, values in list(request.headers.items()):
             if profile.sends(_text(key), _text(b", ".join(values))):
                 del request.headers[key]

@@ -1,4 +1,4 @@
-"""Scrapy's HttpAuthMiddleware, which keeps credentials out of the queue."""
+"""Scrapy's HttpAuthMiddleware, with credentials kept out of the queue."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from scrapy.http import Response
 
 
 class HttpAuthMiddleware(ScrapyHttpAuthMiddleware):
-    """HTTPAUTH_USER, HTTPAUTH_PASS and HTTPAUTH_DOMAIN as in Scrapy; on the request for the time of one attempt only,
-    so that no retry takes them to Redis. A crawl without credentials does without it."""
+    """HTTPAUTH_USER, HTTPAUTH_PASS and HTTPAUTH_DOMAIN as in Scrapy, but on the request for one attempt only, so that
+    no retry takes them to Redis."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -31,18 +31,18 @@ class HttpAuthMiddleware(ScrapyHttpAuthMiddleware):
         return super().from_crawler(crawler)
 
     def process_request(self, request: Request) -> None:  # type: ignore[override]
-        """Log in, where the request does not by itself."""
+        """Add the credentials, unless the request has its own."""
         if b"Authorization" not in request.headers:
             super().process_request(request)
             self._lent.add(request)
 
     def process_response(self, request: Request, response: Response) -> Response:
-        """The credentials go no further."""
+        """Take the credentials off the request."""
         self._take_back(request)
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:
-        """The same."""
+        """As for a response."""
         self._take_back(request)
 
     def _take_back(self, request: Request) -> None:

@@ -1,4 +1,4 @@
-"""Scrapy's MetaRefreshMiddleware, for pages that have a meta refresh."""
+"""Scrapy's MetaRefreshMiddleware, run only on pages that may have a meta refresh."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from scrapy.http import Response
 from crawler import urls
 from crawler.errors import MessageError
 
-CHARACTERS: Final = 4_096  # that Scrapy looks at, after decoding the whole page
+CHARACTERS: Final = 4_096  # Scrapy looks at this many, after decoding the whole page
 
 
 class MetaRefreshMiddleware(ScrapyMetaRefreshMiddleware):
-    """Leaves out the decoding where the bytes already say that there is none: hardly a page has one."""
+    """Skips decoding where the bytes show that there is no meta refresh, as on nearly every page."""
 
     def process_response(self, request: Request, response: Response) -> Request | Response:  # type: ignore[override]
         begin = response.body[:CHARACTERS]
@@ -27,6 +27,6 @@ class MetaRefreshMiddleware(ScrapyMetaRefreshMiddleware):
             followed = super().process_response(request, response)
             if isinstance(followed, Request):
                 urls.check(followed.url)
-        except (ValueError, MessageError):  # the page is there all the same
+        except (ValueError, MessageError):  # the page itself is fine
             return response
         return followed

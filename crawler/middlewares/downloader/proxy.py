@@ -1,7 +1,7 @@
-"""Downloader middleware that sends requests through proxies: those of Scrapy, and pools of ours.
+"""Downloader middleware that sends requests through proxies: Scrapy's, and our pools.
 
-A request that a proxy fails goes on through a fresh one in the same worker, paced as ever, charged neither to the host
-nor to the request's retries. It waits in the frontier while no proxy of its pool can be used.
+When a proxy fails, the same worker tries a fresh one, paced as usual and charged neither to the host nor to the
+request's retries. While no proxy of its pool is usable, the request waits in the frontier.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ from crawler.worker.lease_book import LeaseBook
 from crawler.worker.pacing import TooLateError
 from crawler.worker.scheduler import in_use
 
-POLL_SECONDS: Final = 1.0  # for what has no lease and so cannot wait in the frontier (robots.txt)
+POLL_SECONDS: Final = 1.0  # for requests without a lease, which cannot wait in the frontier (robots.txt)
 
 logger = logging.getLogger(__name__)
 
 
 class ProxyMiddleware(HttpProxyMiddleware):
-    """Scrapy's middleware, and pools on top.
+    """Scrapy's middleware with pools on top.
 
-    Which proxy counts: `meta["proxy"]` as in Scrapy (None: none), else the pool of `meta["proxy_pool"]`, of the domain,
-    or PROXY_POOL, else the proxies of the environment. Credentials are on the request for the time of one attempt.
-    Known weakness: a sticky session whose proxy fails gets another session id in the worker that saw it; other workers
-    follow when it fails them.
+    Order: `meta["proxy"]` as in Scrapy (None: no proxy), then the pool of `meta["proxy_pool"]`, of the domain, or
+    PROXY_POOL, then the proxies of the environment. Credentials are on the request for one attempt only. Known
+    weakness: when the proxy of a sticky session fails, only the worker that saw it changes the session id; others
+    follow once it fails them.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class ProxyMiddleware(HttpProxyMiddleware):
         self._patience = crawler.settings.getfloat("DOWNLOAD_TIMEOUT")
         self._usage = ProxyUsage(crawler.stats)
         self._attempts: WeakKeyDictionary[Request, Attempt] = WeakKeyDictionary()
-        self._exhausted: set[str] = set()  # pools of which no proxy could be used the last time
+        self._exhausted: set[str] = set()  # pools without a usable proxy at the last try
         self._reloading: asyncio.Task[None] | None = None
         self._health: ProxyHealth
         self._chooser: Chooser
@@ -106,7 +106,7 @@ class ProxyMiddleware(HttpProxyMiddleware):
         """Give *request* its proxy; raises TooLateError when it has to wait for one."""
         pool = self._chooser.pool(request)
         request.meta.pop(POOL_NAME, None)
-        if pooled(request):  # left from an earlier attempt, or from what redirected here
+        if pooled(request):  # left by an earlier attempt, or by the request that redirected here
             del request.meta["proxy"]
         if pool is None:
             super().process_request(request)
@@ -121,7 +121,7 @@ class ProxyMiddleware(HttpProxyMiddleware):
         self._attempts[request] = attempt
 
     async def process_response(self, request: Request, response: Response) -> Request | Response:
-        """Note how the proxy did; another try through a fresh one where the answer is the proxy's own."""
+        """Note how the proxy did; retry through a fresh one if the proxy itself answered."""
         if (attempt := self._ended(request)) is None:
             return response
         self._usage.sent(attempt.pool, request)
@@ -132,7 +132,7 @@ class ProxyMiddleware(HttpProxyMiddleware):
         return await self._failed(request, attempt, found, f"it answered {response.status}") or response
 
     async def process_exception(self, request: Request, exception: Exception) -> Request | None:
-        """Another try through a fresh proxy where one failed."""
+        """Retry through a fresh proxy if the proxy failed."""
         if (attempt := self._ended(request)) is None or isinstance(exception, TooLateError):
             return None
         self._usage.sent(attempt.pool, request)
@@ -141,7 +141,7 @@ class ProxyMiddleware(HttpProxyMiddleware):
         return await self._failed(request, attempt, found, type(exception).__name__)
 
     async def _attempt(self, request: Request, pool: ProxyPool) -> Attempt:
-        """What to try; waits for a proxy where the frontier cannot."""
+        """What to try next; waits here for a proxy if the request cannot wait in the frontier."""
         give_up_at = self._clock() + self._patience
         while isinstance(chosen := await self._chooser.choose(request, pool), int):
             if pool.name not in self._exhausted:
@@ -150,19 +150,19 @@ class ProxyMiddleware(HttpProxyMiddleware):
             if self._book.of(request) is not None:
                 self._postpone(request, pool, chosen)
             if self._clock() > give_up_at:
-                raise ProxyError(f"no proxy of pool {pool.name} can be used")
+                raise ProxyError(f"pool {pool.name} has no usable proxy")
             await asyncio.sleep(POLL_SECONDS)
         self._exhausted.discard(pool.name)
         return chosen
 
     def _postpone(self, request: Request, pool: ProxyPool, wait_ms: int) -> NoReturn:
-        """Back to the frontier for about that long."""
+        """Give *request* back to the frontier for about that long."""
         self._crawler.stats.inc_value(names.PROXY_POSTPONED.format(pool.name))
         _forget_tries(request)
         raise TooLateError(round(wait_ms * self._rng.uniform(1, 1.1)))
 
     def _ended(self, request: Request) -> Attempt | None:
-        """The attempt that *request* was. Its credentials go no further."""
+        """The attempt that *request* made; its credentials are taken off."""
         attempt = self._attempts.pop(request, None)
         if attempt is not None:
             request.headers.pop(b"Proxy-Authorization", None)
@@ -170,7 +170,7 @@ class ProxyMiddleware(HttpProxyMiddleware):
         return attempt
 
     async def _succeeded(self, request: Request, attempt: Attempt) -> None:
-        """The proxy works; those that had failed the request before it are to blame, and not the host."""
+        """The proxy works, so those that failed this request before are to blame, not the host."""
         pool, proxy = attempt.pool, attempt.endpoint.name
         for other in set(request.meta.get(PROXY_DOUBTED, ())) - {proxy}:
             await self._blame(pool, other, "another one got an answer")
@@ -179,7 +179,7 @@ class ProxyMiddleware(HttpProxyMiddleware):
             logger.info("Proxy %s of pool %s works again", proxy, pool.name)
 
     async def _failed(self, request: Request, attempt: Attempt, found: Fault, why: str) -> Request | None:
-        """The request's next try; None when the host is to be taken at its word."""
+        """The next try; None when the failure is taken for the host's."""
         pool, proxy, trial = attempt.pool, attempt.endpoint.name, attempt.choice.probe
         self._usage.failed(pool)
         if attempt.needs.session:
@@ -197,7 +197,7 @@ class ProxyMiddleware(HttpProxyMiddleware):
         return None
 
     async def _blame(self, pool: ProxyPool, proxy: str, why: str, host: str = "", *, trial: bool = False) -> bool:
-        """Note a failure; whether it counts."""
+        """Count a failure against the proxy; returns whether it counted."""
         aside_ms = await self._health.failed(pool.name, proxy, host, trial=trial)
         if aside_ms:
             self._crawler.stats.inc_value(names.PROXY_QUARANTINED.format(pool.name))

@@ -1,4 +1,4 @@
-"""Scrapy's RedirectMiddleware, for redirects to what is no address: broken, over-long, or of a foreign scheme."""
+"""Scrapy's RedirectMiddleware, with redirects to broken, over-long or non-HTTP URLs left alone."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ logger = logging.getLogger(__name__)
 
 
 class RedirectMiddleware(ScrapyRedirectMiddleware):
-    """Leaves an answer as it is whose target nobody can fetch, as Scrapy does where that has a foreign scheme.
+    """Passes on a response whose target cannot be fetched, as Scrapy does for other schemes.
 
-    The request then ends as a dead letter, class `malformed`, unless its spider takes the status.
+    The request then ends as a dead letter, class `malformed`, unless its spider handles the status.
     """
 
     def process_response(self, request: Request, response: Response) -> Request | Response:  # type: ignore[override]
-        """The request that follows, or *response*."""
+        """The redirected request, or *response*."""
         try:
             followed = super().process_response(request, response)
             if isinstance(followed, Request):

@@ -1,4 +1,5 @@
-"""Scrapy's RetryMiddleware for a fleet: a retry waits in the frontier, for any worker, by the class of its failure."""
+"""Scrapy's RetryMiddleware for a fleet: retries wait in the frontier for any worker, as long as their failure class
+says."""
 
 from __future__ import annotations
 
@@ -25,11 +26,11 @@ from crawler.worker.scheduler import in_use
 
 
 class RetryMiddleware(ScrapyRetryMiddleware):
-    """RETRY_* settings, meta keys, stats and `get_retry_request` mean what they mean in Scrapy.
+    """RETRY_* settings, meta keys, stats and `get_retry_request` work as in Scrapy.
 
-    New: how often and how long by class (RETRY_CLASSES), Retry-After in both forms, and a page that
-    `meta["block"]` marks as a denial is a failure whatever its status. A request without a lease (media,
-    `engine.download`) is tried again at once, as in Scrapy: its host's pace is all that it waits for.
+    New: times and delays by class (RETRY_CLASSES), both forms of Retry-After, and a page marked as a denial by
+    `meta["block"]` is a failure whatever its status. A request without a lease (media, `engine.download`) is retried at
+    once, as in Scrapy, at its host's pace.
     """
 
     def __init__(self, settings: BaseSettings, uniform: Callable[[float, float], float] = random.uniform) -> None:
@@ -47,8 +48,8 @@ class RetryMiddleware(ScrapyRetryMiddleware):
     def process_response(  # type: ignore[override]  # nobody passes the spider any more
         self, request: Request, response: Response
     ) -> Request | Response:
-        """A retry of *request*, or *response* where it is good, final, or the last; a block page that nobody keeps from
-        the one who asked for it beside the queue raises BlockedError."""
+        """A retry of *request*, or *response* if it is good, final, or the last. Raises BlockedError for a block page
+        whose request bypassed the queue: nothing else would keep it from its caller."""
         vendor = request.meta.get(BLOCK)
         if vendor is None and response.status not in self.retry_http_codes:
             return response
@@ -63,14 +64,14 @@ class RetryMiddleware(ScrapyRetryMiddleware):
         return self._later(request, kind, reason, asked_seconds(response))
 
     def _is_beside(self, request: Request) -> bool:
-        """Whether a callback or a pipeline downloads it itself: no spider middleware will see the answer."""
+        """Whether a callback or pipeline downloads it directly, so that no spider middleware sees the response."""
         held = worker_of(self.crawler).book.of(request)
         return held is None or held.downloads > 1
 
     def process_exception(  # type: ignore[override]
         self, request: Request, exception: Exception
     ) -> Request | None:
-        """A retry of *request*, or None where the failure is final."""
+        """A retry of *request*, or None if the failure is final."""
         if request.meta.get("dont_retry") or not isinstance(exception, self.exceptions_to_retry):
             return None
         return self._later(request, classify(exception), exception, 0.0)
@@ -98,6 +99,6 @@ class RetryMiddleware(ScrapyRetryMiddleware):
 
 
 def asked_seconds(response: Response) -> float:
-    """What the Retry-After header of *response* asks for, in seconds; 0 without one."""
+    """The Retry-After of *response* in seconds; 0 without one."""
     header = response.headers.get("Retry-After")
     return retry_after(header.decode("latin-1") if header else None, datetime.now(UTC))

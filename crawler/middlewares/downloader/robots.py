@@ -1,7 +1,7 @@
-"""robots.txt, fetched once for the whole fleet and obeyed by each worker. The rules are RFC 9309's.
+"""robots.txt (RFC 9309), fetched once for the fleet and obeyed by each worker.
 
-The first worker that needs a file fetches it while the others ask Redis for it; a page that has to wait for longer
-than a moment goes back to the frontier, so that it never holds a place that another host could use.
+The first worker that needs a file fetches it, the others poll Redis. A page that would wait longer than a moment goes
+back to the frontier, so that it never holds a slot that another host could use.
 """
 
 from __future__ import annotations
@@ -36,23 +36,23 @@ from crawler.worker.robots_fetcher import Fetched, RobotsConfig, RobotsFetcher, 
 from crawler.worker.scheduler import in_use
 from crawler.worker.worker import Worker
 
-POLL_SECONDS: Final = 0.1  # between two looks at what another worker fetches
-PATIENCE_SECONDS: Final = 2.0  # for which a page waits for that in the worker; then in the frontier
-LOOK_AGAIN_SECONDS: Final = 300.0  # a worker asks Redis anew: the file may have been forgotten there, with its delay
-RETURNED: Final = 10_000  # leases remembered that went back once
-RULE_BYTES: Final = 20  # of memory for each character of a file, at most (measured: 18 with rules all for us)
+POLL_SECONDS: Final = 0.1  # between polls for a file that another worker fetches
+PATIENCE_SECONDS: Final = 2.0  # a page waits this long in the worker, then in the frontier
+LOOK_AGAIN_SECONDS: Final = 300.0  # then a worker asks Redis again: the file may be gone there, and its delay with it
+RETURNED: Final = 10_000  # remembered leases that were given back once
+RULE_BYTES: Final = 20  # memory per character of a file, at most (measured: 18 when all rules apply to us)
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What this worker knows of an origin, *since* and until *expires* (monotonic seconds). *parser* None: nothing is
-    forbidden; *later*: nothing is allowed until then."""
+    """What this worker knows of an origin, from *since* until *expires* (monotonic seconds). *parser* None: everything
+    is allowed; *later*: nothing is, until then."""
 
     parser: RobotParser | None
     since: float
     expires: float
     later: bool = False
-    failing: float = 0.0  # for so many seconds, when its pages are given up
+    failing: float = 0.0  # seconds it has been failing, once its pages are given up
 
     @property
     def pending(self) -> bool:
@@ -61,7 +61,7 @@ class Parsed:
 
 
 class FileParser(RobotParser):
-    """In place of Scrapy's default parser, over a file that is read already."""
+    """Scrapy's parser interface over a file that is already parsed."""
 
     def __init__(self, file: RobotsFile) -> None:
         self.rp = file
@@ -78,11 +78,11 @@ class FileParser(RobotParser):
 
 
 class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
-    """Scrapy's, with another way to come by the file.
+    """Scrapy's middleware, except for where the file comes from.
 
     ROBOTSTXT_PARSER, ROBOTSTXT_USER_AGENT, `dont_obey_robotstxt`, the robotstxt/* stats and the robots_parsed signal
-    mean what they mean there. Known weakness: Crawl-delay and Request-rate are read for the agent of the worker that
-    fetched the file, so spiders with different ROBOTSTXT_USER_AGENT share one of their delays.
+    work as in Scrapy. Known weakness: Crawl-delay and Request-rate are read for the agent of the worker that
+    fetched the file, so spiders with different ROBOTSTXT_USER_AGENT share one delay.
     """
 
     def __init__(
@@ -112,17 +112,17 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
         return middleware
 
     def _opened(self) -> None:
-        self._worker.losses.listen(self._known.clear)  # with a file its host's Crawl-delay is gone
+        self._worker.losses.listen(self._known.clear)  # a lost file took its host's Crawl-delay with it
 
     async def robot_parser(self, request: Request) -> RobotParser | None:
-        """The rules for *request*, None when there are none; raises TooLateError when it has to wait for them."""
+        """The rules for *request*, or None; raises TooLateError if it has to wait for them in the frontier."""
         url = urlparse_cached(request)
-        origin = f"{url.scheme}://{url.netloc.rpartition('@')[2]}"  # whoever asks: and a password stays out of Redis
+        origin = f"{url.scheme}://{url.netloc.rpartition('@')[2]}"  # without user and password, which stay out of Redis
         known = self._known.get(origin)
         if known is None or self._clock() >= known.expires:
             known = await self._load(origin, request)
         held = self._worker.book.of(request)
-        while known.pending and (held is None or held.downloads > 1):  # it cannot wait in the frontier
+        while known.pending and (held is None or held.downloads > 1):  # these cannot wait in the frontier
             known = await self._load(origin, request)
         if known.later:
             self._put_back(held, origin, known)
@@ -131,28 +131,28 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
         return known.parser
 
     def _pace_anew(self, held: Held) -> None:
-        """*held* was paced before its host's Crawl-delay was known, and its turn may have gone to the file: it goes
-        back, uncharged, so that no place here waits for the next turn; once, lest a file that is forgotten at once
-        keeps it for ever."""
+        """*held* was paced before its host's Crawl-delay was known, and fetching the file may have used its turn: give
+        it back, uncharged, so that it holds no slot until the next turn. Only once, or a file that is forgotten at once
+        would send it back for ever."""
         held.lent = True
         if held.reported or held.downloads > 1 or held.lease.id in self._returned:
-            return  # it takes another turn, and waits for that here
+            return  # it takes another turn and waits for it here
         self._returned[held.lease.id] = None
-        held.started_at = self._clock()  # on its way back: nobody may borrow its turn any more
+        held.started_at = self._clock()  # on its way back: its turn may not be borrowed any more
         raise TooLateError
 
     def _put_back(self, held: Held | None, origin: str, known: Parsed) -> None:
-        """A page goes back to the frontier, uncharged; what has no lease cannot, and is refused."""
+        """Give the page back, uncharged; a request without a lease is refused instead."""
         if known.failing:
             raise RobotsUnreachableError(origin, known.failing)
         self._count(names.ROBOTS_POSTPONED)
         if held is None or held.downloads > 1:
-            raise IgnoreRequest(f"{origin}/robots.txt cannot be reached, so nothing of that site may be asked for now")
+            raise IgnoreRequest(f"{origin}/robots.txt cannot be reached, so that site may not be crawled for now")
         wait = max(0.0, known.expires - self._clock())
         raise TooLateError(round(1000 * (wait + self._uniform(0.1, 1.0))))
 
     async def _load(self, origin: str, request: Request) -> Parsed:
-        """Once per worker and origin, however many pages wait."""
+        """Load the file once per worker and origin, however many pages wait for it."""
         task = self._loading.get(origin)
         if task is None:
             host = self._worker.queue.encoder.rules.of(request).group
@@ -183,7 +183,7 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
         fresh = found.fresh_ms / 1000
         if found.verdict is RobotsVerdict.LATER:
             failing = found.failing_ms / 1000
-            if failing >= self._unreachable:  # asked for again soon: a retry of its dead letters begins a new term
+            if failing >= self._unreachable:  # fetched again soon: retrying its dead letters starts a new term
                 return Parsed(None, now, now + min(fresh, PATIENCE_SECONDS), later=True, failing=failing)
             return Parsed(None, now, now + fresh, later=True)
         since, expires = now - max(0.0, self._ttl - fresh), now + min(fresh, LOOK_AGAIN_SECONDS)
@@ -213,14 +213,14 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
 
 
 class Files:
-    """What is known of origins, the ones looked up last: at most *most* of them, and about *room* bytes."""
+    """The origins looked up last: at most *most* of them, in about *room* bytes."""
 
     def __init__(self, most: int, room: int) -> None:
         self._most, self._room, self._taken = most, room, 0
         self._known: OrderedDict[str, tuple[Parsed, int]] = OrderedDict()
 
     def get(self, origin: str) -> Parsed | None:
-        """None where nothing is known, or not any more."""
+        """What is known of *origin*; None if nothing, or dropped for want of room."""
         found = self._known.get(origin)
         return found[0] if found is not None else None
 

@@ -1,4 +1,4 @@
-"""Scrapy's DownloaderStats, which need not write out each request to know its size."""
+"""Scrapy's DownloaderStats, computing a request's size without serialising it."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _STATUS_SIZES: Final = {int(status): get_status_size(status) for status in HTTPS
 
 
 class DownloaderStats(ScrapyDownloaderStats):
-    """The same stats, with the same values."""
+    """Same stats, same values."""
 
     def process_request(self, request: Request) -> None:  # type: ignore[override]
-        """Count it, and its bytes."""
+        """Count the request and its bytes."""
         count = self.stats.inc_value
         count("downloader/request_count")
         count(f"downloader/request_method_count/{request.method}")
         count("downloader/request_bytes", _request_size(request))
 
     def process_response(self, request: Request, response: Response) -> Response:  # type: ignore[override]
-        """Count it by its status, and its bytes."""
+        """Count the response by status, and its bytes."""
         count, status = self.stats.inc_value, response.status
         count("downloader/response_count")
         count(f"downloader/response_status_count/{status}")
@@ -43,6 +43,6 @@ def _request_size(request: Request) -> int:
 
 
 def _headers_size(headers: Headers) -> int:
-    """Of all `name: value` lines, with what ends each but the last."""
+    """Size of all `name: value` lines, joined by CRLF."""
     lines = [len(name) + len(value) for name, values in headers.items() for value in values]
     return sum(lines) + 4 * len(lines) - 2 if lines else 0

@@ -1,4 +1,4 @@
-"""Downloader middleware that moves a request to the next tier when its page failed: blocked, or without its content."""
+"""Downloader middleware that moves a request to the next tier when its page was blocked or lacks its content."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from crawler.worker.access import worker_of
 from crawler.worker.scheduler import in_use
 from crawler.worker.worker import Worker
 
-INCOMPLETE = "incomplete"  # what `meta["block"]` says of a page without what its domain's rules require
+INCOMPLETE = "incomplete"  # value of `meta["block"]` for a page without what its domain's rules require
 
 logger = logging.getLogger(__name__)
 
 
 class TiersMiddleware:
-    """Stands between block detection and retries: a page that may step up is not retried where it failed.
+    """Sits between block detection and retries: a page that may step up is not retried at the tier that failed.
 
-    A page that may not (nobody serves a higher tier, max_tier, a spent budget) counts as blocked: it is retried as
-    such, and kept as a dead letter that says why it stayed. `dont_retry` leaves a request where it is, and
-    `meta["allow_blocked"]` lets it pass unjudged.
+    A page that may not (no worker serves a higher tier, max_tier, a spent budget) counts as blocked: it is retried as
+    such and finally dead-lettered, with why it stayed. `dont_retry` keeps a request at its tier;
+    `meta["allow_blocked"]` lets the page pass unchecked.
     """
 
     def __init__(self, crawler: Crawler, rules: Rules) -> None:
@@ -45,12 +45,12 @@ class TiersMiddleware:
         return cls(crawler, load_rules(crawler.settings["DOMAINS_FILE"]))
 
     def process_request(self, request: Request) -> None:
-        """Count what goes out, by tier."""
+        """Count requests sent, by tier."""
         if (tier := request.meta.get("tier")) is not None:
             self._worker.tiers.spend(tier)
 
     async def process_response(self, request: Request, response: Response) -> Request | Response:
-        """*response*, or *request* for the queue of a higher tier."""
+        """*response*, or *request* on its way to a higher tier's queue."""
         at = request.meta.get("tier")
         if at is None or request.meta.get(ALLOW_BLOCKED) or (held := self._worker.book.of(request)) is None:
             return response
@@ -70,7 +70,7 @@ class TiersMiddleware:
         return _moved(request, to)
 
     def _failing(self, request: Request, response: Response, at: Tier) -> str:
-        """Who blocks it, or what it lacks; "" for a good page. Only plain pages are asked for their content."""
+        """The vendor that blocks it, or what it lacks; "" for a good page. Only plain pages are checked for content."""
         if block := request.meta.get(BLOCK):
             return str(block)
         if at != TIERS[0] or response.status != 200 or not isinstance(response, TextResponse):
@@ -78,7 +78,7 @@ class TiersMiddleware:
         return INCOMPLETE if self._lacks(response) else ""
 
     def _lacks(self, response: TextResponse) -> bool:
-        """Whether a product page, by its URL, lacks what its domain's rules require."""
+        """Whether a product page (judged by URL) lacks fields that its domain's rules require."""
         rules = self._rules.for_url(response.url)
         if not rules.required or not rules.is_product(response.url):
             return False
@@ -91,7 +91,7 @@ class TiersMiddleware:
 
 
 def _moved(request: Request, to: Tier) -> Request:
-    """*request* for another tier, below which it will never be tried again."""
+    """*request* for another tier, below which it is never tried again."""
     moved = request.copy()
     moved.meta.update({"tier": to, MIN_TIER: to})
     moved.meta.pop(BLOCK, None)

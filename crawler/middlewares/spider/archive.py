@@ -1,8 +1,8 @@
-"""Spider middleware that archives each page before it can be confirmed to the frontier.
+"""Spider middleware that archives each page before it can be acknowledged.
 
-A page ends only when the output of its callback has, and that ends only when the page is synced to disk: also
-for pages without items and for errors that the spider is shown. Redirects, retried answers and what a downloader
-middleware refuses are no pages of the spider's and not archived.
+A request ends after its callback's output, and that output ends only when the page is synced to disk, also for pages
+without items and for errors that reach the spider. Redirects, retried responses and what a downloader middleware
+refuses never reach the spider and are not archived.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from crawler.worker.lease_book import Held
 
 
 class ArchiveMiddleware:
-    """Applies ARCHIVE_PAGES; a failed parse (a callback that raises, an item that is rejected) and what was no page
-    (blocked, an empty shell) are always kept, and the dead letter says as what."""
+    """Applies ARCHIVE_PAGES; a failed parse (a callback that raises, a rejected item) and a blocked page or empty shell
+    are always kept, and the dead letter names the record."""
 
     def __init__(self, crawler: Crawler, config: ArchiveConfig, client: connection.Client) -> None:
         assert crawler.stats is not None
@@ -62,8 +62,8 @@ class ArchiveMiddleware:
         return middleware
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        """Pass everything on; ends when the page is synced, which began when the output did."""
-        if self._config.keep is not Keep.FAILED and response.status != 304:  # that one is archived already
+        """Pass everything on while the page is written; ends when it is synced."""
+        if self._config.keep is not Keep.FAILED and response.status != 304:  # it is archived already
             self._written[response] = asyncio.create_task(self._archive.add(self._page(response)))
         held = self._held(response)
         if held is not None and held.evidence.failure is FailureClass.BLOCKED:
@@ -83,7 +83,7 @@ class ArchiveMiddleware:
         yield  # type: ignore[unreachable]  # makes this a generator, which is what Scrapy can wait for
 
     async def _item_dropped(self, response: Response | None, exception: Exception) -> None:
-        # RejectedItem of the pipelines' room has reasons, other drops are no failures
+        # RejectedItem has reasons; other drops are no failures
         if isinstance(response, Response) and (reasons := getattr(exception, "reasons", None)):
             await self._failed(response, "; ".join(reasons))
 
@@ -133,7 +133,7 @@ class ArchiveMiddleware:
         )
 
     def _how(self, request: Request | None, spider: Spider) -> bytes:
-        """How the spider is to be called again: callback, cb_kwargs and meta, without headers, cookies and body."""
+        """What a re-parse needs to call the spider: callback, cb_kwargs and meta, without headers, cookies and body."""
         if request is None:
             return b""
         try:

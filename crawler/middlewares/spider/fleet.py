@@ -1,4 +1,4 @@
-"""What spider middlewares of the shared frontier have in common."""
+"""Base of the spider middlewares that need the shared frontier."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from crawler.worker.worker import Worker
 
 
 class FleetMiddleware:
-    """Needs no more than the crawler, and there is none where the spider does not use the shared frontier."""
+    """Built from the crawler alone; off where the spider does not use the shared frontier."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -28,5 +28,5 @@ class FleetMiddleware:
 
     @cached_property
     def _worker(self) -> Worker:
-        """Once the spider is open."""
+        """The worker; exists once the spider is open."""
         return worker_of(self._crawler)

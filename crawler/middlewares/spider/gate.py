@@ -1,8 +1,7 @@
-"""Spider middleware that keeps from the spider what is no page (blocked, empty, or without its content), and what costs
-too much to read.
+"""Spider middleware that keeps pages from the spider that are blocked, empty, without their content, or too costly to
+read.
 
-The downloader middlewares have recognised it and tried it again; this is the end of the way, whatever statuses the
-spider asks for.
+Downloader middlewares have recognised and retried them; here they end, whatever statuses the spider handles.
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ logger = logging.getLogger(__name__)
 
 
 class GateMiddleware(FleetMiddleware):
-    """Raises BlockedError instead of calling the callback; an errback gets it, as it gets HttpError.
+    """Raises BlockedError instead of calling the callback; an errback receives it, like HttpError.
 
-    Between Scrapy's HttpErrorMiddleware, which has its say on other statuses first, and the callback.
+    Runs after Scrapy's HttpErrorMiddleware, which handles other statuses first.
     """
 
     def process_spider_input(self, response: Response) -> None:
-        """Raises BlockedError for what is no page, TooCostlyError for what takes too much to read."""
+        """Raises BlockedError for what is not the page, TooCostlyError for a page that is too costly to read."""
         if costly := self._costly(response):
             raise TooCostlyError(costly)
         if why := self._why(response):
@@ -38,7 +37,7 @@ class GateMiddleware(FleetMiddleware):
         self._pass(response)
 
     def process_spider_exception(self, response: Response, exception: Exception) -> Iterable[Any] | None:
-        """Nothing comes of what was kept back; another page's, which a callback asked for, is the callback's error."""
+        """Swallow our own errors; one about another page, which a callback downloaded, is the callback's error."""
         if not isinstance(exception, BlockedError) or exception.response is not response:
             return None
         logger.info("%s was not passed to the spider: %s", response, exception)
@@ -48,12 +47,12 @@ class GateMiddleware(FleetMiddleware):
         self._worker.tracker.handed(response)
 
     def _costly(self, response: Response) -> str:
-        """What took too much when the page was tried in the child, or ""."""
+        """The limit that the page broke in the child process, or ""."""
         held = self._worker.book.behind(response)
         return held.evidence.costly if held is not None else ""
 
     def _why(self, response: Response) -> str:
-        """Who blocks it, or what it lacks; "" for a page."""
+        """The vendor that blocks it, or what it lacks; "" for a page."""
         worker = self._worker
         held = worker.book.behind(response)
         if held is None:

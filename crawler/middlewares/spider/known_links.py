@@ -1,4 +1,4 @@
-"""Spider middleware that drops a link which is known already, before the others take trouble over it."""
+"""Spider middleware that drops known links before other middlewares spend time on them."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from crawler.worker.worker import Worker
 
 
 class KnownLinksMiddleware(FleetMiddleware):
-    """Asks what the scheduler would ask last, this worker's memory of what the frontier has lately confirmed.
+    """Asks this worker's memory of recently confirmed pushes, as the scheduler would at the end.
 
-    Nearly all links of a shop's page are those of its other pages too: menu, categories, footer. Near the spider,
-    behind what remembers a page's links; a middleware that makes other requests out of those it is given, or sets
-    `dont_filter` on them, belongs still nearer. Scrapy's signals do not tell of what is dropped here.
+    Most links of a shop's page are on its other pages too: menu, categories, footer. It sits near the spider, behind
+    what remembers a page's links; a middleware that rewrites requests or sets `dont_filter` belongs still nearer. No
+    Scrapy signal is sent for what is dropped here.
     """
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        """All but known requests; counted as the scheduler counts them."""
+        """All but known requests, which are counted as the scheduler counts them."""
         worker = self._worker
         held = worker.book.behind(response)
         async for output in result:
@@ -36,7 +36,7 @@ class KnownLinksMiddleware(FleetMiddleware):
             return False
         try:
             place = worker.queue.encoder.place(request)
-        except (CodecError, MessageError):  # the scheduler says so
+        except (CodecError, MessageError):  # the scheduler reports it
             return False
         if not worker.dupefilter.confirmed((place.stream, parent.lease.generation, place.fingerprint)):
             return False

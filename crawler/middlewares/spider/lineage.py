@@ -1,6 +1,6 @@
 """Spider middleware that ties a page's output to its lease: children to their parent, and the end of the callback.
 
-Nearest to the engine, so that it sees what all other spider middlewares let through.
+Nearest to the engine: it sees what all other spider middlewares let through.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from crawler.middlewares.spider.fleet import FleetMiddleware
 
 
 class LineageMiddleware(FleetMiddleware):
-    """Children inherit their parent's crawl generation, and a page is done only if its callback came to its end."""
+    """Children inherit their parent's crawl generation; a page is done only if its callback ran to the end."""
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Pass everything on."""

@@ -1,4 +1,4 @@
-"""Spider middleware that writes on each item when its page was fetched, and by whom."""
+"""Spider middleware that writes on each item when and by which worker its page was fetched."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from crawler.worker.lease_book import Held
 
 
 class ProvenanceMiddleware:
-    """Fills `fetched_at` and `source` of our items, and notes them for storage with those of other classes.
+    """Fills `fetched_at` and `source` of our items; for items of other classes storage gets them beside the item.
 
-    Under a lease the time is Redis' clock at the lease plus this worker's monotonic clock since: a worker whose own
-    clock is wrong, or that was frozen, cannot make an old page look new.
+    Under a lease the time is Redis' clock at the lease plus this worker's monotonic clock since then, so a worker with
+    a wrong clock, or one that was frozen, cannot make an old page look new.
     """
 
     def __init__(self, crawler: Crawler) -> None:
@@ -31,7 +31,7 @@ class ProvenanceMiddleware:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """For every crawl; without a lease the local clock is all there is."""
+        """For every crawl; without a lease it uses the local clock."""
         return cls(crawler)
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
@@ -41,7 +41,7 @@ class ProvenanceMiddleware:
                 found = origin.of(response) or self._note(response)
                 if isinstance(output, Item):
                     output.fetched_at = output.fetched_at or found.fetched_at
-                    if isinstance(output.source, dict):  # else it is rejected, by name
+                    if isinstance(output.source, dict):  # anything else is rejected by name
                         output.source = found.source | output.source
             yield output
 
@@ -61,7 +61,7 @@ class ProvenanceMiddleware:
 
 
 def fetched_at(held: Held | None, response: Response) -> datetime:
-    """When the page was fetched; the same for all that asks about one response."""
+    """When the page was fetched; the same for every caller with the same response."""
     if held is None:
         return _unleased.setdefault(response, datetime.now(UTC))
     seconds = held.lease.leased_at_ms / 1000 + ((held.started_at or held.leased_at) - held.leased_at)

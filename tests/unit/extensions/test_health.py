@@ -37,7 +37,7 @@ def test_a_loop_that_comes_round_in_time_is_alive() -> None:
     clock.now += 30
     assert health.stuck() == ""
     clock.now += 1
-    assert health.stuck() == "the event loop has not turned for 31 s (limit 30 s)"
+    assert health.stuck() == "the event loop has not run for 31 s (limit 30 s)"
     health.beat()
     assert health.stuck() == ""
 
@@ -49,9 +49,9 @@ def test_a_callback_has_the_time_for_which_its_page_stays_leased(monkeypatch: py
     health.opened()
     clock.now += 900
     assert health.stuck() == ""
-    assert health.unready() == "ShopSpider.parse (shop.py:12) has held up the event loop for 900 s (limit 900 s)"
+    assert health.unready() == "ShopSpider.parse (shop.py:12) has blocked the event loop for 900 s (limit 900 s)"
     clock.now += 1
-    assert health.stuck() == "ShopSpider.parse (shop.py:12) has held up the event loop for 901 s (limit 900 s)"
+    assert health.stuck() == "ShopSpider.parse (shop.py:12) has blocked the event loop for 901 s (limit 900 s)"
 
 
 def test_it_is_not_ready_before_the_spider_is_open() -> None:
@@ -82,7 +82,7 @@ def test_a_stuck_worker_is_not_ready() -> None:
     health = _health(clock)
     health.opened()
     clock.now += 31
-    assert "has not turned" in health.unready()
+    assert "has not run" in health.unready()
 
 
 def test_another_scheduler_has_no_worker() -> None:
