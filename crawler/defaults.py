@@ -438,8 +438,11 @@ METRICS_HOST = "127.0.0.1"
 # Port of that address, 1 to 65535; 0 = the system chooses a free one, which the log names (several workers share a
 # laptop); -1 = off. Reader: extensions/metrics.py
 METRICS_PORT = 0
-# Seconds between two counts of the whole queue for the metrics, 0.1 to 3600. Reader: extensions/metrics.py
+# Seconds between two looks at the whole fleet for its metrics, 0.1 to 3600. Reader: metrics/fleet_collector.py
 METRICS_QUEUE_SECONDS = 15
+# Workers that should be alive, for the alert that some are missing, 0 to 100,000; 0 = nobody says. Reader:
+# metrics/fleet_collector.py
+FLEET_WORKERS = 0
 # Seconds for which the event loop may be stuck before /healthz asks for a restart, 1 to 3600: parsing one huge page
 # takes seconds. While a callback blocks it, FRONTIER_HARD_CAP_SECONDS if that is more. Reader: extensions/metrics.py
 HEALTH_MAX_LAG_SECONDS = 60

@@ -86,6 +86,7 @@ STORE_AWAY: Final = "storage/away"  # 1 while MongoDB does not serve, 0 again af
 SPOOLED: Final = "storage/spool/entries"  # put on local disk while MongoDB was away
 REPLAYED: Final = "storage/spool/replayed"
 SPOOL_BYTES: Final = "storage/spool/bytes"
+SPOOL_LIMIT: Final = "storage/spool/limit_bytes"  # SPOOL_MAX_MB
 SPOOL_OLDEST: Final = "storage/spool/oldest_timestamp_seconds"  # when its oldest file was last written; 0 = empty
 SPOOL_DAMAGED: Final = "storage/spool/damaged_files"  # set aside, because not all of them could be stored
 CHANGES: Final = "storage/changes"  # records added to a change history

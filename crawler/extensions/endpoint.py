@@ -26,7 +26,7 @@ class ProbeAnswer:
     content_type: str = TEXT
 
 
-Routes = Mapping[str, Callable[[], ProbeAnswer]]
+Routes = Mapping[str, Callable[[str], ProbeAnswer]]  # given what the client accepts
 
 
 class ProbeServer:
@@ -78,7 +78,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         route = self.server.routes.get(self.path.partition("?")[0])
-        answer = route() if route else ProbeAnswer(404, f"try {', '.join(self.server.routes)}\n".encode())
+        answer = (
+            route(self.headers.get("Accept", ""))
+            if route
+            else ProbeAnswer(404, f"try {', '.join(self.server.routes)}\n".encode())
+        )
         self.send_response(answer.status)
         self.send_header("Content-Type", answer.content_type)
         self.send_header("Content-Length", str(len(answer.body)))

@@ -8,39 +8,31 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 from urllib.parse import urlsplit
 
-from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.parser import text_string_to_metric_families
-from prometheus_client.registry import Collector
 
 from crawler.extensions.endpoint import ProbeAnswer, Routes
+from crawler.metrics.text import render
 
 ANSWER_SECONDS: Final = 3.0
-# Figures of the whole frontier, which each worker reports.
-WHOLE_FRONTIER: Final = frozenset(
-    {"shoal_frontier_requests", "shoal_frontier_tier_requests", "shoal_frontier_hosts", "shoal_frontier_dead_evicted"}
+# What each says of the spool on the disk that they share, as it last looked.
+WHOLE_DISK: Final = frozenset(
+    {
+        "shoal_storage_spool_bytes",
+        "shoal_storage_spool_limit_bytes",
+        "shoal_storage_spool_oldest_timestamp_seconds",
+    }
 )
-# Figures of the spool on the shared disk, as each worker last saw it.
-WHOLE_DISK: Final = frozenset({"shoal_storage_spool_bytes", "shoal_storage_spool_oldest_timestamp_seconds"})
 
 Endpoints = Callable[[], Mapping[str, str]]  # worker -> URL, empty if it has none now
-
-
-class _Rendered(Collector):
-    def __init__(self, metrics: Iterable[Metric]) -> None:
-        self._metrics = metrics
-
-    def collect(self) -> Iterable[Metric]:
-        """The families it was given."""
-        return self._metrics
 
 
 class FleetEndpoint:
     """Asks the workers on each scrape; one that does not answer within ANSWER_SECONDS counts as stuck.
 
-    A worker's figures have its number in the label `worker`; figures of the whole frontier or the shared disk appear
-    once, without it.
+    Figures of a worker have its number in the label `worker`; what each says of the disk that they share is given once,
+    without it.
     """
 
     def __init__(self, endpoints: Endpoints, restarts: Callable[[], Mapping[str, int]]) -> None:
@@ -48,11 +40,9 @@ class FleetEndpoint:
         self._restarts = restarts
         self.routes: Routes = {"/metrics": self._metrics, "/healthz": self._alive, "/readyz": self._ready}
 
-    def _metrics(self) -> ProbeAnswer:
+    def _metrics(self, accept: str) -> ProbeAnswer:
         texts = {worker: text for worker, (status, text) in self._ask("/metrics").items() if status == 200}
-        registry = CollectorRegistry()
-        registry.register(_Rendered([*merged(texts), *self._own(texts)]))
-        return ProbeAnswer(200, generate_latest(registry), CONTENT_TYPE_LATEST)
+        return ProbeAnswer(200, *render([*merged(texts), *self._own(texts)], accept))
 
     def _own(self, answered: Mapping[str, str]) -> Iterable[Metric]:
         up = GaugeMetricFamily("shoal_worker_up", "Whether this worker gave its figures", labels=["worker"])
@@ -64,12 +54,12 @@ class FleetEndpoint:
             restarts.add_metric([worker], count)
         return [up, restarts]
 
-    def _alive(self) -> ProbeAnswer:
+    def _alive(self, accept: str) -> ProbeAnswer:
         """Unhealthy if any worker is stuck; one that is starting or restarting is left to the supervisor."""
         asked = {worker: url for worker, url in self._endpoints().items() if url}
         return _probe(_ask_all(asked, "/healthz"))
 
-    def _ready(self) -> ProbeAnswer:
+    def _ready(self, accept: str) -> ProbeAnswer:
         return _probe(self._ask("/readyz"))
 
     def _ask(self, path: str) -> dict[str, tuple[int, str]]:
@@ -82,13 +72,11 @@ def merged(texts: Mapping[str, str]) -> list[Metric]:
     for worker, text in texts.items():
         for family in text_string_to_metric_families(text):
             known = families.get(family.name)
-            if known is not None and family.name in WHOLE_FRONTIER:
-                continue
             if known is not None and family.name in WHOLE_DISK:
                 known.samples = [max(known.samples[0], family.samples[0], key=lambda sample: sample.value)]
                 continue
             metric = families.setdefault(family.name, Metric(family.name, family.documentation, family.type))
-            own = {} if family.name in WHOLE_FRONTIER | WHOLE_DISK else {"worker": worker}
+            own = {} if family.name in WHOLE_DISK else {"worker": worker}
             for sample in family.samples:
                 metric.add_sample(sample.name, sample.labels | own, sample.value)
     return list(families.values())

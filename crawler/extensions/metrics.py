@@ -1,7 +1,8 @@
 """Prometheus metrics and probes of one worker: `/metrics`, `/healthz` and `/readyz` on METRICS_PORT.
 
-Counters are read from Scrapy's stats on each scrape, so a page costs only one observation in the latency histogram. No
-label's values are chosen by crawled sites.
+Counters are read from Scrapy's stats when somebody scrapes, so a page costs no more than its entries in five
+histograms. It exports itself only, so that figures may be summed over workers: those of the whole fleet come from the
+leader of `scrapy serve`. No label is a host; a family has no more series than sources.py says, whatever is crawled.
 """
 
 from __future__ import annotations
@@ -9,14 +10,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from bisect import bisect_left
-from collections.abc import Coroutine, Iterator, Mapping, Sized
+from collections.abc import Coroutine, Iterator, Sized
 from dataclasses import dataclass
-from itertools import accumulate
-from typing import Any, Final, Self
+from time import monotonic
+from typing import Any, Self
 
-from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, ProcessCollector, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
+from prometheus_client import CollectorRegistry, ProcessCollector
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 from scrapy import Request, Spider, signals
@@ -29,21 +28,20 @@ from crawler.errors import ConfigError
 from crawler.extensions.endpoint import ProbeAnswer, ProbeServer, Routes
 from crawler.extensions.health import WorkerHealth
 from crawler.extensions.sources import read
-from crawler.worker.queue_size import QueueSize
+from crawler.metrics import text
+from crawler.timings import timings_of
 
 logger = logging.getLogger(__name__)
 
 BEAT_SECONDS = 1.0
-LATENCY_BUCKETS: Final = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)  # seconds, up to DOWNLOAD_TIMEOUT
 
 
 @dataclass(frozen=True, slots=True)
 class MetricsConfig:
-    """Where to serve, and how old the figures may be."""
+    """Where to serve, and for how long the event loop may be stuck."""
 
     host: str
     port: int  # 0 = chosen by the system, -1 = off
-    queue_seconds: float
     max_lag_seconds: float
     callback_seconds: float  # the same while a callback runs
 
@@ -53,7 +51,6 @@ class MetricsConfig:
         return cls(
             host=settings["METRICS_HOST"],
             port=config.integer(settings, "METRICS_PORT", -1, 65_535),
-            queue_seconds=config.number(settings, "METRICS_QUEUE_SECONDS", 0.1, 3_600),
             max_lag_seconds=config.number(settings, "HEALTH_MAX_LAG_SECONDS", 1, 3_600),
             callback_seconds=config.number(settings, "FRONTIER_HARD_CAP_SECONDS", 1, 86_400),
         )
@@ -74,52 +71,59 @@ class WorkerMetrics(Collector):
     def __init__(self, crawler: Crawler, health: WorkerHealth) -> None:
         self._crawler = crawler
         self._health = health
-        self._latencies = [0] * (len(LATENCY_BUCKETS) + 1)
-        self._latency_sum = 0.0
+        self._timings = timings_of(crawler)
         self._progress = time.time()
-        self.queue: QueueSize | None = None
 
     def downloaded(self, request: Request) -> None:
         """Count one response; without a measured latency it only counts as progress."""
         self._progress = time.time()
-        if (latency := request.meta.get("download_latency")) is not None:
-            self._latencies[bisect_left(LATENCY_BUCKETS, latency)] += 1
-            self._latency_sum += latency
+        if (latency := request.meta.get("download_latency")) is None:
+            return
+        request_id = str(request.meta.get("request_id") or "")
+        self._timings.first_byte.observe(latency, request_id)
+        if (worker := self._health.worker) is None or (held := worker.book.of(request)) is None:
+            return
+        if held.started_at is not None:
+            self._timings.body.observe(monotonic() - held.started_at - latency, request_id)
+            if held.lease.deliveries == 0 and not held.answered:
+                waited = held.lease.waited_ms / 1000 + held.started_at - held.leased_at
+                self._timings.queue_wait.observe(waited, request_id)
+        held.answered = True
 
     def collect(self) -> Iterator[Metric]:
-        """All metric families but those of the process."""
-        yield from _counters(self._crawler.stats.get_stats().copy())
-        yield self._latency()
-        yield _gauge("last_progress_timestamp_seconds", "When the last response came in", self._progress)
-        yield _gauge("event_loop_lag_seconds", "Seconds since the event loop last ran", self._health.lag)
-        yield _gauges("worker_requests", "Requests in this worker", "state", self._in_worker())
-        if (worker := self._health.worker) is not None:
-            yield _gauge("worker_leases", "Leases in flight in this worker", len(worker.book) + len(worker.queue))
-        if self.queue and (counted := self.queue.latest):
-            states = {name: getattr(counted.total, name) for name in ("queued", "leased", "delayed", "dead")}
-            hosts = {"eligible": counted.eligible_hosts, "waiting": counted.waiting_hosts}
-            yield _gauges("frontier_requests", "Requests of this spider in the whole frontier", "state", states)
-            queued: dict[str, float] = {
-                tier: counters.backlog + counters.leased for (_, tier), counters in counted.tiers.items()
-            }
-            yield _gauges(
-                "frontier_tier_requests", "Requests of this spider that are not done, by tier", "tier", queued
-            )
-            evicted = "Dead letters of all spiders evicted for want of room (FRONTIER_DEAD_LIMIT)"
-            yield CounterMetricFamily("shoal_frontier_dead_evicted", evicted, value=counted.evicted)
-            yield _gauges("frontier_hosts", "Hosts with queued requests, by whether they are due", "state", hosts)
+        """All families but those of the process."""
+        for family in read(self._crawler.stats.get_stats().copy()):
+            kind = text.gauges if family.is_gauge else text.counters
+            counts: text.Labelled = {(value,) if family.label else (): n for value, n in family.counts.items()}
+            yield kind(family.metric.removeprefix("shoal_"), family.help, family.label or (), counts)
+        yield from self._histograms()
+        yield text.gauge("last_progress_timestamp_seconds", "When the last response came in", self._progress)
+        yield text.gauge("event_loop_lag_seconds", "Seconds since the event loop last ran", self._health.lag)
+        yield text.gauges("worker_requests", "Requests in this worker", "state", self._in_worker())
+        yield from self._of_the_frontier()
 
-    def _latency(self) -> Metric:
-        counts = list(accumulate(self._latencies))
-        bounds = [*map(str, LATENCY_BUCKETS), "+Inf"]
-        return HistogramMetricFamily(
-            "shoal_request_duration_seconds",
-            "From sending a request to the head of its response",
-            buckets=list(zip(bounds, counts, strict=True)),
-            sum_value=self._latency_sum,
+    def _histograms(self) -> Iterator[Metric]:
+        known = self._timings
+        wait = "From being queued to the wire, of first deliveries"
+        yield text.histogram("queue_wait_seconds", wait, known.queue_wait)
+        yield text.histogram("first_byte_seconds", "From sending a request to the head of its answer", known.first_byte)
+        yield text.histogram("body_seconds", "From the head of an answer to the end of its body", known.body)
+        yield text.histogram(
+            "parse_seconds", "From handing a page to its callback to the end of its output", known.parse
         )
+        yield text.histogram("store_seconds", "From handing an item to the storage until it is durable", known.store)
 
-    def _in_worker(self) -> dict[str, int]:
+    def _of_the_frontier(self) -> Iterator[Metric]:
+        """Of this worker's share of it."""
+        if (worker := self._health.worker) is None:
+            return
+        yield text.gauge("worker_leases", "Leases in flight in this worker", len(worker.book) + len(worker.queue))
+        yield text.gauge("worker_outbox", "Messages that this worker has not sent to Redis yet", len(worker.outbox))
+        yield text.gauge("frontier_away", "1 while Redis does not answer this worker", worker.outage.on)
+        paused = {"paused": bool(worker.pauses.reason), "slowed": bool(worker.pauses.slowed)}
+        yield text.gauges("worker_held_up", "1 while this worker leases less than it could", "how", paused)
+
+    def _in_worker(self) -> dict[str, float]:
         engine = scrapy_hooks.engine_of(self._crawler)
         if engine is None or engine.scraper.slot is None:
             return {}
@@ -164,9 +168,6 @@ class MetricsExtension:
     def _opened(self, spider: Spider) -> None:
         self._health.opened()
         self._spawn(self._beat())
-        if (worker := self._health.worker) is not None:
-            self._metrics.queue = QueueSize(worker.frontier.inspection, spider.name, self._config.queue_seconds)
-            self._spawn(self._metrics.queue.run())
         logger.info("Metrics and probes: %s/metrics, /healthz, /readyz", self._endpoint.url)
 
     def _downloaded(self, request: Request) -> None:
@@ -184,35 +185,16 @@ class MetricsExtension:
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         self._tasks.append(asyncio.get_running_loop().create_task(work))
 
-    def _render(self) -> ProbeAnswer:
-        return ProbeAnswer(200, generate_latest(self._registry), CONTENT_TYPE_LATEST)
+    def _render(self, accept: str) -> ProbeAnswer:
+        body, content_type = text.encoded(self._registry, accept)
+        return ProbeAnswer(200, body, content_type)
 
-    def _alive(self) -> ProbeAnswer:
+    def _alive(self, accept: str) -> ProbeAnswer:
         return _probe(self._health.stuck())
 
-    def _ready(self) -> ProbeAnswer:
+    def _ready(self, accept: str) -> ProbeAnswer:
         return _probe(self._health.unready())
 
 
 def _probe(reason: str) -> ProbeAnswer:
     return ProbeAnswer(503, f"{reason}\n".encode()) if reason else ProbeAnswer(200, b"ok\n")
-
-
-def _counters(stats: Mapping[str, Any]) -> Iterator[Metric]:
-    for family in read(stats):
-        kind = GaugeMetricFamily if family.is_gauge else CounterMetricFamily
-        metric = kind(family.metric, family.help, labels=[family.label] if family.label else ())
-        for value, count in family.counts.items():
-            metric.add_metric([value] if family.label else [], count)
-        yield metric
-
-
-def _gauge(name: str, words: str, value: float) -> Metric:
-    return GaugeMetricFamily(f"shoal_{name}", words, value=value)
-
-
-def _gauges(name: str, words: str, label: str, values: Mapping[str, float]) -> Metric:
-    metric = GaugeMetricFamily(f"shoal_{name}", words, labels=[label])
-    for key, value in values.items():
-        metric.add_metric([key], value)
-    return metric

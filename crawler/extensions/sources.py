@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from http import HTTPStatus
 from typing import Any, Final
 
 from crawler import stats as names
 
 GAUGES: Final = frozenset(
-    {names.ARCHIVE_AWAY, names.BROWSER_MEMORY, names.STORE_AWAY, names.SPOOL_BYTES, names.SPOOL_OLDEST}
+    {
+        *(names.ARCHIVE_AWAY, names.BROWSER_MEMORY, names.STORE_AWAY),
+        *(names.SPOOL_BYTES, names.SPOOL_LIMIT, names.SPOOL_OLDEST),
+    }
 )
 _CHOSEN_BY_SITES: Final = frozenset({"outcome", "reason"})
+MAX_VALUE: Final = 120  # characters of a label's value
 _STATUSES: Final = frozenset(str(status.value) for status in HTTPStatus)
 LABELS: Final = {  # other patterns: reason; proxy/: pool
     names.ITEMS: "result",
@@ -31,6 +36,11 @@ LABELS: Final = {  # other patterns: reason; proxy/: pool
 }
 
 
+MOST_VALUES: Final = 40  # label values of a family that are counted apart; those that come later are OTHER
+MOST_FIELDS: Final = 100  # the same of fields: a spider's items have as many as it likes
+OTHER: Final = "other"
+
+
 @dataclass(frozen=True, slots=True)
 class Family:
     """One metric and the stats it is read from; `{}` in their names is the label's value."""
@@ -39,25 +49,23 @@ class Family:
     help: str
     stats: tuple[str, ...]
     label: str = ""
-    counts: Counter[str] = field(default_factory=Counter)  # label value -> count; "" where there is no label
+    counts: Counter[str] = field(default_factory=Counter)  # label value -> count (or cost); "" without a label
 
     @property
     def is_gauge(self) -> bool:
         """Whether the value may go down."""
         return not GAUGES.isdisjoint(self.stats)
 
-    def filled(self, stats: Mapping[str, Any]) -> Family:
-        """The family with current counts; what was never counted is 0, so that a first count shows as a rise."""
-        counts: Counter[str] = Counter()
-        if not self.label:
-            counts[""] = stats.get(self.stats[0], 0)
-        for prefix in [stat.removesuffix("{}") for stat in self.stats if self.label]:
-            for name in [name for name in stats if name.startswith(prefix)]:
-                value = name.removeprefix(prefix)
-                if "/" not in value and value != "count":  # Scrapy keeps totals beside their parts
-                    label = _short(value)
-                    counts[_bounded(label) if self.label in _CHOSEN_BY_SITES else label] += stats[name]
-        return Family(self.metric, self.help, self.stats, self.label, counts)
+    def empty(self) -> Family:
+        """The same before anything was counted: 0 without a label, so that a first count is seen as a rise."""
+        return Family(self.metric, self.help, self.stats, self.label, Counter() if self.label else Counter({"": 0}))
+
+    def add(self, label: str, count: float) -> None:
+        """Count *label*. The first values keep series of their own, so that none ever goes down; whatever is crawled, a
+        worker has no more series than that."""
+        if label not in self.counts and len(self.counts) >= (MOST_FIELDS if self.label == "field" else MOST_VALUES):
+            label = OTHER
+        self.counts[label] += count  # type: ignore[assignment]
 
 
 def _ours() -> Iterator[Family]:
@@ -88,9 +96,34 @@ FAMILIES: Final = (
 )
 
 
-def read(stats: Mapping[str, Any]) -> list[Family]:
-    """All families with the counts of *stats*."""
-    return [family.filled(stats) for family in FAMILIES]
+_PLACES: Final = {  # stat, or what a stat with a label begins with -> the family's place
+    stat.removesuffix("{}"): place for place, family in enumerate(FAMILIES) for stat in family.stats
+}
+
+
+def read(stats: Mapping[Any, Any]) -> list[Family]:
+    """All families with the counts of *stats*, each of which is looked at once."""
+    families = [family.empty() for family in FAMILIES]
+    for name, count in stats.items():
+        if not isinstance(name, str) or not isinstance(count, (int, float)):
+            continue  # a spider's own, or damaged: the others are still told
+        if (found := _found(name)) is not None:
+            place, label = found
+            families[place].add(label, count)
+    return families
+
+
+@lru_cache(maxsize=50_000)
+def _found(name: str) -> tuple[int, str] | None:
+    """The place of the family that a stat belongs to, and the value of its label; None for a stat of nobody's."""
+    if (place := _PLACES.get(name)) is not None and not FAMILIES[place].label:
+        return place, ""
+    head, slash, value = name.rpartition("/")
+    place = _PLACES.get(head + slash)
+    if place is None or value == "count" or not FAMILIES[place].label:  # Scrapy's totals stand beside their parts
+        return None
+    label = _short(value)[:MAX_VALUE]
+    return place, _bounded(label) if FAMILIES[place].label in _CHOSEN_BY_SITES else label
 
 
 def _short(value: str) -> str:

@@ -23,6 +23,7 @@ from crawler.frontier.server.wire_format import clamped, handle_row, push_row, r
 from crawler.frontier.state.backpressure import Backpressure, Fullness
 from crawler.frontier.state.damage import Damage
 from crawler.frontier.state.dead_letters import DeadLetters
+from crawler.frontier.state.domains import Domains
 from crawler.frontier.state.generations import Generations
 from crawler.frontier.state.inspection import Inspection
 from crawler.frontier.state.robots import Robots
@@ -37,7 +38,7 @@ class Frontier:
     """Leased, host-fair, polite scheduling for a fleet of workers. All its state is in Redis.
 
     `inspection` counts and lists, `dead` keeps dead letters, `gone` missing pages, `runs` opens and ends runs,
-    `generations` drops crawl generations, `robots` shares robots.txt files.
+    `generations` drops crawl generations, `robots` shares robots.txt files, `domains` counts what busy ones answer.
     """
 
     def __init__(
@@ -57,6 +58,7 @@ class Frontier:
         self.generations = Generations(self.shards)
         self.runs = Runs(self.shards)
         self.robots = Robots(self.shards)
+        self.domains = Domains(self.shards)
         self.damage = Damage(self.shards)
         self.gauge = Backpressure(client, config)
         self.statement: Statement | None = None  # the rules of the worker whose frontier this is
@@ -140,7 +142,8 @@ class Frontier:
                     raise
                 break  # what other shards gave is ours already; the next call meets the error
             rows = zip(flat[::3], flat[1::3], flat[2::3], strict=True)
-            leases += [read_lease(shard, now, *row, self.config.start_within_ms) for row in rows]
+            terms = self.config.start_within_ms, self.config.priority_step_ms
+            leases += [read_lease(shard, now, *row, *terms) for row in rows]
             queued, suspects = queued + backlog, suspects + waiting
             if self._born.setdefault(shard, born) != born:
                 lost_data = True

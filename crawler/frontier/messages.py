@@ -82,7 +82,8 @@ class Lease(NamedTuple):
     """A request handed to this worker until the lease expires or ends.
 
     *start_within_ms* counts from the moment of the call: after that the request must not go on the wire.
-    *leased_at_ms* is the frontier's time. *deliveries* counts earlier wire starts that never finished.
+    *leased_at_ms* is the frontier's time. *deliveries* counts earlier wire starts that never finished. *waited_ms*: for
+    how long it was queued.
     """
 
     id: str
@@ -96,6 +97,7 @@ class Lease(NamedTuple):
     start_within_ms: int
     priority: int
     leased_at_ms: int
+    waited_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from time import monotonic
 from typing import Any, Self
 
 from scrapy import signals
@@ -21,6 +22,7 @@ from crawler.storage import building, connection, origin
 from crawler.storage.config import StorageConfig
 from crawler.storage.duplicates import DuplicateError
 from crawler.storage.values import UnstorableError
+from crawler.timings import timings_of
 from crawler.worker.scheduler import Scheduler
 
 
@@ -44,6 +46,7 @@ class MongoPipeline:
         self._settings = settings
         self._stats = stats
         self._crawler = crawler
+        self._timings = timings_of(crawler) if crawler is not None else None
         self._writer = building.writer(client, settings, config, stats, pause)
 
     @classmethod
@@ -72,6 +75,7 @@ class MongoPipeline:
         if isinstance(item, Item) and known is not None and not item.source:  # items of errbacks pass no middleware
             item.fetched_at = item.fetched_at or known.fetched_at
             item.source = dict(known.source)
+        began = monotonic()
         try:
             result = await self._writer.store(item, known)
         except DuplicateError as duplicate:
@@ -81,6 +85,8 @@ class MongoPipeline:
             self._stats.inc_value(names.ITEM_ISSUES.format(error.issue))
             reject(item, [f"{error.issue}: {error}"], self._stats)
         self._stats.inc_value(names.ITEMS.format(result))
+        if self._timings is not None:
+            self._timings.store.observe(monotonic() - began, known.source.get("request_id", "") if known else "")
         return item
 
     async def item_dropped(self, item: Any, exception: DropItem) -> None:

@@ -9,6 +9,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -35,6 +36,9 @@ class Held:
     downloads: int = 0  # not ended yet: more than one when a callback downloads its own request again
     postponed_ms: int = 0  # how long its host wants to be left alone, when that is too long to wait for here
     status: int = 0  # of the last answer
+    answered: bool = False  # at least once
+    handed_at: float | None = None  # to its callback
+    parsed_at: float | None = None  # its callback came to its end
     evidence: Evidence = field(default_factory=Evidence)
 
     @property
@@ -118,6 +122,7 @@ class LeaseBook:
                 self._parents[one] = parent
             yield one
         parent.evidence.parsed = True
+        parent.parsed_at = monotonic()
 
     def parent(self, child: Request) -> Held | None:
         """The lease whose page *child* was found on."""

@@ -99,6 +99,7 @@ class Maintenance:
     async def last(self) -> None:
         """After the last one: this worker is no longer among the living."""
         try:
+            await self._tell_answers()
             await self._worker.tiers.refresh()
             await self._worker.frontier.inspection.leave(self._worker.name)
         except FrontierError as error:
@@ -110,6 +111,7 @@ class Maintenance:
             self._every(self.plan.seeds, self._read_seeds),
             self._every(self.plan.renew, self._renew),
             self._every(self.plan.heartbeat, self._heartbeat),
+            self._every(self.plan.heartbeat, self._tell_answers),
             self._every(self.plan.rules, self._worker.frontier.state),
             self._every(self.plan.tiers, self._worker.tiers.refresh),
             self._every(self.plan.tidy, self._know_generation),
@@ -172,6 +174,15 @@ class Maintenance:
             },
             [stream_of(worker.queue.spider.name, tier) for tier in worker.queue.tier_routing.own],
         )
+
+    async def _tell_answers(self) -> None:
+        """What hosts answered this worker, for the figures of the fleet: kept while Redis is away."""
+        answers = self._worker.tracker.take_answers()
+        try:
+            await self._worker.frontier.domains.add(answers)
+        except FrontierError:
+            self._worker.tracker.return_answers(answers)
+            raise
 
     async def _know_generation(self) -> None:
         assert self._crawler.spider is not None

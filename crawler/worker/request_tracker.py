@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
+from time import monotonic
 from typing import Any, Final
 
 from scrapy import Request, Spider, signals
@@ -21,12 +23,18 @@ from crawler.meta import BLOCK, TIER_STAYS, UNFINISHED_TIMES
 from crawler.policy.failures import LEAST_STATUS, REDIRECTS, FailureClass, classify
 from crawler.policy.outcome import Conclusion, Verdict, conclude, excerpt
 from crawler.policy.retries import RETRIED, RetryPolicy
+from crawler.timings import timings_of
 from crawler.worker.lease_book import Held, LeaseBook
 from crawler.worker.lease_endings import Bury, Gone
 from crawler.worker.outbox import Outbox
 from crawler.worker.requeue import Requeue
 
 _REDIRECT_LOOP: Final = "max redirections reached"  # Scrapy's words: the error has no type of its own
+
+OK: Final = "ok"
+UNREACHED: Final = "unreached"  # tried again, without an answer
+UNKNOWN: Final = "unknown"  # an exception that policy/failures.py does not know
+MOST_ANSWERS: Final = 20_000  # hosts and outcomes that wait to be told
 
 logger = logging.getLogger(__name__)
 
@@ -43,6 +51,8 @@ class RequestTracker:
         max_attempts: int,
     ) -> None:
         self._crawler = crawler
+        self._timings = timings_of(crawler)
+        self._answers: Counter[tuple[str, str]] = Counter()
         self._book = book
         self._outbox = outbox
         self._max_attempts = max_attempts
@@ -67,11 +77,34 @@ class RequestTracker:
         """The download chain is through: *result* goes to the spider, or replaces *request*."""
         if (held := self._first_download(request)) is None:
             return
+        self._count(request, held, result)
         if isinstance(result, Request):
             self._book.follow(request, result)
         else:
             self._answered(request, result, held)
             self._book.answered(result, held)
+
+    def take_answers(self) -> Counter[tuple[str, str]]:
+        """What hosts answered since the last call, by host and outcome; bounded by MOST_ANSWERS."""
+        taken, self._answers = self._answers, Counter()
+        return taken
+
+    def return_answers(self, answers: Counter[tuple[str, str]]) -> None:
+        """They could not be told: they are with the next ones."""
+        self._answers.update(answers)
+
+    def _count(self, request: Request, held: Held, result: Response | Request | Exception) -> None:
+        """One attempt at a host; what a middleware tries again is judged by the last status, 0: nothing came."""
+        if BLOCK in request.meta:
+            outcome: str | None = FailureClass.BLOCKED
+        elif isinstance(result, Exception):
+            outcome = classify(result) or UNKNOWN
+        else:
+            status = result.status if isinstance(result, Response) else held.status
+            outcome = classify(status) if status else UNREACHED
+        key = (held.lease.host, outcome or OK)
+        if key in self._answers or len(self._answers) < MOST_ANSWERS:
+            self._answers[key] += 1
 
     def _answered(self, request: Request, response: Response, held: Held) -> None:
         """*response* is the last one: a failure that may be tried again was, as often as it may."""
@@ -102,6 +135,7 @@ class RequestTracker:
         """The callback is given *response*."""
         if (held := self._book.behind(response)) is not None:
             held.evidence.handed = True
+            held.handed_at = monotonic()
 
     def refused(self, response: Response, why: str) -> None:
         """*response* turned out to be no page, right before its callback."""
@@ -120,6 +154,7 @@ class RequestTracker:
         elif isinstance(error, IgnoreRequest) and held.evidence.failure is None:
             held.evidence.ignored = str(error) or type(error).__name__
         else:
+            self._count(request, held, error)
             held.evidence.download_error = f"{type(error).__name__}: {error}"
         if request.errback is not None:
             held.evidence.errback = True
@@ -134,6 +169,8 @@ class RequestTracker:
             held.downloads -= 1
             return False
         self._book.release(request)
+        if held is not None and held.handed_at is not None and held.parsed_at is not None:
+            self._timings.parse.observe(held.parsed_at - held.handed_at, held.lease.id)
         if held is not None and held.lost:
             self._outbox.abandon(held.handle)
         elif held is not None:

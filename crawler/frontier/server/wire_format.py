@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from typing import Final, NamedTuple
 
-from crawler.frontier.messages import MAX_PRIORITY, Lease, Message, Report
+from crawler.frontier.messages import MAX_MOMENT_MS, MAX_PRIORITY, Lease, Message, Report
 
 _HEAD: Final = struct.Struct(">hQ")  # priority, fingerprint
 _TERMS: Final = struct.Struct(">dIHHB")  # not before, delay, cap, burst, whether to deduplicate
@@ -64,9 +64,11 @@ def report_row(report: Report, number: int) -> bytes:
     )
 
 
-def read_lease(shard: int, now: int, number: int, record: bytes, sealed: bytes, start_within_ms: int) -> Lease:
-    """A lease from what lease.lua answers."""
-    token, _, _, _, _, deliveries, _, _ = _RECORD.unpack_from(record)
+def read_lease(
+    shard: int, now: int, number: int, record: bytes, sealed: bytes, start_within_ms: int, step_ms: float = 0
+) -> Lease:
+    """A lease from what lease.lua answers; a step of priority is worth *step_ms* of waiting."""
+    token, score, _, _, _, deliveries, _, _ = _RECORD.unpack_from(record)
     at = _RECORD.size + 1
     host = record[at : at + record[at - 1]]
     at += len(host) + 1
@@ -84,7 +86,13 @@ def read_lease(shard: int, now: int, number: int, record: bytes, sealed: bytes, 
         start_within_ms=start_within_ms,
         priority=envelope.priority,
         leased_at_ms=now,
+        waited_ms=_waited_ms(now - score - envelope.priority * step_ms),
     )
+
+
+def _waited_ms(ms: float) -> int:
+    """*ms*, or 0 where the score is damaged: nothing but a figure depends on it."""
+    return int(ms) if 0 <= ms < MAX_MOMENT_MS else 0
 
 
 def _prefixed(*fields: bytes) -> bytes:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import random
-import struct
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from msgpack.exceptions import UnpackException
@@ -16,6 +14,7 @@ from crawler.frontier.messages import HostState, SpiderStats, WorkerState
 from crawler.frontier.server import keys
 from crawler.frontier.server.failures import translating
 from crawler.frontier.server.shards import Shards, pack, unpack
+from crawler.frontier.state.host_records import read_host
 from crawler.frontier.state.robots import Robots
 from crawler.frontier.state.tiers import read_learned
 from crawler.frontier.state.waiting import WaitingHost, waiting
@@ -28,7 +27,6 @@ SAMPLED: Final = 16  # keys of a kind, to tell their size
 # How many a key holds; a Bloom filter's size is fixed: not told.
 _COUNTED: Final = {"list": "llen", "zset": "zcard", "set": "scard", "hash": "hlen"}
 _FIELDS: Final = frozenset(SpiderStats.__slots__)
-_HOST: Final = struct.Struct("<9d3HI2HhBHh")  # the twin of HOST in lua/lib/hosts.lua
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,8 @@ class FrontierStats:
 
     *tiers*: the counters by spider and tier, that is by queue.
     *suspects*: hosts with requests that only an idle worker may lease. *evicted*: dead letters of all spiders that were
-    lost to FRONTIER_DEAD_LIMIT. *now_ms*: the frontier's time.
+    lost to FRONTIER_DEAD_LIMIT. *now_ms*: the frontier's time. *dead_by*: the dead letters by reason, without those of
+    releases that did not count them so.
     """
 
     spiders: Mapping[str, SpiderStats]
@@ -48,6 +47,7 @@ class FrontierStats:
     suspects: int
     evicted: int
     now_ms: int
+    dead_by: Mapping[str, int] = field(repr=False)
     mark: tuple[int, ...] = field(repr=False)  # changes whenever anything was queued or leased
 
     @property
@@ -69,6 +69,7 @@ class Inspection:
         generations: dict[tuple[str, str], SpiderStats] = {}
         tiers: dict[tuple[str, Tier], SpiderStats] = {}
         hosts = [0, 0, 0]
+        dead_by: Counter[str] = Counter()
         for *_, rows, streams in answers:
             for name, fields in rows:
                 stream, _, generation = name.decode().rpartition(":")
@@ -77,6 +78,7 @@ class Inspection:
                     counters, queue = _counters(fields), (key[0], tier_of(stream))
                     generations[key] = generations.get(key, SpiderStats()) + counters
                     tiers[queue] = tiers.get(queue, SpiderStats()) + counters
+                    dead_by.update(_dead_by(fields))
             for stream, *counts in streams:
                 if spider in {None, stream.decode().partition(":")[0]}:
                     hosts = [total + count for total, count in zip(hosts, counts, strict=True)]
@@ -93,6 +95,7 @@ class Inspection:
             hosts[2],
             evicted=sum(answer[4] for answer in answers),
             now_ms=max(answer[1] for answer in answers),
+            dead_by=dead_by,
             mark=mark,
         )
 
@@ -213,22 +216,10 @@ class Inspection:
         return size / members if members else None
 
     async def _host(self, shard: int, name: str, queued: int, now: int, tier: Tier | None = None) -> HostState:
-        raw = await self._shards.client.hget(self._shards.key(shard, "hosts"), name) or bytes(_HOST.size)
-        fields = _HOST.unpack_from(raw)
-        start, delay, _, _, blocked, *_ = fields[:9]
-        cap, _, in_flight, latency, ok, bad, streak, openings, *_ = fields[9:]
-        return HostState(
-            host=name,
+        known = read_host(name, await self._shards.client.hget(self._shards.key(shard, "hosts"), name), now)
+        return replace(
+            known,
             queued=queued,
-            delay_ms=round(delay),
-            in_flight=in_flight,
-            cap=cap,
-            waits_ms=max(0, math.ceil(max(start, blocked)) - now),
-            blocked_ms=max(0, round(blocked) - now),
-            latency_ms=latency,
-            success=ok / (ok + bad) if ok + bad else None,
-            faults=max(0, -streak),
-            openings=openings,
             tier=tier or read_learned(await self._shards.client.hget(self._shards.key(shard, "tiers"), name)).tier,
             sitemaps=await Robots(self._shards).sitemaps(name),
         )
@@ -238,6 +229,15 @@ def _counters(fields: Sequence[bytes]) -> SpiderStats:
     pairs = zip(fields[::2], fields[1::2], strict=True)
     known = {name.decode(errors="replace"): value for name, value in pairs}
     return SpiderStats(**{name: _count(value) for name, value in known.items() if name in _FIELDS})
+
+
+def _dead_by(fields: Sequence[bytes]) -> dict[str, int]:
+    """The counters `dead:<reason>` of a generation."""
+    pairs = zip(fields[::2], fields[1::2], strict=True)
+    prefix = b"dead:"
+    return {
+        name.removeprefix(prefix).decode(errors="replace"): _count(n) for name, n in pairs if name.startswith(prefix)
+    }
 
 
 def _count(value: bytes) -> int:

@@ -172,6 +172,7 @@ class SpoolFallback:
     def _count(self) -> None:
         found = usage(self._spool.directory)
         self._stats.set_value(names.SPOOL_BYTES, found.size)
+        self._stats.set_value(names.SPOOL_LIMIT, self._spool.max_bytes)
         self._stats.set_value(names.SPOOL_OLDEST, found.oldest or 0)
         self.changed()
 

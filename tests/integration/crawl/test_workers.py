@@ -45,7 +45,7 @@ async def test_two_workers_are_one_command(crawls: Crawls, tmp_path: Path) -> No
     crawls.site.pages["/page/3/"] = Page(listing(3), hold=hold)
     log = tmp_path / "crawl.log"
     options = ("--workers", "2", "-O", str(tmp_path / "%(worker)s.jsonl"), "--logfile", str(log))
-    command = crawls.start("many", *options, METRICS_PORT=0, METRICS_QUEUE_SECONDS=0.2, LOG_LEVEL="INFO", **SHORT_LEASE)
+    command = crawls.start("many", *options, METRICS_PORT=0, LOG_LEVEL="INFO", **SHORT_LEASE)
     address = logged(command, ADDRESS)[1]
     await crawls.fleet.workers(2)
     until(f"{address}/readyz", 200)
@@ -60,9 +60,8 @@ async def test_two_workers_are_one_command(crawls: Crawls, tmp_path: Path) -> No
     assert found["shoal_items_scraped_total", ("1",)] == 0  # of the process that runs now
     assert ("shoal_items_scraped_total", ("2",)) in found
     assert {key[1] for key in found if key[0] == "process_resident_memory_bytes"} == {("1",), ("2",)}
-    assert {key[1] for key in found if key[0] == "shoal_frontier_requests"} == {
-        (state,) for state in ("queued", "leased", "delayed", "dead")
-    }
+    assert {key[1] for key in found if key[0] == "shoal_worker_leases"} == {("1",), ("2",)}
+    assert not [key for key in found if key[0].startswith("shoal_fleet")], "each would say the same of the whole fleet"
     assert found["shoal_worker_restarts_total", ("1",)] == 1
     hold.set()
 

@@ -13,11 +13,12 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from crawler.embedded import record
 from tests.integration.extensions.visiting import Samples, arguments, crawl, eventually, get, samples, start, until
+from tests.prometheus import check_metrics
 from tests.servers import ScrapyRunner
 from tests.sites import Page, Site
 
 LABELS = {
-    *("exception", "field", "issue", "le", "level", "outcome", "pool", "provider", "reason", "result", "state"),
+    *("exception", "field", "how", "issue", "le", "level", "outcome", "pool", "provider", "reason", "result", "state"),
     *("tier", "type", "vendor"),
 }
 REFUSED = ("shoal_requests_total", ("DownloadConnectionRefusedError",))
@@ -36,9 +37,9 @@ def test_a_crawl_is_counted(scrapy_run: ScrapyRunner) -> None:
         assert found["shoal_requests_total", ("200",)] == 3
         assert found["shoal_requests_total", ("404",)] == 1
         assert list(_named(found, "shoal_retries_total").values()) == [1]
-        assert found["shoal_request_duration_seconds_count", ()] == 4
-        assert found["shoal_request_duration_seconds_bucket", ("+Inf",)] == 4
-        assert 0 < found["shoal_request_duration_seconds_sum", ()] < 4 * 20
+        assert found["shoal_first_byte_seconds_count", ()] == 4
+        assert found["shoal_first_byte_seconds_bucket", ("+Inf",)] == 4
+        assert 0 < found["shoal_first_byte_seconds_sum", ()] < 4 * 20
         assert before < found["shoal_last_progress_timestamp_seconds", ()] <= time.time()
         assert found["shoal_received_bytes_total", ()] > 400
         assert found["shoal_frontier_pushed_total", ()] == 6
@@ -62,27 +63,24 @@ def _named(found: Samples, name: str) -> Samples:
 def test_no_label_and_no_name_breaks_the_conventions(scrapy_run: ScrapyRunner) -> None:
     hold = threading.Event()
     with Site({"/": Page(hold=hold)}) as site:
-        address = start(scrapy_run, [site.url()], "METRICS_QUEUE_SECONDS=0.2")
-        eventually(address, _of_the_page_and_the_queue)
+        address = start(scrapy_run, [site.url()])
+        eventually(address, _of_the_page)
         _, text = get(f"{address}/metrics")
-        families = list(text_string_to_metric_families(text))
         hold.set()
-    ours = [family for family in families if family.name.startswith("shoal_")]
+    check_metrics("".join(line for line in text.splitlines(keepends=True) if "process_" not in line))
+    ours = [family for family in text_string_to_metric_families(text) if family.name.startswith("shoal_")]
     assert len(ours) > 20
     for family in ours:
         assert re.fullmatch(r"[a-z][a-z0-9_]+", family.name)
-        assert family.documentation
         assert family.type in {"counter", "gauge", "histogram"}
-        assert not family.name.endswith(("_count", "_sum", "_bucket", "_info")), family.name
-        labels = {label for sample in family.samples for label in sample.labels}
-        assert labels <= LABELS
+        assert {label for sample in family.samples for label in sample.labels} <= LABELS
     assert "127.0.0.1" not in text
+    assert "shoal_fleet" not in text, "the leader of `scrapy serve` says that, once"
 
 
-def _of_the_page_and_the_queue(found: Samples) -> bool:
+def _of_the_page(found: Samples) -> bool:
     return (
         found["shoal_worker_requests", ("downloading",)] == 1
-        and found.get(("shoal_frontier_tier_requests", ("http",))) == 1
         and found.get(("shoal_tiers_requests_total", ("http",))) == 1
     )
 
@@ -132,7 +130,7 @@ def test_it_can_be_switched_off_and_is_off_in_other_commands(scrapy_run: ScrapyR
     assert "Metrics and probes" not in off.stderr + fetch.stderr
 
 
-def test_a_worker_of_the_fleet_shows_its_leases_and_the_queue(
+def test_a_worker_of_the_fleet_shows_its_leases_and_whether_redis_answers(
     scrapy_run: ScrapyRunner, project_env: dict[str, str]
 ) -> None:
     hold = threading.Event()
@@ -140,28 +138,19 @@ def test_a_worker_of_the_fleet_shows_its_leases_and_the_queue(
     with Site({"/": Page(hold=hold)}) as site:
         urls = [site.url("/"), *(site.url(f"/{number}") for number in range(20))]
         fast = (
-            "METRICS_QUEUE_SECONDS=0.2",
             "DOWNLOAD_DELAY=30",
             "CONCURRENT_REQUESTS_PER_DOMAIN=1",
         )
         address = start(scrapy_run, urls, *fast, spider="fleet")
-        found = eventually(address, lambda found: _queue(found) == (20, 1))
-        assert found["shoal_worker_leases", ()] == 1
-        assert found["shoal_frontier_dead_evicted_total", ()] == 0
+        found = eventually(address, lambda found: found.get(("shoal_worker_leases", ())) == 1)
         assert found["shoal_frontier_pushed_total", ()] == 21
-        assert found["shoal_frontier_hosts", ("waiting",)] + found["shoal_frontier_hosts", ("eligible",)] == 1
+        assert found["shoal_frontier_away", ()] == 0
         assert get(f"{address}/readyz") == (200, "ok\n")
         _stop_redis(Path(project_env["EMBEDDED_DATA_DIR"]))
         assert until(f"{address}/readyz", 503) == "Redis does not answer\n"
         assert get(f"{address}/healthz") == (200, "ok\n")
-        eventually(address, lambda found: ("shoal_frontier_requests", ("queued",)) not in found)
+        eventually(address, lambda found: found["shoal_frontier_away", ()] == 1)
         hold.set()
-
-
-def _queue(found: Samples) -> tuple[float | None, float | None]:
-    """How many requests are queued, and how many leased."""
-    queued, leased = (found.get(("shoal_frontier_requests", (state,))) for state in ("queued", "leased"))
-    return queued, leased
 
 
 def _stop_redis(data_dir: Path) -> None:

@@ -37,31 +37,27 @@ def test_a_feed_that_workers_share_is_refused(uri: str) -> None:
 TEXT = """# HELP shoal_requests_total Requests
 # TYPE shoal_requests_total counter
 shoal_requests_total{{outcome="200"}} {pages}
-# HELP shoal_frontier_hosts Hosts
-# TYPE shoal_frontier_hosts gauge
-shoal_frontier_hosts{{state="due"}} 7
 # HELP shoal_storage_spool_bytes Bytes
 # TYPE shoal_storage_spool_bytes gauge
 shoal_storage_spool_bytes {pages}
-# HELP shoal_request_duration_seconds Latency
-# TYPE shoal_request_duration_seconds histogram
-shoal_request_duration_seconds_bucket{{le="+Inf"}} {pages}
-shoal_request_duration_seconds_count {pages}
-shoal_request_duration_seconds_sum 1.5
+# HELP shoal_first_byte_seconds Latency
+# TYPE shoal_first_byte_seconds histogram
+shoal_first_byte_seconds_bucket{{le="+Inf"}} {pages}
+shoal_first_byte_seconds_count {pages}
+shoal_first_byte_seconds_sum 1.5
 """
 
 
-def test_figures_of_workers_are_labelled_and_those_of_the_fleet_are_given_once() -> None:
+def test_figures_of_workers_are_labelled_and_those_of_their_disk_are_given_once() -> None:
     families = merged({"1": TEXT.format(pages=3), "2": TEXT.format(pages=4)})
     found = {
         (sample.name, tuple(sorted(sample.labels.items()))): sample.value
         for family in families
         for sample in family.samples
     }
-    assert len(families) == 4
+    assert len(families) == 3
     assert found["shoal_storage_spool_bytes", ()] == 4
     assert found["shoal_requests_total", (("outcome", "200"), ("worker", "1"))] == 3
     assert found["shoal_requests_total", (("outcome", "200"), ("worker", "2"))] == 4
-    assert found["shoal_frontier_hosts", (("state", "due"),)] == 7
-    assert found["shoal_request_duration_seconds_count", (("worker", "2"),)] == 4
-    assert len(found) == 10
+    assert found["shoal_first_byte_seconds_count", (("worker", "2"),)] == 4
+    assert len(found) == 9

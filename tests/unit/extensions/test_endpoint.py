@@ -13,14 +13,14 @@ import pytest
 from crawler.extensions.endpoint import ProbeAnswer, ProbeServer
 
 
-def _broken() -> ProbeAnswer:
+def _broken(accept: str) -> ProbeAnswer:
     raise LookupError("a bug in a route")
 
 
 @pytest.fixture
 def endpoint() -> Iterator[ProbeServer]:
     """Two routes on a port of their own."""
-    served = ProbeServer("127.0.0.1", 0, {"/good": lambda: ProbeAnswer(200, b"fine"), "/broken": _broken})
+    served = ProbeServer("127.0.0.1", 0, {"/good": lambda accept: ProbeAnswer(200, b"fine"), "/broken": _broken})
     yield served
     served.close()
 
@@ -39,7 +39,7 @@ def test_it_listens_on_either_kind_of_address_and_asks_no_name_server(monkeypatc
     monkeypatch.setattr(socket, "getfqdn", getfqdn)
     ProbeServer("127.0.0.1", 0, {}).close()
     try:
-        endpoint = ProbeServer("::1", 0, {"/good": lambda: ProbeAnswer(200, b"fine")})
+        endpoint = ProbeServer("::1", 0, {"/good": lambda accept: ProbeAnswer(200, b"fine")})
     except OSError as error:
         pytest.skip(f"no IPv6 here: {error}")
     try:

@@ -1,27 +1,27 @@
-"""The settings of the metrics, and the latency histogram."""
+"""The settings of the metrics, and what a scrape may cost."""
 
 from __future__ import annotations
 
-import math
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.settings import Settings
 
 from crawler.errors import ConfigError
 from crawler.extensions.health import WorkerHealth
-from crawler.extensions.metrics import LATENCY_BUCKETS, MetricsConfig, WorkerMetrics
+from crawler.extensions.metrics import MetricsConfig, WorkerMetrics
+from crawler.extensions.sources import FAMILIES, MOST_VALUES, OTHER, read
+from crawler.metrics import text
+from crawler.timings import timings_of
+from tests.prometheus import check_metrics
 from tests.shipped import shipped
 
 GOOD = {
     "METRICS_HOST": "127.0.0.1",
     "METRICS_PORT": "0",
-    "METRICS_QUEUE_SECONDS": 15,
     "HEALTH_MAX_LAG_SECONDS": 60,
     "FRONTIER_HARD_CAP_SECONDS": 900,
 }
@@ -36,7 +36,6 @@ def test_the_settings_of_the_project_are_in_range() -> None:
     ("name", "good", "bad"),
     [
         ("METRICS_PORT", ["-1", "0", 65_535], ["-2", 65_536, "http", None]),
-        ("METRICS_QUEUE_SECONDS", [0.1, "3600"], [0, 3_601, "often"]),
         ("HEALTH_MAX_LAG_SECONDS", [1, 3_600], [0.5, 3_601, "long"]),
     ],
 )
@@ -48,18 +47,78 @@ def test_ranges(name: str, good: list[Any], bad: list[Any]) -> None:
             MetricsConfig.from_settings(Settings(GOOD | {name: value}))
 
 
-@given(st.lists(st.floats(min_value=0, max_value=200)))
-def test_the_histogram_counts_every_latency_once_and_never_falls(latencies: list[float]) -> None:
-    engine_less = SimpleNamespace(stats=SimpleNamespace(get_stats=dict), _engine=None)
-    crawler = cast("Crawler", engine_less)
-    metrics = WorkerMetrics(crawler, WorkerHealth(crawler, 30, 900))
-    for latency in latencies:
-        metrics.downloaded(Request("http://example.com", meta={"download_latency": latency}))
-    metrics.downloaded(Request("http://example.com"))  # a handler that does not measure
-    family = next(found for found in metrics.collect() if found.name == "shoal_request_duration_seconds")
-    samples = {sample.labels.get("le", sample.name.rpartition("_")[2]): sample.value for sample in family.samples}
-    assert samples.pop("count") == len(latencies)
-    assert math.isclose(samples.pop("sum"), sum(latencies))
-    assert list(samples.values()) == sorted(samples.values())
-    for bound in LATENCY_BUCKETS:
-        assert samples[str(bound)] == sum(latency <= bound for latency in latencies)
+def test_a_handler_that_measures_nothing_counts_as_progress_only() -> None:
+    metrics, crawler = _metrics()
+    metrics.downloaded(Request("http://example.com", meta={"download_latency": 0.2, "request_id": "0:1"}))
+    metrics.downloaded(Request("http://example.com"))
+    assert sum(timings_of(crawler).first_byte.counts) == 1
+
+
+def _metrics(stats: dict[str, Any] | None = None) -> tuple[WorkerMetrics, Crawler]:
+    crawler = cast("Crawler", Engineless(stats or {}))
+    return WorkerMetrics(crawler, WorkerHealth(crawler, 30, 900)), crawler
+
+
+class Engineless:
+    """A crawler that has stats only."""
+
+    _engine = None
+
+    def __init__(self, stats: dict[str, Any]) -> None:
+        self.stats = SimpleNamespace(get_stats=lambda: stats)
+
+
+def _hostile_stats(values: int) -> dict[str, Any]:
+    """Every family with as many values of its label as somebody cares to make up."""
+    patterns = [stat for family in FAMILIES if family.label for stat in family.stats]
+    named = {pattern.format(f"value {n}"): 1 for pattern in patterns for n in range(values)}
+    return named | {family.stats[0]: 1 for family in FAMILIES if not family.label}
+
+
+def test_whatever_is_crawled_a_worker_has_at_most_3000_series() -> None:
+    metrics, _ = _metrics(_hostile_stats(1_000))
+    families = list(metrics.collect())
+    series = sum(len(family.samples) for family in families)
+    assert series <= 3_000 - 200, "the process' own, and what else the fleet adds, have room beside them"
+    body, _ = text.render(families)
+    check_metrics(body)
+
+
+def test_counts_beyond_the_limit_are_not_lost_and_none_ever_goes_down() -> None:
+    stats = {f"items/issues/{n}": n for n in range(MOST_VALUES + 30)}
+    before = next(family for family in read(stats) if family.metric == "shoal_items_issues").counts
+    assert sum(before.values()) == sum(stats.values())
+    assert len(before) == MOST_VALUES + 1
+    after = next(
+        family for family in read({**stats, "items/issues/0": 9, "items/issues/new": 7}) if family.label == "issue"
+    ).counts
+    assert all(after[label] >= count for label, count in before.items())
+    assert after[OTHER] == before[OTHER] + 7
+
+
+def test_reading_looks_at_each_stat_once() -> None:
+    """A scrape has 50 ms: what it costs grows with the stats, and not with stats times families."""
+    looks = []
+
+    class Name(str):
+        __slots__ = ()
+
+        def rpartition(self, sep: str, /) -> tuple[str, str, str]:
+            looks.append(self)
+            return super().rpartition(sep)
+
+    read({Name(f"items/issues/{n}"): 1 for n in range(100)})
+    assert len(looks) == 100
+
+
+def test_stats_of_a_spider_that_are_no_numbers_break_no_scrape() -> None:
+    stats: dict[Any, Any] = {
+        "items/new": "many",
+        ("a", "b"): 1,
+        "frontier/acked": None,
+        "items/changed": 2,
+        "retry/x": [],
+    }
+    found = {family.metric: family.counts for family in read(stats)}
+    assert found["shoal_items"] == {"changed": 2}
+    assert found["shoal_frontier_acked"] == {"": 0}

@@ -78,6 +78,7 @@ def test_only_what_may_go_down_is_a_gauge() -> None:
     assert [family.metric for family in FAMILIES if family.is_gauge] == [
         "shoal_storage_away",
         "shoal_storage_spool_bytes",
+        "shoal_storage_spool_limit_bytes",
         "shoal_storage_spool_oldest_timestamp_seconds",
         "shoal_browser_memory_bytes",
         "shoal_archive_away",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import deque
+from collections import Counter, deque
 from types import SimpleNamespace
 from typing import Any
 
@@ -52,10 +52,44 @@ class Outbox(list[Any]):
     refused = False
 
 
+class Domains:
+    """Takes nothing while it is told to refuse."""
+
+    def __init__(self) -> None:
+        self.refusal: Exception | None = None
+        self.told: Counter[tuple[str, str]] = Counter()
+
+    async def add(self, answers: Counter[tuple[str, str]]) -> None:
+        if self.refusal is not None:
+            raise self.refusal
+        self.told.update(answers)
+
+
+class Tracker:
+    """What hosts answered."""
+
+    def __init__(self) -> None:
+        self.answers: Counter[tuple[str, str]] = Counter()
+
+    def take_answers(self) -> Counter[tuple[str, str]]:
+        taken, self.answers = self.answers, Counter()
+        return taken
+
+    def return_answers(self, answers: Counter[tuple[str, str]]) -> None:
+        self.answers.update(answers)
+
+
 def maintenance_of(inspection: Inspection, outage: RedisOutage) -> Maintenance:
-    frontier = SimpleNamespace(inspection=inspection, client=None)
+    frontier = SimpleNamespace(inspection=inspection, client=None, domains=Domains())
     worker: Any = SimpleNamespace(
-        pauses=Pauses(), name="w", frontier=frontier, outage=outage, outbox=Outbox(), book=[], queue=Queue()
+        tracker=Tracker(),
+        pauses=Pauses(),
+        name="w",
+        frontier=frontier,
+        outage=outage,
+        outbox=Outbox(),
+        book=[],
+        queue=Queue(),
     )
     settings = Settings({"FRONTIER_LEASE_SECONDS": 1, "REDIS_START_URLS_AS_SET": False})
     settings.set("REDIS_START_URLS_AS_ZSET", False)
@@ -90,3 +124,19 @@ async def test_a_server_that_serves_only_reads_is_away_and_that_is_said_once(cap
         "Redis does not answer",
         "Redis answers again after %.1f s",
     ]
+
+
+async def test_what_hosts_answered_is_told_once_redis_takes_it() -> None:
+    stats = MemoryStatsCollector(Crawler(Spider))
+    outage = RedisOutage(stats, lambda: None, lambda low, high: 0.0)
+    maintenance = maintenance_of(Inspection(FrontierUnavailableError("away")), outage)
+    worker: Any = maintenance._worker
+    worker.tracker.answers[("a.example", "ok")] = 3
+    worker.frontier.domains.refusal = FrontierUnavailableError("away")
+    with pytest.raises(FrontierUnavailableError):
+        await maintenance._tell_answers()
+    worker.tracker.answers[("a.example", "ok")] += 1
+    worker.frontier.domains.refusal = None
+    await maintenance._tell_answers()
+    await maintenance._tell_answers()
+    assert worker.frontier.domains.told == {("a.example", "ok"): 4}

@@ -1,0 +1,119 @@
+"""How much of the queue could be worked on now: what more workers would find to do, and how long it has waited."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final
+
+from crawler.frontier.messages import HostState
+from crawler.frontier.server import keys
+from crawler.frontier.server.failures import translating
+from crawler.frontier.server.shards import Shards
+from crawler.frontier.state.host_records import lead_of, read_host
+
+SOON_MS: Final = 30_000  # a host whose turn comes within that time counts: politeness is no reason to leave
+SAMPLED: Final = 100  # hosts of a stream and shard whose queues and caps are read; beyond that their mean is taken
+
+
+@dataclass(frozen=True, slots=True)
+class Eligible:
+    """*hosts* may get a request within SOON_MS, *requests* wait at them, and so many *slots* they have in all.
+
+    *late_ms*: for how long the first of them has waited for a worker, not for its turn. Exact up to SAMPLED hosts of a
+    stream and shard, estimated from a sample of as many beyond.
+    """
+
+    hosts: int = 0
+    requests: float = 0
+    slots: float = 0
+    delayed: int = 0  # requests that are queued again within SOON_MS
+    late_ms: float = 0
+
+    def __add__(self, other: Eligible) -> Eligible:
+        return Eligible(
+            self.hosts + other.hosts,
+            self.requests + other.requests,
+            self.slots + other.slots,
+            self.delayed + other.delayed,
+            max(self.late_ms, other.late_ms),
+        )
+
+
+async def eligible(shards: Shards) -> Eligible:
+    """Of all spiders. O(streams * log hosts), and at most SAMPLED hosts of each stream and shard are read."""
+    looks = [_of_shard(shards, shard) for shard in range(shards.count)]
+    return sum(await asyncio.gather(*looks), Eligible())
+
+
+async def hosts(shards: Shards, names: list[str]) -> dict[str, HostState]:
+    """What the fleet knows of these hosts, but for their queues: those that it has forgotten are left out."""
+    found: dict[str, HostState] = {}
+    for shard in range(shards.count):
+        mine = [name for name in names if shards.of_host(name) == shard]
+        raws = await shards.client.hmget(shards.key(shard, "hosts"), mine) if mine else []
+        now = (await shards.run("stats", shard))[1] if mine else 0
+        for name, raw in zip(mine, raws, strict=True):
+            with suppress(ValueError):  # damaged: the next script that needs it makes it anew
+                found |= {name: read_host(name, raw, now)} if raw else {}
+    return found
+
+
+async def _of_shard(shards: Shards, shard: int) -> Eligible:
+    answer = await shards.run("stats", shard)
+    now, streams = answer[1], [stream.decode() for stream, *_ in answer[6]]
+    delayed = await shards.client.zcount(shards.key(shard, "delayed"), "-inf", now + SOON_MS)
+    found = [await _of_stream(shards, shard, stream + apart, now) for stream in streams for apart in ("", "!")]
+    return sum(found, Eligible(delayed=delayed))
+
+
+async def _of_stream(shards: Shards, shard: int, stream: str, now: int) -> Eligible:
+    due, wait, at_cap = (shards.key(shard, f"{kind}:{stream}") for kind in ("due", "wait", "park"))
+    async with shards.client.pipeline(transaction=False) as pipe:
+        pipe.zcard(due)
+        pipe.zcount(wait, "-inf", now + SOON_MS)
+        pipe.scard(at_cap)
+        pipe.zrange(due, 0, 0, withscores=True)
+        pipe.zrange(wait, 0, 0, withscores=True)
+        pipe.zrandmember(due, SAMPLED)
+        pipe.zrange(wait, 0, SAMPLED - 1)
+        pipe.srandmember(at_cap, SAMPLED)
+        with translating():
+            is_due, soon, full, *rest = await pipe.execute()
+    if not (count := is_due + soon + full):
+        return Eligible()
+    first_due, first_waiting, *samples = rest
+    names = [*samples[0], *samples[1][: min(soon, SAMPLED)], *samples[2]]
+    chosen = [name.decode() for name in names[:: max(1, len(names) // SAMPLED)]][:SAMPLED]
+    known = await hosts(shards, chosen)
+    lengths = await _lengths(shards, shard, stream, chosen)
+    scale = count / len(chosen) if chosen else 0
+    return Eligible(
+        hosts=count,
+        requests=sum(lengths) * scale,
+        slots=sum(max(1, one.cap) if not one.openings else 1 for one in known.values()) * scale,
+        late_ms=max(
+            await _late(shards, shard, first_due, now), max((now - at for _, at in first_waiting), default=0.0), 0.0
+        ),
+    )
+
+
+async def _late(shards: Shards, shard: int, first: list[tuple[bytes, float]], now: int) -> float:
+    """For how long the first host has been due; its priority makes it look earlier by what that is worth."""
+    for name, score in first:
+        lead = 0
+        with suppress(ValueError):
+            lead = lead_of(await shards.client.hget(shards.key(shard, "hosts"), name))
+        return now - score - lead * shards.config.priority_step_ms
+    return 0.0
+
+
+async def _lengths(shards: Shards, shard: int, stream: str, names: list[str]) -> list[int]:
+    places: list[Any] = [queue for name in names for queue in keys.queue_names(stream, name)]
+    async with shards.client.pipeline(transaction=False) as pipe:
+        for place in places:
+            pipe.llen(shards.key(shard, f"q:{place}"))
+            pipe.zcard(shards.key(shard, f"early:{place}"))
+        with translating():
+            return list(await pipe.execute()) if places else []

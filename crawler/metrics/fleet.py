@@ -1,0 +1,164 @@
+"""What the leader of `scrapy serve` exports: the whole fleet, each figure once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from prometheus_client.metrics_core import Metric
+
+from crawler.frontier.messages import HostState, WorkerState
+from crawler.frontier.state.eligible import Eligible
+from crawler.frontier.state.inspection import FrontierStats
+from crawler.frontier.state.tiers import Spent
+from crawler.metrics import text
+
+STATES = ("queued", "leased", "delayed", "dead")
+RUN_STATES = ("queued", "leased", "delayed", "done", "gone", "dead", "dropped")
+MOST_REASONS = 40  # of dead letters: a site chooses the status in http_NNN
+COUNTED = ("accepted", "done", "dropped", "duplicates", "refused", "nacked", "reaped")
+
+
+@dataclass(frozen=True, slots=True)
+class RunFigures:
+    """One run: those that are not over, and the last ones that are. Times in Unix seconds, 0 where not yet."""
+
+    id: str
+    spider: str
+    name: str
+    state: str
+    opened_at: float
+    ended_at: float
+    counts: Mapping[str, int]  # by RUN_STATES
+    coverage: Mapping[str, float] = field(default_factory=dict)  # share of its items that have the field
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleFigures:
+    """One schedule, and for how many seconds its last due time has passed without a run."""
+
+    name: str
+    late_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class FleetFigures:
+    """One look at the fleet, with counts that never go down while the same process looks."""
+
+    at: float  # Unix seconds
+    stats: FrontierStats
+    counts: Mapping[tuple[str, str], float]  # spider and one of COUNTED
+    eligible: Eligible
+    domains: Mapping[str, Mapping[str, int]]  # domain -> outcome -> answers
+    paces: Mapping[str, HostState]  # of these domains
+    workers: Sequence[WorkerState]
+    expected_workers: int
+    dead_letters: int
+    waiting_for_room: int
+    memory: float  # share of maxmemory
+    spent: Spent
+    budgets: Spent  # of a day; a tier without a limit is left out
+    start_urls: Mapping[str, int] = field(default_factory=dict)  # that wait in keys, by spider
+    runs: Sequence[RunFigures] = ()
+    schedules: Sequence[ScheduleFigures] = ()
+
+
+def render(fleet: FleetFigures | None, accept: str = "") -> tuple[bytes, str]:
+    """The text of a scrape and its type; of nobody but the leader it says more than that it does not lead."""
+    return text.render(families(fleet), accept)
+
+
+def families(fleet: FleetFigures | None) -> Iterator[Metric]:
+    """All families; without figures only that there are none."""
+    yield text.gauge("fleet_leader", "1 where this process exports the fleet", fleet is not None)
+    if fleet is None:
+        return
+    yield text.gauge("fleet_look_timestamp_seconds", "When the fleet was looked at", fleet.at)
+    yield from _frontier(fleet)
+    yield from _workers(fleet)
+    yield from _dead_letters(fleet)
+    yield from _budgets(fleet)
+    yield from _domains(fleet)
+    yield from _runs(fleet)
+
+
+def _frontier(fleet: FleetFigures) -> Iterator[Metric]:
+    stats, ready = fleet.stats, fleet.eligible
+    requests = {(name, state): getattr(one, state) for name, one in stats.spiders.items() for state in STATES}
+    yield text.gauges("fleet_requests", "Requests in the frontier", ("spider", "state"), requests)
+    queued = {queue: one.backlog + one.leased for queue, one in stats.tiers.items()}
+    yield text.gauges("fleet_tier_requests", "Requests that are not done, by tier", ("spider", "tier"), queued)
+    for what in COUNTED:
+        counts = {spider: count for (spider, counted), count in fleet.counts.items() if counted == what}
+        yield text.counters(f"fleet_{what}", f"Requests {what}", "spider", counts)
+    hosts = {"eligible": stats.eligible_hosts, "waiting": stats.waiting_hosts, "suspect": stats.suspects}
+    yield text.gauges("fleet_hosts", "Hosts with queued requests, by whether they are due", "state", hosts)
+    yield text.gauge("fleet_eligible_hosts", "Hosts that may get a request within half a minute", ready.hosts)
+    yield text.gauge("fleet_eligible_requests", "Requests that wait at these hosts", ready.requests)
+    yield text.gauge("fleet_eligible_slots", "Requests that these hosts take at once", ready.slots)
+    words = "For how long the first host that is due has waited for a worker"
+    yield text.gauge("fleet_oldest_waiting_seconds", words, ready.late_ms / 1000)
+    waiting = "Start URLs that no worker has taken in yet"
+    yield text.gauges("fleet_start_urls", waiting, "spider", fleet.start_urls)
+    yield text.gauge("fleet_waiting_for_room", "Pages that wait for room in Redis", fleet.waiting_for_room)
+    yield text.gauge("fleet_redis_memory_ratio", "Share of Redis' maxmemory in use; 0 without a limit", fleet.memory)
+
+
+def _workers(fleet: FleetFigures) -> Iterator[Metric]:
+    alive: dict[str, float] = {}
+    for worker in fleet.workers:
+        spider = str(worker.info.get("spider", ""))
+        alive[spider] = alive.get(spider, 0) + 1
+    yield text.gauges("fleet_workers", "Workers alive", "spider", alive)
+    words = "Workers that should be alive (FLEET_WORKERS); 0: nobody says"
+    yield text.gauge("fleet_workers_expected", words, fleet.expected_workers)
+
+
+def _dead_letters(fleet: FleetFigures) -> Iterator[Metric]:
+    yield text.gauge("fleet_dead_letters", "Dead letters of all spiders", fleet.dead_letters)
+    by = dict(Counter(fleet.stats.dead_by).most_common(MOST_REASONS))
+    by |= {"other": max(0, fleet.dead_letters - sum(by.values()))}
+    yield text.gauges("fleet_dead_letters_by", "Dead letters by reason", "reason", by)
+    evicted = "Dead letters lost for want of room (FRONTIER_DEAD_LIMIT)"
+    yield text.counter("fleet_dead_letters_evicted", evicted, fleet.stats.evicted)
+
+
+def _budgets(fleet: FleetFigures) -> Iterator[Metric]:
+    for name, words, by in (("spent", "spent today (UTC)", fleet.spent), ("budget", "allowed a day", fleet.budgets)):
+        requests = {tier: float(count) for tier, count in by.requests.items()}
+        cost = {tier: float(count) for tier, count in by.cost.items()}
+        yield text.gauges(f"fleet_tier_{name}_requests", f"Requests {words}", "tier", requests)
+        yield text.gauges(f"fleet_tier_{name}_cost", f"Cost {words}, in the unit of the tier's fetcher", "tier", cost)
+
+
+def _domains(fleet: FleetFigures) -> Iterator[Metric]:
+    answers = {(name, outcome): n for name, of in fleet.domains.items() for outcome, n in of.items()}
+    words = "Answers of the busiest domains, by outcome"
+    yield text.counters("domain_responses", words, ("domain", "outcome"), answers)
+    paces = fleet.paces
+    delays = {name: one.delay_ms / 1000 for name, one in paces.items()}
+    yield text.gauges("domain_delay_seconds", "Least time between two requests, as the pace stands", "domain", delays)
+    latencies = {name: one.latency_ms / 1000 for name, one in paces.items()}
+    yield text.gauges("domain_latency_seconds", "Running mean of the time to first byte", "domain", latencies)
+    openings = {name: one.openings for name, one in paces.items()}
+    yield text.gauges(
+        "domain_breaker_openings", "Openings in a row of the circuit breaker; 0: closed", "domain", openings
+    )
+    flying = {name: one.in_flight for name, one in paces.items()}
+    yield text.gauges("domain_in_flight", "Requests that the domain has not answered yet", "domain", flying)
+
+
+def _runs(fleet: FleetFigures) -> Iterator[Metric]:
+    by = {run.id: (run.id, run.spider, run.name) for run in fleet.runs}
+    labels = ("run", "spider", "name")
+    counts = {(*by[run.id], state): n for run in fleet.runs for state, n in run.counts.items()}
+    yield text.gauges("run_requests", "Requests of a run", (*labels, "state"), counts)
+    opened = {by[run.id]: run.opened_at for run in fleet.runs}
+    yield text.gauges("run_opened_timestamp_seconds", "When the run was opened", labels, opened)
+    ended = {by[run.id]: run.ended_at for run in fleet.runs}
+    yield text.gauges("run_ended_timestamp_seconds", "When the run ended; 0: it has not", labels, ended)
+    fields = {(*by[run.id], name): share for run in fleet.runs for name, share in run.coverage.items()}
+    yield text.gauges("run_field_coverage_ratio", "Share of a run's items with the field", (*labels, "field"), fields)
+    late = {one.name: one.late_seconds for one in fleet.schedules}
+    yield text.gauges("schedule_late_seconds", "Since when a schedule is overdue; 0: it is not", "schedule", late)

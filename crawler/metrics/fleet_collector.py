@@ -1,0 +1,170 @@
+"""Looks at the whole fleet every few seconds, for whoever exports it: one process at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from scrapy.settings import BaseSettings
+
+from crawler import config
+from crawler.errors import ConfigError
+from crawler.frontier.errors import FrontierError
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.state import eligible
+from crawler.frontier.state.inspection import SILENT_MS, FrontierStats
+from crawler.frontier.state.run_record import Run
+from crawler.frontier.state.tiers import Spent, Tiers
+from crawler.metrics.fleet import COUNTED, RUN_STATES, FleetFigures, RunFigures, ScheduleFigures, render
+from crawler.policy.tiers import TIERS, Tier
+
+logger = logging.getLogger(__name__)
+
+MOST_RUNS: Final = 30  # the newest, over or not
+OLD_LOOKS: Final = 4  # figures older than so many intervals are none
+
+
+@dataclass(frozen=True, slots=True)
+class FleetConfig:
+    """How often to look, and what an operator expects to see."""
+
+    every_seconds: float
+    workers: int
+    budgets: Spent
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings) -> FleetConfig:
+        """Raises ConfigError when a value is out of range."""
+        return cls(
+            every_seconds=config.number(settings, "METRICS_QUEUE_SECONDS", 0.1, 3_600),
+            workers=config.integer(settings, "FLEET_WORKERS", 0, 100_000),
+            budgets=Spent(_limits(settings, "TIER_DAILY_REQUESTS"), _limits(settings, "TIER_DAILY_COST")),
+        )
+
+
+def _limits(settings: BaseSettings, name: str) -> dict[Tier, float]:
+    given = config.mapping(settings, name)
+    try:
+        return {tier: float(given[tier]) for tier in TIERS if tier in given}
+    except (TypeError, ValueError):
+        raise ConfigError(name, given, "a number for each tier") from None
+
+
+async def _none() -> tuple[()]:
+    return ()
+
+
+async def _no_counts() -> Mapping[str, int]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Others:
+    """What other rooms know of the fleet, asked at each look; each raises FrontierError where it cannot tell."""
+
+    schedules: Callable[[], Awaitable[Sequence[ScheduleFigures]]] = field(default=_none)
+    start_urls: Callable[[], Awaitable[Mapping[str, int]]] = field(default=_no_counts)
+
+
+class FleetCollector:
+    """`run` looks until it is cancelled, `text` gives what was seen last; safe to read from another thread.
+
+    While Redis is away there are no figures: an old one would look like a fleet that stands still.
+    """
+
+    def __init__(
+        self,
+        frontier: Frontier,
+        settings: FleetConfig,
+        others: Others = Others(),
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._frontier = frontier
+        self._config = settings
+        self._others = others
+        self._clock = clock
+        self._rising = Rising()
+        self._latest: FleetFigures | None = None
+
+    @property
+    def latest(self) -> FleetFigures | None:
+        """The last look, unless it is out of date."""
+        seen = self._latest
+        too_old = OLD_LOOKS * self._config.every_seconds
+        return seen if seen is not None and self._clock() - seen.at <= too_old else None
+
+    def text(self, accept: str = "") -> tuple[bytes, str]:
+        """Body and type of a scrape, for a client that accepts *accept*."""
+        return render(self.latest, accept)
+
+    def forget(self) -> None:
+        """This process does not lead any more."""
+        self._latest = None
+
+    async def run(self) -> None:
+        """Until cancelled; then there are no figures any more."""
+        try:
+            while True:
+                try:
+                    self._latest = await self.look()
+                except FrontierError as error:
+                    self._latest = None
+                    logger.debug("The fleet could not be looked at: %s", error)
+                await asyncio.sleep(self._config.every_seconds)
+        finally:
+            self.forget()
+
+    async def look(self) -> FleetFigures:
+        """The figures of now; raises FrontierError when Redis does not give them."""
+        frontier, ask = self._frontier, self._frontier.inspection
+        stats = await ask.stats()
+        domains = await frontier.domains.top()
+        return FleetFigures(
+            at=self._clock(),
+            stats=stats,
+            counts=self._rising.take(stats),
+            eligible=await eligible.eligible(frontier.shards),
+            domains=domains,
+            paces=await eligible.hosts(frontier.shards, list(domains)),
+            workers=await ask.workers(SILENT_MS),
+            expected_workers=self._config.workers,
+            dead_letters=await frontier.dead.count(),
+            waiting_for_room=await ask.put_off(),
+            memory=await frontier.gauge.used(),
+            spent=await Tiers(frontier.shards, keep_ms=0).spent(stats.now_ms),
+            budgets=self._config.budgets,
+            start_urls=await self._others.start_urls(),
+            runs=[_run(run) for run in await frontier.runs.find(limit=MOST_RUNS)],
+            schedules=await self._others.schedules(),
+        )
+
+
+def _run(run: Run) -> RunFigures:
+    counts = {name: getattr(run.counts, name) for name in RUN_STATES}
+    return RunFigures(run.id, run.spider, run.name, run.state, run.opened_ms / 1000, run.ended_ms / 1000, counts)
+
+
+class Rising:
+    """Sums over crawl generations that do not go down when one of them expires: only what it added counts."""
+
+    def __init__(self) -> None:
+        self._before: dict[tuple[str, str, str], int] = {}
+        self._sums: Counter[tuple[str, str]] = Counter()
+
+    def take(self, stats: FrontierStats) -> dict[tuple[str, str], float]:
+        """Spider and one of COUNTED -> its sum, with what has come since the last call."""
+        now = {
+            (spider, generation, what): int(getattr(counters, what))
+            for (spider, generation), counters in stats.generations.items()
+            for what in COUNTED
+        }
+        for key, count in now.items():
+            spider, _, what = key
+            self._sums[spider, what] += max(0, count - self._before.get(key, 0))
+        self._before = now
+        return {key: float(count) for key, count in self._sums.items()}

@@ -1,0 +1,97 @@
+"""Metric families and their text, as Prometheus' formats have them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import accumulate
+from typing import Any, Final
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
+from prometheus_client.samples import Exemplar
+
+from crawler.timings import Histogram
+
+MAX_LABEL: Final = 120  # characters: a longer value is cut
+
+Labelled = Mapping[Any, float]  # value of the label, or a tuple of values of several -> value
+
+
+class _Given(Collector):
+    def __init__(self, metrics: Iterable[Metric]) -> None:
+        self._metrics = list(metrics)
+
+    def collect(self) -> Iterable[Metric]:
+        """What was given."""
+        return self._metrics
+
+
+def render(metrics: Iterable[Metric], accept: str = "") -> tuple[bytes, str]:
+    """The text of *metrics* and its type: OpenMetrics, which has exemplars, where the scraper says it accepts that."""
+    registry = CollectorRegistry()
+    registry.register(_Given(metrics))
+    return encoded(registry, accept)
+
+
+def encoded(registry: Collector, accept: str = "") -> tuple[bytes, str]:
+    """The same of a registry."""
+    encode, content_type = choose_encoder(accept)
+    return encode(registry), content_type
+
+
+def gauge(name: str, words: str, value: float) -> Metric:
+    """One value that may go down."""
+    return GaugeMetricFamily(f"shoal_{name}", words, value=value)
+
+
+def gauges(name: str, words: str, labels: str | tuple[str, ...], values: Labelled) -> Metric:
+    """Values that may go down, by one label or several."""
+    return _filled(GaugeMetricFamily(f"shoal_{name}", words, labels=_names(labels)), values)
+
+
+def counters(name: str, words: str, labels: str | tuple[str, ...], values: Labelled) -> Metric:
+    """Counts that never go down, by one label or several; *name* is without `_total`."""
+    return _filled(CounterMetricFamily(f"shoal_{name}", words, labels=_names(labels)), values)
+
+
+def counter(name: str, words: str, value: float) -> Metric:
+    """One count that never goes down; *name* is without `_total`."""
+    return CounterMetricFamily(f"shoal_{name}", words, value=value)
+
+
+def histogram(name: str, words: str, seen: Histogram) -> Metric:
+    """Cumulative buckets; each names the request that was counted there last."""
+    counts = accumulate(list(seen.counts))
+    bounds = [*map(str, seen.bounds), "+Inf"]
+    buckets = [
+        (bound, count, Exemplar({"request_id": example.request_id}, example.seconds, example.at))
+        if example
+        else (bound, count)
+        for bound, count, example in zip(bounds, counts, seen.examples, strict=True)
+    ]
+    return HistogramMetricFamily(f"shoal_{name}", words, buckets=buckets, sum_value=seen.total)
+
+
+def _names(labels: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (labels,) if isinstance(labels, str) else labels
+
+
+def _filled(
+    family: GaugeMetricFamily | CounterMetricFamily, values: Labelled
+) -> GaugeMetricFamily | CounterMetricFamily:
+    """With one sample for each value; values that are the same once cut are added up."""
+    sums: dict[tuple[str, ...], float] = {}
+    for key, value in values.items():
+        cut = tuple(_clean(part) for part in ((key,) if isinstance(key, str) else key))
+        sums[cut] = sums.get(cut, 0) + value
+    for labels, value in sums.items():
+        family.add_metric(labels, value)
+    return family
+
+
+def _clean(label: str) -> str:
+    """*label* short enough, and without the halves of characters that UTF-8 does not have."""
+    return label[:MAX_LABEL].encode(errors="replace").decode()

@@ -1,0 +1,212 @@
+"""The figures of the whole fleet, read from a real frontier."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from typing import Any
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from scrapy.settings import Settings
+
+from crawler.errors import ConfigError
+from crawler.frontier.state.domains import MOST_TOLD
+from crawler.frontier.state.tiers import Tiers
+from crawler.metrics.fleet import ScheduleFigures, render
+from crawler.metrics.fleet_collector import OLD_LOOKS, FleetCollector, FleetConfig, Others
+from tests.integration.frontier.making import Timed, answer, handles, message, timed
+from tests.prometheus import check_metrics
+from tests.shipped import shipped
+
+Samples = dict[tuple[str, tuple[str, ...]], float]
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 1_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+async def _schedules() -> list[ScheduleFigures]:
+    return [ScheduleFigures("nightly", 12.5)]
+
+
+async def _start_urls() -> dict[str, int]:
+    return {"s": 7}
+
+
+def collector(world: Timed, clock: Clock | None = None) -> FleetCollector:
+    config = FleetConfig.from_settings(_settings())
+    return FleetCollector(world.frontier, config, Others(_schedules, _start_urls), clock or Clock())
+
+
+def _settings() -> Settings:
+    settings = shipped().copy()
+    settings.set("FLEET_WORKERS", 3, priority="cmdline")
+    settings.set("TIER_DAILY_REQUESTS", {"browser": 100}, priority="cmdline")
+    return settings
+
+
+def read(body: bytes) -> Samples:
+    return {
+        (sample.name, tuple(sample.labels.values())): sample.value
+        for family in text_string_to_metric_families(body.decode())
+        for sample in family.samples
+    }
+
+
+@pytest.fixture
+async def world(redis_client: Any) -> Timed:
+    return await timed(redis_client)
+
+
+async def test_every_family_is_told_once_and_in_good_order(world: Timed) -> None:
+    frontier = world.frontier
+    run = await frontier.runs.open("s", name="nightly")
+    of_run = {"generation": run.generation}
+    await frontier.push([message(number, f"{number % 3}.example", **of_run) for number in range(9)])
+    leased = await world.lease(2)
+    await frontier.report([answer(handle) for handle in handles(leased)])
+    await frontier.ack(handles(leased)[:1])
+    await frontier.bury(*handles(leased)[1], reason="spider_error")
+    await frontier.inspection.heartbeat("w", {"spider": "s"}, ["s"])
+    await frontier.domains.add({("0.example", "ok"): 5, ("0.example", "blocked"): 2})
+    await Tiers(frontier.shards, keep_ms=0).spend({"browser": 9}, {"browser": 4.5})
+    body, _ = render(await collector(world).look())
+    check_metrics(body)
+    found = read(body)
+    assert found["shoal_fleet_leader", ()] == 1
+    assert found["shoal_fleet_requests", ("s", "queued")] == 7
+    assert found["shoal_fleet_requests", ("s", "dead")] == 1
+    assert found["shoal_fleet_done_total", ("s",)] == 1
+    assert found["shoal_fleet_accepted_total", ("s",)] == 9
+    assert found["shoal_fleet_tier_requests", ("s", "http")] == 7
+    assert (found["shoal_fleet_eligible_hosts", ()], found["shoal_fleet_eligible_requests", ()]) == (3, 7)
+    assert found["shoal_fleet_dead_letters", ()] == 1
+    assert found["shoal_fleet_dead_letters_by", ("spider_error",)] == 1
+    assert found["shoal_fleet_dead_letters_by", ("other",)] == 0
+    assert found["shoal_fleet_workers", ("s",)] == 1
+    assert found["shoal_fleet_workers_expected", ()] == 3
+    assert found["shoal_domain_responses_total", ("0.example", "blocked")] == 2
+    assert found["shoal_fleet_tier_spent_requests", ("browser",)] == 9
+    assert found["shoal_fleet_tier_budget_requests", ("browser",)] == 100
+    assert found["shoal_run_requests", ("nightly", run.id, "s", "queued")] == 7
+    assert found["shoal_run_requests", ("nightly", run.id, "s", "done")] == 1
+    assert found["shoal_run_opened_timestamp_seconds", ("nightly", run.id, "s")] == run.opened_ms / 1000
+    assert found["shoal_schedule_late_seconds", ("nightly",)] == 12.5
+    assert found["shoal_fleet_start_urls", ("s",)] == 7
+
+
+async def test_counts_go_on_rising_when_a_generation_expires(world: Timed) -> None:
+    fleet = collector(world)
+    for generation in ("0", "1"):
+        await world.frontier.push([message(n, generation=generation) for n in range(3)])
+    first = await fleet.look()
+    assert first.counts["s", "accepted"] == 6
+    stats = first.stats
+    later = dataclasses.replace(
+        stats, generations={key: one for key, one in stats.generations.items() if key[1] == "1"}
+    )
+    assert fleet._rising.take(later)["s", "accepted"] == 6
+    assert fleet._rising.take(stats)["s", "accepted"] == 9, "one that begins anew counts from 0"
+
+
+async def test_how_long_a_due_host_waits_does_not_depend_on_its_priority(world: Timed) -> None:
+    await world.frontier.push([message(1, "a.example"), message(2, "b.example", priority=50)])
+    await world.pass_ms(7_000)
+    look = await collector(world).look()
+    assert look.eligible.late_ms == 7_000
+    await world.lease(2)
+    look = await collector(world).look()
+    assert (look.eligible.hosts, look.eligible.late_ms) == (0, 0)
+
+
+async def test_hosts_that_wait_for_a_short_delay_count_and_those_that_rest_for_long_do_not(world: Timed) -> None:
+    await world.frontier.push([message(n, f"{n % 2}.example", delay_ms=1_000, cap=2) for n in range(10)])
+    for lease in await world.lease(2):
+        status, wait = (503, 600_000) if lease.host == "1.example" else (200, 0)
+        await world.frontier.report([answer((lease.id, lease.token), status, retry_after_ms=wait)])
+        await world.frontier.ack([(lease.id, lease.token)])
+    look = await collector(world).look()
+    assert (look.eligible.hosts, look.eligible.requests, look.eligible.slots) == (1, 4, 2)
+
+
+async def test_the_busiest_domains_are_kept_and_the_others_make_room(world: Timed) -> None:
+    domains = world.frontier.domains
+    for turn in range(12):
+        await domains.add(
+            {("big.example", "ok"): 50} | {(f"{turn}-{n}.example", "ok"): 1 for n in range(MOST_TOLD - 1)}
+        )
+    top = await domains.top(3)
+    assert next(iter(top.items())) == ("big.example", {"ok": 600})
+    assert await world.client.zcard("{shoal:0}:domains:busy") == await world.client.hlen("{shoal:0}:domains") == 1_000
+    await world.pass_ms(3_600_000)
+    await domains.add({("new.example", "ok"): 20})
+    assert next(iter(await domains.top(1))) == "new.example", "what was busy an hour ago is not"
+    for n in range(MOST_TOLD):
+        await domains.add({(f"{n}.late", "ok"): 1} | {(f"{n}-{m}.late", "ok"): 1 for m in range(60)})
+    assert await world.client.hlen("{shoal:0}:domains") == 1_000
+
+
+async def test_a_worker_tells_of_its_busiest_domains_only(world: Timed) -> None:
+    answers = Counter({(f"{n}.example", "ok"): n + 1 for n in range(500)})
+    await world.frontier.domains.add(answers)
+    top = await world.frontier.domains.top(500)
+    assert len(top) == MOST_TOLD
+    assert min(counts["ok"] for counts in top.values()) == 401
+
+
+async def test_damage_costs_a_figure_and_no_scrape(world: Timed) -> None:
+    frontier, client = world.frontier, world.client
+    await frontier.push([message(n, f"{n}.example") for n in range(3)])
+    await frontier.domains.add({("0.example", "ok"): 1, ("1.example", "ok"): 1})
+    await frontier.dead.bury_seed(b"x", spider="s", reason="bad_seed")
+    await client.hset("{shoal:0}:domains", "0.example", b"\xc1")
+    await client.hset("{shoal:0}:hosts", "1.example", b"short")
+    (number,) = await client.hkeys("{shoal:0}:dead")
+    await client.hset("{shoal:0}:dead", number, b"\xc1\xff")
+    await client.hset("{shoal:0}:gen:s:0", "dead:odd", "many")
+    body, _ = render(await collector(world).look())
+    found = read(body)
+    assert found["shoal_fleet_dead_letters", ()] == 1
+    assert found["shoal_domain_responses_total", ("1.example", "ok")] == 1
+    assert found["shoal_fleet_eligible_hosts", ()] == 3
+    await frontier.domains.add({("0.example", "ok"): 4})
+    assert (await frontier.domains.top())["0.example"] == {"ok": 4}
+    await client.set("{shoal:0}:domains", "of another type")
+    await frontier.domains.add({("0.example", "ok"): 2})
+    assert (await frontier.domains.top())["0.example"] == {"ok": 2}
+
+
+async def test_who_does_not_lead_exports_no_figures(world: Timed) -> None:
+    clock = Clock()
+    fleet = collector(world, clock)
+    assert read(fleet.text()[0]) == {("shoal_fleet_leader", ()): 0}
+    fleet._latest = await fleet.look()
+    assert read(fleet.text()[0])["shoal_fleet_leader", ()] == 1
+    clock.now += OLD_LOOKS * fleet._config.every_seconds + 1
+    assert read(fleet.text()[0]) == {("shoal_fleet_leader", ()): 0}, (
+        "an old figure looks like a fleet that stands still"
+    )
+
+
+async def test_a_fleet_of_a_thousand_runs_and_domains_stays_small(world: Timed) -> None:
+    await world.frontier.push([message(n, f"{n}.example") for n in range(400)])
+    for start in range(0, 400, 100):
+        await world.frontier.domains.add({(f"{n}.example", "ok"): 1 for n in range(start, start + 100)})
+    body, _ = render(await collector(world).look())
+    assert len(read(body)) < 1_000
+
+
+@pytest.mark.parametrize(
+    ("name", "bad"),
+    [("FLEET_WORKERS", -1), ("FLEET_WORKERS", "many"), ("METRICS_QUEUE_SECONDS", 0), ("TIER_DAILY_COST", {"api": "x"})],
+)
+def test_ranges(name: str, bad: Any) -> None:
+    settings = _settings()
+    settings.set(name, bad, priority="cmdline")
+    with pytest.raises(ConfigError, match=name):
+        FleetConfig.from_settings(settings)

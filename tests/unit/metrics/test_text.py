@@ -1,0 +1,38 @@
+"""Families and their text."""
+
+from __future__ import annotations
+
+from prometheus_client.parser import text_string_to_metric_families
+
+from crawler.metrics import text
+from crawler.timings import STEPS, Histogram
+from tests.prometheus import check_metrics
+
+OPEN_METRICS = "application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1"
+
+
+def test_whatever_a_label_says_the_text_can_be_read() -> None:
+    odd = {'"\\\n': 1, "half \ud800": 2, "x" * 200: 3, "x" * 300: 4, "": 5}
+    body, content_type = text.render([text.counters("odd", "Odd values", "value", odd)])
+    (family,) = text_string_to_metric_families(body.decode())
+    assert {sample.labels["value"]: sample.value for sample in family.samples} == {
+        '"\\\n': 1,
+        "half ?": 2,
+        "x" * text.MAX_LABEL: 7,
+        "": 5,
+    }
+    assert content_type.startswith("text/plain")
+    check_metrics(body)
+
+
+def test_a_histogram_has_examples_where_the_scraper_takes_them() -> None:
+    seen = Histogram(STEPS)
+    for seconds in (0.002, 0.002, 0.2, 99):
+        seen.observe(seconds, "0:7")
+    family = text.histogram("step_seconds", "Steps", seen)
+    body, content_type = text.render([family], OPEN_METRICS)
+    assert content_type.startswith("application/openmetrics-text")
+    assert 'le="+Inf"} 4.0 # {request_id="0:7"} 99' in body.decode()
+    plain, _ = text.render([family])
+    assert b"request_id" not in plain
+    check_metrics(plain)
