@@ -22,12 +22,17 @@ from crawler.extensions.logs import mask
 from crawler.frontier.command_session import session
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Message, PushOutcome
+from crawler.frontier.state.pushed_run import PushedRun, WantedRun
+from crawler.frontier.state.runs import RunSkippedError
 from crawler.frontier.state.tiers import Tiers
 from crawler.routing.encoder import Encoder
 from crawler.routing.push_schema import MAX_PRIORITY, parse_line
 from crawler.routing.tier_routing import TierRouting
 
 BATCH = 500  # messages per push: a file of any length is streamed
+
+FULL = (PushOutcome.REFUSED_FULL, PushOutcome.REFUSED_MEMORY)
+OVERLAPS = ("refuse", "skip", "queue", "replace", "allow")
 
 Line = tuple[str, str]  # where it stands ("urls.txt:17"), what it says
 
@@ -36,7 +41,7 @@ class Command(FleetCommand, ScrapyCommand):
     """Pushes URLs or messages (see crawler/routing/push_schema.py) into the shared frontier."""
 
     def syntax(self) -> str:
-        return "<spider> [URL... | FILE... | -] [--priority N] [--recrawl]"
+        return "<spider> [URL... | FILE... | -] [--priority N] [--recrawl] [--name NAME | --run ID]"
 
     def short_desc(self) -> str:
         return "Push URLs to a spider: as arguments, from files, or from standard input (-)"
@@ -49,6 +54,9 @@ class Command(FleetCommand, ScrapyCommand):
             default=0,
             help="-1000 to 1000, higher first (default 0)",
         )
+        parser.add_argument("--name", default="", help="name of the run: a second one is refused while it is not over")
+        parser.add_argument("--run", default="", metavar="ID", help="go on with a run that was cut short")
+        parser.add_argument("--overlap", choices=OVERLAPS, help="while a run of that name is not over (default refuse)")
         parser.add_argument("--recrawl", action="store_true", help="crawl known URLs, and all they lead to, once more")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -57,9 +65,13 @@ class Command(FleetCommand, ScrapyCommand):
             if len(args) < 2:
                 words = "name a spider and what to push: URLs, files, or - for standard input"
                 raise UsageError(words, print_help=False)
-            pusher = Pusher(self.crawler_of(args[0]), opts.priority)
+            wanted = WantedRun(opts.name, opts.recrawl, opts.run, opts.overlap)
+            pusher = Pusher(self.crawler_of(args[0]), opts.priority, wanted)
             try:
-                tasks.run(pusher.push(read_lines(args[1:], pusher.refuse), recrawl=opts.recrawl))
+                tasks.run(pusher.push(read_lines(args[1:], pusher.refuse)))
+            except RunSkippedError as skipped:
+                print(f"nothing pushed: {skipped}")
+                return
             except BaseException:  # Ctrl-C, or Redis went away
                 if pusher.outcomes:
                     print(pusher.summary())
@@ -71,28 +83,34 @@ class Command(FleetCommand, ScrapyCommand):
 class Pusher:
     """Checks lines and pushes them in batches; counts what became of each."""
 
-    def __init__(self, crawler: Crawler, priority: int) -> None:
+    def __init__(self, crawler: Crawler, priority: int, wanted: WantedRun) -> None:
         self._spider = crawler.spidercls
         self._settings = crawler.settings
         self._priority = priority
         self._encoder = Encoder(self._spider, self._settings, fingerprinter(crawler), TierRouting())
+        self._wanted = wanted
+        self._run: PushedRun | None = None
         self.outcomes: Counter[PushOutcome] = Counter()
         self.refused = 0
 
-    async def push(self, lines: Iterator[Line], *, recrawl: bool) -> None:
-        """Push every good line; raises ServiceError when Redis cannot be reached."""
+    async def push(self, lines: Iterator[Line]) -> None:
+        """Push every good line; raises ServiceError when Redis cannot be reached, RunError when its run cannot be."""
         async with session(self._settings) as frontier:
             await self._learn(frontier)
-            generations = frontier.generations
-            generation = await (generations.open if recrawl else generations.current)(self._spider.name)
-            batch: list[Message] = []
-            for where, line in lines:
-                if (message := self._message(where, line, generation)) is not None:
-                    batch.append(message)
-                if len(batch) >= BATCH:
-                    await self._send(frontier, batch)
-                    batch = []
-            await self._send(frontier, batch)
+            self._run = PushedRun(frontier.runs, self._spider.name, self._wanted)
+            async with self._run:
+                await self._push(frontier, lines, self._run)
+
+    async def _push(self, frontier: Frontier, lines: Iterator[Line], run: PushedRun) -> None:
+        batch: list[Message] = []
+        for where, line in lines:
+            if (message := self._message(where, line, run.generation)) is not None:
+                batch.append(message)
+            if len(batch) >= BATCH:
+                await self._send(frontier, batch)
+                batch = []
+        await self._send(frontier, batch)
+        run.incomplete = any(self.outcomes[outcome] for outcome in FULL)
 
     async def _learn(self, frontier: Frontier) -> None:
         """What the fleet knows of tiers, for the requests to go to the right queues at once."""
@@ -110,12 +128,13 @@ class Pusher:
             words.append(f"{dead} are dead letters (`scrapy dead retry {self._spider.name}`)")
         if self.refused:
             words.append(f"{self.refused} refused")
-        return ", ".join(words)
+        told = self._run.told() if self._run else ""
+        return ", ".join(words) + (f" ({told})" if told else "")
 
     async def _send(self, frontier: Frontier, batch: list[Message]) -> None:
         outcomes = Counter(await frontier.push(batch))
         self.outcomes += outcomes
-        for outcome in (PushOutcome.REFUSED_FULL, PushOutcome.REFUSED_MEMORY):
+        for outcome in FULL:
             if outcomes[outcome]:
                 self.refuse(f"{outcomes[outcome]} messages: the frontier takes no more ({outcome})", outcomes[outcome])
 

@@ -79,8 +79,9 @@ class Runs:
 
     async def _make_way(self, run: Run, overlap: Overlap) -> None:
         """Return when it is worth another try; raises RunError when it is not."""
+        if await self.settle():
+            return  # it may have been over, and nobody had looked
         if overlap == "queue":
-            await self.settle()
             await asyncio.sleep(WAIT_SECONDS)
             return
         kind = RunSkippedError if overlap == "skip" else RunError
@@ -125,6 +126,17 @@ class Runs:
                 break
         rows = await self._rows() if any(not run.is_over for run in found[:limit]) else {}
         return [run.counted(_of(rows, run)) for run in found[:limit]]
+
+    async def revisits(self, generation: str) -> bool:
+        """Whether pages of *generation* may have been fetched in one before it."""
+        run_id = run_id_of(generation)
+        if not run_id:
+            return generation != "0"
+        if generation not in self._anew:
+            raw = await self._shards.client.hget(self._shards.key(0, "runs"), run_id)
+            run = read_run(raw) if raw else None
+            self._anew = {**self._anew, generation: run is None or run.fresh or run.shares != "0"}
+        return self._anew[generation]
 
     async def unfinished(self) -> tuple[str, list[Run]]:
         """The last number that a run got as its generation, and the runs that are not over, without their counts."""

@@ -22,6 +22,7 @@ from scrapy.settings import BaseSettings
 from crawler import config, urls
 from crawler import stats as names
 from crawler.errors import ServiceError
+from crawler.frontier.errors import FrontierError
 from crawler.meta import CONDITIONAL, CONDITIONAL_WHOLE
 from crawler.middlewares.conditional import page_links
 from crawler.middlewares.spider.provenance import fetched_at
@@ -41,7 +42,8 @@ U = TypeVar("U")
 
 
 class ConditionalMiddleware:
-    """Works on leased GET requests of the http tier, in a crawl generation that `push --recrawl` or a schedule opened.
+    """Works on leased GET requests of the http tier, in a run that crawls known pages once more: `push --recrawl`, a
+    schedule.
 
     Off without the frontier or the MongoDB pipeline, and with HTTPCACHE_ENABLED: Scrapy's cache does its own
     validation. While MongoDB is away pages are fetched whole, which is counted.
@@ -71,9 +73,11 @@ class ConditionalMiddleware:
         if request.meta.pop(CONDITIONAL, False):  # left by an earlier attempt, or by the page that redirected here
             _without_conditions(request)
         held = self._held(request)
-        if held is None or held.lease.generation == "0" or not plainly(held) or request.meta.get(CONDITIONAL_WHOLE):
+        if held is None or not plainly(held) or request.meta.get(CONDITIONAL_WHOLE):
             return
         if request.method != "GET" or any(name in request.headers for name in CONDITIONS):
+            return
+        if not await self._revisits(held.lease.generation):
             return
         page = await self._find(request)
         if page is None:
@@ -106,6 +110,12 @@ class ConditionalMiddleware:
         """Remember *page* for the next crawl."""
         if await self._served(lambda: self._validators.store(page), otherwise=False):
             self._count(names.CONDITIONAL_REMEMBERED)
+
+    async def _revisits(self, generation: str) -> bool:
+        try:
+            return await worker_of(self._crawler).frontier.runs.revisits(generation)
+        except FrontierError:
+            return False  # whoever needs Redis says that it is away
 
     async def _find(self, request: Request) -> StoredVersion | None:
         page = page_id(self._crawler, request.url)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import time
 from collections.abc import Sequence
@@ -27,8 +28,19 @@ class Pushed:
     """What the command answered."""
 
     status: int
-    summary: str
+    output: str
     complaints: list[str]
+
+    @property
+    def summary(self) -> str:
+        """What was pushed, without the run that it belongs to."""
+        return re.sub(r" \(run .*\)$", "", self.output)
+
+    @property
+    def run(self) -> str:
+        found = re.search(r"\(run (\d{8}-\d+)", self.output)
+        assert found is not None, self.output
+        return found[1]
 
 
 @dataclass(frozen=True)
@@ -259,3 +271,38 @@ def test_a_mistake_in_the_command_is_one_line(
     assert result.returncode == 2
     assert "Traceback" not in result.stderr
     assert complaint.format(**places) in result.stderr.splitlines()[-1]
+
+
+async def test_a_push_is_a_run(push: Pusher, fleet: Fleet) -> None:
+    named = push("http://a.example/1", "http://a.example/2", "--name", "nightly")
+    assert re.fullmatch(r"2 pushed to products \(run \d{8}-1\)", named.output)
+    refused = push("http://a.example/3", "--name", "nightly")
+    assert (refused.status, refused.output) == (2, "")
+    assert f"run {named.run} of products is also named 'nightly' and is not over (sealed)" in refused.complaints[-1]
+    skipped = push("http://a.example/3", "--name", "nightly", "--overlap", "skip")
+    assert (skipped.status, skipped.output.split(":")[0]) == (0, "nothing pushed")
+    beside = push("http://a.example/3", "--name", "nightly", "--overlap", "allow")
+    again = push("http://a.example/1", "http://a.example/4", "--run", named.run)
+    assert (again.summary, again.run) == (
+        "1 pushed to products, 1 known already (--recrawl crawls them again)",
+        named.run,
+    )
+    async with open_frontier(fleet.redis_url, fleet.key) as frontier:
+        found = [(run.id, run.name, run.state, run.counts.accepted) for run in await frontier.runs.find()]
+    assert found == [(beside.run, "nightly", "sealed", 1), (named.run, "nightly", "sealed", 3)]
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (("--run", "7"), "'7' is no run: expected an id like 20261122-1, `scrapy runs` shows them"),
+        (("--run", "20261122-1"), "there is no run 20261122-1: `scrapy runs` shows them"),
+        (("--run", "20261122-1", "--recrawl"), "--run continues a run as it was opened: leave out --name, --recrawl"),
+        (("--name", "x" * 256), "of a run: expected at most 255 bytes that can be printed"),
+        (("--overlap", "never"), "argument --overlap: invalid choice: 'never'"),
+    ],
+)
+def test_a_wrong_run_is_one_line(push: Pusher, options: tuple[str, ...], complaint: str) -> None:
+    pushed = push("http://a.example/1", *options)
+    assert (pushed.status, pushed.output, len(pushed.complaints)) == (2, "", 1)
+    assert complaint in pushed.complaints[0]

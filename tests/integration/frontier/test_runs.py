@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from crawler.frontier.messages import PushOutcome
+from crawler.frontier.state.pushed_run import PushedRun, WantedRun
 from crawler.frontier.state.runs import Run, RunCounts, RunError, Runs, RunSkippedError, run_id_of
 from tests.integration.frontier.making import Timed, handles, message, timed
 
@@ -365,3 +366,60 @@ async def test_a_damaged_record_costs_that_run_alone(redis_client: Any) -> None:
     await world.frontier.runs.seal(run.id)
     assert await over(world) == [run.id]
     assert (await world.frontier.runs.open("s", name="a")).name == "a"
+
+
+async def test_a_page_was_fetched_before_where_the_run_says_so(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    runs = world.frontier.runs
+    first, recrawl = await runs.open("s"), await runs.open("s", fresh=True)
+    await world.frontier.generations.open("s")
+    later = await runs.open("s")
+    found = [await runs.revisits(one) for one in ("0", "1", first.generation, recrawl.generation, later.generation)]
+    assert found == [False, True, False, True, True]
+
+
+async def test_a_push_seals_its_run_and_one_that_is_cut_short_leaves_it_open(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    runs = world.frontier.runs
+    async with PushedRun(runs, "s", WantedRun()) as whole:
+        await world.frontier.push([message(1, generation=whole.generation)])
+    assert whole.told() == f"run {BEGUN}-1"
+    with pytest.raises(OSError, match="unplugged"):
+        async with PushedRun(runs, "s", WantedRun("nightly", fresh=True)) as cut:
+            raise OSError("unplugged")
+    assert cut.told().startswith(f"run {BEGUN}-2, still open: push the same with --run {BEGUN}-2")
+    async with PushedRun(runs, "s", WantedRun(run_id=f"{BEGUN}-2")) as again:
+        again.incomplete = True
+    found = [(run.name, run.state, run.producer) for run in await runs.find()]
+    assert found == [("nightly", "open", "push"), ("push", "sealed", "push")]
+    async with PushedRun(runs, "s", WantedRun(run_id=f"{BEGUN}-2")):
+        pass
+    assert (await runs.find())[0].state == "finished", "a push looks itself"
+
+
+async def test_pushes_that_are_not_named_stand_beside_each_other_and_recrawls_do_not(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    runs = world.frontier.runs
+    for _ in range(2):
+        async with PushedRun(runs, "s", WantedRun()) as run:
+            await world.frontier.push([message(world.now, generation=run.generation, dedupe=False)])
+    async with PushedRun(runs, "s", WantedRun(fresh=True)) as run:
+        await world.frontier.push([message(1, generation=run.generation)])
+    with pytest.raises(RunError, match="is also named 'recrawl' and is not over"):
+        await PushedRun(runs, "s", WantedRun(fresh=True)).__aenter__()
+    await world.frontier.runs.open("t", name="other")
+    with pytest.raises(RunError, match=f"run {BEGUN}-4 is of t, not of s"):
+        await PushedRun(runs, "s", WantedRun(run_id=f"{BEGUN}-4")).__aenter__()
+    with pytest.raises(RunError, match="leave out --name"):
+        WantedRun(name="x", run_id=f"{BEGUN}-4")
+
+
+async def test_a_run_that_is_over_but_for_somebody_who_looks_is_in_nobodys_way(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    runs = world.frontier.runs
+    first = await runs.open("s", name="nightly")
+    await push(world, first, 1)
+    await runs.seal(first.id)
+    await world.fetch()
+    assert (await runs.open("s", name="nightly")).id == f"{BEGUN}-2"
+    assert (await runs.get(first.id) or first).state == "finished"

@@ -12,6 +12,7 @@ from scrapy.http import Response
 from scrapy.settings import Settings
 
 from crawler.errors import ConfigError, ServiceError
+from crawler.frontier.state.runs import Runs
 from crawler.middlewares.conditional.downloader import STORE, ConditionalMiddleware, page_id
 from crawler.middlewares.conditional.spider import VersionMiddleware
 from crawler.storage.validators import StoredVersion
@@ -59,6 +60,8 @@ class Site:
         lease.lease = SimpleNamespace(generation=generation, stream=stream, leased_at_ms=0)  # type: ignore[assignment]
         monkeypatch.setattr(self.middleware, "_validators", self.validators)
         monkeypatch.setattr(self.middleware, "_held", lambda request: lease)
+        worker = SimpleNamespace(frontier=SimpleNamespace(runs=Runs(SimpleNamespace())))  # type: ignore[arg-type]
+        monkeypatch.setattr("crawler.middlewares.conditional.downloader.worker_of", lambda crawler: worker)
 
     async def ask(self, request: Request) -> dict[str, str]:
         """The conditions put into *request*."""
