@@ -160,6 +160,12 @@ class ReplicaSet:
             except PyMongoError:  # it closes every connection
                 return
 
+    def everything(self) -> str:
+        """All documents, as text."""
+        with MongoClient[dict[str, Any]](self.root_uri) as client:
+            names = client.shoal.list_collection_names(filter={"name": {"$not": {"$regex": "^system"}}})
+            return "\n".join(str(list(client.shoal[name].find())) for name in names)
+
     def count(self, collection: str) -> int:
         with MongoClient[dict[str, Any]](self.root_uri) as client:
             return client.shoal[collection].count_documents({})

@@ -25,6 +25,7 @@ from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import DeadLetter
 from crawler.frontier.state.dead_letters import DeadLetters
 from crawler.policy.outcome import DEAD_REASONS
+from crawler.routing.described import described
 
 VERBS = ("list", "show", "retry", "drop")
 MOST = 1_000_000  # letters of one call
@@ -171,5 +172,5 @@ def _what(letter: DeadLetter) -> str:
 
 def _plain(letter: DeadLetter) -> dict[str, Any]:
     fields = asdict(letter) | {"at": _at(letter).isoformat(), "detail": dict(letter.detail)}
-    fields["body"] = letter.body.decode("utf-8", "backslashreplace")
+    fields["request"] = described(fields.pop("body"))
     return fields

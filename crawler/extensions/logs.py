@@ -16,11 +16,13 @@ import re
 import secrets
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, Self
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
+from weakref import ReferenceType, ref
 
-from scrapy import Request
+from scrapy import Request, signals
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
@@ -28,15 +30,39 @@ from scrapy.utils import log as scrapy_log
 
 from crawler import config
 from crawler.errors import ConfigError
+from crawler.meta import TIER
+from crawler.worker.access import worker_if_any
 
 # Everything between :// and the last @ before the end of the host.
 USER_INFORMATION = re.compile(r"(?<=://)[^\s/?#\"'<>\\]*@")
 
 SHORTEST_KEY: Final = 6  # characters
 
-# The id of the page being parsed, and the task that parses it: callbacks and timers inherit this context, and once the
-# task has ended they are not about this page any more.
-_current: ContextVar[tuple[str, asyncio.Task[Any]] | None] = ContextVar("request_id", default=None)
+# The request of the page being parsed, and the task that parses it: callbacks and timers inherit this context, and once
+# the task has ended they are not about this page any more and must not keep it in memory.
+_current: ContextVar[tuple[ReferenceType[Request], asyncio.Task[Any]] | None] = ContextVar("request", default=None)
+
+
+@dataclass(slots=True)
+class _Process:
+    """What each line of this process has in common, once its spider is open; several crawls in one have nothing."""
+
+    crawls: int = 0
+    spider: str | None = None
+    worker: str | None = None
+
+    def opened(self, crawler: Crawler) -> None:
+        """Another crawl has begun here."""
+        self.crawls += 1
+        worker = worker_if_any(crawler)
+        self.spider, self.worker = (
+            (crawler.spider.name, worker.name if worker else None)
+            if self.crawls == 1 and crawler.spider
+            else (None,) * 2
+        )
+
+
+_process = _Process()
 
 
 class LogAddon:
@@ -59,13 +85,22 @@ class RequestIdMiddleware:
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Refuses an invalid LOG_JSON; the handler is built too early to refuse it and writes text."""
         config.boolean(crawler.settings, "LOG_JSON")
-        return cls()
+        middleware = cls(crawler)
+        crawler.signals.connect(middleware.spider_opened, signal=signals.spider_opened)
+        return middleware
+
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    def spider_opened(self) -> None:
+        """From here on each line names the spider and the worker."""
+        _process.opened(self._crawler)
 
     def process_spider_input(self, response: Response) -> None:
         """Runs in the task that then calls the spider, so what it sets holds there and in its item tasks."""
         task = asyncio.current_task()
         if response.request is not None and task is not None:
-            _current.set((request_id(response.request), task))
+            _current.set((ref(response.request), task))
 
 
 def request_id(request: Request) -> str:
@@ -130,8 +165,8 @@ class TextFormatter(_MaskingFormatter):
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  # logging's name
         """One line of LOG_FORMAT."""
-        if found := _id_of(_request_of(record)):
-            record.message = f"[{found}] {record.message}"
+        if (request := _request_of(record) or _current_request()) is not None:
+            record.message = f"[{request_id(request)}] {record.message}"
         if self._worker:
             record.message = f"[worker {self._worker}] {record.message}"
         return super().formatMessage(record)
@@ -142,23 +177,41 @@ class TextFormatter(_MaskingFormatter):
 
 
 class JsonFormatter(_MaskingFormatter):
-    """One JSON object per line: time (UTC), level, logger, message; if known worker, request_id, url ..."""
+    """One object on one line, in the schema of docs/operations.md: ts (UTC), level, event, logger; spider and worker
+    once the crawl is open; on lines about a request also request_id, host, url, attempt and tier."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The line."""
-        request = _request_of(record)
+        request = _request_of(record) or _current_request()
         fields = {
-            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "ts": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
+            "event": self._mask(record.getMessage()),
             "logger": record.name,
-            "message": self._mask(record.getMessage()),
-            "worker": self._worker or None,
-            "request_id": _id_of(request),
-            "url": self._mask(request.url) if request else None,
-            "spider": getattr(getattr(record, "spider", None), "name", None),
+            "spider": getattr(getattr(record, "spider", None), "name", _process.spider),
+            "worker": _process.worker,
+            "process": self._worker or None,
+            **(self._about(request) if request is not None else {}),
             "exception": self._mask(self.formatException(record.exc_info)) if record.exc_info else None,
         }
         return json.dumps({name: value for name, value in fields.items() if value is not None})
+
+    def _about(self, request: Request) -> dict[str, Any]:
+        return {
+            "request_id": request_id(request),
+            "host": _host(request.url),
+            "url": self._mask(request.url),
+            "attempt": request.meta.get("retry_times", 0) + 1,
+            "tier": request.meta.get(TIER),
+        }
+
+
+def _host(url: str) -> str | None:
+    """The host of *url*; None where it is so broken that it has none."""
+    try:
+        return urlsplit(url).hostname
+    except ValueError:
+        return None
 
 
 def _request_of(record: logging.LogRecord) -> Request | None:
@@ -172,8 +225,7 @@ def _request_of(record: logging.LogRecord) -> Request | None:
     return None
 
 
-def _id_of(request: Request | None) -> str | None:
-    if request is not None:
-        return request_id(request)
+def _current_request() -> Request | None:
+    """The request of the page that this task parses."""
     current = _current.get()
-    return current[0] if current and not current[1].done() else None
+    return current[0]() if current and not current[1].done() else None

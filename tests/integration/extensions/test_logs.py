@@ -30,7 +30,7 @@ def test_every_line_of_a_page_carries_one_id(scrapy_run: ScrapyRunner) -> None:
     by_id: dict[str, list[str]] = {}
     for line in lines:
         if "request_id" in line:
-            by_id.setdefault(line["request_id"], []).append(line["message"].split("http")[0].split("<")[0])
+            by_id.setdefault(line["request_id"], []).append(line["event"].split("http")[0].split("<")[0])
     assert len(by_id) == 3
     for messages in by_id.values():
         assert [text.strip() for text in messages] == [
@@ -48,9 +48,9 @@ def test_a_traceback_is_inside_its_line_and_an_errback_names_its_request(scrapy_
     error = next(line for line in lines if line["level"] == "ERROR")
     assert error["exception"].endswith("ValueError: the page is not as expected")
     assert error["url"] == site.url("/break")
-    assert error["request_id"] == next(line for line in lines if line["message"].startswith("Crawled ("))["request_id"]
+    assert error["request_id"] == next(line for line in lines if line["event"].startswith("Crawled ("))["request_id"]
     result = crawl(scrapy_run, [failing], "LOG_JSON=True", "RETRY_ENABLED=False")
-    failed = next(line for line in map(json.loads, result.stderr.splitlines()) if "failed:" in line["message"])
+    failed = next(line for line in map(json.loads, result.stderr.splitlines()) if "failed:" in line["event"])
     assert failed["url"] == failing
     assert failed["request_id"]
 
@@ -63,7 +63,7 @@ def test_what_a_page_leaves_behind_does_not_speak_in_its_name(scrapy_run: Scrapy
         logged(process, re.compile("long after the page"))
         said.set()
         _, log = process.communicate(60)
-    late = next(line for line in map(json.loads, log.splitlines()) if line["message"] == "long after the page")
+    late = next(line for line in map(json.loads, log.splitlines()) if line["event"] == "long after the page")
     assert "request_id" not in late
 
 

@@ -57,7 +57,7 @@ def test_a_line_about_a_request_carries_its_id(args: tuple[Any, ...]) -> None:
 
 def test_other_lines_carry_none() -> None:
     record = _record("Spider opened")
-    assert set(_json(record)) == {"time", "level", "logger", "message"}
+    assert set(_json(record)) == {"ts", "level", "logger", "event"}
     assert TextFormatter("%(levelname)s: %(message)s").format(record) == "INFO: Spider opened"
 
 
@@ -77,12 +77,12 @@ def test_a_json_line_has_its_traceback_inside() -> None:
         record = _record("Spider error processing %(request)s", {"request": REQUEST}, exc_info=sys.exc_info())
     fields = _json(record)
     assert fields["exception"].endswith("ValueError: no price")
-    assert fields["time"].endswith("+00:00")
+    assert fields["ts"].endswith("+00:00")
 
 
 @given(st.text())
 def test_any_message_is_one_json_line(message: str) -> None:
-    assert _json(_record("%s", message))["message"] == mask(message)
+    assert _json(_record("%s", message))["event"] == mask(message)
 
 
 SECRET = st.text(string.ascii_letters + string.digits + "!$&()*+,;=:@-._~%", min_size=6)

@@ -1,0 +1,49 @@
+"""A stored request in words for people: what it asks for, without what it proves who we are with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgpack
+
+from crawler.urls import without_credentials
+
+# Headers and cookies whose values are secrets, whatever sites call theirs.
+_SECRET: Final = re.compile(r"auth|cookie|token|secret|session|passw|credential|api.?key|signature", re.IGNORECASE)
+_NAMES: Final = {
+    "u": "url", "m": "method", "h": "headers", "b": "body", "d": "meta", "c": "cookies", "k": "cb_kwargs", "g": "flags",
+    "p": "priority", "n": "dont_filter", "f": "callback", "r": "errback",
+}  # fmt: skip
+_MOST: Final = 2_000  # characters of a body
+
+
+def described(body: bytes) -> dict[str, Any] | str:
+    """What `codec.encode` wrote, field by field, with *** for secrets; the text itself where it is no such record."""
+    try:
+        state = msgpack.unpackb(body, timestamp=3)
+    except (ValueError, msgpack.exceptions.UnpackException):
+        return _text(body)
+    if not isinstance(state, dict) or "u" not in state:
+        return _text(body)
+    found = {_NAMES[key]: value for key, value in state.items() if key in _NAMES}
+    found["url"] = without_credentials(str(found["url"]))
+    if isinstance(headers := found.get("headers"), Mapping):
+        found["headers"] = {_text(name): _hidden(_text(name), value) for name, value in headers.items()}
+    if "cookies" in found:
+        found["cookies"] = "***"
+    if isinstance(sent := found.get("body"), bytes):
+        found["body"] = _text(sent)
+    return found
+
+
+def _hidden(name: str, value: Any) -> Any:
+    if _SECRET.search(name):
+        return "***"
+    return ", ".join(map(_text, value)) if isinstance(value, list | tuple) else _text(value)
+
+
+def _text(value: Any) -> str:
+    text = value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else str(value)
+    return text if len(text) <= _MOST else f"{text[:_MOST]}... ({len(text)} characters)"
