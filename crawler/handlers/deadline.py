@@ -7,14 +7,14 @@ from time import monotonic
 from types import TracebackType
 from typing import Final, Self
 
-LATE_SECONDS: Final = 0.5  # a timer later than that comes from a loop that could not read what was there
+LATE_SECONDS: Final = 0.5  # a timer this late comes from a loop that could not read what had arrived
 
 
 class Deadline:
-    """Like `asyncio.timeout`. If the loop was blocked when the time was up, the limit is extended by that time.
+    """Like `asyncio.timeout`. If the loop was blocked when time was up, the limit is extended by that time.
 
-    A loop runs its timers before it reads: without this, all responses that arrived meanwhile would count as
-    failures of their hosts.
+    A loop runs timers before it reads: without this, responses that arrived meanwhile would count as failures of their
+    hosts.
     """
 
     def __init__(self, seconds: float) -> None:

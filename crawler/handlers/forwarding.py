@@ -1,4 +1,4 @@
-"""The forward proxy's protocol: who asks, for which address, and what is passed on."""
+"""The forward proxy's protocol: credentials, target address, and the head that is passed on."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from crawler.handlers.route import Proxy
 
-# Headers of one hop.
+# Hop-by-hop headers.
 OURS: Final = frozenset({b"proxy-authorization", b"proxy-connection", b"connection", b"keep-alive"})
 
 
@@ -20,24 +20,24 @@ OURS: Final = frozenset({b"proxy-authorization", b"proxy-connection", b"connecti
 class Pass:
     """The credentials of a browser context; requests without them are refused."""
 
-    upstream: Proxy | None  # a further proxy to go through
+    upstream: Proxy | None  # the next proxy, if any
     username: str = field(default_factory=lambda: secrets.token_hex(8))
     password: str = field(default_factory=lambda: secrets.token_hex(16), repr=False)
     refused: set[str] = field(default_factory=set)  # hosts
-    broken: str | None = None  # what was last wrong with *upstream*
+    broken: str | None = None  # the last failure of *upstream*
     _written: dict[tuple[str, int], float] = field(default_factory=dict)
 
     @property
     def header(self) -> bytes:
-        """As Proxy-Authorization carries it."""
+        """The value of Proxy-Authorization."""
         return b"Basic " + b64encode(f"{self.username}:{self.password}".encode())
 
     def wrote(self, host: str, port: int) -> None:
-        """Something has just been sent to *host*."""
+        """Note that bytes were just sent to *host*."""
         self._written[host, port] = monotonic()
 
     def written(self, url: str) -> float:
-        """When something was last sent to the host of *url*, in monotonic seconds; 0 when nothing was."""
+        """When bytes were last sent to the host of *url*, in monotonic seconds; 0 if never."""
         parts = urlsplit(url)
         return self._written.get((parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)), 0.0)
 
@@ -58,18 +58,18 @@ class ProxyRequestHead:
         return cls(method, target.decode("ascii"), tuple(lines))
 
     def header(self, name: bytes) -> bytes:
-        """The header's value, empty where there is none."""
+        """The header's value, empty if it is missing."""
         return next((value for key, value in self._headers() if key == name), b"")
 
     def address(self) -> tuple[str, int]:
-        """Whom it is for; raises ValueError for what is neither CONNECT nor http."""
+        """Target host and port; raises ValueError for anything but CONNECT and http."""
         parts = urlsplit(f"//{self.target}" if self.method == b"CONNECT" else self.target)
         if not parts.hostname or parts.scheme not in {"", "http"}:
-            raise ValueError(f"{self.target!r} is not for a proxy")
+            raise ValueError(f"{self.target!r} is not a proxy request")
         return parts.hostname, parts.port if parts.port is not None else 80
 
     def forwarded(self, upstream: Proxy | None) -> bytes:
-        """The head as it goes on; the connection is for one request."""
+        """The head to pass on, for a connection with one request."""
         parts = urlsplit(self.target)
         path = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
         kept = [line for line in self.lines if line.partition(b":")[0].strip().lower() not in OURS]

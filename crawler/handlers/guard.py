@@ -1,4 +1,4 @@
-"""Refuses to start a fleet crawl with a handler that would dial any address."""
+"""Stops a fleet crawl from starting with a handler that would dial any address."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from crawler.handlers.resolver import ResolverConfig
 from crawler.policy.addresses import AddressPolicy
 from crawler.urls import SCHEMES
 
-GUARDED: Final = "guards_addresses"  # a handler's own word that it dials only what AddressPolicy lets through
+GUARDED: Final = "guards_addresses"  # a handler sets this to state that it dials only what AddressPolicy allows
 
 
 def check(settings: BaseSettings) -> None:
-    """Raise ConfigError for a handler of http or https without the guard, and for settings of ours out of range.
+    """Raise ConfigError for an http or https handler without the guard, and for our settings out of range.
 
-    Scrapy makes handlers when the first request needs them, and only logs what is wrong with one.
+    Scrapy builds a handler with the first request that needs it, and only logs its failure.
     """
     handlers = settings.getwithbase("DOWNLOAD_HANDLERS")
     for scheme in SCHEMES:
@@ -31,12 +31,12 @@ def check(settings: BaseSettings) -> None:
 
 
 def guarded(name: str, path: str) -> Any:
-    """The handler class at *path*, which setting *name* holds; raises ConfigError when it has no guard."""
+    """The handler class at *path*, the value of setting *name*; raises ConfigError if it has no guard."""
     try:
         handler = load_object(path)
     except (ImportError, NameError, ValueError) as error:
         raise ConfigError(name, path, f"the path of a class that can be loaded ({error})") from None
     if getattr(handler, GUARDED, False) is not True:
-        allowed = f"a handler that dials no private address and says so with `{GUARDED} = True` (docs/download.md)"
+        allowed = f"a handler that dials no private address and declares it with `{GUARDED} = True` (docs/download.md)"
         raise ConfigError(name, path, allowed)
     return handler

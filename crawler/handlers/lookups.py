@@ -1,4 +1,4 @@
-"""Threads that wait for the system's resolver; the process does not wait for them."""
+"""Threads that wait for the system's resolver; the process does not wait for them to end."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ R = TypeVar("R")
 
 
 class LookupThreads:
-    """At most *most* daemon threads: a look-up cannot be interrupted, and one that hangs must not keep a process alive
-    when its crawl is over, as the threads of concurrent.futures do."""
+    """At most *most* daemon threads: a look-up cannot be interrupted, and one that hangs must not keep the process
+    alive after its crawl, as threads of concurrent.futures would."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -26,11 +26,11 @@ class LookupThreads:
         self._closed = False
 
     async def run(self, function: Callable[[str], R], host: str) -> R:
-        """What *function* says of *host*, asked in a thread; cancelled when it was not begun before `close`."""
+        """`function(host)`, run in a thread; cancelled if not started before `close`."""
         future: Future[R] = Future()
         with self._changed:
             if self._closed:
-                raise RuntimeError(f"{host} is asked for after the end")
+                raise RuntimeError(f"{host}: look-up after close")
             self._work.append((future, function, host))
             if self._idle < len(self._work) and self._threads < self._most:
                 self._threads += 1
@@ -39,7 +39,7 @@ class LookupThreads:
         return await asyncio.wrap_future(future)
 
     def close(self) -> None:
-        """Begin nothing more; what runs is left to end by itself. May be called more than once."""
+        """Start no more look-ups; running ones end by themselves. May be called more than once."""
         with self._changed:
             self._closed = True
             while self._work:

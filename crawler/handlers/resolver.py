@@ -1,7 +1,7 @@
-"""Resolves a host name to the addresses that may be dialled: one look-up for all waiters, cached, checked.
+"""Resolves a host name to addresses that may be dialled: one look-up for all waiters, cached, checked.
 
-Callers must dial one of the addresses returned here and never resolve the name again: the next answer of the
-name server may differ (DNS rebinding).
+Callers must dial one of the returned addresses and never resolve the name again: the next answer may differ (DNS
+rebinding).
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ Lookup = Callable[[str], Awaitable[list[Address]]]  # raises OSError or UnicodeE
 class ResolverConfig:
     """The limits of one worker."""
 
-    seconds: float  # an answer is believed for this long; 0 = never remembered
-    size: int  # names remembered
+    seconds: float  # how long an answer is cached; 0 = not at all
+    size: int  # names cached
     timeout: float  # seconds
-    threads: int  # a name whose servers hang holds one for as long as the system's resolver is patient
+    threads: int  # a name whose servers hang holds one until the system's resolver gives up
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Self:
-        """Scrapy's names where it has them; a thread at least for each request at once. Raises ConfigError."""
+        """Scrapy's settings where those exist; at least one thread per concurrent request. Raises ConfigError."""
         most = config.integer(settings, "CONCURRENT_REQUESTS", 1, 10_000)
         cached = config.boolean(settings, "DNSCACHE_ENABLED")
         return cls(
@@ -58,7 +58,7 @@ class ResolverConfig:
 
 
 class Resolver:
-    """Resolves for one worker. Known weakness: the system reports no TTL, so `seconds` applies to every answer."""
+    """Resolves for one worker. Known weakness: the system reports no TTLs, so `seconds` applies to every answer."""
 
     def __init__(
         self,
@@ -82,7 +82,8 @@ class Resolver:
 
     @classmethod
     def of(cls, crawler: Crawler) -> Resolver:
-        """The one that all handlers of *crawler* share: most hosts send from http on to https. Raises ConfigError."""
+        """The resolver that all handlers of *crawler* share: most hosts redirect from http to https. Raises
+        ConfigError."""
         if crawler not in _shared:
             _shared[crawler] = cls.from_settings(crawler.settings)
         return _shared[crawler]
@@ -90,9 +91,9 @@ class Resolver:
     async def resolve(self, host: str, *, trusted: bool = False) -> list[str]:
         """The addresses of *host* that may be dialled, in the order to try them.
 
-        All of them for a *trusted* host: a proxy, which only an operator's settings or code can name.
+        All addresses for a *trusted* host: a proxy, which only settings or the operator's code can name.
 
-        Raises AddressRefusedError when there are only others, CannotResolveHostError when there are none.
+        Raises AddressRefusedError if no address is allowed, CannotResolveHostError if there is none.
         """
         found = await self._addresses(host)
         refused = {address: None if trusted else self._policy.refusal(address) for address in found}
@@ -102,21 +103,21 @@ class Resolver:
         return allowed
 
     async def check(self, host: str, *, resolving: bool) -> None:
-        """Judge a *host* that a proxy will resolve: the address it spells, and with *resolving* all that it means here.
+        """Check a *host* that a proxy will resolve: a literal address, and with *resolving* what it resolves to here.
 
-        Raises AddressRefusedError; a name that we cannot resolve passes.
+        Raises AddressRefusedError; a name that does not resolve here passes.
         """
         try:
             found = await self._addresses(host) if resolving or literal(host) is not None else []
         except (CannotResolveHostError, ValueError) as error:
-            logger.debug("%s is left to the proxy: %s", host, error)
+            logger.debug("%s does not resolve here and is left to the proxy: %s", host, error)
             return
         for address in found:
             if (reason := self._policy.refusal(address)) is not None:
                 raise _refused(host, address, reason)
 
     def close(self) -> None:
-        """Forget what is still asked for; may be called by each who shares it."""
+        """Drop pending look-ups; each sharer may call it."""
         self._threads.close()
 
     async def _addresses(self, host: str) -> list[Address]:
@@ -130,7 +131,7 @@ class Resolver:
         if (asked := self._asked.get(host)) is None:
             asked = self._asked[host] = asyncio.ensure_future(self._ask(host))
             asked.add_done_callback(lambda done: self._answered(host, done))
-        return await asyncio.shield(asked)  # one who gives up must not take the answer from the others
+        return await asyncio.shield(asked)  # a waiter that gives up must not cancel it for the others
 
     async def _ask(self, host: str) -> list[Address]:
         try:
@@ -167,6 +168,6 @@ def _getaddrinfo(host: str) -> list[Address]:
 
 def _refused(host: str, address: Address, reason: str | None) -> AddressRefusedError:
     return AddressRefusedError(
-        f"{host} stands for {address} ({reason}), which is not the public internet; "
+        f"{host} resolves to {address} ({reason}), which is not the public internet; "
         "an operator may allow its network in GUARD_ALLOWED_NETWORKS"
     )

@@ -1,4 +1,4 @@
-"""Where a request goes: the connection it needs, and what it looks like on the wire."""
+"""Where a request goes: the connection it needs, and its bytes on the wire."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Proxy:
     def __str__(self) -> str:
         return f"{self.scheme}://{self.host}:{self.port}"
 
-    __repr__ = __str__  # an error or a log line must never show the credentials
+    __repr__ = __str__  # errors and log lines must never show the credentials
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """What a connection leads to; requests with equal routes may use the same one."""
+    """Where a connection leads; requests with equal routes may share one."""
 
     scheme: str
     host: str
@@ -46,22 +46,22 @@ class Route:
 
     @property
     def is_tunnel(self) -> bool:
-        """Whether the proxy passes bytes on without looking into them."""
+        """Whether the proxy passes bytes on without reading them."""
         return self.proxy is not None and self.scheme == "https"
 
     @property
     def is_forwarded(self) -> bool:
-        """Whether the proxy reads the request and sends one of its own."""
+        """Whether the proxy reads the request and sends its own."""
         return self.proxy is not None and self.scheme == "http"
 
     @property
     def authority(self) -> str:
-        """`host:port`, as CONNECT wants it."""
+        """`host:port`, the target of CONNECT."""
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 def route(request: Request, bind: Bind | None = None) -> Route:
-    """The route of *request*; raises UnsupportedURLSchemeError for what is no http or https URL with a host."""
+    """The route of *request*; raises UnsupportedURLSchemeError unless it is an http or https URL with a host."""
     parts = urlparse_cached(request)
     try:
         host, port = parts.hostname, parts.port
@@ -75,7 +75,7 @@ def route(request: Request, bind: Bind | None = None) -> Route:
 
 
 def serialize(request: Request, to: Route) -> bytes:
-    """*request* as it is written to the connection of *to*; raises ValueError if it would be read as two."""
+    """*request* as bytes for the connection of *to*; raises ValueError if a server would read two requests."""
     parts = urlparse_cached(request)
     netloc = parts.netloc.rpartition("@")[2]
     rest = request.url[len(parts.scheme) + 3 + len(parts.netloc) :].partition("#")[0]

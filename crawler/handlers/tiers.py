@@ -18,7 +18,7 @@ from crawler.worker.lease_queue import served_tiers
 
 
 class TierHandlers:
-    """One handler for each tier in TIER, by TIER_HANDLERS; raises ConfigError if one cannot work or has no guard."""
+    """One handler per tier in TIER, by TIER_HANDLERS; raises ConfigError for one that is unusable or has no guard."""
 
     def __init__(self, crawler: Crawler) -> None:
         paths = crawler.settings.getdict("TIER_HANDLERS")
@@ -34,7 +34,8 @@ class TierHandlers:
         crawler.signals.connect(self._close, signals.engine_stopped)
 
     def of(self, request: Request) -> DownloadHandlerProtocol | None:
-        """The handler for the request's tier, `meta["tier"]`; None for http, and for what has no lease (robots.txt)."""
+        """The handler for the request's tier, `meta["tier"]`; None for http and for requests without a lease
+        (robots.txt)."""
         tier = request.meta.get("tier", TIERS[0])
         if tier == TIERS[0]:
             return None

@@ -16,13 +16,13 @@ from crawler.policy.proxies import Choice, Endpoint, ProxyNeeds, ProxyPool, choo
 from crawler.proxies.pools import PoolSource
 from crawler.routing.host_rules import HostRules
 
-MIN_WAIT_MS = 1_000  # less is no rest for the frontier
-SESSIONS = 10_000  # of which it is remembered that their proxy had failed
+MIN_WAIT_MS = 1_000  # shorter waits would only churn the frontier
+SESSIONS = 10_000  # remembered sessions whose proxy has failed
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One request on its way through a proxy of a pool."""
+    """One request sent through a proxy of a pool."""
 
     pool: ProxyPool
     choice: Choice
@@ -59,9 +59,9 @@ class Chooser:
         self._salts: LocalCache[tuple[str, str], int] = LocalCache(SESSIONS)
 
     def pool(self, request: Request) -> ProxyPool | None:
-        """The pool for *request*; None where its proxy is Scrapy's business. Raises ConfigError for an unknown one."""
+        """The pool for *request*; None if its proxy is left to Scrapy. Raises ConfigError for an unknown pool."""
         if ("proxy" in request.meta and not pooled(request)) or request.meta.get("tier") == "api":
-            return None  # the user's own, or a provider who has proxies of his
+            return None  # set by the user, or the scraping API has its own proxies
         name = request.meta.get("proxy_pool")
         if name is None and self._named_by_domains:
             name = self._rules.domains.for_url(request.url).proxy_pool
@@ -70,7 +70,7 @@ class Chooser:
         return self._source.get(name) if name else None
 
     async def choose(self, request: Request, pool: ProxyPool) -> Attempt | int:
-        """A proxy of *pool*, its trial claimed if it is on trial; or for how many ms none can be used."""
+        """A proxy of *pool*, its trial claimed if it is on trial; or the ms until one is usable."""
         needs = self._needs(request, pool)
         if not (serving := pool.serving(needs.country)):
             raise ConfigError("country", needs.country, f"a country that a proxy of pool {pool.name!r} serves")
@@ -81,13 +81,13 @@ class Chooser:
         return max(MIN_WAIT_MS, self._health.wait_ms(pool.name, [one.name for one in serving]))
 
     def credentials(self, attempt: Attempt) -> tuple[str, str]:
-        """User name and password, with the id of the request's session or of one of its own."""
+        """User name and password, with the id of the request's session, or else a fresh one."""
         pool, needs, endpoint = attempt.pool, attempt.needs, attempt.endpoint
         session = session_id(pool, needs, self._clock()) if needs.session else f"{self._rng.getrandbits(48):012x}"
         return endpoint.credentials(session, needs.country or endpoint.country or pool.country)
 
     def leave_session(self, attempt: Attempt) -> None:
-        """Its proxy failed: the session goes on under another id."""
+        """The session's proxy failed: it continues under another id."""
         self._salts[attempt.pool.name, attempt.needs.session] = attempt.needs.salt + 1
 
     def _needs(self, request: Request, pool: ProxyPool) -> ProxyNeeds:

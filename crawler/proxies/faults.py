@@ -1,4 +1,4 @@
-"""What failed on the way to a host through a proxy: certainly the proxy, or one of the two.
+"""What failed on the way to a host through a proxy: the proxy for certain, or either of them.
 
 Proxy failures must not slow a host down, and one dead host must not spoil a pool.
 """
@@ -23,25 +23,29 @@ from scrapy.http import Response
 from crawler.errors import BrowserError, ProxyError
 from crawler.meta import POOL_LAST, pooled
 
-_UNREACHED: Final = (DownloadConnectionRefusedError, CannotResolveHostError)  # only a proxy is connected to
+_UNREACHED: Final = (DownloadConnectionRefusedError, CannotResolveHostError)  # we only connect to the proxy
 _UNCERTAIN: Final = (DownloadTimeoutError, DownloadFailedError, ResponseDataLossError)
-_LOG_IN: Final = (407, 401)  # tinyproxy answers wrong credentials with the latter
-# A proxy's answer, in the words of our errors, of Scrapy's and of curl's.
+_LOG_IN: Final = (407, 401)  # tinyproxy uses the latter for wrong credentials
+# A proxy's response, as our errors, Scrapy's and curl's word it.
 _STATUS: Final = re.compile(r"\b(?:status|response)'?:? (\d{3})\b")
 _GATEWAY_STATUSES: Final = (502, 504)
-_OWN_HEADERS: Final = ("Proxy-Authenticate", "Proxy-Agent", "X-Squid-Error")  # of answers that proxies write themselves
+_OWN_HEADERS: Final = (
+    "Proxy-Authenticate",
+    "Proxy-Agent",
+    "X-Squid-Error",
+)  # of responses that proxies generate
 _OWN_SERVERS: Final = (b"tinyproxy", b"squid")
 
 
 class Fault(Enum):
     """Who is to blame for a failed attempt."""
 
-    PROXY = auto()  # refused, not reachable, wants other credentials
-    UNCERTAIN = auto()  # the way beyond the proxy broke, or took too long: another proxy would tell
+    PROXY = auto()  # refused, unreachable, credentials rejected
+    UNCERTAIN = auto()  # the connection beyond the proxy broke or timed out: another proxy would tell
 
 
 def fault(request: Request, outcome: Response | BaseException) -> Fault | None:
-    """Who is to blame for *outcome*; None: nobody, or the host as without a proxy."""
+    """Who is to blame for *outcome*; None: nobody, or the host, as without a proxy."""
     if not request.meta.get("proxy") or isinstance(outcome, BrowserError):
         return None
     found = _of_answer(request, outcome) if isinstance(outcome, Response) else _of_error(outcome)
@@ -49,8 +53,8 @@ def fault(request: Request, outcome: Response | BaseException) -> Fault | None:
 
 
 def excuse(request: Request, outcome: Response | BaseException) -> bool:
-    """Whether the host's pace and record stay as they are: always when the proxy is to blame, and when it may be for as
-    long as others can be tried. After that the host is taken at its word."""
+    """Whether the host's pace and record stay unchanged: always if the proxy is to blame; if it may be, as long as
+    other proxies can be tried. After that the failure counts as the host's."""
     found = fault(request, outcome)
     return found is Fault.PROXY or (found is Fault.UNCERTAIN and not request.meta.get(POOL_LAST))
 
@@ -58,7 +62,7 @@ def excuse(request: Request, outcome: Response | BaseException) -> bool:
 def _of_answer(request: Request, response: Response) -> Fault | None:
     if response.status == 407:
         return Fault.PROXY
-    if response.status < 400 or not request.url.startswith("http:"):  # inside TLS only the host answers
+    if response.status < 400 or not request.url.startswith("http:"):  # inside TLS only the host can answer
         return None
     server = response.headers.get("Server") or b""
     if server.lower().startswith(_OWN_SERVERS) or any(name in response.headers for name in _OWN_HEADERS):

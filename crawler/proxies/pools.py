@@ -1,4 +1,4 @@
-"""The pools of PROXY_POOLS and PROXY_POOLS_FILE, the file is reloaded when it changes during the crawl."""
+"""The pools of PROXY_POOLS and PROXY_POOLS_FILE; the file is reloaded when it changes."""
 
 from __future__ import annotations
 
@@ -64,10 +64,10 @@ def _health(settings: BaseSettings) -> HealthPolicy:
 
 
 class PoolSource:
-    """The current pools. An invalid new version of the file is refused, and the old one stays in use."""
+    """The current pools. An invalid new version of the file is rejected and the old one stays in use."""
 
     def __init__(self, settings: ProxyConfig, rules: Rules) -> None:
-        """Reads the file once; raises ConfigError when it, or what domains.toml wants of it, cannot be used."""
+        """Reads the file once; raises ConfigError if it is invalid, or lacks a pool that domains.toml names."""
         self._settings = settings
         self._wanted = _wanted(settings, rules)
         self._version = self._seen = self._look()
@@ -77,23 +77,23 @@ class PoolSource:
         return bool(self._pools)
 
     def get(self, name: str) -> ProxyPool:
-        """The pool of that name; raises ConfigError where there is none."""
+        """The pool *name*; raises ConfigError if there is none."""
         if name not in self._pools:
             raise ConfigError("proxy_pool", name, _names(self._pools))
         return self._pools[name]
 
     async def keep_loaded(self) -> None:
-        """Look for changes until cancelled."""
+        """Watch the file for changes until cancelled."""
         while self._settings.file:
             await asyncio.sleep(self._settings.reload_seconds)
             await self.refresh()
 
     async def refresh(self) -> None:
-        """Read the file again when it is another one by now, and at rest."""
+        """Reload the file if it has changed and is no longer being written."""
         await asyncio.to_thread(self._refresh)
 
     def _refresh(self) -> None:
-        """A file may be seen emptied or half written: its version counts when two looks and its reading agree."""
+        """A file may be seen empty or half written: a version counts if two checks around the read agree."""
         before, self._seen = self._seen, self._look()
         if self._seen != before or self._seen == self._version:
             return
@@ -114,7 +114,7 @@ class PoolSource:
             return error
 
     def _look(self) -> tuple[int, int, int] | None:
-        """What tells one version of the file from another; None when it cannot be seen."""
+        """What identifies a version of the file; None if it is not accessible."""
         if not self._settings.file:
             return None
         try:
@@ -137,7 +137,7 @@ class PoolSource:
 
 
 def _wanted(settings: ProxyConfig, rules: Rules) -> dict[str, str]:
-    """The pools that must be there, by the place that names them."""
+    """The required pools, by the place that names them."""
     wanted = {"PROXY_POOL": settings.default, "DOMAINS_FILE: [default] proxy_pool": rules.default.proxy_pool}
     wanted |= {f"DOMAINS_FILE: [{host}] proxy_pool": rule.proxy_pool for host, rule in rules.by_host.items()}
     return {where: name for where, name in wanted.items() if name}

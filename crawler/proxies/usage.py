@@ -1,4 +1,4 @@
-"""Counts what goes through each pool: requests, failures, bytes and cost. Stats only; the metrics read them."""
+"""Counts requests, failures, bytes and cost of each pool. Stats only; the metrics read them."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ class ProxyUsage:
         self._stats = stats
 
     def sent(self, pool: ProxyPool, request: Request) -> None:
-        """One request went out, whatever came of it."""
+        """One request was sent, whatever its outcome."""
         self._stats.inc_value(names.PROXY_REQUESTS.format(pool.name))
         self._add(names.PROXY_SENT, pool, 1, len(request_httprepr(request)))
 
     def received(self, pool: ProxyPool, response: Response) -> None:
-        """An answer came in, the host's or the proxy's."""
+        """A response came in, from host or proxy."""
         head = get_header_size(response.headers) + get_status_size(response.status) + 4
         self._add(names.PROXY_RECEIVED, pool, 0, len(response.body) + head)
 
     def failed(self, pool: ProxyPool) -> None:
-        """A proxy failed, or the host behind it did in a way that looks the same."""
+        """A proxy failed, or the host behind it in a way that looks the same."""
         self._stats.inc_value(names.PROXY_FAILURES.format(pool.name))
 
     def _add(self, stat: str, pool: ProxyPool, requests: int, size: int) -> None:

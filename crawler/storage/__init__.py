@@ -1,1 +1,1 @@
-"""Everything that touches MongoDB: connection, documents, the batching writer, change history, read-back."""
+"""Everything that touches MongoDB: connection, documents, the batching writer, change history, reading back."""

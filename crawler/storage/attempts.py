@@ -1,4 +1,4 @@
-"""The attempts log: one small document per fetch attempt, in a time-series collection that expires by itself."""
+"""The attempts log: one small document per fetch attempt, in a time-series collection with expiry."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 ATTEMPTS: Final = "attempts"
 INTERVAL_SECONDS: Final = 1.0
-WAITING: Final = 60  # intervals kept while MongoDB does not take them
+WAITING: Final = 60  # intervals kept while MongoDB is away
 _DAY: Final = 86_400
 _EXISTS: Final = 48
 
@@ -56,7 +56,7 @@ class Sample:
         self.seen = 0
 
     def add(self, attempt: Callable[[], Attempt]) -> None:
-        """*attempt* makes the document when the interval ends."""
+        """*attempt* builds the document when the interval ends."""
         self.seen += 1
         if len(self._kept) < self._size:
             self._kept.append(attempt)
@@ -64,7 +64,7 @@ class Sample:
             self._kept[place] = attempt
 
     def take(self) -> list[Attempt]:
-        """The documents, each with the `weight` of how many attempts it stands for; empties the sample."""
+        """The documents, each with the number of attempts it represents as `weight`; empties the sample."""
         weight = self.seen / len(self._kept) if self._kept else 1.0
         found = [attempt() | {"weight": weight} for attempt in self._kept]
         self._kept, self.seen = [], 0
@@ -72,7 +72,7 @@ class Sample:
 
 
 class AttemptsLog:
-    """Writes one batch a second, in the background. No page waits for it; what does not fit is counted and dropped."""
+    """Writes one batch per second in the background. No page waits for it; what does not fit is dropped and counted."""
 
     def __init__(self, database: Database, settings: AttemptsConfig, stats: Stats, rng: random.Random) -> None:
         self._database = database
@@ -84,22 +84,22 @@ class AttemptsLog:
         self._task: asyncio.Task[None] | None = None
 
     def open(self) -> None:
-        """Begin to write."""
+        """Start writing."""
         self._task = asyncio.get_running_loop().create_task(self._run())
 
     def add(self, attempt: Callable[[], Attempt]) -> None:
-        """Note an attempt; *attempt* makes its document within about a second."""
+        """Note an attempt; *attempt* builds its document within about a second."""
         self._sample.add(attempt)
 
     async def close(self) -> None:
-        """Write what there is, once."""
+        """Write what is pending, once."""
         if self._task is not None:
             await tasks.end(self._task)
         await self.flush()
         self._stats.inc_value(names.ATTEMPTS_LOST, sum(map(len, self._batches)))
 
     async def flush(self) -> None:
-        """Write the interval that ends now, and those that could not be written before."""
+        """Write the interval that ends now, and earlier ones that could not be written."""
         seen = self._sample.seen
         if found := self._sample.take():
             self._stats.inc_value(names.ATTEMPTS_UNSAMPLED, seen - len(found))
@@ -109,7 +109,7 @@ class AttemptsLog:
         try:
             await self._write()
         except PyMongoError as error:
-            logger.info("Attempts wait to be stored: %.200s", error)
+            logger.info("Attempts cannot be stored yet: %.200s", error)
 
     async def _run(self) -> None:
         while True:
@@ -124,7 +124,7 @@ class AttemptsLog:
             batch = self._batches.popleft()
             try:
                 await self._database[ATTEMPTS].insert_many(batch, ordered=False)
-            except BaseException:  # a cancelled write, too
+            except BaseException:  # includes a cancelled write
                 self._batches.appendleft(batch)
                 raise
             self._stats.inc_value(names.ATTEMPTS, len(batch))

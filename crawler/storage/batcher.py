@@ -1,4 +1,4 @@
-"""Collects the writes of many coroutines into batches, and gives each its own result."""
+"""Collects writes of many coroutines into batches and gives each its own result."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ R = TypeVar("R")
 Flush = Callable[[Sequence[T]], Awaitable[Sequence[R | Exception]]]
 
 
-IN_FLIGHT: Final = 2  # flushes at once: one is prepared here while the server works on the other
+IN_FLIGHT: Final = 2  # concurrent flushes: one is prepared here while the server works on the other
 
 
 class Batcher(Generic[T, R]):
-    """Flushes at *size* entries or *seconds* after the first one waits.
+    """Flushes at *size* entries, or *seconds* after the first one arrived.
 
-    Entries with the same key are written in order of arrival: the second waits until the first is done, because an
-    unordered bulk write, and flushes at the same time, would reorder them. Bounded by its callers, each of
-    which waits for its own result.
+    Entries with the same key are written in order of arrival: the second waits for the first, because an unordered bulk
+    write or concurrent flushes would reorder them. Bounded by its callers, each of which waits for its result.
     """
 
     def __init__(self, flush: Flush[T, R], size: int, seconds: float) -> None:
@@ -36,7 +35,7 @@ class Batcher(Generic[T, R]):
         self._task: asyncio.Task[None] | None = None
 
     async def submit(self, key: Hashable, entry: T) -> R:
-        """The result of *entry*'s write, once it is done; raises what the flush says about this entry."""
+        """Write *entry* and return its result; raises the error that the flush has for this entry."""
         if self._closing:
             raise RuntimeError("this batcher is closed")
         if self._task is None:
@@ -49,7 +48,7 @@ class Batcher(Generic[T, R]):
         return await future
 
     async def close(self) -> None:
-        """Write what waits, then stop; takes as long as that takes."""
+        """Write what is pending, then stop; not limited in time."""
         self._closing = True
         self._some.set()
         self._full.set()
@@ -58,7 +57,7 @@ class Batcher(Generic[T, R]):
 
     async def _run(self) -> None:
         running: set[asyncio.Task[None]] = set()
-        while await self._some.wait() and self._waiting:  # nothing waits only when close() woke us
+        while await self._some.wait() and self._waiting:  # it is empty only if close() woke us
             await self._fill()
             while len(running) == IN_FLIGHT or not (batch := self._take()):
                 await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)

@@ -1,4 +1,4 @@
-"""Puts a writer together from the settings."""
+"""Builds a writer from the settings."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ Settings = Mapping[str, Any]
 def writer(
     client: connection.Client, settings: Settings, config: StorageConfig, stats: Stats, pause: Callable[[str], None]
 ) -> Writer:
-    """A writer for the project's database; raises ConfigError when the spool's directory cannot be used."""
+    """A writer for the project's database; raises ConfigError for an unusable spool directory."""
     repository = Repository(connection.database(client, settings), config, stats)
-    waits = "Items wait and no page is confirmed until it does"
+    waits = "Items wait and no page is acknowledged until it does"
     spooled = f"Items go to {config.spool_dir} until it does"
     outage = MongoOutage(
         stats,
@@ -43,7 +43,7 @@ def writer(
 
 
 def spool(directory: Path, config: StorageConfig) -> Spool:
-    """This process' share of a spool, with what dead ones left in it; raises ConfigError."""
+    """This process' part of a spool, including what dead processes left; raises ConfigError."""
     try:
         return Spool(directory, config.spool_max_bytes)
     except OSError as error:
@@ -52,7 +52,7 @@ def spool(directory: Path, config: StorageConfig) -> Spool:
 
 
 def spool_directory(settings: Settings, config: StorageConfig) -> Path:
-    """One per database: what was meant for one must not end up in another."""
+    """One per database: items meant for one must not end up in another."""
     server = connection.address(str(settings.get("MONGODB_URI") or "")) or settings["EMBEDDED_DATA_DIR"]
     target = f"{settings['MONGODB_DATABASE']}@{server}"
     return Path(config.spool_dir) / re.sub(r"[^\w.@-]+", "_", target)

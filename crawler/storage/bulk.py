@@ -1,4 +1,4 @@
-"""One unordered bulk write, its errors sorted into: retry, the document's fault, and the server's fault."""
+"""One unordered bulk write, with its errors classified: retry, the document's fault, the server's fault."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ Collection = AsyncCollection[dict[str, Any]]
 Operation = InsertOne[Any] | UpdateOne | UpdateMany
 
 DUPLICATE_KEY = 11000  # two workers inserted one key at once: the loser's update finds a document now
-# Not primary, shutting down, interrupted, out of time, out of disk, throttled: the document is not to blame.
+# Not primary, shutting down, interrupted, timed out, out of disk, throttled: not the document's fault.
 SERVER_CODES = frozenset(
     (6, 7, 50, 64, 89, 91, 112, 133, 189, 262, 317, 9001, 10058, 10107, 11600, 11602, 13435, 13436, 14031, 16500)
 )
-_RACES = 10  # a key cannot lose more often than it has rivals inserting it at once
+_RACES = 10  # a key loses at most once per rival that inserts it at the same time
 
 
 class Written(NamedTuple):
@@ -28,14 +28,14 @@ class Written(NamedTuple):
 
     upserted: list[int]  # positions
     matched: int  # documents that updates found
-    errors: dict[int, dict[str, Any]]  # by position, as the server says them; none is the server's own fault
+    errors: dict[int, dict[str, Any]]  # by position, as the server reports them; none is the server's fault
 
 
 async def apply(collection: Collection, operations: Sequence[Operation]) -> tuple[set[int], dict[int, UnstorableError]]:
-    """Write all updates; return the positions that were inserted, and those that MongoDB refuses with the reason.
+    """Write all updates; returns the inserted positions, and the refused ones with the reason.
 
-    Raises ServerError (or PyMongo's connection errors) when the server took not all; the operations must bear
-    being applied twice.
+    Raises ServerError (or PyMongo's connection errors) if the server did not take all; the operations must be
+    idempotent.
     """
     inserted: set[int] = set()
     refused: dict[int, UnstorableError] = {}
@@ -47,11 +47,11 @@ async def apply(collection: Collection, operations: Sequence[Operation]) -> tupl
         left = [left[index] for index, error in done.errors.items() if error["code"] == DUPLICATE_KEY]
         if not left:
             return inserted, refused
-    raise ServerError(f"{len(left)} keys of {collection.name} are being inserted by others over and over")
+    raise ServerError(f"{len(left)} keys of {collection.name} keep being inserted by others at the same time")
 
 
 async def write(collection: Collection, operations: Sequence[Operation]) -> Written:
-    """One try, duplicate keys among its errors; raises as `apply` does."""
+    """One try, with duplicate keys among its errors; raises like `apply`."""
     try:
         result = await collection.bulk_write(operations, ordered=False)
     except BulkWriteError as error:

@@ -1,4 +1,4 @@
-"""Values in their stored form: decimals with all given digits, times with their zone."""
+"""Values in their stored form: decimals with all their digits, times with their zone."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from bson.decimal128 import Decimal128
 _BID: Final = struct.Struct("<QQ")  # IEEE 754 decimal128 with its coefficient in binary, least byte first
 _BIAS: Final = 6176
 _EXPONENT_AT: Final = 49
-_SAFE_DIGITS: Final = 19  # of any kind they fit 64 bits
+_SAFE_DIGITS: Final = 19  # any 19 digits fit 64 bits
 
-# Decimals that have room in it: it raises where it would round.
+# The decimals that fit: raises instead of rounding.
 DECIMAL128: Final = decimal.Context(
     prec=34, Emin=-6143, Emax=6144, clamp=1, traps=[decimal.InvalidOperation, decimal.Overflow, decimal.Inexact]
 )
 
 
 def decimal128(value: Decimal) -> Decimal128:
-    """*value* with its very digits, so 1.0 and 1.00 stay apart; raises what PyMongo raises where there is no room.
+    """*value* with exactly its digits, so 1.0 and 1.00 differ; raises what PyMongo raises if it does not fit.
 
-    PyMongo converts bit by bit, at three times the price; plain numbers such as prices are put together here.
+    PyMongo converts bit by bit, which takes three times as long; plain numbers such as prices are built here.
     """
     text = str(value)
     whole, _, fraction = text.partition(".")
@@ -46,7 +46,7 @@ class _DecimalCodec(TypeCodec):
         return value.to_decimal()
 
 
-# Decimal both ways, and times that carry their zone.
+# Decimal in both directions, and times with their zone.
 CODEC: Final[CodecOptions[dict[str, Any]]] = CodecOptions(
     tz_aware=True, tzinfo=UTC, type_registry=TypeRegistry([_DecimalCodec()])
 )

@@ -1,4 +1,4 @@
-"""The storage settings, read once and checked."""
+"""The storage settings, read and checked once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from crawler.errors import ConfigError
 from crawler.items import PageItem, ProductItem
 from crawler.storage.documents import is_collection
 
-LINKABLE: Final = frozenset({ProductItem.collection, PageItem.collection})  # the rest cannot be recognised
+LINKABLE: Final = frozenset({ProductItem.collection, PageItem.collection})  # others cannot be recognised
 
 
 @dataclass(frozen=True, slots=True)

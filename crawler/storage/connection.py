@@ -1,4 +1,4 @@
-"""The one way to MongoDB: a client whose writes are acknowledged only once they are in the journal."""
+"""The only way to MongoDB: a client whose writes are acknowledged once they are in the journal."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from crawler.errors import ConfigError, ServiceError
 Client = AsyncMongoClient[dict[str, Any]]
 Database = AsyncDatabase[dict[str, Any]]
 
-# Without j a killed server lost writes that it had confirmed; majority keeps them through a failover too.
+# Without j a killed server lost acknowledged writes; majority also keeps them through a failover.
 WRITE_CONCERN = WriteConcern(w="majority", j=True)
 OLDEST_WIRE_VERSION = 13  # MongoDB 5.0: the first with $unsetField
 
 
 def connect(settings: Mapping[str, Any]) -> Client:
-    """A client for MONGODB_URI, or for the bundled server where that is empty; opens no connection yet.
+    """A client for MONGODB_URI, or for the bundled server if that is empty; opens no connection yet.
 
-    Belongs to the event loop that first uses it. Raises ConfigError for a URI that cannot be read (its
-    credentials are never shown), ServiceError when the bundled server cannot be started.
+    Belongs to the event loop that first uses it. Raises ConfigError for an invalid URI (never showing its credentials),
+    ServiceError if the bundled server does not start.
     """
     uri = str(settings.get("MONGODB_URI") or "") or _bundled(settings)
     config.check_escaped("MONGODB_URI", uri, "/?")
@@ -50,7 +50,7 @@ def connect(settings: Mapping[str, Any]) -> Client:
 
 
 def database(client: Client, settings: Mapping[str, Any]) -> Database:
-    """The project's database; raises ConfigError for a name that MongoDB does not take."""
+    """The project's database; raises ConfigError for a name that MongoDB rejects."""
     name = settings.get("MONGODB_DATABASE")
     try:
         return client.get_database(str(name or ""), write_concern=WRITE_CONCERN)
@@ -59,7 +59,7 @@ def database(client: Client, settings: Mapping[str, Any]) -> Database:
 
 
 async def check(client: Client, settings: Mapping[str, Any]) -> None:
-    """Return once the server answers a command of ours; raise ServiceError saying where and what to do.
+    """Return once the server answers a command; raises ServiceError, which says where it is and what to do.
 
     Takes at most about STORAGE_CONNECT_SECONDS.
     """
@@ -76,7 +76,7 @@ async def check(client: Client, settings: Mapping[str, Any]) -> None:
 
 @contextlib.asynccontextmanager
 async def session(settings: Mapping[str, Any]) -> AsyncIterator[Database]:
-    """The database for a command: checked first; what MongoDB refuses later is a ServiceError too."""
+    """The database for a command, checked first; later MongoDB errors become ServiceError too."""
     client = connect(settings)
     try:
         await check(client, settings)
@@ -89,7 +89,7 @@ async def session(settings: Mapping[str, Any]) -> AsyncIterator[Database]:
 
 
 def where(settings: Mapping[str, Any]) -> str:
-    """The server in words for people."""
+    """The server's name in messages."""
     return address(str(settings.get("MONGODB_URI") or "")) or "the bundled server"
 
 
@@ -105,7 +105,7 @@ def _bundled(settings: Mapping[str, Any]) -> str:
 
 
 def _reason(uri: str, error: Exception) -> str:
-    """The first clause of PyMongo's message; only the error's kind should that quote the password."""
+    """The first clause of PyMongo's message; only the error's class if that quotes the password."""
     secret = (uri.partition("://")[2] or uri).rpartition("@")[0].partition(":")[2]
     text = str(error).partition(" (configured timeouts:")[0].partition(", full error:")[0].partition("\n")[0]
     return type(error).__name__ if secret and secret in text else text

@@ -1,4 +1,4 @@
-"""A hash of values, equal exactly when the values are."""
+"""A hash of values that is equal exactly if the values are."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from crawler.storage.values import plain
 
 
 def digest_of(values: Mapping[str, Any]) -> str:
-    """Decimals count by value (10.0 is 10.00), the order of names does not; raises what JSON says about the rest."""
+    """Decimals compare by value (10.0 is 10.00), key order is ignored; raises JSON's errors for anything else."""
     return blake2b(_encode(values).encode("ascii"), digest_size=16).hexdigest()
 
 
 def _plain(value: Any) -> Any:
-    """JSON for what JSON lacks; the name starts with $, which no stored field does."""
+    """JSON for types that JSON lacks; their key starts with $, as no stored field does."""
     if isinstance(value, Decimal):
         return {"$decimal": str(value.normalize(DECIMAL128)) if value else "0"}
     if isinstance(value, datetime):

@@ -1,4 +1,4 @@
-"""An item as the stored document, or the reason why it cannot be stored: no value is altered on the way."""
+"""An item as the stored document, or the reason why it cannot be stored: no value is altered."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ from crawler.storage.origin import Origin
 from crawler.storage.values import UnstorableError, storable
 from crawler.urls import without_credentials
 
-UNTYPED: Final = "items"  # the collection of what is not one of our item classes
+UNTYPED: Final = "items"  # the collection for items that are not of our classes
 
-# What the writer keeps about a document; an item class may not have fields of these names.
+# The writer's own fields; item classes may not have fields with these names.
 BOOKKEEPING: Final = frozenset(
     {"_id", "content_hash", "first_seen_at", "last_seen_at", "last_changed_at", "version", "pending_changes"}
 )
-# What says how an item came about. It changes with each fetch, so it is no part of the content.
+# Provenance. It changes with each fetch, so it is not part of the content.
 PROVENANCE: Final = frozenset({"url", "key", "fetched_at", "source", "issues", "found_in"})
 _COLLECTION: Final = re.compile(r"(?!system\.)[^$\0.](?:[^$\0]{0,118}[^$\0.])?")
 _IMMUTABLE: Final = frozenset({types.NoneType, bool, int, float, str, bytes, Decimal, datetime})
 
 
 class StoredDocument(NamedTuple):
-    """One observation, ready to be sent: its body is encoded once, here, so that a bad one cannot harm others."""
+    """One observation, ready to be sent: its body is encoded once, here, so that a bad one cannot spoil a batch."""
 
     collection: str
     id: str
     content_hash: str
     fetched_at: datetime
     body: RawBSONDocument
-    distinctive: bool = False  # whether another URL of its host with this content is the same thing
+    distinctive: bool = False  # whether another URL of the host with this content is the same item
 
     @property
     def naive_time(self) -> datetime:
@@ -54,7 +54,7 @@ class StoredDocument(NamedTuple):
 
 
 class _Layout(NamedTuple):
-    """The fields of an item class, how to read them, and which of them are content."""
+    """The fields of an item class, how to read them, and which are content."""
 
     names: tuple[str, ...]
     values: Callable[[Any], tuple[Any, ...]]
@@ -65,9 +65,9 @@ class _Layout(NamedTuple):
 def document(item: Any, fetched_at: datetime, max_bytes: int, origin: Origin | None = None) -> StoredDocument:
     """The document of *item*, fetched at the aware time *fetched_at* (kept in milliseconds).
 
-    A dataclass derived from Item is known by its URL and key. Anything else has no identity but its content, its page
-    and its spider (*origin*): the same is one document of the collection `items`, anything else is another one.
-    Raises UnstorableError for what MongoDB would refuse, or would return as something else.
+    A dataclass derived from Item is identified by URL and key. Any other item is identified by its content, page and
+    spider (*origin*) in the collection `items`. Raises UnstorableError for what MongoDB would refuse or return as
+    something else.
     """
     moment = moment_of(fetched_at)
     if isinstance(item, Item):
@@ -84,7 +84,7 @@ def document(item: Any, fetched_at: datetime, max_bytes: int, origin: Origin | N
 
 
 def content(item: Item) -> dict[str, Any]:
-    """What the item says: its fields without provenance.
+    """The item's fields without provenance.
 
     A field that is None counts as absent, so that a new optional field of an item class changes no document.
     """
@@ -101,10 +101,10 @@ def identity(item: Item) -> str:
 
 
 def content_hash(item: Item) -> str:
-    """Equal for items that say the same; raises UnstorableError for one that cannot be stored.
+    """Equal for items with equal content; raises UnstorableError for one that cannot be stored.
 
-    It is kept on the item, and worked out again when a field holds another object since; beside a value that can
-    change by itself (a dict, a list) it is not kept.
+    Cached on the item and computed again if a field holds another object; not cached if a value is mutable (a dict, a
+    list).
     """
     kind: Any = type(item)
     values = _layout(kind).content_values(item)
@@ -117,7 +117,7 @@ def content_hash(item: Item) -> str:
 
 
 def is_collection(name: object) -> bool:
-    """Whether MongoDB takes *name* for a collection of ours; every write to another would fail, over and over."""
+    """Whether MongoDB accepts *name* as a collection; with another name every write would fail, again and again."""
     return isinstance(name, str) and name.isprintable() and _COLLECTION.fullmatch(name) is not None
 
 
@@ -138,7 +138,7 @@ def _typed(item: Item, moment: datetime, max_bytes: int) -> StoredDocument:
 
 
 def _fields(item: Any) -> dict[str, Any]:
-    """Those of an item of any kind that Scrapy knows."""
+    """The fields of any kind of item that Scrapy supports."""
     if not ItemAdapter.is_item(item):
         raise UnstorableError("not_an_item", f"a {type(item).__name__} is not an item: {item!r:.200}")
     try:
@@ -148,7 +148,7 @@ def _fields(item: Any) -> dict[str, Any]:
 
 
 def moment_of(fetched_at: Any) -> datetime:
-    """The time as it is stored, in UTC; raises UnstorableError for what is none. Without a zone it counts as UTC."""
+    """The time as stored, in UTC; raises UnstorableError for anything else. Without a zone it is taken as UTC."""
     if not isinstance(fetched_at, datetime):
         raise UnstorableError("wrong_type", f"fetched_at = {fetched_at!r:.80} is no datetime")
     try:
@@ -166,15 +166,15 @@ def _digest(values: Mapping[str, Any], where: Any) -> str:
 
 
 def _body(key: str, values: Mapping[str, Any], digest: str, moment: datetime, max_bytes: int) -> RawBSONDocument:
-    naive = moment.replace(tzinfo=None)  # the same to MongoDB, and spared a question for its zone
+    naive = moment.replace(tzinfo=None)  # the same to MongoDB, without asking the zone for its offset
     times = dict.fromkeys(("fetched_at", "first_seen_at", "last_seen_at", "last_changed_at"), naive)
     whole = {"_id": key, **values, "content_hash": digest, **times, "version": 1}
     try:
         body = bson.encode(whole, codec_options=CODEC)
-    except (BSONError, OverflowError, ValueError) as error:  # what `check` did not foresee
+    except (BSONError, OverflowError, ValueError) as error:  # what `check` did not catch
         raise UnstorableError("unstorable_value", f"{key}: {error}") from None
     if len(body) > max_bytes:
-        raise UnstorableError("too_large", f"{key}: {len(body)} bytes, ITEM_MAX_MB allows {max_bytes}")
+        raise UnstorableError("too_large", f"{key}: {len(body)} bytes, more than ITEM_MAX_MB allows ({max_bytes})")
     return RawBSONDocument(body)
 
 
@@ -182,7 +182,7 @@ def _body(key: str, values: Mapping[str, Any], digest: str, moment: datetime, ma
 def _layout(kind: Any) -> _Layout:
     names = tuple(each.name for each in fields(kind))
     if taken := BOOKKEEPING.intersection(names):
-        raise UnstorableError("reserved_field", f"{kind.__name__}.{min(taken)}: this name is the writer's own")
+        raise UnstorableError("reserved_field", f"{kind.__name__}.{min(taken)}: this name is reserved for the writer")
     if not is_collection(name := getattr(kind, "collection", None)):
         text = f"{kind.__name__}: its `collection` is {name!r:.80}, not the name of a collection"
         raise UnstorableError("missing_collection", text)
@@ -192,5 +192,5 @@ def _layout(kind: Any) -> _Layout:
 
 def _reader(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
     if len(names) > 1:
-        return operator.attrgetter(*names)  # a tuple only of more than one, and many times as fast
+        return operator.attrgetter(*names)  # returns a tuple only for several names, and is many times as fast
     return lambda item: tuple(getattr(item, name) for name in names)

@@ -15,7 +15,7 @@ LINKS: Final = "duplicates"
 
 
 class DuplicateError(Exception):
-    """This item is not stored: its content is stored under another URL of its host, and the link is recorded."""
+    """The item is not stored: its content is stored under another URL of its host, and the link is recorded."""
 
     def __init__(self, original: str) -> None:
         super().__init__(f"the content is stored as {original}")
@@ -29,10 +29,10 @@ async def ensure(database: Database, collection: str) -> None:
 
 
 async def link(database: Database, collection: str, entries: Sequence[StoredDocument]) -> dict[str, DuplicateError]:
-    """By `_id` those of *entries*, none of which has a document of its own, whose content another one has already.
+    """By `_id` those *entries* (none has its own document) whose content another document already has.
 
-    Of several documents the one seen first is linked to. Two URLs of one content that are met in the same moment
-    are both stored. Raises PyMongo's errors.
+    Links to the document that was seen first. Two URLs with the same content that arrive at the same moment are both
+    stored. Raises PyMongo's errors.
     """
     hashes = list({entry.content_hash for entry in entries})
     found = database[collection].find({"content_hash": {"$in": hashes}}, {"content_hash": 1}).sort("first_seen_at", 1)
@@ -61,7 +61,7 @@ def _update(entry: StoredDocument, to: str) -> UpdateOne:
 
 
 def _host(key: str) -> str:
-    """Of the URL that an `_id` begins with; what is no URL has a host of its own."""
+    """The host of the URL at the start of an `_id`; anything else counts as a host of its own."""
     try:
         return urlsplit(key).hostname or key
     except ValueError:

@@ -1,4 +1,4 @@
-"""The change history: every change that updates leave in `pending_changes` is copied here one by one."""
+"""The change history: changes that updates leave in `pending_changes` are copied here one by one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CHUNK = 500  # documents per round
 
 
 async def drain(items: Collection, records: Collection) -> int:
-    """Put on record whatever is pending in the collection, such as what a killed worker left; how many."""
+    """Record everything pending in the collection, such as what a killed worker left; returns how many."""
     total = 0
     batch: list[dict[str, Any]] = []
     query = {"pending_changes": {"$exists": True}}
@@ -33,11 +33,10 @@ async def drain(items: Collection, records: Collection) -> int:
 
 
 async def record(items: Collection, records: Collection, documents: Sequence[Mapping[str, Any]]) -> int:
-    """Put the pending changes of *documents*, as just read from *items*, into *records*; how many.
+    """Copy the pending changes of *documents*, just read from *items*, into *records*; returns how many.
 
-    First the records are written, then the pending ones go: after a crash in between, and with two workers at
-    once, the same record finds its key taken. What a validator of *records* refuses stays pending. Raises
-    PyMongo's errors.
+    Records are written first, then removed from pending: after a crash in between, or with two workers at once, the
+    record's key is already taken. What a validator of *records* refuses stays pending. Raises PyMongo's errors.
     """
     found = [(document["_id"], change) for document in documents for change in document["pending_changes"]]
     if not found:
@@ -53,14 +52,14 @@ async def record(items: Collection, records: Collection, documents: Sequence[Map
 
 
 def difference(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Content field -> {old, new}, of what differs between two states; absent is None."""
+    """Content field -> {old, new} for what differs between two states; absent is None."""
     names = [name for name in {**new, **old} if name not in BOOKKEEPING and name not in PROVENANCE]
     pairs = {name: {"old": old.get(name), "new": new.get(name)} for name in names}
     return {name: pair for name, pair in pairs.items() if pair["old"] is not None or pair["new"] is not None}
 
 
 def _record(key: Any, change: Mapping[str, Any]) -> dict[str, Any]:
-    """The same change gives the same record, whoever writes it and however often."""
+    """The same change always gives the same record, whoever writes it."""
     return {
         "_id": f"{key}#{change['version']}",
         "item": key,
@@ -70,7 +69,8 @@ def _record(key: Any, change: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _forget(documents: Sequence[Mapping[str, Any]]) -> list[UpdateMany]:
-    """Drop what is on record, unless a document has changed since: whoever changed it does it then."""
+    """Remove recorded changes from pending, unless the document has changed since: then whoever changed it does
+    that."""
     keys = defaultdict(list)
     for document in documents:
         keys[document["version"]].append(document["_id"])

@@ -15,7 +15,7 @@ REJECTED = "rejected_items"
 _OPTIONS_CONFLICT = 85
 _DAY = 86_400
 
-# Only documents with pending changes are in it, so it is tiny, and unchanged pages never touch it.
+# It holds only documents with pending changes, so it is tiny and unchanged pages never touch it.
 _PENDING = IndexModel(
     [("_id", 1), ("version", 1)],
     name=PENDING_INDEX,
@@ -24,12 +24,12 @@ _PENDING = IndexModel(
 
 
 async def ensure_items(collection: AsyncCollection[dict[str, Any]]) -> None:
-    """For the latest states: what is pending, and what changed since a time."""
+    """For latest states: pending changes, and what changed since a time."""
     await collection.create_indexes([_PENDING, IndexModel([("last_changed_at", 1)], name="last_changed_at")])
 
 
 async def ensure_history(collection: AsyncCollection[dict[str, Any]]) -> None:
-    """For the changes of one item in their order, and of all items by time."""
+    """For the changes of one item in order, and of all items by time."""
     by_item = IndexModel([("item", 1), ("version", 1)], name="item_version")
     await collection.create_indexes([by_item, IndexModel([("at", 1)], name="at")])
 
@@ -40,7 +40,7 @@ async def ensure_rejected(database: Database, days: int) -> None:
 
 
 async def ensure_expiry(database: Database, collection: str, days: int) -> None:
-    """Documents of *collection* expire *days* after their time `at`; another value replaces the earlier one."""
+    """Documents of *collection* expire *days* after their time `at`; a new value replaces the old one."""
     seconds = days * _DAY
     try:
         await database[collection].create_index("at", name="at", expireAfterSeconds=seconds)

@@ -1,4 +1,4 @@
-"""Stored pages as a folder of Markdown files, one for each, with what is known of it at the top."""
+"""Stored pages as a folder of Markdown files, one per page, with front matter."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _UNSAFE = re.compile(r"[^a-z0-9.]+|\.{2,}")
 
 
 class MarkdownFiles:
-    """Writes into *folder*. The same page always gets the same file; another one never does."""
+    """Writes into *folder*. A page always gets the same file, and no two share one."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     @classmethod
     def into(cls, folder: str) -> Self:
-        """Makes the folder where there is none; raises OSError where that cannot be."""
+        """Create the folder if it is missing; raises OSError if that fails."""
         path = Path(folder)
         path.mkdir(parents=True, exist_ok=True)
         return cls(path)
 
     def write(self, document: Mapping[str, Any]) -> None:
-        """The file of one document: its Markdown, or its text where an older release stored no Markdown."""
+        """Write one document: its Markdown, or its text if an older release stored no Markdown."""
         path = self._folder / file_name(str(document.get("_id", "")), str(document.get("url", "")))
         part = path.with_name(f".{path.name}.part")
         try:

@@ -1,7 +1,7 @@
-"""Versions of what is stored, and the steps from each to the next, run by `scrapy migrate` and by nothing else.
+"""Versions of what is stored, and the steps between them, run only by `scrapy migrate`.
 
-A step must be repeatable: after a crash in the middle the version is still the old one. A released migration
-is never changed; a correction becomes the next one.
+A step must be repeatable: after a crash midway the version is still the old one. A released migration is never changed;
+a correction becomes the next one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from crawler.storage import schema
 from crawler.storage.config import StorageConfig
 from crawler.storage.connection import Database
 
-VERSIONS: Final = "schema"  # one document, with the version and what was applied when
+VERSIONS: Final = "schema"  # one document: the version, and what was applied when
 _ID: Final = "version"
 
 
@@ -41,7 +41,7 @@ MIGRATIONS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What one migration does to one collection; *invalid* counts documents that already break the new rules."""
+    """What one migration does to one collection; *invalid* counts documents that break the new rules already."""
 
     migration: Migration
     collection: str
@@ -51,20 +51,20 @@ class Step:
 
     def __str__(self) -> str:
         action = "change its validator" if self.exists else "create it with a validator"
-        left = f"; {self.invalid:,} documents break it: they stay, and may be changed" if self.invalid else ""
+        left = f"; {self.invalid:,} documents break it: they stay and can be updated" if self.invalid else ""
         return f"version {self.migration.version}, {self.collection}: {action}{left}"
 
 
 async def current(database: Database) -> int:
-    """The version of what is stored; 0 where no migration has run."""
+    """The stored schema version; 0 if no migration has run."""
     found = await database[VERSIONS].find_one({"_id": _ID})
     return int(found["version"]) if found else 0
 
 
 async def plan(database: Database, config: StorageConfig, migrations: Sequence[Migration] = MIGRATIONS) -> list[Step]:
-    """The steps that are left; reads all documents of the collections that they touch.
+    """The remaining steps; reads all documents of the collections they touch.
 
-    Raises ShoalError when the database is ahead of this program.
+    Raises ShoalError if the database is ahead of this program.
     """
     version = await current(database)
     if version > max(one.version for one in migrations):
@@ -94,7 +94,7 @@ async def apply(database: Database, steps: Sequence[Step], now: datetime) -> Non
 async def _set_validator(database: Database, step: Step) -> None:
     if step.collection not in await database.list_collection_names():
         await database.create_collection(step.collection)
-    # moderate: what breaks the rules already can still be updated, so that no crawl stops at an old document
+    # moderate: documents that break the rules already can still be updated, so that they stop no crawl
     options: dict[str, Any] = {"validator": {"$jsonSchema": step.validator}, "validationLevel": "moderate"}
     await database.command("collMod", step.collection, validationAction="error", **options)
 

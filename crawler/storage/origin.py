@@ -1,5 +1,4 @@
-"""Where an item comes from, according to its page and request. Items of other classes
-cannot carry this themselves."""
+"""Where an item comes from, by its page and request; items of other classes cannot carry this themselves."""
 
 from __future__ import annotations
 
@@ -28,23 +27,23 @@ _current: Final[ContextVar[Origin | None]] = ContextVar("origin", default=None)
 
 
 def note(response: Response, origin: Origin) -> None:
-    """The items of *response* are of that origin."""
+    """Note the origin of the items of *response*."""
     _known[response] = origin
 
 
 def of(response: Response) -> Origin | None:
-    """What was noted."""
+    """The noted origin."""
     return _known.get(response)
 
 
 def current() -> Origin | None:
-    """That of the item that is in the pipelines now, in this task; None outside of them."""
+    """The origin of the item that this task has in the pipelines; None outside of them."""
     return _current.get()
 
 
 @contextmanager
 def being(origin: Origin) -> Iterator[None]:
-    """Around the pipelines of one item."""
+    """Sets `current` around the pipelines of one item."""
     token = _current.set(origin)
     try:
         yield

@@ -1,4 +1,4 @@
-"""Keeps trying while MongoDB is away, and logs once that it is away and once that it is back."""
+"""Retries while MongoDB is away; logs once when it goes and once when it is back."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ class Stats(Protocol):
 
 
 class ServerError(Exception):
-    """The server could not take these writes now, through no fault of theirs."""
+    """The server could not take these writes now; the writes are not at fault."""
 
 
 class AwayError(Exception):
-    """MongoDB is away; that is counted and logged, and the caller decides what to do with its batch."""
+    """MongoDB is away; this is counted and logged already, the caller decides about its batch."""
 
 
 class MongoOutage(Outage):
     """The state of one MongoDB as its writer sees it.
 
-    It is away while it is unreachable, read-only, stepping down, out of space, or refuses the credentials; nothing
-    counts as stored meanwhile. A failure is outdated if a call that began later was served.
+    Away means unreachable, read-only, stepping down, out of space, or refusing the credentials; nothing counts as
+    stored meanwhile. A failure is outdated if a call that started later was served.
     """
 
     errors = (ConnectionFailure, OperationFailure, ServerError)
@@ -49,7 +49,7 @@ class MongoOutage(Outage):
         where: str,
         retry_max_seconds: float,
         *,
-        meanwhile: str = "Items wait and no page is confirmed until it does",
+        meanwhile: str = "Items wait and no page is acknowledged until it does",
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         uniform: Callable[[float, float], float] = random.uniform,
         clock: Callable[[], float] = time.monotonic,
@@ -58,11 +58,11 @@ class MongoOutage(Outage):
         self._stats = stats
         self._where = where
         self._meanwhile = meanwhile
-        self._served = clock()  # when it last did
-        self.changed: Callable[[], None] = lambda: None  # called when it goes and when it is back
+        self._served = clock()  # when it last served a call
+        self.changed: Callable[[], None] = lambda: None  # called when it goes and when it returns
 
     async def attempt(self, call: Callable[[], Awaitable[T]]) -> T:
-        """The result of *call*; raises AwayError when MongoDB does not serve it."""
+        """The result of *call*; raises AwayError if MongoDB does not serve it."""
         began = self._clock()
         try:
             result = await call()

@@ -15,7 +15,7 @@ _EMPTY: Final[list[Any]] = [None, "", [], {}]
 
 @dataclass(frozen=True, slots=True)
 class SpiderQuality:
-    """Of one spider's documents: how many there are, and field -> (present, missing, invalid)."""
+    """One spider's documents: their number, and field -> (present, missing, invalid)."""
 
     spider: str
     documents: int
@@ -25,7 +25,7 @@ class SpiderQuality:
 async def by_spider(
     database: Database, collection: str, fields: Sequence[str], invalid: Mapping[str, str], host: str = ""
 ) -> list[SpiderQuality]:
-    """Read the whole collection, or one host's part; *invalid* says which issue makes which field invalid."""
+    """Reads the whole collection, or one host's part; *invalid*: which issue makes which field invalid."""
     sums: dict[str, Any] = {}
     for number, field in enumerate(fields):
         bad = {"$gt": [{"$size": {"$setIntersection": ["$issues", _issues(field, invalid)]}}, 0]}
@@ -42,7 +42,7 @@ async def by_spider(
 
 
 async def rejections(database: Database, collection: str, host: str = "") -> dict[str, int]:
-    """Issue -> how many items of the collection are kept out by it, the most frequent first."""
+    """Issue -> number of items of the collection rejected for it, most frequent first."""
     stages: list[Mapping[str, Any]] = [
         {"$match": {"collection": collection} | _of(host)},
         {"$unwind": "$issues"},

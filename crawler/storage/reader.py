@@ -16,13 +16,13 @@ _ALL: Mapping[str, Any] = {}
 
 
 def since_query(collection: str, since: datetime | None, config: StorageConfig) -> dict[str, Any]:
-    """What selects the items that changed, or the records that were made, at or after *since* (None: all)."""
+    """The query for items changed, or records made, at or after *since* (None: all)."""
     is_log = collection == REJECTED or collection in config.history.values()
     return {"at" if is_log else "last_changed_at": {"$gte": since}} if since else {}
 
 
 async def count(database: Database, collection: str, query: Mapping[str, Any]) -> int:
-    """How many documents `documents` would yield now; for the whole collection a quick estimate."""
+    """How many documents `documents` would yield; for a whole collection a quick estimate."""
     stored = database[collection]
     return await (stored.count_documents(query) if query else stored.estimated_document_count())
 
@@ -30,9 +30,9 @@ async def count(database: Database, collection: str, query: Mapping[str, Any]) -
 async def documents(
     database: Database, collection: str, query: Mapping[str, Any] = _ALL
 ) -> AsyncIterator[dict[str, Any]]:
-    """The documents in order of their `_id`: Decimals come as Decimal, times as aware UTC.
+    """The documents ordered by `_id`: decimals as Decimal, times as aware UTC.
 
-    `pending_changes` is the writer's own and left out.
+    `pending_changes` is internal to the writer and left out.
     """
     found = database[collection].with_options(CODEC).find(query, {"pending_changes": 0})
     async for document in found.sort("_id", 1).allow_disk_use(True).batch_size(_BATCH):
@@ -40,13 +40,13 @@ async def documents(
 
 
 async def heads(database: Database, collection: str, keys: Sequence[str]) -> AsyncIterator[dict[str, Any]]:
-    """Of these documents `_id`, `content_hash` and `last_seen_at`, in no order."""
+    """`_id`, `content_hash` and `last_seen_at` of these documents, unordered."""
     async for one in database[collection].find({"_id": {"$in": list(keys)}}, {"content_hash": 1, "last_seen_at": 1}):
         yield one
 
 
 async def document(database: Database, collection: str, key: str) -> dict[str, Any] | None:
-    """One document by its `_id`, values as in `documents`."""
+    """One document by `_id`, with values as in `documents`."""
     return await database[collection].with_options(CODEC).find_one({"_id": key})
 
 
@@ -57,7 +57,7 @@ async def changes(database: Database, records: str, item: str) -> AsyncIterator[
 
 
 async def field_names(database: Database, collection: str) -> list[str]:
-    """Every top-level field name of the collection, `_id` first; reads all of it."""
+    """Every top-level field name of the collection, `_id` first; reads the whole collection."""
     names = {"$map": {"input": {"$objectToArray": "$$ROOT"}, "in": "$$this.k"}}
     stages: list[Mapping[str, Any]] = [
         {"$project": {"_id": 0, "names": names}},
@@ -70,5 +70,5 @@ async def field_names(database: Database, collection: str) -> list[str]:
 
 
 async def collections(database: Database) -> list[str]:
-    """Names of the collections there are, MongoDB's own left out."""
+    """Names of the existing collections, without MongoDB's own."""
     return sorted(name for name in await database.list_collection_names() if not name.startswith("system."))

@@ -1,4 +1,4 @@
-"""What is kept of a rejected item: the reasons, and as much of it as MongoDB can store."""
+"""What is kept of a rejected item: the reasons, and as much of the item as MongoDB can store."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from crawler.storage.origin import Origin
 from crawler.storage.values import UnstorableError, storable
 from crawler.urls import without_credentials
 
-_TEXT_MAX = 65_536  # characters of an item that is kept as text
+_TEXT_MAX = 65_536  # most characters of an item kept as text
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Rejection:
 
     @classmethod
     def of(cls, item: Any, reasons: Sequence[str], at: datetime, max_bytes: int, origin: Origin | None = None) -> Self:
-        """*reasons* are texts for people that start with the issue's name."""
+        """*reasons* are messages that start with the issue's name."""
         collection = getattr(item, "collection", UNTYPED) if isinstance(item, Item) else UNTYPED
         values = _kept(item, max_bytes)
         page = origin.url if origin is not None else ""
@@ -50,7 +50,7 @@ class Rejection:
 
     @classmethod
     def of_stored(cls, entry: StoredDocument, reason: str) -> Self:
-        """A document that MongoDB refuses long after its item is gone."""
+        """For a document that MongoDB refuses long after its item is gone."""
         fields = {name: value for name, value in entry.body.items() if name not in BOOKKEEPING}
         body = {
             "collection": entry.collection,
@@ -63,7 +63,7 @@ class Rejection:
         return cls(_key(entry.collection, entry.id), RawBSONDocument(bson.encode(body, codec_options=CODEC)))
 
     def update(self) -> UpdateOne:
-        """Counts in `times` how often the item was rejected; an older one, and the same again, change nothing."""
+        """Counts rejections of the item in `times`; an older rejection, or the same one again, changes nothing."""
         times = {"$add": [{"$ifNull": ["$times", 0]}, 1]}
         newer = {"$mergeObjects": ["$$ROOT", "$$new", {"times": times}]}
         decision = {"$cond": [{"$gte": ["$at", "$$new.at"]}, "$$ROOT", newer]}
@@ -97,7 +97,7 @@ def _source(origin: Origin | None) -> dict[str, Any]:
 
 
 def _kept(item: Any, max_bytes: int) -> dict[str, Any]:
-    """The item's fields when MongoDB takes them, else its text, cut."""
+    """The item's fields if MongoDB accepts them, else its text, cut."""
     try:
         values = storable(dict(ItemAdapter(item)))
         if isinstance(values.get("url"), str):

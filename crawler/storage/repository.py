@@ -1,4 +1,4 @@
-"""What one batch does in MongoDB. Every call may be repeated, in full or in part, by anyone, later."""
+"""What one batch does in MongoDB. Every call is idempotent: it may be repeated, in full or in part, by any worker."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from crawler.storage.values import UnstorableError
 
 
 class StoreResult(StrEnum):
-    """What an observation did to the stored state."""
+    """What an observation changed."""
 
     NEW = "new"
     CHANGED = "changed"
@@ -32,24 +32,24 @@ class StoreResult(StrEnum):
     SPOOLED = "spooled"  # safe on local disk until MongoDB is back
 
 
-# Times without their zone, which is UTC: with it they cost more to read than all else.
+# Naive UTC times: with a zone they cost more to read than everything else.
 _NAIVE: Final[CodecOptions[dict[str, Any]]] = CodecOptions()
 
 Result = StoreResult | UnstorableError | DuplicateError
 Results = dict[str, Result]  # by `_id`
 States = dict[str, dict[str, Any]]
 
-# What tells beforehand what an update will do.
+# The fields that predict what an update will do.
 _HEAD = dict.fromkeys(("content_hash", "last_seen_at", "pending_changes"), 1)
-# What tells afterwards what it did, and the changes that wait to be put on record.
+# The fields that show afterwards what it did, and the changes to be recorded.
 _STATE = dict.fromkeys(("content_hash", "last_seen_at", "last_changed_at", "version", "pending_changes"), 1)
 
 
 class Repository:
     """Items, their change history, and rejections; raises PyMongo's errors and ServerError.
 
-    Known weakness: the result is read after the write, so when two workers write one item within a millisecond or two,
-    the reported result (not the stored state) may be that of the other; it only feeds the statistics.
+    Known weakness: the result is read after the write, so if two workers write one item within a millisecond or two,
+    the reported result (not the stored state) may be the other's; it only feeds statistics.
     """
 
     def __init__(self, database: Database, config: StorageConfig, stats: Stats) -> None:
@@ -59,7 +59,7 @@ class Repository:
         self._indexed: set[str] = set()
 
     async def prepare(self) -> None:
-        """Create indexes and finish what a killed worker left pending; raises ServiceError when that fails."""
+        """Create indexes and finish what a killed worker left pending; raises ServiceError if that fails."""
         try:
             await indexes.ensure_rejected(self._database, self._config.rejected_days)
             for items, records in self._config.history.items():
@@ -71,12 +71,12 @@ class Repository:
             raise ServiceError(f"MongoDB cannot be prepared for storing: {error!s:.300}") from error
 
     async def reject(self, entries: Sequence[Rejection]) -> list[UnstorableError | None]:
-        """Keep them; the reason for each that not even this collection takes."""
+        """Keep rejections; returns the reason for each that even this collection refuses."""
         _, refused = await bulk.apply(self._database[indexes.REJECTED], [entry.update() for entry in entries])
         return [refused.get(position) for position in range(len(entries))]
 
     async def store(self, name: str, entries: Sequence[StoredDocument]) -> list[Result]:
-        """Write observations of different items of one collection, and what changed into its history."""
+        """Write observations of different items of one collection, and their changes to its history."""
         await self._ensure_indexes(name)
         heads = await self._read(name, entries, _HEAD)
         done = await self._link(name, [entry for entry in entries if entry.distinctive and entry.id not in heads])
@@ -90,7 +90,7 @@ class Repository:
         return {**await duplicates.link(self._database, name, entries)}
 
     async def _shorten(self, name: str, entries: Sequence[StoredDocument], heads: States) -> Results:
-        """What is new or unchanged; without what another worker has written meanwhile."""
+        """Write new and unchanged ones by shortcut; leaves out what another worker has written meanwhile."""
         taken = [(entry, way) for entry in entries if (way := shortcut(entry, heads.get(entry.id))) is not None]
         if not taken:
             return {}
@@ -108,7 +108,7 @@ class Repository:
         return done
 
     async def _decide(self, name: str, entries: Sequence[StoredDocument]) -> Results:
-        """The others, by the update that decides on the server; what it changed goes on record."""
+        """Write the others by the update that decides on the server; its changes are recorded."""
         if not entries:
             return {}
         history, restate = name in self._config.history, self._config.restate
@@ -130,7 +130,7 @@ class Repository:
             self._indexed.add(name)
 
     async def _read(self, name: str, entries: Sequence[StoredDocument], fields: Mapping[str, int]) -> States:
-        """By `_id` what is stored of them."""
+        """The stored state by `_id`."""
         if not entries:
             return {}
         query = {"_id": {"$in": [entry.id for entry in entries]}}
@@ -143,7 +143,7 @@ class Repository:
 
 
 def _result(entry: StoredDocument, state: dict[str, Any] | None) -> StoreResult:
-    """What *entry* did, judged by the state found after it; true as well when the write was repeated."""
+    """What *entry* changed, judged by the state after it; also right for a repeated write."""
     if state is None or state["content_hash"] != entry.content_hash or state["last_seen_at"] > entry.naive_time:
         return StoreResult.STALE
     if state["last_changed_at"] != entry.naive_time:

@@ -12,13 +12,13 @@ from typing import Any, Final, TextIO
 
 from crawler.items import PageItem, ProductItem
 
-# How formulas begin, as OWASP lists it under "CSV injection"; the wide forms are typed in East Asia.
+# How formulas start, from OWASP's "CSV injection"; the full-width forms are typed in East Asia.
 _FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 _BOOKKEEPING = ("content_hash", "first_seen_at", "last_seen_at", "last_changed_at", "version")
 
 
 class JsonLines:
-    """One JSON object per line. Decimals are strings, so that no digit is lost; times are ISO 8601."""
+    """One JSON object per line. Decimals are strings, to keep every digit; times are ISO 8601."""
 
     def __init__(self, target: TextIO) -> None:
         self._target = target
@@ -28,14 +28,14 @@ class JsonLines:
 
 
 class Csv:
-    """Comma-separated with a header (RFC 4180). Nested values are JSON, absent ones are empty.
+    """Comma-separated with a header (RFC 4180). Nested values are JSON, absent ones empty.
 
-    A text that spreadsheets would run as a formula gets a `'` in front, which marks it as text: page content is
-    untrusted. *raw*: it stays unchanged.
+    Text that spreadsheets would run as a formula gets a leading `'`, which marks it as text: page content is untrusted.
+    *raw*: unchanged.
     """
 
     def __init__(self, target: TextIO, columns: Sequence[str], *, raw: bool = False) -> None:
-        self._writer = csv.writer(target)  # \r\n, else a bare \r would go unquoted
+        self._writer = csv.writer(target)  # \r\n, otherwise a bare \r would not be quoted
         self._columns = columns
         self._text = str if raw else _defused
         self._writer.writerow(map(self._text, columns))
@@ -48,7 +48,7 @@ class Csv:
 
 
 def columns(collection: str) -> list[str] | None:
-    """The columns of our own item classes; None for another collection, which has no fixed ones."""
+    """The columns of our item classes; None for other collections, which have no fixed ones."""
     for kind in (ProductItem, PageItem):
         if kind.collection == collection:
             return ["_id", *(field.name for field in dataclasses.fields(kind)), *_BOOKKEEPING]
@@ -56,7 +56,7 @@ def columns(collection: str) -> list[str] | None:
 
 
 def text(value: Any) -> str:
-    """What JSON has no form for, as text."""
+    """Values without a JSON form, as text."""
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, Decimal):

@@ -1,6 +1,6 @@
-"""JSON Schema validators of the collections: what any writer, ours or another, may put there.
+"""JSON Schema validators of the collections: what any writer may put there.
 
-They require what readers rely on and leave the rest open, so an item class may have more fields. The
+They require what readers rely on and leave the rest open, so item classes may have more fields. The
 time-series collection `attempts` cannot have one.
 """
 

@@ -1,12 +1,12 @@
-"""The single update per observation, in which the server decides whether and how the document changes.
+"""The single update per observation, with which the server decides whether and how the document changes.
 
-It runs inside the server, atomically per document, so that any number of workers may write one product in any
-order: an observation older than the stored state is ignored, an equal one updates `last_seen_at`, different content
-replaces the fields, increments the version and leaves the differences in `pending_changes`. From there they are
-copied to the change history (history.py), so a crash in between loses nothing.
+It runs in the server, atomically per document, so any number of workers may write one product in any order: an
+observation older than the stored state is ignored, an equal one updates `last_seen_at`, different content replaces the
+fields, increments the version and leaves the differences in `pending_changes`. From there they are copied to the change
+history (history.py), so a crash in between loses nothing.
 
 For most observations the state just read predicts the outcome. Those take a shortcut with the same effect, which does
-nothing if the state has changed since.
+nothing if the state has changed meanwhile.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pymongo import InsertOne, UpdateOne
 
 from crawler.storage.documents import StoredDocument
 
-# What differs, as (name, value) pairs of each side: this needs no field names, so it serves every item class.
+# The difference as (name, value) pairs of each side: needs no field names, so it works for every item class.
 _OLD: Final = {"$objectToArray": {"$unsetField": {"field": "pending_changes", "input": "$$ROOT"}}}
 _NEW: Final = {"$objectToArray": "$$new"}
 _CHANGE: Final = {
@@ -41,9 +41,9 @@ _PENDING: Final = {
 
 
 def _decision(kept: dict[str, Any], older: str = "$gte") -> RawBSONDocument:
-    """What becomes of the stored `$$ROOT` when `$$new` was observed; encoded once, not per item.
+    """The new state of the stored `$$ROOT` after observing `$$new`; encoded once, not per item.
 
-    *older* compares the stored time with the new one: "$gt" lets the same observation be stated anew.
+    *older* compares the stored time with the new one: "$gt" lets the same observation be stated again.
     """
     inserted = {
         "first_seen_at": {"$ifNull": ["$first_seen_at", "$$new.first_seen_at"]},
@@ -64,9 +64,9 @@ _DECISIONS: Final = {
 
 
 def upsert(document: StoredDocument, *, history: bool, restate: bool = False) -> UpdateOne:
-    """The update of one observation; applying it again changes nothing.
+    """The update for one observation; idempotent.
 
-    *restate*: an observation of the very time of the stored one replaces it (a re-parse of its page).
+    *restate*: an observation with the same time as the stored one replaces it (a re-parse of its page).
     """
     decision = _DECISIONS[history, restate]
     stage = {"$replaceWith": {"$let": {"vars": {"new": {"$literal": document.body}}, "in": decision}}}
@@ -74,16 +74,17 @@ def upsert(document: StoredDocument, *, history: bool, restate: bool = False) ->
 
 
 def shortcut(document: StoredDocument, head: Mapping[str, Any] | None) -> InsertOne[RawBSONDocument] | UpdateOne | None:
-    """The same for less, where *head* (what is stored, its times naive; None for nothing) allows it; else None.
+    """A cheaper equivalent if *head* (the stored state with naive times; None if nothing is stored) allows one; else
+    None.
 
-    When another worker has written it meanwhile, an insertion finds its key taken, and an update no document: then it
-    takes `upsert`.
+    If another worker has written the document meanwhile, an insert finds its key taken and an update matches nothing:
+    then `upsert` is needed.
     """
     if head is None:
         return InsertOne(document.body)
     if head.get("content_hash") != document.content_hash or "pending_changes" in head:
         return None
     if head.get("last_seen_at") in {None, document.naive_time}:
-        return None  # written before: by a try that was cut off, or by the crawl of which this is the re-parse
+        return None  # written already: by an interrupted try, or by the crawl whose page is re-parsed
     query = {"_id": document.id, "content_hash": document.content_hash}
     return UpdateOne(query, {"$max": {"last_seen_at": document.fetched_at}})

@@ -1,7 +1,6 @@
 """Versions of pages (ETag, Last-Modified) for the conditional request of the next crawl.
 
-A page whose record is lost, or could not be written, is fetched in full: nothing here holds a page up or
-is retried.
+A page whose record is lost or could not be written is fetched in full: nothing here delays a page or is retried.
 """
 
 from __future__ import annotations
@@ -23,19 +22,19 @@ from crawler.storage.connection import Database
 
 COLLECTION: Final = "validators"
 BATCH: Final = 500
-FIND_SECONDS: Final = 0.005  # pages wait for it
+FIND_SECONDS: Final = 0.005  # to collect a batch, while pages wait
 WRITE_SECONDS: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class StoredVersion:
-    """A page at its last fetch: its version, its stored items, its links."""
+    """A page as last fetched: its version, stored items and links."""
 
     id: str  # spider and canonical URL
     etag: str
     modified: str
     items: tuple[tuple[str, str], ...]  # collection and `_id` of each
-    links: bytes  # whatever the caller needs to follow them again
+    links: bytes  # packed by the caller, to follow them again
 
 
 class Validators:
@@ -50,19 +49,19 @@ class Validators:
         self._kept = _batcher(self._keep, WRITE_SECONDS)
 
     async def find(self, page: str) -> StoredVersion | None:
-        """What is remembered of *page*."""
+        """The stored version of *page*, if any."""
         return await self._found.submit(page, page)
 
     async def seen(self, page: StoredVersion, at: datetime) -> bool:
-        """*page* was found unchanged at that time: so are its items. False when one of them is not stored any more."""
+        """Note that *page* and its items were unchanged at that time; False if one of the items is no longer stored."""
         return await self._seen.submit(page.id, (page, at))
 
     async def store(self, page: StoredVersion) -> bool:
-        """Keep *page*, for as many days as it is not seen again; True."""
+        """Remember *page*, which expires if it is not seen again; True."""
         return await self._kept.submit(page.id, page)
 
     async def close(self) -> None:
-        """Write what waits."""
+        """Write what is pending."""
         for batcher in (self._found, self._seen, self._kept):
             await batcher.close()
 
@@ -103,7 +102,7 @@ class Validators:
 
 @contextmanager
 def _served() -> Iterator[None]:
-    """MongoDB's errors as ours."""
+    """Raise MongoDB's errors as ServiceError."""
     try:
         yield
     except PyMongoError as error:

@@ -1,4 +1,4 @@
-"""An item's values in the form in which MongoDB returns them, or the reason why it cannot store them."""
+"""An item's values in the form in which MongoDB returns them, or the reason they cannot be stored."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from itemadapter import ItemAdapter
 
 from crawler.storage.codec import DECIMAL128
 
-MAX_DEPTH: Final = 100  # levels; beyond it other readers of BSON give up
+MAX_DEPTH: Final = 100  # levels; other BSON readers fail beyond it
 _HARMLESS: Final = frozenset({NoneType, bool, bytes, datetime})
 _AS_IT_IS: Final = (str, NoneType, bool, datetime, bytes, int, float)
 _URL_MODULES: Final = frozenset({"pydantic_core._pydantic_core", "pydantic.networks"})  # no base class, no import
 
 
 class UnstorableError(ValueError):
-    """This item can never be stored; `issue` is a short name for counting, the text says where and why."""
+    """The item can never be stored; `issue` is a short name for counting, the message says where and why."""
 
     def __init__(self, issue: str, text: str) -> None:
         super().__init__(text)
@@ -34,23 +34,24 @@ class UnstorableError(ValueError):
 
 
 def storable(values: Mapping[str, Any], where: str = "", depth: int = 0) -> dict[str, Any]:
-    """*values* in their stored form; *where*, which ends in a dot, names them for people.
+    """*values* in their stored form; *where*, which ends in a dot, names them in messages.
 
-    Raises UnstorableError for what MongoDB would refuse, or would return as something else.
+    Raises UnstorableError for what MongoDB would refuse or return as something else.
     """
     found = dict(values)
     for name, value in values.items():
-        if not (type(name) is str and name.isidentifier()):  # all but spares the rest
+        if not (type(name) is str and name.isidentifier()):  # makes the rest cheap
             _check_name(name, where[:-1] or "item")
         kind = type(value)
         if kind in _HARMLESS or (kind is str and value.isascii()):
-            continue  # nearly all there is, and spared a call
+            continue  # nearly all values, and saves a call
         found[name] = _storable(value, where + name, depth)
     return found
 
 
 def plain(value: Any) -> Any:
-    """What MongoDB and JSON have no type for, one level of it in types that they have; raises TypeError for the rest.
+    """Convert one level of a value without a MongoDB and JSON type to types that have one; raises TypeError for the
+    rest.
 
     Dates without a time, times, UUIDs, paths and addresses are text, members of an enumeration their value, sets
     sorted lists, nested items maps of their fields.
@@ -70,7 +71,7 @@ _FORMS: Final[tuple[tuple[type | tuple[type, ...], Callable[[Any], Any]], ...]] 
     ((set, frozenset), lambda members: sorted(members, key=repr)),
     (deque, list),
     ((bytearray, memoryview), bytes),
-    (Decimal, Decimal),  # one of a class derived from it
+    (Decimal, Decimal),  # subclasses
     ((PurePath, UUID, IPv4Address, IPv6Address), str),
     ((date, time), lambda moment: moment.isoformat()),
     (Mapping, dict),

@@ -1,4 +1,4 @@
-"""Stores items: once `store` returns, the item is durable, exactly once, whatever dies afterwards."""
+"""Stores items: once `store` returns, the item is durable, exactly once, whatever crashes afterwards."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def _now() -> datetime:
 class Writer:
     """Writes items in batches, one batcher per collection.
 
-    `open` first, `close` last. While MongoDB is away, batches go to the *fallback*, the local disk; without one, and
-    while that is full, `store` and `reject` do not return.
+    Call `open` first, `close` last. While MongoDB is away, batches go to *fallback*, the local disk; without one, or
+    while it is full, `store` and `reject` do not return.
     """
 
     def __init__(
@@ -51,16 +51,16 @@ class Writer:
         self._rejected: Batcher[Rejection, None] = self._batcher(self._flush_rejected)
 
     async def open(self) -> None:
-        """Prepare the database, and begin to store what waits on this disk; raises ServiceError."""
+        """Prepare the database and start storing what is spooled on this disk; raises ServiceError."""
         await self._repository.prepare()
         if self._fallback is not None:
             self._fallback.open()
 
     async def store(self, item: Any, origin: Origin | None = None) -> StoreResult:
-        """Store one item and return once that is durable; without a time, its own or its page's, it counts as of now.
+        """Store one item and return once it is durable; without a time of its own or its page it counts as fetched now.
 
         Raises UnstorableError, at once or after the server's answer, for an item that can never be stored, and
-        DuplicateError for one that is linked to a document with its content instead.
+        DuplicateError for one that is only linked to a document with its content.
         """
         own = item.fetched_at if isinstance(item, Item) else None
         fetched_at = own or (origin.fetched_at if origin is not None else self._now())
@@ -72,12 +72,12 @@ class Writer:
         return await batcher.submit(entry.id, entry)
 
     async def reject(self, item: Any, reasons: Sequence[str], origin: Origin | None = None) -> None:
-        """Keep an item that is not stored, with the reasons; returns once that is durable."""
+        """Keep a rejected item with the reasons; returns once that is durable."""
         entry = Rejection.of(item, reasons, self._now(), self._config.item_max_bytes, origin)
         await self._rejected.submit(entry.id, entry)
 
     async def close(self) -> None:
-        """Write what waits; what is on the local disk too, unless MongoDB is away."""
+        """Write what is pending, and what is spooled unless MongoDB is away."""
         for batcher in self._items.values():
             await batcher.close()
         await self._rejected.close()
@@ -96,12 +96,12 @@ class Writer:
         return [StoreResult.SPOOLED] * len(entries) if done is None else done
 
     async def _deliver(self, entries: Sequence[Entry], write: Callable[[], Awaitable[list[R]]]) -> list[R] | None:
-        """What *write* says once MongoDB served it; None when *entries* went to the local disk instead."""
+        """The result of *write* once MongoDB served it; None if *entries* went to the local disk instead."""
         if self._fallback is None:
             return await self._outage.insist(write)
         attempt = 0
         while True:
-            if not self._fallback.taken:  # nothing passes what waits there already
+            if not self._fallback.taken:  # nothing overtakes what is spooled already
                 try:
                     return await self._outage.attempt(write)
                 except AwayError:

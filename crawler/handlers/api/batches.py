@@ -1,4 +1,4 @@
-"""Collects pages into batches for one scraping API: a batch is sent when it is full or has waited long enough."""
+"""Collects pages into batches for one scraping API; a batch is sent when it is full or has waited long enough."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ class Batches:
         self._open: _Batch | None = None
 
     async def join(self, url: str, leaving: Callable[[], None]) -> Response:
-        """The answer to the call for a batch with *url*; raises what *leaving* raised, when its turn was over."""
+        """The answer to the call for the batch that contains *url*; raises what *leaving* raised if its turn was
+        over."""
         batch = self._open
         if batch is None or url in batch.leaving:
             batch = self._open = _Batch()
@@ -39,7 +40,7 @@ class Batches:
             batch.full.set()
             self._open = None
         assert batch.answer is not None
-        answer = await asyncio.shield(batch.answer)  # one who gives up must not take it from the others
+        answer = await asyncio.shield(batch.answer)  # a waiter that gives up must not cancel it for the others
         if url in batch.missed:
             raise batch.missed[url]
         return answer
@@ -55,7 +56,7 @@ class Batches:
 
 
 def _leave(batch: _Batch, urls: list[str]) -> None:
-    """Fill in the *urls* whose turn is not over; raises MissedError when there are none."""
+    """Fill in the *urls* whose turn is not over; raises MissedError if none is left."""
     for url, leaving in batch.leaving.items():
         try:
             leaving()

@@ -1,4 +1,4 @@
-"""Calls to one scraping API: how many at once, how often, and how long the pause after a failure is."""
+"""Calls to one scraping API: concurrency, rate, and the pause after a failure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from crawler import stats as names
 from crawler.policy.backoff import full_jitter, retry_after
 from crawler.policy.providers import FAULTS, Call, Provider
 
-REST_SECONDS: Final = 5.0  # after the first fault; twice as long after each further one
+REST_SECONDS: Final = 5.0  # pause after the first fault, doubled with each further one
 REST_MAX_SECONDS: Final = 300.0
 
 logger = logging.getLogger(__name__)
@@ -51,11 +51,11 @@ class ProviderCalls:
         self._rest_until = 0.0
 
     def rest(self) -> float:
-        """Seconds for which it is left alone."""
+        """Seconds until the provider may be called again."""
         return max(0.0, self._rest_until - self._clock())
 
     async def send(self, call: Call, values: Mapping[str, Any], leaving: Callable[[], None]) -> Response:
-        """The answer to *call*; raises ProviderDownError. *leaving* is called right before, and may raise."""
+        """The answer to *call*; raises ProviderDownError. *leaving* is called right before the call, and may raise."""
         async with self._slots:
             await self._spaced()
             if self.rest():

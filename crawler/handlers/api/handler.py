@@ -1,7 +1,8 @@
-"""The download handler of the api tier: fetches pages from a scraping API, and answers as the page's own host would.
+"""The download handler of the api tier: fetches pages from a scraping API and returns them as if their own host had
+answered.
 
 It never waits for a job: the job's id goes into the request's meta and the request back into the frontier, so any
-worker can poll it later, even if this one is dead by then. docs/browser.md describes providers.
+worker can poll it later, even if this one has died. docs/browser.md describes providers.
 """
 
 from __future__ import annotations
@@ -37,12 +38,12 @@ logger = logging.getLogger(__name__)
 class ApiDownloadHandler:
     """Fetches every request given to it through the first provider of API_PROVIDERS that is up.
 
-    Raises TooLateError when the request has to come back later (the provider is down, its job is not done),
+    Raises TooLateError if the request has to come back later (the provider is down, the job is not done),
     DownloadFailedError when the provider could not fetch the page, MissedError, and NotSupported for other than GET.
     """
 
     lazy = True
-    guards_addresses = True  # it dials nothing itself: providers are called through the http handler
+    guards_addresses = True  # it dials nothing: providers are called through the http handler
 
     def __init__(self, crawler: Crawler, clock: Callable[[], float] = time) -> None:
         self._crawler = crawler
@@ -81,7 +82,7 @@ class ApiDownloadHandler:
         if API_JOB in request.meta:
             return await self._ask_after(request, calls)
         answer = await self._start(request, calls, wire_turn)
-        wire_turn.sent()  # the provider has asked the host before, or will: counted from now, it is never too early
+        wire_turn.sent()  # the provider calls the host now or has already: counting from now is never too early
         if provider.shape == "sync":
             return self._found(request, provider, answer)
         request.meta[API_JOB] = [provider.name, provider.job_id(answer.body), self._clock()]
@@ -105,7 +106,7 @@ class ApiDownloadHandler:
         assert provider.poll is not None
         answer = await calls.send(provider.poll, {"job": str(job), "url": request.url}, lambda: None)
         if answer.status in GONE:
-            raise AnswerError(f"it no longer knows job {job}")
+            raise AnswerError(f"job {job} is unknown to it")
         self._understood(answer, provider)
         state = "done" if provider.page == RAW and provider.done is None else provider.state(answer.body)
         if state == "failed" or (state == "waiting" and self._clock() - started > provider.job_seconds):
@@ -132,11 +133,11 @@ class ApiDownloadHandler:
             raise AnswerError(f"it refused the request with status {answer.status}")
 
     def _chosen(self, request: Request) -> ProviderCalls:
-        """The provider of the request's job, the one it names, or the first that is not left alone."""
+        """The provider of the request's job, the one the request names, or the first that is not paused."""
         if API_JOB in request.meta:
             if (known := self._calls.get(request.meta[API_JOB][0])) is not None:
                 return known
-            del request.meta[API_JOB]  # its provider is no longer there
+            del request.meta[API_JOB]  # its provider is no longer configured
         if (named := request.meta.get(API_PROVIDER)) is not None:
             if named not in self._calls:
                 raise NotSupported(f"{request}: API_PROVIDERS has no {named!r}")

@@ -22,7 +22,7 @@ PLAYWRIGHTS_OWN: Final = "chromium*/chrome-*/*"  # below Playwright's cache
 RESOURCES: Final = frozenset({"image", "media", "font", "stylesheet", "script", "xhr", "fetch", "manifest"})
 MEGABYTE: Final = 1024 * 1024
 LAUNCH_SECONDS: Final = 30.0
-END_SECONDS: Final = 5.0  # for a browser to leave by itself
+END_SECONDS: Final = 5.0  # for a browser to exit by itself
 FLAGS: Final = (
     "--disable-gpu",
     "--disable-quic",
@@ -31,7 +31,7 @@ FLAGS: Final = (
     "--disable-component-update",
     "--disable-sync",
     "--dns-prefetch-disable",
-    # Nothing goes round the proxy: no name is resolved by the browser, no UDP leaves it (WebRTC).
+    # Nothing bypasses the proxy: the browser resolves no names and sends no UDP (WebRTC).
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
@@ -43,9 +43,9 @@ class BrowserConfig:
     """The BROWSER_ settings."""
 
     executable: str
-    concurrency: int  # pages at once
+    concurrency: int  # pages open at once
     pages: int  # until the browser is replaced
-    memory_bytes: int  # from here on it is replaced, too
+    memory_bytes: int  # a browser that uses more is replaced too
     context_pages: int
     context_seconds: float
     idle_seconds: float
@@ -55,7 +55,7 @@ class BrowserConfig:
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Self:
-        """Raises ConfigError, also when there is no Chromium."""
+        """Raises ConfigError, also if no Chromium is found."""
         return cls(
             executable=find(str(settings.get("BROWSER_EXECUTABLE") or "")),
             concurrency=config.integer(settings, "BROWSER_CONCURRENCY", 1, 64),
@@ -88,7 +88,7 @@ def find(named: str) -> str:
 
 
 class Chromium:
-    """One browser after the other, each with its own Playwright, because the driver grows too."""
+    """One browser after another, each with its own Playwright, because the driver's memory grows too."""
 
     def __init__(self, executable: str) -> None:
         self._executable = executable
@@ -97,16 +97,16 @@ class Chromium:
         self._pid: int | None = None
 
     async def launch(self, proxy_url: str) -> Browser:
-        """Start one; it reaches nothing but the proxy."""
+        """Start a browser that can only reach the proxy."""
         async with asyncio.timeout(LAUNCH_SECONDS):
             self._playwright = await async_playwright().start()
             browser = await self._playwright.chromium.launch(
                 executable_path=self._executable,
                 headless=True,
-                chromium_sandbox=os.geteuid() != 0,  # as root it does not start with one
+                chromium_sandbox=os.geteuid() != 0,  # it does not start with one as root
                 proxy={"server": proxy_url, "bypass": "<-loopback>"},  # loopback too goes through it
                 args=list(FLAGS),
-                ignore_default_args=["--disable-popup-blocking"],  # what a page opens besides has no turn
+                ignore_default_args=["--disable-popup-blocking"],  # popups of a page have no turn
                 handle_sigint=False,  # a worker that drains still needs it
                 handle_sigterm=False,
                 handle_sighup=False,
@@ -116,18 +116,18 @@ class Chromium:
         return browser
 
     async def memory(self) -> int:
-        """Bytes that its processes have for themselves; raises Playwright's Error or TimeoutError when it hangs."""
+        """Private memory of its processes in bytes; raises Playwright's Error or TimeoutError if it hangs."""
         async with asyncio.timeout(END_SECONDS):
             processes = await self._processes()
         return sum(private_bytes(one["id"]) for one in processes)
 
     async def close(self) -> None:
-        """End what was started, whatever state it is in."""
+        """End browser and driver, whatever state they are in."""
         playwright, self._playwright, self._session = self._playwright, None, None
         if playwright is not None:
             with suppress(TimeoutError, Error):
                 async with asyncio.timeout(END_SECONDS):
-                    await playwright.stop()  # its driver ends the browser, too
+                    await playwright.stop()  # the driver ends the browser too
         self.kill()
 
     def kill(self) -> None:
@@ -145,7 +145,7 @@ class Chromium:
 
 
 def private_bytes(pid: int) -> int:
-    """Resident memory that *pid* shares with nobody; 0 when it is gone, or where there is no /proc."""
+    """Resident private memory of *pid* in bytes; 0 if it is gone or there is no /proc."""
     try:
         _, resident, shared, *_ = Path(f"/proc/{pid}/statm").read_text("ascii").split()
     except OSError:

@@ -12,7 +12,7 @@ from scrapy import Request
 from crawler.handlers.forwarding import Pass
 from crawler.handlers.route import Proxy, route
 
-KEPT = 16  # contexts without a page that are kept for the next one
+KEPT = 16  # contexts without an open page kept for reuse
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Wants:
 
     @classmethod
     def of(cls, request: Request) -> Self:
-        """*jar* is Scrapy's `cookiejar`, *session* ours. Raises UnsupportedURLSchemeError for a proxy that is none."""
+        """*jar* is Scrapy's `cookiejar`, *session* ours. Raises UnsupportedURLSchemeError for an invalid proxy."""
         return cls(
             (request.headers.get("User-Agent") or b"").decode("latin-1"),
             route(request).proxy,
@@ -68,17 +68,17 @@ class Contexts:
         if lent is None:
             lent = Lent(f"context-{next(self._names)}", wants, self._admit(wants), self._clock())
         self._current.pop(wants, None)
-        self._current[wants] = lent  # the latest is last
+        self._current[wants] = lent  # most recently used last
         lent.pages += 1
         lent.open += 1
         return lent
 
     def give_back(self, lent: Lent) -> None:
-        """A page of *lent* is closed."""
+        """Note that a page of *lent* was closed."""
         lent.open -= 1
 
     def over(self) -> Iterator[Lent]:
-        """Those to close now: retired, or not used for long while others were; each is told once."""
+        """Contexts to close now: retired, or least recently used; each is returned once."""
         idle = [lent for lent in self._current.values() if not lent.open]
         for lent in idle[: max(0, len(self._current) - KEPT)]:
             self._retired.append(self._current.pop(lent.wants))
@@ -89,7 +89,7 @@ class Contexts:
         yield from done
 
     def clear(self) -> list[Lent]:
-        """All of them, forgotten: their browser is gone."""
+        """Forget and return all contexts: their browser is gone."""
         gone = [*self._current.values(), *self._retired]
         self._current.clear()
         self._retired.clear()

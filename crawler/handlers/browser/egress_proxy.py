@@ -1,8 +1,8 @@
 """The forward proxy on loopback that is Chromium's only way out: it dials only what the guard allows.
 
-The page decides what its browser requests: sub-resources, redirects, fetch(), WebSockets, iframes. None of it passes
-through the crawler, so the dialled address is checked here; a name is resolved once, by us (DNS rebinding).
-Known weakness: behind an upstream proxy, a name that we cannot resolve is resolved there without a check.
+A page decides what its browser requests: sub-resources, redirects, fetch(), WebSockets, iframes. None of that passes
+through the crawler, so the dialled address is checked here; names are resolved once, by us (DNS rebinding). Known
+weakness: behind an upstream proxy, a name that we cannot resolve is resolved there without a check.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from crawler.handlers.forwarding import Pass, ProxyRequestHead
 from crawler.handlers.resolver import Resolver
 from crawler.handlers.route import Proxy
 
-HEAD_BYTES: Final = 65_536  # of a request, and of a further proxy's answer
+HEAD_BYTES: Final = 65_536  # of a request, and of an upstream proxy's response
 HEAD_SECONDS: Final = 15.0
 CONNECT_SECONDS: Final = 15.0
 CHUNK_BYTES: Final = 65_536
@@ -39,7 +39,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class TunnelLimits:
-    """Of each connection."""
+    """Limits per connection."""
 
     received_bytes: int
     idle_seconds: float
@@ -63,7 +63,7 @@ class EgressProxy:
 
     @property
     def url(self) -> str:
-        """What Chromium is told."""
+        """The URL that Chromium gets as its proxy."""
         assert self._server is not None
         return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
 
@@ -74,11 +74,11 @@ class EgressProxy:
         return admitted
 
     def revoke(self, one: Pass) -> None:
-        """Serve *one* no more."""
+        """Stop serving *one*."""
         self._passes.pop(one.header, None)
 
     async def close(self) -> None:
-        """Stop listening and cut what is open."""
+        """Stop listening and cut open connections."""
         if self._server is not None:
             self._server.close()
         await tasks.end(*self._connections)
@@ -116,7 +116,7 @@ class EgressProxy:
             upstream = await self._dial(head, host, port, shown)
         except (AddressRefusedError, CannotResolveHostError, OSError) as error:
             self._failed(error, host, shown)
-            if head.method == b"CONNECT":  # an answer to anything else would pass for the host's
+            if head.method == b"CONNECT":  # for other methods the page would take this for the host's response
                 await _reply(client[1], "502 Bad Gateway")
             return
         try:
@@ -134,7 +134,7 @@ class EgressProxy:
             logger.debug("%s was not reached for the browser: %s", host, error)
             return
         self._stats.inc_value(names.BROWSER_REFUSED)
-        if host not in shown.refused:  # a page may try as often as it likes, the log tells it once
+        if host not in shown.refused:  # logged once, however often the page tries
             shown.refused.add(host)
             logger.warning("Refused a request of a page in the browser: %s", error)
 
@@ -163,7 +163,7 @@ class EgressProxy:
         raise failure
 
     async def _relay(self, client: Streams, upstream: Streams, wrote: Callable[[], None]) -> None:
-        """Both ways until both are done; cut where it is idle or has brought too much."""
+        """Relay both ways until both are done; cut an idle connection, or one that brought too much."""
         loop, idle = asyncio.get_running_loop(), self._limits.idle_seconds
         async with asyncio.timeout(idle) as deadline:
 
@@ -172,7 +172,7 @@ class EgressProxy:
             ) -> None:
                 while data := await reader.read(CHUNK_BYTES):
                     if (most := most - len(data)) < 0:
-                        raise OSError("it brought more than one connection may")
+                        raise OSError("more bytes than one connection may bring")
                     writer.write(data)
                     told()
                     await writer.drain()
@@ -202,7 +202,7 @@ async def _tunnel(streams: Streams, authority: str, authorization: bytes | None)
 
 def _agreed(answer: bytes) -> None:
     if not _TUNNEL_OPEN.match(answer):
-        raise OSError(f"it said {answer.splitlines()[0][:100]!r}")
+        raise OSError(f"answered {answer.splitlines()[0][:100]!r}")
 
 
 async def _reply(writer: asyncio.StreamWriter, status: str, *headers: str) -> None:

@@ -1,7 +1,8 @@
-"""The download handler of the browser tier: scrapy-playwright with one real Chromium, replaced when worn out or dead.
+"""The download handler of the browser tier: scrapy-playwright with one real Chromium, replaced when it is old, hangs or
+dies.
 
-Requests reach it by their tier (engine/downloader.py). Only a page's document is paced; what else it loads from
-its host is limited by blocking. docs/browser.md has the details.
+Requests reach it by their tier (engine/downloader.py). Only a page's document is paced; what else the page loads from
+its host is limited by blocking resource types. docs/browser.md has the details.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ from crawler.handlers.forwarding import Pass
 from crawler.handlers.resolver import Resolver
 from crawler.meta import WIRE_TURN
 
-CLOSE_SECONDS = 5.0  # for a tab or a context; a browser that needs longer hangs
-IDLE_SECONDS = 60.0  # of a connection
+CLOSE_SECONDS = 5.0  # for a tab or context; a browser that takes longer is hung
+IDLE_SECONDS = 60.0  # of a tunnel
 HTML = (b"text/html", b"application/xhtml")
 
 logger = logging.getLogger(__name__)
@@ -50,7 +51,7 @@ logger = logging.getLogger(__name__)
 class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[misc]
     """Fetches every request given to it with Chromium; `meta["playwright"]` need not be set, nor PLAYWRIGHT_ settings.
 
-    Raises BrowserError when the browser and not the host failed, DownloadTimeoutError after `download_timeout`,
+    Raises BrowserError if the browser failed and not the host, DownloadTimeoutError after `download_timeout`,
     MissedError, AddressRefusedError, CannotResolveHostError, ProxyError, DownloadCancelledError (DOWNLOAD_MAXSIZE).
     """
 
@@ -70,11 +71,11 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
         self._lifecycle = BrowserLifecycle(
             Chromium(self._browser.executable), self._browser, crawler.stats, self._proxy, self._forget
         )
-        self.config.target_closed_max_retries = 0  # a second try takes a turn of its own
+        self.config.target_closed_max_retries = 0  # a retry takes its own turn
         self.config.max_pages_per_context = self._browser.concurrency
 
     async def download_request(self, request: Request) -> Response:
-        """The page of *request*, rendered; its own bytes where the document is no HTML."""
+        """The rendered page of *request*; the raw bytes if the document is not HTML."""
         wire_turn = request.meta.pop(WIRE_TURN, None)
         await self._judge(request)
         async with self._lifecycle.seat():
@@ -87,7 +88,7 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
         return response
 
     async def _judge(self, request: Request) -> None:
-        """The page itself, before a tab is opened for it."""
+        """Check the page's own address before a tab is opened."""
         host = urlsplit(request.url).hostname or ""
         try:
             if request.meta.get("proxy"):
@@ -138,7 +139,7 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
 
     async def _download_request_with_page(self, request: Request, page: Page, spider: Spider) -> Response:
         load, _ = self._loads[request]
-        await load.open(page)  # after scrapy-playwright's own route: the last one is asked first
+        await load.open(page)  # after scrapy-playwright's own route: the last route is asked first
         return await load.end(self._load(load, page, spider))
 
     async def _load(self, load: PageLoad, page: Page, spider: Spider) -> Response:
@@ -170,7 +171,7 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
         return body
 
     async def _tidy(self, page: Page | None) -> None:
-        """Close what is no longer needed; a browser that cannot do even that hangs."""
+        """Close what is no longer needed; a browser that fails to do that is hung."""
         over: list[Page | BrowserContext] = [page] if page is not None else []
         for lent in self._contexts.over():
             self._proxy.revoke(lent.admitted)
@@ -194,13 +195,13 @@ class BrowserDownloadHandler(ScrapyPlaywrightDownloadHandler):  # type: ignore[m
         return self._lifecycle.browser
 
     async def _maybe_launch_browser(self) -> None:
-        """Nothing: who has a seat has a browser."""
+        """Does nothing: whoever has a slot has a browser."""
 
     async def _launch(self) -> None:
-        """Nothing at the start of the engine: the first page launches."""
+        """Nothing when the engine starts: the first page launches the browser."""
 
     def _forget(self) -> None:
-        """The browser is gone, and all contexts with it."""
+        """The browser is gone, and its contexts too."""
         for lent in self._contexts.clear():
             self._proxy.revoke(lent.admitted)
         self.context_wrappers.clear()

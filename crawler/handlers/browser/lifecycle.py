@@ -1,7 +1,7 @@
-"""Keeps one browser running, and replaces it when it is worn out, hangs or is dead.
+"""Keeps one browser running, and replaces it when it is old, hangs or has died.
 
-One at a time: a replacement waits for the open pages, each bounded by its own time-out, unless the
-browser hangs or uses far too much memory.
+One at a time: a replacement waits for the open pages, each bounded by its timeout, unless the browser hangs or uses far
+too much memory.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from crawler.errors import BrowserError
 from crawler.handlers.browser.chromium import BrowserConfig, Chromium
 from crawler.handlers.browser.egress_proxy import EgressProxy
 
-RUNAWAY: Final = 2  # times BROWSER_MEMORY_MB: then nobody waits for the pages that are open
+RUNAWAY: Final = 2  # times BROWSER_MEMORY_MB: then it is replaced without waiting for open pages
 ENDED_AT_ONCE: Final = frozenset({"hung", "runaway"})
 
 logger = logging.getLogger(__name__)
@@ -48,12 +48,12 @@ class BrowserLifecycle:
         self._renewal = asyncio.Lock()
         self._change = asyncio.Condition()
         self._open = self._served = 0
-        self._worn = ""  # why the browser has to go
+        self._worn = ""  # why the browser has to be replaced; empty if it need not
         self._checking: asyncio.Task[None] | None = None
 
     @asynccontextmanager
     async def seat(self) -> AsyncIterator[None]:
-        """Room for one page, in a browser that is fit for it; raises BrowserError when none can be started."""
+        """A slot for one page in a healthy browser; raises BrowserError if none starts."""
         async with self._seats:
             async with self._renewal:
                 await self._fit()
@@ -67,7 +67,7 @@ class BrowserLifecycle:
                     self._change.notify_all()
 
     def retire(self, reason: str) -> None:
-        """The browser is to be replaced, before the next page."""
+        """Have the browser replaced before the next page."""
         self._worn = self._worn or reason
         if reason in ENDED_AT_ONCE:
             self._chromium.kill()
@@ -119,7 +119,7 @@ class BrowserLifecycle:
                 await self._look()
 
     async def _look(self) -> None:
-        """Whether the browser answers, and how much memory it has."""
+        """Check that the browser answers, and how much memory it uses."""
         try:
             memory = await self._chromium.memory()
         except (TimeoutError, Error) as error:

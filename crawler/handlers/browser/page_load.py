@@ -1,7 +1,7 @@
-"""One page in one tab: a single document, blocked resources left out, no redirect followed.
+"""One page in one tab: a single document, blocked resources not loaded, no redirect followed.
 
-A redirect, a meta refresh or a script that navigates elsewhere would skip the host's turn and its robots.txt. So
-the tab stops there, and Scrapy gets the redirect as from any other handler.
+A redirect, a meta refresh or a script that navigates elsewhere would skip the host's turn and its robots.txt. So the
+tab stops there and Scrapy gets the redirect, as from any other handler.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from crawler.worker.pacing import MissedError
 
 SCHEMES: Final = frozenset({"http", "https", "data", "blob"})
 BODILESS: Final = frozenset({204, 205, 304})
-EMPTY_ERROR: Final = "ERR_HTTP_RESPONSE_CODE_FAILURE"  # Chromium's word for a 4xx or 5xx without a body
-# Not handed to Chromium: of one hop, or its own business.
+EMPTY_ERROR: Final = "ERR_HTTP_RESPONSE_CODE_FAILURE"  # Chromium's error for a 4xx or 5xx without a body
+# Not passed to Chromium: hop-by-hop, or set by Chromium itself.
 KEPT_BACK: Final = frozenset(
     {"proxy-authorization", "cookie", "host", "content-length", "connection", "accept-encoding"}
 )
-DECODED: Final = ("Content-Encoding", "Content-Length", "Transfer-Encoding")  # no longer true of the body we have
+DECODED: Final = ("Content-Encoding", "Content-Length", "Transfer-Encoding")  # no longer true of the decoded body
 
 
 class PageLoad:
-    """Loads *request* in a tab. *written*: when something was last written to the host of a URL, in monotonic seconds.
+    """Loads *request* in a tab. *written*: when a byte was last written to the host of a URL, in monotonic seconds.
     *blocked*: resource types that are not loaded."""
 
     def __init__(
@@ -56,13 +56,13 @@ class PageLoad:
         self._blocked = blocked
         self._stats = stats
         self._frame_id = ""
-        self._left_at = 0.0  # when the document was asked for, monotonic seconds
-        self._head: tuple[int, Headers] | None = None  # of the document, as soon as it is known
+        self._left_at = 0.0  # when the document was requested, monotonic seconds
+        self._head: tuple[int, Headers] | None = None  # of the document, once known
         self._early: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def open(self, page: Page) -> None:
-        """Stand between *page* and the network."""
+        """Intercept all requests of *page*."""
         await page.route("**", self._route)
         page.on("response", self._seen)
         page.on("popup", self._start(lambda popup: popup.close()))
@@ -74,9 +74,9 @@ class PageLoad:
         await session.send("Fetch.enable", {"patterns": [documents]})
 
     async def end(self, loading: Coroutine[Any, Any, Response]) -> Response:
-        """The page that *loading* makes, or what came instead of one: a redirect, an answer without a body.
+        """The page that *loading* yields, or what came instead: a redirect, a response without a body.
 
-        Raises MissedError when the turn was over before the document could be asked for.
+        Raises MissedError if the turn was over before the document could be requested.
         """
         task = asyncio.ensure_future(loading)
         try:
@@ -92,7 +92,7 @@ class PageLoad:
             await _cancelled(task)
 
     def close(self) -> None:
-        """Nothing of this load goes on."""
+        """Stop everything that belongs to this load."""
         for task in self._tasks:
             task.cancel()
         self._early.cancel()
@@ -108,7 +108,7 @@ class PageLoad:
                 await route.continue_()
 
     async def _leave(self, route: Route, asked: Asked) -> None:
-        if self._left_at:  # the page goes elsewhere
+        if self._left_at:  # the page navigates elsewhere
             if asked.method == "GET" and urlsplit(asked.url).scheme in {"http", "https"}:
                 self._hand_over(self.response(302, Headers({"Location": asked.url})))
             await route.abort("aborted")
@@ -145,7 +145,7 @@ class PageLoad:
             self._sent(answer.url)
 
     def _sent(self, url: str) -> None:
-        """The document is there: what went to its host last asked for it, or came after that."""
+        """The document has arrived, so the last bytes written to its host requested it or came later."""
         if self._wire_turn is not None:
             written = self._written(url)
             self._wire_turn.sent(monotonic() - written if written >= self._left_at else 0.0)
@@ -175,14 +175,14 @@ class PageLoad:
 
 
 async def wait_until_idle(page: Page, seconds: float) -> None:
-    """Wait for the network to be quiet for half a second, at most that many *seconds*: scripts fill the page."""
+    """Wait until the network was quiet for half a second, at most *seconds*, while scripts fill the page."""
     if seconds:
         with suppress(PlaywrightTimeoutError):
             await page.wait_for_load_state("networkidle", timeout=seconds * 1000)
 
 
 async def headers_of(answer: Answer) -> Headers:
-    """All headers of *answer*, repeated ones too."""
+    """All headers of *answer*, including repeated ones."""
     headers = Headers()
     for header in await answer.headers_array():
         headers.appendlist(header["name"], header["value"])
@@ -192,7 +192,7 @@ async def headers_of(answer: Answer) -> Headers:
 def _frame(asked: Asked) -> Frame | None:
     try:
         return asked.frame
-    except Error:  # of a tab that is only being made
+    except Error:  # a request of a tab that is still being created
         return None
 
 

@@ -1,4 +1,4 @@
-"""The three ways a response body ends: after a number of bytes, after its last chunk, with the connection."""
+"""The three ways a response body ends: after a length, after the last chunk, with the connection."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ Emit = Callable[[bytes], None]
 
 
 class Body(Protocol):
-    """Takes the bytes after the head, passes on those of the body."""
+    """Takes the bytes after the head and passes on those of the body."""
 
-    rubbish: bool  # more came than belongs to the response
+    rubbish: bool  # more bytes came than belong to the response
     ends_with_connection: bool
 
     def feed(self, data: bytes) -> bool:
@@ -43,7 +43,7 @@ class Sized:
 
 
 class UntilClose:
-    """A body of unknown size: whether it is complete cannot be known."""
+    """A body of unknown size, which may be truncated without notice."""
 
     ends_with_connection = True
     rubbish = False
@@ -64,7 +64,7 @@ class Chunked:
     """
 
     ends_with_connection = False
-    _HEAD = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"  # what llhttp has to know
+    _HEAD = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"  # the head that llhttp needs
 
     def __init__(self, emit: Emit) -> None:
         self.rubbish = False
@@ -85,7 +85,7 @@ class Chunked:
         if parts:
             self._emit(b"".join(parts))
         if broken is not None and not self._complete:
-            raise IncompleteError(f"broken chunks: {broken}")
+            raise IncompleteError(f"invalid chunks: {broken}")
         self.rubbish = broken is not None or self._responses > 1
         return self._complete
 

@@ -14,13 +14,13 @@ from crawler.handlers.http.errors import BadResponseError, IncompleteError
 from crawler.handlers.http.receiver import Receiver
 from crawler.handlers.http.tls import TLS
 
-PLAIN_BYTES: Final = 8 * 1024  # of memory, of a connection and all that goes with it
-TLS_BYTES: Final = 40 * 1024  # of memory, of a session (measured: 14 to 33 KB)
-UNASKED_BYTES: Final = 262_144  # of handshakes and tickets; a chain of certificates takes some 10 KB
+PLAIN_BYTES: Final = 8 * 1024  # memory of a connection with everything that belongs to it
+TLS_BYTES: Final = 40 * 1024  # memory of a TLS session (measured: 14 to 33 KB)
+UNASKED_BYTES: Final = 262_144  # for handshakes and tickets; a certificate chain takes some 10 KB
 
 
 class Connection(asyncio.Protocol):
-    """Carries exchanges until something goes wrong; then it closes.
+    """Carries exchanges until one fails; then it closes.
 
     `on_lost` is called once it is closed. Unsolicited bytes close it.
     """
@@ -38,7 +38,7 @@ class Connection(asyncio.Protocol):
 
     @property
     def is_open(self) -> bool:
-        """Whether a request may be written."""
+        """Whether a request can be written."""
         return not self._transport.is_closing()
 
     @cached_property
@@ -53,20 +53,19 @@ class Connection(asyncio.Protocol):
 
     @property
     def weight(self) -> int:
-        """About how many bytes of memory it takes."""
+        """Approximate memory in bytes."""
         return PLAIN_BYTES + TLS_BYTES * len(self._layers)
 
     @property
     def has_news(self) -> bool:
-        """Whether something came that the event loop has not seen yet. While nothing was asked for that is the end of
-        the connection, in most cases."""
+        """Whether bytes arrived that the event loop has not read yet. On an idle connection that is mostly its end."""
         look = select.poll()
         look.register(self._transport.get_extra_info("socket").fileno(), select.POLLIN)
         return bool(look.poll(0))
 
     def secure(self, context: ssl.SSLContext, host: str, resumed: ssl.SSLSession | None = None) -> None:
-        """Begin TLS with *host*, inside of what is there, with the session *resumed* where there is one; raises
-        ssl.SSLError or ValueError."""
+        """Start TLS with *host* inside the present layers, resuming the session *resumed* if given; raises ssl.SSLError
+        or ValueError."""
         layer = TLS(context, host, resumed)
         self._expect()
         self._layers.append(layer)
@@ -74,14 +73,14 @@ class Connection(asyncio.Protocol):
         self._flush(layer)
 
     def send(self, request: bytes, receiver: Receiver) -> None:
-        """Write *request* now; *receiver* reads what comes back."""
+        """Write *request* now; *receiver* reads the response."""
         self._expect()
         self._receiver = receiver
         self.exchanges += 1
         self._write(request, len(self._layers))
 
     async def done(self) -> None:
-        """Wait until what was begun is complete; raises what it failed with. Cancelled, it closes the connection."""
+        """Wait until the exchange or handshake is complete; raises its failure. Cancelling closes the connection."""
         assert self._waiting is not None
         try:
             await self._waiting
@@ -92,12 +91,12 @@ class Connection(asyncio.Protocol):
             self._waiting = None
 
     def abort(self) -> None:
-        """Close, sending nothing more."""
+        """Close without sending anything more."""
         self._transport.abort()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
-        self._transport.set_write_buffer_limits(high=0)  # uvloop: write now, not when the loop comes round
+        self._transport.set_write_buffer_limits(high=0)  # uvloop: write now, not on the next loop iteration
         if peer := transport.get_extra_info("peername"):  # None if it is gone already
             self.ip_address = ip_address(peer[0].partition("%")[0])
 
@@ -130,17 +129,17 @@ class Connection(asyncio.Protocol):
             self._answer(None)
 
     def _count(self, size: int) -> None:
-        """Before anything is made of them: TLS has records that say nothing."""
+        """Before decryption: TLS has records without content."""
         if self._receiver is not None:
             self._receiver.arrived(size)
             return
         self._unasked += size
         if self._unasked > UNASKED_BYTES:
-            raise BadResponseError(f"more than {UNASKED_BYTES} bytes while nothing was asked for")
+            raise BadResponseError(f"more than {UNASKED_BYTES} bytes that no request asked for")
 
     def _received(self, data: bytes) -> None:
         if self._receiver is None:
-            self.abort()  # nobody asked
+            self.abort()  # unsolicited
         elif self._receiver.feed(data):
             receiver, self._receiver = self._receiver, None
             if not receiver.reusable:
@@ -163,7 +162,7 @@ class Connection(asyncio.Protocol):
         try:
             secured = layer.shake_hands(data)
         finally:
-            self._flush(layer)  # the peer is told what is wrong, too
+            self._flush(layer)  # the alert tells the peer what is wrong
         if secured:
             self._answer(None)
 
@@ -172,7 +171,7 @@ class Connection(asyncio.Protocol):
             self._write(data, self._layers.index(layer))
 
     def _write(self, data: bytes, depth: int) -> None:
-        """Write what the first *depth* layers make of *data*."""
+        """Write *data* through the first *depth* layers."""
         for layer in reversed(self._layers[:depth]):
             data = layer.encrypt(data)
         self._transport.write(data)

@@ -1,4 +1,4 @@
-"""A new connection: resolve and check the name, dial an address, ask the proxy, set up TLS."""
+"""A new connection: resolve and check the name, dial an address, ask the proxy, start TLS."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from crawler.handlers.route import Bind, Proxy, Route
 
 logger = logging.getLogger(__name__)
 
-_TRY_NEXT_SECONDS: Final = 10.0  # for an address while there are others
+_TRY_NEXT_SECONDS: Final = 10.0  # per address while there are others
 _FAILURES: Final = (CannotResolveHostError, DownloadConnectionRefusedError, DownloadFailedError, DownloadTimeoutError)
 
 
@@ -53,15 +53,15 @@ class Dialler:
         self._checks_proxied = checks_proxied
 
     async def dial(self, route: Route) -> Connection:
-        """An open connection over which requests to *route* may be sent. Where the server breaks off a handshake that
-        resumes a session, it is asked for a new one."""
+        """An open connection for requests to *route*. If the server breaks off a handshake that resumes a session, it
+        is dialled again without one."""
         if (resumed := self._sessions.of(route, self._tls)) is None:
             return await self._dial(route, None)
         try:
             return await self._dial(route, resumed)
         except DownloadFailedError as error:
             self._sessions.forget(route)
-            logger.debug("%s does not resume its session: %s", route.authority, error)
+            logger.debug("%s refused to resume its TLS session: %s", route.authority, error)
             return await self._dial(route, None)
 
     async def _dial(self, route: Route, resumed: ssl.SSLSession | None) -> Connection:
@@ -86,7 +86,7 @@ class Dialler:
                 try:
                     await self._secure(connection, route.host, resumed)
                 except ConnectionError as error:
-                    raise ProxyError(f"proxy {proxy} gave up the tunnel to {route.authority}: {error}") from error
+                    raise ProxyError(f"proxy {proxy} closed the tunnel to {route.authority}: {error}") from error
         return connection
 
     async def _connect(self, host: str, port: int, bind: Bind | None, *, trusted: bool = False) -> Connection:
@@ -96,7 +96,7 @@ class Dialler:
                 async with asyncio.timeout(_TRY_NEXT_SECONDS):
                     return await _open(address, port, bind)
             except OSError as error:
-                logger.debug("%s has other addresses than %s, which failed: %s", host, address, error)
+                logger.debug("Trying the next address of %s, as %s failed: %s", host, address, error)
         return await _open(last, port, bind)
 
     async def _secure(self, connection: Connection, host: str, resumed: ssl.SSLSession | None = None) -> None:
@@ -128,7 +128,7 @@ class _Answer:
             raise DownloadFailedError(f"answered CONNECT with more than {UNASKED_BYTES} bytes")
 
     def data_received(self, data: bytes) -> None:
-        """There is none."""
+        """There is no body."""
 
 
 async def _open(address: str, port: int, bind: Bind | None) -> Connection:

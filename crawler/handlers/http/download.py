@@ -22,13 +22,13 @@ from crawler.meta import CUT_AT
 
 logger = logging.getLogger(__name__)
 
-FRAMING_BYTES: Final = 65_536  # besides a body, and a sixteenth of its limit
+FRAMING_BYTES: Final = 65_536  # allowed besides the body, and a sixteenth of its limit
 _MANY: Final = 1 << 50
 
 
 @dataclass(frozen=True, slots=True)
 class DownloadLimits:
-    """Bytes of a body; 0 = any number. Settings of Scrapy, which `meta` may override for one request."""
+    """Body sizes in bytes; 0 = unlimited. Scrapy's settings, which `meta` may override for one request."""
 
     maxsize: int
     warnsize: int
@@ -43,11 +43,11 @@ class DownloadLimits:
 
     @property
     def wire(self) -> float:
-        """Bytes that a response may take on the wire: body, chunk sizes and extensions, trailers, TLS records."""
+        """Most bytes of a response on the wire: body, chunk sizes and extensions, trailers, TLS records."""
         return self.maxsize + self.maxsize // 16 + FRAMING_BYTES if self.maxsize else math.inf
 
     def of(self, request: Request) -> DownloadLimits:
-        """What holds for *request*."""
+        """The limits for *request*."""
         meta = request.meta
         if "download_maxsize" not in meta and "download_warnsize" not in meta:
             return self
@@ -91,11 +91,11 @@ class Download:
 
     @property
     def keeps_seconds(self) -> float | None:
-        """For how long the server says it keeps the connection."""
+        """How long the server says it keeps the connection."""
         return self._head.keeps_seconds if self._head is not None else None
 
     def response(self, connection: Connection, flag: str = "", stop: StopDownload | None = None) -> Response:
-        """What came as a Response, with *flag*; raises *stop* if it says so."""
+        """What arrived, as a Response with *flag*; raises *stop* if that asks for it."""
         assert self._head is not None
         return make_response(
             url=self.request.url.partition("#")[0],

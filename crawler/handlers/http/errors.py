@@ -1,4 +1,4 @@
-"""What can go wrong on one connection, before it becomes one of Scrapy's errors."""
+"""Failures of one connection, before they become Scrapy's errors."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ class IncompleteError(Exception):
 
 
 class StaleConnectionError(SilentError):
-    """The server closed a kept connection, at the latest when the request arrived, without any response. The request
-    may be sent again over a new one, at its host's pace; raised for GET and HEAD only."""
+    """The server closed a kept connection before sending any response. The request may be sent again over a new one, at
+    its host's pace; raised for GET and HEAD only."""

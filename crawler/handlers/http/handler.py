@@ -1,7 +1,7 @@
 """The HTTP handler: one asyncio connection per exchange, kept alive, with the guard where it dials.
 
-It sends nothing that the frontier did not pace, reports when it sent, and never resends a request by itself: one lost
-on a closing connection fails like any other and comes back in its turn.
+It sends only what the frontier has paced, reports when it sent, and never resends a request by itself: one lost on a
+closing connection fails like any other and gets its next turn.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ from crawler.worker.pacing import MissedError
 logger = logging.getLogger(__name__)
 
 _PROXY_AUTHENTICATION: Final = 407
-_SAFE: Final = frozenset({"GET", "HEAD"})  # sent twice they do no more than once
+_SAFE: Final = frozenset({"GET", "HEAD"})  # safe to send twice
 
 
 @dataclass(frozen=True, slots=True)
 class HttpConfig:
-    """The handler's settings, under Scrapy's names where it has them."""
+    """The handler's settings, under Scrapy's names where those exist."""
 
     timeout: float  # seconds
     body: DownloadLimits
@@ -77,8 +77,8 @@ class HttpDownloadHandler:
     """HTTP/1.1 for http and https, also through http and https proxies.
 
     Calls `meta["wire_turn"]` right before and right after the request is written, on an established connection, TLS
-    included; raises MissedError when it may no longer be sent. Otherwise raises Scrapy's download errors,
-    ProxyError when a proxy is at fault, and AddressRefusedError from the guard.
+    included; raises MissedError if it may no longer be sent. Otherwise raises Scrapy's download errors, ProxyError if a
+    proxy is at fault, and AddressRefusedError from the guard.
     """
 
     lazy = True
@@ -122,7 +122,7 @@ class HttpDownloadHandler:
                 return await self._exchange(to, connection, data, download, wire_turn)
         except TimeoutError:
             if connection is None and to.proxy is not None:
-                raise ProxyError(f"proxy {to.proxy} gave no connection to {to.authority} in {seconds} s") from None
+                raise ProxyError(f"proxy {to.proxy} did not connect to {to.authority} within {seconds} s") from None
             raise DownloadTimeoutError(f"Getting {request.url} took longer than {seconds} seconds.") from None
 
     async def close(self) -> None:
@@ -147,7 +147,7 @@ class HttpDownloadHandler:
     async def _exchange_again(
         self, to: Route, connection: Connection, data: bytes, download: Download, wire_turn: WireTurn | None
     ) -> Response:
-        """Over a connection that was kept: its server may have closed it while the request was on its way."""
+        """Exchange over a kept connection, which the server may have closed while the request was on its way."""
         try:
             return await self._exchange(to, connection, data, download, wire_turn)
         except SilentError as error:
@@ -174,10 +174,10 @@ class HttpDownloadHandler:
             return download.response(connection, stop=stop)
         except IncompleteError as error:
             return self._torn(download, connection, error)
-        self._pool.put(to, connection, download.keeps_seconds)  # closed by now if it may not be used again
+        self._pool.put(to, connection, download.keeps_seconds)  # closed already if it may not be reused
         response = download.response(connection, "partial" if receiver.is_partial else "")
         if to.is_forwarded and response.status == _PROXY_AUTHENTICATION:
-            raise ProxyError(f"proxy {to.proxy} wants other credentials (status 407)")
+            raise ProxyError(f"proxy {to.proxy} refused our credentials (status 407)")
         return response
 
     def _torn(self, download: Download, connection: Connection, error: IncompleteError) -> Response:

@@ -13,7 +13,7 @@ from crawler.handlers.http.errors import BadResponseError
 _STATUS: Final = re.compile(rb"HTTP/(\d\.\d)[ \t]+(\d{3})(?!\d)")
 _LENGTH: Final = re.compile(rb"\d{1,18}")
 _KEEPS: Final = re.compile(rb"timeout *= *(\d{1,9})")
-_FORBIDDEN: Final = re.compile(rb"\0|\r(?!\n)")  # in a field's value: RFC 9110 5.5 has it replaced by a space
+_FORBIDDEN: Final = re.compile(rb"\0|\r(?!\n)")  # in a field's value: replaced by a space, RFC 9110 5.5
 BODYLESS: Final = frozenset({204, 304})
 
 
@@ -27,17 +27,17 @@ class ResponseHead:
 
     @classmethod
     def parse(cls, raw: bytes, max_count: int) -> Self:
-        """Read *raw*, which ends before the empty line.
+        """Parse *raw*, which ends before the empty line.
 
-        Lines without a colon are skipped, folded ones joined, and no value has a line break or NUL, so that what is
-        sent back (a cookie, an ETag) makes no second header. Raises BadResponseError where the first line is none of
-        HTTP/1.x, or with more than *max_count* fields.
+        Lines without a colon are skipped, folded ones joined, and no value has a line break or NUL, so that a value
+        sent back (a cookie, an ETag) cannot add a header. Raises BadResponseError if the first line is not HTTP/1.x, or
+        for more than *max_count* fields.
         """
         if b"\0" in raw or raw.count(b"\r") > raw.count(b"\r\n") + raw.endswith(b"\r"):
             raw = _FORBIDDEN.sub(b" ", raw)
         first, *lines = raw.split(b"\n")
         if (status := _STATUS.match(first)) is None:
-            raise BadResponseError(f"no HTTP/1.x response: it begins with {first[:40]!r}")
+            raise BadResponseError(f"not an HTTP/1.x response: it begins with {first[:40]!r}")
         if len(lines) > max_count:
             raise BadResponseError(f"more than {max_count} header lines (DOWNLOAD_HEADERS_MAXCOUNT)")
         if b"\n " in raw or b"\n\t" in raw:
@@ -47,9 +47,9 @@ class ResponseHead:
 
     @property
     def keeps_alive(self) -> bool:
-        """Whether the server means to take another request on this connection, and its end of the body is ours.
+        """Whether the server takes another request on this connection, and the end of the body is unambiguous.
 
-        A body with two lengths, or chunks of HTTP/1.0, may end elsewhere for whoever stands in between (RFC 9112 6.1).
+        A body with two lengths, or chunks in HTTP/1.0, may end elsewhere for an intermediary (RFC 9112 6.1).
         """
         tokens, is_old = self._tokens(b"Connection"), self.protocol == "HTTP/1.0"
         if self._tokens(b"Transfer-Encoding") and (is_old or self._tokens(b"Content-Length")):
@@ -58,7 +58,7 @@ class ResponseHead:
 
     @property
     def keeps_seconds(self) -> float | None:
-        """For how long the server says it keeps an idle connection; None when it says nothing."""
+        """How long the server says it keeps an idle connection; None if it says nothing."""
         for token in self._tokens(b"Keep-Alive"):
             if (said := _KEEPS.fullmatch(token)) is not None:
                 return float(said[1])
@@ -66,14 +66,14 @@ class ResponseHead:
 
     @property
     def is_chunked(self) -> bool:
-        """Whether the body comes in chunks."""
+        """Whether the body is chunked."""
         return self._tokens(b"Transfer-Encoding")[-1:] == [b"chunked"]
 
     @property
     def length(self) -> int | None:
-        """What Content-Length says: None when there is none, or none that is a number.
+        """The Content-Length; None if it is missing or not a number.
 
-        Raises BadResponseError where it says two different things.
+        Raises BadResponseError for two different values.
         """
         if self._tokens(b"Transfer-Encoding"):
             return None
@@ -84,14 +84,14 @@ class ResponseHead:
         return int(value) if _LENGTH.fullmatch(value) else None
 
     def _tokens(self, name: bytes) -> list[bytes]:
-        values = dict.get(self.headers, name)  # the names are in their normal form here
+        values = dict.get(self.headers, name)  # names are normalised here
         return (
             [part.strip().lower() for value in values for part in value.split(b",") if part.strip()] if values else []
         )
 
 
 def find_end(data: bytes | bytearray, begin: int = 0) -> tuple[int, int] | None:
-    """Where the first empty line from *begin* on ends a head, and where it ends itself; lines may end in LF alone."""
+    """Where the first empty line after *begin* starts and ends; lines may end in LF alone."""
     usual = data.find(b"\n\r\n", begin)
     bare = data.find(b"\n\n", begin, usual + 1 if usual >= 0 else len(data))
     if bare >= 0:

@@ -1,4 +1,4 @@
-"""Reusable connections: by route, most recently used first, closed after some idle time."""
+"""Kept connections by route: the most recently used is reused first, idle ones are closed."""
 
 from __future__ import annotations
 
@@ -25,11 +25,9 @@ logger = logging.getLogger(__name__)
 
 MB: Final = 1024 * 1024
 SESSIONS_SHARE: Final = 8
-FILES_SHARE: Final = 2  # idle connections take at most one in so many of the files that the process may open
-SELDOM: Final = (
-    2  # requests on a connection that nobody needed any more, robots.txt included: its host is slow, not done
-)
-EARLIER_SECONDS: Final = 1.0  # than its server says it will close one: the way there takes time, too
+FILES_SHARE: Final = 2  # idle connections take at most one in this many of the files that the process may open
+SELDOM: Final = 2  # a connection with this many requests, robots.txt included, belongs to a host that is slow, not done
+EARLIER_SECONDS: Final = 1.0  # before the server says it closes it: a request takes time to arrive
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +36,7 @@ class PoolConfig:
 
     seconds: float
     limit: int  # connections
-    room: int  # bytes, of which one in SESSIONS_SHARE is for TLS sessions of connections that are gone
+    room: int  # bytes, one in SESSIONS_SHARE of it for TLS sessions of closed connections
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Self:
@@ -51,13 +49,13 @@ class PoolConfig:
 
     @property
     def sessions(self) -> int:
-        """How many are kept."""
+        """How many TLS sessions are kept."""
         return self.room // SESSIONS_SHARE // sessions.BYTES
 
 
 @dataclass(frozen=True, slots=True)
 class _Idle:
-    """A kept connection: where to, since when, and until when it may be used."""
+    """A kept connection: its route, since when it is idle, until when it may be used."""
 
     route: Route
     since: float
@@ -80,13 +78,13 @@ class ConnectionPool:
 
     @classmethod
     def of(cls, crawler: Crawler) -> ConnectionPool:
-        """The one that all handlers of *crawler* share. Raises ConfigError."""
+        """The pool that all handlers of *crawler* share. Raises ConfigError."""
         if crawler not in _shared:
             _shared[crawler] = cls(PoolConfig.from_settings(crawler.settings))
         return _shared[crawler]
 
     def take(self, route: Route) -> Connection | None:
-        """An open connection to *route* that its server has not begun to close, None if there is none."""
+        """An open connection to *route* that its server is not closing; None if there is none."""
         while kept := self._by_route.get(route):
             connection = kept[-1]
             until = self._drop(connection).until
@@ -97,8 +95,8 @@ class ConnectionPool:
         return None
 
     def put(self, route: Route, connection: Connection, server_seconds: float | None = None) -> None:
-        """Keep *connection* for the next request to *route*; its server keeps it for *server_seconds*. Of one that is
-        closed already the TLS session is kept."""
+        """Keep *connection* for the next request to *route*; its server keeps it for *server_seconds*. If it is closed
+        already only its TLS session is kept."""
         if not connection.is_open:
             self._keep_session(route, connection)
             return
@@ -115,13 +113,13 @@ class ConnectionPool:
             self._timer = asyncio.get_running_loop().call_later(self._config.seconds, self._sweep)
 
     def forget(self, route: Route) -> None:
-        """Close those to *route*: one that was taken turned out to be closed, and they are older."""
+        """Close the connections to *route*: one turned out to be closed, and the others are older."""
         for connection in [*self._by_route.get(route, ())]:
             self._drop(connection)
             connection.abort()
 
     def close(self) -> None:
-        """Close all of them; may be called by each who shares it."""
+        """Close all connections; each sharer may call it."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -153,7 +151,7 @@ class ConnectionPool:
         return idle
 
     def _sweep(self) -> None:
-        """Close what was idle for too long; come back when the next one will have been."""
+        """Close connections that were idle for too long; runs again when the next one is due."""
         self._timer = None
         now = self._clock()
         while self._idle:
@@ -172,14 +170,14 @@ _shared: WeakKeyDictionary[Crawler, ConnectionPool] = WeakKeyDictionary()
 
 
 def _open_files(wanted: int) -> int:
-    """How many files this process may open; raised to *wanted* where the system lets it (shells begin with 1,024)."""
+    """How many files this process may open, raised to *wanted* if the system allows (shells start with 1,024)."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= wanted:
         return wanted
     raised = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (raised, hard))
-    except (OSError, ValueError) as error:  # macOS has a limit of its own
-        logger.debug("No more than %d open files: %s", soft, error)
+    except (OSError, ValueError) as error:  # macOS has its own limit
+        logger.debug("The limit of %d open files could not be raised: %s", soft, error)
         return soft
     return raised

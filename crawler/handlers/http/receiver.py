@@ -9,34 +9,34 @@ from crawler.handlers.http.body import Body, Chunked, Sized, UntilClose
 from crawler.handlers.http.errors import BadResponseError, IncompleteError, SilentError
 from crawler.handlers.http.head import BODYLESS, ResponseHead, find_end
 
-_ENDING: Final = 2  # bytes of the empty line that an earlier piece may have brought
+_ENDING: Final = 2  # bytes of the empty line that may already have arrived
 
 
 @dataclass(frozen=True, slots=True)
 class HeadLimits:
-    """How much head is read, interim responses included."""
+    """How much of heads is read, interim responses included."""
 
     max_bytes: int
     max_count: int
 
 
 class Listener(Protocol):
-    """Is told of a response as it arrives; an exception from it ends the exchange."""
+    """Receives a response as it arrives; raising an exception ends the exchange."""
 
     def wire_received(self, size: int) -> None:
-        """So many bytes came besides those that heads may take: body, chunk extensions, trailers, records of TLS."""
+        """*size* bytes came besides the heads: body, chunk extensions, trailers, TLS records."""
 
     def head_received(self, head: ResponseHead, size: int | None) -> None:
-        """The final head is there; *size* is what the body should have, None if unknown."""
+        """The final head arrived; *size* is the body's length, None if unknown."""
 
     def data_received(self, data: bytes) -> None:
         """A piece of the body, never empty."""
 
 
 class Receiver:
-    """Feed it until it reports that the response is complete.
+    """To be fed until it reports that the response is complete.
 
-    Raises BadResponseError or IncompleteError if it never can be, and whatever *listener* raises.
+    Raises BadResponseError or IncompleteError if it cannot become complete, and whatever *listener* raises.
     """
 
     def __init__(self, method: str, limits: HeadLimits, listener: Listener) -> None:
@@ -50,12 +50,12 @@ class Receiver:
         self._keeps_alive = False
 
     def arrived(self, size: int) -> None:
-        """So many more bytes came over the wire; what they say is fed afterwards, if they say anything."""
+        """Count *size* bytes from the wire; their content, if any, is fed afterwards."""
         self._wire += size
         self._listener.wire_received(max(0, self._wire - self._limits.max_bytes))
 
     def feed(self, data: bytes) -> bool:
-        """Take what came; True once the response is complete."""
+        """Parse *data*; True once the response is complete."""
         if self._body is not None:
             return self._body.feed(data)
         if (found := self._take_head(data)) is None:
@@ -65,12 +65,12 @@ class Receiver:
 
     @property
     def reusable(self) -> bool:
-        """After a complete response: whether the connection may carry another request."""
+        """Whether the connection may carry another request; valid after a complete response."""
         body = self._body
         return self._keeps_alive and body is not None and not (body.rubbish or body.ends_with_connection)
 
     def closed(self, error: Exception | None) -> None:
-        """The connection ended before the response was complete; fine only where nothing else could end it."""
+        """The connection ended; valid only for a body that ends with the connection."""
         if self._body is None:
             why = f": {error}" if error else ""
             if not self._pending and not self._spent:
@@ -81,11 +81,11 @@ class Receiver:
 
     @property
     def is_partial(self) -> bool:
-        """Whether nobody can tell that the whole body came."""
+        """Whether the body may be truncated without notice."""
         return self._body is not None and self._body.ends_with_connection
 
     def _take_head(self, data: bytes) -> tuple[Body, bytes] | None:
-        """Look for a final head; returns the body it announces, and what came behind it."""
+        """Look for a final head; returns the body it announces and the bytes after it."""
         begin = max(0, len(self._pending) - _ENDING)
         data, self._pending = self._pending + data, b""
         while (found := find_end(data, begin)) is not None:
@@ -104,7 +104,7 @@ class Receiver:
 
     def _is_final(self, head: ResponseHead) -> bool:
         if head.status == 101:
-            raise BadResponseError("the server switched to a protocol that nobody asked for")
+            raise BadResponseError("the server switched protocols without being asked")
         return head.status >= 200
 
     def _announced(self, head: ResponseHead) -> Body:

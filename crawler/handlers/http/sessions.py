@@ -1,5 +1,5 @@
-"""TLS sessions of closed connections: a handshake that resumes one takes two thirds of the CPU time, and
-no signature from the server."""
+"""TLS sessions of closed connections: resuming one takes two thirds of a handshake's CPU time and no signature from the
+server."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Final
 
 from crawler.handlers.route import Route
 
-BYTES: Final = 6 * 1024  # of one, the peer's certificates included (measured: 3.5 to 5 KB)
+BYTES: Final = 6 * 1024  # of a session, the peer's certificates included (measured: 3.5 to 5 KB)
 
 
 class TLSSessions:
-    """The last session of each route, of at most *most* routes, the ones used last.
+    """The last session of each route, for the *most* routes used last.
 
-    By route, so that a ticket from one proxy and its credentials is never used through another: it tells a
-    server who comes back. A resumed session was verified when it began. Reading a session from a connection, or
-    setting it on one, costs 0.13 ms (Python copies it), so only sessions likely to be useful are read.
+    By route, so that a ticket obtained through one proxy is never used through another: it identifies a returning
+    client. A resumed session was verified when it began. Reading a session from a connection, or setting one, costs
+    0.13 ms (Python copies it), so only sessions that are likely to be used are read.
     """
 
     def __init__(self, most: int) -> None:
@@ -40,5 +40,5 @@ class TLSSessions:
             self._known.popitem(last=False)
 
     def forget(self, route: Route) -> None:
-        """It was of no use."""
+        """Drop a session that was of no use."""
         self._known.pop(route, None)

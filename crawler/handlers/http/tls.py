@@ -20,10 +20,10 @@ class TLS:
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self.session = context.wrap_bio(self._incoming, self._outgoing, server_hostname=host, session=resumed)
         self.is_secured = False
-        self.is_closed = False  # the peer said so
+        self.is_closed = False  # the peer closed the session
 
     def shake_hands(self, data: bytes = b"") -> bool:
-        """Take what came; True once the session is secured. Raises ssl.SSLError."""
+        """Process received bytes; True once the handshake is done. Raises ssl.SSLError."""
         self._incoming.write(data)
         try:
             self.session.do_handshake()
@@ -33,7 +33,7 @@ class TLS:
         return True
 
     def decrypt(self, data: bytes) -> bytes:
-        """Take what came, return what it says; raises ssl.SSLError."""
+        """Process received bytes and return the plain text; raises ssl.SSLError."""
         self._incoming.write(data)
         parts: list[bytes] = []
         with suppress(ssl.SSLWantReadError):  # that was all for now
@@ -43,10 +43,10 @@ class TLS:
         return b"".join(parts)
 
     def encrypt(self, data: bytes) -> bytes:
-        """What to send for *data*."""
+        """The encrypted form of *data*."""
         self.session.write(data)
         return self.to_send()
 
     def to_send(self) -> bytes:
-        """What the session has to tell the peer by now."""
+        """Bytes the session has pending for the peer."""
         return self._outgoing.read()

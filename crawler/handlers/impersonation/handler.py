@@ -22,9 +22,9 @@ from scrapy_download_handlers_incubator.handlers.curl_cffi import CurlCffiDownlo
 from crawler.handlers.http.download import DownloadLimits
 from crawler.handlers.wire_turn import WireTurn
 
-LOOK_SECONDS: Final = 0.1  # from one look at how much has come to the next
+LOOK_SECONDS: Final = 0.1  # between checks of how much has arrived
 _TCP_INFO: Final = 11  # Linux
-_BYTES_RECEIVED: Final = slice(128, 136)  # of it, since Linux 4.1
+_BYTES_RECEIVED: Final = slice(128, 136)  # in it, since Linux 4.1
 
 
 class Impersonating(CurlCffiDownloadHandler):
@@ -43,7 +43,7 @@ class Impersonating(CurlCffiDownloadHandler):
         session.impersonate = self._impersonated
         session.http_version = None  # what the browser negotiates
         session.curl_options |= {CurlOpt.FRESH_CONNECT: 1, CurlOpt.FORBID_REUSE: 1}
-        if self._pinned:  # and so without a proxy: libcurl would take one from the environment
+        if self._pinned:  # and without a proxy, or libcurl would use one from the environment
             session.curl_options |= {CurlOpt.RESOLVE: self._pinned, CurlOpt.PROXY: ""}
         session.curl_infos = [CurlInfo.PRETRANSFER_TIME, CurlInfo.STARTTRANSFER_TIME]
         return session
@@ -53,7 +53,8 @@ class Impersonating(CurlCffiDownloadHandler):
         async with super()._make_request(request, timeout) as response:
             if self._wire_turn is not None:
                 infos: dict[Any, float] = response.infos
-                # Of curl's own clock: when it began is not known here, and what is too early is too early for the host.
+                # Both times are curl's: its start is unknown on our clock, and a write recorded too early would let the
+                # next request go too early.
                 self._wire_turn.sent(max(0.0, infos[CurlInfo.STARTTRANSFER_TIME] - infos[CurlInfo.PRETRANSFER_TIME]))
             most = DownloadLimits(self._default_maxsize, self._default_warnsize).of(request).wire
             watch = asyncio.create_task(self._end_beyond(most, response))
@@ -66,17 +67,18 @@ class Impersonating(CurlCffiDownloadHandler):
                 raise DownloadCancelledError(f"{request.url} sent more than {most:.0f} bytes, framing included")
 
     async def _end_beyond(self, most: float, response: Any) -> None:
-        """Return when the connection has brought more than *most* bytes, and the transfer was ended.
+        """Return once the connection has brought more than *most* bytes and the transfer was ended.
 
-        curl counts the body's bytes only, and chunks may be framed by any number of others.
+        curl counts only the body's bytes, and chunks may carry any amount of framing.
         """
         while self._received() <= most:  # noqa: ASYNC110 - nobody tells
             await asyncio.sleep(LOOK_SECONDS)
-        task, response.astream_task = response.astream_task, None  # nobody is to wait for what was cancelled
+        task, response.astream_task = response.astream_task, None  # nothing may await a cancelled task
         task.cancel()
 
     def _received(self) -> int:
-        """Bytes, by all connections: of this one request. 0 where the system does not tell: time bounds it there."""
+        """Bytes received by all connections of this request. 0 where the system does not tell; there only time bounds
+        it."""
         sessions = (self._session, *self._proxy_header_sessions.values())
         sockets = {one for session in sessions for one in session.acurl._sockfds}  # noqa: SLF001 - see engine/README.md
         return sum(map(_received, sockets)) if sys.platform == "linux" else 0

@@ -1,11 +1,11 @@
 """Downloads for domains with a TLS profile: a browser's handshake by curl-impersonate, under our guard and pace.
 
-One connection per request: libcurl would resend a request by itself when a kept connection turns out to be closed,
-ignoring every delay. It follows no redirect, keeps no cookie, and dials only the address that the guard allowed.
-Known weaknesses: curl reports the write only once the response head is there, so the last clock check comes
-before the connection is made (two requests to a host that is slow to connect may be closer than its delay); the
-limits on headers are curl's own (300 KB); a response's bytes on the wire are checked ten times a second, on Linux
-only, so that a fast server can exceed the limit a little.
+One connection per request: when a kept connection turns out to be closed, libcurl resends the request by itself and
+ignores every delay. It follows no redirects, keeps no cookies, and dials only the address that the guard allowed. Known
+weaknesses: curl reports the write only once the response head is there, so the last clock check comes before the
+connection is made (two requests to a host that is slow to connect may be closer than its delay); the limits on headers
+are curl's own (300 KB); a response's bytes on the wire are checked ten times a second, on Linux only, so that a fast
+server can exceed the limit a little.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class TlsProfiles:
         crawler.signals.connect(self.close, signals.engine_stopped)
 
     def of(self, request: Request) -> TlsProfiles | None:
-        """Itself where the request's domain asks for it, else None."""
+        """This handler if the request's domain asks for it, else None."""
         if self._resolver is None or not request.url.startswith("https:"):
             return None
         return self if self._profile(request) != "none" else None
@@ -64,7 +64,7 @@ class TlsProfiles:
         try:
             response = await handler.download_request(request)
         except DownloadConnectionRefusedError as error:
-            if address is None:  # curl's one word for all that fails on the way to the target
+            if address is None:  # curl has one error for everything that fails on the way to the target
                 raise ProxyError(f"proxy {request.meta['proxy']}: {error}") from None
             raise
         finally:
@@ -74,7 +74,7 @@ class TlsProfiles:
         return response
 
     async def close(self) -> None:
-        """Forget what is still asked for."""
+        """Drop pending look-ups."""
         if self._resolver is not None:
             self._resolver.close()
 
@@ -82,7 +82,7 @@ class TlsProfiles:
         return self._rules.for_url(request.url).tls_profile or "none"
 
     async def _judged(self, request: Request) -> str | None:
-        """The address to dial; None where a proxy resolves the name."""
+        """The address to dial; None if a proxy resolves the name."""
         assert self._resolver is not None
         host = urlsplit(request.url).hostname or ""
         if request.meta.get("proxy"):
@@ -101,7 +101,7 @@ def _load(profile: str | None) -> type[Impersonating]:
 
 
 def _pin(request: Request, address: str | None) -> list[str]:
-    """What curl is told instead of asking DNS, for every name, however it spells the host."""
+    """curl's replacement for DNS: every name maps to the address, however the host is spelled."""
     if address is None:
         return []
     shown = f"[{address}]" if ":" in address else address

@@ -1,1 +1,1 @@
-"""Raw pages: written to WARC files, found through an index, parsed again without a request."""
+"""Raw pages: written to WARC files, found through an index, re-parsed without a request."""

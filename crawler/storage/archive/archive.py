@@ -1,4 +1,4 @@
-"""The archive of one worker: once `add` returns, the page is synced to disk, whatever dies afterwards."""
+"""The archive of one worker: once `add` returns, the page is synced to disk and survives any crash."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 
 BATCH: Final = 64  # pages per sync
 BATCH_SECONDS: Final = 0.01
-CLOSE_SECONDS: Final = 30.0  # for the last upload; then the next worker does it
+CLOSE_SECONDS: Final = 30.0  # for the last upload; after that it is left to the next worker
 LOOKUP_PAUSE_SECONDS: Final = 30.0  # without deduplication, after MongoDB did not answer
 RETRY_MAX_SECONDS: Final = 15.0
 
@@ -45,10 +45,10 @@ class Submitted:
 
 
 class Archive:
-    """Writes pages in batches, one file at a time; `open` first, `close` last.
+    """Writes pages in batches, to one file at a time; call `open` first, `close` last.
 
-    A body that is already archived becomes a revisit record. Only records in finished files or in this
-    worker's own count: another worker's open file may be lost with its machine. While the disk is full or
+    A body that is already archived becomes a revisit record. Only records in finished files or in this worker's open
+    file serve as originals: another worker's open file may be lost with its machine. While the disk is full or
     ARCHIVE_PENDING_GB waits for upload, `add` does not return.
     """
 
@@ -62,19 +62,19 @@ class Archive:
         self._file: OpenFile | None = None
         self._prefix = files.FAILURES if config.keep is Keep.FAILED else "shoal-"
         self._opened_at = 0.0
-        self._own: dict[str, Original] = {}  # by digest, in the file that is being written
+        self._own: dict[str, Original] = {}  # by digest, in the open file
         self._no_lookups_until = 0.0
         self._task: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        """Take over what workers that are gone have left on this disk."""
+        """Take over files that dead workers left on this disk."""
         for file in await asyncio.to_thread(lambda: list(files.left(self._config.directory))):
-            logger.info("Finishing archive file %s, left by a worker that is gone", file.name)
+            logger.info("Finishing archive file %s, left by a dead worker", file.name)
             self._finisher.finish(file, listed=False)
         self._task = asyncio.create_task(self._finisher.run())
 
     async def add(self, page: Page, failed: str = "") -> str:
-        """The id of the record, once it is synced; "" when there is none because the page has not changed."""
+        """The record's id, once it is synced; "" if the page is unchanged and not written."""
         return await self._batcher.submit(object(), Submitted(page, failed))
 
     def fail(self, record_id: str, reason: str) -> None:
@@ -82,7 +82,7 @@ class Archive:
         self._finisher.note("", catalogue.parse_failed(record_id, reason))
 
     async def close(self) -> None:
-        """Finish the file, and wait a while for the index and the upload."""
+        """Finish the file, and wait a limited time for index and upload."""
         await self._batcher.close()
         self._roll()
         if self._task is None:
@@ -120,7 +120,7 @@ class Archive:
         if time.monotonic() < self._no_lookups_until:
             return known, {}
         days = self._config.keep_days
-        since = datetime.now(UTC) - timedelta(days=days / 2) if days else None  # not about to be deleted
+        since = datetime.now(UTC) - timedelta(days=days / 2) if days else None  # not old enough to be deleted soon
         try:
             changed = self._config.keep is Keep.CHANGED
             latest = await self._index.latest([one.page.url for one in entries]) if changed else {}
@@ -133,13 +133,13 @@ class Archive:
                     used = {original.place.file for original in found.values()}
                     await self._index.files_used(list(used), datetime.now(UTC))
         except PyMongoError as error:
-            logger.info("The archive's index does not answer, so all pages are archived for now: %.200s", error)
+            logger.info("The archive's index does not answer, archiving all pages until it does: %.200s", error)
             self._no_lookups_until = time.monotonic() + LOOKUP_PAUSE_SECONDS
             return known, {}
         return known, latest
 
     async def _insist(self, chosen: Sequence[tuple[Submitted, WarcRecord]]) -> None:
-        """Write until the disk takes it; the pages wait, and are not confirmed."""
+        """Retry until the disk takes the batch; meanwhile its pages are not acknowledged."""
         attempt = 0
         while True:
             try:
@@ -151,7 +151,7 @@ class Archive:
                 self._stats.inc_value(names.ARCHIVE_ERRORS)
                 self._stats.set_value(names.ARCHIVE_AWAY, 1)
                 if attempt == 1:
-                    words = "The archive in %s takes no page: %s. Pages wait and are not confirmed until it does"
+                    words = "The archive in %s cannot be written: %s. Pages are not acknowledged until it can"
                     logger.error(words, self._config.directory, error.strerror or error)
                 await asyncio.sleep(0.02 + full_jitter(attempt, 0.1, RETRY_MAX_SECONDS, random.uniform))
         if attempt:

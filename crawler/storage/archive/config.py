@@ -1,4 +1,4 @@
-"""The ARCHIVE_* settings, read once and checked."""
+"""The ARCHIVE_* settings, read and checked once."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class Keep(StrEnum):
     """Which fetched pages are archived."""
 
     ALL = "all"
-    CHANGED = "changed"  # what differs from the same URL's last archived page, and failed parses
-    FAILED = "failed"  # failed parses, and what was no page, only
+    CHANGED = "changed"  # pages that differ from the URL's last archived one, and failed parses
+    FAILED = "failed"  # only failed parses and blocked or empty pages
     NONE = "none"
 
 
 @dataclass(frozen=True, slots=True)
 class ArchiveConfig:
-    """What is archived, where, and for how long; 0 days or bytes to keep: no limit."""
+    """What is archived, where, and for how long; 0 days or bytes: no limit."""
 
     keep: Keep = Keep.NONE
     directory: Path = Path()
@@ -36,12 +36,12 @@ class ArchiveConfig:
     file_seconds: float = 3_600
     keep_days: int = 0
     keep_bytes: int = 0
-    failed_bytes: int = 0  # of these, of files that hold failures only
+    failed_bytes: int = 0  # of these, the share of files that hold only failures
     pending_bytes: int = 4 * 2**30
 
     @property
     def most_bytes(self) -> int:
-        """Of one file: what is too much is deleted by whole files, so they are small where little is kept."""
+        """Size of one file: retention deletes whole files, so a small archive has small files."""
         bound = (self.failed_bytes if self.keep is Keep.FAILED else 0) or self.keep_bytes
         return min(self.file_bytes, bound // 4) if bound else self.file_bytes
 

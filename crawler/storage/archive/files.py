@@ -1,6 +1,6 @@
-"""Archive files on local disk. One is locked and named `.open` from its creation until it is indexed and kept, so
-that the next worker recognises a killed worker's files by name and free lock. Everything here blocks: call it
-from threads."""
+"""Archive files on local disk. A file is locked and named `.open` from its creation until it is indexed and kept, so
+that the next worker recognises a dead worker's files by name and free lock. Everything here blocks: call it from
+threads."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from crawler.errors import ConfigError
 from crawler.storage.archive import records
 
 SUFFIX: Final = ".warc.gz"
-OPEN: Final = ".open"  # the suffix by which the field's crawlers mark a file that is being written
-FAILURES: Final = "shoal-failures-"  # how the names of files begin that hold failures only
+OPEN: Final = ".open"  # the usual suffix of WARC files that are being written
+FAILURES: Final = "shoal-failures-"  # name prefix of files that hold only failures
 _SOFTWARE: Final = "Shoal"
 
 
@@ -34,7 +34,7 @@ class OpenFile:
 
     @classmethod
     def create(cls, directory: Path, prefix: str = "shoal-") -> Self:
-        """A new file under a name that no other worker has; raises OSError."""
+        """Create a file under a name that no other worker has; raises OSError."""
         directory.mkdir(parents=True, exist_ok=True)
         name = f"{prefix}{datetime.now(UTC):%Y%m%d%H%M%S}-{socket.gethostname()}-{os.getpid()}-{token_hex(4)}{SUFFIX}"
         path = directory / (name + OPEN)
@@ -52,7 +52,7 @@ class OpenFile:
 
     @classmethod
     def claim(cls, path: Path) -> Self | None:
-        """The file of a process that is gone, cut back to its last whole record; None while somebody writes it."""
+        """Take over a dead process' file, cut back to its last whole record; None while it is being written."""
         try:
             handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
         except FileNotFoundError:
@@ -68,11 +68,11 @@ class OpenFile:
 
     @property
     def name(self) -> str:
-        """Its name once it is finished."""
+        """The file's name once it is finished."""
         return self.path.name.removesuffix(OPEN)
 
     def append(self, data: Sequence[bytes]) -> list[int]:
-        """Write whole records and sync; their offsets. After an OSError the file is as it was before."""
+        """Write whole records and sync; returns their offsets. After an OSError the file is unchanged."""
         offsets = [self.size + sum(map(len, data[:position])) for position in range(len(data))]
         try:
             _write_all(self._handle, b"".join(data))
@@ -84,23 +84,23 @@ class OpenFile:
         return offsets
 
     def finish(self) -> None:
-        """Give it its final name."""
+        """Give the file its final name."""
         self.path.rename(self.path.with_name(self.name))
         _sync_directory(self.path.parent)
         self.close()
 
     def remove(self) -> None:
-        """Delete it: it is kept elsewhere, or empty."""
+        """Delete the file: it is kept elsewhere, or empty."""
         self.path.unlink(missing_ok=True)
         self.close()
 
     def close(self) -> None:
-        """Let go of it; without `finish` or `remove` the next worker takes it over."""
+        """Release the file; without `finish` or `remove` the next worker takes it over."""
         os.close(self._handle)
 
 
 def prepare(directory: Path) -> None:
-    """Create the directory; raises ConfigError when it cannot be written to."""
+    """Create the directory; raises ConfigError if it is not writable."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=directory):
@@ -110,29 +110,29 @@ def prepare(directory: Path) -> None:
 
 
 def left(directory: Path) -> Iterator[OpenFile]:
-    """What workers that are gone have left in *directory*, oldest first."""
+    """Files that dead workers left in *directory*, oldest first."""
     for path in sorted(directory.glob(f"*{SUFFIX}{OPEN}")):
         if (file := OpenFile.claim(path)) is not None:
             yield file
 
 
 def only_failures(name: str) -> bool:
-    """Whether the file of that name was written while only failures were kept."""
+    """Whether the file *name* was written while only failures were kept."""
     return name.startswith(FAILURES)
 
 
 def open_bytes(directory: Path) -> int:
-    """How much is on disk and not yet kept elsewhere."""
+    """Bytes on disk that are not yet kept elsewhere."""
     return sum(_size(path) for path in directory.glob(f"*{SUFFIX}{OPEN}"))
 
 
 def find(directory: Path, name: str) -> Path | None:
-    """Where the file is on this disk, finished or not."""
+    """The file's path on this disk, finished or not."""
     return next((path for path in (directory / name, directory / (name + OPEN)) if path.exists()), None)
 
 
 def _locked(handle: int, path: Path) -> bool:
-    """Whether the lock is ours now, and *path* still the name of what is locked."""
+    """Lock the file; True if that worked and *path* still names the locked file."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         return path.stat().st_ino == os.fstat(handle).st_ino

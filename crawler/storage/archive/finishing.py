@@ -1,5 +1,5 @@
-"""Work after a page's sync: its index entry, and for a finished file its upload and the retention. Pages
-never wait for this; unfinished work is done by the next worker that finds the files."""
+"""Work after a page is synced: its index entry, and for a finished file upload and retention. Pages never wait for
+this; the next worker that finds the files finishes what is left."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from crawler.storage.outage import Stats
 logger = logging.getLogger(__name__)
 
 BATCH: Final = 500
-MAX_WAITING: Final = 50_000  # updates held in memory; of a file that loses one, all are read from it again
-PAUSE_SECONDS: Final = (0.05, 30.0)  # between two tries, doubling
+MAX_WAITING: Final = 50_000  # updates held in memory; if one of a file is dropped, all are read from the file again
+PAUSE_SECONDS: Final = (0.05, 30.0)  # between retries, doubling
 PRUNE_SECONDS: Final = 600
 
 
 class Finisher:
-    """Indexes records and finishes files in the background, for as long as `run` runs."""
+    """Indexes records and finishes files in the background, while `run` runs."""
 
     def __init__(
         self, config: ArchiveConfig, index: Index, store: Store, stats: Stats, now: Callable[[], datetime] | None = None
@@ -45,22 +45,22 @@ class Finisher:
         self._stats = stats
         self._now = now or (lambda: datetime.now(UTC))
         self._updates: deque[tuple[str, UpdateOne]] = deque()
-        self._unlisted: set[str] = set()  # files whose entries have to be read from them
+        self._unlisted: set[str] = set()  # files whose entries have to be read from the file
         self._finished: deque[OpenFile] = deque()
         self._wake = asyncio.Event()
         self._done = asyncio.Event()
         self._ensured = False
         self._pruned_at: datetime | None = None
         self._failing = False
-        self.damage: list[str] = []  # in files of dead workers, in words
+        self.damage: list[str] = []  # in files of dead workers, as text
 
     @property
     def idle(self) -> bool:
-        """Whether everything is done."""
+        """Whether nothing is left to do."""
         return not self._updates and not self._finished
 
     def note(self, file: str, update: UpdateOne) -> None:
-        """Write *update*, which is about a record of *file*, to the index."""
+        """Queue *update*, about a record of *file*, for the index."""
         if len(self._updates) >= MAX_WAITING:
             lost, _ = self._updates.popleft()
             self._unlisted.add(lost)
@@ -68,14 +68,14 @@ class Finisher:
         self._stir()
 
     def finish(self, file: OpenFile, *, listed: bool = True) -> None:
-        """Keep *file*, to which nothing is added any more; *listed*: its entries went through `note`."""
+        """Keep *file*, which is complete; *listed*: its entries went through `note`."""
         if not listed:
             self._unlisted.add(file.name)
         self._finished.append(file)
         self._stir()
 
     async def run(self) -> None:
-        """Work until cancelled; between two failures it waits, and says so once."""
+        """Work until cancelled; waits after a failure, and logs the first one."""
         pause = PAUSE_SECONDS[0]
         while True:
             await self._woken()
@@ -90,7 +90,7 @@ class Finisher:
                 await asyncio.sleep(PAUSE_SECONDS[0])  # gathers a batch
 
     async def step(self) -> None:
-        """Do what waits now; raises PyMongo's errors and STORE_ERRORS, and loses nothing then."""
+        """Do all pending work; raises PyMongo's errors and STORE_ERRORS without losing any."""
         self._wake.clear()
         if not self._ensured:
             await self._index.ensure()
@@ -100,13 +100,13 @@ class Finisher:
         while self._finished:
             await self._keep(self._finished[0])
             self._finished.popleft()
-            self._pruned_at = None  # there may be too much now
+            self._pruned_at = None  # the size limit may be exceeded now
         await self._prune()
         if self.idle:
             self._done.set()
 
     async def drain(self, seconds: float) -> None:
-        """Return when everything is done, or after that long."""
+        """Return when everything is done, or after *seconds*."""
         self._wake.set()
         try:
             async with asyncio.timeout(seconds):
@@ -134,7 +134,7 @@ class Finisher:
         batch = [self._updates[position] for position in range(count)]
         await self._index.write([update for _, update in batch])
         for one in batch:
-            if self._updates and self._updates[0] is one:  # else pushed out by newer ones meanwhile
+            if self._updates and self._updates[0] is one:  # else newer ones have pushed it out
                 self._updates.popleft()
 
     async def _keep(self, file: OpenFile) -> None:
@@ -150,7 +150,7 @@ class Finisher:
         self._unlisted.discard(file.name)
 
     async def _list(self, file: OpenFile) -> None:
-        """Read the entries of *file* from it, in pieces."""
+        """Read the entries of *file* from the file, in pieces."""
         with file.path.open("rb") as stream:
             found = records.scan(stream)
             while batch := await asyncio.to_thread(lambda: list(islice(found, BATCH))):
@@ -163,7 +163,7 @@ class Finisher:
                     self.damage.append(words)
 
     async def _prune(self) -> None:
-        """Delete what is too old, then what is too much, the files that were used longest ago first."""
+        """Delete files that are too old, then those beyond the size limit, least recently used first."""
         now, config = self._now(), self._config
         if self._pruned_at is not None and now - self._pruned_at < timedelta(seconds=PRUNE_SECONDS):
             return
@@ -175,8 +175,8 @@ class Finisher:
         self._pruned_at = now
 
     async def _prune_beyond(self, found: Sequence[tuple[str, int, datetime]], most: int) -> set[str]:
-        """Delete of *found*, used longest ago first, what is too old or, unless that is 0, beyond *most* bytes; returns
-        their names."""
+        """Of *found*, least recently used first, delete what is too old or, unless that is 0, beyond *most* bytes;
+        returns their names."""
         days, total, deleted = self._config.keep_days, sum(size for _, size, _ in found), set[str]()
         for name, size, used_at in found:
             old = days and used_at < self._now() - timedelta(days=days)
@@ -194,12 +194,12 @@ class Finisher:
         self._stats.inc_value(names.ARCHIVE_ERRORS)
         if not self._failing:
             self._failing = True
-            words = "Archived pages wait to be indexed or uploaded (%s at %s): %.300s. They are safe on this disk"
+            words = "Archived pages cannot be indexed or uploaded yet (%s at %s): %.300s. They are safe on this disk"
             logger.error(words, type(error).__name__, self._store.where, error)
 
 
 async def finish_left(config: ArchiveConfig, index: Index, store: Store) -> list[str]:
-    """Finish what workers that are gone have left on this disk; what in that is damaged, in words.
+    """Finish files that dead workers left on this disk; returns their damage as text.
 
     Raises PyMongo's errors and STORE_ERRORS.
     """

@@ -1,5 +1,5 @@
 """The index of the archive in MongoDB: a document per archived fetch, and one per finished file. It only repeats what
-the files say, so it can be rebuilt from them."""
+is in the files, so it can be rebuilt from them."""
 
 from __future__ import annotations
 
@@ -43,22 +43,22 @@ def entry(record: WarcRecord, place: RecordPlace) -> Entry:
 
 
 def added(one: Entry) -> UpdateOne:
-    """A record was written."""
+    """The update for a new record."""
     return UpdateOne({"_id": one["_id"]}, {"$setOnInsert": one}, upsert=True)
 
 
 def seen_again(record_id: str, at: datetime) -> UpdateOne:
-    """The content of a record was fetched again, unchanged."""
+    """The update for a record whose content was fetched again, unchanged."""
     return UpdateOne({"_id": record_id}, {"$max": {"seen_at": _milliseconds(at)}})
 
 
 def parse_failed(record_id: str, reason: str) -> UpdateOne:
-    """The callback raised, or an item of the page was rejected."""
+    """The update for a page whose callback raised or whose item was rejected."""
     return UpdateOne({"_id": record_id}, {"$set": {"failed": reason[:500]}})
 
 
 def place(stored: Mapping[str, Any]) -> RecordPlace:
-    """The place that a document, or its `original`, names."""
+    """The place of a document's record, or of its `original`."""
     return RecordPlace(stored["file"], stored["offset"], stored["length"])
 
 
@@ -84,7 +84,7 @@ class Index:
         await self._files.create_index("used_at", name="used_at")
 
     async def write(self, updates: Sequence[UpdateOne]) -> None:
-        """Apply updates made by `added`, `seen_again` and `parse_failed`; applying one again changes nothing."""
+        """Apply updates of `added`, `seen_again` and `parse_failed`; idempotent."""
         if updates:
             await self._pages.bulk_write(updates, ordered=True)
 
@@ -119,21 +119,21 @@ class Index:
             yield one
 
     async def file_kept(self, name: str, size: int, where: str, at: datetime) -> None:
-        """A finished file is where it stays."""
+        """Record that a finished file is in its store."""
         new = {"bytes": size, "where": where, "finished_at": at}
         await self._files.update_one({"_id": name}, {"$setOnInsert": new, "$max": {"used_at": at}}, upsert=True)
 
     async def files_used(self, names: Sequence[str], at: datetime) -> None:
-        """Records of these files serve as originals of later ones."""
+        """Record that records of these files are originals of later ones."""
         await self._files.update_many({"_id": {"$in": list(names)}}, {"$max": {"used_at": at}})
 
     async def files(self, where: str) -> list[tuple[str, int, datetime]]:
-        """Name, bytes and last use of the finished files there, the one used longest ago first."""
+        """Name, bytes and last use of the finished files there, least recently used first."""
         found = self._files.find({"where": where}).sort("used_at", 1)
         return [(one["_id"], one["bytes"], one["used_at"]) async for one in found]
 
     async def forget(self, name: str) -> None:
-        """The file is gone, and with it the pages whose bodies it held."""
+        """Remove a deleted file and the pages whose bodies it held."""
         await self._pages.delete_many({"$or": [{"file": name}, {"original.file": name}]})
         await self._files.delete_one({"_id": name})
 
@@ -143,6 +143,6 @@ def _stored(at: RecordPlace) -> dict[str, Any]:
 
 
 def _milliseconds(moment: datetime) -> datetime:
-    """As MongoDB keeps it."""
+    """Truncated as MongoDB stores it."""
     moment = moment.astimezone(UTC)
     return moment.replace(microsecond=moment.microsecond // 1000 * 1000)

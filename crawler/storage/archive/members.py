@@ -1,4 +1,4 @@
-"""The gzip members of a WARC file, one per record: each is found and checked without its neighbours."""
+"""The gzip members of a WARC file, one per record: each is found and checked independently."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import IO, Final, NamedTuple
 
 _MAGIC: Final = b"\x1f\x8b\x08"
 _CHUNK: Final = 2**16
-_CONTENT_MAX: Final = 2**30  # bytes; broken bits can stand for any number of them
+_CONTENT_MAX: Final = 2**30  # bytes; damaged data can unpack to any size
 
 
 class Member(NamedTuple):
@@ -20,16 +20,16 @@ class Member(NamedTuple):
 
 
 class ArchiveDamage(NamedTuple):
-    """Bytes that belong to no intact member; at the end of a file, what a killed writer left unfinished."""
+    """Bytes outside intact members; at the end of a file, an append that a killed writer left unfinished."""
 
     offset: int
     length: int
 
 
 def members(stream: IO[bytes]) -> Iterator[Member | ArchiveDamage]:
-    """All of *stream* in its order; holds one member in memory.
+    """All members of *stream* in order; holds one in memory.
 
-    Known weakness: a gzip file that a page was, packed as it is, is taken for a member where the page's own is broken.
+    Known weakness: if the member of a page is damaged and the page was itself a gzip file, that is taken for a member.
     """
     position = known = 0
     while (start := _next(stream, position)) is not None:
@@ -46,7 +46,7 @@ def members(stream: IO[bytes]) -> Iterator[Member | ArchiveDamage]:
 
 
 def _next(stream: IO[bytes], position: int) -> int | None:
-    """Where the next member may begin, at *position* or behind it."""
+    """Where the next member may begin, at *position* or later."""
     stream.seek(position)
     window = b""
     while chunk := stream.read(_CHUNK):

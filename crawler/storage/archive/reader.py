@@ -24,7 +24,7 @@ Parts = dict[RecordPlace, bytes | Exception]
 class Selection:
     """Which pages: of one spider, fetched in [since, until), of one host, at most *limit* (0: all).
 
-    *share* of *shares* takes a part of them, always the same pages for the same URL.
+    *share* of *shares* selects a part; all pages of one URL are in the same share.
     """
 
     spider: str
@@ -36,7 +36,7 @@ class Selection:
     shares: int = 1
 
     def query(self) -> dict[str, Any]:
-        """What selects them in the index."""
+        """The query that selects them in the index."""
         span = {name: at for name, at in (("$gte", self.since), ("$lt", self.until)) if at is not None}
         times = {"$or": [{"at": span}, {"seen_at": span}]} if span else {}
         return {"spider": self.spider} | ({"host": self.host} if self.host else {}) | times
@@ -50,7 +50,7 @@ class Selection:
 class Stored:
     """An archived page. Its time is when it was last fetched with this content.
 
-    None if its file is gone or the record cannot be read: *reason* says why.
+    The page is None if its file is gone or the record is unreadable: *reason* says why.
     """
 
     entry: Entry
@@ -63,7 +63,7 @@ class Stored:
 
 
 class Reader:
-    """Streams pages in batches; holds two of them at most."""
+    """Streams pages in batches; holds at most two batches."""
 
     def __init__(self, index: Index, store: Store) -> None:
         self._index = index
@@ -92,7 +92,7 @@ class Reader:
         return await asyncio.to_thread(lambda: [_stored(entry, found) for entry in entries])
 
     async def _parts(self, wanted: set[RecordPlace]) -> Parts:
-        """The records, file by file; those of a file that is gone are left out."""
+        """The records, file by file; those of missing files are left out."""
         by_file: dict[str, list[RecordPlace]] = defaultdict(list)
         for one in sorted(wanted, key=lambda one: (one.file, one.offset)):
             by_file[one.file].append(one)
@@ -107,7 +107,7 @@ class Reader:
 
 
 def _places(entry: Entry) -> list[RecordPlace]:
-    """Of its record, and of the one that it stands for; none when the index does not name them."""
+    """The places of its record and of its original; empty if the index does not name them."""
     try:
         found = [place(entry), *([place(entry["original"])] if "original" in entry else [])]
     except (LookupError, TypeError):

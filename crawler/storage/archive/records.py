@@ -1,5 +1,5 @@
-"""One page as one gzipped WARC 1.1 record, and back. What Shoal needs beyond WARC is in headers named `Shoal-...`,
-which other readers ignore."""
+"""One page as one gzipped WARC 1.1 record, and back. What Shoal needs beyond WARC is in `Shoal-...` headers, which
+other readers ignore."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from warcio.warcwriter import WARCWriter
 
 from crawler.storage.archive.members import ArchiveDamage, Member, members
 
-VERSION: Final = "1.1"  # the first whose dates have fractions of a second
+VERSION: Final = "1.1"  # the first version with fractions of a second in dates
 GZIP_LEVEL: Final = 6
-# True of what was on the wire and not of the decoded body that is stored; browsers' archivers rename them, too.
+# True of the wire format, not of the decoded body that is stored; browser-based archivers rename them too.
 _WIRE_HEADERS: Final = frozenset({"content-encoding", "transfer-encoding", "content-length"})
 _ORIGINAL: Final = "X-Archive-Orig-"
 _HEADERS: Final = {
@@ -47,7 +47,7 @@ class RecordPlace:
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """The record that a revisit record stands for: it has the body."""
+    """The record that holds the body of a revisit record."""
 
     place: RecordPlace
     url: str
@@ -56,7 +56,7 @@ class Original:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """A page as the spider got it. *request* says how to call the spider again; it is opaque here."""
+    """A page as the spider received it. *request* says how to call the spider again; it is opaque here."""
 
     url: str
     status: int
@@ -83,7 +83,7 @@ class WarcRecord:
 
 
 def digest(body: bytes) -> str:
-    """The payload digest in the form that the field uses to deduplicate."""
+    """The payload digest in the form used for WARC deduplication."""
     return "sha1:" + base64.b32encode(hashlib.sha1(body, usedforsecurity=False).digest()).decode()
 
 
@@ -93,7 +93,7 @@ def new_id() -> str:
 
 
 def encode(record: WarcRecord) -> bytes:
-    """The record as one gzip member; a revisit record where it has an original."""
+    """The record as one gzip member; a revisit record if it has an original."""
     page, original = record.page, record.original
     builder = _Builder()
     common: dict[str, Any] = {
@@ -120,7 +120,7 @@ def heading(name: str, software: str) -> bytes:
 
 
 def decode(data: bytes) -> WarcRecord:
-    """The record in *data*, one gzip member that `encode` made; raises ValueError when there is none of ours."""
+    """The record in *data*, one gzip member made by `encode`; raises ValueError for anything else."""
     try:
         return _unpacked(zlib.decompress(data, wbits=31))
     except zlib.error as error:
@@ -128,14 +128,14 @@ def decode(data: bytes) -> WarcRecord:
 
 
 def read(stream: IO[bytes]) -> Iterator[tuple[WarcRecord, tuple[int, int]]]:
-    """Each page of one of our WARC files with the offset and length of its record; damage is passed over."""
+    """Each page of a WARC file of ours with offset and length of its record; damage is skipped."""
     for found in scan(stream):
         if not isinstance(found, ArchiveDamage):
             yield found
 
 
 def scan(stream: IO[bytes]) -> Iterator[tuple[WarcRecord, tuple[int, int]] | ArchiveDamage]:
-    """As `read`, and where there is no page the bytes that should have been one."""
+    """Like `read`, but also yields the bytes that should have been a page."""
     for found in members(stream):
         if isinstance(found, ArchiveDamage):
             yield found
@@ -147,7 +147,7 @@ def scan(stream: IO[bytes]) -> Iterator[tuple[WarcRecord, tuple[int, int]] | Arc
 
 
 def whole_length(stream: IO[bytes]) -> int:
-    """Bytes up to the end of the last whole member: what a killed writer left whole, and damage before it."""
+    """Bytes up to the end of the last whole member, damage before it included."""
     found = (each.offset + each.length for each in members(stream) if isinstance(each, Member))
     return max(found, default=0)
 
@@ -168,7 +168,7 @@ class _Builder:
         self.writer = WARCWriter(self._buffer, gzip=False, warc_version=VERSION)
 
     def gzipped(self, record: Any) -> bytes:
-        """warcio compresses at level 9, which takes twice as long for a hundredth of the size."""
+        """warcio compresses at level 9, which takes twice as long to save 1 %."""
         self.writer.write_record(record)
         return zlib.compress(self._buffer.getvalue(), GZIP_LEVEL, wbits=31)
 
@@ -198,7 +198,7 @@ def _warc_headers(record: WarcRecord) -> dict[str, str]:
 
 
 def _fields(head: bytes) -> list[tuple[str, str]]:
-    """Names and values of the lines after the first."""
+    """Names and values of the header lines."""
     lines = head.decode().split("\r\n")[1:]
     pairs = (line.partition(":") for line in lines if line)
     return [(name, value.strip()) for name, _, value in pairs]

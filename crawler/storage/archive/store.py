@@ -23,11 +23,11 @@ Span = tuple[int, int]
 
 
 class GoneError(Exception):
-    """This file is in no store any more."""
+    """The file is no longer in the store."""
 
 
 class Store:
-    """Keeps files under their names and reads parts of them; files still on this disk are read from there."""
+    """Keeps files by name and reads parts of them; files still on this disk are read there."""
 
     def __init__(self, config: ArchiveConfig) -> None:
         self._directory: Path = config.directory
@@ -41,7 +41,7 @@ class Store:
                 raise ConfigError("ARCHIVE_URI", config.uri, allowed) from None
 
     async def keep(self, file: OpenFile) -> None:
-        """Put a finished file where it stays; safe to repeat. Raises STORE_ERRORS."""
+        """Move a finished file to its place; safe to repeat. Raises STORE_ERRORS."""
         if self._remote is None:
             await asyncio.to_thread(file.finish)
         else:
@@ -49,9 +49,9 @@ class Store:
             await asyncio.to_thread(file.remove)
 
     async def read(self, name: str, spans: Sequence[Span]) -> list[bytes | Exception]:
-        """The bytes of each (offset, length), an error in the place of what this file does not have.
+        """The bytes of each (offset, length), or an error for a range that the file does not have.
 
-        Raises GoneError, or STORE_ERRORS when the object store does not serve.
+        Raises GoneError, or STORE_ERRORS when the object store fails.
         """
         found = await asyncio.to_thread(_read_local, self._directory, name, spans)
         if found is not None:
@@ -69,7 +69,7 @@ class Store:
         return [read.get(span, _outside(span)) for span in spans]
 
     async def delete(self, name: str) -> None:
-        """Remove a finished file; one that is not there is no error."""
+        """Remove a finished file; a missing one is no error."""
         if self._remote is None:
             await asyncio.to_thread((self._directory / name).unlink, missing_ok=True)
             return
@@ -80,7 +80,7 @@ class Store:
 
 
 def is_within(span: Span, size: int) -> bool:
-    """Whether a file of *size* bytes has these."""
+    """Whether a file of *size* bytes has this range."""
     offset, length = span
     return offset >= 0 and 0 < length <= size - offset
 
@@ -90,7 +90,7 @@ def _outside(span: Span) -> Exception:
 
 
 def _read_local(directory: Path, name: str, spans: Sequence[Span]) -> list[bytes | Exception] | None:
-    for _ in range(2):  # its name changes while it is being finished
+    for _ in range(2):  # its name may change between the tries: it is being finished
         path = files.find(directory, name)
         if path is None:
             return None

@@ -1,4 +1,4 @@
-"""Writing one spool file: once `append` returns, the batch is on the disk."""
+"""Writes one spool file: once `append` returns, the batch is on disk."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Appender:
             raise
 
     def append(self, payload: bytes) -> None:
-        """Return once *payload* is on the disk; after an OSError the file is as it was before."""
+        """Return once *payload* is on disk; after an OSError the file is unchanged."""
         self._write(frame(payload))
 
     def _write(self, data: bytes) -> None:
@@ -43,7 +43,7 @@ class Appender:
 
 
 def _sync_directory(directory: Path) -> None:
-    """A new file is safe only with its name."""
+    """A new file is safe only once its directory entry is."""
     descriptor = os.open(directory, os.O_RDONLY)
     try:
         os.fsync(descriptor)

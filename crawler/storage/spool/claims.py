@@ -1,4 +1,4 @@
-"""Who owns the files of a spool: a lock that ends with its process tells live workers from dead ones."""
+"""Who owns a spool's files: a lock that ends with its process tells live workers from dead ones."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from pathlib import Path
 from typing import Final, Self
 
 SUFFIX = ".spool"
-DAMAGED = ".damaged"  # kept for whoever wants to look
+DAMAGED = ".damaged"  # kept for inspection
 _LOCK = ".lock"
-_unusable: Final[set[str]] = set()  # owners that were named already
+_unusable: Final[set[str]] = set()  # owners already logged
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True, eq=False)
 class Claim:
-    """The files of one worker, untouched by others while *lock* is held: a flock, released when the process ends.
+    """One worker's files; others leave them alone while *lock* is held, a flock that ends with the process.
 
-    Known weakness: a file system without flock (some network disks) lets two workers claim the same files. Replaying
-    twice changes nothing in the database.
+    Known weakness: a file system without flock (some network disks) lets two workers claim the same files. Replaying a
+    file twice is harmless.
     """
 
     directory: Path
@@ -33,21 +33,21 @@ class Claim:
 
     @classmethod
     def new(cls, directory: Path) -> Self:
-        """For this process; sorts after those of before."""
+        """A claim for this process; sorts after earlier ones."""
         directory.mkdir(parents=True, exist_ok=True)
         claim = cls._take(directory, f"{time.time_ns():020d}-{os.getpid()}")
-        assert claim is not None, "nobody else takes a name with our pid"
+        assert claim is not None, "no one else takes a name with our pid"
         return claim
 
     @classmethod
     def abandoned(cls, directory: Path) -> Iterator[Self]:
-        """Take what processes that have ended left behind, oldest first."""
+        """Take over what ended processes left behind, oldest first."""
         owners = {path.stem for path in directory.glob(f"*{_LOCK}")}
-        owners |= {path.stem.rpartition("-")[0] for path in directory.glob(f"*-*{SUFFIX}")}  # such as from a backup
+        owners |= {path.stem.rpartition("-")[0] for path in directory.glob(f"*-*{SUFFIX}")}  # for example from a backup
         for owner in sorted(owners):
             try:
                 claim = cls._take(directory, owner)
-            except OSError as error:  # another user's: one file must not keep a worker from its own
+            except OSError as error:  # another user's: that must not keep a worker from its own files
                 if owner not in _unusable:
                     _unusable.add(owner)
                     logger.warning("Could not take over the files of %s in %s: %s", owner, directory, error.strerror)
@@ -69,7 +69,7 @@ class Claim:
         return cls(directory, owner, lock)
 
     def files(self) -> list[Path]:
-        """In the order in which they were written."""
+        """The files in the order they were written."""
         return sorted(self.directory.glob(f"{self.owner}-*{SUFFIX}"))
 
     def file(self, number: int) -> Path:
@@ -77,7 +77,7 @@ class Claim:
         return self.directory / f"{self.owner}-{number:06d}{SUFFIX}"
 
     def release(self) -> None:
-        """Let go; forget the owner when it has left nothing."""
+        """Release the claim; delete the lock if nothing is left."""
         if not self.files():
             (self.directory / f"{self.owner}{_LOCK}").unlink(missing_ok=True)
         os.close(self.lock)
@@ -85,7 +85,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a spool directory holds. *oldest*: seconds since the epoch of its oldest file, None without one."""
+    """What a spool directory holds. *oldest*: mtime of its oldest file (epoch seconds), None if there is none."""
 
     files: int
     size: int  # bytes
@@ -93,7 +93,7 @@ class Usage:
 
 
 def usage(directory: Path) -> Usage:
-    """Of all workers on this disk; a file that goes meanwhile is not counted."""
+    """Usage by all workers on this disk; a file that disappears meanwhile is not counted."""
     found: list[os.stat_result] = []
     for path in directory.glob(f"*{SUFFIX}"):
         try:

@@ -30,16 +30,16 @@ _REJECTION: Final = {"id": str, "body": RawBSONDocument}
 
 
 class UnreadableError(Exception):
-    """Undamaged bytes that this release cannot decode as an entry."""
+    """Intact bytes that this release cannot decode as an entry."""
 
 
 def pack(entries: Sequence[Entry]) -> bytes:
-    """BSON documents, one after the other."""
+    """Encode as BSON documents, one after the other."""
     return b"".join(bson.encode(_row(entry)) for entry in entries)
 
 
 def unpack(payload: bytes) -> Iterator[Entry | UnreadableError]:
-    """What was packed, and an error in the place of each entry that is none."""
+    """Decode what was packed, with an error in place of each invalid entry."""
     rows = bson.decode_iter(payload, _RAW)
     while True:
         try:
@@ -49,7 +49,7 @@ def unpack(payload: bytes) -> Iterator[Entry | UnreadableError]:
             yield _made(StoredDocument, _DOCUMENT, row) if "collection" in row else _made(Rejection, _REJECTION, row)
         except UnreadableError as error:
             yield error
-        except (BSONError, ValueError) as error:  # what follows it in this payload cannot be found
+        except (BSONError, ValueError) as error:  # the rest of this payload cannot be located
             yield UnreadableError(f"no BSON: {error!s:.100}")
             return
 

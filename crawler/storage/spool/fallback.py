@@ -1,4 +1,4 @@
-"""The fallback to local disk: batches go there while MongoDB is away, and later to MongoDB in order."""
+"""The fallback to local disk: batches go there while MongoDB is away, and to MongoDB later, in order."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from crawler.storage.spool.spool import Spool, SpoolFullError
 from crawler.storage.values import UnstorableError
 
 POLL_SECONDS: Final = 0.2
-CLOSE_SECONDS: Final = 20.0  # to store what waits when a worker ends; then the next worker does it
-ADOPT_LOOKS: Final = 50  # so often between two looks for dead workers' files
+CLOSE_SECONDS: Final = 20.0  # to store what is spooled when a worker ends; the rest is left to the next worker
+ADOPT_LOOKS: Final = 50  # looks at the spool between searches for dead workers' files
 
 logger = logging.getLogger(__name__)
 
@@ -33,8 +33,8 @@ logger = logging.getLogger(__name__)
 class SpoolFallback:
     """Spools batches and replays them: in order, and exactly once in effect.
 
-    A file is deleted once all of it is stored. If a worker dies in between, the next one stores the file again
-    from its start: the database ignores repetitions.
+    A file is deleted once all of it is stored. If a worker dies in between, the next one stores the file again from the
+    start: the database ignores repetitions.
     """
 
     def __init__(
@@ -46,13 +46,13 @@ class SpoolFallback:
         self._stats = stats
         self._batch_size = batch_size
         self._full = False
-        self.damaged = 0  # files of which not all could be stored
+        self.damaged = 0  # files that could not be stored completely
         self._task: asyncio.Task[None] | None = None
         self.changed: Callable[[], None] = lambda: None  # called when the spool has grown or shrunk
 
     @property
     def taken(self) -> bool:
-        """Whether batches have to go this way, because others wait there."""
+        """Whether batches must go to the spool, because others wait there."""
         return self._spool.waiting
 
     @property
@@ -61,7 +61,7 @@ class SpoolFallback:
         return self._spool.size / self._spool.max_bytes
 
     def open(self) -> None:
-        """Begin to store what waits; from now on this happens by itself."""
+        """Start storing what is spooled, now and in future."""
         if self.taken:
             found = usage(self._spool.directory)
             logger.warning("Storing %d bytes of items that wait in %s", found.size, self._spool.directory)
@@ -69,7 +69,7 @@ class SpoolFallback:
         self._count()
 
     async def take(self, entries: Sequence[Entry]) -> bool:
-        """Put *entries* on the disk; False when it takes no more, which is said once."""
+        """Write *entries* to disk; False if that fails, which is logged once."""
         try:
             await self._spool.append(entries)
         except SpoolFullError as error:
@@ -84,7 +84,8 @@ class SpoolFallback:
         return True
 
     async def close(self) -> None:
-        """Store what waits while MongoDB serves, for CLOSE_SECONDS; leave the rest to the next worker, and say so."""
+        """Store what is spooled while MongoDB serves, for CLOSE_SECONDS; leave the rest to the next worker, with a log
+        line."""
         assert self._task is not None
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(CLOSE_SECONDS):
@@ -105,12 +106,12 @@ class SpoolFallback:
                     self._spool.adopt()
                 await self.replay()
             except Exception:
-                logger.exception("The spool in %s cannot be looked through; it is tried again", self._spool.directory)
+                logger.exception("The spool in %s cannot be searched; retrying", self._spool.directory)
                 await self._outage.pause(10)
             await asyncio.sleep(POLL_SECONDS)
 
     async def replay(self) -> int:
-        """Store all that waits now; how many entries that were. A file that is not all stored is set aside."""
+        """Store everything spooled now; returns the number of entries. A file that is not fully stored is set aside."""
         total = 0
         while (path := await self._spool.oldest()) is not None:
             file = SpoolFile(path)
@@ -122,7 +123,8 @@ class SpoolFallback:
         return total
 
     async def again(self, path: Path) -> int:
-        """Store what can be stored now of a file that was set aside; it goes when that is all. How many entries."""
+        """Store what can be stored of a file that was set aside, and delete it if that is all; returns the number of
+        entries."""
         file = SpoolFile(path)
         stored = await self._replay(file)
         if not file.damage:
@@ -130,7 +132,7 @@ class SpoolFallback:
         return stored
 
     async def _replay(self, file: SpoolFile) -> int:
-        """Store each entry of *file* that can be, and note the others as its damage; how many were stored."""
+        """Store each storable entry of *file* and note the others as damage; returns how many were stored."""
         stored = 0
         reader = file.batches(self._batch_size)
         while batch := await asyncio.to_thread(next, reader, None):
@@ -145,7 +147,7 @@ class SpoolFallback:
         return stored
 
     async def _store(self, batch: Sequence[Entry], file: SpoolFile) -> int:
-        """How many were stored: one at a time where something is wrong with one of them."""
+        """Returns how many were stored; one at a time if something is wrong with one of them."""
         try:
             await self._write(batch)
         except Exception as error:  # noqa: BLE001 - it is the file's damage, which is said and kept

@@ -1,8 +1,7 @@
-"""The format of a spool file: a head, then frames, each of them found and checked without its neighbours.
+"""The format of a spool file: a head, then frames, each found and checked independently.
 
-One frame is one append, and an append is acknowledged only once it is on the disk. So a crash can leave only
-the last frame unfinished, and that one was not acknowledged. Any other unreadable frame was intact once: the disk, or a
-person, has altered it.
+One frame is one append, acknowledged only once it is on disk. So a crash can leave only the last frame unfinished, and
+that one was not acknowledged. Any other unreadable frame was intact once, and has been altered since.
 
     file   = "shoal spool 2\\n" frame*
     frame  = magic, length of the payload, CRC-32 of that length, CRC-32 of length and payload, payload
@@ -20,16 +19,16 @@ from typing import Final, NamedTuple
 
 HEAD: Final = b"shoal spool 2\n"
 _HEAD_1: Final = b"shoal spool 1\n"
-_MAGIC: Final = b"\xffsp\xfe"  # in no UTF-8: no text in an item looks like a frame
+_MAGIC: Final = b"\xffsp\xfe"  # never in UTF-8: no text in an item looks like a frame
 _FRAME: Final = struct.Struct(">4sIII")
 _LENGTH: Final = struct.Struct(">I")
 _FRAME_1: Final = struct.Struct(">II")
-# How an entry begins, behind the four bytes of its length: what holds none of these holds no item.
+# How an entry starts, after the four bytes of its length: data without one of these holds no item.
 _ENTRY: Final = re.compile(rb"\x02(?:collection|id)\x00")
 
 
 class Gap(NamedTuple):
-    """Bytes that are not a frame. *torn*: an unfinished last append, or foreign data; it held no acknowledged item."""
+    """Bytes that are not a frame. *torn*: an unfinished last append or foreign data, without an acknowledged item."""
 
     offset: int
     length: int
@@ -37,14 +36,14 @@ class Gap(NamedTuple):
 
 
 def frame(payload: bytes) -> bytes:
-    """*payload* as it is appended; at most 4 GiB."""
+    """*payload* as a frame; at most 4 GiB."""
     length = _LENGTH.pack(len(payload))
     return _FRAME.pack(_MAGIC, len(payload), zlib.crc32(length), zlib.crc32(payload, zlib.crc32(length))) + payload
 
 
 def read(data: bytes) -> Iterator[bytes | Gap]:
-    """The payloads of a whole file in their order, and what is between and behind them where that is no frame."""
-    forms = _FirstFrames(data), _Frames(data)  # the head is no surer than the rest: the first that finds a frame
+    """The payloads of a whole file in order, and the gaps between and after them."""
+    forms = _FirstFrames(data), _Frames(data)  # the head may be damaged too: the format that finds a frame first
     likely, other = forms if data.startswith(_HEAD_1) else forms[::-1]
     form = other if likely.following(0) == len(data) != other.following(0) else likely
     position = len(HEAD) if data.startswith((HEAD, _HEAD_1)) else 0
@@ -67,7 +66,7 @@ class _Frames:
         self._data = data
 
     def end(self, position: int) -> int | None:
-        """Where the whole frame at *position* ends; None where there is none."""
+        """Where the intact frame at *position* ends; None if there is none."""
         end = self._claimed(position)
         if end is None or end > len(self._data):
             return None
@@ -76,9 +75,9 @@ class _Frames:
         return end if zlib.crc32(body, zlib.crc32(_LENGTH.pack(length))) == checksum else None
 
     def following(self, position: int) -> int:
-        """Where the next whole frame begins behind the broken one at *position*; the end of the file without one.
+        """Where the next intact frame starts after the broken one at *position*; the end of the file if there is none.
 
-        A broken frame whose head is whole says so itself: bytes within its payload are no frame, whatever they say.
+        If the broken frame's head is intact it gives its length: nothing within its payload is taken for a frame.
         """
         claimed = self._claimed(position)
         if claimed is not None and (claimed == len(self._data) or self.end(claimed) is not None):
@@ -97,7 +96,7 @@ class _Frames:
         return _ENTRY.search(self._data, position) is None
 
     def _claimed(self, position: int) -> int | None:
-        """Where the frame at *position* ends by what its head says; None without a whole head."""
+        """Where the frame at *position* ends according to its head; None if the head is damaged."""
         if position + self.head > len(self._data):
             return None
         magic, length, of_length, _ = _FRAME.unpack_from(self._data, position)
@@ -112,7 +111,7 @@ class _FirstFrames:
         self._data = data
 
     def end(self, position: int) -> int | None:
-        """As `_Frames.end`; zeros would pass for a frame of nothing, which nobody wrote."""
+        """As `_Frames.end`; zeros would pass for an empty frame, which nobody writes."""
         if position + self.head > len(self._data):
             return None
         length, checksum = _FRAME_1.unpack_from(self._data, position)
@@ -134,6 +133,6 @@ class _FirstFrames:
             return True
         length, checksum = _FRAME_1.unpack_from(self._data, position)
         rest = memoryview(self._data)[position + self.head :]
-        if length <= len(rest) or zlib.crc32(rest) == checksum:  # the same: the length alone is altered
+        if length <= len(rest) or zlib.crc32(rest) == checksum:  # the payload is intact: only the length was altered
             return length != len(rest) and _ENTRY.search(self._data, position) is None
         return True

@@ -1,4 +1,4 @@
-"""When a worker has to stop leasing, because items have nowhere to go."""
+"""Stops a worker from leasing when items have nowhere to go."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from crawler.storage.spool.fallback import SpoolFallback
 
 
 class HighWater:
-    """Calls *pause* with a reason, and with an empty one when leasing may resume.
+    """Calls *pause* with a reason, and with "" when leasing may resume.
 
-    Without a spool: while MongoDB is away. With one: from *mark* (a share of the spool) until it is down
-    to half of that, which avoids flapping.
+    Without a spool: while MongoDB is away. With one: from *mark* (share of the spool in use) until it is down to half
+    of that, to avoid flapping.
     """
 
     def __init__(

@@ -10,22 +10,22 @@ from typing import Final
 from crawler.storage.spool import entries, frames
 from crawler.storage.spool.entries import Entry, UnreadableError
 
-NAMED: Final = 5  # of the damages of one file, in its log line
+NAMED: Final = 5  # damages of one file named in the log
 
 logger = logging.getLogger(__name__)
 
 
 class SpoolFile:
-    """The entries of a file; `damage` lists what could not be read or stored, and then the file is kept."""
+    """The entries of a file; `damage` lists what could not be read or stored; a damaged file is kept."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.damage: list[str] = []
 
     def batches(self, size: int) -> Iterator[list[Entry]]:
-        """The entries in their order, at most *size* at a time, none of them twice in one batch.
+        """The entries in order, at most *size* at a time, no key twice in one batch.
 
-        Not for the event loop; holds the file in memory, which is some 16 MB.
+        Blocks, so not for the event loop; holds the file (some 16 MB) in memory.
         """
         batch: dict[tuple[str, str], Entry] = {}
         for entry in self._entries():
@@ -38,7 +38,7 @@ class SpoolFile:
             yield list(batch.values())
 
     def describe(self) -> str:
-        """The damage in words."""
+        """The damage as text."""
         more = f" and {len(self.damage) - NAMED} more" if len(self.damage) > NAMED else ""
         return "; ".join(self.damage[:NAMED]) + more
 
@@ -49,7 +49,7 @@ class SpoolFile:
             elif not part.torn:
                 self.damage.append(f"damaged data from byte {part.offset} on, {part.length} bytes")
             else:
-                text = "%s: an unfinished append from byte %d on, dropped: its page was never confirmed"
+                text = "%s: dropped an unfinished append from byte %d on; its page was never acknowledged"
                 logger.warning(text, self.path, part.offset)
 
     def _unpacked(self, number: int, payload: bytes) -> Iterator[Entry]:
@@ -62,7 +62,7 @@ class SpoolFile:
     def _bytes(self) -> bytes:
         try:
             return self.path.read_bytes()
-        except FileNotFoundError:  # somebody has taken it away
+        except FileNotFoundError:  # somebody has removed it
             return frames.HEAD
         except OSError as error:
             self.damage.append(f"cannot be read: {error.strerror}")

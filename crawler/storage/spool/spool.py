@@ -19,14 +19,14 @@ logger = logging.getLogger(__name__)
 
 
 class SpoolFullError(Exception):
-    """The disk, or the share of it that the spool may fill, has no room for this batch."""
+    """The disk, or the part of it that the spool may fill, has no room for this batch."""
 
 
 class Spool:
-    """Appends batches, and returns them oldest first: those of dead workers, then our own.
+    """Appends batches and returns them oldest first: those of dead workers, then our own.
 
-    *max_bytes* bounds the whole directory, which all workers of a machine share; each checks it before an append, so
-    together they may exceed it by one batch each.
+    *max_bytes* bounds the whole directory, shared by all workers of a machine; each checks it before an append, so they
+    may exceed it by one batch each.
     """
 
     def __init__(self, directory: Path, max_bytes: int) -> None:
@@ -37,16 +37,16 @@ class Spool:
         self._appender: Appender | None = None
         self._number = 0
         self._lock = asyncio.Lock()
-        self._stuck: set[Path] = set()  # stored, and still there: the disk does not let go of them
+        self._stuck: set[Path] = set()  # stored, but not deletable
         self.adopt()
 
     def adopt(self) -> None:
-        """Take over what workers that have died meanwhile left."""
+        """Take over what workers that died meanwhile have left."""
         self._claims[:0] = Claim.abandoned(self.directory)
 
     @property
     def waiting(self) -> bool:
-        """Whether something is in the spool that this worker will store."""
+        """Whether the spool has something for this worker to store."""
         return any(self._files(claim) for claim in self._claims)
 
     @property
@@ -55,7 +55,7 @@ class Spool:
         return usage(self.directory).size
 
     async def append(self, batch: Sequence[Entry]) -> None:
-        """Return once *batch* is on the disk; raises SpoolFullError when it cannot be, and then none of it is."""
+        """Return once *batch* is on disk; raises SpoolFullError if that fails, and then none of it is."""
         payload = await asyncio.to_thread(entries.pack, batch)
         async with self._lock:
             if self.size + len(payload) > self.max_bytes:
@@ -63,7 +63,7 @@ class Spool:
             try:
                 await asyncio.to_thread(self._append, payload)
             except OSError as error:
-                raise SpoolFullError(f"{self.directory} takes no more: {error.strerror}") from error
+                raise SpoolFullError(f"{self.directory} cannot be written: {error.strerror}") from error
 
     def _append(self, payload: bytes) -> None:
         if self._appender is None or self._appender.size >= FILE_BYTES:
@@ -78,7 +78,7 @@ class Spool:
             self._appender = None
 
     async def oldest(self) -> Path | None:
-        """The next file to replay, complete by now; None when the spool is empty."""
+        """The next complete file to replay; None if the spool is empty."""
         for claim in list(self._claims):
             if files := self._files(claim):
                 async with self._lock:
@@ -91,18 +91,18 @@ class Spool:
         return None
 
     async def done_with(self, path: Path, *, keep: bool) -> None:
-        """Delete *path*, all of which is stored; *keep*: not all, so it is set aside as `*.damaged`."""
+        """Delete *path*, which is fully stored; *keep*: it is not, so it is set aside as `*.damaged`."""
         try:
             await asyncio.to_thread(_set_aside if keep else _delete, path)
         except OSError as error:
             self._stuck.add(path)
-            logger.error("%s is stored but cannot be removed (%s): it stays there", path, error.strerror)
+            logger.error("%s is stored but cannot be deleted (%s)", path, error.strerror)
 
     def _files(self, claim: Claim) -> list[Path]:
         return [path for path in claim.files() if path not in self._stuck]
 
     def close(self) -> None:
-        """Let go of the files; what is in them waits for the next worker."""
+        """Release the files; their content is left to the next worker."""
         self._seal()
         for claim in self._claims:
             claim.release()

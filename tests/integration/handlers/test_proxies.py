@@ -115,7 +115,7 @@ async def test_a_proxy_that_is_not_there_is_named(url: str) -> None:
 
 async def test_a_proxy_that_says_nothing_to_connect_is_at_fault() -> None:
     async with RawServer(silent) as proxy, Client() as client:
-        with pytest.raises(ProxyError, match=r"gave no connection to shop\.example:443 in 0\.2 s"):
+        with pytest.raises(ProxyError, match=r"did not connect to shop\.example:443 within 0\.2 s"):
             await client.get("https://shop.example/", via(proxy) | {"download_timeout": 0.2})
 
 

@@ -131,7 +131,7 @@ async def test_the_systems_resolver_is_asked_off_the_loop() -> None:
     assert set(await resolver.resolve("localhost")) <= {"127.0.0.1", "::1"}
     resolver.close()
     guarded = Resolver(AddressPolicy(), CONFIG)
-    with pytest.raises(AddressRefusedError, match=r"localhost stands for .* \(loopback\)"):
+    with pytest.raises(AddressRefusedError, match=r"localhost resolves to .* \(loopback\)"):
         await guarded.resolve("localhost")
     guarded.close()
 
@@ -205,7 +205,7 @@ async def test_look_ups_share_a_bounded_number_of_threads() -> None:
     assert most == 3
     assert await threads.run(ask, "again") == "AGAIN"
     threads.close()
-    with pytest.raises(RuntimeError, match="after the end"):
+    with pytest.raises(RuntimeError, match="after close"):
         await threads.run(ask, "late")
 
 

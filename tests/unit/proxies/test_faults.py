@@ -61,7 +61,7 @@ def because(cause: Exception) -> ProxyError:
         (because(DownloadConnectionRefusedError()), Fault.PROXY),
         (because(DownloadTimeoutError()), Fault.UNCERTAIN),
         (ProxyError("reset in the middle of CONNECT"), Fault.UNCERTAIN),
-        (ProxyError("proxy p:1 wants other credentials (status 407)"), Fault.PROXY),
+        (ProxyError("proxy p:1 refused our credentials (status 407)"), Fault.PROXY),
         (ProxyError("proxy p:1: answered CONNECT with status 502"), Fault.UNCERTAIN),
         (ProxyError("proxy p:1: curl: (56) CONNECT tunnel failed, response 407."), Fault.PROXY),
         (TunnelError("Could not open CONNECT tunnel with proxy p:1 [{'status': 407, 'reason': b'x'}]"), Fault.PROXY),

@@ -254,10 +254,10 @@ def test_what_may_be_sent_back_holds_no_line_break() -> None:
 @pytest.mark.parametrize(
     ("raw", "words"),
     [
-        (b"<html>hello</html>\r\n\r\n", "no HTTP/1.x response"),
-        (b"SSH-2.0-OpenSSH_9.0\r\n\r\n", "no HTTP/1.x response"),
-        (b"HTTP/1.1 2000 OK\r\n\r\n", "no HTTP/1.x response"),
-        (b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n", "nobody asked for"),
+        (b"<html>hello</html>\r\n\r\n", "not an HTTP/1.x response"),
+        (b"SSH-2.0-OpenSSH_9.0\r\n\r\n", "not an HTTP/1.x response"),
+        (b"HTTP/1.1 2000 OK\r\n\r\n", "not an HTTP/1.x response"),
+        (b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n", "switched protocols"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n", "two different Content-Length"),
         (b"HTTP/1.1 200 OK\r\n" + b"A: b\r\n" * 21 + b"\r\n", "DOWNLOAD_HEADERS_MAXCOUNT"),
         (b"HTTP/1.1 200 OK\r\nA: " + b"b" * 4_096, "DOWNLOAD_HEADERS_MAXSIZE"),
