@@ -44,6 +44,8 @@ SPIDER_MIDDLEWARES: Final = {
     "crawler.middlewares.spider.gate.GateMiddleware": 60,  # behind HttpErrorMiddleware: keeps back what is no page
     "crawler.middlewares.spider.provenance.ProvenanceMiddleware": 20,
     "scrapy.spidermiddlewares.metacopy.MetaCopyDetectionMiddleware": 930,  # 1000 in Scrapy: see the next line
+    # behind what drops known links, and before Scrapy's own take trouble over them
+    "crawler.middlewares.spider.scope.ScopeMiddleware": 935,
     # what it drops need not be looked at by the others
     "crawler.middlewares.spider.known_links.KnownLinksMiddleware": 940,
     "crawler.middlewares.conditional.spider.VersionMiddleware": 950,  # nearest to the spider: sees all that it yields

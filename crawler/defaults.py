@@ -98,6 +98,12 @@ FRONTIER_CLOSE_SECONDS = 20
 # scrapy-redis' name. Reader: extensions/idle.py
 MAX_IDLE_TIME_BEFORE_CLOSE = 0
 
+# --- Scope --------------------------------------------------------------------------------------------------
+# What a crawl may fetch, as a dict or a JSON object with any of within, paths, include, exclude, depth,
+# query_parameters, traps, pages, pages_per_host, nofollow, noindex: docs/scope.md. A spider's `crawl_scope`, a domain's
+# table `scope` and a run go before it, key by key. Readers: routing/scoping.py, policy/scope.py
+SCOPE: dict[str, object] = {}
+
 # --- Tiers --------------------------------------------------------------------------------------------------
 # Tiers that count as served although none of their workers is alive, separated by commas: for pools that are started
 # when work is queued for them. Reader: worker/tier_tracker.py

@@ -30,6 +30,7 @@ COUNTRY: Final = "country"
 SESSION: Final = "session"
 API_PROVIDER: Final = "api_provider"
 ALLOW_BLOCKED: Final = "allow_blocked"
+ANY_SCOPE: Final = "any_scope"
 # What the fleet notes on it, for one attempt or from its first failure to its answer.
 REQUEST_ID: Final = "request_id"
 TIER: Final = "tier"
@@ -62,6 +63,7 @@ TABLE: Final = (
     Key(SESSION, "spider: which of a domain's cookie jars and proxies it uses", external=True),
     Key(API_PROVIDER, "spider: which scraping API is asked", external=True),
     Key(ALLOW_BLOCKED, "spider: it takes what comes, block pages and empty shells too", external=True),
+    Key(ANY_SCOPE, "spider: it is followed whatever the scope says"),
     Key(REQUEST_ID, "scheduler: the lease's id, in log lines and on items", stored=False),
     Key(TIER, "scheduler: the tier that it was leased for", stored=False),
     Key(TIER_STAYS, "tiers middleware: why a page that failed is not tried in a higher tier", stored=False),

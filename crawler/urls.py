@@ -72,7 +72,7 @@ def canonicalize(url: str) -> str:
     host = _host(parts.hostname or "")
     if parts.port and parts.port != DEFAULT_PORTS.get(scheme):
         host = f"{host}:{parts.port}"
-    path = _remove_dots(quote(parts.path, safe="/%:@!$&'()*+,;=~-._")) or "/"
+    path = without_dots(quote(parts.path, safe="/%:@!$&'()*+,;=~-._")) or "/"
     pairs = [pair for pair in parse_qsl(parts.query, keep_blank_values=True) if not TRACKING.match(pair[0])]
     return urlunsplit((scheme, host, path, urlencode(sorted(pairs)), ""))
 
@@ -117,7 +117,8 @@ def _host(host: str) -> str:
     return host.encode("idna").decode("ascii")
 
 
-def _remove_dots(path: str) -> str:
+def without_dots(path: str) -> str:
+    """*path* with its dot segments resolved."""
     if "/." not in path:
         return path
     kept: list[str] = []

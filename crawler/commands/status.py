@@ -6,9 +6,10 @@ import argparse
 import asyncio
 import json
 import sys
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from operator import attrgetter, itemgetter
 
@@ -54,6 +55,7 @@ class Snapshot:
     memory: float = 0.0  # share of maxmemory in use, of the fullest server; 0 where there is no limit
     waiting_for_room: int = 0  # pages whose requests Redis has no room for, in workers and given back
     largest_waiting: tuple[str, int] | None = None  # URL and bytes: the page whose requests need the most room
+    cut: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # by spider and rule: what was out of scope
     held_up: Sequence[str] = ()  # why workers lease less than they could, or nothing
 
 
@@ -127,6 +129,7 @@ async def look(frontier: Frontier, spider: str | None) -> Snapshot:
         waiting_for_room=sum(worker.info.get("waiting", 0) for worker in ours) + await frontier.inspection.put_off(),
         largest_waiting=_largest_waiting(ours),
         held_up=_held_up(ours),
+        cut=_cut_of_spiders(stats.cut),
     )
 
 
@@ -152,6 +155,7 @@ def render(seen: Snapshot) -> Group:
     if set(seen.spent) - {TIERS[0]}:
         told = [f"{tier} {sums['requests']:,.0f} requests, cost {sums['cost']:g}" for tier, sums in seen.spent.items()]
         parts.append("Today (UTC): " + "; ".join(told) + ".")
+    parts.extend(_cut(spider, rules) for spider, rules in sorted(seen.cut.items()))
     parts.append("")
     parts.append(f"Hosts ready now: {seen.eligible_hosts:,}; waiting for their next turn: {seen.waiting_hosts:,}.")
     parts.extend(
@@ -177,6 +181,19 @@ def render(seen: Snapshot) -> Group:
     parts.append(_workers(seen.workers) if seen.workers else "No worker is running.")
     parts.extend(f"Redis: {advice}." for advice in seen.advice)
     return Group(*parts)
+
+
+def _cut_of_spiders(cut: Mapping[tuple[str, str], Mapping[str, int]]) -> dict[str, dict[str, int]]:
+    sums: dict[str, Counter[str]] = {}
+    for (spider, _), rules in cut.items():
+        sums.setdefault(spider, Counter()).update(rules)
+    return {spider: dict(rules) for spider, rules in sums.items()}
+
+
+def _cut(spider: str, rules: Mapping[str, int]) -> str:
+    most_first = sorted(rules.items(), key=lambda one: (-one[1], one[0]))
+    told = ", ".join(f"{rule} {count:,}" for rule, count in most_first)
+    return f"Out of scope for {spider}, by rule: {told} (docs/scope.md)."
 
 
 def _table(title: str, names: Sequence[str], numbers: Sequence[str]) -> Table:

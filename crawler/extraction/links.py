@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import islice, pairwise
 from typing import Final
 
@@ -69,20 +69,22 @@ class Links:
     product: tuple[str, ...] = ()
     pagination: tuple[str, ...] = ()
     listing: tuple[str, ...] = ()
+    nofollow: bool = field(default=False, compare=False)  # the page asks that none be followed
 
     def __iter__(self) -> Iterator[str]:
         """All of them, pages of lists first."""
         return iter(self.pagination + self.product + self.listing)
 
 
-def links(html: str | bytes | Document, url: str, rules: DomainRules | None = None) -> Links:
+def links(html: str | bytes | Document, url: str, rules: DomainRules | None = None, *, excluding: bool = True) -> Links:
     """The links of the page at *url* that lead on within its registrable domain. Raises on no input.
 
     When the rules have any of `product`, `pagination` and `follow`, these alone decide, in this order: a link
     is taken when a pattern is found in its absolute URL, or when the CSS selects it or something around it.
     Otherwise the general default decides by the link's URL: further pages (`?page=2`, `/page/2`, rel=next),
     then products (`/product/…`, `/p/…`, an identifier at the end), then lists (`/c/…`, `/category/…`); carts,
-    accounts, searches, sorted views and files are left out. `exclude` removes links in both cases.
+    accounts, searches, sorted views and files are left out. `exclude` removes links in both cases, unless
+    *excluding* is False: where they become requests the scope cuts them, which is counted.
 
     A page that says `nofollow` to robots has no links, and a link with rel=nofollow is none, unless the rules
     set `obey_nofollow = false`. A link to the page itself is none.
@@ -92,11 +94,13 @@ def links(html: str | bytes | Document, url: str, rules: DomainRules | None = No
         return Links()
     rules = rules or DomainRules()
     if rules.obey_nofollow and _forbids(document):
-        return Links()
+        return Links(nofollow=True)
+    if not excluding and rules.exclude:
+        rules = replace(rules, exclude=())
     kinds: dict[str, list[str]] = {"product": [], "pagination": [], "listing": []}
     for kind, target in _chosen(document, rules) if _has_own(rules) else _guessed(document, rules):
         kinds[kind].append(target)
-    return Links(**{kind: tuple(targets) for kind, targets in kinds.items()})
+    return Links(tuple(kinds["product"]), tuple(kinds["pagination"]), tuple(kinds["listing"]))
 
 
 def _has_own(rules: DomainRules) -> bool:

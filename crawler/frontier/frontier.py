@@ -308,6 +308,10 @@ class Frontier:
         shard, (number, _) = keys.split_handle((lease_id, token))
         return bool(await self.shards.run("gone", shard, number, token, reason, pack(dict(detail))))
 
+    async def count_cuts(self, cuts: Mapping[tuple[str, str, str], int]) -> None:
+        """Count what the scope has cut, by spider, generation and rule."""
+        await self.shards.run("cut", 0, *(part for key, count in cuts.items() for part in (*key, count)))
+
     async def renew(self, handles: Sequence[Handle], *, suspended: bool = False, for_room: bool = False) -> list[bool]:
         """Prolong leases. False: stale, or on the wire for longer than FRONTIER_HARD_CAP_SECONDS.
 

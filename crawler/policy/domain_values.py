@@ -132,11 +132,6 @@ def required_of(names: Sequence[str]) -> Reader:
     return lambda raw: _each(raw, one)
 
 
-def patterns(raw: Any) -> tuple[re.Pattern[str], ...]:
-    """Regular expressions."""
-    return _each(raw, _pattern)
-
-
 def links(raw: Any) -> tuple[LinkRule, ...]:
     """Regular expressions on the link's URL, and `{ css = "…" }`."""
 

@@ -18,8 +18,10 @@ from crawler import config, urls
 from crawler.errors import ConfigError
 from crawler.items import Item, ProductItem
 from crawler.policy import domain_values as read
+from crawler.policy import scope_values
 from crawler.policy.domain_values import BadValueError, Element, FieldRule, LinkRule
 from crawler.policy.headers import PROFILES
+from crawler.policy.patterns import Pattern
 from crawler.policy.proxy_pools import country, pool_name
 from crawler.policy.tiers import TIERS, Tier, rank
 
@@ -43,7 +45,8 @@ class DomainRules:
     product: tuple[LinkRule, ...] = ()
     pagination: tuple[LinkRule, ...] = ()
     follow: tuple[LinkRule, ...] = ()
-    exclude: tuple[re.Pattern[str], ...] = ()  # of URLs never followed
+    exclude: tuple[Pattern, ...] = ()  # of URLs never followed
+    scope: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))  # see policy/scope.py
     required: tuple[str | Element, ...] = ()  # names of fields, or elements of the page
     obey_nofollow: bool = True
     delay_seconds: float | None = None
@@ -74,7 +77,8 @@ _READERS: Final = MappingProxyType(
         "product": read.links,
         "pagination": read.links,
         "follow": read.links,
-        "exclude": read.patterns,
+        "exclude": scope_values.patterns,
+        "scope": scope_values.of_domain,
         "required": read.required_of(FIELDS),
         "obey_nofollow": read.boolean,
         "delay_seconds": read.number(0, 86_400),
@@ -173,10 +177,11 @@ def _rules(name: str, values: Mapping[str, Any], text: str, source: str) -> Doma
 
 
 def _merged(outer: Mapping[str, Any], inner: Mapping[str, Any]) -> dict[str, Any]:
-    """What *inner* says, else what *outer* says; `fields` are taken one by one."""
+    """What *inner* says, else what *outer* says; `fields` and `scope` are taken key by key."""
     both = {**outer, **inner}
-    if "fields" in outer and "fields" in inner:
-        both["fields"] = MappingProxyType({**outer["fields"], **inner["fields"]})
+    for table in ("fields", "scope"):
+        if table in outer and table in inner:
+            both[table] = MappingProxyType({**outer[table], **inner[table]})
     return both
 
 

@@ -16,6 +16,7 @@ from crawler.frontier.messages import MAX_NAME, Message
 from crawler.frontier.streams import stream_of
 from crawler.routing import codec, fingerprint
 from crawler.routing.host_rules import HostRule, HostRules
+from crawler.routing.scoping import scope_rules
 from crawler.routing.tier_routing import TierRouting
 
 LATEST: Final = 1e11  # Unix seconds; what is later was meant to be milliseconds
@@ -50,6 +51,7 @@ class Encoder:
             raise ConfigError("name of the spider", spider.name, allowed)
         self.spider = spider
         self.rules = HostRules.from_settings(settings)
+        self.scope = scope_rules(spider, settings, self.rules.domains)
         self.tier_routing = tier_routing
         self._fingerprinter = fingerprinter
         self._links: Memo[tuple[HostRule, bytes]] | None = None  # of plain links by their URL, where that is all

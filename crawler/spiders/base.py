@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
-from typing import Any, ClassVar
+from collections.abc import AsyncIterator, Mapping
+from types import MappingProxyType
+from typing import Any, ClassVar, Final
 
 from scrapy import Request
 from scrapy.crawler import Crawler
@@ -17,6 +18,9 @@ from crawler.errors import ConfigError, MessageError
 from crawler.routing.push_schema import external_meta, json_object
 from crawler.spiders.reading import ReadingMixin
 
+# The scope of spiders that follow whatever a page links to: nobody has looked at these links.
+GUESSED: Final = MappingProxyType({"traps": "all", "nofollow": True})
+
 
 class FrontierSpider(ReadingMixin, RedisSpider):  # type: ignore[misc]
     """Under `scrapy crawl` it leases from the shared frontier and its items are stored.
@@ -27,6 +31,7 @@ class FrontierSpider(ReadingMixin, RedisSpider):  # type: ignore[misc]
 
     start_urls: ClassVar[list[str]] = []
     follows: bool = True  # False in a re-parse, which discards requests: a callback need not build them
+    crawl_scope: ClassVar[Mapping[str, Any]] = MappingProxyType({})  # see docs/scope.md
     redis_key: str | None
     redis_encoding: str | None
 
@@ -38,6 +43,11 @@ class FrontierSpider(ReadingMixin, RedisSpider):  # type: ignore[misc]
         if not self.redis_key.strip():
             raise ConfigError("REDIS_START_URLS_KEY", key, "the name of a Redis key; %(name)s is the spider's name")
         self.redis_encoding = self.redis_encoding or settings.get("REDIS_ENCODING") or defaults.REDIS_ENCODING
+
+    @property
+    def excludes(self) -> bool:
+        """Whether links that rules exclude are left out here: in a crawl of the fleet the scope does it, and counts."""
+        return not self.settings.getbool("FRONTIER_ENABLED")
 
     async def start(self) -> AsyncIterator[Any]:
         """The spider's own `start_urls`: every worker offers them, the fleet crawls each once."""

@@ -13,7 +13,8 @@ from crawler.errors import ConfigError
 from crawler.extraction import Document, Links, extract_page, links
 from crawler.items import PageItem
 from crawler.policy.domains import DomainRules, Rules, load_rules
-from crawler.spiders.base import FrontierSpider
+from crawler.policy.robots_tags import NOFOLLOW
+from crawler.spiders.base import GUESSED, FrontierSpider
 from crawler.spiders.reading import Reading
 
 MANY_TAGS: Final = 10_000  # from this many on a page is read in the child: it might block the event loop for too long
@@ -27,6 +28,7 @@ class PagesSpider(FrontierSpider):
     """
 
     name = "pages"
+    crawl_scope = GUESSED
     rules: Rules
     follow: str | bool = "yes"
     extras: frozenset[str] = frozenset()
@@ -51,6 +53,8 @@ class PagesSpider(FrontierSpider):
             return
         item, found = self.read(response)
         yield item
+        if found.nofollow:
+            response.flags.append(NOFOLLOW)
         for url in found:
             yield Request(url)
 
@@ -58,11 +62,13 @@ class PagesSpider(FrontierSpider):
         """A page and its links."""
         follows = self.follows and str(self.follow).lower() in {"yes", "true", "1"}
         document = Document(response.text, response.url)
-        arguments = (self.rules.for_url(response.url), follows, self.extras)
+        arguments = (self.rules.for_url(response.url), follows, self.extras, self.excludes)
         return Reading(read, document, arguments, long=document.html.count("<") > MANY_TAGS)
 
 
-def read(document: Document, rules: DomainRules, follows: bool, extras: frozenset[str]) -> tuple[PageItem, Links]:
+def read(
+    document: Document, rules: DomainRules, follows: bool, extras: frozenset[str], excludes: bool = True
+) -> tuple[PageItem, Links]:
     """The page with the requested *extras*, and its links; no links unless *follows*."""
     item = extract_page(document, document.url, links="links" in extras, images="images" in extras)
-    return item, links(document, document.url, rules) if follows else Links()
+    return item, links(document, document.url, rules, excluding=excludes) if follows else Links()

@@ -13,7 +13,8 @@ from scrapy.http import Response, TextResponse
 from crawler.extraction import Document, Feed, Links, extract_product, is_feed, links
 from crawler.items import ProductItem
 from crawler.policy.domains import DomainRules, Rules, load_rules
-from crawler.spiders.base import FrontierSpider
+from crawler.policy.robots_tags import NOFOLLOW
+from crawler.spiders.base import GUESSED, FrontierSpider
 from crawler.spiders.reading import Reading
 from crawler.stats import FEEDS_BROKEN
 
@@ -26,6 +27,7 @@ class ProductsSpider(FrontierSpider):
     """
 
     name = "products"
+    crawl_scope = GUESSED
     rules: Rules
 
     @classmethod
@@ -46,6 +48,8 @@ class ProductsSpider(FrontierSpider):
         product, found = self.read(response)
         if product is not None:
             yield product
+        if found.nofollow:
+            response.flags.append(NOFOLLOW)
         for url in found:
             yield Request(url)
 
@@ -60,10 +64,14 @@ class ProductsSpider(FrontierSpider):
         """The product and links; a feed is read in place, product by product."""
         if is_feed(response.text, self.rules.for_url(response.url)):
             return None
-        return Reading(read, Document(response.text, response.url), (self.rules.for_url(response.url), self.follows))
+        return Reading(
+            read, Document(response.text, response.url), (self.rules.for_url(response.url), self.follows, self.excludes)
+        )
 
 
-def read(document: Document, rules: DomainRules, follows: bool) -> tuple[ProductItem | None, Links]:
+def read(
+    document: Document, rules: DomainRules, follows: bool, excludes: bool = True
+) -> tuple[ProductItem | None, Links]:
     """The product and the links of a page; no links unless *follows*."""
     product = extract_product(document, document.url, rules)
-    return product, links(document, document.url, rules) if follows else Links()
+    return product, links(document, document.url, rules, excluding=excludes) if follows else Links()

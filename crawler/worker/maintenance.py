@@ -255,7 +255,8 @@ class Maintenance:
             made = spider.make_request_from_data(seed.raw)
             requests = [made] if isinstance(made, Request) else list(made or ())
             encoder = worker.queue.encoder
-            return [encoder.message(r, generation=worker.generation, dedupe=not r.dont_filter) for r in requests]
+            kept = [r for r in requests if not self._is_cut(r)]
+            return [encoder.message(r, generation=worker.generation, dedupe=not r.dont_filter) for r in kept]
         except Exception as error:
             await worker.frontier.dead.bury_seed(
                 seed.raw, spider=spider.name, reason="bad_seed", detail={"error": str(error)}
@@ -264,6 +265,10 @@ class Maintenance:
             unforeseen = None if isinstance(error, ShoalError) else error
             logger.error("A start URL became a dead letter: %s", error, exc_info=unforeseen)
             return []
+
+    def _is_cut(self, request: Request) -> bool:
+        rule = self._worker.queue.encoder.scope.pushed(request.url)
+        return bool(rule) and (self._worker.cuts.count(rule, request.url, self._worker.generation) or True)
 
 
 def _largest_waiting(worker: Worker) -> dict[str, str | int]:

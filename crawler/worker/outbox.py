@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -72,6 +72,7 @@ class Outbox:
         self._abandoned: deque[Handle] = deque()
         self._put_off: deque[Handle] = deque()
         self._given_back: deque[Handle] = deque()
+        self._cuts: Counter[tuple[str, str, str]] = Counter()  # by spider, generation and rule
         queues: tuple[deque[Any], ...] = (self._suspects, self._starts, self._reports, self._endings)
         self._queues = (*queues, self._abandoned, self._put_off, self._given_back)
         self._filled = asyncio.Event()
@@ -87,7 +88,7 @@ class Outbox:
         if self.broken:
             return 0
         waiting = len(self._children) + len(self._offers) + len(self._waiting)
-        return sum(map(len, self._queues)) + waiting + self._flushing.locked()
+        return sum(map(len, self._queues)) + len(self._cuts) + waiting + self._flushing.locked()
 
     @property
     def waiting(self) -> list[Handle]:
@@ -150,6 +151,11 @@ class Outbox:
         self._given_back.append(handle)
         self._filled.set()
 
+    def cut(self, spider: str, generation: str, rule: str) -> None:
+        """A link is out of scope by *rule*: told before the page that it is on has ended."""
+        self._cuts[spider, generation, rule] += 1
+        self._filled.set()
+
     def report(self, report: Report) -> None:
         """Tell how the host answered; frees its slot."""
         self._reports.append(report)
@@ -204,12 +210,13 @@ class Outbox:
             self._flushing_since = None
 
     async def _try_flush(self) -> bool:
-        if self.broken or not (any(self._queues) or self._new_due() or self._waiting):
+        if self.broken or not (any(self._queues) or self._new_due() or self._waiting or self._cuts):
             return True
         self._forget_abandoned()
         self._give_up_waiting()
         endings = len(self._endings)  # later ones may belong to children pushed while this flush runs
         try:
+            await self._send_cuts()
             await _drain(self._suspects, len(self._suspects), self._send_suspects)
             if self._new_due():
                 await _both(self._end_leases(0), self._send_new())
@@ -271,6 +278,13 @@ class Outbox:
     def _forget_abandoned(self) -> None:
         if self._abandoned:
             self._waiting.forget([self._abandoned.popleft() for _ in range(len(self._abandoned))])
+
+    async def _send_cuts(self) -> None:
+        """Counted once though Redis may be away for a while; twice, where its answer was lost."""
+        if self._cuts:
+            sent = self._cuts.copy()
+            await self._frontier.count_cuts(sent)
+            self._cuts -= sent
 
     async def _send_put_off(self, batch: Sequence[Handle]) -> None:
         answers = await self._frontier.put_off(batch, delay_ms=self._frontier.config.lease_ms)

@@ -36,6 +36,7 @@ from crawler.policy.retries import RetryPolicy
 from crawler.routing import codec
 from crawler.routing.host_rules import HostRules
 from crawler.worker import feeds
+from crawler.worker.cuts import Cuts
 from crawler.worker.dupefilter import FrontierDupeFilter
 from crawler.worker.lease_book import LeaseBook
 from crawler.worker.lease_queue import FrontierQueue, served_tiers
@@ -80,6 +81,7 @@ class Worker:
         self.outbox = Outbox(
             frontier, crawler.stats, self.outage, FLUSH_SECONDS, self._confirmed, self._wake, self.room
         )
+        self.cuts = Cuts(crawler.stats, partial(self.outbox.cut, crawler.spider.name))
         self.requeue = Requeue(crawler, self.outbox)
         self.tracker = RequestTracker(crawler, self.book, self.outbox, self.requeue, frontier.config.max_deliveries)
         self.pacer = Pacer(frontier, self.book, self.outbox, queue.encoder.rules, self.outage, self.name)

@@ -71,7 +71,11 @@ end
 local function retire(stream, generation, set_stays)
   local name = stream .. ':' .. generation
   local key, retired = T .. ':gen:' .. name, T .. ':gen:' .. stream .. ':'
-  for _, field in ipairs(COUNTERS) do
+  local fields = {unpack(COUNTERS)}
+  for _, field in ipairs(call('HKEYS', key)) do
+    if string.sub(field, 1, 4) == 'cut:' then fields[#fields + 1] = field end
+  end
+  for _, field in ipairs(fields) do
     local count = number(key, field)
     if count ~= 0 then call('HINCRBY', retired, field, count) end
   end

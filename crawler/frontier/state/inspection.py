@@ -33,7 +33,8 @@ _FIELDS: Final = frozenset(SpiderStats.__slots__)
 class FrontierStats:
     """The counters of each spider and of all; *eligible_hosts* may get a request now, *waiting_hosts* later.
 
-    *tiers*: the counters by spider and tier, that is by queue.
+    *tiers*: the counters by spider and tier, that is by queue. *cut*: what was out of scope by spider and generation,
+    and by rule.
     *suspects*: hosts with requests that only an idle worker may lease. *evicted*: dead letters of all spiders that were
     lost to FRONTIER_DEAD_LIMIT. *now_ms*: the frontier's time. *dead_by*: the dead letters by reason, without those of
     releases that did not count them so.
@@ -49,6 +50,7 @@ class FrontierStats:
     now_ms: int
     dead_by: Mapping[str, int] = field(repr=False)
     mark: tuple[int, ...] = field(repr=False)  # changes whenever anything was queued or leased
+    cut: Mapping[tuple[str, str], Mapping[str, int]] = field(default_factory=dict)
 
     @property
     def total(self) -> SpiderStats:
@@ -68,6 +70,7 @@ class Inspection:
         answers = await self._shards.run_all("stats")
         generations: dict[tuple[str, str], SpiderStats] = {}
         tiers: dict[tuple[str, Tier], SpiderStats] = {}
+        cut: dict[tuple[str, str], Counter[str]] = {}
         hosts = [0, 0, 0]
         dead_by: Counter[str] = Counter()
         for *_, rows, streams in answers:
@@ -78,7 +81,9 @@ class Inspection:
                     counters, queue = _counters(fields), (key[0], tier_of(stream))
                     generations[key] = generations.get(key, SpiderStats()) + counters
                     tiers[queue] = tiers.get(queue, SpiderStats()) + counters
-                    dead_by.update(_dead_by(fields))
+                    dead_by.update(_by_reason(fields, b"dead"))
+                    if by_rule := _by_reason(fields, b"cut"):
+                        cut.setdefault(key, Counter()).update(by_rule)
             for stream, *counts in streams:
                 if spider in {None, stream.decode().partition(":")[0]}:
                     hosts = [total + count for total, count in zip(hosts, counts, strict=True)]
@@ -97,6 +102,7 @@ class Inspection:
             now_ms=max(answer[1] for answer in answers),
             dead_by=dead_by,
             mark=mark,
+            cut=cut,
         )
 
     async def put_off(self) -> int:
@@ -231,10 +237,10 @@ def _counters(fields: Sequence[bytes]) -> SpiderStats:
     return SpiderStats(**{name: _count(value) for name, value in known.items() if name in _FIELDS})
 
 
-def _dead_by(fields: Sequence[bytes]) -> dict[str, int]:
-    """The counters `dead:<reason>` of a generation."""
+def _by_reason(fields: Sequence[bytes], kind: bytes) -> dict[str, int]:
+    """The counters `<kind>:<reason>` of a generation."""
     pairs = zip(fields[::2], fields[1::2], strict=True)
-    prefix = b"dead:"
+    prefix = kind + b":"
     return {
         name.removeprefix(prefix).decode(errors="replace"): _count(n) for name, n in pairs if name.startswith(prefix)
     }

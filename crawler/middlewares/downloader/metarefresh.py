@@ -10,6 +10,7 @@ from scrapy.http import Response
 
 from crawler import urls
 from crawler.errors import MessageError
+from crawler.middlewares.downloader.scope import check_scope
 
 CHARACTERS: Final = 4_096  # Scrapy looks at this many, after decoding the whole page
 
@@ -27,6 +28,7 @@ class MetaRefreshMiddleware(ScrapyMetaRefreshMiddleware):
             followed = super().process_response(request, response)
             if isinstance(followed, Request):
                 urls.check(followed.url)
+                check_scope(self.crawler, request, followed)
         except (ValueError, MessageError):  # the page itself is fine
             return response
         return followed

@@ -10,6 +10,7 @@ from scrapy.http import Response
 
 from crawler import urls
 from crawler.errors import MessageError
+from crawler.middlewares.downloader.scope import check_scope
 
 logger = logging.getLogger(__name__)
 
@@ -26,6 +27,7 @@ class RedirectMiddleware(ScrapyRedirectMiddleware):
             followed = super().process_response(request, response)
             if isinstance(followed, Request):
                 urls.check(followed.url)
+                check_scope(self.crawler, request, followed)
         except (ValueError, MessageError) as error:
             logger.info("%s redirects to a URL that cannot be fetched: %s", response, error)
             return response

@@ -6,7 +6,7 @@ import asyncio
 import os
 import time
 from collections.abc import AsyncIterator, Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 from scrapy import Request
 from scrapy.http import Response, TextResponse
@@ -41,6 +41,13 @@ class StartingSpider(WalkSpider):
     async def start(self) -> AsyncIterator[Any]:
         for url in self.urls.split():
             yield Request(url)
+
+
+class SitedSpider(WalkSpider):
+    """Stays where it begins, as Scrapy's documentation shows it."""
+
+    name = "sited"
+    allowed_domains: ClassVar[list[str]] = ["127.0.0.1"]
 
 
 class ShopSpider(FrontierSpider):

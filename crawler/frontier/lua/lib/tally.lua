@@ -2,6 +2,7 @@
 -- T:gen:<stream>:<generation> HASH, T:gens SET of these names.
 -- accepted = queued + leased + delayed + dead + done + dropped, always, and none is below 0. gone: those of `done`
 -- whose site refuses them for good. 'dead:<reason>', 'dropped:<reason>': how many of these for which reason.
+-- 'cut:<rule>': what was out of scope; what was accepted before that was known counts as dropped, too.
 local tallies = {}
 
 local function tally(stream, generation)
@@ -39,10 +40,12 @@ local function save_tallies()
     for generation, t in pairs(of_stream) do
       local name = stream .. ':' .. generation
       local key = T .. ':gen:' .. name
+      local cut = 0
       for field, by in pairs(t) do
         if by ~= 0 then call('HINCRBY', key, field, by) end
+        if by ~= 0 and string.sub(field, 1, 4) == 'cut:' then cut = cut + by end
       end
-      local worked = t.accepted + t.duplicates + t.duplicates_dead + t.refused + t.done > 0
+      local worked = t.accepted + t.duplicates + t.duplicates_dead + t.refused + t.done + cut > 0
       if worked and call('HSET', key, 'last', now) == 1 then call('SADD', T .. ':gens', name) end
       state.backlog = state.backlog + t.queued + t.delayed
     end

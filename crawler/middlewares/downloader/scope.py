@@ -1,0 +1,27 @@
+"""Whether a redirect stays in scope."""
+
+from __future__ import annotations
+
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.exceptions import IgnoreRequest
+
+from crawler.meta import ANY_SCOPE
+from crawler.worker.access import worker_if_any
+
+
+def check_scope(crawler: Crawler, request: Request, followed: Request) -> None:
+    """Raise IgnoreRequest where *request* leads out of scope; the page is done then.
+
+    A pushed address may lead anywhere but to what is excluded: shops move. A link may not leave by a redirect.
+    """
+    worker = worker_if_any(crawler)
+    held = worker.book.of(request) if worker is not None else None
+    if worker is None or held is None or request.dont_filter or request.meta.get(ANY_SCOPE):
+        return
+    scope, depth = worker.queue.encoder.scope, request.meta.get("depth", 0)
+    linked = isinstance(depth, int) and depth > 0
+    rule = scope.link(followed.url, request.url, depth).rule if linked else scope.pushed(followed.url)
+    if rule:
+        worker.cuts.count(rule, followed.url, held.lease.generation)
+        raise IgnoreRequest(f"it redirects out of scope, by the rule {rule!r}: {followed.url}")

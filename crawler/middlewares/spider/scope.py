@@ -1,0 +1,110 @@
+"""Spider middleware that cuts links which are out of scope, and counts them by rule."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from functools import cached_property
+from typing import Any
+
+from scrapy import Request
+from scrapy.downloadermiddlewares.offsite import OffsiteMiddleware
+from scrapy.http import Response, TextResponse
+from scrapy.spidermiddlewares.depth import DepthMiddleware
+
+from crawler import stats as names
+from crawler.extraction import Document
+from crawler.extraction.opengraph import metas
+from crawler.meta import ANY_SCOPE
+from crawler.middlewares.spider.fleet import FleetMiddleware
+from crawler.policy.robots_tags import NOFOLLOW, NOINDEX, asked
+from crawler.policy.scope import Scope, ScopeRules
+from crawler.worker.lease_book import Held
+
+
+class ScopeMiddleware(FleetMiddleware):
+    """Applies `ScopeRules` to what a callback yields. Not to a request with `dont_filter` or `meta["any_scope"]`.
+
+    What Scrapy cuts itself (`allowed_domains`, DEPTH_LIMIT) is only counted here, and cut there.
+    """
+
+    async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        """Start requests are named by somebody: see `ScopeRules.pushed`."""
+        async for output in start:
+            if not isinstance(output, Request) or output.dont_filter or not (rule := self._rules.pushed(output.url)):
+                yield output
+            else:
+                self._worker.cuts.count(rule, output.url, self._worker.generation)
+
+    async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        """All that is in scope."""
+        held = self._worker.book.behind(response)
+        if held is None:
+            async for output in result:
+                yield output
+            return
+        scope = self._rules.of(response.url)
+        refused = self._refused(response, scope) if scope.nofollow or scope.noindex else frozenset[str]()
+        async for output in result:
+            if not isinstance(output, Request):
+                if output is None or NOINDEX not in refused:
+                    yield output
+                else:
+                    self._count(NOINDEX, response.url, held)
+            elif output.dont_filter or output.meta.get(ANY_SCOPE):
+                yield output
+            elif (request := self._judged(output, response, held, NOFOLLOW in refused)) is not None:
+                yield request
+        if NOFOLLOW in response.flags:  # our spiders saw it in the page
+            self._count(NOFOLLOW, response.url, held)
+
+    def _judged(self, request: Request, response: Response, held: Held, nofollow: bool) -> Request | None:
+        depth = 0 if request.meta.get("depth_reset") else _depth(response) + 1
+        url, rule = self._rules.link(request.url, response.url, depth)
+        if rule or nofollow:
+            self._count(rule or NOFOLLOW, url, held)
+            return None
+        if self._is_offsite(request):
+            self._count("offsite", url, held)
+        elif self._most_deep and depth > self._most_deep:
+            self._count("depth", url, held)
+        if url == request.url:
+            return request
+        self._crawler.stats.inc_value(names.SCOPE_SESSIONS)
+        return request.replace(url=url)
+
+    def _refused(self, response: Response, scope: Scope) -> frozenset[str]:
+        """What the site asks not to do with the page, as far as *scope* obeys."""
+        agent = self._crawler.settings["ROBOTSTXT_USER_AGENT"] or ""
+        values = [value.decode("latin-1") for value in response.headers.getlist("X-Robots-Tag")]
+        if scope.noindex and isinstance(response, TextResponse):
+            values.append(metas(Document(response.text, response.url)).get("robots", ""))
+        found = asked(values, agent) if values else frozenset()
+        return found & {name for name, obeyed in ((NOFOLLOW, scope.nofollow), (NOINDEX, scope.noindex)) if obeyed}
+
+    def _is_offsite(self, request: Request) -> bool:
+        spider = self._crawler.spider
+        if not getattr(spider, "allowed_domains", None) or self._offsite is None or request.meta.get("allow_offsite"):
+            return False
+        assert spider is not None
+        return not self._offsite.should_follow(request, spider)
+
+    def _count(self, rule: str, url: str, held: Held) -> None:
+        self._worker.cuts.count(rule, url, held.lease.generation)
+
+    @cached_property
+    def _rules(self) -> ScopeRules:
+        return self._worker.queue.encoder.scope
+
+    @cached_property
+    def _offsite(self) -> OffsiteMiddleware | None:
+        return self._crawler.get_downloader_middleware(OffsiteMiddleware)
+
+    @cached_property
+    def _most_deep(self) -> int:
+        depth = self._crawler.get_spider_middleware(DepthMiddleware)
+        return depth.maxdepth if depth is not None else 0
+
+
+def _depth(response: Response) -> int:
+    depth = response.meta.get("depth", 0)
+    return depth if isinstance(depth, int) else 0

@@ -1,0 +1,58 @@
+"""Patterns of users that are searched in addresses of sites: RE2's, in time linear in the address."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import re2
+
+LONGEST: Final = 1_000  # characters of a pattern
+MEMORY: Final = 1 << 19  # bytes of one compiled pattern
+
+
+class BadPatternError(ValueError):
+    """Why a text is no pattern."""
+
+
+class Pattern:
+    """A compiled pattern; equal to another of the same text, and pickled as that."""
+
+    __slots__ = ("_search", "text")
+
+    def __init__(self, text: str) -> None:
+        """Raises BadPatternError."""
+        self.text = text
+        self._search = _compiled(text).search
+
+    def search(self, url: str) -> bool:
+        """Whether it is found in *url*."""
+        try:
+            return self._search(url) is not None
+        except UnicodeEncodeError:  # bytes that are not UTF-8, on their way through
+            return self._search(url.encode("utf-8", "replace").decode()) is not None
+
+    def __repr__(self) -> str:
+        return f"Pattern({self.text!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Pattern) and other.text == self.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def __reduce__(self) -> tuple[type[Pattern], tuple[str]]:
+        return Pattern, (self.text,)
+
+
+def _compiled(text: str) -> re2._Regexp:
+    if len(text) > LONGEST:
+        raise BadPatternError(f"it has {len(text)} characters, at most {LONGEST} are allowed")
+    options = re2.Options()
+    options.max_mem, options.log_errors = MEMORY, False
+    try:
+        return re2.compile(text, options)
+    except re2.error as error:
+        reason = error.args[0] if error.args else error
+        raise BadPatternError(reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)) from None
+    except UnicodeEncodeError:
+        raise BadPatternError("half a character (a lone surrogate)") from None

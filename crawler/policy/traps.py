@@ -1,0 +1,182 @@
+"""Crawler traps: addresses that a site makes without end, recognised by how they are written.
+
+Each rule takes time linear in the address and no rule knows a site, so each has exceptions that it takes for traps: a
+crawl switches single rules off by name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from datetime import date
+from typing import Final
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+SESSION: Final = "session"  # takes the session id out of the link, and cuts nothing
+TRAPS: Final = ("deep_path", "repeating_path", "growing_query", "calendar", SESSION)
+
+DEEPEST: Final = 20  # parts of a path
+REPEATS: Final = 3  # of one part or of several in a row
+OCCURRENCES: Final = 4  # of one part anywhere
+SAME_NAME: Final = 10  # parameters of one name
+SAME_PAIR: Final = 3  # of one name and value
+MONTHS_AROUND: Final = 13  # of a calendar that are visited, before and after today
+MONTHS_AHEAD: Final = 24  # beyond which a dated path is a calendar, whatever it is called
+MOST_PAIRS: Final = 500  # of a query that are looked at
+
+# Words with which a site names its calendars, and their dates.
+_CALENDAR: Final = frozenset(
+    {"calendar", "kalender", "calendrier", "calendario", "calendari", "kalendar", "kalendarz", "agenda", "schedule"}
+    | {"event", "events", "eventi", "eventos", "evenement", "evenements", "evenementen", "termine", "ical"}
+    | {"veranstaltung", "veranstaltungen", "month", "monat", "mois", "mes", "mese", "maand", "week", "woche"}
+    | {"semaine", "day", "tag", "jour", "dia", "year", "jahr", "annee", "date", "datum"}
+)
+_DATES: Final = frozenset(
+    {"date", "datum", "fecha", "data", "day", "month", "year", "week", "ym", "ymd", "from", "to", "start", "end"}
+    | {"since", "until", "monat", "jahr", "mois", "annee", "tag", "ts", "time", "timestamp"}
+)
+_YEARS: Final = frozenset(("year", "jahr", "annee", "ano", "anno"))
+_WORDS = re.compile(r"[a-z]+")
+_YEAR_MONTH = re.compile(r"(?<!\d)([12]\d{3})[-/._](0?[1-9]|1[0-2])(?!\d)")
+_MONTH_YEAR = re.compile(r"(?<!\d)(0?[1-9]|1[0-2])[-/._]([12]\d{3})(?!\d)")
+_COMPACT = re.compile(r"([12]\d{3})(0[1-9]|1[0-2])(?:[0-3]\d)?(?:T\d{4,6}Z?)?")
+_ENDING_DATE = re.compile(
+    r"/[12]\d{3}[-/._]\d{1,2}(?:[-/._]\d{1,2})?/?$|/\d{1,2}[-/._][12]\d{3}/?$|/[12]\d{3}[01]\d(?:[0-3]\d)?/?$"
+)
+_DATED_PARTS = re.compile(r"/([12]\d{3})/(0?[1-9]|1[0-2])(?:/[0-3]?\d)?/?$")
+_SECONDS = re.compile(r"\d{9,10}|\d{12,13}")
+_SURE_SESSION = re.compile(
+    r"(?:phpsessid|jsessionid|aspsessionid\w*|asp\.net_sessionid|cfid|cftoken|sessionid|session_id|sessid|oscsid|zenid|xtcsid)",
+    re.IGNORECASE,
+)
+_PERHAPS_SESSION = re.compile(r"(?:sid|session|s_id|sess)", re.IGNORECASE)
+_RANDOM = re.compile(r"(?=[^\d]*\d)[\da-z_-]{16,}", re.IGNORECASE)
+_IN_PATH = re.compile(r";(?:jsessionid|phpsessid|sessionid|sid)=[^/?#;]*+", re.IGNORECASE)
+_ASP_PATH = re.compile(r"/\((?:[AFSX]\([\w-]{16,64}\)){1,4}\)(?=/)")
+
+
+def trap(url: str, rules: Sequence[str], today: date) -> str:
+    """Which of *rules* takes *url* for a trap; "" for none of them. Raises on no text."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
+    path = unquote(parts.path)
+    segments = [part for part in path.split("/") if part]
+    for rule in rules:
+        if rule == "deep_path" and len(segments) > DEEPEST:
+            return rule
+        if rule == "repeating_path" and _repeats(segments[: 3 * DEEPEST]):
+            return rule
+        if rule == "growing_query" and _grows(parts.query):
+            return rule
+        if rule == "calendar" and _far(path.lower(), parts.query, today):
+            return rule
+    return ""
+
+
+def without_session(url: str) -> str:
+    """*url* without the id of a visit: the page is the same for all visitors."""
+    head, mark, query = url.partition("?")
+    if ";" in head:
+        head = _IN_PATH.sub("", head)
+    if "/(" in head:
+        head = _ASP_PATH.sub("", head)
+    if not mark:
+        return head
+    query, hash_mark, fragment = query.partition("#")
+    pairs = query.split("&")
+    kept = [pair for pair in pairs if not _is_session(pair)]
+    if len(kept) == len(pairs):
+        return f"{head}?{query}{hash_mark}{fragment}"
+    return head + ("?" + "&".join(kept) if kept else "") + hash_mark + fragment
+
+
+def _is_session(pair: str) -> bool:
+    name, _, value = pair.partition("=")
+    if _SURE_SESSION.fullmatch(name):
+        return True
+    return _PERHAPS_SESSION.fullmatch(name) is not None and _RANDOM.fullmatch(value) is not None
+
+
+def _repeats(segments: Sequence[str]) -> bool:
+    """Numbers may come again: `/filter/0/0/0` is a page."""
+    counts = Counter(part for part in segments if len(part) > 1 and not part.isdigit())
+    if counts and max(counts.values()) >= OCCURRENCES:
+        return True
+    for length in range(1, len(segments) // REPEATS + 1):
+        run = 0
+        for at in range(length, len(segments)):
+            run = run + 1 if segments[at] == segments[at - length] else 0
+            if run >= length * (REPEATS - 1) and not all(part.isdigit() for part in segments[at - length + 1 : at + 1]):
+                return True
+    return False
+
+
+def _grows(query: str) -> bool:
+    """A parameter that comes again and again, or an address that holds itself."""
+    if not query:
+        return False
+    if "%2525" in query:
+        return True
+    pairs = _pairs(query)
+    if len(pairs) > 1:
+        if max(Counter(name for name, _ in pairs).values()) > SAME_NAME:
+            return True
+        if max(Counter(pairs).values()) >= SAME_PAIR:
+            return True
+    return any(name and _holds(unquote(value), name) for name, value in pairs if len(value) > len(name))
+
+
+def _holds(value: str, name: str) -> bool:
+    return f"?{name}=" in value or f"&{name}=" in value
+
+
+def _far(path: str, query: str, today: date) -> bool:
+    """Whether it is a page of a calendar, and that of a month far from *today*."""
+    now = 12 * today.year + today.month
+    if (ending := _DATED_PARTS.search(path)) and _month(ending[1], ending[2]) > now + MONTHS_AHEAD:
+        return True
+    pairs = _pairs(query)
+    words = set(_WORDS.findall(path)).union(*(_WORDS.findall(name.lower()) for name, _ in pairs))
+    if words.isdisjoint(_CALENDAR):
+        return False
+    months = _months_of_query(pairs)
+    if _ENDING_DATE.search(path):
+        months += _months(path[-12:])
+    return any(abs(month - now) > MONTHS_AROUND for month in months)
+
+
+def _months_of_query(pairs: Sequence[tuple[str, str]]) -> list[int]:
+    """The months that a query names, counted from the year 0; a year alone counts as its nearer end would."""
+    months: list[int] = []
+    for name, value in pairs:
+        names = set(_WORDS.findall(name.lower()))
+        if not names.isdisjoint(_YEARS) and len(value) == 4 and value.isascii() and value.isdigit():
+            months.append(12 * int(value) + 6)
+        elif not names.isdisjoint(_DATES) and len(value) < 40:
+            months += _months(value)
+    return months
+
+
+def _months(text: str) -> list[int]:
+    found = [_month(match[1], match[2]) for match in _YEAR_MONTH.finditer(text)]
+    found += [_month(match[2], match[1]) for match in _MONTH_YEAR.finditer(text)]
+    if not found and (compact := _COMPACT.fullmatch(text.rpartition("/")[2] or text.strip("/"))):
+        found.append(_month(compact[1], compact[2]))
+    elif not found and _SECONDS.fullmatch(text):
+        seconds = int(text) // (1000 if len(text) > 10 else 1)
+        found.append(12 * 1970 + seconds // 2_629_746)
+    return found
+
+
+def _month(year: str, month: str) -> int:
+    return 12 * int(year) + int(month)
+
+
+def _pairs(query: str) -> list[tuple[str, str]]:
+    try:
+        return parse_qsl(query, keep_blank_values=True)[:MOST_PAIRS]
+    except ValueError:
+        return []

@@ -1,0 +1,124 @@
+"""A whole crawl stays in scope, and says what it left out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from crawler import stats
+from tests.crawling import Fleet, count, ended, open_frontier
+from tests.sites import Page, Site
+
+SCOPE = {
+    "within": "host",
+    "exclude": ["/admin"],
+    "query_parameters": 2,
+    "traps": "all",
+    "depth": 2,
+    "nofollow": True,
+    "noindex": True,
+}
+
+
+def page(*hrefs: str, title: str = "A page", **headers: str) -> Page:
+    links = "".join(f'<a href="{href}">x</a>' for href in hrefs)
+    return Page(
+        f"<html><title>{title}</title>{links}</html>", headers={k.replace("_", "-"): v for k, v in headers.items()}
+    )
+
+
+async def cuts(fleet: Fleet, spider: str) -> Mapping[str, int]:
+    async with open_frontier(fleet.redis_url, fleet.key) as frontier:
+        return (await frontier.inspection.stats(spider)).cut.get((spider, "0"), {})
+
+
+async def test_links_out_of_scope_are_not_fetched_and_are_counted_by_rule(fleet: Fleet) -> None:
+    menu = ("/admin/menu", "/calendar/2060/01", "/x/x/x")
+    pages = {
+        "/": page(
+            *menu, "/one", "/moved", "/q?a=1&b=2&c=3", "http://elsewhere.example/", "/visit?PHPSESSID=1", "/private"
+        ),
+        "/one": page(*menu, "/two", "/visit?PHPSESSID=2"),
+        "/two": page(*menu, "/three"),
+        "/moved": Page(status=302, headers={"Location": "/admin/moved"}),
+        "/visit": page("/visit?PHPSESSID=3"),
+        "/private": page("/behind", X_Robots_Tag="nofollow"),
+    }
+    with Site(pages) as site:
+        await fleet.push(site.url())
+        status, log = await ended(fleet.start(SCOPE=SCOPE))
+    assert status == 0, log
+    assert sorted(site.requested) == ["/", "/moved", "/one", "/private", "/two", "/visit"]
+    expected = {
+        "exclude": 2,
+        "calendar": 1,
+        "repeating_path": 1,
+        "depth": 1,
+        "query_parameters": 1,
+        "within": 1,
+        "nofollow": 1,
+    }
+    assert {rule: count(log, stats.SCOPE_CUT.format(rule)) for rule in expected} == expected
+    assert await cuts(fleet, "walk") == expected
+    assert count(log, stats.SCOPE_SESSIONS) == 3
+    assert "Out of scope by the rule 'calendar': 1 more, such as http" in log
+    shown = fleet.runner.run("status", "walk", *fleet.options())
+    assert "Out of scope for walk, by rule: exclude 2, calendar 1, " in " ".join(shown.stdout.split())
+    as_json = json.loads(fleet.runner.run("status", "walk", "--json", *fleet.options()).stdout)
+    assert as_json["cut"] == {"walk": expected}
+
+
+async def test_what_scrapy_cuts_itself_is_counted_too(fleet: Fleet) -> None:
+    with Site({"/": page("/one", "http://elsewhere.example/"), "/one": page("/two")}) as site:
+        await fleet.push(site.url(), spider="sited")
+        status, log = await ended(fleet.start("sited", DEPTH_LIMIT=1))
+    assert status == 0, log
+    assert site.requested == ["/", "/one"]
+    assert (count(log, "offsite/filtered"), count(log, "depth/request_ignored_count")) == (1, 1)
+    assert await cuts(fleet, "sited") == {"offsite": 1, "depth": 1}
+
+
+async def test_a_spider_has_a_scope_of_its_own_and_pages_say_what_may_be_stored(
+    fleet: Fleet, mongo_database: Any
+) -> None:
+    pages = {
+        "/": page("/one", "/out", title="front"),
+        "/one": page("/two", title="kept out", X_Robots_Tag="otherbot: nofollow, shoal: noindex"),
+        "/two": Page('<html><head><title>t</title><meta name="robots" content="noindex"></head></html>'),
+    }
+    with Site(pages) as site:
+        await fleet.push(site.url())
+        scope = json.dumps({"exclude": ["/out"], "noindex": True})
+        worker = fleet.runner.fork(
+            "crawl", "walk", "-a", f"crawl_scope={scope}", *fleet.options(SCOPE={"noindex": False})
+        )
+        status, log = await ended(worker)
+    assert status == 0, log
+    assert site.requested == ["/", "/one", "/two"]
+    assert await mongo_database["pages"].distinct("title") == ["front"]
+    assert await cuts(fleet, "walk") == {"exclude": 1, "noindex": 2}
+
+
+async def test_our_spiders_say_where_a_page_asks_that_nothing_be_followed(fleet: Fleet) -> None:
+    body = '<html><head><title>t</title><meta name="robots" content="nofollow"></head><a href="/c/x">x</a></html>'
+    with Site({"/": Page(body)}) as site:
+        await fleet.push(site.url(), spider="pages")
+        worker = fleet.start("pages", SPIDER_MODULES="crawler.spiders")
+        status, log = await ended(worker)
+    assert status == 0, log
+    assert site.requested == ["/"]
+    assert await cuts(fleet, "pages") == {"nofollow": 1}
+
+
+async def test_a_start_url_that_is_excluded_is_not_fetched(fleet: Fleet) -> None:
+    with Site({"/": page(), "/admin": page()}) as site:
+        urls = f"{site.url()} {site.url('/admin')}"
+        worker = fleet.runner.fork(
+            "crawl", "starting", "-a", f"urls={urls}", *fleet.options(SCOPE={"exclude": "/admin"})
+        )
+        status, log = await ended(worker)
+        pushed = fleet.runner.run("push", "walk", site.url("/admin"), *fleet.options(SCOPE={"exclude": "/admin"}))
+    assert status == 0, log
+    assert site.requested == ["/"]
+    assert (pushed.returncode, "out of scope by the rule 'exclude'" in pushed.stderr) == (2, True)
