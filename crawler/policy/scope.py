@@ -36,8 +36,6 @@ class Scope:
     depth: int = 0  # links from a pushed page
     query_parameters: int = 0  # of one address
     traps: tuple[str, ...] = ()
-    pages: int = 0  # of a run
-    pages_per_host: int = 0  # of a run
     nofollow: bool = False  # X-Robots-Tag: nofollow is obeyed
     noindex: bool = False  # so is noindex, there and in the page: its items are not stored
 
@@ -67,12 +65,12 @@ class ScopeRules:
         known = self._scopes.get(id(site))
         return known if known is not None else self._make(site)
 
-    def link(self, url: str, page: str, depth: int) -> Judged:
-        """Whether a link on *page* is followed, that many links from a pushed page."""
+    def link(self, url: str, page: str, depth: int, scope: Scope | None = None) -> Judged:
+        """Whether a link on *page*, whose scope may be given, is followed, that many links from a pushed page."""
         judged = self._links[url]
         if judged.rule:
             return judged
-        scope = self.of(page)
+        scope = scope or self.of(page)
         if scope.within != "any" and _leaves(judged.url, page, scope.within):
             return Judged(judged.url, "within")
         if scope.depth and depth > scope.depth:
@@ -88,7 +86,9 @@ class ScopeRules:
         return "exclude" if scope.exclude and _any(scope.exclude, url) else ""
 
     def _make(self, site: DomainRules) -> Scope:
-        made = self._scopes[id(site)] = Scope(**(self._common | dict(site.scope)))
+        values = self._common | dict(site.scope)
+        values["nofollow"] = bool(values.get("nofollow")) and site.obey_nofollow
+        made = self._scopes[id(site)] = Scope(**values)
         return made
 
     def _judge(self, url: str) -> Judged:

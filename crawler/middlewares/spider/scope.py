@@ -52,15 +52,17 @@ class ScopeMiddleware(FleetMiddleware):
                     self._count(NOINDEX, response.url, held)
             elif output.dont_filter or output.meta.get(ANY_SCOPE):
                 yield output
-            elif (request := self._judged(output, response, held, NOFOLLOW in refused)) is not None:
+            elif (request := self._judged(output, response, held, scope, refused)) is not None:
                 yield request
         if NOFOLLOW in response.flags:  # our spiders saw it in the page
             self._count(NOFOLLOW, response.url, held)
 
-    def _judged(self, request: Request, response: Response, held: Held, nofollow: bool) -> Request | None:
+    def _judged(
+        self, request: Request, response: Response, held: Held, scope: Scope, refused: frozenset[str]
+    ) -> Request | None:
         depth = 0 if request.meta.get("depth_reset") else _depth(response) + 1
-        url, rule = self._rules.link(request.url, response.url, depth)
-        if rule or nofollow:
+        url, rule = self._rules.link(request.url, response.url, depth, scope)
+        if rule or NOFOLLOW in refused:
             self._count(rule or NOFOLLOW, url, held)
             return None
         if self._is_offsite(request):

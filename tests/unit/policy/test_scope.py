@@ -107,7 +107,7 @@ def test_a_session_id_is_taken_out_before_the_other_rules_look() -> None:
         ({"within": "site"}, "any, domain, host"),
         ({"depth": -1}, "0 to 100000"),
         ({"depth": True}, "0 to 100000"),
-        ({"pages": 1.5}, "an integer"),
+        ({"depth": 1.5}, "an integer"),
         ({"nofollow": "yes"}, "true or false"),
         (["x"], "a table of within"),
         ({1: 2}, "one of within"),
