@@ -39,6 +39,11 @@ class DeadLetters:
                     matching += 1
         return sorted(found, key=lambda letter: -letter.at_ms)[:limit]
 
+    async def of_fingerprint(self, host: str, fingerprint: int) -> list[DeadLetter]:
+        """The letters of one page, newest first; reads the index of its shard."""
+        shard = self._shards.of_host(host)
+        return [letter async for letter in self._newest(shard) if letter.fingerprint == fingerprint]
+
     async def show(self, letter_id: str) -> DeadLetter | None:
         """One letter by its id; raises ValueError for what is none."""
         shard, (number, _) = keys.split_handle((letter_id, 0))

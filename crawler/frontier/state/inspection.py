@@ -128,6 +128,11 @@ class Inspection:
         leading = sorted(queued, key=lambda place: (-queued[place].total(), place))[:top]
         return [await self._host(*place, queued[place].total(), now, _leading(queued[place])) for place in leading]
 
+    async def host(self, name: str) -> HostState:
+        """One host, however short its queue is; what is queued of it is not counted."""
+        shard = self._shards.of_host(name)
+        return await self._host(shard, name, 0, (await self._shards.run("stats", shard))[1])
+
     async def waiting(self, spider: str | None = None, top: int = 20) -> list[WaitingHost]:
         """The hosts whose requests wait for something else than their turn, with the most of them first."""
         now = (await self.stats(spider)).now_ms

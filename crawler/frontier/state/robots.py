@@ -52,6 +52,17 @@ class Robots:
                 return await self.claim(host, origin, worker)
         return FetchTask(rest[0]) if kind == b"fetch" else None
 
+    async def kept(self, host: str, origin: str) -> CachedRobots | None:
+        """What the fleet knows of *origin*, fresh or not; None when nobody has fetched it lately."""
+        shard = self._shards.of_host(host)
+        names = ["verdict", "status", "body"]
+        verdict, status, body = await self._shards.client.hmget(self._shards.key(shard, f"robots:{origin}"), names)
+        try:
+            rules = zlib.decompress(body or b"").decode() if body else ""
+            return CachedRobots(RobotsVerdict(verdict.decode()), int(status), 0, rules) if verdict else None
+        except (ValueError, TypeError, zlib.error):
+            return None
+
     async def keep(
         self, host: str, origin: str, worker: str, known: CachedRobots, *, keep_ms: int, unreachable: bool = False
     ) -> bool:

@@ -1,0 +1,166 @@
+"""`scrapy find`: where a URL is, and why it has not been crawled yet."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from scrapy import Request
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from crawler import tasks, urls
+from crawler.commands.usage import FleetCommand, answering, fingerprinter
+from crawler.errors import ConfigError, MessageError, ServiceError, ShoalError
+from crawler.extensions.logs import mask
+from crawler.frontier.command_session import session
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.messages import HostState, Message
+from crawler.frontier.state.finding import Found
+from crawler.policy.robots import RobotsVerdict
+from crawler.policy.robots_file import RobotsFile
+from crawler.routing.encoder import Encoder
+from crawler.routing.tier_routing import TierRouting
+from crawler.storage import connection, reader
+from crawler.storage.config import StorageConfig
+
+COLLECTIONS: Final = ("products", "pages")
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What is known of a URL as *spider* would push it."""
+
+    url: str
+    spider: str
+    places: Sequence[Found]
+    host: HostState
+    robots: str = ""  # what keeps robots.txt from allowing it, as far as the fleet has fetched that
+    stored: Sequence[Mapping[str, Any]] = field(default=())  # collection, version, first_seen_at, last_seen_at
+
+
+class Command(FleetCommand, ScrapyCommand):
+    """Reads only. Takes as long as its host has requests queued: a second or two for a million."""
+
+    def syntax(self) -> str:
+        return "URL [--spider NAME] [--json]"
+
+    def short_desc(self) -> str:
+        return "Show where a URL is: queued behind how many, leased by whom, dead why, stored as what"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--spider", default="", help="only this spider (default: every one that has crawled)")
+        parser.add_argument("--json", action="store_true", help="print one JSON object per spider, for scripts")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Exit status 1 when no spider has ever seen the URL."""
+        with answering(args):
+            if len(args) != 1:
+                raise UsageError("name one URL: scrapy find https://...", print_help=False)
+            reports = tasks.run(self._look(_checked(args[0]), opts.spider))
+            for report in reports:
+                print(json.dumps(asdict(report), default=str) if opts.json else "\n".join(lines(report)))
+            self.exitcode = 0 if any(report.places or report.stored for report in reports) else 1
+
+    async def _look(self, url: str, only: str) -> list[Report]:
+        assert self.settings is not None
+        async with session(self.settings) as frontier:
+            names = [only] if only else sorted((await frontier.inspection.stats()).spiders)
+            if not names:
+                raise ShoalError("the frontier has seen no URL of any spider yet; name one with --spider")
+            return [await self._report(frontier, url, name) for name in names]
+
+    async def _report(self, frontier: Frontier, url: str, spider: str) -> Report:
+        crawler = self.crawler_of(spider)
+        encoder = Encoder(crawler.spidercls, crawler.settings, fingerprinter(crawler), TierRouting())
+        message = encoder.message(Request(url), generation="0", dedupe=True)
+        places = await frontier.finding.find(message)
+        agent = str(crawler.settings["ROBOTSTXT_USER_AGENT"] or crawler.settings["USER_AGENT"])
+        obeys = crawler.settings.getbool("ROBOTSTXT_OBEY")
+        return Report(
+            url=url,
+            spider=spider,
+            places=places,
+            host=await frontier.finding.host(message),
+            robots=await _robots(frontier, message, url, agent) if obeys else "",
+            stored=await _stored(crawler.settings, url),
+        )
+
+
+def lines(report: Report) -> list[str]:
+    """For people."""
+    told = [f"{report.url} (spider {report.spider})"]
+    told += [f"  {_place(one, report.host)}" for one in report.places]
+    for one in report.stored:
+        first, last = (f"{one[name]:%Y-%m-%d %H:%M}" for name in ("first_seen_at", "last_seen_at"))
+        told.append(f"  stored in {one['collection']}: version {one['version']}, seen from {first} to {last} UTC")
+    if not report.places and not report.stored:
+        told.append("  never seen")
+    if report.robots:
+        told.append(f"  {report.robots}")
+    if any(one.state in {"queued", "delayed"} for one in report.places):
+        told.append(f"  {_host(report.host)}")
+    return told
+
+
+def _place(one: Found, host: HostState) -> str:
+    run = f"crawl {one.generation}" if one.generation != "0" else "the first crawl"
+    return {
+        "queued": f"queued in {one.stream} behind {one.ahead:,} requests of {host.host}, {run}",
+        "delayed": f"delayed for {one.until_ms / 1000:,.1f} s ({one.why or 'not before then'}), {run}",
+        "leased": f"leased by worker {one.why}, {run}",
+        "dead": f"dead letter {one.id}: {one.why}, {run} (`scrapy dead show {one.id}`)",
+        "gone": f"gone: {one.why}, {run} (`scrapy dead list --kind gone`)",
+        "done": f"done, or dropped on the way, in {run}",
+    }[one.state]
+
+
+def _host(host: HostState) -> str:
+    turn = f"in {host.waits_ms / 1000:.1f} s" if host.waits_ms else "now"
+    told = f"{host.host}: next turn {turn}, delay {host.delay_ms / 1000:g} s, {host.in_flight} of {host.cap} in flight"
+    return f"{told}, circuit breaker {host.breaker}"
+
+
+async def _robots(frontier: Frontier, message: Message, url: str, agent: str) -> str:
+    parts = urlsplit(url)
+    origin = f"{parts.scheme}://{parts.netloc}"
+    if (known := await frontier.robots.kept(message.host, origin)) is None:
+        return ""
+    if known.verdict is RobotsVerdict.LATER:
+        return f"{origin}/robots.txt cannot be reached: nothing of that site is crawled for now"
+    allowed = known.verdict is RobotsVerdict.ALLOW or await asyncio.to_thread(
+        RobotsFile(known.rules).can_fetch, url, agent
+    )
+    return "" if allowed else f"{origin}/robots.txt does not allow {agent} to fetch it"
+
+
+async def _stored(settings: Any, url: str) -> list[dict[str, Any]]:
+    """Its documents; none where MongoDB cannot be asked, which is said."""
+    if not settings.getbool("SHOAL_STORE"):
+        return []
+    config = StorageConfig.from_settings(settings)
+    found = []
+    try:
+        async with connection.session(settings) as database:
+            for collection in dict.fromkeys((*COLLECTIONS, *config.history)):
+                for key in dict.fromkeys((urls.canonicalize(url), url)):
+                    if (document := await reader.document(database, collection, key)) is not None:
+                        names = ("version", "first_seen_at", "last_seen_at")
+                        found.append({"collection": collection, **{name: document.get(name) for name in names}})
+                        break
+    except ServiceError as error:
+        print(f"  what is stored is not known: {mask(str(error))}")
+    return found
+
+
+def _checked(url: str) -> str:
+    try:
+        return urls.without_credentials(urls.check(url))
+    except MessageError as error:
+        raise ConfigError("URL", url, f"an http or https URL ({error})") from None

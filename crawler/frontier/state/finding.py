@@ -1,0 +1,183 @@
+"""Where one URL is: queued, delayed, leased, a dead letter, gone, or known as done."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from crawler.frontier.messages import DeadLetter, HostState, Message
+from crawler.frontier.server import keys
+from crawler.frontier.server.shards import Shards
+from crawler.frontier.server.wire_format import seal, unseal
+from crawler.frontier.state.dead_letters import DeadLetters
+from crawler.frontier.state.generations import Generations
+from crawler.frontier.state.inspection import Inspection
+from crawler.frontier.streams import stream_of
+from crawler.policy.tiers import TIERS
+
+SLICE: Final = 1_500  # entries of one call: a millisecond of the server's time
+_FINGERPRINT: Final = slice(2, 10)  # of an envelope
+_ID: Final = struct.Struct(">dIH")  # score; id as four bytes and two
+_NAMES_AT: Final = 44  # of a lease's record: host, stream, generation and worker, each length-prefixed
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One place where a request for the URL is, or was.
+
+    *state*: queued, delayed, leased, dead, gone or done. *ahead*: requests of its host that are leased before it, where
+    it is queued. *until_ms*: from now, of what is delayed. *why*: of delayed, dead and gone ones, the reason; of a
+    leased one, the worker. *generation*: the crawl that it belongs to. *id*: that of the letter.
+    """
+
+    state: str
+    stream: str
+    generation: str
+    ahead: int = 0
+    until_ms: int = 0
+    why: str = ""
+    id: str = ""
+
+
+class Finding:
+    """Looks for a fingerprint where its host's requests are: no index is kept. O(requests of the host), in slices."""
+
+    def __init__(self, shards: Shards, inspection: Inspection) -> None:
+        self._shards = shards
+        self._inspection = inspection
+
+    async def find(self, message: Message) -> list[Found]:
+        """Every place; *message* is the URL as its spider would push it. Nothing: it was never seen.
+
+        Known weakness: a request that moves while the look-up runs may be missed; with `FRONTIER_DEDUPE` = compact two
+        URLs in 10^18 are taken for each other.
+        """
+        shard, fingerprint = self._shards.of_host(message.host), seal(message)[_FINGERPRINT]
+        found = [one async for one in self._queued(shard, message, fingerprint)]
+        found += [one async for one in self._delayed(shard, message.spider, fingerprint)]
+        found += [one async for one in self._leased(shard, message.spider, fingerprint)]
+        found += await self._letters(message)
+        return found or await self._known(shard, message)
+
+    async def host(self, message: Message) -> HostState:
+        """What its host waits for."""
+        return await self._inspection.host(message.host)
+
+    async def _queued(self, shard: int, message: Message, fingerprint: bytes) -> AsyncIterator[Found]:
+        for tier in TIERS:
+            for stream in (stream_of(message.spider, tier), stream_of(message.spider, tier) + "!"):
+                for queue in keys.queue_names(stream, message.host):
+                    early = await self._ranked(shard, "ahead", f"early:{queue}", fingerprint)
+                    if early is not None:
+                        before = await self._listed_before(shard, queue, early[1])
+                        yield Found("queued", stream, _generation(early[1][8:]), ahead=early[0] + before)
+                    listed = await self._ranked(shard, "list", f"q:{queue}", fingerprint)
+                    if listed is not None:
+                        before = await self._ahead_before(shard, queue, listed[1])
+                        yield Found("queued", stream, _generation(listed[1][8:]), ahead=listed[0] + before)
+
+    async def _ahead_before(self, shard: int, queue: str, entry: bytes) -> int:
+        """How many of those ahead of the end of the list come before *entry* of the list in order."""
+        key, score = self._shards.key(shard, f"early:{queue}"), _order(entry)[0]
+        lower = await self._shards.client.zcount(key, "-inf", f"({score!r}")
+        equal = await self._shards.client.zrangebyscore(key, score, score)
+        return int(lower) + sum(_order(other) < _order(entry) for other in equal)
+
+    async def _listed_before(self, shard: int, queue: str, entry: bytes) -> int:
+        """How many of the list in order come before *entry* of those ahead of its end: a bisection."""
+        key, low = self._shards.key(shard, f"q:{queue}"), 0
+        high = int(await self._shards.client.llen(key))
+        while low < high:
+            middle = (low + high) // 2
+            other = await self._shards.client.lindex(key, middle)
+            if other is not None and _order(other) < _order(entry):
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    async def _ranked(self, shard: int, kind: str, key: str, fingerprint: bytes) -> tuple[int, bytes, float] | None:
+        at = 0
+        while True:
+            answer: Any = await self._shards.run("find", shard, kind, key, at, SLICE, fingerprint)
+            if isinstance(answer, list):
+                return answer[0], answer[1], float(answer[2] or 0)
+            if answer < SLICE:
+                return None
+            at += answer
+
+    async def _delayed(self, shard: int, spider: str, fingerprint: bytes) -> AsyncIterator[Found]:
+        for key in ("delayed", "delayed:room"):
+            if (one := await self._ranked(shard, "delayed", key, fingerprint)) is None:
+                continue
+            stream, rest = _prefixed(one[1])
+            member = _prefixed(rest)[1]
+            if stream.decode().partition(":")[0] != spider:
+                continue
+            number = str(int.from_bytes(member[:6], "big"))
+            why = await self._shards.client.hget(self._shards.key(shard, "why"), number)
+            now = (await self._shards.run("stats", shard))[1]
+            wait = max(0, round(one[2] - now))
+            yield Found("delayed", stream.decode(), _generation(member), until_ms=wait, why=(why or b"").decode())
+
+    async def _leased(self, shard: int, spider: str, fingerprint: bytes) -> AsyncIterator[Found]:
+        client = self._shards.client
+        async for number, envelope in _scanned(client, self._shards.key(shard, "body")):
+            if envelope[_FINGERPRINT] != fingerprint:
+                continue
+            record = await client.hget(self._shards.key(shard, "infl"), number)
+            if record is None:
+                continue
+            _, rest = _prefixed(record[_NAMES_AT:])
+            stream, rest = _prefixed(rest)
+            generation, rest = _prefixed(rest)
+            if stream.decode().partition(":")[0] == spider:
+                worker = _prefixed(rest)[0].decode()
+                yield Found("leased", stream.decode(), generation.decode(), why=worker)
+
+    async def _letters(self, message: Message) -> list[Found]:
+        found: list[Found] = []
+        for kind in ("dead", "gone"):
+            letters = DeadLetters(self._shards, kind)
+            matching = await letters.of_fingerprint(message.host, message.fingerprint)
+            found += [_of_letter(kind, letter) for letter in matching if letter.spider == message.spider]
+        return found
+
+    async def _known(self, shard: int, message: Message) -> list[Found]:
+        stats = await self._inspection.stats(message.spider)
+        ours = {generation for spider, generation in stats.generations if spider == message.spider and generation}
+        ours.add(await Generations(self._shards).current(message.spider))
+        envelope = seal(message)
+        for generation in sorted(ours, key=int, reverse=True):
+            if await self._shards.run("known", shard, f"{message.spider}:{generation}", envelope):
+                return [Found("done", message.stream, generation)]
+        return []
+
+
+def _of_letter(kind: str, letter: DeadLetter) -> Found:
+    return Found(kind, letter.spider, letter.generation, why=letter.reason, id=letter.id)
+
+
+async def _scanned(client: Any, key: str) -> AsyncIterator[tuple[bytes, bytes]]:
+    cursor = 0
+    while True:
+        cursor, rows = await client.hscan(key, cursor, count=500)
+        for name, value in rows.items():
+            yield name, value
+        if not cursor:
+            return
+
+
+def _generation(member: bytes) -> str:
+    return unseal(member[9:]).generation
+
+
+def _order(entry: bytes) -> tuple[float, int, int]:
+    score, high, low = _ID.unpack_from(entry)
+    return score, high, low
+
+
+def _prefixed(raw: bytes) -> tuple[bytes, bytes]:
+    return raw[1 : 1 + raw[0]], raw[1 + raw[0] :]
