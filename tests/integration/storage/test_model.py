@@ -45,7 +45,7 @@ class Model:
         if not state:
             self._replace(item, content, version=1, first=item.fetched_at)
             self.results.append(StoreResult.NEW)
-        elif item.fetched_at == state["fetched_at"] and content == state["content"]:
+        elif item.fetched_at == state["fetched_at"] == state["last_seen_at"] and content == state["content"]:
             self.results.append(StoreResult.NEW if state["version"] == 1 else StoreResult.CHANGED)  # the same again
         elif item.fetched_at == state["last_seen_at"] and content == state["content"]:
             self.results.append(StoreResult.UNCHANGED)
