@@ -3,16 +3,14 @@ every local process of one data directory, stopped when the last of these ends.
 
 Each server has a small supervisor process (`supervisor.py`) of its own and a directory:
 
-    <data_dir>/<name>/users.lock       every using process holds a shared flock on it for its life; the kernel
-                                       frees it however the process ends, so kill -9 leaves no stale user
-    <data_dir>/<name>/supervisor.lock  held by the one supervisor
-    <data_dir>/<name>/service.json     what the supervisor says: state, port, process ids
-    <data_dir>/<name>/server.log       the server's own words
-    <data_dir>/<name>/data/            what it stores
+    <data_dir>/<name>/users.lock       every process that uses the server holds a shared flock for its lifetime; the
+    kernel frees it however the process ends, so kill -9 leaves no stale user <data_dir>/<name>/supervisor.lock  held by
+    the one supervisor <data_dir>/<name>/service.json     the supervisor's report: state, port, process ids
+    <data_dir>/<name>/server.log       the server's log <data_dir>/<name>/data/            its data
 
-Known weakness: the servers ask for no password; they listen on 127.0.0.1 only, but for every user of this
-machine. A supervisor killed with -9 takes its server along (no data is lost), and only the next process that
-asks for the server starts it again, on the same port. Linux on x86-64 only.
+Known weakness: the servers have no password; they listen on 127.0.0.1 only, but any user of this machine can connect. A
+supervisor killed with -9 takes its server along (no data is lost), and the next process that needs the server starts it
+again on the same port. Linux on x86-64 only.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ __all__ = ["Endpoints", "ensure"]
 
 @dataclass(frozen=True)
 class Endpoints:
-    """Where the servers listen; empty for one that was not asked for."""
+    """The servers' URLs; empty for one that was not requested."""
 
     redis_url: str = ""
     mongodb_uri: str = ""
@@ -40,9 +38,9 @@ def ensure(
 ) -> Endpoints:
     """Start or join the servers of *data_dir* and keep them alive until this process exits.
 
-    Blocks until they answer (a second at first, nothing when they run already): call it before the event
-    loop starts. May be called again. With *preferred_ports* the servers listen on 16379 and 27117 when these
-    are free, otherwise on ports of the system's choice. Raises ServiceError saying what to do.
+    Blocks until they answer (about a second to start, no time if they run already): call it before the event loop
+    starts. May be called again. With *preferred_ports* the servers listen on 16379 and 27117 if these are free,
+    otherwise on ports that the system chooses. Raises ServiceError, which says what to do.
     """
     if not str(data_dir):
         raise ServiceError(

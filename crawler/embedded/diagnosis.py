@@ -1,4 +1,4 @@
-"""From a server's last words to one line that says what to do."""
+"""Turns a server's last log lines into one line that says what to do."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ PORT_TAKEN = os.strerror(errno.EADDRINUSE)
 
 
 def explain(words: str, directory: Path) -> str:
-    """Why a server whose log ends in *words* cannot run in *directory*."""
+    """Why a server whose log ends with *words* cannot run in *directory*."""
     if missing := MISSING_LIBRARY.search(words):
         return f"it needs {missing[1]} of OpenSSL 3 or libcurl4 (`apt-get install libssl3 libcurl4`)"
     free_mb = shutil.disk_usage(directory).free // 2**20
     if DISK_FULL in words or free_mb < ENOUGH_MB:
         return f"the disk of {directory} is full ({free_mb} MB free, it needs {ENOUGH_MB} MB to start)"
-    return "; ".join([*_complaints(words)][-3:]) or "it ended without a word"
+    return "; ".join([*_complaints(words)][-3:]) or "it ended without a log line"
 
 
 def _complaints(words: str) -> Iterator[str]:
@@ -35,7 +35,7 @@ def _complaints(words: str) -> Iterator[str]:
             continue
         try:
             entry = json.loads(line)
-        except ValueError:  # cut by a full disk or a kill
+        except ValueError:  # truncated by a full disk or a kill
             continue
         if entry.get("s") in ("E", "F"):
             details = entry.get("attr")

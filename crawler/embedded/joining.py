@@ -1,4 +1,5 @@
-"""How a process becomes a user of a bundled server: it takes the users' lock, then sees to a supervisor."""
+"""How a process becomes a user of a bundled server: it takes the users' lock, then makes sure that a supervisor
+runs."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from crawler.embedded.locks import FileLock
 from crawler.embedded.service import Service
 from crawler.errors import ServiceError
 
-START_SECONDS = 120.0  # a Valkey that reads millions of queued URLs from its file takes a while
+START_SECONDS = 120.0  # Valkey may have to load millions of queued URLs from its file
 POLL_SECONDS = 0.02
 PROJECT_DIR = Path(__file__).resolve().parents[2]
 
@@ -21,7 +22,7 @@ _joined: dict[tuple[str, Path], JoinedServer] = {}
 
 
 class JoinedServer:
-    """This process as a user of one server; for life, because its lock is never given back."""
+    """This process as a user of one server, for its lifetime: the lock is never released."""
 
     def __init__(self, service: Service, directory: Path, *, preferred_port: bool) -> None:
         self.service = service
@@ -32,10 +33,10 @@ class JoinedServer:
         self._deadline = 0.0
 
     def begin(self) -> None:
-        """Take the lock and have a supervisor started if there is none. Waits while one is shutting down."""
+        """Take the lock and start a supervisor if there is none. Waits while one is shutting down."""
         self._deadline = time.monotonic() + START_SECONDS
         while not self._lock.try_shared():
-            self._pause("another process is stopping it and does not finish")
+            self._pause("another process is stopping it and has not finished")
         said = record.read(self._directory)
         if not (said and said.supervised):
             self._start_supervisor()
@@ -66,7 +67,7 @@ class JoinedServer:
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,
-                    start_new_session=True,  # the terminal's Ctrl-C is for the crawl, which needs it to drain
+                    start_new_session=True,  # Ctrl-C is for the crawl, which needs the server to drain
                     check=False,
                 )
         except (ServiceError, OSError) as error:
@@ -84,7 +85,7 @@ class JoinedServer:
 
 
 def enter(service: Service, data_dir: Path, preferred_port: bool) -> JoinedServer:
-    """Make this process a user of *service* in *data_dir*, once; its server is then on its way up."""
+    """Make this process a user of *service* in *data_dir*, once; the server is then starting."""
     directory = data_dir.absolute() / service.name
     try:
         joined = _joined.get((service.name, directory)) or JoinedServer(

@@ -1,4 +1,4 @@
-"""flock(2) on files: the kernel releases it when its holder ends, in whatever way."""
+"""flock(2) on files: the kernel releases it however its holder ends."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class FileLock:
         self._fd = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
 
     def try_shared(self) -> bool:
-        """Take it beside other shared holders; False while someone holds it exclusively."""
+        """Take the lock shared; False while someone holds it exclusively."""
         return self._try(fcntl.LOCK_SH)
 
     def try_exclusive(self) -> bool:
-        """Take it alone; False while anyone else holds it."""
+        """Take the lock exclusively; False while anyone else holds it."""
         return self._try(fcntl.LOCK_EX)
 
     def release(self) -> None:

@@ -13,7 +13,7 @@ PROC = Path("/proc")
 
 @dataclass(frozen=True)
 class Process:
-    """A process and when it began: the pair tells it from a later process that got the same number."""
+    """A process and its start time, which together tell it from a later process with the same pid."""
 
     pid: int
     started: int  # clock ticks since boot
@@ -28,7 +28,7 @@ class Process:
 
     @property
     def memory_bytes(self) -> int:
-        """Resident memory, 0 when it has ended."""
+        """Resident memory; 0 if it has ended."""
         try:
             pages = int((PROC / str(self.pid) / "statm").read_text().split()[1])
         except OSError:
@@ -42,7 +42,7 @@ class Process:
 
 
 def holding(path: Path) -> list[int]:
-    """Pids of the processes that have *path* open, among those this user may look at, without ourselves."""
+    """Pids of the processes that have *path* open, of those this user may inspect, without ourselves."""
     pids = (int(entry.name) for entry in PROC.iterdir() if entry.name.isdigit())
     wanted = str(path.resolve())
     return sorted(pid for pid in pids if pid != os.getpid() and wanted in _open_files(pid))

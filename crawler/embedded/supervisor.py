@@ -1,8 +1,8 @@
-"""One detached process per server: starts it, starts it again on the same port when it dies, and stops it
-when its last user has ended. `joining.py` runs `python -m crawler.embedded.supervisor NAME DIRECTORY PORT`.
+"""One detached process per server: starts it, restarts it on the same port when it dies, and stops it after its last
+user has ended. `joining.py` runs `python -m crawler.embedded.supervisor NAME DIRECTORY PORT`.
 
-It has one thread and imports the standard library only, so that it stays small: it waits in one place, for a
-signal or for the next look at its users.
+It has one thread and imports only the standard library, to stay small: it waits in one place, for a signal or the next
+check of its users.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from crawler.embedded.record import ServiceRecord, State
 from crawler.embedded.service import SERVICES, Service
 from crawler.errors import ServiceError
 
-GRACE_SECONDS = 2.0  # without users before the server stops: commands that follow one another share it
+GRACE_SECONDS = 2.0  # without users before the server stops, so that successive commands share it
 STARTING_POLL_SECONDS = 0.02
 POLL_SECONDS = 0.25
 STOP_SECONDS = 15.0
-MAX_FAILURES = 5  # starts in a row that fail
+MAX_FAILURES = 5  # failed starts in a row
 LOG_MB = 10
 STOP_SIGNALS = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
 PR_SET_PDEATHSIG = 1
@@ -50,17 +50,17 @@ class Supervisor:
         self._log_offset = 0
         self._server: subprocess.Popen[bytes] | None = None
         self._ready = False
-        self._served = False  # someone may know the port
+        self._served = False  # somebody may know the port
         self._failures = 0
         self._idle_since: float | None = None
         before = record.read(directory)
         if before and before.server:
             _bury(before.server)
-        known = before.port if before and before.state == "ready" else 0  # its users outlived a supervisor
+        known = before.port if before and before.state == "ready" else 0  # users have outlived the previous supervisor
         self._port = _free_port((known, preferred_port))
 
     def run(self) -> None:
-        """Until told to stop, until nobody uses the server, or until it cannot be started."""
+        """Run until told to stop, until nobody uses the server, or until it cannot be started."""
         try:
             self._launch()
             while not (self._told_to_stop() or self._abandoned()):
@@ -73,7 +73,7 @@ class Supervisor:
             self._stop_server()
 
     def say(self, state: State, error: str = "") -> None:
-        """Tell the users; one that is not told (disk full) finds this process gone."""
+        """Write service.json for the users; if that fails (disk full) they find this process gone."""
         server = Process.of(self._server.pid) if self._server else None
         try:
             ServiceRecord(state, self._itself, server, self._port, time.monotonic(), error).write(self._directory)
@@ -108,7 +108,7 @@ class Supervisor:
 
     def _launch_again(self) -> None:
         words = self._last_words()
-        logger.warning("%s ended, its last words: %s", self._service.name, words[-1000:])
+        logger.warning("%s ended, its last log lines: %s", self._service.name, words[-1000:])
         self._failures += not self._ready
         may_move = not self._served and diagnosis.PORT_TAKEN in words
         if self._failures >= MAX_FAILURES or not (self._served or may_move):
@@ -129,7 +129,8 @@ class Supervisor:
         return received is not None and received.si_signo != signal.SIGCHLD
 
     def _abandoned(self) -> bool:
-        """No user for the grace time. Then the lock stays taken: a newcomer waits until this process ends."""
+        """Whether there was no user for the grace time. If so the lock stays taken: a new user waits until this process
+        ends."""
         if not self._users.try_exclusive():
             self._idle_since = None
             return False
@@ -152,9 +153,9 @@ class Supervisor:
 
 
 def main() -> int:
-    """Supervise in a detached process, unless another one does; return once it has said how it goes.
+    """Supervise in a detached process, unless another one does; returns once that has reported.
 
-    The status is 1 when it ended without being able to say anything, as on a full disk.
+    The status is 1 if it ended without a report, as on a full disk.
     """
     name, path, preferred_port = sys.argv[1:]
     directory = Path(path)
@@ -166,7 +167,7 @@ def main() -> int:
         return 0 if _has_spoken(daemon, directory) else 1
     signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS | {signal.SIGCHLD})
     Supervisor(SERVICES[name], directory, int(preferred_port)).run()
-    lock.close()  # before the users' lock: who gets that one next can start a supervisor at once
+    lock.close()  # before the users' lock: whoever gets that next can start a supervisor at once
     return 0
 
 
@@ -185,7 +186,7 @@ def _has_spoken(daemon: int, directory: Path) -> bool:
 def _die_with(parent: int) -> Callable[[], None]:
     def set_up() -> None:
         _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:  # it died before the call above
+        if os.getppid() != parent:  # the parent died before the call above
             os._exit(1)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, STOP_SIGNALS | {signal.SIGCHLD})
 
@@ -193,7 +194,7 @@ def _die_with(parent: int) -> Callable[[], None]:
 
 
 def _free_port(preferred: tuple[int, ...]) -> int:
-    """The first of *preferred* that nobody listens on (0 = none), or one of the system's choice."""
+    """The *preferred* port if it is free (0 = none), or one that the system chooses."""
     for port in (*filter(None, preferred), 0):
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -206,7 +207,7 @@ def _free_port(preferred: tuple[int, ...]) -> int:
 
 
 def _bury(server: Process) -> None:
-    """Make sure that a server which lost its supervisor is gone: two cannot share one data directory."""
+    """End a server that lost its supervisor: two cannot share a data directory."""
     deadline = time.monotonic() + STOP_SECONDS
     while server.alive and time.monotonic() < deadline:
         server.send(signal.SIGKILL)

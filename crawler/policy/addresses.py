@@ -1,8 +1,8 @@
-"""Which addresses may be dialled: those of the public internet, and the networks an operator named.
+"""Which addresses may be dialled: the public internet, and networks that an operator allows.
 
-A crawler fetches URLs from untrusted pages. Without this, a link to 169.254.169.254 or to a name that resolves to
-127.0.0.1 would read the cloud's credentials or what listens beside the worker. The decision is made on the address
-that is dialled, never on the spelling of a host; `literal` only makes the spellings of an address one.
+A crawler fetches URLs from untrusted pages. Without this, a link to 169.254.169.254, or to a name that resolves to
+127.0.0.1, would read the cloud's credentials or a service beside the worker. The decision is made on the address that
+is dialled, never on how a host is spelled; `literal` only normalises the spellings of an address.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Network = IPv4Network | IPv6Network
 
 ALLOWED_SETTING: Final = "GUARD_ALLOWED_NETWORKS"
 
-# The IANA registries of special-purpose addresses, and what clouds answer on. The first that matches names the reason.
+# The IANA registries of special-purpose addresses, and the clouds' metadata services. The first match names the reason.
 _REFUSED_4: Final = {
     "cloud metadata": "169.254.169.254/32 169.254.170.0/24 100.100.100.200/32 168.63.129.16/32 192.0.0.192/32",
     "loopback": "127.0.0.0/8",
@@ -53,8 +53,8 @@ _REFUSED_6: Final = {
     "multicast": "ff00::/8",
     "reserved": "2001::/23 5f00::/16",
 }
-_GLOBAL_6: Final = IPv6Network("2000::/3")  # all that IANA has given out
-_NAT64: Final = IPv6Network("64:ff9b::/96")  # an IPv6-only network reaches the IPv4 internet through it
+_GLOBAL_6: Final = IPv6Network("2000::/3")  # everything that IANA has allocated
+_NAT64: Final = IPv6Network("64:ff9b::/96")  # by which an IPv6-only network reaches the IPv4 internet
 _ISATAP: Final = frozenset({0x00005EFE, 0x02005EFE})
 _NUMBER: Final = re.compile(r"0[xX][0-9a-fA-F]*|[0-9]+")
 _FULL_STOPS: Final = {0x3002: "."}
@@ -69,13 +69,13 @@ _TABLES: Final = {4: _table(_REFUSED_4), 6: _table(_REFUSED_6)}
 
 @dataclass(frozen=True, slots=True)
 class AddressPolicy:
-    """Decides by address; *allowed* networks win over every refusal."""
+    """Decides by address; *allowed* networks override every refusal."""
 
     allowed: tuple[Network, ...] = ()
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
-        """Reads GUARD_ALLOWED_NETWORKS: a list of networks, or one text with commas; raises ConfigError."""
+        """Reads GUARD_ALLOWED_NETWORKS: a list of networks, or a comma-separated string; raises ConfigError."""
         value = settings.get(ALLOWED_SETTING)
         parts = value.split(",") if isinstance(value, str) else value or ()
         if not isinstance(parts, Iterable):
@@ -87,9 +87,10 @@ class AddressPolicy:
             raise _unusable(value) from None
 
     def refusal(self, ip: str | Address) -> str | None:
-        """Why *ip* may not be dialled ("loopback", "cloud metadata" ...), None when it may.
+        """Why *ip* may not be dialled ("loopback", "cloud metadata" ...); None if it may.
 
-        An IPv4 address inside an IPv6 one (mapped, NAT64) is judged as itself. Raises ValueError where *ip* is none.
+        An IPv4 address inside an IPv6 one (mapped, NAT64) is judged as IPv4. Raises ValueError if *ip* is not an
+        address.
         """
         address = _unwrapped(ip_address(ip.partition("%")[0] if isinstance(ip, str) else ip))
         if any(address in network for network in self.allowed):
@@ -101,10 +102,11 @@ class AddressPolicy:
 
 
 def literal(host: str) -> Address | None:
-    """The address that *host* spells, None when it is a name.
+    """The address that *host* spells; None if it is a name.
 
-    Understands what resolvers and browsers do: `127.0.0.1`, `127.1`, `2130706433`, `0x7f.1`, `0177.0.0.1`, full-width
-    and circled digits, `[::1]`, and a trailing dot. Raises ValueError when it ends in a number and is no address.
+    Understands the forms that resolvers and browsers do: `127.0.0.1`, `127.1`, `2130706433`, `0x7f.1`, `0177.0.0.1`,
+    full-width and circled digits, `[::1]`, and a trailing dot. Raises ValueError if it ends in a number and is not an
+    address.
     """
     host = unicodedata.normalize("NFKC", host).translate(_FULL_STOPS).removesuffix(".")
     if ":" in host:

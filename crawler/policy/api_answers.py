@@ -1,4 +1,4 @@
-"""Where to find what in the responses of scraping APIs. Pure."""
+"""Finds fields in the responses of scraping APIs. Pure."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 
 class AnswerError(Exception):
-    """A provider's answer is not what the settings say it is."""
+    """A provider's response does not have the configured form."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageFound:
-    """The target's answer, as a provider tells it."""
+    """The target's response, as reported by a provider."""
 
     status: int
     headers: Sequence[tuple[str, str]]
@@ -23,7 +23,7 @@ class PageFound:
 
 
 def at(document: Any, path: str) -> Any:
-    """What stands at *path* (`page.headers`, `results.0.url`), None where there is nothing."""
+    """The value at *path* (`page.headers`, `results.0.url`); None if there is none."""
     for part in path.split(".") if path else ("",):
         if isinstance(document, list) and part.isdecimal() and len(part) < 9 and int(part) < len(document):
             document = document[int(part)]
@@ -35,8 +35,8 @@ def at(document: Any, path: str) -> Any:
 
 
 def pairs(told: Any) -> list[tuple[str, str]]:
-    """Headers as a map, a map of lists, or a list of names and values; each line of a value is one of its own, as
-    browsers join several, so that what is sent back (a cookie) breaks no line."""
+    """Headers as a map, a map of lists, or a list of names and values; each line of a value becomes a value, as
+    browsers join several, so that a value sent back (a cookie) has no line break."""
     if isinstance(told, list):
         told = {str(one.get("name")): one.get("value") for one in told if isinstance(one, dict)}
     if not isinstance(told, dict):
@@ -47,8 +47,8 @@ def pairs(told: Any) -> list[tuple[str, str]]:
 
 
 def parsed(answer: bytes) -> Any:
-    """The JSON of *answer*; raises AnswerError."""
+    """*answer* parsed as JSON; raises AnswerError."""
     try:
         return json.loads(answer)
     except (ValueError, RecursionError):
-        raise AnswerError("the answer is no JSON") from None
+        raise AnswerError("the answer is not JSON") from None

@@ -1,8 +1,8 @@
 """Challenge and denial pages: what a site sends instead of a page. Pure.
 
-The same scripts, headers and words stand on real pages of protected sites, so no single one of them decides: signs
-are weighed (blocks.toml), and a page that has content of its own is no block. Almost every page is passed after a
-look at its status, its title and some of its links.
+Real pages of protected sites have the same scripts, headers and words, so no single one decides: signs are weighed
+(blocks.toml), and a page with its own content is no block. Nearly every page passes after a check of status, title and
+some links.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from crawler.entities import unescape
 from crawler.policy.page_text import bones, condensed, has_more, is_html, prose, visible_text
 from crawler.policy.shells import carries_data
 
-TITLE_BYTES: Final = 4_096  # where a title is looked for
-MAX_LINKS: Final = 12  # with more links, or more text, a page has content of its own
-MAX_CLOSED: Final = 100  # elements of a source above SCRIPT_BYTES
+TITLE_BYTES: Final = 4_096  # searched for a title
+MAX_LINKS: Final = 12  # a page with more links, or more text, has its own content
+MAX_CLOSED: Final = 100  # most elements of a block page above SCRIPT_BYTES
 SCRIPT_BYTES: Final = 65_536
 MAX_TEXT: Final = 1_500  # characters
 SHORT_TEXT: Final = 700
 NO_TEXT: Final = 40
 NO_PAGE_BYTES: Final = 3_000
-LINKED_BYTES: Final = 32_768  # read of a page with more links
+LINKED_BYTES: Final = 32_768  # most that is read of a page with more links
 STUB_BYTES: Final = 65_536
 LONG_SCRIPT: Final = 4_096
-STUB_TEXT: Final = 200  # a word to those without scripts
-PLAIN_BYTES: Final = 32_768  # of what is no HTML
+STUB_TEXT: Final = 200  # a note for visitors without scripts
+PLAIN_BYTES: Final = 32_768  # of what is not HTML
 ENOUGH: Final = 3
 STEM: Final = 5  # characters
 KINDS: Final = ("challenge", "captcha", "denial")
@@ -48,7 +48,7 @@ _MORE_THAN_SCRIPT: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A page that is none: who put it there, and its *kind*, one of KINDS."""
+    """A block page: its vendor, and its *kind*, one of KINDS."""
 
     vendor: str
     kind: str
@@ -56,7 +56,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Vendor:
-    """The signs of one vendor, as blocks.toml lists them."""
+    """The signs of one vendor, from blocks.toml."""
 
     name: str
     marks: Mapping[str, tuple[bytes, ...]]  # by kind
@@ -68,12 +68,12 @@ class Vendor:
     decisive: Mapping[str, tuple[str, ...]]
 
     def kind(self, source: bytes) -> str:
-        """The kind of page that *source* is by a mark of this vendor, or ""."""
+        """The kind of page that a mark of this vendor makes *source*, or ""."""
         return next((kind for kind, marks in self.marks.items() if _any(marks, source)), "")
 
 
 class _Page:
-    """One answer as it is weighed; each part is read on first use."""
+    """One response being weighed; each part is computed on first use."""
 
     def __init__(self, status: int, headers: Mapping[Any, Any], body: bytes, title: str, *, linked: bool) -> None:
         self.headers = headers
@@ -84,7 +84,7 @@ class _Page:
 
     @cached_property
     def marked(self) -> tuple[Vendor, str] | None:
-        """The first vendor whose mark it bears, and the kind of page that makes it."""
+        """The first vendor whose mark the page bears, and the kind of page that it indicates."""
         return next(((vendor, kind) for vendor in VENDORS if (kind := vendor.kind(self.source))), None)
 
     @cached_property
@@ -110,17 +110,19 @@ class _Page:
 
     @cached_property
     def is_short(self) -> bool:
-        """Whether it has little more to say than one thing."""
+        """Whether the page says little more than one thing."""
         return len(self.text) <= SHORT_TEXT
 
     @cached_property
     def serves(self) -> int:
-        """3 for a form to log in, to join or to write to somebody; 2 for data; 1 for what it tells machines."""
+        """Points for serving visitors: 3 for a login, sign-up or contact form; 2 for data; 1 for machine-readable
+        statements."""
         is_data = self.text.startswith(("{", "["))
         return 3 * bool(_OWN_FORM.search(self.source)) + 2 * is_data + _any(_OWN_DATA, self.source)
 
     def stub(self) -> Vendor | None:
-        """Whose script this is, where there is nothing but a script; anybody's, where it is long or a refusal."""
+        """The vendor of a page that is nothing but a script; any vendor's, if the script is long or the status a
+        refusal."""
         if len(self.source) > STUB_BYTES or len(self.text) > STUB_TEXT or b"<script" not in self.source.lower():
             return None
         frame = bones(self.source)
@@ -134,14 +136,14 @@ class _Page:
 
     @cached_property
     def says(self) -> int:
-        """2 for words to a robot in title or text; 1 for words in both, or a hint where little is said; 1 more when all
-        that is said hints at it."""
+        """Points for its wording: 2 for words to a robot in title or text; 1 for words in both, or a hint on a short
+        page; 1 more if all its text hints at it."""
         words = [bool(self.saying(where)) for where in (self.title, self.text)]
         hints = [self.is_short and _any(_HINTS, where) for where in (self.title, self.text)]
         return 2 * any(words) + (any(hints) or all(words)) + (hints[1] and (hints[0] or not self.title))
 
     def saying(self, where: str) -> Vendor | None:
-        """The vendor of the words to a robot that stand in title or text."""
+        """The vendor of the words to a robot in title or text."""
         return next((vendor for vendor in VENDORS if _any(vendor.words, where)), None)
 
     def hinting(self) -> Vendor | None:
@@ -150,10 +152,10 @@ class _Page:
 
 
 def detect(status: int, headers: Mapping[Any, Any], body: bytes, url: str) -> Block | None:  # noqa: ARG001
-    """The block that this answer is, or None for a page. *headers* are Scrapy's or a map; *body* is decompressed.
+    """The block that this response is, or None for a page. *headers* are Scrapy's or a map; *body* is decompressed.
 
-    Known weakness: a block page in the site's own design, with its menu and without a vendor's marks, passes for a
-    page; `required` elements in the domain's rules catch those.
+    Known weakness: a block page in the site's own design, with its menu and without a vendor's marks, passes as a page;
+    `required` elements in the domain's rules catch those.
     """
     title = _title(body)
     suspicious = status in STATUSES or (_any(_STEMS, title) and _any(_WORDS, title))
@@ -167,16 +169,16 @@ def detect(status: int, headers: Mapping[Any, Any], body: bytes, url: str) -> Bl
 
 
 def _has_content(body: bytes) -> bool:
-    """Whether it is a page beyond doubt, or none of HTML, by a look that costs next to nothing."""
-    if len(body) > SCRIPT_BYTES and has_more(body, b"</", MAX_CLOSED):  # a shorter one may be a script's
+    """Whether it is certainly a page, or not HTML, by a check that costs next to nothing."""
+    if len(body) > SCRIPT_BYTES and has_more(body, b"</", MAX_CLOSED):  # a shorter source may be a script
         return True
     return len(body) > PLAIN_BYTES and not is_html(body)
 
 
 def _weighed(page: _Page) -> Block | None:
-    """A mark is enough. Else points: for what it says; 1 each for a trace, a telling status, and a header with it; then
-    1 for a page that must not be indexed, and 1 for an empty one or one that says such words and little more. They
-    become fewer for one that serves a visitor."""
+    """A mark suffices. Otherwise points: for its wording; 1 each for a trace, a telling status, and a header with it;
+    then 1 for noindex, and 1 for an empty page or one with such words and little else. A page that serves visitors
+    loses points."""
     if not page.is_bare and not page.refused:
         return None
     if page.marked is not None:
@@ -205,7 +207,7 @@ def _decided(page: _Page) -> Block | None:
 
 
 def _told(headers: Mapping[Any, Any]) -> Iterator[bytes]:
-    """The names of the headers and of the cookies that they set, and who served the page; in lower case."""
+    """Names of headers and of the cookies they set, and the Server; in lower case."""
     for name in headers:
         low = (name.encode() if isinstance(name, str) else name).lower()
         yield low
@@ -267,7 +269,7 @@ def _load() -> tuple[Vendor, ...]:
 
 
 def _stems(sayings: Sequence[str]) -> tuple[str, ...]:
-    """Few short strings of which each of *sayings* has one: the beginning of the word that most of them share."""
+    """A few short strings, one of which is in each of *sayings*: the stem of the word that most of them share."""
     common = Counter(word[:STEM] for saying in sayings for word in saying.split())
     stems = (max((word[:STEM] for word in one.split()), key=lambda stem: (len(stem), common[stem])) for one in sayings)
     return tuple(dict.fromkeys(stems))

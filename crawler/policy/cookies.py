@@ -1,4 +1,4 @@
-"""Cookies as records that can be merged one by one, and what a response changed in a jar."""
+"""Cookies as records that can be merged one by one, and the changes that a response makes to a jar."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from http.cookiejar import Cookie
 from typing import Final
 
-MAX_COOKIE: Final = 4_096  # characters of name and value, as browsers take them
+MAX_COOKIE: Final = 4_096  # characters of name and value, browsers' limit
 
 Records = Mapping[str, str]  # "domain, path, name" on three lines -> the rest as JSON
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What became of a jar: records to set, names to remove, and how many cookies were too long to keep."""
+    """Changes of a jar: records to set, names to remove, and how many cookies were too long to keep."""
 
     changed: Records
     removed: tuple[str, ...]
@@ -26,18 +26,18 @@ class Changes:
 
 
 def name_of(cookie: Cookie) -> str:
-    """What makes two cookies the same one."""
+    """A cookie's identity."""
     return f"{cookie.domain}\n{cookie.path}\n{cookie.name}"
 
 
 def record_of(cookie: Cookie) -> str:
-    """The rest of it."""
+    """The rest of the cookie."""
     flags = [cookie.domain_specified, cookie.domain_initial_dot, cookie.path_specified, cookie.secure]
     return json.dumps([cookie.value, cookie.expires, *map(int, flags)])
 
 
 def cookie_of(name: str, record: str) -> Cookie:
-    """The inverse of both; raises ValueError on anything else."""
+    """The inverse of both; raises ValueError for anything else."""
     domain, path, key = name.split("\n", 2)
     value, expires, has_domain, has_dot, has_path, secure = json.loads(record)
     return Cookie(
@@ -48,12 +48,12 @@ def cookie_of(name: str, record: str) -> Cookie:
 
 
 def records(jar: Iterable[Cookie]) -> Records:
-    """All of *jar* but what is too long."""
+    """All cookies of *jar* that are not too long."""
     return {name_of(one): record_of(one) for one in jar if len(one.name + (one.value or "")) <= MAX_COOKIE}
 
 
 def changes(known: Records, jar: Iterable[Cookie]) -> Changes:
-    """What was added, set anew, or deleted in *jar* since it was what is *known*."""
+    """What was added, replaced or deleted in *jar* since it was *known*."""
     cookies = list(jar)
     now = records(cookies)
     changed = {name: record for name, record in now.items() if known.get(name) != record}

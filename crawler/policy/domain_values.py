@@ -1,4 +1,4 @@
-"""Readers of the single values of `domains.toml`: TOML value in, checked value out."""
+"""Readers of single values in `domains.toml`: TOML value in, checked value out."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _EMPTY = LexborHTMLParser("")
 
 
 class BadValueError(Exception):
-    """An invalid value: what it is, what was expected, and where below the key it stands."""
+    """An invalid value: the value, what was expected, and its place below the key."""
 
     def __init__(self, value: object, expected: str, path: tuple[str, ...] = ()) -> None:
         super().__init__(expected)
@@ -35,9 +35,9 @@ class Element:
 
 @dataclass(frozen=True, slots=True)
 class FieldRule:
-    """Where a field stands: the text or *attribute* of the first element that *css* selects and that has one,
-    cut down to what *pattern* finds (its first group, if it has one); the value at the path *json* of a page's
-    state, or in the element *xml* of a feed's item; or a fixed *value*."""
+    """Where a field is: the text or *attribute* of the first element that *css* selects and that has one, reduced to
+    the match of *pattern* (its first group, if any); the value at path *json* in a page's state, or in element *xml* of
+    a feed's item; or a fixed *value*."""
 
     css: str = ""
     attribute: str | None = None
@@ -47,7 +47,7 @@ class FieldRule:
     xml: str | None = None
 
     def part(self, text: str) -> str:
-        """What `pattern` finds in *text*, if there is one."""
+        """The match of `pattern` in *text*, or *text* without a pattern."""
         if self.pattern is None:
             return text
         match = self.pattern.search(text)
@@ -56,7 +56,8 @@ class FieldRule:
 
 @dataclass(frozen=True, slots=True)
 class LinkRule:
-    """Which links: those whose URL has *pattern*, or those that *css* selects (a link, or what holds links)."""
+    """Which links: those whose URL matches *pattern*, or those that *css* selects (links, or elements that contain
+    links)."""
 
     pattern: re.Pattern[str] | None = None
     css: str | None = None
@@ -73,7 +74,7 @@ def boolean(raw: Any) -> bool:
 
 
 def number(low: float, high: float) -> Reader:
-    """A reader of numbers in [low, high]."""
+    """A reader for numbers in [low, high]."""
 
     def reader(raw: Any) -> float:
         if isinstance(raw, bool) or not isinstance(raw, (int, float)) or not low <= raw <= high:
@@ -84,7 +85,7 @@ def number(low: float, high: float) -> Reader:
 
 
 def integer(low: int, high: int) -> Reader:
-    """A reader of integers in [low, high]."""
+    """A reader for integers in [low, high]."""
 
     def reader(raw: Any) -> int:
         if isinstance(raw, bool) or not isinstance(raw, int) or not low <= raw <= high:
@@ -95,7 +96,7 @@ def integer(low: int, high: int) -> Reader:
 
 
 def choice(*allowed: str) -> Reader:
-    """A reader of one of the *allowed* words."""
+    """A reader for one of the *allowed* words."""
 
     def reader(raw: Any) -> str:
         if raw not in allowed:
@@ -106,7 +107,7 @@ def choice(*allowed: str) -> Reader:
 
 
 def fields_of(names: Sequence[str]) -> Reader:
-    """A reader of the `fields` table, whose keys are *names*."""
+    """A reader for the `fields` table with the keys *names*."""
 
     def reader(raw: Any) -> MappingProxyType[str, tuple[FieldRule, ...]]:
         if not isinstance(raw, dict):
@@ -120,7 +121,7 @@ def fields_of(names: Sequence[str]) -> Reader:
 
 
 def required_of(names: Sequence[str]) -> Reader:
-    """A reader of the `required` list: names of fields, and `{ css = "…" }`."""
+    """A reader for the `required` list: field names, and `{ css = "…" }`."""
 
     def one(raw: Any) -> str | Element:
         if isinstance(raw, str):
@@ -187,7 +188,7 @@ def _located(raw: Any) -> FieldRule:
 
 
 def _selector(raw: Any) -> str:
-    with suppress(SelectolaxError):  # refused below, as what is no text
+    with suppress(SelectolaxError):  # refused below, like a non-string
         if isinstance(raw, str) and raw.strip():
             _EMPTY.css_first(raw)
             return raw
@@ -210,7 +211,7 @@ def _only(raw: Any, *keys: str) -> dict[str, Any]:
 
 
 def _each(raw: Any, one: Callable[[Any], Any], path: tuple[str, ...] = ()) -> tuple[Any, ...]:
-    """One value or a list of them, each read by *one*."""
+    """One value or a list of values, each read by *one*."""
     try:
         return tuple(one(entry) for entry in (raw if isinstance(raw, list) else [raw]))
     except BadValueError as error:

@@ -1,7 +1,7 @@
-"""Rules per domain: where fields stand, which links to follow, what must be there, how polite to be.
+"""Rules per domain: where fields are, which links to follow, what a page must have, how polite to be.
 
-`settings/domains.toml` describes the format. Everything is read and checked at the start of a crawl: a mistake
-is one ConfigError that names file, line, key and what is expected, never a silent miss on some later page.
+`settings/domains.toml` describes the format. Everything is checked when a crawl starts: a mistake is a ConfigError that
+names file, line, key and the expected value, never a silent miss on some later page.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ _PART = re.compile(r"\"([^\"]*)\"|'([^']*)'|([\w-]+)")
 
 @dataclass(frozen=True, slots=True)
 class DomainRules:
-    """The rules of one domain. A politeness key that is None leaves the matter to the settings."""
+    """The rules of one domain. Politeness keys that are None leave it to the settings."""
 
     fields: Mapping[str, tuple[FieldRule, ...]] = field(default_factory=lambda: MappingProxyType({}))
     product: tuple[LinkRule, ...] = ()
     pagination: tuple[LinkRule, ...] = ()
     follow: tuple[LinkRule, ...] = ()
-    exclude: tuple[Pattern, ...] = ()  # of URLs never followed
+    exclude: tuple[Pattern, ...] = ()  # URLs that are never followed
     scope: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))  # see policy/scope.py
     required: tuple[str | Element, ...] = ()  # names of fields, or elements of the page
     obey_nofollow: bool = True
@@ -56,18 +56,18 @@ class DomainRules:
     tier: Tier | None = None
     max_tier: Tier | None = None
     headers: str | None = None  # a profile of policy/headers.py
-    tls_profile: str | None = None  # whose TLS handshake
-    cookies: Literal["none", "host", "session"] | None = None  # what shares a jar
-    proxy_pool: str | None = None  # "": none
+    tls_profile: str | None = None  # whose TLS handshake to use
+    cookies: Literal["none", "host", "session"] | None = None  # which requests share a jar
+    proxy_pool: str | None = None  # "": no pool
     proxy_country: str | None = None
-    proxy_session: ProxySession | None = None  # what shares a proxy
+    proxy_session: ProxySession | None = None  # which requests share a proxy
 
     def is_product(self, url: str) -> bool:
-        """Whether a `product` pattern says that *url* is a product's page."""
+        """Whether a `product` pattern matches *url*."""
         return any(rule.pattern is not None and rule.pattern.search(url) for rule in self.product)
 
     def names_products(self) -> bool:
-        """Whether there is a `product` pattern: pages of other URLs then need not be guessed at."""
+        """Whether there is a `product` pattern, so that other pages are known to be no products."""
         return any(rule.pattern is not None for rule in self.product)
 
 
@@ -105,21 +105,21 @@ class Rules:
     by_host: Mapping[str, DomainRules] = field(default_factory=lambda: MappingProxyType({}))
 
     def for_url(self, url: str) -> DomainRules:
-        """The rules of the host, else of the nearest domain around it that has any, else the default ones."""
+        """The rules of the host, else of the nearest parent domain with rules, else the default ones."""
         if not self.by_host:
             return self.default
         return next((self.by_host[name] for name in _domains(urls.group(url)) if name in self.by_host), self.default)
 
 
 def load_rules(path: str | Path) -> Rules:
-    """The rules of a file, none for an empty *path*; raises ConfigError when it cannot be read or used."""
+    """The rules of a file, none for an empty *path*; raises ConfigError if it is unreadable or invalid."""
     if not path:
         return parse_rules("")
     return parse_rules(config.text_file("DOMAINS_FILE", path), str(path))
 
 
 def parse_rules(text: str, source: str = "domains.toml") -> Rules:
-    """The rules in *text*; *source* is what errors call the file."""
+    """The rules in *text*; *source* names the file in errors."""
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -148,7 +148,7 @@ def _domains(host: str) -> list[str]:
 
 
 def _table(name: str, table: Any, text: str, source: str) -> dict[str, Any]:
-    """The checked values of one table."""
+    """The values of one table, checked."""
     if name != DEFAULT and not (_HOST.fullmatch(name) and name == name.lower() and isinstance(table, dict)):
         allowed = f'a table named {DEFAULT} or a host name in lower case and quotes, as in ["shop.example.com"]'
         raise ConfigError(f"{source}, line {_line(text, (name,))}: table", name, allowed)
@@ -168,7 +168,7 @@ def _table(name: str, table: Any, text: str, source: str) -> dict[str, Any]:
 
 
 def _rules(name: str, values: Mapping[str, Any], text: str, source: str) -> DomainRules:
-    """The rules of a table and of those around it; raises ConfigError where two of them contradict each other."""
+    """The rules of a table and its parents; raises ConfigError if two contradict each other."""
     rules = DomainRules(**values)
     if rules.tier and rules.max_tier and rank(rules.tier) > rank(rules.max_tier):
         where = f"{source}, line {_line(text, (name, 'tier'))}: [{name}] tier"
@@ -177,7 +177,7 @@ def _rules(name: str, values: Mapping[str, Any], text: str, source: str) -> Doma
 
 
 def _merged(outer: Mapping[str, Any], inner: Mapping[str, Any]) -> dict[str, Any]:
-    """What *inner* says, else what *outer* says; `fields` and `scope` are taken key by key."""
+    """*inner*'s values, else *outer*'s; `fields` and `scope` are merged key by key."""
     both = {**outer, **inner}
     for table in ("fields", "scope"):
         if table in outer and table in inner:
@@ -186,7 +186,7 @@ def _merged(outer: Mapping[str, Any], inner: Mapping[str, Any]) -> dict[str, Any
 
 
 def _line(text: str, path: tuple[str, ...]) -> int:
-    """The line on which *path* stands, or the nearest line around it: tomllib does not tell."""
+    """The line of *path*, or of its nearest parent: tomllib does not give it."""
     best, line = 0, 1
     table: tuple[str, ...] = ()
     for number, source in enumerate(text.splitlines(), 1):

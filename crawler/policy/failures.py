@@ -1,6 +1,6 @@
-"""The class of failure of a response, or of a missing one: it decides whether and how a request is retried.
+"""The failure class of a response or exception: it decides whether and how a request is retried.
 
-Pure, and known by name only: what raises these exceptions is not imported here.
+Pure; exceptions are listed by name, so that nothing is imported for them.
 """
 
 from __future__ import annotations
@@ -12,36 +12,36 @@ from typing import Final
 
 
 class FailureClass(StrEnum):
-    """Who has to change before another try can go better."""
+    """Who has to change before a retry can succeed."""
 
-    PERMANENT = "permanent"  # nobody will: the answer is this one
-    RATE_LIMITED = "rate_limited"  # we: come less often
-    TRANSIENT = "transient"  # the site will, soon
-    HOST_FAULT = "host_fault"  # the host does not work: nothing else of it will either
-    BLOCKED = "blocked"  # we, as the site sees us (see policy/blocks.py); no status alone tells that
-    MALFORMED = "malformed"  # the answer came, and cannot be used
+    PERMANENT = "permanent"  # nobody: the answer is final
+    RATE_LIMITED = "rate_limited"  # we: slow down
+    TRANSIENT = "transient"  # the site, and soon
+    HOST_FAULT = "host_fault"  # the host is down, for all its pages
+    BLOCKED = "blocked"  # how the site sees us (policy/blocks.py); no status alone shows that
+    MALFORMED = "malformed"  # a response came but is unusable
 
 
-LEAST_STATUS: Final = 200  # below it there is no final answer: `000` and the like
+LEAST_STATUS: Final = 200  # lower ones are no final response: `000` and the like
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _STATUSES: Final = MappingProxyType(
     {
-        401: FailureClass.PERMANENT,  # wants credentials: they are given before the request, or never
-        403: FailureClass.PERMANENT,  # refused; where the page shows a blocking vendor it counts as blocked instead
-        404: FailureClass.PERMANENT,  # not there
-        407: FailureClass.TRANSIENT,  # the proxy refuses us, not the host: its pages are there, and not to be given up
+        401: FailureClass.PERMANENT,  # needs credentials: they are sent with the first request, or never
+        403: FailureClass.PERMANENT,  # refused; if the page shows a blocking vendor it counts as blocked instead
+        404: FailureClass.PERMANENT,  # not found
+        407: FailureClass.TRANSIENT,  # the proxy refuses us, not the host: its pages must not be given up
         408: FailureClass.TRANSIENT,  # the server gave up waiting for our request
-        410: FailureClass.PERMANENT,  # gone, and says so
-        421: FailureClass.TRANSIENT,  # the wrong connection: another one may be right
-        425: FailureClass.TRANSIENT,  # too early, in so many words
+        410: FailureClass.PERMANENT,  # gone for good
+        421: FailureClass.TRANSIENT,  # misdirected: another connection may work
+        425: FailureClass.TRANSIENT,  # "too early"
         429: FailureClass.RATE_LIMITED,
         451: FailureClass.PERMANENT,  # withheld by law
-        501: FailureClass.PERMANENT,  # the server cannot do what is asked, at any time
-        503: FailureClass.RATE_LIMITED,  # overloaded or in maintenance: the frontier slows down as for 429
+        501: FailureClass.PERMANENT,  # not implemented
+        503: FailureClass.RATE_LIMITED,  # overloaded or in maintenance: slows the host as 429 does
         505: FailureClass.PERMANENT,
     }
 )
-_OTHER_STATUSES: Final = ((500, FailureClass.TRANSIENT), (400, FailureClass.PERMANENT))  # from each number on
+_OTHER_STATUSES: Final = ((500, FailureClass.TRANSIENT), (400, FailureClass.PERMANENT))  # from each status on
 
 _EXCEPTIONS: Final = MappingProxyType(
     {
@@ -49,13 +49,13 @@ _EXCEPTIONS: Final = MappingProxyType(
         "scrapy.exceptions.CannotResolveHostError": FailureClass.HOST_FAULT,
         "scrapy.exceptions.DownloadConnectionRefusedError": FailureClass.HOST_FAULT,
         "scrapy.exceptions.DownloadTimeoutError": FailureClass.HOST_FAULT,
-        "scrapy.exceptions.DownloadFailedError": FailureClass.TRANSIENT,  # reset, closed, TLS: one connection's
-        "scrapy.exceptions.ResponseDataLossError": FailureClass.MALFORMED,  # cut off, or broken chunks
+        "scrapy.exceptions.DownloadFailedError": FailureClass.TRANSIENT,  # reset, closed, TLS: concerns one connection
+        "scrapy.exceptions.ResponseDataLossError": FailureClass.MALFORMED,  # truncated, or invalid chunks
         "scrapy.exceptions.DownloadCancelledError": FailureClass.MALFORMED,  # larger than DOWNLOAD_MAXSIZE
         "scrapy.exceptions.UnsupportedURLSchemeError": FailureClass.PERMANENT,
         "scrapy.exceptions.NotSupported": FailureClass.PERMANENT,
-        "scrapy.core.downloader.handlers.http11.TunnelError": FailureClass.TRANSIENT,  # the proxy's
-        "scrapy.utils._compression._DecompressionMaxSizeExceeded": FailureClass.MALFORMED,  # a bomb
+        "scrapy.core.downloader.handlers.http11.TunnelError": FailureClass.TRANSIENT,  # the proxy's fault
+        "scrapy.utils._compression._DecompressionMaxSizeExceeded": FailureClass.MALFORMED,  # a decompression bomb
         "twisted.internet.error.DNSLookupError": FailureClass.HOST_FAULT,
         "twisted.internet.error.UnknownHostError": FailureClass.HOST_FAULT,
         "twisted.internet.error.NoRouteError": FailureClass.HOST_FAULT,
@@ -79,9 +79,9 @@ _EXCEPTIONS: Final = MappingProxyType(
 
 
 def classify(failure: int | BaseException) -> FailureClass | None:
-    """The class of a response's status, or of an exception: its own type's, a base's, or that of what caused it.
+    """The class of a response's status, or of an exception: by its type, a base class, or its cause.
 
-    None: no failure (a status below 400), or none that this module knows.
+    None: no failure (a status below 400), or an unknown exception.
     """
     if isinstance(failure, int):
         if failure < LEAST_STATUS:

@@ -1,7 +1,7 @@
-"""Header profiles: what browsers send with a page, in their order, each consistent in itself.
+"""Header profiles: what browsers send for a page, in their order, each consistent in itself.
 
-For sites that serve a stripped page to anything but a browser. Off by default: we say who we are. A profile is a set of
-headers and no disguise: TLS, the case of header names and HTTP/2 frames still tell a crawler from a browser.
+For sites that serve stripped pages to anything but a browser. Off by default: we say who we are. A profile is a set of
+headers, not a disguise: TLS, header case and HTTP/2 frames still tell a crawler from a browser.
 """
 
 from __future__ import annotations
@@ -29,13 +29,16 @@ _CHROMIUM_ORDER: Final = (
     "Sec-Fetch-Site", "Sec-Fetch-Mode", "Sec-Fetch-User", "Sec-Fetch-Dest", "Referer", "Accept-Encoding",
     "Accept-Language",
 )  # fmt: skip
-_NAVIGATION: Final = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}  # what loading a page is to a browser
-_SECURE_ONLY: Final = "Sec-"  # browsers send these headers to https sites only
+_NAVIGATION: Final = {
+    "Sec-Fetch-Mode": "navigate",
+    "Sec-Fetch-Dest": "document",
+}  # for loading a page
+_SECURE_ONLY: Final = "Sec-"  # browsers send these only to https sites
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """One browser. *order* names every header it may send with a page, those of the request among them."""
+    """One browser. *order* lists every header it may send for a page, including those of the request."""
 
     order: tuple[str, ...]
     values: Mapping[str, str]
@@ -43,15 +46,15 @@ class Profile:
     plain_encodings: tuple[str, ...] = ("gzip", "deflate")  # over http
 
     def dress(self, url: str, own: Mapping[str, str], decodable: Collection[str]) -> dict[str, str]:
-        """The headers of a request for *url*, in order; *own* ones keep their values and win. Only *decodable*
-        encodings are asked for, whatever the browser takes."""
+        """The headers of a request for *url*, in order; *own* ones keep their values and win. Accept-Encoding lists
+        only *decodable* encodings."""
         secure = url.startswith("https:")
         sent = dict(self._sent(url, own.get("Referer", ""), decodable, secure=secure)) | dict(own)
         first = {name: sent[name] for name in self.order if name in sent}
         return first | {name: value for name, value in sent.items() if name not in first}
 
     def sends(self, name: str, value: str) -> bool:
-        """Whether a header may come from this profile, so that it goes when the profile does."""
+        """Whether a header may come from this profile, and so is removed with it."""
         return self.values.get(name) == value or name in {"Accept-Encoding", "Sec-Fetch-Site", "Sec-Fetch-User"}
 
     def _sent(self, url: str, referer: str, decodable: Collection[str], *, secure: bool) -> Iterator[tuple[str, str]]:
@@ -67,7 +70,7 @@ class Profile:
 
 
 def relation(url: str, referer: str) -> str:
-    """Where a browser would say the visitor comes from: none, same-origin, same-site or cross-site."""
+    """The value of Sec-Fetch-Site: none, same-origin, same-site or cross-site."""
     if not referer:
         return "none"
     here, there = urlsplit(url), urlsplit(referer)

@@ -1,7 +1,7 @@
-"""How a request ends for the frontier: done, tried again, or kept as a dead letter.
+"""How a request ends for the frontier: done, retried, or dead-lettered.
 
-It fails closed: an end for which there is no evidence of success is tried again, and only a bounded number of
-deliveries later becomes a dead letter.
+It fails closed: an end without evidence of success is retried, and becomes a dead letter after a bounded number of
+deliveries.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Final
 from crawler.policy.failures import FailureClass
 
 EXCERPT_CHARS: Final = 500
-# Why a dead letter may be one, beside http_ and a status: what `scrapy dead --reason` takes (docs/operations.md).
+# Reasons of dead letters, besides http_ and a status: the values of `scrapy dead --reason` (docs/operations.md).
 DEAD_REASONS: Final = (
     *("spider_error", "item_error", "blocked", "download_error", "malformed", "deliveries", "unknown_end"),
     *("unserialisable", "unserialisable_child", "unknown_callback", "undecodable", "bad_seed"),
@@ -22,42 +22,42 @@ DEAD_REASONS: Final = (
 
 
 class Verdict(StrEnum):
-    """What the frontier is told."""
+    """What to tell the frontier."""
 
     ACK = "ack"
     NACK = "nack"
     BURY = "bury"
-    GONE = "gone"  # acknowledged, and kept apart: the site refuses it for good
+    GONE = "gone"  # acknowledged and listed: the site refuses it for good
 
 
 @dataclass(slots=True)
 class Evidence:
-    """What was seen of one request between its lease and its end."""
+    """What is known of one request between its lease and its end."""
 
     status: int | None = None  # of the last response, None without one
-    failure: FailureClass | None = None  # of the answer, or of its lack, after the last try
-    excerpt: str = ""  # of a failed answer's body
-    page: str = ""  # the id of its archived page, where it was kept for its failure
-    block: str = ""  # who blocked it, and why it was not tried in a higher tier
+    failure: FailureClass | None = None  # of the response, or of its lack, after the last try
+    excerpt: str = ""  # of a failed response's body
+    page: str = ""  # the id of its archived page, if it was kept because it failed
+    block: str = ""  # the vendor that blocked it, and why it was not tried in a higher tier
     ignored: str = ""  # robots.txt, offsite or another middleware refused it
-    given_up: str = ""  # nothing may be asked of its host, for too long now
-    origin: str = ""  # whose robots.txt could not be reached then
-    download_error: str = ""  # no response, and no retry is left
-    errback: bool = False  # the spider has an errback for that
-    replaced: bool = False  # a middleware answered with another request, which is queued
-    malformed: str = ""  # why nobody can use the answer, should the spider not take it
-    handed: bool = False  # its callback was given the answer
+    given_up: str = ""  # its host has been forbidden for too long
+    origin: str = ""  # whose robots.txt was unreachable then
+    download_error: str = ""  # no response, and no retry left
+    errback: bool = False  # the spider has an errback for it
+    replaced: bool = False  # a middleware returned another request, which is queued
+    malformed: str = ""  # why the response is unusable, unless the spider handles it
+    handed: bool = False  # its callback received the response
     parsed: bool = False  # the callback or errback ran to its end
     spider_error: str = ""
-    costly: str = ""  # what its page takes too much of, so that no callback gets it
-    too_costly: bool = False  # and that error was what the page costs to read
+    costly: str = ""  # the limit its page exceeds, so that no callback gets it
+    too_costly: bool = False  # and that error was about the cost of reading the page
     item_errors: list[str] = field(default_factory=list)
     child_errors: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """The verdict, and the reason under which it is counted."""
+    """The verdict, and the reason it is counted under."""
 
     verdict: Verdict
     reason: str
@@ -65,7 +65,7 @@ class Conclusion:
 
 
 def conclude(seen: Evidence) -> Conclusion:  # noqa: PLR0911 - one line per way to end, in order of precedence
-    """What is concluded for one ended request."""
+    """The conclusion for one ended request."""
     if seen.spider_error:
         return Conclusion(Verdict.BURY, "too_costly" if seen.too_costly else "spider_error", seen.spider_error)
     if seen.child_errors:
@@ -84,7 +84,7 @@ def conclude(seen: Evidence) -> Conclusion:  # noqa: PLR0911 - one line per way 
 
 
 def _of_answer(seen: Evidence) -> Conclusion:
-    """What came, or that nothing did, decides."""
+    """Decided by the response, or by its absence."""
     if seen.download_error and not seen.errback:
         verdict = Verdict.ACK if seen.failure is FailureClass.PERMANENT else Verdict.BURY
         return Conclusion(verdict, "download_error", seen.download_error)
@@ -100,7 +100,7 @@ def _of_answer(seen: Evidence) -> Conclusion:
 
 
 def excerpt(body: bytes) -> str:
-    """The beginning of *body* as one line of printable text, whatever it is."""
+    """The start of *body* as one line of printable text, whatever it contains."""
     text = body[: 8 * EXCERPT_CHARS].decode("utf-8", "replace")
     line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
     return line[:EXCERPT_CHARS]

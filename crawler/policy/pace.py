@@ -1,4 +1,4 @@
-"""How fast a host may be visited, as far as a whole fleet has to agree on it."""
+"""How fast a host may be crawled, as far as the whole fleet has to agree on it."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import NamedTuple
 
 
 class Pace(NamedTuple):
-    """Least ms between two requests, most in flight, and most that need not wait for the delay after a rest."""
+    """Least ms between two requests, most in flight, and most that may skip the delay after a rest."""
 
     delay_ms: int
     cap: int
     burst: int
 
     def strictest(self, other: Pace) -> Pace:
-        """What satisfies both."""
+        """The pace that satisfies both."""
         return Pace(max(self.delay_ms, other.delay_ms), min(self.cap, other.cap), min(self.burst, other.burst))
 
 
 def pace_of(host: str, usual: Pace, exceptions: Mapping[str, Pace]) -> Pace:
-    """Of *host*: the exception `=<host>`, else that of the nearest domain, else the usual one."""
+    """The pace of *host*: the exception `=<host>`, else that of the nearest domain, else the usual one."""
     if f"={host}" in exceptions:
         return exceptions[f"={host}"]
     name = host

@@ -1,4 +1,4 @@
-"""The text and the source of a page as far as they tell what it is, read without a tree. Pure."""
+"""Text and source of a page as far as they show what it is, read without a tree. Pure."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Final
 
 from crawler.entities import unescape
 
-LONG_BYTES: Final = 131_072  # a source as short is read whole
+LONG_BYTES: Final = 131_072  # a shorter source is read whole
 KEPT_BYTES: Final = 4_096  # of each end of a script, style sheet or comment in a longer one
-MOST_BYTES: Final = 1_048_576  # read of any
-LOOKS: Final = (8, 15, 4, 12, 6, 10, 2, 14)  # sixteenths of a source at which is looked first, and how far
+MOST_BYTES: Final = 1_048_576  # most that is read
+LOOKS: Final = (8, 15, 4, 12, 6, 10, 2, 14)  # sixteenths of a source that are checked first
 LOOK_BYTES: Final = 2_048
 CHUNK_BYTES: Final = 65_536
 
-MOST_CODE: Final = 131_072  # characters of text in which code is looked for
+MOST_CODE: Final = 131_072  # characters of text searched for code
 LONG_WORD: Final = 100
 _CODE: Final = frozenset("{}=;")
 _TAG: Final = re.compile(r"<(?:(/?)([a-zA-Z][a-zA-Z0-9]*)([^<>]*)>?|(!--)|![^<>]*>?)")
@@ -26,9 +26,9 @@ _FLESH: Final = re.compile(rb"<(?:(script|style|noscript)\b|!--)", re.IGNORECASE
 
 
 def visible_text(html: str) -> str:
-    """What a visitor sees of *html*, in lower case, white space collapsed; takes linear time whatever it is.
+    """What a visitor sees of *html*, in lower case, white space collapsed; always takes linear time.
 
-    Known weakness: of styles it knows only `display: none` in an attribute.
+    Known weakness: of styles only `display: none` in an attribute is understood.
     """
     texts: list[str] = []
     at = 0
@@ -46,7 +46,7 @@ def visible_text(html: str) -> str:
 
 
 def prose(text: str) -> int:
-    """How many characters of *text* are no code: scripts that stand outside their element count for none."""
+    """How many characters of *text* are not code: scripts outside a script element do not count."""
     words = text.split() if len(text) <= MOST_CODE else [text]
     return sum(
         len(word) + 1 for word in words if _CODE.isdisjoint(word) and (len(word) < LONG_WORD or not word.isascii())
@@ -54,14 +54,14 @@ def prose(text: str) -> int:
 
 
 def is_html(body: bytes) -> bool:
-    """Whether *body* begins like an HTML document, or a piece of one."""
+    """Whether *body* starts like an HTML document or fragment."""
     return any(
         sign in body[:1_024].lower() for sign in (b"<html", b"<!doctype html", b"<head", b"<body", b"<script", b"<meta")
     )
 
 
 def has_more(body: bytes, sign: bytes, number: int) -> bool:
-    """Whether *sign* stands in *body* more than *number* times; some places are looked at before the whole."""
+    """Whether *sign* is in *body* more than *number* times; some places are checked before the whole."""
     step = len(body) // 16
     if step > LOOK_BYTES // 2:
         found = 0
@@ -77,7 +77,7 @@ def has_more(body: bytes, sign: bytes, number: int) -> bool:
 
 
 def condensed(body: bytes) -> bytes:
-    """*body*, of a long one without the middle of its long scripts, styles and comments."""
+    """*body*; a long one without the middle of its long scripts, styles and comments."""
     if len(body) <= LONG_BYTES:
         return body
     body, at, kept = body[:MOST_BYTES], 0, list[bytes]()
@@ -95,7 +95,7 @@ def condensed(body: bytes) -> bytes:
 
 
 def bones(body: bytes) -> bytes:
-    """*body* without what stands in its scripts, styles, comments, and for those without scripts."""
+    """*body* without the content of its scripts, styles, comments and noscript elements."""
     at, kept = 0, list[bytes]()
     while (raw := _FLESH.search(body, at)) is not None:
         kept.append(body[at : raw.end()])
@@ -106,7 +106,7 @@ def bones(body: bytes) -> bytes:
 
 
 def _closed(html: str, name: str, at: int) -> int:
-    """Where the element *name* ends whose start tag ends at *at*; those of its name inside it do not end it."""
+    """Where the element *name* whose start tag ends at *at* ends; nested elements of that name do not end it."""
     depth = 1
     for tag in re.compile(rf"<(/?){name}\b", re.IGNORECASE).finditer(html, at):
         depth += -1 if tag[1] else name not in _UNSEEN

@@ -1,7 +1,7 @@
-"""Scraping APIs as settings describe them: what a call looks like, and what its answer means. Pure.
+"""Scraping APIs as settings describe them: how to call one, and what its response means. Pure.
 
-Three shapes: `sync`, one call brings the page; `job`, a call starts a job that is asked after; `batch`, one job for
-many pages. docs/browser.md describes API_PROVIDERS.
+Three shapes: `sync`, one call returns the page; `job`, a call starts a job that is polled; `batch`, one job for many
+pages. docs/browser.md describes API_PROVIDERS.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from crawler.policy.api_answers import AnswerError, PageFound, at, pairs, parsed
 
 Shape = Literal["sync", "job", "batch"]
 SHAPES: Final = ("sync", "job", "batch")
-# Statuses of a call for which the provider or the account is to blame, as for all from 500 on.
+# Statuses of a call that are the provider's or the account's fault, like all from 500 on.
 FAULTS: Final = frozenset({401, 402, 403, 407, 408, 425, 429})
 GONE: Final = frozenset({404, 410})
 RAW: Final = "raw"
-MAX_COST: Final = 1e9  # of one page
+MAX_COST: Final = 1e9  # per page
 _TEXTS: Final = {"shape", "job", "results", "result_url", "status_header", "header_prefix", "cost_path", "cost_header"}
 _NUMBERS: Final = {
     "cost": (1.0, 0, MAX_COST),
@@ -43,7 +43,7 @@ _OTHERS: Final = {"call", "poll", "page", "done", "failed"}
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One HTTP call, with places for {url}, {urls}, {job} and {key}."""
+    """One HTTP call, with placeholders {url}, {urls}, {job} and {key}."""
 
     url: str
     method: str = "GET"
@@ -58,11 +58,11 @@ class Call:
         return cls(**raw)
 
     def uses(self, name: str) -> bool:
-        """Whether there is a place for *name*."""
+        """Whether there is a placeholder for *name*."""
         return f"{{{name}}}" in json.dumps([self.url, dict(self.headers), self.json])
 
     def filled(self, values: Mapping[str, Any]) -> Call:
-        """With *values* in their places; texts are quoted where they become part of the URL."""
+        """The call with *values* filled in; text is quoted where it becomes part of the URL."""
         quoted = {name: quote(value, safe="") for name, value in values.items() if isinstance(value, str)}
         headers = {name: _filled(value, values) for name, value in self.headers.items()}
         return Call(_filled(self.url, quoted), self.method, headers, _filled(self.json, values))
@@ -97,7 +97,7 @@ class Provider:
 
     @classmethod
     def read(cls, name: str, raw: Any) -> Self:
-        """Raises ConfigError naming what is wrong with the entry."""
+        """Raises ConfigError for an invalid entry."""
         where = f"API_PROVIDERS[{name!r}]"
         known = _TEXTS | set(_NUMBERS) | _OTHERS
         if not isinstance(raw, dict) or not known.issuperset(raw):
@@ -113,14 +113,14 @@ class Provider:
         return cls(name=name, **values)
 
     def job_id(self, answer: bytes) -> str:
-        """The job that the answer to `call` names; raises AnswerError."""
+        """The job id in the answer to `call`; raises AnswerError."""
         found = at(parsed(answer), self.job)
         if not isinstance(found, (str, int)) or found == "":
             raise AnswerError(f"no job id at {self.job!r}")
         return str(found)
 
     def state(self, answer: bytes) -> Literal["done", "failed", "waiting"]:
-        """How far the job is, by the answer to `poll`."""
+        """The job's state, from the answer to `poll`."""
         document = parsed(answer)
         if self.failed and at(document, self.failed[0]) == self.failed[1]:
             return "failed"
@@ -137,7 +137,7 @@ class Provider:
         told = at(document, self.page["headers"]) if "headers" in self.page else {}
         body = at(document, self.page["body"])
         if not isinstance(status, int) or not 100 <= status <= 999 or not isinstance(body, str):
-            raise AnswerError("no status and body where the settings say")
+            raise AnswerError("no status and body at the configured paths")
         return PageFound(status, pairs(told), self._bytes(body), self._cost(at(document, self.cost_path)))
 
     def _raw(self, answer: bytes, status: int, headers: Mapping[str, str]) -> PageFound:
@@ -163,14 +163,14 @@ class Provider:
         try:
             return base64.b64decode(body, validate=True)
         except binascii.Error as error:
-            raise AnswerError(f"the body is no base64: {error}") from None
+            raise AnswerError(f"the body is not base64: {error}") from None
 
     def _cost(self, told: Any) -> float:
         try:
             cost = float(told)
         except (TypeError, ValueError, OverflowError):
             return self.cost
-        return cost if 0 <= cost <= MAX_COST else self.cost  # what is no number would end all counting
+        return cost if 0 <= cost <= MAX_COST else self.cost  # NaN would spoil all counting
 
 
 def read_providers(settings: Mapping[str, Any]) -> dict[str, Provider]:
@@ -207,7 +207,7 @@ def _calls(where: str, raw: Mapping[str, Any], shape: str) -> dict[str, Any]:
 
 
 def _shown(raw: Any) -> Any:
-    """What an error may tell of *raw*: no text in it, which may hold a key that stands where {key} should."""
+    """What an error may show of *raw*: none of its text, which may contain a key in place of {key}."""
     if isinstance(raw, dict):
         return dict.fromkeys(raw, "...")
     return "..." if isinstance(raw, str) and raw else raw
@@ -222,5 +222,5 @@ def _filled(template: Any, values: Mapping[str, Any]) -> Any:
         return template
     if (whole := _PLACE.fullmatch(template)) and whole[1] in values:
         return values[whole[1]]
-    # in one go: what a URL holds is no place
+    # in one pass: a URL may contain braces itself
     return _PLACE.sub(lambda place: str(values.get(place[1], place[0])), template)

@@ -1,7 +1,7 @@
 """Proxy pools, and which proxy of a pool a request goes through.
 
-Pure: health comes in as a map, randomness and time as arguments. What is sticky is chosen by rendezvous hashing, so
-that all workers agree without asking each other, and a pool that loses a proxy moves only that proxy's sessions.
+Pure: health, randomness and time are arguments. Sticky sessions use rendezvous hashing, so that all workers agree
+without communication, and a pool that loses a proxy moves only that proxy's sessions.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ COUNTRY: Final = "{country}"
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One proxy. *name* holds no credentials: logs, metrics and Redis know the proxy by it."""
+    """One proxy. *name* has no credentials: logs, metrics and Redis use it."""
 
     name: str
     url: str  # http://host:port
-    username: str = field(default="", repr=False)  # it and the password may hold {session} and {country}
+    username: str = field(default="", repr=False)  # may contain {session} and {country}, as the password may
     password: str = field(default="", repr=False)
-    country: str = ""  # where it stands, for a proxy that cannot be asked to be elsewhere
+    country: str = ""  # where the proxy is, unless its credentials choose that
 
     def takes(self, placeholder: str) -> bool:
-        """Whether the credentials hold *placeholder*."""
+        """Whether the credentials contain *placeholder*."""
         return placeholder in self.username + self.password
 
     def serves(self, country: str) -> bool:
-        """Whether it can be had in *country*; "" is any."""
+        """Whether it is available in *country*; "" is any."""
         return not country or self.country == country or self.takes(COUNTRY)
 
     def credentials(self, session: str, country: str) -> tuple[str, str]:
@@ -46,47 +46,47 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ProxyPool:
-    """Proxies that are as good as each other, with what they cost in the provider's money."""
+    """Interchangeable proxies, with their cost in the provider's currency."""
 
     name: str
     endpoints: tuple[Endpoint, ...]
-    country: str = ""  # for requests that wish none
-    session_seconds: float = 0  # so long a sticky session keeps its id; 0: for ever
-    cost_per_gb: float = 0  # of 10^9 bytes, both ways
+    country: str = ""  # for requests that ask for none
+    session_seconds: float = 0  # how long a sticky session keeps its id; 0: for ever
+    cost_per_gb: float = 0  # per 10^9 bytes, both directions
     cost_per_request: float = 0
 
     def serving(self, country: str) -> tuple[Endpoint, ...]:
-        """The proxies that can be had in *country*."""
+        """The proxies available in *country*."""
         return tuple(one for one in self.endpoints if one.serves(country)) if country else self.endpoints
 
     def cost(self, requests: int, size: int) -> float:
-        """What so many requests and bytes cost."""
+        """What this many requests and bytes cost."""
         return requests * self.cost_per_request + size / 1e9 * self.cost_per_gb
 
 
 @dataclass(frozen=True, slots=True)
 class ProxyNeeds:
-    """What a request wants of a pool."""
+    """What a request asks of a pool."""
 
     country: str = ""
-    session: str = ""  # requests of one session share a proxy; "": each has the next one
-    tried: Collection[str] = ()  # names of the proxies that have failed it
-    salt: int = 0  # another one is another session of the same requests
+    session: str = ""  # requests of one session share a proxy; "": each takes the next one
+    tried: Collection[str] = ()  # names of proxies that have failed this request
+    salt: int = 0  # another salt makes another session of the same requests
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A proxy for one request. *probe*: it is due for its one trial after a quarantine, and has to be claimed first."""
+    """A proxy for one request. *probe*: it is due for its trial after a quarantine, which has to be claimed first."""
 
     endpoint: Endpoint
     probe: bool
 
 
 def choose(pool: ProxyPool, sick: Mapping[str, State], needs: ProxyNeeds, turn: int) -> Choice | None:
-    """The proxy for a request; None when none that serves its country may be used now.
+    """The proxy for a request; None if none that serves its country is usable now.
 
-    *sick* names those that are quarantined or due for a trial. Without a session the proxies take turns, *turn* counts
-    them, and one that is due goes first. Proxies that have failed the request come last. O(proxies) for a session or a
+    *sick* names the proxies that are quarantined or due for a trial. Without a session proxies take turns, counted by
+    *turn*; one that is due goes first. Proxies that have failed the request come last. O(proxies) for a session or a
     country, else O(sick).
     """
     serving = pool.serving(needs.country)
@@ -106,7 +106,7 @@ def choose(pool: ProxyPool, sick: Mapping[str, State], needs: ProxyNeeds, turn: 
 def session_id(pool: ProxyPool, needs: ProxyNeeds, now: float) -> str:
     """The same 12 characters for all workers and requests of a session; *now* in Unix seconds.
 
-    After `session_seconds` it is another one. Workers whose clocks differ change it at slightly different moments.
+    It changes after `session_seconds`; workers with different clocks change it at slightly different moments.
     """
     window = int(now / pool.session_seconds) if pool.session_seconds else 0
     return _digest(f"{pool.name}\n{needs.session}\n{needs.country}\n{window}\n{needs.salt}")

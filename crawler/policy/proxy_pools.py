@@ -1,6 +1,6 @@
-"""Reads proxy pools from tables, as they stand in PROXY_POOLS or in the TOML file PROXY_POOLS_FILE.
+"""Reads proxy pools from tables: PROXY_POOLS, or the TOML file PROXY_POOLS_FILE.
 
-No error ever shows a credential: what is wrong with a proxy's URL is told by its place in the list.
+Errors never show credentials: an invalid proxy URL is named by its place in the list.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from crawler.urls import SCHEMES
 
 Pools = Mapping[str, ProxyPool]
 
-_NAME: Final = re.compile(r"(?!count$)[a-z][a-z0-9_-]{0,62}")  # "count": how Scrapy's stats name a total
+_NAME: Final = re.compile(r"(?!count$)[a-z][a-z0-9_-]{0,62}")  # "count": Scrapy's name for a total in stats
 _COUNTRY: Final = re.compile(r"[a-z]{2}")
 _BRACED: Final = re.compile(r"\{[^}]*\}?|\}")
 _URL: Final = "http://[user:password@]host:port, or https://..."
 
 
 def parse_pools(tables: Mapping[str, Any], source: str) -> dict[str, ProxyPool]:
-    """The pools of *tables*; raises ConfigError in the name of *source*."""
+    """The pools of *tables*; raises ConfigError naming *source*."""
     return {name: _pool(name, table, source) for name, table in tables.items()}
 
 
@@ -42,14 +42,14 @@ def parse_pools_text(text: str, source: str) -> dict[str, ProxyPool]:
 
 
 def country(raw: Any) -> str:
-    """A reader of two-letter country codes, as ISO 3166 has them."""
+    """A reader for two-letter country codes (ISO 3166)."""
     if not isinstance(raw, str) or not _COUNTRY.fullmatch(raw.lower()):
         raise BadValueError(raw, "a two-letter country code such as de")
     return raw.lower()
 
 
 def pool_name(raw: Any) -> str:
-    """A reader of pool names; "" stands for no pool."""
+    """A reader for pool names; "" means no pool."""
     if not isinstance(raw, str) or (raw and not _NAME.fullmatch(raw)):
         raise BadValueError(raw, "a pool name (a-z, 0-9, - and _), or an empty string for none")
     return raw
@@ -123,6 +123,6 @@ def _credentials(parts: SplitResult, where: str) -> tuple[str, str]:
 
 
 def _distinguished(endpoint: Endpoint) -> Endpoint:
-    """Several accounts at one address are told apart by a hash of the user name."""
+    """Tells several accounts at one address apart by a hash of the user name."""
     mark = blake2b(endpoint.username.encode(), digest_size=4).hexdigest()
     return Endpoint(f"{endpoint.name}#{mark}", endpoint.url, endpoint.username, endpoint.password, endpoint.country)

@@ -15,7 +15,7 @@ _ABOUT_THE_FETCH: Final = frozenset({"found_in", *(each.name for each in datacla
 _MISSING: Final = "missing_"
 _EMPTY: Final[tuple[object, ...]] = ("", [], {})
 
-# Issue -> the field whose value is wrong; an issue that says that a field is missing is not in it.
+# Issue -> the field whose value is wrong; issues about missing fields are left out.
 INVALID: Final[Mapping[str, str]] = MappingProxyType(
     {name: field for name, field in validation.FIELDS.items() if not name.startswith((_MISSING, "empty_"))}
 )
@@ -30,7 +30,7 @@ class Grades(NamedTuple):
 
 
 def grades(item: Item, found: Collection[validation.Issue]) -> Grades:
-    """Each field of the item's class in one of the three, judged by the issues that validation found."""
+    """Each field of the item's class in one of the three, by the issues that validation found."""
     wrong = {issue.field for issue in found if not issue.name.startswith((_MISSING, "empty_"))} if found else ()
     kind: Any = type(item)
     names = fields(kind)
@@ -42,5 +42,5 @@ def grades(item: Item, found: Collection[validation.Issue]) -> Grades:
 
 @functools.cache
 def fields(kind: Any) -> tuple[str, ...]:
-    """What an item of that class can say about its page."""
+    """The fields in which an item of that class describes its page."""
     return tuple(each.name for each in dataclasses.fields(kind) if each.name not in _ABOUT_THE_FETCH)

@@ -1,4 +1,4 @@
-"""How often a request is retried, and after what wait, by class of failure. Pure: randomness comes in."""
+"""How often a request is retried, and after what delay, by failure class. Pure: randomness is an argument."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from crawler.policy.backoff import full_jitter
 from crawler.policy.failures import FailureClass, classify
 
 RETRIED: Final = tuple(kind for kind in FailureClass if kind is not FailureClass.PERMANENT)
-_KEYS: Final = MappingProxyType(  # of a class's row: the setting it stands in for, and what is expected
+_KEYS: Final = MappingProxyType(  # of a class's row: the setting that it replaces, and the expected value
     {
         "times": ("RETRY_TIMES", config.integer, 0, 1_000),
         "base_seconds": ("RETRY_BASE_SECONDS", config.number, 0, 3_600),
@@ -23,7 +23,7 @@ _KEYS: Final = MappingProxyType(  # of a class's row: the setting it stands in f
 
 
 class Settings(Protocol):
-    """The part of Scrapy's settings that is needed."""
+    """The part of Scrapy's settings that is needed here."""
 
     def get(self, name: str) -> Any: ...
     def getlist(self, name: str) -> list[Any]: ...
@@ -33,7 +33,7 @@ class Settings(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """How patient to be with one class; *times* None: as the middleware is with all."""
+    """The retries of one class; *times* None: Scrapy's RETRY_TIMES."""
 
     times: int | None
     base_seconds: float
@@ -46,10 +46,10 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
-    """RETRY_CLASSES and what it leaves to the other RETRY_* settings.
+    """RETRY_CLASSES and the other RETRY_* settings.
 
-    A class's own value gives way to RETRY_TIMES, RETRY_BASE_SECONDS or RETRY_CAP_SECONDS where that is set nearer to
-    the crawl: by the spider or on the command line, and RETRY_CLASSES is not.
+    RETRY_TIMES, RETRY_BASE_SECONDS or RETRY_CAP_SECONDS overrides a class's own value if it is set at a higher priority
+    (by the spider or on the command line) and RETRY_CLASSES is not.
     """
 
     statuses: frozenset[int]  # RETRY_HTTP_CODES
@@ -58,7 +58,7 @@ class RetryPolicy:
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
-        """Raises ConfigError when a value is out of range or a class unknown."""
+        """Raises ConfigError for a value out of range or an unknown class."""
         rows = settings.getdict("RETRY_CLASSES")
         if unknown := set(rows) - set(RETRIED):
             raise ConfigError("RETRY_CLASSES", min(map(str, unknown)), "one of the classes " + ", ".join(RETRIED))
@@ -71,12 +71,12 @@ class RetryPolicy:
         )
 
     def failure(self, status: int, *, blocked: bool = False) -> FailureClass | None:
-        """The class of an answer; None for a good one. What RETRY_HTTP_CODES names is worth another try."""
+        """The class of a response; None for a good one. Statuses in RETRY_HTTP_CODES are worth a retry."""
         kind = FailureClass.BLOCKED if blocked else classify(status)
         return FailureClass.TRANSIENT if kind not in RETRIED and status in self.statuses else kind
 
     def budget(self, kind: FailureClass | None) -> Budget:
-        """Of a class; of an exception that is in none, but in RETRY_EXCEPTIONS, the default."""
+        """The budget of a class; the default for an exception in RETRY_EXCEPTIONS that has no class."""
         return self.budgets.get(kind, self.default) if kind is not None else self.default
 
 
@@ -94,7 +94,7 @@ def _budget(settings: Settings, kind: FailureClass, row: Any, default: Budget) -
 
 
 def _own(settings: Settings, where: str, key: str, row: Mapping[str, Any]) -> Any:
-    """The class's value, None where it has none or a nearer setting speaks for all."""
+    """The class's value; None if it has none or a setting of higher priority overrides it."""
     shared, read, low, high = _KEYS[key]
     if key not in row:
         return None

@@ -1,4 +1,4 @@
-"""robots.txt as RFC 9309 has it: what an answer means, what the file asks for, when to try again. Pure."""
+"""robots.txt by RFC 9309: what a response means, what the file asks for, when to retry. Pure."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ from protego import RequestRate
 from crawler.policy.robots_file import RobotsFile
 from crawler.urls import without_credentials
 
-MAX_BYTES: Final = 500 * 1024  # RFC 9309 2.5: at least so much is parsed; here no more
-MAX_DELAY_SECONDS: Final = 3_600.0  # a longer one is a mistake or a wish not to be crawled: robots.txt can say that
+MAX_BYTES: Final = 500 * 1024  # RFC 9309 2.5: at least this much has to be parsed; here no more
+MAX_DELAY_SECONDS: Final = 3_600.0  # a longer one is a mistake, or means "do not crawl", which robots.txt can say
 MAX_SITEMAPS: Final = 100
-MAX_WAIT_SECONDS: Final = 3_600.0  # between two tries at a file that cannot be reached
+MAX_WAIT_SECONDS: Final = 3_600.0  # between tries at an unreachable file
 
 _BOMS: Final = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _PERCENT: Final = "shoal.percent"  # for `errors` of decode
 
 
 class RobotsVerdict(StrEnum):
-    """What the answer to a request for robots.txt means for the pages of its origin."""
+    """What the response for robots.txt means for the pages of its origin."""
 
     RULES = "rules"  # obey the file
-    ALLOW = "allow"  # there is none: everything is allowed
-    LATER = "later"  # it cannot be reached: nothing is allowed for now
+    ALLOW = "allow"  # no file: everything is allowed
+    LATER = "later"  # unreachable: nothing is allowed for now
 
 
 @dataclass(frozen=True, slots=True)
 class RobotsRules:
-    """What a robots.txt says beside its rules."""
+    """What a robots.txt says besides its rules."""
 
     delay_seconds: float = 0.0
     sitemaps: tuple[str, ...] = ()
 
 
 def verdict(status: int) -> RobotsVerdict:
-    """The meaning of a final answer (redirects followed).
+    """The meaning of a final response (redirects followed).
 
-    429 is no "there is none" but a "not now", as Google reads it too; RFC 9309 counts it among the 4xx.
+    429 means "not now", not "no file", as Google reads it too; RFC 9309 counts it among the 4xx.
     """
     if 200 <= status < 300:
         return RobotsVerdict.RULES
@@ -49,10 +49,10 @@ def verdict(status: int) -> RobotsVerdict:
 
 
 def text(body: bytes) -> str:
-    """The lines of a robots.txt: UTF-8, or UTF-16 where its first bytes say so; "" for what is no text.
+    """The text of a robots.txt: UTF-8, or UTF-16 with a byte order mark; "" for anything that is not text.
 
-    Bytes that are no UTF-8 become percent-encoded, as they are in URLs. Of a longer file the first MAX_BYTES count,
-    without the line that they cut through.
+    Bytes that are not UTF-8 become percent-encoded, as in URLs. Only the first MAX_BYTES count, without the line that
+    is cut.
     """
     if len(body) > MAX_BYTES:
         body = body[:MAX_BYTES]
@@ -82,7 +82,7 @@ codecs.register_error(_PERCENT, _percent_encoded)
 
 
 def robots_rules(file: RobotsFile, agent: str) -> RobotsRules:
-    """The longer of Crawl-delay and Request-rate (its hours of the day are not looked at), and the sitemaps."""
+    """The longer of Crawl-delay and Request-rate (its time of day is ignored), and the sitemaps."""
     delays = (file.crawl_delay(agent) or 0.0, _interval(file.request_rate(agent)))
     delay = max(each if math.isfinite(each) else 0.0 for each in delays)
     sitemaps = tuple(map(without_credentials, file.sitemaps[:MAX_SITEMAPS]))
@@ -97,6 +97,6 @@ def _interval(rate: RequestRate | None) -> float:
 
 
 def next_try_seconds(failing_for: float, least: float) -> float:
-    """How long to leave a file alone that could not be reached for *failing_for* seconds: as long again, within
-    [*least*, MAX_WAIT_SECONDS]."""
+    """How long to wait before retrying a file that has been unreachable for *failing_for* seconds: as long again,
+    within [*least*, MAX_WAIT_SECONDS]."""
     return max(least, min(failing_for, MAX_WAIT_SECONDS))

@@ -1,4 +1,4 @@
-"""A robots.txt, read group by group as RFC 9309 and its reference parser have it; Protego matches the rules of one."""
+"""A robots.txt, read group by group as in RFC 9309 and its reference parser; Protego matches the rules of a group."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Final
 
 from protego import Protego, RequestRate
 
-MOST_READ: Final = 8  # groups that are kept parsed: one for each agent that this worker goes by
+MOST_READ: Final = 8  # groups kept parsed: one per user agent of this worker
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
-# Names of fields as Protego takes them, misspellings included.
+# Field names that Protego accepts, misspellings included.
 _FIELD: Final = re.compile(
     r"(?:(?P<agent>user[- ]?agent)|(?P<rule>allow|diss?all?ow|diasllow|disallaw)"
     r"|(?P<limit>crawl[- ]delay|request[- ]rate|visit[- ]time)|(?P<sitemap>site-?maps?))(?:\s*:\s*|\s+|$)",
     re.IGNORECASE,
 )
 _TOKEN: Final = re.compile(r"[^\s/,;()]+")
-# str.splitlines parts lines there; a robots.txt does not.
+# str.splitlines splits there; robots.txt does not.
 _NO_LINE_ENDS: Final = str.maketrans(
     {
         "\v": "%0B",
@@ -33,11 +33,11 @@ _ALL: Final = "*"
 
 
 class RobotsFile:
-    """The rules of one file, of which only those are parsed that are asked for.
+    """The rules of one file; a group is parsed when it is asked for.
 
-    An agent is named by its token, up to a space or a slash. Lines that are no fields mean nothing. A limit
-    (Crawl-delay and the like) is for the agents right above it and does not end their group: the next rules are for all
-    agents that were named since the last rule.
+    An agent is named by its token, up to a space or slash. Lines that are no fields are ignored. A limit (Crawl-delay
+    and the like) applies to the agents right above it and does not end their group: the next rules apply to all agents
+    named since the last rule.
     """
 
     def __init__(self, lines: str) -> None:
@@ -51,15 +51,15 @@ class RobotsFile:
         self._read: dict[str, Protego] = {}
 
     def can_fetch(self, url: str, agent: str) -> bool:
-        """Whether *agent* (a product token, or a whole User-Agent header with it) may ask for *url*."""
+        """Whether *agent* (a product token, or a User-Agent header that contains it) may fetch *url*."""
         return self._of(agent).can_fetch(url, _ALL)
 
     def crawl_delay(self, agent: str) -> float | None:
-        """Seconds."""
+        """The delay in seconds."""
         return self._of(agent).crawl_delay(_ALL)
 
     def request_rate(self, agent: str) -> RequestRate | None:
-        """As Protego has it."""
+        """Protego's form of it."""
         return self._of(agent).request_rate(_ALL)
 
     def _of(self, agent: str) -> Protego:
@@ -74,7 +74,7 @@ class RobotsFile:
         return read
 
     def _name_for(self, agent: str) -> str:
-        """The whole token of *agent* that groups are named by, of several the longest; else `*`."""
+        """The longest token of *agent* that names a group; else `*`."""
         return max((name for name in self._names if _is_token_of(name, agent)), key=len, default=_ALL)
 
 
@@ -83,18 +83,18 @@ def _is_token_of(name: str, agent: str) -> bool:
 
 
 class _Reader:
-    """Sorts the lines of a file: `sections` are pairs of agents and what is said to them."""
+    """Groups a file's lines: `sections` are pairs of agents and their lines."""
 
     def __init__(self) -> None:
         self.sections: list[tuple[list[str], list[str]]] = []
         self.sitemaps: list[str] = []
         self._group: list[str] = []  # agents since the last rule
-        self._last: list[str] = []  # of these, the ones since the last limit
+        self._last: list[str] = []  # of these, those since the last limit
         self._has_rules = False
-        self._may_add = False  # to the last list
+        self._may_add = False  # whether the next agent joins the last list
 
     def add(self, line: str) -> None:
-        """One line of the file."""
+        """Add one line of the file."""
         line = line.partition("#")[0].strip()
         if (field := _FIELD.match(line)) is None:
             return

@@ -1,6 +1,6 @@
-"""How expensive a fetch has to be: `http`, then `browser`, then `api`, learned per host and decayed back down.
+"""How a page has to be fetched: `http`, then `browser`, then `api`; learned per host, with decay back down.
 
-Pure: what a failure or a good page teaches of a host, where a request goes, and whether it may step up.
+Pure: what a failure or a good page says about a host, where a request goes, and whether it may step up.
 Times are ms of the frontier's clock.
 """
 
@@ -14,8 +14,8 @@ from crawler import config
 from crawler.errors import ConfigError
 
 Tier = Literal["http", "browser", "api"]
-TIERS: Final[tuple[Tier, ...]] = get_args(Tier)  # from cheap to dear
-REMEMBERED_PAGES: Final = 1_000  # beyond it the counts of a host are halved, so that old pages weigh less
+TIERS: Final[tuple[Tier, ...]] = get_args(Tier)  # cheapest first
+REMEMBERED_PAGES: Final = 1_000  # beyond this a host's counts are halved, so that old pages weigh less
 
 _RANK: Final = {tier: rank for rank, tier in enumerate(TIERS)}
 
@@ -26,7 +26,7 @@ def rank(tier: Tier) -> int:
 
 
 def listed(settings: Mapping[str, Any], name: str) -> tuple[Tier, ...]:
-    """The setting, `"http,browser"` or a list, as tiers from cheap to dear; raises ConfigError."""
+    """The setting, `"http,browser"` or a list, as tiers, cheapest first; raises ConfigError."""
     value = settings.get(name) or ()
     words = [word.strip() for word in value.split(",")] if isinstance(value, str) else list(value)
     if not all(word in TIERS for word in words):
@@ -38,15 +38,15 @@ def listed(settings: Mapping[str, Any], name: str) -> tuple[Tier, ...]:
 class TierPolicy:
     """When a host's tier changes."""
 
-    failures: int = 3  # pages of a host that fail at its tier before the host steps up
-    share: float = 0.2  # and they are at least this share of its pages there
-    trial_pages: int = 3  # good pages one tier below, once the term is over, that bring the host down
+    failures: int = 3  # pages that have to fail at a host's tier before it steps up
+    share: float = 0.2  # and the share of its pages there that they have to be
+    trial_pages: int = 3  # good pages one tier below, after the term, that bring the host down
     term_ms: int = 6 * 3_600_000
     term_max_ms: int = 7 * 86_400_000
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Self:
-        """Raises ConfigError when a value is out of range."""
+        """Raises ConfigError for a value out of range."""
         made = cls(
             failures=config.integer(settings, "TIER_FAILURES", 1, 500),
             share=config.number(settings, "TIER_FAILURE_SHARE", 0, 1),
@@ -75,7 +75,7 @@ class Learned:
         return rank(self.tier) > rank(base) and now_ms >= self.until_ms
 
     def in_force(self, base: Tier, now_ms: int) -> Tier:
-        """The tier to fetch the host's pages with."""
+        """The tier that fetches the host's pages."""
         if self.on_trial(base, now_ms):
             return TIERS[rank(self.tier) - 1]
         return dearest(self.tier, base)
@@ -90,10 +90,10 @@ def dearest(*tiers: Tier) -> Tier:
 
 
 def after_failure(known: Learned, at: Tier, base: Tier, most: Tier, now_ms: int, policy: TierPolicy) -> Learned:
-    """*known* after a page failed at tier *at*: blocked, or without its content.
+    """*known* after a page failed (blocked or without content) at tier *at*.
 
-    A failure elsewhere than at the tier in force teaches nothing: that request left before the host's tier changed.
-    A trial ends with its first failure, and the next one comes twice as late. Nothing is learned beyond *most*.
+    A failure at another tier than the one in force is ignored: that request was sent before the host's tier changed. A
+    trial ends with its first failure, and the next one comes after twice the time. Nothing is learned beyond *most*.
     """
     if at != known.in_force(base, now_ms):
         return known
@@ -108,7 +108,7 @@ def after_failure(known: Learned, at: Tier, base: Tier, most: Tier, now_ms: int,
 
 
 def after_success(known: Learned, at: Tier, pages: int, base: Tier, now_ms: int, policy: TierPolicy) -> Learned:
-    """*known* after that many good *pages* at tier *at*: enough of them on trial bring the host down."""
+    """*known* after *pages* good pages at tier *at*: enough of them on trial bring the host down."""
     if at != known.in_force(base, now_ms):
         return known
     if not known.on_trial(base, now_ms):
@@ -126,13 +126,13 @@ def _counted(known: Learned, failed: int = 0, ok: int = 0) -> Learned:
 
 
 def choose(learned: Tier, asked: Tier, most: Tier, served: Collection[Tier]) -> Tier:
-    """Where a request goes: what was *learned* of its host, never below what rules or request ask for.
+    """The tier of a request: what was *learned* for its host, never below what rules or request ask for.
 
-    What was asked for waits for a worker if need be. What was only learned does not: it goes to the nearest tier
-    that is served, below or else above. *most* is the last word.
+    A tier that was asked for waits for a worker if need be. One that was only learned does not: the request goes to the
+    nearest served tier, below or else above. *most* always limits it.
     """
     if asked == learned == TIERS[0] and (TIERS[0] in served or not served):
-        return TIERS[0]  # nearly always, and spared the lists
+        return TIERS[0]  # the usual case, without building lists
     if rank(asked) >= rank(learned) and (asked != TIERS[0] or not served):
         return min(asked, most, key=rank)
     allowed = [tier for tier in TIERS if rank(asked) <= rank(tier) <= rank(most) and tier in served]
@@ -143,7 +143,7 @@ def choose(learned: Tier, asked: Tier, most: Tier, served: Collection[Tier]) -> 
 
 
 def step_up(at: Tier, most: Tier, served: Collection[Tier], spent: Collection[Tier]) -> tuple[Tier | None, str]:
-    """The tier in which a page that failed at *at* is tried next; or None, and why it is not the one above."""
+    """The next tier for a page that failed at *at*; or None, and why it may not step up."""
     why = ""
     for tier in TIERS[rank(at) + 1 :]:
         if rank(tier) > rank(most):
@@ -156,15 +156,15 @@ def step_up(at: Tier, most: Tier, served: Collection[Tier], spent: Collection[Ti
 
 @dataclass(frozen=True, slots=True)
 class Budgets:
-    """Most requests and most cost of each tier on one day (UTC); what is not named is not limited.
+    """Most requests and cost of each tier per day (UTC); a tier without an entry is not limited.
 
-    Cost is in the units that a tier's fetcher reports: the tokens of a scraping API.
+    Cost is in the unit that a tier's fetcher reports, such as a scraping API's credits.
     """
 
     requests: Mapping[Tier, float]
     cost: Mapping[Tier, float]
 
     def spent(self, requests: Mapping[Tier, float], cost: Mapping[Tier, float]) -> frozenset[Tier]:
-        """The tiers that have nothing left today."""
+        """The tiers whose budget is spent today."""
         over = {tier for tier, limit in self.requests.items() if requests.get(tier, 0) >= limit}
         return frozenset(over | {tier for tier, limit in self.cost.items() if cost.get(tier, 0) >= limit})

@@ -1,4 +1,4 @@
-"""What is wrong with an item, by issue name. Pure: whether a name is fatal is a setting."""
+"""What is wrong with an item, by issue name. Pure: a setting decides which issues are fatal."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CODES = """
     SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VED VES
     VND VUV WST XAF XCD XCG XOF XPF YER ZAR ZMW ZWG
 """
-_WITHDRAWN: Final = ("ANG", "BGN", "HRK")  # of late: pages and archives still show them
+_WITHDRAWN: Final = ("ANG", "BGN", "HRK")  # recently: pages and archives still show them
 CURRENCIES: Final = frozenset((*_CODES.split(), *_WITHDRAWN))
 # schema.org/ItemAvailability
 _STATES = """
@@ -34,9 +34,9 @@ _STATES = """
     PreSale Reserved SoldOut
 """
 AVAILABILITIES: Final = frozenset(_STATES.split())
-DEAREST: Final = Decimal(10_000_000)  # of any currency; beyond it, digits of something else were read
+DEAREST: Final = Decimal(10_000_000)  # in any currency; beyond it the digits of something else were read
 CHEAPEST: Final = Decimal("0.01")
-CLOCKS_DIFFER: Final = timedelta(days=1)  # a page published "tomorrow" is published today, further east
+CLOCKS_DIFFER: Final = timedelta(days=1)  # a page published "tomorrow" is published today further east
 
 _WEB = re.compile(r"https?://[^\s/?#\x00-\x20]+[^\s\x00-\x20]*", re.IGNORECASE)
 _LANGUAGE = re.compile(r"[a-z]{2}")
@@ -44,7 +44,7 @@ _LANGUAGE = re.compile(r"[a-z]{2}")
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Issue:
-    """One problem: its name for counting, the field, and a text for people."""
+    """One problem: its name for counting, the field, and a message."""
 
     name: str
     field: str
@@ -57,7 +57,7 @@ class Issue:
 def _is_future(item: PageItem) -> bool:
     if item.published_at is None or item.fetched_at is None:
         return False
-    return item.published_at - item.fetched_at > CLOCKS_DIFFER  # a sum may be beyond the calendar
+    return item.published_at - item.fetched_at > CLOCKS_DIFFER  # a sum may overflow the calendar
 
 
 Rule = tuple[str, str, Callable[[Any], bool]]  # name, field, whether the item breaks it
@@ -100,17 +100,17 @@ _PAGE: Final[tuple[Rule, ...]] = (
 )
 _RULES: Final[dict[type[Item], tuple[Rule, ...]]] = {ProductItem: _ANY + _PRODUCT, PageItem: _ANY + _PAGE}
 
-# The field that each name is about; `wrong_type` may be about any.
+# The field of each issue; `wrong_type` may be about any field.
 FIELDS: Final = {name: field for rules in _RULES.values() for name, field, _ in rules}
-# Every name there is; `truncated_<field>` is added by the cleaning of texts.
+# Every issue name; cleaning adds `truncated_<field>`.
 NAMES: Final = frozenset({"wrong_type", *FIELDS})
 
 
 def issues(item: Item) -> list[Issue]:
-    """All issues of *item*, in a fixed order; an empty list for a good one.
+    """All issues of *item* in a fixed order; an empty list for a good one.
 
-    An item class of a site's own is checked for its types and its URL; one derived from ProductItem or
-    PageItem by their rules too. A value of the wrong type hides further issues: rules need the right types.
+    A project's own item class is checked for types and URL; one derived from ProductItem or PageItem also by their
+    rules. A value of the wrong type hides further issues, as rules need the right types.
     """
     kind: Any = type(item)
     fields, values_of, kinds = _types(kind)
@@ -138,7 +138,7 @@ def _rules(kind: Any) -> tuple[Rule, ...]:
 
 @functools.cache
 def _types(kind: Any) -> tuple[list[str], operator.attrgetter[tuple[Any, ...]], list[tuple[type, ...]]]:
-    """The fields, how to read them all, and the classes that each one's annotation allows."""
+    """The fields, how to read them, and the classes that each annotation allows."""
     hints = typing.get_type_hints(kind)
     fields = [field.name for field in dataclasses.fields(kind)]
     return fields, operator.attrgetter(*fields), [_classes(hints[field]) for field in fields]
@@ -159,7 +159,7 @@ def _is_web(url: str) -> bool:
 
 
 def _is_gtin(code: str) -> bool:
-    """GTIN-8, -12, -13 or -14 with its check digit right (GS1 General Specifications, 7.9)."""
+    """GTIN-8, -12, -13 or -14 with a correct check digit (GS1 General Specifications, 7.9)."""
     if len(code) not in {8, 12, 13, 14} or not (code.isascii() and code.isdigit()):
         return False
     digits = list(map(int, reversed(code)))

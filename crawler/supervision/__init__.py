@@ -1,1 +1,2 @@
-"""The processes of one command: started, watched, restarted and ended with it (`scrapy crawl --workers`, `reparse`)."""
+"""Child processes of a command: started, monitored, restarted and ended with it (`scrapy crawl --workers`,
+`reparse`)."""

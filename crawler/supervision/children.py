@@ -1,4 +1,4 @@
-"""Child processes: started so that Ctrl-C is their parent's to answer, ended in order, and never left behind."""
+"""Child processes: shielded from Ctrl-C, ended in order, and never left behind."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _prctl: Final = getattr(ctypes.CDLL(None), "prctl", None)  # Linux only; looked 
 
 
 def spawn(command: Sequence[str], **streams: Any) -> subprocess.Popen[bytes]:
-    """Run *command* in a session of its own; *streams* are Popen's.
+    """Run *command* in its own session; *streams* are Popen's.
 
-    Call it in the main thread. On Linux the kernel ends the child when this process ends, however that is; elsewhere a
-    parent killed with -9 leaves it behind, unless it looks after that itself.
+    Call it in the main thread. On Linux the kernel ends the child however this process ends; elsewhere a parent killed
+    with -9 leaves it behind, unless it notices that itself.
     """
     guard = partial(_die_with, os.getpid()) if _prctl is not None else None
     return subprocess.Popen(command, start_new_session=True, preexec_fn=guard, **streams)  # noqa: S603, PLW1509
@@ -38,7 +38,7 @@ def stop(processes: Sequence[subprocess.Popen[bytes]], seconds: float = STOP_SEC
 
 
 def kill(processes: Sequence[subprocess.Popen[bytes]]) -> None:
-    """SIGKILL to each that runs, and to what it has started in its session; returns when they have ended."""
+    """SIGKILL to each running child and everything in its session; returns when they have ended."""
     running = [process for process in processes if process.poll() is None]
     for process in running:
         with suppress(ProcessLookupError, PermissionError):
@@ -54,8 +54,8 @@ def _ends(process: subprocess.Popen[bytes], seconds: float) -> bool:
 
 
 def _die_with(parent: int) -> None:
-    """In the child, before it runs its program: nothing but system calls."""
+    """Runs in the child before its program: system calls only."""
     assert _prctl is not None
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it ended before the kernel was told
+    if os.getppid() != parent:  # the parent ended before the kernel was told
         os._exit(1)

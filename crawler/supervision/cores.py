@@ -1,4 +1,4 @@
-"""How many processes this process may keep busy: the cores it may run on, and the share of them its container has."""
+"""How many cores this process may use: its affinity, and its container's CPU quota."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ _ROOT = Path("/")
 
 
 def usable_cores(root: Path = _ROOT) -> int:
-    """At least 1: the cores of the process's affinity, no more than its control groups' CPU quota (rounded down)."""
+    """The cores of the process' affinity, at most its control groups' CPU quota (rounded down), at least 1."""
     affinity = getattr(os, "sched_getaffinity", None)  # not on macOS
     cores = len(affinity(0)) if affinity is not None else os.cpu_count() or 1
     return max(1, int(min([float(cores), *_quotas(root)])))
 
 
 def _quotas(root: Path) -> list[float]:
-    """CPUs that each control group above this process allows it."""
+    """The CPU quota of each control group above this process."""
     found = []
     for line in _read(root / "proc/self/cgroup").splitlines():
         _, kinds, path = line.split(":", 2)
@@ -41,5 +41,5 @@ def _quota(group: Path) -> float:
 def _read(path: Path) -> str:
     try:
         return path.read_text("utf-8", "replace")
-    except OSError:  # no such file: no such limit
+    except OSError:  # no such file, no limit
         return ""

@@ -1,4 +1,4 @@
-"""What a person sees of several workers: their log, and one line that says how far they are together."""
+"""Shows several workers to a person: their log, and one progress line for all."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from collections.abc import Callable
 from time import monotonic
 from typing import BinaryIO, Final
 
-LIVE_SECONDS: Final = 0.5  # between two looks of the line on a terminal
-PLAIN_SECONDS: Final = 10.0  # between two lines where there is none
-RATE_SECONDS: Final = 10.0  # pages per second are of this long
+LIVE_SECONDS: Final = 0.5  # between updates of the line on a terminal
+PLAIN_SECONDS: Final = 10.0  # between lines without a terminal
+RATE_SECONDS: Final = 10.0  # window of the pages per second
 LOOK_SECONDS: Final = 0.5
 WIDTH: Final = 79
 _CLEAR: Final = b"\r\x1b[2K"
@@ -26,7 +26,7 @@ class Rate:
         self._points: deque[tuple[float, int]] = deque()
 
     def note(self, now: float, done: int) -> None:
-        """One more look; those that come too soon after the last are left out."""
+        """Add a sample; skipped if too soon after the last one."""
         if not self._points or now - self._points[-1][0] >= LOOK_SECONDS:
             self._points.append((now, done))
         while now - self._points[0][0] > RATE_SECONDS:
@@ -34,7 +34,7 @@ class Rate:
 
     @property
     def now(self) -> float:
-        """Pages per second; 0 before there were two looks."""
+        """Pages per second; 0 before there are two samples."""
         if len(self._points) < 2:
             return 0.0
         (since, before), (last, done) = self._points[0], self._points[-1]
@@ -42,10 +42,9 @@ class Rate:
 
 
 class Display:
-    """Writes to *stream*: on a terminal the line stays below the log, elsewhere it is one line of the log at intervals.
+    """Writes to *stream*: on a terminal the line stays below the log, elsewhere it is a log line at intervals.
 
-    *how*: "live", "plain", "log" (a record of the log, where that is JSON), or "" for none. A reader that went away
-    silences it.
+    *how*: "live", "plain", "log" (a log record, for JSON logs), or "" for none. Falls silent if its reader is gone.
     """
 
     def __init__(
@@ -59,11 +58,11 @@ class Display:
         self._line = b""
 
     def due(self) -> bool:
-        """Whether the line should be given anew."""
+        """Whether the line is due again."""
         return bool(self._how) and self._clock() >= self._next
 
     def show(self, text: str) -> None:
-        """The line, cut to 79 columns, or to those that the terminal has now."""
+        """Write the line, cut to 79 columns or the terminal's current width."""
         self._next = self._clock() + (LIVE_SECONDS if self._how == "live" else PLAIN_SECONDS)
         text = text[: self._width()]
         if self._how == "live":
@@ -75,11 +74,11 @@ class Display:
             self._write(f"{text}\n".encode())
 
     def relay(self, lines: bytes) -> None:
-        """Whole lines that a worker wrote."""
+        """Pass on complete lines from a worker."""
         self._write((_CLEAR if self._line else b"") + lines + self._line)
 
     def note(self, level: int, text: str) -> None:
-        """Something worth a line in the log, and here too where the log goes elsewhere."""
+        """Write a log line, and show it here too if the log goes elsewhere."""
         if self._line:
             self._write(_CLEAR)
         logger.log(level, "%s", text)
@@ -95,10 +94,10 @@ class Display:
             self._write(b"\n")
 
     def _width(self) -> int:
-        """A line that wraps could not be cleared."""
+        """The width; a line that wraps could not be cleared."""
         try:
             return min(WIDTH, os.get_terminal_size(self._stream.fileno()).columns - 1) if self._stream else WIDTH
-        except (OSError, ValueError):  # no terminal
+        except (OSError, ValueError):  # not a terminal
             return WIDTH
 
     def _write(self, data: bytes) -> None:

@@ -1,4 +1,4 @@
-"""Several workers of one spider on this machine, under one supervisor: begun, restarted, and ended together."""
+"""Several workers of one spider on this machine under one supervisor: started, restarted and ended together."""
 
 from __future__ import annotations
 
@@ -17,40 +17,40 @@ from crawler.supervision.display import Display, Rate
 from crawler.supervision.worker_process import WorkerProcess
 
 TURN_SECONDS: Final = 0.1
-# A worker whose spider was open for so long, or that has done so many pages, died of something new.
+# A worker whose spider was open this long, or that has done this many pages, died of something new.
 STEADY_SECONDS: Final = 30.0
 STEADY_PAGES: Final = 50
 BACKOFF_SECONDS: Final = 0.5  # before the first restart; doubled each time
 MOST_DEATHS: Final = 5  # in a row
-CANNOT_GO_ON: Final = "frontier_error"  # the reason of worker.FAILED: the one orderly end that is tried again
-REFUSED: Final = 2  # exit status of a worker whose settings are wrong; it has said why
+CANNOT_GO_ON: Final = "frontier_error"  # the reason of worker.FAILED: the only orderly end that is retried
+REFUSED: Final = 2  # exit status of a worker with invalid settings, which it has logged
 FAILED: Final = 1
 INTERRUPTED: Final = 130
 
 
 @dataclass(slots=True)
 class Place:
-    """One of the workers, through all its restarts."""
+    """One worker, across its restarts."""
 
     number: int
     process: WorkerProcess | None = None
-    next_at: float | None = 0.0  # when it begins; None: not again
+    next_at: float | None = 0.0  # when it starts; None: never again
     deaths: int = 0  # in a row
     status: int = 0
     reason: str = ""
-    past: Counter[str] = field(default_factory=Counter)  # what its earlier processes counted
+    past: Counter[str] = field(default_factory=Counter)  # counts of its earlier processes
 
     @property
     def counts(self) -> Counter[str]:
-        """What all its processes counted."""
+        """Counts of all its processes."""
         return self.past + self.process.counts if self.process is not None else self.past
 
 
 class LocalFleet:
-    """Runs *workers* processes `scrapy *arguments*` until each has ended by itself, or one cannot be kept alive.
+    """Runs *workers* processes `scrapy *arguments*` until all have ended by themselves, or one cannot be kept alive.
 
-    One that dies is begun again, later each time. The first opens its spider before the others begin, so that what is
-    wrong with the spider is said once. The first SIGINT or SIGTERM asks all to finish what they have begun, the second
+    One that dies is restarted, with growing delays. The first opens its spider before the others start, so that an
+    error of the spider is logged once. The first SIGINT or SIGTERM asks all to finish their started pages, the second
     kills them. Known weakness: a worker whose event loop is stuck is not restarted; /healthz names it.
     """
 
@@ -69,13 +69,13 @@ class LocalFleet:
         self._began = clock()
         self._rate = Rate()
         self._selector = selectors.DefaultSelector()
-        self._asked = 0  # times that a person or the system asked to end
+        self._asked = 0  # how often a signal asked to end
         self._heard = 0
-        self._gave_up = 0  # exit status of it
+        self._gave_up = 0  # its exit status
         self.places = [Place(number) for number in range(1, workers + 1)]
 
     def run(self) -> int:
-        """Returns the exit status: the worst of the workers', 130 when they were killed at a second signal."""
+        """Run until all have ended; returns the worst of their exit statuses, 130 if a second signal killed them."""
         try:
             with self._signals():
                 while any(place.process is not None or place.next_at is not None for place in self.places):
@@ -87,7 +87,7 @@ class LocalFleet:
         return INTERRUPTED if self._asked > 1 else self._gave_up or max(place.status for place in self.places)
 
     def endpoints(self) -> dict[str, str]:
-        """The metrics and probes of the workers by their number; empty for one that has none now. From any thread."""
+        """URLs of the workers' metrics and probes by number; empty for one that has none now. Thread-safe."""
         return {
             str(place.number): process.endpoint if process is not None else ""
             for place in self.places
@@ -95,7 +95,7 @@ class LocalFleet:
         }
 
     def restarts(self) -> dict[str, int]:
-        """How often each worker was begun again. From any thread."""
+        """How often each worker was restarted. Thread-safe."""
         return {str(place.number): place.past["restarts"] for place in self.places}
 
     def _turn(self) -> None:
@@ -143,7 +143,7 @@ class LocalFleet:
         place.process, place.reason = None, process.reason
         place.past += process.counts
         place.past["opened"] += bool(process.opened_at)
-        if self._asked and not process.opened_at:  # it may not even have heard signals yet
+        if self._asked and not process.opened_at:  # it may not have installed its signal handlers yet
             status = 0
         place.status = FAILED if status < 0 else status
         if status == 0 or self._asked or self._gave_up or (process.reason not in {"", CANNOT_GO_ON}):
@@ -160,12 +160,14 @@ class LocalFleet:
         how = f"was killed by {_signal(-status)}" if status < 0 else f"ended with status {status}"
         if place.deaths >= MOST_DEATHS:
             times = f"{place.deaths} times in a row, each time soon after its start"
-            self._give_up(FAILED, f"worker {place.number} {how}, {times}: giving up, the others finish what they have")
+            self._give_up(
+                FAILED, f"worker {place.number} {how}, {times}: giving up, the others finish their started pages"
+            )
             return
         seconds = BACKOFF_SECONDS * 2 ** (place.deaths - 1)
         place.next_at = self._clock() + seconds
         place.past["restarts"] += 1
-        words = f"worker {place.number} {how}: it begins again in {seconds:g} s, its pages when their leases expire"
+        words = f"worker {place.number} {how}: restarting in {seconds:g} s, its leases will expire"
         self._display.note(logging.WARNING, words)
 
     def _give_up(self, status: int, why: str) -> None:
@@ -181,11 +183,11 @@ class LocalFleet:
                 place.process.finish()
 
     def _hear(self) -> None:
-        """Pass on what was asked of the supervisor; a third time asks for nothing more."""
+        """Pass the supervisor's signals on; a third one changes nothing more."""
         while self._heard < self._asked:
             self._heard += 1
             if self._heard == 1:
-                words = "asked to end: the workers finish what they have begun; ask again to kill them"
+                words = "asked to end: the workers finish their started pages; ask again to kill them"
                 self._display.note(logging.INFO, words)
                 self._finish()
             elif self._heard == 2:

@@ -1,4 +1,4 @@
-"""One worker process as its supervisor sees it: what it reports, what it writes, how it ended."""
+"""One worker process as seen by its supervisor: its reports, its output, its end."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from typing import IO, Any, Final
 
 from crawler.supervision.children import spawn
 
-MOST_AT_ONCE: Final = 65_536  # bytes, of one read and of a line
+MOST_AT_ONCE: Final = 65_536  # bytes per read, and per line
 
 
 class WorkerProcess:
-    """Runs `scrapy *arguments*` with *told* in its setting WORKER_PROCESS; *relay* is given the lines it writes."""
+    """Runs `scrapy *arguments*` with *told* in its setting WORKER_PROCESS; *relay* gets the lines it writes."""
 
     def __init__(self, arguments: Sequence[str], told: Mapping[str, Any], relay: Callable[[bytes], None]) -> None:
         reports, end = os.pipe()
@@ -34,25 +34,25 @@ class WorkerProcess:
         self._reports = _Lines(os.fdopen(reports, "rb", buffering=0))
         self._errors = _Lines(self.process.stderr)
         self.counts: Counter[str] = Counter()
-        self.opened_at = 0.0  # when it said that its spider is open, monotonic
+        self.opened_at = 0.0  # when it reported that its spider is open, monotonic
         self.endpoint = ""  # URL of its metrics and probes
-        self.reason = ""  # for which its spider has closed
+        self.reason = ""  # the reason its spider closed for
 
     @property
     def descriptors(self) -> list[int]:
-        """What to wait for: those that may still be read."""
+        """The descriptors to wait for: those still open."""
         return [lines.descriptor for lines in (self._reports, self._errors) if lines.open]
 
     def read(self) -> None:
-        """Take in what it has said so far; waits for nothing."""
+        """Read what it has written so far, without waiting."""
         for line in self._reports.read().splitlines():
-            with suppress(ValueError):  # cut off by its end
+            with suppress(ValueError):  # truncated by its end
                 self._take(json.loads(line))
         if lines := self._errors.read():
             self._relay(lines)
 
     def ended(self) -> int | None:
-        """Its exit status once it has ended (negative: the signal), with all that it said before read."""
+        """Its exit status once it has ended (negative: the signal) and all its output is read."""
         if (status := self.process.poll()) is not None:
             self.read()
             self._reports.close()
@@ -61,7 +61,7 @@ class WorkerProcess:
         return status
 
     def finish(self) -> None:
-        """Ask it to end as Ctrl-C does: it gives back what it has not begun."""
+        """Ask it to end as Ctrl-C does: it gives back what it has not started."""
         self.process.send_signal(signal.SIGTERM)
 
     def _take(self, report: Mapping[str, Any]) -> None:
@@ -72,7 +72,7 @@ class WorkerProcess:
 
 
 class _Lines:
-    """Whole lines of a pipe, as far as they have come."""
+    """Complete lines from a pipe."""
 
     def __init__(self, pipe: IO[bytes]) -> None:
         self.descriptor = pipe.fileno()
@@ -82,7 +82,7 @@ class _Lines:
         os.set_blocking(self.descriptor, False)
 
     def read(self) -> bytes:
-        """Those that have come, with their ends; a line of more than MOST_AT_ONCE comes in parts."""
+        """The lines received, with their line ends; one longer than MOST_AT_ONCE comes in parts."""
         while self.open and len(self._rest) < MOST_AT_ONCE:
             try:
                 data = os.read(self.descriptor, MOST_AT_ONCE)
@@ -96,7 +96,7 @@ class _Lines:
         return whole + mark
 
     def close(self) -> bytes:
-        """What was no whole line."""
+        """Pass on the last, incomplete line."""
         self.open = False
         self._pipe.close()
         return self._rest

@@ -52,7 +52,7 @@ async def test_two_workers_are_one_command(crawls: Crawls, tmp_path: Path) -> No
 
     killed = workers_of(command.pid)[0]
     os.kill(killed, signal.SIGKILL)
-    await said(command, "was killed by SIGKILL: it begins again in 0.5 s")
+    await said(command, "was killed by SIGKILL: restarting in 0.5 s")
     assert "worker 1: starting" in until(f"{address}/readyz", 503)
     until(f"{address}/readyz", 200)
     assert get(f"{address}/healthz") == (200, "ok\n")

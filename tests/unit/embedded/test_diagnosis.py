@@ -1,4 +1,4 @@
-"""From last words to advice."""
+"""From the last log lines to advice."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_valkey_warnings_are_picked_from_its_notices() -> None:
 
 
 def test_silence_is_said() -> None:
-    assert diagnosis.explain("", Path("/")) == "it ended without a word"
+    assert diagnosis.explain("", Path("/")) == "it ended without a log line"
 
 
 @given(st.text())

@@ -35,7 +35,7 @@ def test_a_missing_wheel_is_named() -> None:
 
 
 def test_a_wheel_without_its_program_is_named() -> None:
-    with pytest.raises(ServiceError, match="package pytest has lost its file valkey-server"):
+    with pytest.raises(ServiceError, match="package pytest lacks its file valkey-server"):
         replace(VALKEY, distribution="pytest").find_program()
 
 

@@ -79,7 +79,7 @@ report(reason="finished", pages=10)
     status, shown = fleet(2, program)
     assert status == 0
     assert sorted(began(tmp_path)) == ["1", "2", "2"]
-    assert "worker 2 was killed by SIGKILL: it begins again in 0.01 s" in shown
+    assert "worker 2 was killed by SIGKILL: restarting in 0.01 s" in shown
     assert "27 pages" in shown
 
 
@@ -137,7 +137,7 @@ def test_the_first_signal_asks_all_to_end(fleet: Callable[..., Any], number: sig
     status, shown = fleet(2, WAITING.format(deaf=False), ask)
     assert status == 0
     assert "2 workers ended (shutdown)" in shown
-    assert "begins again" not in shown
+    assert "restarting" not in shown
 
 
 def test_the_second_signal_kills(fleet: Callable[..., Any]) -> None:
