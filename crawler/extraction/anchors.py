@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Final, TypeAlias
 
 from selectolax.lexbor import LexborNode
@@ -36,11 +36,9 @@ def anchors(document: Document, *, following: bool = False) -> Iterable[Anchor]:
     return of_elements(document.tree.css("a[href],area[href],link[rel=next]" if following else "a[href],area[href]"))
 
 
-def of_elements(nodes: Iterable[LexborNode]) -> Iterator[Anchor]:
+def of_elements(nodes: Iterable[LexborNode]) -> list[Anchor]:
     """Those of *nodes*."""
-    for node in nodes:
-        attributes = node.attributes
-        yield attributes.get("href"), attributes.get("rel") or ""
+    return [((written := node.attributes).get("href"), written.get("rel") or "") for node in nodes]
 
 
 def _written(markup: str, following: bool) -> list[Anchor] | None:

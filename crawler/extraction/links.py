@@ -116,12 +116,14 @@ def _forbids(document: Document) -> bool:
 
 def _guessed(document: Document, rules: DomainRules) -> Iterator[tuple[str, str]]:
     """By their looks."""
-    for target, relations in _targets(document, anchors(document, following=True), rules):
-        kind = _kind(target[max(0, target.find("/", 8)) :])  # host names are not to look like paths
-        if kind is not None and kind != _TRAP:
-            yield "pagination" if relations and "next" in relations else kind, target
-        elif kind is None and relations and "next" in relations:
+    for target, path, relations in _targets(document, anchors(document, following=True), rules):
+        kind = _kind(path)  # host names are not to look like paths
+        if kind == _TRAP:
+            continue
+        if relations and "next" in relations:
             yield "pagination", target
+        elif kind is not None:
+            yield kind, target
 
 
 @cached(32_768, longest=256)  # the pages of a site share most of their links
@@ -172,7 +174,7 @@ def _chosen(document: Document, rules: DomainRules) -> Iterator[tuple[str, str]]
     seen: set[str] = set()
     for kind, choices in (("product", rules.product), ("pagination", rules.pagination), ("listing", rules.follow)):
         for rule in choices:
-            for target, _ in _targets(document, _selected(document, rule), rules):
+            for target, _, _ in _targets(document, _selected(document, rule), rules):
                 if target not in seen and (rule.pattern is None or rule.pattern.search(target)):
                     seen.add(target)
                     yield kind, target
@@ -186,25 +188,32 @@ def _selected(document: Document, rule: LinkRule) -> Iterable[Anchor]:
     )
 
 
-def _targets(document: Document, found: Iterable[Anchor], rules: DomainRules) -> Iterator[tuple[str, str]]:
-    """(absolute URL, rel) of each link that may be followed, once."""
-    here, site = document.url.partition("#")[0], f"{document.origin}/"
-    inside: dict[str, bool] = {}  # by host
+def _targets(document: Document, found: Iterable[Anchor], rules: DomainRules) -> Iterator[tuple[str, str, str]]:
+    """(absolute URL, its path with the query, rel) of each link that may be followed, once."""
+    site, obeys, hosts = f"{document.origin}/", rules.obey_nofollow, dict[str, bool]()
     written: set[str | None] = set()
-    seen = {here}
+    seen = {document.url.partition("#")[0]}
     for href, relations in islice(found, MAX_LINKS):
-        if href in written or (relations and rules.obey_nofollow and "nofollow" in relations):
+        if href in written or (relations and obeys and "nofollow" in relations):
             continue
         written.add(href)
         target = document.absolute(href)
         if target is None or target in seen or len(target) > MAX_URL_LENGTH:
             continue
         seen.add(target)
-        if not target.startswith(site):
-            host = target.split("/", 3)[2]
-            if host not in inside:
-                inside[host] = same_site(target, here)
-            if not inside[host]:
-                continue
+        if target.startswith(site):
+            path = target[len(site) - 1 :]
+        elif _is_inside(target, document.url, hosts):
+            path = target[max(0, target.find("/", 8)) :]
+        else:
+            continue
         if not rules.exclude or not any(pattern.search(target) for pattern in rules.exclude):
-            yield target, relations
+            yield target, path, relations
+
+
+def _is_inside(target: str, here: str, hosts: dict[str, bool]) -> bool:
+    """Whether *target* is of the site of *here*; *hosts* remembers it for one page."""
+    host = target.split("/", 3)[2]
+    if host not in hosts:
+        hosts[host] = same_site(target, here)
+    return hosts[host]
