@@ -37,14 +37,21 @@ _NOT_A_COUNTRY = ("ai", "co", "eu", "io", "me", "tv")  # country domains that sh
 
 
 def _token(symbols: Iterable[str]) -> re.Pattern[str]:
-    """Symbols with signs in them, and those that stand inside runs of letters (99元起), then words."""
+    """Symbols with signs in them, and those that stand inside runs of letters (99元起), then words.
+
+    What begins with a letter stands behind one look at what is before it, and single signs in one class.
+    """
     signs = [each for each in symbols if not re.fullmatch(_LETTERS, each) or _UNSPACED.match(each)]
-    parts = [
-        (r"(?<![^\W\d_])" if each[0].isalpha() and not _UNSPACED.match(each) else "") + re.escape(each)
-        for each in sorted(signs, key=len, reverse=True)
-        if "$" not in each
-    ]
-    return re.compile(rf"[^\W\d_]{{0,3}}\$u?|{'|'.join(parts)}|(?:f ?cfa|бел\. ?руб|{_LETTERS})", re.IGNORECASE)
+    signs = sorted((each for each in signs if "$" not in each), key=len, reverse=True)
+    worded = [each for each in signs if each[0].isalpha() and not _UNSPACED.match(each)]
+    others = [each for each in signs if each not in worded]
+    single, longer = (_any(each for each in others if (len(each) == 1) is one) for one in (True, False))
+    pattern = rf"[^\W\d_]{{0,3}}\$u?|{single}|{longer}|(?<![^\W\d_]){_any(worded)}"
+    return re.compile(rf"{pattern}|(?:f ?cfa|бел\. ?руб|{_LETTERS})", re.IGNORECASE)
+
+
+def _any(symbols: Iterable[str]) -> str:
+    return f"(?:{'|'.join(map(re.escape, symbols))})"
 
 
 _TOKEN: Final = _token((*_SYMBOLS, *_SHARED))
@@ -69,13 +76,13 @@ def beside(before: str, number: str, after: str, country: str = "") -> str | Non
     Words are none (`TOP 10`, `2 cup`): a code counts as it is written in capitals, and one that is a word besides,
     like a short symbol (`SR`, `TL`), only in its own country or beside a number that is written as an amount.
     """
+    tokens = list(_TOKEN.finditer(before[-MAX_BESIDE:])) if before else ()
     certain = bool(_AMOUNT.search(number))
-    tokens = list(_TOKEN.finditer(before[-MAX_BESIDE:]))
     if tokens and not _DIGIT.search(tokens[-1].string, tokens[-1].end()):
         code = _meant(tokens[-1][0], country, certain=certain)
         if code is not None:
             return code
-    first = _TOKEN.search(after[:MAX_BESIDE])
+    first = _TOKEN.search(after[:MAX_BESIDE]) if after else None
     if first is None or _DIGIT.search(after[: first.start()]):
         return None
     is_next = first.start() > 0 and after[first.end() : first.end() + 1].isdigit()  # 12 $15
