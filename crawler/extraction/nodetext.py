@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import Final
 
 from selectolax.lexbor import LexborNode
@@ -23,23 +24,27 @@ def parts_of(node: LexborNode, limit: int = LONG) -> list[str]:
     for count, each in enumerate(node.traverse(include_text=True, skip_empty=True)):
         if size > limit or count > 50 + limit // 5:
             break
-        if each.tag != "-text" or ((parent := each.parent) is not None and parent.tag in _CODE_TAGS):
-            continue
-        text = " ".join(each.text_lexbor()[: 4 * limit].split())
-        if text:
-            parts.append(text)
-            size += len(text) + 1
+        if each.is_text_node and ((parent := each.parent) is None or parent.tag not in _CODE_TAGS):
+            text = " ".join(each.text_lexbor()[: 4 * limit].split())
+            if text:
+                parts.append(text)
+                size += len(text) + 1
     return parts
 
 
 def nodes_from(start: LexborNode) -> Iterator[LexborNode]:
     """*start*, what is in it, and all that follows it in its document."""
-    yield from start.traverse(include_text=True, skip_empty=True)
+    return chain.from_iterable(each.traverse(include_text=True, skip_empty=True) for each in _from(start))
+
+
+def _from(start: LexborNode) -> Iterator[LexborNode]:
+    """*start*, what follows it in its parent, then in the parent of that, and so on."""
+    yield start
     around: LexborNode | None = start
     while around is not None:
         following = around.next
         while following is not None:
-            yield from following.traverse(include_text=True, skip_empty=True)
+            yield following
             following = following.next
         around = around.parent
 

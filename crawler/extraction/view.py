@@ -31,8 +31,12 @@ HIDDEN: Final = 64  # not shown
 OLD: Final = names.OLD
 CHOICE: Final = names.CHOICE
 
-_OTHER_TAGS: Final = frozenset(("nav", "footer", "header", "aside", "dialog", "select"))
-_PAST_TAGS: Final = frozenset(("del", "s", "strike"))
+_NEUTRAL_TAGS: Final = frozenset(("body", "html", "-document"))
+_TAG_FLAGS: Final = {
+    **dict.fromkeys(("nav", "footer", "header", "aside", "dialog", "select"), OTHER),
+    **dict.fromkeys(("del", "s", "strike"), PAST),
+    "button": BUTTON,
+}
 _DIGIT = re.compile(r"\d")
 _HIDDEN_STYLE = re.compile(r"display:\s*none|visibility:\s*hidden")
 
@@ -150,31 +154,34 @@ class View:
         return self._raw_flags(node) & self._mask
 
     def _raw_flags(self, node: LexborNode) -> int:
-        chain: list[LexborNode] = []
+        known = self._flags
+        inside: list[tuple[int, LexborNode]] = []
         current: LexborNode | None = node
         value = 0
         while current is not None:
-            known = self._flags.get(current.mem_id)
-            if known is not None:
-                value = known
+            identity = current.mem_id
+            if identity in known:
+                value = known[identity]
                 break
-            chain.append(current)
+            inside.append((identity, current))
             current = current.parent
-        for element in reversed(chain):
+        for identity, element in reversed(inside):
             value |= _own_flags(element)
-            self._flags[element.mem_id] = value
+            known[identity] = value
         return value
 
 
 def _own_flags(node: LexborNode) -> int:
     tag = node.tag or ""
-    if tag in ("body", "html", "-document"):
+    if tag in _NEUTRAL_TAGS:
         return 0
     attributes = node.attributes
-    value = OTHER if tag in _OTHER_TAGS else PAST if tag in _PAST_TAGS else 0
+    value = _TAG_FLAGS.get(tag, 0)
+    if not attributes:
+        return value
     if tag == "a" and (attributes.get("href") or "#")[0] not in "#j":
         value |= LINK
-    if tag == "button" or attributes.get("role") == "button":
+    if attributes.get("role") == "button":
         value |= BUTTON
     name = f"{attributes.get('class') or ''} {attributes.get('id') or ''}"
     if len(name) > 1:

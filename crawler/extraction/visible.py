@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from selectolax.lexbor import LexborNode
 
@@ -86,13 +87,21 @@ def shown_reviews(page: View) -> str | None:
 def shown_category(page: View) -> str | None:
     """The trail of breadcrumbs without the product itself: `Home > Kitchen > Knives`."""
     title = (shown_title(page) or "").lower()
-    for trail in page.document.tree.css(_CRUMBS)[:5]:
+    for trail in _trails(page):
         crumbs = [text for text in parts_of(trail, values.MAX_TEXT) if text.strip(_SEPARATORS)]
         if crumbs and crumbs[-1].lower() in title:
             crumbs.pop()
         if 2 <= len(crumbs) <= MAX_CRUMBS:
             return " > ".join(crumbs)
     return None
+
+
+def _trails(page: View) -> Iterator[LexborNode]:
+    """The first elements named so; the first of all is the one, nearly always, and found without the rest of the page."""
+    first = page.document.first(_CRUMBS)
+    if first is not None:
+        yield first
+        yield from page.document.tree.css(_CRUMBS)[1:5]
 
 
 def shown_image(page: View) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from enum import Enum
+from itertools import islice
 from typing import Final
 
 from selectolax.lexbor import LexborNode
@@ -15,9 +16,11 @@ from crawler.extraction.view import View
 BEFORE, AFTER = 40, 300  # texts around the heading that speak of the product
 MAX_WORDS: Final = 90  # characters; longer texts explain, they do not state
 MAX_LABEL: Final = 40  # characters of a button
+MAX_PRESSED: Final = 300  # elements with their words in an attribute
 _ELSEWHERE: Final = view.OTHER | view.LINK | view.HIDDEN | view.CHOICE
 _DISABLED = re.compile(r"disabled|inactive|sold-?out|unavailable|\bhidden\b|\bhide\b|d-none")
-_LABELLED = "input[type=submit],input[type=button],input[type=image],button[title],button[aria-label],a[title]"
+_PRESSED = "input,button,a[title]"  # what may have its words in an attribute
+_PRESSED_INPUTS: Final = frozenset(("submit", "button", "image"))
 
 
 class Button(Enum):
@@ -98,11 +101,22 @@ def _buying(page: View) -> Iterator[LexborNode]:
     buys = page.lexicon.buys
     bought = {text for text in {text for text, _ in page.texts if len(text) <= MAX_LABEL} if buys(text.lower())}
     yield from (node for text, node in page.texts if text in bought) if bought else ()
-    for node in page.document.tree.css(_LABELLED)[:300]:
-        attributes = node.attributes
+    for node, attributes in islice(_labelled(page), MAX_PRESSED):
         labels = filter(None, map(attributes.get, ("value", "title", "aria-label", "alt")))
         if any(len(label) <= 2 * MAX_LABEL and buys(label.lower()) for label in labels):
             yield node
+
+
+def _labelled(page: View) -> Iterator[tuple[LexborNode, dict[str, str | None]]]:
+    """What is pressed and may have its words in an attribute, with its attributes."""
+    for node in page.document.tree.css(_PRESSED):
+        attributes = node.attributes
+        if node.tag == "input":
+            is_labelled = (attributes.get("type") or "").lower() in _PRESSED_INPUTS
+        else:
+            is_labelled = "title" in attributes or "aria-label" in attributes
+        if is_labelled:
+            yield node, attributes
 
 
 def _state(page: View, node: LexborNode) -> Button:
