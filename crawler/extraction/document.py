@@ -164,9 +164,9 @@ class Document:
         """*href* as an absolute http(s) URL without fragment, or None when it is no such thing."""
         if not isinstance(href, str) or not href:
             return None
-        if href[0] == "/" and href[1:2] not in "/\\" and self._root and "/." not in href:
-            return self._root + href.partition("#")[0].rstrip()  # nine of ten links, at a tenth of the cost
-        if href.startswith(self._own):
+        if href[0] == "/" and href[1:2] not in "/\\" and self.root and "/." not in href:
+            return self.root + href.partition("#")[0].rstrip()  # nine of ten links, at a tenth of the cost
+        if href.startswith(self.own):
             return href.partition("#")[0].rstrip()
         if href[0] == "#":
             return self._itself
@@ -175,7 +175,7 @@ class Document:
         return None if href.startswith(_NO_PAGES) else join(self.base_url, href)
 
     @cached_property
-    def _root(self) -> str:
+    def root(self) -> str:
         """What a link that begins with a slash is appended to; "" where that needs a closer look."""
         if self.base_url == self.url:
             return self.origin
@@ -191,10 +191,10 @@ class Document:
     def _folder(self) -> str:
         """What a plain relative link is appended to; "" where that needs a closer look."""
         found = _FOLDER.match(self.base_url)
-        return found[0] if found and found[0].startswith(self._own) and "/." not in found[0] else ""
+        return found[0] if found and found[0].startswith(self.own) and "/." not in found[0] else ""
 
     @cached_property
-    def _own(self) -> str:
+    def own(self) -> str:
         """What the page's own URLs begin with; where it has credentials, nothing does."""
         return f"{self.origin}/" if self.origin.startswith("http") and "@" not in self.origin else "\0"
 

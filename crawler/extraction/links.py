@@ -190,30 +190,39 @@ def _selected(document: Document, rule: LinkRule) -> Iterable[Anchor]:
 
 def _targets(document: Document, found: Iterable[Anchor], rules: DomainRules) -> Iterator[tuple[str, str, str]]:
     """(absolute URL, its path with the query, rel) of each link that may be followed, once."""
-    site, obeys, hosts = f"{document.origin}/", rules.obey_nofollow, dict[str, bool]()
-    written: set[str | None] = set()
+    origin, obeys, hosts = document.origin, rules.obey_nofollow, dict[str, bool]()
+    own, is_root = document.own, document.root == origin
+    written: set[str] = set()
     seen = {document.url.partition("#")[0]}
     for href, relations in islice(found, MAX_LINKS):
-        if href in written or (relations and obeys and "nofollow" in relations):
+        if not href or href in written or (relations and obeys and "nofollow" in relations):
             continue
         written.add(href)
-        target = document.absolute(href)
-        if target is None or target in seen or len(target) > MAX_URL_LENGTH:
+        if is_root and href[0] == "/" and href[1:2] not in "/\\" and "/." not in href:
+            path = href.partition("#")[0].rstrip()  # as `absolute` does, in place: a page has hundreds of these
+            target = origin + path
+        elif href.startswith(own):
+            target = href.partition("#")[0].rstrip()
+            path = target[len(origin) :]
+        else:
+            target, path = _resolved(document, href, hosts)
+        if target in seen or len(target) > MAX_URL_LENGTH or not target:
             continue
         seen.add(target)
-        if target.startswith(site):
-            path = target[len(site) - 1 :]
-        elif _is_inside(target, document.url, hosts):
-            path = target[max(0, target.find("/", 8)) :]
-        else:
-            continue
         if not rules.exclude or not any(pattern.search(target) for pattern in rules.exclude):
             yield target, path, relations
 
 
-def _is_inside(target: str, here: str, hosts: dict[str, bool]) -> bool:
-    """Whether *target* is of the site of *here*; *hosts* remembers it for one page."""
-    host = target.split("/", 3)[2]
-    if host not in hosts:
-        hosts[host] = same_site(target, here)
-    return hosts[host]
+def _resolved(document: Document, href: str, hosts: dict[str, bool]) -> tuple[str, str]:
+    """(absolute URL, its path with the query) of a link within the page's site, else ("", ""); *hosts* remembers which
+    are of it."""
+    target = document.absolute(href)
+    if target is None:
+        return "", ""
+    if not target.startswith(f"{document.origin}/"):
+        host = target.split("/", 3)[2]
+        if host not in hosts:
+            hosts[host] = same_site(target, document.url)
+        if not hosts[host]:
+            return "", ""
+    return target, target[max(0, target.find("/", 8)) :]
