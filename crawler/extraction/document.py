@@ -83,6 +83,10 @@ class Document:
         """Whether somebody has asked for the tree already."""
         return "tree" in self.__dict__
 
+    def parse(self) -> None:
+        """Have the tree, for those who read the source while there is none."""
+        self.tree  # noqa: B018
+
     @property
     def tamed(self) -> str:
         """The whole source as a parser may see it."""

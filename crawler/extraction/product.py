@@ -39,9 +39,10 @@ def extract_product(html: str | bytes | Document, url: str, rules: DomainRules |
     if document.is_json:
         is_found = _stated_in_script(draft, structured) or _is_stated(draft, structured.evidence, rules)
         return _finished(draft, structured) if is_found else None
-    evidence = structured.read()
+    is_guessed = not rules.names_products()
+    evidence = structured.read(is_looked_at=is_guessed or rules.is_product(document.url))
     if not (_is_stated(draft, evidence, rules) or opengraph.is_product(structured.metas)):
-        is_another = evidence.listed or evidence.other or rules.names_products()
+        is_another = evidence.listed or evidence.other or not is_guessed
         if is_another or not (shown.is_product(evidence) or _stated_in_script(draft, structured)):
             return None
     if shown.is_needed(evidence):

@@ -39,10 +39,17 @@ class Structured:
         self.document = draft.document
         self.evidence = StructuredData()
 
-    def read(self) -> StructuredData:
-        """Fill the draft, each source only while something is missing that it may have."""
+    def read(self, *, is_looked_at: bool = True) -> StructuredData:
+        """Fill the draft, each source only while something is missing that it may have.
+
+        *is_looked_at*: whether the page is, too, where JSON-LD does not tell what it is about. Whether it has markup is
+        then asked of its tree, in half the time that its source takes.
+        """
+        evidence = self.evidence
         self._take(jsonld.blocks(self.document.html, self.document.source.scripts), "json-ld")
-        self.evidence.complete = not self.draft.lacks(*CORE, "sku")
+        evidence.complete = not self.draft.lacks(*CORE, "sku")
+        if is_looked_at and not (evidence.complete or evidence.listed or evidence.other):
+            self.document.parse()
         for syntax in (markup.MICRODATA, markup.RDFA):
             if self.draft.lacks(*CORE, "sku"):
                 self._take(markup.items(self.document, syntax), syntax.name)
@@ -51,7 +58,7 @@ class Structured:
             self._note_price(raw)
             # Its title is made for sharing ("Buy X at Y"): the heading of the page comes first.
             self.draft.fill({name: value for name, value in raw.items() if name != "title"}, "opengraph")
-        return self.evidence
+        return evidence
 
     @cached_property
     def metas(self) -> dict[str, str]:
