@@ -16,23 +16,24 @@ def _any(phrases: str) -> str:
 
 
 _THINGS: Final = (
-    r"product item article catalog(?:ue)? stock store web listing auction prod(?:u[ckt]|ott|us)\w* arti[ckg]\w* artí\w*"
-    r" artyk\w* art bestell order vare tuote tovar\w* towar\w* zbož\w* r[ée]f\w* term[ée]k cikk ürün stok prec\w+ prek\w+"
-    r" toote kauba товар\w* продукт\w* προϊόντος"
+    r"product item article catalog(?:ue)? stock store web listing auction prod(?:u[ckt]|ott|us)\w* arti[ckg]\w*"
+    r" artí\w* artyk\w* art bestell order vare tuote tovar\w* towar\w* zbož\w* r[ée]f\w* term[ée]k cikk ürün stok"
+    r" prec\w+ prek\w+ toote kauba товар\w* продукт\w* προϊόντος"
 )
 _WORDS: Final = (
-    r"codes? numbers? num numm?er[oa]? numéro número nro? no n id k[oó]d\w{0,2} kood c[oó]d(?:igo|ice)? šifra szám nummer"
-    r" numarası tunnus номер код κωδικός #"
+    r"codes? numbers? num numm?er[oa]? numéro número nro? no n id k[oó]d\w{0,2} kood c[oó]d(?:igo|ice)? šifra szám"
+    r" nummer numarası tunnus номер код κωδικός #"
 )
-_WHOLE: Final = (
-    r"sku asin ref réf[ée]ren[cç]\w+ ref[ée]ren[cç]\w+ артикул код indeks מק[\"״']?ט מספר_(?:פריט|מוצר) رقم_(?:المنتج|الصنف)"
-    r" รหัสสินค้า 商品(?:{0}) 產品(?:{0}) 产品(?:{0}) 品(?:{0}) 货(?:{0}) 貨(?:{0}) 상품\s?(?:번호|코드) mã_(?:sản_phẩm|sp|hàng)"
+_ALONE: Final = (
+    r"sku asin ref réf[ée]ren[cç]\w+ ref[ée]ren[cç]\w+ артикул код indeks מק[\"״']?ט מספר_(?:פריט|מוצר)"
+    r" رقم_(?:المنتج|الصنف) รหัสสินค้า 商品(?:{0}) 產品(?:{0}) 产品(?:{0}) 品(?:{0}) 货(?:{0}) 貨(?:{0})"
+    r" 상품\s?(?:번호|코드) mã_(?:sản_phẩm|sp|hàng)"
 ).replace("{0}", "編號|编号|番号|号|號|ID|コード")
-_FIRST: Final = "".join(sorted({phrase[0] + phrase[0].upper() for phrase in f"{_THINGS} {_WORDS} {_WHOLE}".split()}))
+_FIRST: Final = "".join({phrase[0] + phrase[0].upper() for phrase in f"{_THINGS} {_WORDS} {_ALONE}".split()})
 _THING, _WORD = _any(_THINGS), _any(_WORDS)
 SKU_LABEL: Final = re.compile(
-    rf"(?=[{_FIRST}])(?:{_THING}[\s./-]*+{_WORD}|{_WORD}[\s.º°]*+(?i:of|do|del|de la|de|du|della|dell')?\s*+{_THING}|{_any(_WHOLE)})"
-    r"(?![^\W\d_])[.:：#№º°\s)]*"
+    rf"(?=[{_FIRST}])(?:{_THING}[\s./-]*+{_WORD}|{_WORD}[\s.º°]*+(?i:of|do|del|de la|de|du|della|dell')?\s*+{_THING}"
+    rf"|{_any(_ALONE)})(?![^\W\d_])[.:：#№º°\s)]*"
 )
 GTIN_LABEL: Final = re.compile(
     r"\b(gtin|ean|upc|isbn|jan)(-?\d{1,2})?\b|\bbarcode\b|штрих-?код|条形码|국제표준", re.IGNORECASE

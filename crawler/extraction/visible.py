@@ -97,7 +97,7 @@ def shown_category(page: View) -> str | None:
 
 
 def _trails(page: View) -> Iterator[LexborNode]:
-    """The first elements named so; the first of all is the one, nearly always, and found without the rest of the page."""
+    """The first elements named so. The first of all is the one, nearly always: it is found without the others."""
     first = page.document.first(_CRUMBS)
     if first is not None:
         yield first
