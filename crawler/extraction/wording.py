@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 import tomllib
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
@@ -44,6 +45,10 @@ _PLAIN: Final = {
     }.items()
     for mark in marks
 }  # fmt: skip
+# What a phrase may begin with: `^`, also of a line, `\b`, then a letter or sign, one of several, or a digit.
+_START: Final = re.compile(
+    r"(?P<mode>\(\?m:)?(?P<place>\^|\\b)?(?:\[(?P<letters>[^]^\\-]+)\]|\\d|(?P<letter>\\\W|[^\\\[\](){}.*+?^$|]))(?![?*{+])"
+)
 _UNSPACED: Final = re.compile(r"[\u0e00-\u109f\u1780-\u17ff\u3040-\u9fff\uac00-\ud7af]")
 _NO: Final = r"0|no|none|non|nein|nicht|não|nao|ne|nie|nee|nej|nei|nem|nu|нет|не|ні|ні|hayır|όχι|لا|לא|否|無|无"
 _ZERO: Final = re.compile(r"(?<![\d.,])0 (?:\w{1,8} )?$")
@@ -153,22 +158,23 @@ def _folded(phrase: str) -> str:
 
 
 def _by_first(phrases: Iterable[str]) -> str:
-    """One pattern for *phrases*, grouped by their first letter: most places of a text then fail at once."""
+    """One pattern for *phrases*, grouped by their first letter: of a text it looks only at places with one of these."""
     groups: dict[str, list[str]] = {}
     for phrase in phrases:
-        first = re.match(r"\[[^]^\\]+\](?![?*{+])|[^\W\d_](?![?*{+])", phrase)
-        if first is None or _is_branched(phrase):
-            groups.setdefault("", []).append(phrase)
-        else:
-            groups.setdefault(first[0], []).append(phrase[first.end() :])
+        for first, rest in _begun(phrase):
+            groups.setdefault(first, []).append(rest)
     return "|".join(f"{first}(?:{'|'.join(rest)})" for first, rest in groups.items()) or r"(?!)"
 
 
-def _is_branched(phrase: str) -> bool:
-    """Whether *phrase* has alternatives outside of all groups."""
-    depth = 0
-    for character in phrase:
-        depth += (character == "(") - (character == ")")
-        if character == "|" and not depth:
-            return True
-    return False
+def _begun(phrase: str) -> Iterator[tuple[str, str]]:
+    """*phrase* as (first letter, the rest), for each letter that it may begin with.
+
+    Raises ValueError where it begins with anything else than a letter, a class of some, a digit, or a place before one.
+    """
+    start = _START.match(phrase)
+    if start is None:
+        raise ValueError(f"no phrase of wording.toml may begin like {phrase!r}: write two, or one with a letter first")
+    rest = phrase[start.end() :]
+    for letter in (start["letter"],) if start["letter"] else start["letters"] or string.digits:
+        behind = f"(?<={start['place']}{letter})" if start["place"] else ""
+        yield letter, f"{start['mode'] or ''}{behind}{rest}"

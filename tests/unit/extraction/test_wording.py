@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from crawler.extraction import values, wording
@@ -180,3 +182,30 @@ def test_a_buy_button(label: str, language: str) -> None:
 def test_other_buttons(label: str, language: str) -> None:
     assert not lexicon(language).buys(label.lower())
     assert not wording.lexicon().buys(label.lower())
+
+
+def test_every_phrase_is_found_by_its_first_letter() -> None:
+    """Else all places of a text are looked at, at five times the cost; a `|` outside of groups would be cut in two."""
+    grouped = re.compile(r"\((?:[^()]|\([^()]*\))*\)")
+    phrases = [each for kinds in wording._PHRASES.values() for kind in kinds.values() for each in kind]
+    assert [each for each in phrases if "|" in grouped.sub("", each)] == []
+    for kind in ("out_of_stock", "in_stock", "buy", "past_price", "other_price"):
+        assert getattr(wording.lexicon(), kind).pattern[0] not in "(["
+    with pytest.raises(ValueError, match="letter first"):
+        list(wording._begun("(?:no|not) there"))
+
+
+@pytest.mark.parametrize(
+    ("phrase", "found", "elsewhere"),
+    [
+        ("^buy\\b", "buy it", "to buy"),
+        ("[eé]puis", "épuisé", "puisé"),
+        ("\\d ?x", "3 x 4", "x"),
+        ("\\+ ?a", "+ a", "a"),
+    ],
+)
+def test_what_a_phrase_may_begin_with(phrase: str, found: str, elsewhere: str) -> None:
+    pattern = re.compile(wording._by_first([phrase, "(?m:^sold[.!]?$)".strip()]))
+    assert pattern.search(found)
+    assert pattern.search("a\nsold!")
+    assert not pattern.search(elsewhere)
