@@ -100,7 +100,7 @@ MAX_IDLE_TIME_BEFORE_CLOSE = 0
 
 # --- Scope --------------------------------------------------------------------------------------------------
 # What a crawl may fetch, as a dict or a JSON object with any of within, paths, include, exclude, depth,
-# query_parameters, traps, nofollow, noindex: docs/scope.md. A spider's `crawl_scope`, a domain's
+# query_parameters, traps, pages, pages_per_host, nofollow, noindex: docs/scope.md. A spider's `crawl_scope`, a domain's
 # table `scope` and a run go before it, key by key. Readers: routing/scoping.py, policy/scope.py
 SCOPE: dict[str, object] = {}
 

@@ -89,7 +89,7 @@ class Frontier:
 
         async def run(shard: int, group: list[Message]) -> list[PushOutcome]:
             hosts = list(dict.fromkeys(message.host for message in group))
-            rows = [push_row(message) for message in group]
+            rows = [push_row(message, share(message.pages, shard, self.shards.count)) for message in group]
             answers = await self.shards.run("push", shard, _flag(forced), _flag(full), len(hosts), *hosts, *rows)
             return [PushOutcome(answer) for answer in answers]
 
@@ -370,6 +370,11 @@ class Frontier:
         if wait:
             return Slot(max(0, wait), lost=wait < 0)
         return Slot(0, self.config.start_within_ms, (f"{shard}:{int(number)}", token))
+
+
+def share(pages: int, shard: int, shards: int) -> int:
+    """The part of a run's *pages* that a shard looks after; 0 is no limit, so each has one at least."""
+    return max(1, pages // shards + (shard < pages % shards)) if pages else 0
 
 
 def _flag(value: object) -> str:

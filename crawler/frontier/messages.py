@@ -16,6 +16,8 @@ MAX_DIGEST: Final = 64
 MAX_CAP: Final = 1_000  # of requests in flight, and of a burst
 MAX_DELAY_MS: Final = 86_400_000
 MAX_MOMENT_MS: Final = 1e14  # Unix ms
+MAX_PAGES: Final = 4_000_000_000
+MAX_DEPTH: Final = 255
 MAX_FINGERPRINT: Final = (1 << 63) - 1
 
 Handle = tuple[str, int]  # a lease's id ("<shard>:<number>") and the token of this very lease
@@ -42,6 +44,9 @@ class Message:
     delay_ms: int = 0  # least time between two wire starts at the host
     cap: int = 1  # most requests in flight at the host
     burst: int = 1  # most requests that need not wait for the delay, after a rest
+    pages: int = 0  # most of its generation, 0: any number
+    pages_per_host: int = 0  # most of its host in its generation
+    depth: int = 0  # links from a pushed page: where there is a limit, the nearest ones are fetched
 
     def __post_init__(self) -> None:
         if self.stream.partition(":")[0] != self.spider or not self.spider or set("!\n") & set(self.stream):
@@ -63,6 +68,9 @@ class Message:
             given = f"cap = {self.cap}, burst = {self.burst}, delay_ms = {self.delay_ms}"
             allowed = f"1 to {MAX_CAP}, 1 to {MAX_CAP}, 0 to {MAX_DELAY_MS}"
             raise MessageError(f"{given} is invalid: expected {allowed}")
+        if not (0 <= self.pages <= MAX_PAGES and 0 <= self.pages_per_host <= MAX_PAGES and self.depth >= 0):
+            given = f"pages = {self.pages}, pages_per_host = {self.pages_per_host}, depth = {self.depth}"
+            raise MessageError(f"{given} is invalid: expected 0 to {MAX_PAGES}, and a depth of 0 or more")
 
 
 class PushOutcome(IntEnum):

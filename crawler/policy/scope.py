@@ -36,6 +36,8 @@ class Scope:
     depth: int = 0  # links from a pushed page
     query_parameters: int = 0  # of one address
     traps: tuple[str, ...] = ()
+    pages: int = 0  # of a run
+    pages_per_host: int = 0  # of a run
     nofollow: bool = False  # X-Robots-Tag: nofollow is obeyed
     noindex: bool = False  # so is noindex, there and in the page: its items are not stored
 
@@ -58,6 +60,10 @@ class ScopeRules:
         self._scopes: dict[int, Scope] = {}  # by the domain's rules, which live as long as this does
         self._links = Memo(self._judge, REMEMBERED, LONGEST)
         self.usual = Scope(**self._common)
+        hosts = (domains.default, *domains.by_host.values())
+        self._limited = bool(
+            self.usual.pages or any((self._common | dict(one.scope)).get("pages_per_host") for one in hosts)
+        )
 
     def of(self, url: str) -> Scope:
         """The scope of *url*'s domain."""
@@ -84,6 +90,13 @@ class ScopeRules:
         except ValueError:
             return ""  # not an address, which is said elsewhere
         return "exclude" if scope.exclude and _any(scope.exclude, url) else ""
+
+    def pages(self, url: str) -> tuple[int, int]:
+        """How many pages of a run, and of *url*'s host in it, may be fetched; 0: any number."""
+        if not self._limited:
+            return 0, 0
+        scope = self.of(url)
+        return scope.pages, scope.pages_per_host
 
     def _make(self, site: DomainRules) -> Scope:
         values = self._common | dict(site.scope)

@@ -10,6 +10,7 @@ from crawler.policy.patterns import BadPatternError, Pattern
 from crawler.policy.traps import TRAPS
 
 MOST: Final = 200  # patterns or paths of one list
+MOST_PAGES: Final = 4_000_000_000
 LONGEST_PATH: Final = 1_000
 
 
@@ -64,11 +65,12 @@ _OF_DOMAIN: Final[MappingProxyType[str, Reader]] = MappingProxyType(
         "depth": integer(0, 100_000),
         "query_parameters": integer(0, 1_000),
         "traps": _traps,
+        "pages_per_host": integer(0, MOST_PAGES),
         "nofollow": boolean,
         "noindex": boolean,
     }
 )
-_OF_RUN: Final = MappingProxyType({**_OF_DOMAIN})
+_OF_RUN: Final = MappingProxyType({**_OF_DOMAIN, "pages": integer(0, MOST_PAGES)})
 
 
 def of_domain(raw: Any) -> MappingProxyType[str, Any]:

@@ -100,6 +100,7 @@ class Encoder:
         self, request: Request, place: QueuePlace, not_before_ms: int, generation: str, dedupe: bool
     ) -> Message:
         rule = place.rule
+        pages, pages_per_host = self.scope.pages(request.url)
         return Message(
             host=rule.group,
             stream=place.stream,
@@ -114,7 +115,15 @@ class Encoder:
             delay_ms=rule.delay_ms,
             cap=rule.cap,
             burst=rule.burst,
+            pages=pages,
+            pages_per_host=pages_per_host,
+            depth=_depth(request) if pages or pages_per_host else 0,
         )
+
+
+def _depth(request: Request) -> int:
+    depth = request.meta.get("depth", 0)
+    return max(0, depth) if isinstance(depth, int) else 0
 
 
 def _check_slot(request: Request, slot: Any) -> None:

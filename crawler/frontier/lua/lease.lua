@@ -9,8 +9,10 @@
 -- ARGV[6]  number of streams
 -- ARGV[7...]  these streams, then hosts to pass over
 -- Result: REAP_FIRST; STATE_FIRST: the worker is to state its rules; else {born, now, ms until more may be due or -1,
--- backlog, suspects waiting, {per request: id, record, envelope}}. O(log hosts) per request leased.
--- include: clock damage state tally hosts rules members records
+-- backlog, suspects waiting, {per request: id, record, envelope}}. O(log hosts) per request leased, and up to DROPS
+-- requests of runs that may fetch no more (lib/pages).
+-- include: clock damage state tally hosts rules members pages records
+-- include window: seen dropped
 local REAP_FIRST = {}
 local STATE_FIRST = {0}
 if ARGV[4] ~= '1' and state.alarm > 0 and state.alarm <= now then return REAP_FIRST end
@@ -38,6 +40,7 @@ end
 local REACH = 1000 -- hosts read at once
 
 local leased, rows, names_behind = 0, {}, {}
+local limits = call('EXISTS', T .. ':limited') == 1
 local records, bodies, expiries = {}, {}, {}
 
 -- What follows the host in a record, made once for all requests of a stream and generation.
@@ -81,6 +84,23 @@ local function hand_out(base, name, entry, reserved)
   t.queued, t.leased = t.queued - 1, t.leased + 1
 end
 
+local SLICE = 64 -- requests that are looked at together
+local drops, dropped = 256, 0 -- of one call, so that none takes long
+
+-- Whether the run of an entry may fetch one more page of the host; else it is dropped.
+local function admit(base, name, entry)
+  local generation = generation_of(string.sub(entry, 9))
+  local run = run_name(base, generation)
+  local reached = is_limited(run) and limit_reached(run, name)
+  if not reached then
+    count_page(base, generation, name, 1)
+    return true
+  end
+  drop_page(base, generation, reached, string.sub(entry, 18))
+  local t = tally(base, generation)
+  t.queued, drops, dropped = t.queued - 1, drops - 1, dropped + 1
+end
+
 local leaving, to_due, to_wait, to_cap = {}, {}, {}, {} -- how hosts are filed after this round
 
 local function goes_before(a, b)
@@ -89,9 +109,9 @@ local function goes_before(a, b)
   return score < other_score or (score == other_score and id < other_id)
 end
 
--- Takes up to `room` entries off a queue; returns them in their order, what follows them behind, and how many they are.
-local function pop_entries(base, place, room)
-  local list, ahead, is_ahead, from_ahead = T .. ':q:' .. place, T .. ':early:' .. place, {}, 0
+-- The first entries of a queue in their order, `room` and one more, and which of them are ahead of its list.
+local function heads_of(base, place, room)
+  local list, ahead, is_ahead = T .. ':q:' .. place, T .. ':early:' .. place, {}
   local heads = whole_of(call('LRANGE', list, 0, room), base, place)
   if state.ahead > 0 then
     for _, entry in ipairs(whole_of(call('ZRANGE', ahead, 0, room), base, place)) do
@@ -99,16 +119,39 @@ local function pop_entries(base, place, room)
     end
     table.sort(heads, goes_before)
   end
-  local taken = math.min(room, #heads)
+  return heads, is_ahead
+end
+
+-- Takes up to `room` entries off a queue; returns them in their order, what follows them behind, and how many they are.
+local function pop_entries(base, place, room)
+  local heads, is_ahead = heads_of(base, place, room)
+  local taken, from_ahead = math.min(room, #heads), 0
   for i = 1, taken do
     if is_ahead[heads[i]] then from_ahead = from_ahead + 1 end
   end
-  if taken > from_ahead then call('LTRIM', list, taken - from_ahead, -1) end
+  if taken > from_ahead then call('LTRIM', T .. ':q:' .. place, taken - from_ahead, -1) end
   if from_ahead > 0 then
-    call('ZREMRANGEBYRANK', ahead, 0, from_ahead - 1)
+    call('ZREMRANGEBYRANK', T .. ':early:' .. place, 0, from_ahead - 1)
     state.ahead = state.ahead - from_ahead
   end
   return heads, taken
+end
+
+-- Drops what is over its limit at the head of a queue; returns what follows.
+local function skip_over_limit(base, place, name)
+  repeat
+    local heads, over = heads_of(base, place, SLICE - 1), 0
+    while over < math.min(#heads, drops) do
+      local run = run_name(base, generation_of(string.sub(heads[over + 1], 9)))
+      if not (is_limited(run) and limit_reached(run, name)) then break end
+      over = over + 1
+    end
+    if over == 0 then return heads[1] end
+    for i, entry in ipairs((pop_entries(base, place, over))) do
+      if i <= over then admit(base, name, entry) end
+    end
+  until drops <= 0
+  return heads_of(base, place, 0)[1]
 end
 
 -- Leases up to `most` requests of a host and notes when it may be visited again.
@@ -122,11 +165,16 @@ local function visit(stream, base, name, most)
   local at = ready_at(h)
   if at <= now then
     local room = h[DELAY] > 0 and 1 or math.min(most, width(h) - h[INFLIGHT])
-    local heads, taken = pop_entries(base, place_of(stream, name), room)
-    if h[DELAY] > 0 then reserve(h) end
-    for i = 1, taken do hand_out(base, name, heads[i], h[NEXT]) end
-    h[INFLIGHT] = h[INFLIGHT] + taken
-    local first = heads[taken + 1]
+    local place = place_of(stream, name)
+    local heads, taken = pop_entries(base, place, room)
+    local given, first = {}, heads[taken + 1]
+    for i = 1, taken do
+      if not limits or admit(base, name, heads[i]) then given[#given + 1] = heads[i] end
+    end
+    if #given > 0 and h[DELAY] > 0 then reserve(h) end
+    for _, entry in ipairs(given) do hand_out(base, name, entry, h[NEXT]) end
+    h[INFLIGHT] = h[INFLIGHT] + #given
+    if #given == 0 and first then first = skip_over_limit(base, place, name) end
     if not first then
       remove_stream(h, stream)
       leaving[#leaving + 1] = name
@@ -199,7 +247,7 @@ if state.suspects > 0 then
     suspects = suspects + call('ZCARD', T .. ':due:' .. apart) + call('ZCARD', T .. ':wait:' .. apart)
       + call('SCARD', T .. ':park:' .. apart)
   end
-  state.suspects = state.suspects - leased
+  state.suspects = state.suspects - leased - dropped
 end
 if leased == 0 then
   for _, stream in ipairs(streams) do
@@ -212,6 +260,6 @@ if leased > 0 then
   call('ZADD', T .. ':lease', unpack(expiries))
   wake_at(now + LEASE_MS)
 end
-local wait = leased < limit and visits > 0 and next_due() or 0
+local wait = leased < limit and visits > 0 and drops > 0 and next_due() or 0
 save()
 return {state.born, now, wait, state.backlog, suspects, rows}

@@ -9,7 +9,7 @@
 -- ARGV[6]  its new body
 -- T:why HASH id -> why it was last put back, until it is done or dead.
 -- Result: DONE or STALE; GIVEN_UP where its host is, and with it this request. O(log delayed + log queue + log dead).
--- include: clock damage state tally hosts members queue records lose release requeue seen dead down
+-- include: clock damage state tally hosts members pages queue records lose release requeue seen dead down
 local GIVEN_UP = 2
 local id, r = held()
 if not r then return STALE end
@@ -27,6 +27,7 @@ if given_up then
 elseif delay > 0 and envelope then
   delay_until(now + delay, r[STREAM], r[HOST], member_of(id, deliveries, r[STATUS], envelope))
   t.leased, t.delayed, t.nacked = t.leased - 1, t.delayed + 1, t.nacked + 1
+  count_page(r[STREAM], r[GENERATION], r[HOST], -1)
 else
   t.nacked = t.nacked + 1
   if envelope then

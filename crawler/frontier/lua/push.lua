@@ -5,12 +5,15 @@
 -- ARGV[2]  '1' while memory is above its mark
 -- ARGV[3]  how many hosts there are
 -- ARGV[4...]  these hosts, then the requests, those of a host together: not before ms (d), delay ms (I4), cap (H),
---             burst (H), 1 to deduplicate (B), host, stream, generation, fingerprint in digits (each length-prefixed),
+--             burst (H), 1 to deduplicate (B), most pages of the run (I4), of the host in it (I4), links from a pushed
+--             page (B), host, stream, generation, fingerprint in digits (each length-prefixed),
 --             envelope
 -- Result: of each ACCEPTED, DUPLICATE, DUPLICATE_DEAD (of a dead letter), FULL or MEMORY.
 -- O(1) per request, and one bucket of fingerprints split per LOAD accepted. Refused by the server at maxmemory.
--- include: clock damage state tally hosts rules members queue seen
-local ROW = '>dI4HHBBc0Bc0Bc0Bc0h'
+-- What a run may fetch no more of is accepted and dropped at once, see lib/pages.
+-- include: clock damage state tally hosts rules members pages queue seen
+-- include window: dropped
+local ROW = '>dI4HHBI4I4BBc0Bc0Bc0Bc0h'
 local ACCEPTED, DUPLICATE, DUPLICATE_DEAD, FULL, MEMORY = 0, 1, 2, 3, 4
 local OUTCOMES = {[ACCEPTED] = 'accepted', 'duplicates', 'duplicates_dead', 'refused', 'refused'}
 local forced, low_memory = ARGV[1] == '1', ARGV[2] == '1'
@@ -30,13 +33,19 @@ load_hosts({unpack(ARGV, 4, first - 1)})
 local result = {}
 for i = first, #ARGV do
   local row = ARGV[i]
-  local not_before, delay, cap, burst, dedupe, name, stream, generation, digits, priority, at = struct.unpack(ROW, row)
+  local not_before, delay, cap, burst, dedupe, pages, of_host, depth, name, stream, generation, digits, priority,
+    at = struct.unpack(ROW, row)
   local envelope = string.sub(row, at - 2)
   local outcome = judge(stream, generation, envelope, dedupe == 1, digits)
   local t, event = tally(stream, generation), OUTCOMES[outcome]
   t[event] = t[event] + 1
   result[i - first + 1] = outcome
-  if outcome == ACCEPTED then
+  local run = run_name(stream, generation)
+  limit_pages(run, name, pages, of_host)
+  local reached = outcome == ACCEPTED and is_limited(run) and limit_reached(run, name)
+  if reached then
+    drop_page(stream, generation, reached, envelope)
+  elseif outcome == ACCEPTED then
     room = room - 1
     state.seq = state.seq + 1
     local member = member_of(state.seq, 0, 0, envelope)
@@ -46,7 +55,8 @@ for i = first, #ARGV do
       delay_until(not_before, stream, name, member)
       t.delayed = t.delayed + 1
     else
-      enqueue(stream, name, score_of(priority), member, priority)
+      local score = is_limited(run) and ranked_score(priority, depth) or score_of(priority)
+      enqueue(stream, name, score, member, priority)
       t.queued = t.queued + 1
     end
   end

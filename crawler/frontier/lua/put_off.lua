@@ -5,7 +5,7 @@
 -- ARGV[1]  delay ms of the first time; of each further one twice that of the one before, at most LONGEST_MS
 -- ARGV[2...]  id and token (d, d) of each lease
 -- Result: DONE or STALE of each. O(log delayed) each.
--- include: clock damage state tally hosts members queue records lose release
+-- include: clock damage state tally hosts members pages queue records lose release
 local LONGEST_MS = 900000
 local NO_ROOM = 'found no room %d times'
 
@@ -30,6 +30,7 @@ for i, r in ipairs(records) do
       delay_until(at, r[STREAM], r[HOST], member_of(ids[i], uncharged(r), r[STATUS], envelope), ':delayed:room')
       local t = tally(r[STREAM], r[GENERATION])
       t.leased, t.delayed = t.leased - 1, t.delayed + 1
+      count_page(r[STREAM], r[GENERATION], r[HOST], -1)
     else
       lose(ids[i], r)
     end

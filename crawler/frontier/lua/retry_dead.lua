@@ -4,7 +4,7 @@
 -- ARGV[1]  kind: 'dead' or 'gone'
 -- ARGV[2...]  ids
 -- Result: 1 per letter, 0 where there is none (any more) or it was a seed. O(log dead + log queue) each.
--- include: clock damage state tally hosts members queue records seen dead
+-- include: clock damage state tally hosts members pages queue records seen dead
 local kind, result = ARGV[1], {}
 for i = 2, #ARGV do
   local id = ARGV[i]
@@ -24,6 +24,9 @@ for i = 2, #ARGV do
     enter(seen_set(letter.stream, letter.generation), letter.envelope, false)
     enqueue(letter.stream, letter.host, score_of(priority), member, priority)
     t.queued = t.queued + 1
+    if letter.reason ~= 'host_down' then -- else it may never have been leased
+      count_page(letter.stream, letter.generation, letter.host, -1)
+    end
     if kind == 'dead' then count_as(from, 'dead', letter.reason, -1) end
     if kind == 'gone' or from ~= t then t.accepted = t.accepted + 1 end -- what was gone counts as done
     if kind == 'dead' and from ~= t then count_as(from, 'dropped', 'retried', 1) end

@@ -5,10 +5,12 @@ from __future__ import annotations
 import struct
 from typing import Final, NamedTuple
 
-from crawler.frontier.messages import MAX_MOMENT_MS, MAX_PRIORITY, Lease, Message, Report
+from crawler.frontier.messages import MAX_DEPTH, MAX_MOMENT_MS, MAX_PRIORITY, Lease, Message, Report
 
 _HEAD: Final = struct.Struct(">hQ")  # priority, fingerprint
-_TERMS: Final = struct.Struct(">dIHHB")  # not before, delay, cap, burst, whether to deduplicate
+# not before, delay, cap, burst, whether to deduplicate, pages, pages per host, depth
+_TERMS: Final = struct.Struct(">dIHHBIIB")
+RANK_MS: Final = 604_800_000  # the twin of RANK_MS in lua/lib/pages.lua
 _HANDLE: Final = struct.Struct("<dd")  # id, token
 _REPORT: Final = struct.Struct("<ddIIHIB")  # id, token, elapsed, latency, status, Retry-After, flags
 _RECORD: Final = struct.Struct("<dddddBBH")  # token, score, reserved, start by, started, deliveries, released, status
@@ -42,9 +44,10 @@ def unseal(raw: bytes) -> Envelope:
     return Envelope(priority, fingerprint, raw[at + 1 : end].decode(), raw[end:])
 
 
-def push_row(message: Message) -> bytes:
-    """*message* as push.lua takes it."""
-    terms = _TERMS.pack(message.not_before_ms, message.delay_ms, message.cap, message.burst, message.dedupe)
+def push_row(message: Message, pages: int | None = None) -> bytes:
+    """*message* as push.lua takes it; *pages*: the shard's share of its own."""
+    limits = (message.pages if pages is None else pages, message.pages_per_host, min(message.depth, MAX_DEPTH))
+    terms = _TERMS.pack(message.not_before_ms, message.delay_ms, message.cap, message.burst, message.dedupe, *limits)
     names = (message.host.encode(), message.stream.encode(), message.generation.encode())
     return terms + _prefixed(*names, b"%d" % message.fingerprint) + seal(message)
 
@@ -91,8 +94,11 @@ def read_lease(
 
 
 def _waited_ms(ms: float) -> int:
-    """*ms*, or 0 where the score is damaged: nothing but a figure depends on it."""
-    return int(ms) if 0 <= ms < MAX_MOMENT_MS else 0
+    """*ms*, or 0 where the score is damaged: nothing but a figure depends on it. Without what the rank of a request in
+    a run with a page limit adds to its score (lua/lib/pages.lua)."""
+    if -RANK_MS / 2 < ms < RANK_MS:
+        return max(0, int(ms))
+    return int(ms % RANK_MS) if -MAX_MOMENT_MS < ms < MAX_MOMENT_MS else 0
 
 
 def _prefixed(*fields: bytes) -> bytes:

@@ -122,3 +122,16 @@ async def test_a_start_url_that_is_excluded_is_not_fetched(fleet: Fleet) -> None
     assert status == 0, log
     assert site.requested == ["/"]
     assert (pushed.returncode, "out of scope by the rule 'exclude'" in pushed.stderr) == (2, True)
+
+
+async def test_a_page_limit_keeps_what_is_urgent_and_near(fleet: Fleet) -> None:
+    pages = {"/": page("/a", "/b", "/c"), "/a": page("/a/deep"), "/b": page("/b/deep"), "/c": page()}
+    with Site(pages) as site:
+        await fleet.push(site.url())  # without a limit: the first that a worker pushes begins it
+        worker = fleet.start(SCOPE={"pages_per_host": 3}, CONCURRENT_REQUESTS_PER_DOMAIN=1)
+        status, log = await ended(worker)
+        left = await fleet.left()
+    assert status == 0, log
+    assert sorted(site.requested) == ["/", "/a", "/b", "/c"]
+    assert left.states == {"done": 4, "dropped": 2}
+    assert await cuts(fleet, "walk") == {"pages_per_host": 2}

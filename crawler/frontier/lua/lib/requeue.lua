@@ -5,4 +5,5 @@ local function requeue(id, r, deliveries, envelope)
   enqueue(stream_for(r[STREAM], deliveries), r[HOST], r[SCORE], member, priority_of(member))
   local t = tally(r[STREAM], r[GENERATION])
   t.leased, t.queued = t.leased - 1, t.queued + 1
+  count_page(r[STREAM], r[GENERATION], r[HOST], -1)
 end

@@ -1,0 +1,82 @@
+-- How many pages of a run may be fetched, in all and of each host; a shard looks after its share of the run's.
+-- T:limited SET <spider>:<generation> of those with any limit; T:pages:<spider>:<generation> HASH host, '' for all ->
+-- pages leased or at their end (I4), most (I4), 0 for any number.
+-- A lease counts; what puts its request back into the queue takes the count back.
+local PAGES_FORMAT, RANK_MS, DEEPEST = '<I4I4', 604800000, 63
+local page_counts, any_limits, limits_of = {}, nil, {}
+local in_window = {} -- filled by lib/dropped in `window` mode
+
+local function is_limited(name)
+  if any_limits == nil then any_limits = call('EXISTS', T .. ':limited') == 1 end
+  if any_limits and limits_of[name] == nil then limits_of[name] = call('SISMEMBER', T .. ':limited', name) == 1 end
+  return any_limits and limits_of[name]
+end
+
+local function run_name(stream, generation)
+  return spider_of(stream) .. ':' .. generation
+end
+
+local function page_count(name, of)
+  local counts = page_counts[name] or {}
+  page_counts[name] = counts
+  if not counts[of] then
+    local raw = call('HGET', T .. ':pages:' .. name, of)
+    local used, most = 0, 0
+    if raw and #raw == 8 then used, most = struct.unpack(PAGES_FORMAT, raw) end
+    counts[of] = {used = used, most = most, raw = raw}
+  end
+  return counts[of]
+end
+
+-- What the latest push says of a run and a host is in force.
+local function limit_pages(name, of, pages, pages_per_host)
+  if pages + pages_per_host == 0 and not is_limited(name) then return end
+  if not is_limited(name) then
+    call('SADD', T .. ':limited', name)
+    any_limits, limits_of[name] = true, true
+  end
+  page_count(name, '').most, page_count(name, of).most = pages, pages_per_host
+end
+
+-- The limit that leaves no room for one more page of a host, or nil.
+local function limit_reached(name, of)
+  local all, own = page_count(name, ''), page_count(name, of)
+  if all.most > 0 and all.used >= all.most then return 'pages' end
+  if own.most > 0 and own.used >= own.most then return 'pages_per_host' end
+end
+
+local function count_page(stream, generation, of, by)
+  local name = run_name(stream, generation)
+  if not is_limited(name) then return end
+  for _, which in ipairs({'', of}) do
+    local count = page_count(name, which)
+    if which == '' or count.most > 0 or count.raw then count.used = math.max(0, count.used + by) end
+  end
+end
+
+-- Where a request of a limited run belongs: the most urgent first, then the one nearest to a pushed page, for as long
+-- as the run takes no longer than RANK_MS.
+local function ranked_score(priority, depth)
+  return now - (priority * (DEEPEST + 1) - math.min(depth, DEEPEST)) * RANK_MS
+end
+
+-- Counts an accepted request that no page is left for.
+local function drop_page(stream, generation, reason, envelope)
+  local t = tally(stream, generation)
+  count_as(t, 'dropped', reason, 1)
+  t['cut:' .. reason] = (t['cut:' .. reason] or 0) + 1
+  if in_window.leave then in_window.leave(stream, generation, envelope) end
+end
+
+local function save_pages()
+  for name, counts in pairs(page_counts) do
+    local rows = {}
+    for of, count in pairs(counts) do
+      local raw = struct.pack(PAGES_FORMAT, count.used, count.most)
+      if raw ~= count.raw and (count.raw or count.used + count.most > 0) then
+        rows[#rows + 1], rows[#rows + 2] = of, raw
+      end
+    end
+    if #rows > 0 then call('HSET', T .. ':pages:' .. name, unpack(rows)) end
+  end
+end
