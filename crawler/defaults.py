@@ -70,6 +70,9 @@ FRONTIER_GONE_LIMIT = 10_000
 # Runs kept for `scrapy runs`, 10 to 1,000,000, some 500 bytes of Redis each; beyond that the oldest that are over are
 # forgotten. Reader: frontier/config.py
 RUNS_KEPT = 1_000
+# Seconds without work after which a run of start URLs is sealed, 1 to 86,400: the next URL begins another one. Reader:
+# frontier/config.py
+RUN_IDLE_SECONDS = 60
 
 # --- Leases -------------------------------------------------------------------------------------------------
 # Tiers this worker leases from: http, browser, api, or several separated by commas. Reader: worker/lease_queue.py

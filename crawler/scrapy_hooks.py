@@ -49,6 +49,11 @@ def is_closing(engine: ExecutionEngine) -> bool:
     return engine._slot is None or engine._slot.closing is not None
 
 
+def is_starting(engine: ExecutionEngine) -> bool:
+    """Whether the spider's start requests have not come to their end."""
+    return engine._start is not None
+
+
 def wake(engine: ExecutionEngine) -> None:
     """Make the engine ask for the next request now and not at its 5 s heartbeat."""
     if engine._slot is not None:

@@ -39,6 +39,7 @@ TIER_REQUESTS: Final = "tiers/requests/{}"  # requests sent by tier
 BLOCKED: Final = "blocks/{}"  # block pages by vendor
 SEEDS: Final = "frontier/seeds"
 SEEDS_BAD: Final = "frontier/seeds_bad"
+RUNS_ENDED: Final = "frontier/runs_ended"  # that this worker was the first to see
 STANDSTILLS: Final = "frontier/standstills"  # times that a callback held up the event loop beyond measure
 REDIS_ERRORS: Final = "frontier/redis_errors"
 

@@ -42,6 +42,7 @@ class FrontierConfig:
     dead_limit: int = 100_000
     gone_limit: int = 10_000
     runs_kept: int = 1_000
+    run_idle_ms: int = 60_000
     dedupe: str = "compact"
     window_s: int = 86_400
     bloom_capacity: int = 10_000_000
@@ -75,6 +76,7 @@ class FrontierConfig:
             retention_ms=_ms(settings, "FRONTIER_RETENTION_SECONDS", 60, 86_400 * 3_650),
             gone_limit=config.integer(settings, "FRONTIER_GONE_LIMIT", 1, 10**9),
             runs_kept=config.integer(settings, "RUNS_KEPT", 10, 1_000_000),
+            run_idle_ms=_ms(settings, "RUN_IDLE_SECONDS", 1, 86_400),
             dead_limit=config.integer(settings, "FRONTIER_DEAD_LIMIT", 1, 10**9),
             dedupe=config.choice(settings, "FRONTIER_DEDUPE", DEDUPE_MODES),
             window_s=config.integer(settings, "FRONTIER_WINDOW_SECONDS", 1, 10**9),

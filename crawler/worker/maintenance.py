@@ -21,6 +21,7 @@ from crawler.frontier.errors import FrontierError, FrontierUnavailableError
 from crawler.frontier.messages import Message, PushOutcome
 from crawler.frontier.state.seeds import Seed, Seeds
 from crawler.frontier.streams import stream_of
+from crawler.worker.run_keeper import RunKeeper
 
 if TYPE_CHECKING:
     from crawler.worker.worker import Worker
@@ -69,9 +70,10 @@ class Maintenance:
         self._clock = clock
         key = start_key(crawler.spider)
         self._seeds = Seeds.from_settings(worker.frontier.client, key, crawler.settings) if key else None
+        self.runs = RunKeeper(crawler, worker.frontier.runs, self._seeds, plan.idle)
         self._empty_since: float | None = None
         self._full = ""
-        self._held_up_shown: tuple[bool, ...] = ()
+        self._shown: tuple[bool, ...] = ()  # of what others should know at once
         self._outbox_shown = 0  # at the last sign of life
         self._reading = asyncio.Lock()
         self._forget = False
@@ -101,6 +103,8 @@ class Maintenance:
         try:
             await self._tell_answers()
             await self._worker.tiers.refresh()
+            await self._heartbeat()
+            await self.runs.last(self._worker.name)
             await self._worker.frontier.inspection.leave(self._worker.name)
         except FrontierError as error:
             logger.warning("Could not sign off (%s): this worker's heartbeat will expire", error)
@@ -118,6 +122,7 @@ class Maintenance:
             self._every(self.plan.room, self._look_for_room),
             self._every(self.plan.tidy, self._worker.frontier.generations.tidy),
             self._every(self.plan.idle, self._look_idle),
+            self._every(self.plan.idle, self.runs.look),
         )
 
     async def _every(self, seconds: float, duty: Callable[[], Awaitable[None]]) -> None:
@@ -149,16 +154,20 @@ class Maintenance:
     async def _look_for_room(self) -> None:
         if await self._worker.room.look(refused=self._worker.outbox.refused):
             self._worker.outbox.offer_again()
-        if self._held_up() != self._held_up_shown:
+        if self._urgent() != self._shown:
             await self._heartbeat()  # `scrapy status` names it now
 
-    def _held_up(self) -> tuple[bool, ...]:
+    def _urgent(self) -> tuple[bool, ...]:
         worker = self._worker
-        return bool(worker.outbox.waiting), bool(worker.pauses.reason), bool(worker.pauses.slowed)
+        return bool(worker.outbox.waiting), bool(worker.pauses.reason), bool(worker.pauses.slowed), self._is_starting
+
+    @property
+    def _is_starting(self) -> bool:
+        return self._crawler.engine is not None and scrapy_hooks.is_starting(self._crawler.engine)
 
     async def _heartbeat(self) -> None:
         worker = self._worker
-        self._outbox_shown, self._held_up_shown = len(worker.outbox), self._held_up()
+        self._outbox_shown, self._shown = len(worker.outbox), self._urgent()
         await worker.frontier.inspection.heartbeat(
             worker.name,
             {
@@ -167,6 +176,7 @@ class Maintenance:
                 "leases": len(worker.book),
                 "buffered": len(worker.queue),
                 "outbox": self._outbox_shown,
+                "starting": self._is_starting,
                 "waiting": len(worker.outbox.waiting),
                 **_largest_waiting(worker),
                 "paused": worker.pauses.reason,
@@ -259,7 +269,11 @@ class Maintenance:
             return [encoder.message(r, generation=worker.generation, dedupe=not r.dont_filter) for r in kept]
         except Exception as error:
             await worker.frontier.dead.bury_seed(
-                seed.raw, spider=spider.name, reason="bad_seed", detail={"error": str(error)}
+                seed.raw,
+                spider=spider.name,
+                reason="bad_seed",
+                detail={"error": str(error)},
+                generation=worker.generation,
             )
             self._crawler.stats.inc_value(names.SEEDS_BAD)
             unforeseen = None if isinstance(error, ShoalError) else error

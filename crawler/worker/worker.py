@@ -149,9 +149,9 @@ class Worker:
         )
         self.generation = joined.generation
         await feeds.claim(self.frontier.shards, self._crawler.settings, self.name)
-        if not key:
+        if run := await self.maintenance.runs.begin(joined.generation):
             words = "begins" if joined.opened else "is under way: this worker joins it"
-            logger.info("Crawl %s of %s %s", joined.generation, spider.name, words)
+            logger.info("Crawl %s of %s %s, run %s", joined.generation, spider.name, words, run.id)
 
     def _listen(self) -> None:
         for forget in (self.dupefilter.clear, self.tiers.forget, self.maintenance.forget, self.frontier.state_anew):

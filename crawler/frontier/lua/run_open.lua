@@ -22,17 +22,9 @@ if ARGV[5] ~= '1' and name ~= '' then
     if run.spider == spider and run.name == name then return {BUSY, cmsgpack.pack(run)} end
   end
 end
-local id, generation = next_run()
 local owner = ARGV[7] ~= '' and ARGV[7] or call('HGET', T .. ':current', spider) or '0'
-local run = {
-  id = id, name = name, spider = spider, generation = generation, state = 'open', producer = ARGV[3], key = key,
-  opened = now, sealed = 0, ended = 0, fresh = fresh, shares = fresh and '' or owner, base = '', counts = '',
-}
-local raw = keep_run(run)
-call('ZADD', T .. ':runs:at', now, id)
-call('SADD', T .. ':runs:live', id)
-if key ~= '' then call('HSET', T .. ':runs:keys', key, id) end
-tell_run(run, 'start')
-forget_runs(tonumber(ARGV[8]))
+local raw = begin_run({
+  name = name, spider = spider, producer = ARGV[3], key = key, fresh = fresh, shares = fresh and '' or owner, base = '',
+}, ARGV[8])
 save()
 return {OPENED, raw}

@@ -1,9 +1,23 @@
 #!lua flags=allow-oom
--- runs: the records of runs that are not over.
+-- runs: what there is to know of the runs that are not over, and of the spiders.
 -- KEYS[1]  the tag of shard 0
--- Result: {the last run number given out, record, ...}. O(these runs).
+-- ARGV[1]  '0', or ms for which only one of those that ask so is answered
+-- T:runs:turn STRING ms when one of these looked; T:starts HASH spider -> kind and name of its start-URLs key, or ''.
+-- Result: {} when it is not one's turn; else {the last run number given out, T:current, T:starts, T:runs:until,
+-- {record, ...}}. O(these runs + spiders).
 -- include: clock damage state runs
-local result = {call('GET', T .. ':runs:last') or '0'}
-for _, run in ipairs(live_runs()) do result[#result + 1] = cmsgpack.pack(run) end
+if ARGV[1] ~= '0' then
+  local looked = tonumber(call('GET', T .. ':runs:turn') or nil)
+  if looked and looked <= now and now < looked + ARGV[1] then
+    save()
+    return {}
+  end
+  call('SET', T .. ':runs:turn', now)
+end
+local records = {}
+for _, run in ipairs(live_runs()) do records[#records + 1] = cmsgpack.pack(run) end
 save()
-return result
+return {
+  call('GET', T .. ':runs:last') or '0', call('HGETALL', T .. ':current'), call('HGETALL', T .. ':starts'),
+  call('HGETALL', T .. ':runs:until'), records,
+}

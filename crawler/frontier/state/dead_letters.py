@@ -71,9 +71,12 @@ class DeadLetters:
         """How many letters were lost to FRONTIER_DEAD_LIMIT so far."""
         return sum(answer[4] for answer in await self._shards.run_all("stats"))
 
-    async def bury_seed(self, raw: bytes, *, spider: str, reason: str, detail: Mapping[str, Any] | None = None) -> None:
-        """Keep a start URL that is no valid request; its letter has an empty host and the entry as its body."""
-        await self._shards.run("bury_seed", 0, spider, raw, reason, pack(dict(detail or {})))
+    async def bury_seed(
+        self, raw: bytes, *, spider: str, reason: str, detail: Mapping[str, Any] | None = None, generation: str = ""
+    ) -> None:
+        """Keep a start URL that is no valid request; its letter has an empty host and the entry as its body. It counts
+        as accepted and dead in *generation*."""
+        await self._shards.run("bury_seed", 0, spider, raw, reason, pack(dict(detail or {})), generation)
 
     async def _on_each(self, name: str, ids: Sequence[str]) -> list[bool]:
         async def run(shard: int, group: Sequence[str]) -> Any:
@@ -113,7 +116,7 @@ def _letter(id_: str, raw: bytes) -> DeadLetter:
         worker=row[b"worker"].decode(),
         body=envelope.body,
         fingerprint=envelope.fingerprint,
-        generation=envelope.generation,
+        generation=envelope.generation or row[b"generation"].decode(),
         detail=detail,
         nacked=row.get(b"nacked", b"").decode(errors="replace"),
     )

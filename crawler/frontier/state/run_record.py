@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, Self
 
@@ -126,8 +126,7 @@ class Run:
         words += [f"{count:,} {name}" for name in ("dead", "dropped") if (count := getattr(counts, name))]
         if counts.pending:
             words.append(f"{counts.pending:,} to do")
-        named = f", {self.name}" if self.name else ""
-        return f"run {self.id} ({self.spider}{named}) {self.state}: {', '.join(words)}"
+        return f"run {self.id} {self.state}: {', '.join(words)} ({' '.join(filter(None, (self.spider, self.name)))})"
 
 
 def read_run(raw: bytes) -> Run | None:
@@ -168,15 +167,6 @@ def generation_of(run_id: str) -> str:
     if (match := _ID.fullmatch(run_id)) is None:
         raise RunError(f"{run_id!r:.80} is no run: expected an id like 20261122-1, `scrapy runs` shows them")
     return str(int(match[1]) * _DAY + int(match[2]))
-
-
-def summed(rows: Iterable[Mapping[str, int]]) -> dict[str, int]:
-    """The counters of several streams and shards as one."""
-    total: dict[str, int] = {}
-    for row in rows:
-        for name, count in row.items():
-            total[name] = total.get(name, 0) + count
-    return total
 
 
 def is_counted(name: str) -> bool:

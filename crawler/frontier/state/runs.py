@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from crawler.frontier.messages import MAX_NAME
 from crawler.frontier.server.shards import Shards, pack
+from crawler.frontier.state.plain_runs import Known, PlainRuns
+from crawler.frontier.state.run_look import Look
 from crawler.frontier.state.run_record import (
     Overlap,
     Run,
@@ -15,18 +16,14 @@ from crawler.frontier.state.run_record import (
     RunError,
     RunSkippedError,
     generation_of,
-    is_counted,
     read_run,
     run_id_of,
-    summed,
 )
 
 __all__ = ["Overlap", "Run", "RunCounts", "RunError", "RunSkippedError", "Runs", "run_id_of"]
 
 _OPENED, _KNOWN, _BUSY = 0, 1, 2  # as in lua/run_open.lua
 WAIT_SECONDS: Final = 1.0  # between two looks whether a run is over
-
-_Rows = Mapping[tuple[int, str], tuple[Mapping[str, int], ...]]  # by shard and "spider:generation": of each stream
 
 
 class Runs:
@@ -35,6 +32,7 @@ class Runs:
 
     def __init__(self, shards: Shards) -> None:
         self._shards = shards
+        self.plain = PlainRuns(shards)
         self._anew: dict[str, bool] = {}
 
     async def open(
@@ -112,7 +110,7 @@ class Runs:
         run = read_run(raw) if raw else None
         if run is None or run.is_over:
             return run
-        return run.counted(_of(await self._rows(), run))
+        return (await self._look()).counted(run)
 
     async def find(self, spider: str | None = None, *, limit: int = 20) -> list[Run]:
         """The newest runs, of *spider* or of all, newest first, with their counts."""
@@ -124,8 +122,10 @@ class Runs:
             found += [run for run in runs if run is not None and spider in {None, run.spider}]
             if len(found) >= limit:
                 break
-        rows = await self._rows() if any(not run.is_over for run in found[:limit]) else {}
-        return [run.counted(_of(rows, run)) for run in found[:limit]]
+        if all(run.is_over for run in found[:limit]):
+            return found[:limit]
+        look = await self._look()
+        return [look.counted(run) for run in found[:limit]]
 
     async def revisits(self, generation: str) -> bool:
         """Whether pages of *generation* may have been fetched in one before it."""
@@ -138,45 +138,55 @@ class Runs:
             self._anew = {**self._anew, generation: run is None or run.fresh or run.shares != "0"}
         return self._anew[generation]
 
+    async def begin(self, spider: str, generation: str) -> Run:
+        """The run of a plain start in *generation*: the one under way there, or a new one."""
+        run = await self.plain.begin(spider, generation)
+        assert run is not None
+        return run
+
     async def unfinished(self) -> tuple[str, list[Run]]:
         """The last number that a run got as its generation, and the runs that are not over, without their counts."""
-        last, *raws = await self._shards.run("runs", 0)
-        return last.decode(), [run for raw in raws if (run := read_run(raw)) is not None]
+        known = Known.of(await self._shards.run("runs", 0, 0))
+        return known.last, known.runs
 
-    async def settle(self) -> list[Run]:
-        """End what is over; returns the runs that this call ended.
+    async def settle(self, *, turn_ms: int = 0, leaving: str = "") -> list[Run]:
+        """End what is over, and begin what somebody has begun without a word; returns the runs that this call ended.
+
+        *turn_ms*: nothing is done when another call that says so was made within that time. *leaving*: the worker that
+        calls, when it is about to end.
 
         A run's counters change in the script that changes what they count, and children are pushed before their parent
         is acknowledged. So two looks at all shards that agree on a generation are one moment of it, whatever moves in
         others meanwhile: what it has accepted only grows.
         """
-        _, live = await self.unfinished()
-        sealed = [run for run in live if run.state == "sealed"]
-        if not sealed:
+        if not (answer := await self._shards.run("runs", 0, turn_ms)):
             return []
-        first = await self._rows()
-        sealed = [run for run in sealed if not run.counted(_of(first, run)).counts.pending]
-        second = await self._rows() if sealed else {}
-        over = [run for run in sealed if _same(first, second, run)]
-        return [ended for run in over if (ended := await self._end(run, second)) is not None]
+        known, first = Known.of(answer), await self._look()
+        runs = [*known.runs, *await self.plain.begun(known, first)]
+        sealed = [run for one in runs if (run := await self._sealed(one, known, first, leaving))]
+        over = [run for run in sealed if not first.counted(run).counts.pending]
+        over = [run for run in over if not run.is_plain or not await self.plain.awaits(run, known)]
+        if not over:
+            return []
+        second = await self._look()
+        found = [await self._end(run, second) for run in over if first.agrees(second, run)]
+        return [run for run in found if run is not None]
 
-    async def _end(self, run: Run, rows: _Rows) -> Run | None:
-        counters = _of(rows, run)
-        counts = run.counted(counters).counts.stored()
+    async def _sealed(self, run: Run, known: Known, look: Look, leaving: str) -> Run | None:
+        """*run* once it is sealed, which a plain one is by whoever sees that it is complete."""
+        if run.state == "open" and run.is_plain and await self.plain.is_complete(run, known, look, leaving):
+            return await self.seal(run.id)
+        return run if run.state == "sealed" else None
+
+    async def _end(self, run: Run, look: Look) -> Run | None:
+        counters = look.counters(run.spider, run.generation)
         until = pack(counters) if run.is_plain else b""
-        raw = await self._shards.run("run_end", 0, run.id, run.sealed_ms, pack(counts), until)
+        counts = pack(run.counted(counters).counts.stored())
+        raw = await self._shards.run("run_end", 0, run.id, run.sealed_ms, counts, until)
         return _read(raw) if raw else None
 
-    async def _rows(self) -> _Rows:
-        """The counters of every generation, shard by shard; of each stream, in the order of their names."""
-        rows: dict[tuple[int, str], list[tuple[str, Mapping[str, int]]]] = {}
-        for shard, answer in enumerate(await self._shards.run_all("stats")):
-            for name, fields in answer[5]:
-                stream, _, generation = name.decode().rpartition(":")
-                spider = stream.partition(":")[0]
-                counters = {"born": int(answer[0])} | _counters(fields)
-                rows.setdefault((shard, f"{spider}:{generation}"), []).append((stream, counters))
-        return {key: tuple(counters for _, counters in sorted(named)) for key, named in rows.items()}
+    async def _look(self) -> Look:
+        return Look.of(await self._shards.run_all("stats"))
 
 
 _PAGE: Final = 100
@@ -193,30 +203,3 @@ def _read(raw: Any) -> Run:
     if run is None:
         raise RunError(f"a run's record in Redis is damaged: {raw!r:.200}")
     return run
-
-
-def _of(rows: _Rows, run: Run) -> dict[str, int]:
-    """The counters of its generation."""
-    name = f"{run.spider}:{run.generation}"
-    total = summed(row for (_, key), streams in rows.items() if key == name for row in streams)
-    return {counter: count for counter, count in total.items() if is_counted(counter)}
-
-
-def _same(first: _Rows, second: _Rows, run: Run) -> bool:
-    name = f"{run.spider}:{run.generation}"
-    return {key: rows for key, rows in first.items() if key[1] == name} == {
-        key: rows for key, rows in second.items() if key[1] == name
-    }
-
-
-def _counters(fields: Sequence[bytes]) -> dict[str, int]:
-    pairs = zip(fields[::2], fields[1::2], strict=True)
-    named = ((name.decode(errors="replace"), value) for name, value in pairs)
-    return {name: _count(value) for name, value in named if is_counted(name)}
-
-
-def _count(value: bytes) -> int:
-    try:
-        return int(value)
-    except ValueError:
-        return 0  # damaged: see inspection

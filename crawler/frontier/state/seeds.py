@@ -43,9 +43,9 @@ class Seeds:
         claim: Callable[[], str] | None = None,
     ) -> None:
         self._client = Commands(client)
-        self._key = key
+        self.key = key
         self._leases = f"{{{key}}}:leases"
-        self._kind = kind
+        self.kind = kind
         self._lease_ms = lease_ms
         self._claim = claim or (lambda: uuid.uuid4().hex)
         self._scripts = Scripts(client, {})
@@ -64,7 +64,7 @@ class Seeds:
         """Up to *limit* entries: a list from the left, a zset from the highest score. ConfigError on another type."""
         try:
             flat = await self._scripts.run(
-                "lease_seeds", [self._key, self._leases], self._kind, limit, self._claim(), self._lease_ms
+                "lease_seeds", [self.key, self._leases], self.kind, limit, self._claim(), self._lease_ms
             )
         except FrontierRefusedError as error:
             raise await self._explained(error) from None
@@ -76,14 +76,14 @@ class Seeds:
 
     async def give_back(self, seeds: Sequence[Seed]) -> int:
         """Put entries back unused."""
-        keys = [self._key, self._leases]
-        return int(await self._scripts.run("return_seeds", keys, self._kind, *(seed.handle for seed in seeds)))
+        keys = [self.key, self._leases]
+        return int(await self._scripts.run("return_seeds", keys, self.kind, *(seed.handle for seed in seeds)))
 
     async def pending(self) -> int:
         """Entries that wait or are leased."""
-        count = {"list": self._client.llen, "set": self._client.scard, "zset": self._client.zcard}[self._kind]
+        count = {"list": self._client.llen, "set": self._client.scard, "zset": self._client.zcard}[self.kind]
         try:
-            waiting = await count(self._key)
+            waiting = await count(self.key)
         except FrontierRefusedError as error:
             raise await self._explained(error) from None
         return int(waiting) + int(await self._client.zcard(self._leases))
@@ -91,7 +91,7 @@ class Seeds:
     async def _explained(self, error: FrontierRefusedError) -> Exception:
         if "WRONGTYPE" not in str(error):
             return error
-        found = (await self._client.type(self._key)).decode()
+        found = (await self._client.type(self.key)).decode()
         wanted = {
             "list": "both False",
             "set": "REDIS_START_URLS_AS_SET = True",
@@ -99,6 +99,6 @@ class Seeds:
         }
         return ConfigError(
             "REDIS_START_URLS_AS_SET, _AS_ZSET",
-            self._kind,
-            f"the type that the key {self._key} holds, a {found}: {wanted.get(found, 'delete or rename that key')}",
+            self.kind,
+            f"the type that the key {self.key} holds, a {found}: {wanted.get(found, 'delete or rename that key')}",
         )

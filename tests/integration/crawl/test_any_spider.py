@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import signal
 import threading
 from collections.abc import Iterator
@@ -160,6 +161,9 @@ async def test_start_requests_are_taken_once_by_three_workers(crawls: Crawls) ->
     assert sorted(crawls.site.requested) == ["/page/1/"] * 2 + ["/page/2/"] * 2 + ["/page/3/"] * 2
     assert sum("Crawl 1 of many begins" in log for log in logs) == 1
     assert sum("Crawl 1 of many is under way: this worker joins it" in log for log in logs) == 2
+    told = [match for log in logs for match in re.findall(r"run (\S+) finished: 6 done \(many start\)", log)]
+    assert len(told) == 1, "one of them has seen it end"
+    assert sum(log.count(f"joins it, run {told[0]}") + log.count(f"begins, run {told[0]}") for log in logs) == 3
 
 
 async def test_a_restart_goes_on_and_the_next_day_crawls_again(crawls: Crawls) -> None:

@@ -30,6 +30,7 @@ RANGES = {
     "FRONTIER_DEAD_LIMIT": (0, 10**10),
     "FRONTIER_GONE_LIMIT": (0, 10**10),
     "RUNS_KEPT": (9, 10**7),
+    "RUN_IDLE_SECONDS": (0, 10**5),
     "FRONTIER_HOST_MEMORY_SECONDS": (0, 10**8),
     "FRONTIER_KEY": ("", "a{b"),
     "AUTOTHROTTLE_START_DELAY": (-1, 86_401),

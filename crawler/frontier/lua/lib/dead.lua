@@ -1,5 +1,5 @@
 -- What is kept of requests that came to nothing, by kind. T:<kind> HASH id -> msgpack map, T:<kind>:at ZSET id -> ms.
---   dead  letters: somebody has to look at them; a bad entry of a start-URLs key has no host and no generation
+--   dead  letters: somebody has to look at them; a bad entry of a start-URLs key has no host
 --   gone  pages that the site refuses for good (404, 410 ...): they count as done, and are kept to be listed
 --        and retried
 local MOST = {dead = DEAD_LIMIT, gone = GONE_LIMIT}
@@ -32,10 +32,9 @@ local function drop_letter(kind, id)
   local letter = letter_of(kind, id)
   if not letter then return false end
   remove_letter(kind, id, letter)
-  if letter.host == '' then return true end
-  local set = set_of(letter)
+  local set = letter.host ~= '' and set_of(letter)
   if set then forget(set, letter.envelope) end
-  if kind == 'dead' then
+  if kind == 'dead' and letter.generation ~= '' then
     local t = final_tally(letter.stream, letter.generation)
     count_as(t, 'dead', letter.reason, -1)
     count_as(t, 'dropped', 'dead letter', 1)
@@ -57,7 +56,7 @@ local function keep_letter(kind, id, r, envelope, reason, detail)
   call('HSET', T .. ':' .. kind, id, cmsgpack.pack({
     stream = r[STREAM], host = r[HOST], generation = r[GENERATION], envelope = envelope,
     deliveries = r[DELIVERIES], status = r[STATUS], worker = worker_of(r), at = now, reason = reason, detail = detail,
-    nacked = call('HGET', T .. ':why', id) or '', shares = owner_of(r[STREAM], r[GENERATION]),
+    nacked = call('HGET', T .. ':why', id) or '', shares = r[HOST] ~= '' and owner_of(r[STREAM], r[GENERATION]) or nil,
   }))
   call('HDEL', T .. ':why', id)
   call('ZADD', T .. ':' .. kind .. ':at', now, id)

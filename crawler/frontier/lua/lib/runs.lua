@@ -75,3 +75,17 @@ local function forget_runs(kept)
     end
   end
 end
+
+-- Stores a new run under the next id, in a generation of its own unless it has one.
+local function begin_run(run, kept)
+  local id, generation = next_run()
+  run.id, run.generation, run.state = id, run.generation or generation, 'open'
+  run.opened, run.sealed, run.ended, run.counts = now, 0, 0, ''
+  local raw = keep_run(run)
+  call('ZADD', T .. ':runs:at', now, id)
+  call('SADD', T .. ':runs:live', id)
+  if run.key ~= '' then call('HSET', T .. ':runs:keys', run.key, id) end
+  tell_run(run, 'start')
+  forget_runs(tonumber(kept))
+  return raw
+end

@@ -1,0 +1,125 @@
+"""Runs of plain starts and of start URLs in their key: begun by the first URL, sealed when no more is to come.
+
+They take place in the spider's current generation, which none of them moves. Its counters go on from one to the next:
+each counts what came since the last one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Self, cast, get_args
+
+from msgpack.exceptions import UnpackException
+
+from crawler.errors import ConfigError
+from crawler.frontier.errors import FrontierRefusedError
+from crawler.frontier.messages import WorkerState
+from crawler.frontier.server.scripts import Client
+from crawler.frontier.server.shards import Shards, unpack
+from crawler.frontier.state.inspection import SILENT_MS, Inspection
+from crawler.frontier.state.run_look import Look
+from crawler.frontier.state.run_record import Run, read_run
+from crawler.frontier.state.seeds import Kind, Seeds
+
+_KINDS: Final = get_args(Kind)
+LOST: Final = "lost"  # see lua/run_begin.lua
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What shard 0 knows: the runs that are not over, and of each spider its current generation, its start-URLs key,
+    and how many requests its last plain run left accepted in which generation."""
+
+    last: str
+    current: Mapping[str, str]
+    starts: Mapping[str, str]
+    until: Mapping[str, tuple[str, int]]
+    runs: list[Run]
+
+    @classmethod
+    def of(cls, answer: list[Any]) -> Self:
+        """What the script `runs` answered."""
+        last, current, starts, until, raws = answer
+        ends = {spider.decode(): end for spider, raw in _pairs(until) if (end := _end(raw)) is not None}
+        runs = [run for raw in raws if (run := read_run(raw)) is not None]
+        return cls(last.decode(), _texts(current), _texts(starts), ends, runs)
+
+
+class PlainRuns:
+    """Sees from counters, heartbeats and start-URLs keys what nobody says."""
+
+    def __init__(self, shards: Shards) -> None:
+        self._shards = shards
+        self._inspection = Inspection(shards)
+
+    async def serves(self, spider: str, key: str, kind: str) -> None:
+        """A worker of *spider* takes start URLs from *key*; "" for a spider that does not."""
+        name = self._shards.key(0, "starts")
+        words = f"{kind} {key}" if key else ""
+        if await self._shards.client.hget(name, spider) != words.encode():
+            await self._shards.client.hset(name, spider, words)
+
+    async def begin(self, spider: str, generation: str, accepted: int | str = "") -> Run | None:
+        """The run that is under way in *generation*, else a new one; None where nothing was accepted since the last."""
+        raw = await self._shards.run("run_begin", 0, spider, generation, accepted, self._shards.config.runs_kept)
+        return read_run(raw) if raw else None
+
+    async def begun(self, known: Known, look: Look) -> list[Run]:
+        """The runs that this call begins, because more was accepted than the last ones left."""
+        under_way = {(run.spider, run.generation) for run in known.runs}
+        found: list[Run] = []
+        for spider, generation in look.rows:
+            if generation != known.current.get(spider, "0") or (spider, generation) in under_way:
+                continue
+            accepted = look.counters(spider, generation).get("accepted", 0)
+            of, before = known.until.get(spider, ("", 0))
+            before = before if of == generation else 0
+            if accepted != before:
+                run = await self.begin(spider, generation, LOST if accepted < before else accepted)
+                found += [run] if run is not None else []
+        return found
+
+    async def is_complete(self, run: Run, known: Known, look: Look, leaving: str) -> bool:
+        """Whether no more will be pushed to it: its start requests have come to their end, or its start-URLs key has
+        been empty for long enough, or the last worker that reads that is *leaving*."""
+        workers = [one for one in await self._inspection.workers(SILENT_MS) if one.info.get("spider") == run.spider]
+        if any(_offers(worker) for worker in workers) or await self.awaits(run, known):
+            return False
+        if workers and known.starts.get(run.spider) == "":
+            return True
+        if look.counted(run).counts.pending:
+            return False
+        return {one.name for one in workers} == {leaving} or look.quiet_ms(run) >= self._shards.config.run_idle_ms
+
+    async def awaits(self, run: Run, known: Known) -> bool:
+        """Whether start URLs wait in their key, or are being taken in."""
+        kind, _, key = known.starts.get(run.spider, "").partition(" ")
+        if not key or kind not in _KINDS:
+            return False
+        seeds = Seeds(cast("Client", self._shards.client), key, cast("Kind", kind))
+        try:
+            return bool(await seeds.pending())
+        except (FrontierRefusedError, ConfigError):
+            return True  # a key that is none, or that is not ours to read: unknown is not empty
+
+
+def _offers(worker: WorkerState) -> bool:
+    """Whether it has, or may still have, requests that no page led to."""
+    return bool(worker.info.get("outbox") or worker.info.get("starting"))
+
+
+def _pairs(flat: list[bytes]) -> list[tuple[bytes, bytes]]:
+    return list(zip(flat[::2], flat[1::2], strict=True))
+
+
+def _texts(flat: list[bytes]) -> dict[str, str]:
+    return {name.decode(): value.decode(errors="replace") for name, value in _pairs(flat)}
+
+
+def _end(raw: bytes) -> tuple[str, int] | None:
+    try:
+        row = unpack(raw)
+        return row[b"generation"].decode(), int(row[b"counts"][b"accepted"])
+    except (ValueError, KeyError, TypeError, AttributeError, UnpackException):
+        return None

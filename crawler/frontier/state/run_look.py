@@ -1,0 +1,72 @@
+"""One look at the counters of all generations on all shards, as far as runs are concerned."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+from crawler.frontier.state.run_record import Run, is_counted
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """*rows*: by spider and generation, then by shard and stream. *now_ms*: the frontier's time."""
+
+    rows: Mapping[tuple[str, str], Mapping[tuple[int, str], Mapping[str, int]]]
+    now_ms: int
+
+    @classmethod
+    def of(cls, answers: Iterable[Sequence[Any]]) -> Self:
+        """What the script `stats` answered on each shard."""
+        rows: dict[tuple[str, str], dict[tuple[int, str], Mapping[str, int]]] = {}
+        now = 0
+        for shard, answer in enumerate(answers):
+            now = max(now, int(answer[1]))
+            for name, fields in answer[5]:
+                stream, _, generation = name.decode().rpartition(":")
+                streams = rows.setdefault((stream.partition(":")[0], generation), {})
+                streams[shard, stream] = {"born": int(answer[0])} | _numbers(fields)
+        return cls(rows, now)
+
+    def counters(self, spider: str, generation: str) -> dict[str, int]:
+        """Those of a generation, summed."""
+        total: dict[str, int] = {}
+        for row in self.rows.get((spider, generation), {}).values():
+            for name, count in row.items():
+                if is_counted(name):
+                    total[name] = total.get(name, 0) + count
+        return total
+
+    def counted(self, run: Run) -> Run:
+        """*run* with its counts as of this look."""
+        return run.counted(self.counters(run.spider, run.generation))
+
+    def quiet_ms(self, run: Run) -> int:
+        """For how long nothing was pushed to its generation, or done there."""
+        rows = self.rows.get((run.spider, run.generation), {}).values()
+        return self.now_ms - max((row.get("last", 0) for row in rows), default=run.opened_ms)
+
+    def agrees(self, other: Look, run: Run) -> bool:
+        """Whether both looks found the same of its generation, stream by stream and shard by shard."""
+        return self._of(run) == other._of(run)
+
+    def _of(self, run: Run) -> dict[tuple[int, str], dict[str, int]]:
+        rows = self.rows.get((run.spider, run.generation), {})
+        return {
+            key: {name: count for name, count in row.items() if name == "born" or is_counted(name)}
+            for key, row in rows.items()
+        }
+
+
+def _numbers(fields: Sequence[bytes]) -> dict[str, int]:
+    pairs = zip(fields[::2], fields[1::2], strict=True)
+    named = ((name.decode(errors="replace"), value) for name, value in pairs)
+    return {name: _count(value) for name, value in named if name == "last" or is_counted(name)}
+
+
+def _count(value: bytes) -> int:
+    try:
+        return int(value)
+    except ValueError:
+        return 0  # damaged: see inspection
