@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import SpiderStats
+from crawler.frontier.state.inspection import FrontierStats
+from crawler.frontier.state.runs import RunCounts
 from crawler.routing import codec
 from crawler.storage import reader
 from crawler.storage.connection import Database
@@ -79,10 +82,34 @@ async def look(result: Result, frontier: Frontier, database: Database) -> None:
     spider = NextChaosSpider()
     result.counters = (await frontier.inspection.stats(spider.name)).total
     result.left = await _left(frontier, result.counters)
+    result.troubles += await _runs(frontier)
     letters = await frontier.dead.find(limit=10_000)
     result.dead = {codec.decode(one.body, spider).url: one.reason for one in letters if one.host}
     result.documents = [document async for document in reader.documents(database, "products")]
     result.changes = await reader.count(database, "product_changes", {})
+
+
+def below_0(stats: FrontierStats, told: Sequence[str]) -> list[str]:
+    """A line for each counter that says nonsense, unless it was *told* before."""
+    found = [
+        f"generation {generation} of {spider} has {name} below 0"
+        for (spider, generation), counters in stats.generations.items()
+        for name in counters.__slots__
+        if getattr(counters, name) < 0
+    ]
+    return [line for line in found if line not in told]
+
+
+async def _runs(frontier: Frontier) -> list[str]:
+    """A line for each run that did not end with the crawl, or with other counters than its URLs came to."""
+    await frontier.runs.settle()
+    runs = await frontier.runs.find(limit=1_000)
+    wrong = [run for run in runs if not run.is_over or run.counts.accepted != _ended(run.counts)]
+    return [run.told() for run in wrong] or ([] if runs else ["there was no run"])
+
+
+def _ended(counts: RunCounts) -> int:
+    return counts.done + counts.dead + counts.dropped
 
 
 async def _left(frontier: Frontier, counters: SpiderStats) -> Left:

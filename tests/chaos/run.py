@@ -25,7 +25,7 @@ from demo.children import Family, stop
 from demo.log import from_json
 from demo.state import free_port
 from tests.chaos import full, plan, rules, trouble
-from tests.chaos.result import Options, Result, look
+from tests.chaos.result import Options, Result, below_0, look
 from tests.chaos.trouble import Fleet
 
 FREEZE_LEASES: Final = 1.3  # how long a frozen worker stands still, in leases
@@ -162,7 +162,9 @@ class Run:
             await frontier.client.rpush(SEEDS_KEY, self._seeds[-1])
             self._seeds.pop()
         self._spooled()
-        total = (await frontier.inspection.stats("chaos")).total
+        stats = await frontier.inspection.stats("chaos")
+        self._result.troubles += below_0(stats, self._result.troubles)
+        total = stats.total
         due = events and total.done >= events[0].share * len(self._plan.expected)
         if due and await self._strike(fleet, frontier, events[0]):
             events.pop(0)

@@ -80,7 +80,7 @@ class Tracker:
 
 
 def maintenance_of(inspection: Inspection, outage: RedisOutage) -> Maintenance:
-    frontier = SimpleNamespace(inspection=inspection, client=None, domains=Domains())
+    frontier = SimpleNamespace(inspection=inspection, client=None, domains=Domains(), runs=None)
     worker: Any = SimpleNamespace(
         tracker=Tracker(),
         pauses=Pauses(),
@@ -93,7 +93,7 @@ def maintenance_of(inspection: Inspection, outage: RedisOutage) -> Maintenance:
     )
     settings = Settings({"FRONTIER_LEASE_SECONDS": 1, "REDIS_START_URLS_AS_SET": False})
     settings.set("REDIS_START_URLS_AS_ZSET", False)
-    crawler: Any = SimpleNamespace(spider=SimpleNamespace(redis_key="k"), settings=settings)
+    crawler: Any = SimpleNamespace(spider=SimpleNamespace(redis_key="k"), engine=None, settings=settings)
     return Maintenance(crawler, worker, MaintenanceConfig(seeds=1, renew=1, tiers=1))
 
 
