@@ -29,6 +29,7 @@ from crawler.frontier.state.generations import Generations
 from crawler.frontier.state.inspection import Inspection
 from crawler.frontier.state.robots import Robots
 from crawler.frontier.state.runs import Runs
+from crawler.frontier.state.schedules import Schedules
 from crawler.frontier.state.statement import Statement
 from crawler.policy.pace import Pace
 
@@ -39,7 +40,8 @@ class Frontier:
     """Leased, host-fair, polite scheduling for a fleet of workers. All its state is in Redis.
 
     `inspection` counts and lists, `dead` keeps dead letters, `gone` missing pages, `runs` opens and ends runs,
-    `generations` drops crawl generations, `robots` shares robots.txt files, `domains` counts what busy ones answer.
+    `generations` drops crawl generations, `robots` shares robots.txt files, `domains` counts what busy ones answer,
+    `schedules` says what is crawled when.
     """
 
     def __init__(
@@ -61,6 +63,7 @@ class Frontier:
         self.runs = Runs(self.shards)
         self.robots = Robots(self.shards)
         self.domains = Domains(self.shards)
+        self.schedules = Schedules(self.shards)
         self.damage = Damage(self.shards)
         self.gauge = Backpressure(client, config)
         self.statement: Statement | None = None  # the rules of the worker whose frontier this is

@@ -1,0 +1,28 @@
+#!lua flags=allow-oom
+-- schedule_put: add, change or remove a schedule, unless somebody else did meanwhile.
+-- KEYS[1]  the tag of shard 0
+-- ARGV[1]  its name
+-- ARGV[2]  its definition as it was read, '' where there is none
+-- ARGV[3]  the new one, '' removes it: its ticks are ended by the leader
+-- ARGV[4]  the last epoch that counts as decided, '' leaves it as it is
+-- ARGV[5]  how many schedules there may be
+-- Result: 1; 0, somebody else changed it; -1, there are too many. O(1).
+-- include: clock damage state
+local key, name = T .. ':schedules', ARGV[1]
+if (call('HGET', key, name) or '') ~= ARGV[2] then
+  save()
+  return 0
+end
+if ARGV[2] == '' and ARGV[3] ~= '' and call('HLEN', key) >= tonumber(ARGV[5]) then
+  save()
+  return -1
+end
+if ARGV[3] == '' then
+  call('HDEL', key, name)
+  for _, of in ipairs({':schedules:cursor', ':schedules:missed', ':schedules:last'}) do call('HDEL', T .. of, name) end
+else
+  call('HSET', key, name, ARGV[3])
+  if ARGV[4] ~= '' then call('HSET', T .. ':schedules:cursor', name, ARGV[4]) end
+end
+save()
+return 1

@@ -1,0 +1,100 @@
+"""Schedules and their ticks in Redis; what a definition or a tick says is opaque here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from crawler.frontier.server.shards import Shards
+from crawler.frontier.state.leader import DeposedError
+
+MOST: Final = 1_000  # schedules: a leader reads all of them every second
+
+
+class TooManyError(Exception):
+    """There are MOST schedules."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """One that is to be run: of the schedule *name*, known by its *epoch*."""
+
+    name: str
+    epoch: str
+    state: str = field(default="{}", compare=False)  # how far it is
+
+    @property
+    def id(self) -> str:
+        """What its run is known by."""
+        return f"{self.name}:{self.epoch}"
+
+
+@dataclass(frozen=True, slots=True)
+class Timetable:
+    """One look at all schedules, by name. *clock_ms*: the server's own clock, which may have been put back."""
+
+    clock_ms: int
+    definitions: dict[str, str]
+    cursors: dict[str, str]
+    missed: dict[str, str]
+    last: dict[str, str]
+    ticks: list[Tick]
+
+
+class Schedules:
+    """Each change is one script; a leader's carry its token and raise DeposedError where another leads since."""
+
+    def __init__(self, shards: Shards) -> None:
+        self._shards = shards
+
+    async def look(self) -> Timetable:
+        """All there is."""
+        clock, *hashes = await self._shards.run("schedules", 0)
+        definitions, cursors, missed, last, ticks = map(_texts, hashes)
+        found = [Tick(*id_.rpartition(":")[::2], state) for id_, state in ticks.items()]
+        return Timetable(int(clock), definitions, cursors, missed, last, found)
+
+    async def put(self, name: str, before: str, after: str, *, cursor: int | None = None) -> bool:
+        """Replace the definition *before* ("": none) by *after* ("": none); False when it is another one by now.
+
+        With *cursor* no epoch up to it will tick. Raises TooManyError.
+        """
+        done = await self._shards.run("schedule_put", 0, name, before, after, "" if cursor is None else cursor, MOST)
+        if done < 0:
+            raise TooManyError
+        return bool(done)
+
+    async def claim(
+        self, token: int, name: str, definition: str, before: str, cursor: int, passed_over: int, run: Sequence[int]
+    ) -> bool:
+        """Decide on the epochs of a schedule from its cursor *before* up to *cursor*: those of *run* become ticks.
+
+        False, and nothing is changed, when somebody else decided, or changed the schedule. Raises DeposedError.
+        """
+        row = (token, name, definition, before, cursor, passed_over, *run)
+        return _unless_deposed(await self._shards.run("schedule_claim", 0, *row))
+
+    async def run(self, name: str) -> str | None:
+        """A tick out of turn: the epoch that it is known by, or None without such a schedule."""
+        epoch = await self._shards.run("schedule_run", 0, name)
+        return epoch.decode() if epoch else None
+
+    async def save(self, token: int, tick: Tick, state: str) -> bool:
+        """Note how far a tick is; False when it is over. Raises DeposedError."""
+        return _unless_deposed(await self._shards.run("tick_save", 0, token, tick.name, tick.epoch, state, ""))
+
+    async def end(self, token: int, tick: Tick, outcome: str) -> bool:
+        """It is over, with *outcome*; False when it was. Raises DeposedError."""
+        return _unless_deposed(await self._shards.run("tick_save", 0, token, tick.name, tick.epoch, "", outcome))
+
+
+def _unless_deposed(answer: int) -> bool:
+    if answer < 0:
+        raise DeposedError
+    return bool(answer)
+
+
+def _texts(flat: Sequence[bytes]) -> dict[str, str]:
+    texts = [part.decode(errors="replace") for part in flat]
+    return dict(zip(texts[::2], texts[1::2], strict=True))
