@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from crawler.frontier.server.shards import Shards
@@ -20,6 +21,19 @@ class Standing:
     holder: str
     left_ms: int
     clock_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """What a leader's work is done under: its token, and whether its lease still runs by its own clock."""
+
+    token: int
+    holds: Callable[[], bool]
+
+    def check(self) -> None:
+        """Raise DeposedError where the lease is over: the next thing may be another replica's to do."""
+        if not self.holds():
+            raise DeposedError
 
 
 class Leader:

@@ -10,6 +10,7 @@ from crawler.frontier.server.shards import Shards
 from crawler.frontier.state.leader import DeposedError
 
 MOST: Final = 1_000  # schedules: a leader reads all of them every second
+OUT_OF_TURN: Final = "now-"  # what the epochs of such ticks begin with
 
 
 class TooManyError(Exception):
@@ -23,6 +24,12 @@ class Tick:
     name: str
     epoch: str
     state: str = field(default="{}", compare=False)  # how far it is
+
+    @property
+    def order(self) -> tuple[str, bool, int]:
+        """By schedule; those out of turn last, else the earliest first."""
+        number = self.epoch.removeprefix(OUT_OF_TURN)
+        return self.name, number != self.epoch, int(number) if number.isdecimal() else 0
 
     @property
     def id(self) -> str:
@@ -52,7 +59,8 @@ class Schedules:
         """All there is."""
         clock, *hashes = await self._shards.run("schedules", 0)
         definitions, cursors, missed, last, ticks = map(_texts, hashes)
-        found = [Tick(*id_.rpartition(":")[::2], state) for id_, state in ticks.items()]
+        ids = [(id_.split(":"), state) for id_, state in ticks.items()]
+        found = [Tick(parts[0], parts[1], state) for parts, state in ids if len(parts) == 2]
         return Timetable(int(clock), definitions, cursors, missed, last, found)
 
     async def put(self, name: str, before: str, after: str, *, cursor: int | None = None) -> bool:
@@ -72,7 +80,7 @@ class Schedules:
 
         False, and nothing is changed, when somebody else decided, or changed the schedule. Raises DeposedError.
         """
-        row = (token, name, definition, before, cursor, passed_over, *run)
+        row: tuple[str | int, ...] = (token, name, definition, before, cursor, passed_over, *run)
         return _unless_deposed(await self._shards.run("schedule_claim", 0, *row))
 
     async def run(self, name: str) -> str | None:

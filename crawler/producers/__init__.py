@@ -1,0 +1,1 @@
+"""What decides what is crawled, and when: schedules, and where their URLs come from."""

@@ -1,0 +1,103 @@
+"""What a schedule says, as it is written and stored."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Literal, Self, get_args
+
+from crawler.errors import ShoalError
+from crawler.policy.schedules import MISSED, Cron, Interval, Missed, Timing
+from crawler.policy.tiers import TIERS
+
+VERSION: Final = 1
+NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+MAX_PRIORITY: Final = 1000
+MAX_URLS: Final = 100
+SourceKind = Literal["urls", "file", "known"]
+Overlap = Literal["skip", "queue", "replace", "allow"]
+SOURCES: Final[tuple[SourceKind, ...]] = get_args(SourceKind)
+OVERLAPS: Final[tuple[Overlap, ...]] = get_args(Overlap)
+
+
+class ScheduleError(ShoalError):
+    """A schedule that cannot be: names what, its value and what is expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where the URLs of each run come from: *values* are URLs, the path of one file, or a host whose stored documents
+    are meant."""
+
+    kind: SourceKind
+    values: tuple[str, ...]
+
+    def __str__(self) -> str:
+        words = {"urls": "", "file": "file ", "known": "known documents of "}[self.kind]
+        return words + ", ".join(self.values)
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """What to crawl and when. Raises ScheduleError for what cannot work."""
+
+    name: str
+    spider: str
+    source: Source
+    timing: Timing
+    missed: Missed = "once"
+    overlap: Overlap = "skip"
+    priority: int = 0
+    tier: str = ""
+    paused: bool = False
+
+    def __post_init__(self) -> None:
+        if not NAME.fullmatch(self.name):
+            raise refused("name", self.name, "1 to 64 of a-z, 0-9, - and _, the first a letter or digit")
+        for what, value, allowed in (
+            ("missed", self.missed, MISSED),
+            ("overlap", self.overlap, OVERLAPS),
+            ("source", self.source.kind, SOURCES),
+            ("tier", self.tier or TIERS[0], TIERS),
+        ):
+            if value not in allowed:
+                raise refused(what, value, f"one of {', '.join(allowed)}")
+        if not -MAX_PRIORITY <= self.priority <= MAX_PRIORITY:
+            raise refused("priority", self.priority, f"an integer from -{MAX_PRIORITY} to {MAX_PRIORITY}")
+        if not 1 <= len(self.source.values) <= (MAX_URLS if self.source.kind == "urls" else 1):
+            raise refused("source", len(self.source.values), f"1 to {MAX_URLS} URLs, or one file or host")
+
+    def text(self) -> str:
+        """As it is stored."""
+        fields = asdict(self) | {"timing": _timing_fields(self.timing), "version": VERSION}
+        del fields["name"]
+        return json.dumps(fields, sort_keys=True)
+
+    @classmethod
+    def read(cls, name: str, text: str) -> Self:
+        """What is stored under *name*; raises ScheduleError for what no release of ours can have written."""
+        try:
+            fields = json.loads(text)
+            if fields.pop("version") > VERSION:
+                raise ScheduleError(f"schedule {name} was written by a newer release: upgrade this one, or remove it")
+            source = Source(fields["source"]["kind"], tuple(map(str, fields["source"]["values"])))
+            return cls(**fields | {"name": name, "source": source, "timing": _timing(fields["timing"])})
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            words = f"schedule {name} cannot be read ({type(error).__name__}): `scrapy schedule remove {name}`"
+            raise ScheduleError(words) from None
+
+
+def refused(what: str, value: object, expected: str) -> ScheduleError:
+    """The error for a wrong *value*."""
+    return ScheduleError(f"{what} = {value!r} is invalid: expected {expected}")
+
+
+def _timing_fields(timing: Timing) -> dict[str, Any]:
+    return {"kind": "cron" if isinstance(timing, Cron) else "interval"} | asdict(timing)
+
+
+def _timing(fields: Mapping[str, Any]) -> Timing:
+    given = {key: value for key, value in fields.items() if key != "kind"}
+    return Cron(**given) if fields["kind"] == "cron" else Interval(**given)

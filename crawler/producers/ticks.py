@@ -1,0 +1,163 @@
+"""Runs a tick of a schedule: opens its run, pushes its source, seals it. Whoever leads next goes on where it ended."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Callable
+from contextlib import aclosing
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, Final, Protocol, Self
+
+from scrapy.settings import BaseSettings
+
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.messages import PushOutcome
+from crawler.frontier.state.leader import DeposedError, Lead
+from crawler.frontier.state.schedules import Tick
+from crawler.producers.pushing import LinePusher
+from crawler.producers.schedule import Schedule
+from crawler.producers.sources import batches
+from crawler.routing.encoder import Encoder
+
+PUSHES: Final = 4  # at once
+
+logger = logging.getLogger(__name__)
+
+
+class OpenedRun(Protocol):
+    """What is needed of a run."""
+
+    id: str
+    generation: str
+    state: str
+
+
+class Runs(Protocol):
+    """Where runs are opened and sealed."""
+
+    async def open(self, spider: str, *, name: str, fresh: bool, producer: str, key: str, overlap: str) -> OpenedRun:
+        """The run of that *key*, which is opened where there is none."""
+
+    async def seal(self, run_id: str) -> OpenedRun:
+        """Nothing more is pushed into it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a tick is, as the next leader needs it. *error*: why it is tried again."""
+
+    run: str = ""
+    position: str = ""
+    pushed: int = 0
+    refused: int = 0
+    error: str = ""
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """What was stored; from the beginning where that cannot be read: nothing is pushed twice into a run."""
+        try:
+            return cls(**json.loads(text))
+        except (ValueError, TypeError, RecursionError):
+            return cls()
+
+    def text(self) -> str:
+        """As it is stored."""
+        return json.dumps({name: value for name, value in asdict(self).items() if value})
+
+
+class TickRunner:
+    """One tick at a time and schedule; raises DeposedError where another replica leads, ShoalError for what may end."""
+
+    def __init__(
+        self, frontier: Frontier, runs: Runs, encoder_of: Callable[[str], Encoder], settings: BaseSettings
+    ) -> None:
+        self._frontier = frontier
+        self._runs = runs
+        self._encoder_of = encoder_of
+        self._settings = settings
+        self._room = asyncio.Semaphore(PUSHES)
+
+    async def run(self, tick: Tick, schedule: Schedule | None, lead: Lead) -> None:
+        """From where it is to its end. May be repeated, by several replicas at once too."""
+        progress = Progress.read(tick.state)
+        if schedule is None:
+            await self._end(tick, lead, progress, "its schedule was removed")
+            return
+        run = await self._open(tick, schedule, lead)
+        if progress.run != run.id:
+            progress = Progress(run=run.id)
+            if not await self._is_still_ours(tick, progress, lead):
+                await self._runs.seal(run.id)  # it was over: this run was opened after its first was forgotten
+                return
+        if run.state == "open":
+            async with self._room:
+                progress = await self._push(tick, schedule, run, progress, lead)
+        await self._end(tick, lead, progress, "")
+
+    async def note(self, tick: Tick, error: str, lead: Lead) -> None:
+        """Keep why it is tried again, for `scrapy schedule show`. Raises DeposedError."""
+        progress = replace(await self._progress(tick), error=error)
+        await self._frontier.schedules.save(lead.token, tick, progress.text())
+
+    async def give_up(self, tick: Tick, error: str, lead: Lead) -> None:
+        """End it as far as it is. Raises DeposedError."""
+        await self._end(tick, lead, await self._progress(tick), f"given up: {error}")
+
+    async def _progress(self, tick: Tick) -> Progress:
+        found = [one for one in (await self._frontier.schedules.look()).ticks if one == tick]
+        return Progress.read(found[0].state) if found else Progress()
+
+    async def _is_still_ours(self, tick: Tick, progress: Progress, lead: Lead) -> bool:
+        """Note the run; False when somebody has ended the tick. Raises DeposedError while it is another leader's."""
+        schedules = self._frontier.schedules
+        try:
+            return await schedules.save(lead.token, tick, progress.text())
+        except DeposedError:
+            if tick in (await schedules.look()).ticks:
+                raise
+            return False
+
+    async def _open(self, tick: Tick, schedule: Schedule, lead: Lead) -> OpenedRun:
+        lead.check()
+        return await self._runs.open(
+            schedule.spider,
+            name=schedule.name,
+            fresh=True,
+            producer=f"schedule {schedule.name}",
+            key=tick.id,
+            overlap=schedule.overlap,
+        )
+
+    async def _push(self, tick: Tick, schedule: Schedule, run: OpenedRun, progress: Progress, lead: Lead) -> Progress:
+        pusher = LinePusher(self._frontier, self._encoder_of(schedule.spider), schedule, run.generation)
+        await pusher.learn()
+        now = progress
+        source = batches(schedule.source, schedule.spider, self._settings, progress.position)
+        async with aclosing(source) as found:
+            async for batch in found:
+                lead.check()
+                await pusher.push(batch.lines)
+                now = replace(
+                    progress,
+                    position=batch.position,
+                    pushed=progress.pushed + pusher.outcomes[PushOutcome.ACCEPTED],
+                    refused=progress.refused + pusher.refused,
+                    error="",
+                )
+                if not await self._frontier.schedules.save(lead.token, tick, now.text()):
+                    break  # somebody else has ended it
+        return now
+
+    async def _end(self, tick: Tick, lead: Lead, progress: Progress, why: str) -> None:
+        lead.check()
+        if progress.run:
+            await self._runs.seal(progress.run)
+        outcome: dict[str, Any] = {"epoch": tick.epoch, "ended": datetime.now(UTC).isoformat(timespec="seconds")}
+        outcome |= {"run": progress.run, "pushed": progress.pushed, "refused": progress.refused, "words": why}
+        if await self._frontier.schedules.end(lead.token, tick, json.dumps(outcome)):
+            words = "Schedule %s: tick %s is run %s, %d pushed, %d refused%s"
+            told = f" ({why})" if why else ""
+            logger.info(words, tick.name, tick.epoch, progress.run or "-", progress.pushed, progress.refused, told)

@@ -1,0 +1,69 @@
+"""Is this replica alive, and is it at work? Answered from memory: a probe never waits for Redis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import monotonic
+
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+
+from crawler.serve.leadership import Leadership
+
+
+class ServiceHealth:
+    """What the probes read, from any thread.
+
+    Alive: the event loop came round within *max_lag_seconds*; a Redis that is away must not get replicas killed.
+    Ready: Redis answered within *fresh_seconds*, whoever leads.
+    """
+
+    def __init__(
+        self,
+        leadership: Leadership,
+        max_lag_seconds: float,
+        fresh_seconds: float,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        self._leadership = leadership
+        self._max_lag = max_lag_seconds
+        self._fresh = fresh_seconds
+        self._clock = clock
+        self._beat = clock()
+        self.is_closing = False
+
+    def beat(self) -> None:
+        """Called by the event loop every second."""
+        self._beat = self._clock()
+
+    @property
+    def lag(self) -> float:
+        """Seconds since the event loop was last seen."""
+        return self._clock() - self._beat
+
+    def healthz(self, _: Request) -> Response:
+        """503 asks for a restart."""
+        if (lag := self.lag) > self._max_lag:
+            words = f"the event loop has not turned for {lag:.0f} s (limit {self._max_lag:.0f} s)\n"
+            return PlainTextResponse(words, 503)
+        return PlainTextResponse(f"ok, the event loop turned {lag:.1f} s ago\n")
+
+    def readyz(self, _: Request) -> Response:
+        """503 while it does nothing for the fleet."""
+        why = self._unready()
+        return PlainTextResponse(f"{why or self._standing()}\n", 503 if why else 200)
+
+    def _unready(self) -> str:
+        if self.is_closing:
+            return "closing"
+        if self._leadership.standing is None:
+            return "starting"
+        if self._leadership.silence > self._fresh:
+            return f"Redis has not answered for {self._leadership.silence:.0f} s"
+        return f"the event loop has not turned for {self.lag:.0f} s" if self.lag > self._max_lag else ""
+
+    def _standing(self) -> str:
+        standing = self._leadership.standing
+        if self._leadership.lead is not None:
+            return "ok, this replica leads"
+        return f"ok, {standing.holder} leads" if standing and standing.holder else "ok"

@@ -1,0 +1,136 @@
+"""Leads while it can: asks for the lease again and again, and does the leader's work under it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from crawler import tasks
+from crawler.frontier.errors import FrontierError, FrontierUnavailableError
+from crawler.frontier.state.leader import DeposedError, Lead, Leader, Standing
+from crawler.serve.outage import ServiceOutage
+
+ASKS: Final = 3  # times in the life of a lease: two may fail
+REFUSED_SECONDS: Final = 5.0  # after an answer that waiting does not mend
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderTask:
+    """What only the leader does, every *seconds*. It must bear being done by two at once: see Lead."""
+
+    name: str
+    seconds: float
+    call: Callable[[Lead], Awaitable[None]]
+
+
+def boot_clock() -> float:
+    """Seconds that go on while the machine sleeps: a lease does not wait for it."""
+    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
+
+
+class Leadership:
+    """One replica's share of leading. A task that fails is logged and called again; it stops no other."""
+
+    def __init__(
+        self,
+        leader: Leader,
+        lease_seconds: float,
+        work: Sequence[LeaderTask],
+        outage: ServiceOutage,
+        clock: Callable[[], float] = boot_clock,
+    ) -> None:
+        self._leader = leader
+        self._lease_seconds = lease_seconds
+        self._work = work
+        self._outage = outage
+        self._clock = clock
+        self._until = 0.0
+        self._answered = clock()
+        self._running: list[asyncio.Task[None]] = []
+        self.standing: Standing | None = None  # as of the last answer
+        self.lead: Lead | None = None  # while this replica leads
+
+    async def run(self) -> None:
+        """Until cancelled; then another replica may lead at once."""
+        try:
+            while True:
+                seconds = await self._ask()
+                await asyncio.sleep(seconds)
+        finally:
+            await self._stop()
+
+    async def resign(self) -> None:
+        """Let another lead at once. To be called behind `run`."""
+        if self.standing is not None and self.standing.is_ours:
+            await self._leader.resign()
+
+    @property
+    def silence(self) -> float:
+        """Seconds since Redis last answered, from any thread."""
+        return self._clock() - self._answered
+
+    def holds(self) -> bool:
+        """Whether the lease still runs, by our own clock from before it was asked for."""
+        return self._clock() < self._until
+
+    async def _ask(self) -> float:
+        """Ask once; returns for how many seconds to wait before the next time."""
+        began = self._clock()
+        try:
+            standing = await asyncio.wait_for(self._leader.ask(), self._lease_seconds)
+        except (FrontierUnavailableError, TimeoutError) as error:
+            self._outage.failed(error, began)
+            await self._lapse()
+            return min(1.0, self._lease_seconds / ASKS)
+        except FrontierError:
+            logger.exception("Redis refuses the leader's lease")
+            await self._lapse()
+            return REFUSED_SECONDS
+        self._outage.over()
+        self._answered = self._clock()
+        await self._stand(standing, began)
+        return min(self._lease_seconds / ASKS, standing.left_ms / 1000 + 0.05)
+
+    async def _stand(self, standing: Standing, began: float) -> None:
+        before, self.standing = self.standing, standing
+        if before is None or (before.holder, before.token) != (standing.holder, standing.token):
+            whom = "This replica leads" if standing.is_ours else f"{standing.holder} leads"
+            logger.info("%s (token %d)", whom, standing.token)
+        if not standing.is_ours:
+            await self._stop()
+            return
+        if self.lead is not None and self.lead.token != standing.token:
+            await self._stop()
+        self._until = began + self._lease_seconds
+        if self.lead is None:
+            self.lead = Lead(standing.token, self.holds)
+            self._running = [asyncio.create_task(self._again(task, self.lead), name=task.name) for task in self._work]
+
+    async def _lapse(self) -> None:
+        if self.lead is not None and not self.holds():
+            logger.warning("The leader's lease is over, and Redis does not answer: this replica leads no more")
+            await self._stop()
+
+    async def _stop(self) -> None:
+        self.lead, self._until = None, 0.0
+        running, self._running = self._running, []
+        await tasks.end(*running)
+
+    async def _again(self, task: LeaderTask, lead: Lead) -> None:
+        while lead.holds():
+            began = self._clock()
+            try:
+                await task.call(lead)
+            except DeposedError:
+                return
+            except FrontierUnavailableError as error:
+                self._outage.failed(error, began)
+            except Exception:
+                logger.exception("%s failed, and is tried again", task.name)
+            await asyncio.sleep(max(0.0, task.seconds - (self._clock() - began)))

@@ -1,0 +1,32 @@
+"""Redis as the service sees it: logged once when it goes and once when it is back."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from time import monotonic
+from typing import ClassVar
+
+from crawler.frontier.errors import FrontierUnavailableError
+from crawler.outage import Outage
+
+logger = logging.getLogger(__name__)
+
+
+class ServiceOutage(Outage):
+    """Shared by all that the service does with Redis; *failures* counts calls that were not served."""
+
+    errors: ClassVar[tuple[type[Exception], ...]] = (FrontierUnavailableError, TimeoutError)
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        super().__init__(longest_wait=5.0, shortest_wait=0.05, clock=clock)
+        self.failures = 0
+
+    def counted(self) -> None:
+        self.failures += 1
+
+    def gone(self, error: Exception) -> None:
+        logger.warning("Redis does not answer (%s): schedules wait, nothing is lost", error or type(error).__name__)
+
+    def back(self, seconds: float) -> None:
+        logger.warning("Redis answers again after %.1f s", seconds)

@@ -1,0 +1,89 @@
+"""The service: a heartbeat, the lease, the leader's work and HTTP, from its start to SIGTERM."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import secrets
+import signal
+import socket
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from crawler import tasks
+from crawler.frontier.errors import FrontierError
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.state.leader import Leader
+from crawler.serve.config import ServeConfig
+from crawler.serve.health import ServiceHealth
+from crawler.serve.leadership import Leadership, LeaderTask
+from crawler.serve.outage import ServiceOutage
+from crawler.serve.web import Routes, WebServer
+
+BEAT_SECONDS: Final = 1.0
+RESIGN_SECONDS: Final = 2.0  # a Redis that is away does not hold the end up
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One thing that the service does: what it answers, and what only the leader does again and again."""
+
+    routes: Routes = field(default_factory=dict)
+    tasks: Sequence[LeaderTask] = ()
+
+
+class Service:
+    """One replica, named after its host and process."""
+
+    def __init__(self, frontier: Frontier, config: ServeConfig, parts: Sequence[Part]) -> None:
+        self.name = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(3)}"
+        self._config = config
+        leader = Leader(frontier.shards, self.name, int(config.lease_seconds * 1000))
+        work = [task for part in parts for task in part.tasks]
+        self.leadership = Leadership(leader, config.lease_seconds, work, ServiceOutage())
+        self.health = ServiceHealth(self.leadership, config.max_lag_seconds, config.lease_seconds)
+        own: Routes = {"/healthz": self.health.healthz, "/readyz": self.health.readyz}
+        self._routes = {
+            path: endpoint for routes in (own, *(part.routes for part in parts)) for path, endpoint in routes.items()
+        }
+
+    async def run(self) -> None:
+        """Until SIGTERM or Ctrl-C. Raises ConfigError when it cannot listen, ServiceError when Redis cannot be used."""
+        stopped = asyncio.create_task(_stopped())
+        web = WebServer(self._config.host, self._config.port, self._routes)
+        logger.info("%s serves %s on %s", self.name, ", ".join(sorted(self._routes)), web.url)
+        beating = asyncio.create_task(self._beat())
+        leading = asyncio.create_task(self.leadership.run())
+        try:
+            await asyncio.wait({stopped, leading, beating}, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            self.health.is_closing = True
+            await tasks.end(leading, beating, stopped)
+            await self._resign()
+            await asyncio.to_thread(web.close)
+            logger.info("%s has ended", self.name)
+        if not leading.cancelled():
+            leading.result()
+
+    async def _beat(self) -> None:
+        while True:
+            self.health.beat()
+            await asyncio.sleep(BEAT_SECONDS)
+
+    async def _resign(self) -> None:
+        try:
+            await asyncio.wait_for(self.leadership.resign(), RESIGN_SECONDS)
+        except (FrontierError, TimeoutError) as error:
+            logger.warning("The lease was not given up (%s): another replica leads when it is over", error)
+
+
+async def _stopped() -> None:
+    """Return when this process is asked to end."""
+    stop, loop = asyncio.Event(), asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    await stop.wait()
