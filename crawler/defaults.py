@@ -456,6 +456,15 @@ FLEET_WORKERS = 0
 # takes seconds. While a callback blocks it, FRONTIER_HARD_CAP_SECONDS if that is more. Reader: extensions/metrics.py
 HEALTH_MAX_LAG_SECONDS = 60
 
+# --- Service ------------------------------------------------------------------------------------------------
+# Address where `scrapy serve` answers. Reader: serve/config.py
+SERVE_HOST = "127.0.0.1"
+# Port of that address, 0 to 65535; 0 = the system chooses a free one, which the log names. Reader: serve/config.py
+SERVE_PORT = 9411
+# Seconds for which a replica of `scrapy serve` leads without prolonging it, 1 to 600: for so long schedules wait when
+# the leader is killed. Reader: serve/config.py
+SERVE_LEASE_SECONDS = 15
+
 # --- Process ------------------------------------------------------------------------------------------------
 # Items processed at once per response, where Scrapy's own ITEM_PROCESSOR is in use. Scrapy: 100, which starts 101
 # tasks for one item. Reader: Scrapy

@@ -15,3 +15,5 @@ EMBEDDED_DATA_DIR = ""  # off: an empty REDIS_URL or MONGODB_URI is an error her
 # Reached by Prometheus and the kubelet from outside the pod; one worker per pod, so the port is fixed.
 METRICS_HOST = os.environ.get("METRICS_HOST", "0.0.0.0")  # noqa: S104
 METRICS_PORT = os.environ.get("METRICS_PORT", "9410")
+# The same, for `scrapy serve`.
+SERVE_HOST = os.environ.get("SERVE_HOST", "0.0.0.0")  # noqa: S104

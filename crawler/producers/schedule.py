@@ -9,17 +9,17 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal, Self, get_args
 
 from crawler.errors import ShoalError
+from crawler.frontier.state.runs import Overlap
 from crawler.policy.schedules import MISSED, Cron, Interval, Missed, Timing
 from crawler.policy.tiers import TIERS
+from crawler.routing.push_schema import MAX_PRIORITY
 
 VERSION: Final = 1
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
-MAX_PRIORITY: Final = 1000
 MAX_URLS: Final = 100
 SourceKind = Literal["urls", "file", "known"]
-Overlap = Literal["skip", "queue", "replace", "allow"]
 SOURCES: Final[tuple[SourceKind, ...]] = get_args(SourceKind)
-OVERLAPS: Final[tuple[Overlap, ...]] = get_args(Overlap)
+OVERLAPS: Final[tuple[Overlap, ...]] = ("skip", "queue", "allow")
 
 
 class ScheduleError(ShoalError):

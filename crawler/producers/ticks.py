@@ -6,16 +6,17 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from typing import Any, Final, Protocol, Self
+from typing import Any, Final, Self
 
 from scrapy.settings import BaseSettings
 
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import PushOutcome
 from crawler.frontier.state.leader import DeposedError, Lead
+from crawler.frontier.state.runs import Run, RunError, RunSkippedError
 from crawler.frontier.state.schedules import Tick
 from crawler.producers.pushing import LinePusher
 from crawler.producers.schedule import Schedule
@@ -25,24 +26,6 @@ from crawler.routing.encoder import Encoder
 PUSHES: Final = 4  # at once
 
 logger = logging.getLogger(__name__)
-
-
-class OpenedRun(Protocol):
-    """What is needed of a run."""
-
-    id: str
-    generation: str
-    state: str
-
-
-class Runs(Protocol):
-    """Where runs are opened and sealed."""
-
-    async def open(self, spider: str, *, name: str, fresh: bool, producer: str, key: str, overlap: str) -> OpenedRun:
-        """The run of that *key*, which is opened where there is none."""
-
-    async def seal(self, run_id: str) -> OpenedRun:
-        """Nothing more is pushed into it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +54,8 @@ class Progress:
 class TickRunner:
     """One tick at a time and schedule; raises DeposedError where another replica leads, ShoalError for what may end."""
 
-    def __init__(
-        self, frontier: Frontier, runs: Runs, encoder_of: Callable[[str], Encoder], settings: BaseSettings
-    ) -> None:
+    def __init__(self, frontier: Frontier, encoder_of: Callable[[str], Encoder], settings: BaseSettings) -> None:
         self._frontier = frontier
-        self._runs = runs
         self._encoder_of = encoder_of
         self._settings = settings
         self._room = asyncio.Semaphore(PUSHES)
@@ -86,11 +66,15 @@ class TickRunner:
         if schedule is None:
             await self._end(tick, lead, progress, "its schedule was removed")
             return
-        run = await self._open(tick, schedule, lead)
+        try:
+            run = await self._open(tick, schedule, lead)
+        except RunSkippedError as error:
+            await self._end(tick, lead, progress, f"skipped: {error}")
+            return
         if progress.run != run.id:
             progress = Progress(run=run.id)
             if not await self._is_still_ours(tick, progress, lead):
-                await self._runs.seal(run.id)  # it was over: this run was opened after its first was forgotten
+                await self._frontier.runs.seal(run.id)  # it was over: this run was opened after its first was forgotten
                 return
         if run.state == "open":
             async with self._room:
@@ -120,9 +104,9 @@ class TickRunner:
                 raise
             return False
 
-    async def _open(self, tick: Tick, schedule: Schedule, lead: Lead) -> OpenedRun:
+    async def _open(self, tick: Tick, schedule: Schedule, lead: Lead) -> Run:
         lead.check()
-        return await self._runs.open(
+        return await self._frontier.runs.open(
             schedule.spider,
             name=schedule.name,
             fresh=True,
@@ -131,7 +115,7 @@ class TickRunner:
             overlap=schedule.overlap,
         )
 
-    async def _push(self, tick: Tick, schedule: Schedule, run: OpenedRun, progress: Progress, lead: Lead) -> Progress:
+    async def _push(self, tick: Tick, schedule: Schedule, run: Run, progress: Progress, lead: Lead) -> Progress:
         pusher = LinePusher(self._frontier, self._encoder_of(schedule.spider), schedule, run.generation)
         await pusher.learn()
         now = progress
@@ -154,7 +138,8 @@ class TickRunner:
     async def _end(self, tick: Tick, lead: Lead, progress: Progress, why: str) -> None:
         lead.check()
         if progress.run:
-            await self._runs.seal(progress.run)
+            with suppress(RunError):  # forgotten: it was over long ago
+                await self._frontier.runs.seal(progress.run)
         outcome: dict[str, Any] = {"epoch": tick.epoch, "ended": datetime.now(UTC).isoformat(timespec="seconds")}
         outcome |= {"run": progress.run, "pushed": progress.pushed, "refused": progress.refused, "words": why}
         if await self._frontier.schedules.end(lead.token, tick, json.dumps(outcome)):

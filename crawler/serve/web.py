@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import threading
 from collections.abc import Callable, Mapping
@@ -40,6 +41,7 @@ class WebServer:
             ws="none",
             lifespan="off",
             log_config=None,
+            log_level="warning",
             access_log=False,
             server_header=False,
             proxy_headers=False,
@@ -73,7 +75,8 @@ def _listening(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server(address[:2], family=family, backlog=128)
     except OSError as error:
-        allowed = f"a port of {host} that can be listened on ({error.strerror}); 0 lets the system choose"
+        reason = os.strerror(error.errno) if error.errno else error
+        allowed = f"a port of {host} that can be listened on ({reason}); 0 lets the system choose"
         raise ConfigError("SERVE_PORT", port, allowed) from None
 
 

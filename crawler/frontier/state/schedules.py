@@ -39,9 +39,11 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Timetable:
-    """One look at all schedules, by name. *clock_ms*: the server's own clock, which may have been put back."""
+    """One look at all schedules, by name. *clock_ms*: the server's own clock, which may have been put back. *leader*:
+    the replica of `scrapy serve` that leads, "" for none."""
 
     clock_ms: int
+    leader: str
     definitions: dict[str, str]
     cursors: dict[str, str]
     missed: dict[str, str]
@@ -57,11 +59,12 @@ class Schedules:
 
     async def look(self) -> Timetable:
         """All there is."""
-        clock, *hashes = await self._shards.run("schedules", 0)
+        clock, leader, *hashes = await self._shards.run("schedules", 0)
         definitions, cursors, missed, last, ticks = map(_texts, hashes)
         ids = [(id_.split(":"), state) for id_, state in ticks.items()]
         found = [Tick(parts[0], parts[1], state) for parts, state in ids if len(parts) == 2]
-        return Timetable(int(clock), definitions, cursors, missed, last, found)
+        holder = leader.decode(errors="replace")
+        return Timetable(int(clock), holder, definitions, cursors, missed, last, found)
 
     async def put(self, name: str, before: str, after: str, *, cursor: int | None = None) -> bool:
         """Replace the definition *before* ("": none) by *after* ("": none); False when it is another one by now.

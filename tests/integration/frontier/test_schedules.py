@@ -36,7 +36,7 @@ async def test_a_schedule_is_changed_only_as_it_was_read(world: Timed, schedules
     seen = await schedules.look()
     assert (seen.definitions, seen.cursors, seen.clock_ms) == ({"s": "two"}, {"s": "5"}, world.now)
     assert await schedules.put("s", "two", "")
-    assert await schedules.look() == type(seen)(world.now, {}, {}, {}, {}, [])
+    assert await schedules.look() == type(seen)(world.now, "", {}, {}, {}, {}, [])
 
 
 async def test_an_epoch_is_claimed_once(world: Timed, schedules: Schedules) -> None:

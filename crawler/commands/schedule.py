@@ -1,0 +1,294 @@
+"""`scrapy schedule`: what is crawled again and again, kept by `scrapy serve`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+from rich.table import Table
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from crawler import tasks
+from crawler.commands.options import host_name, integer
+from crawler.commands.usage import FleetCommand, answering, console, fingerprinter
+from crawler.errors import CodecError, MessageError, ShoalError
+from crawler.extensions.logs import mask
+from crawler.frontier.command_session import session
+from crawler.frontier.state.schedules import MOST, Schedules, Tick, Timetable, TooManyError
+from crawler.policy.schedules import Cron, Interval, Timing, following, span, spoken, zone_of
+from crawler.policy.tiers import TIERS
+from crawler.producers.schedule import Schedule, ScheduleError, Source, refused
+from crawler.producers.sources import file_batches
+from crawler.producers.ticks import Progress
+from crawler.routing.encoder import Encoder
+from crawler.routing.push_schema import MAX_PRIORITY, parse_line
+from crawler.routing.tier_routing import TierRouting
+
+VERBS: Final = ("add", "list", "show", "pause", "resume", "run", "remove")
+CHECKED: Final = 10_000  # lines of a file that are looked at when it is added
+SHOWN: Final = 5  # ticks to come
+
+
+class Command(FleetCommand, ScrapyCommand):
+    """Each verb is one small change in Redis; the leader of `scrapy serve` does the rest."""
+
+    def syntax(self) -> str:
+        return (
+            "add NAME SPIDER URL...|FILE|--known HOST --every 12h|--cron '0 3 * * *' [--zone Z] | list | "
+            "show|pause|resume|run|remove NAME"
+        )
+
+    def short_desc(self) -> str:
+        return "Crawl again and again: add, list, show, pause, resume, run or remove schedules"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        add = parser.add_argument
+        add("--every", metavar="SPAN", help="an interval: 15m, 12h, 7d, 2w; counted from now on")
+        add("--cron", metavar="EXPR", help="minute hour day month weekday, or @hourly, @daily, @weekly, @monthly")
+        add("--zone", default="", help="time zone of --cron, such as Europe/Berlin (default UTC)")
+        add("--known", type=host_name, metavar="HOST", help="crawl what the spider has stored of that host")
+        add("--missed", default="once", help="what was missed is run once (default), all of it, or none")
+        add("--overlap", default="skip", help="while its last run is not over: skip (default), queue or allow")
+        ranged = integer(-MAX_PRIORITY, MAX_PRIORITY)
+        add("--priority", type=ranged, default=0, help="-1000 to 1000, higher first (default 0)")
+        add("--tier", default="", help=f"the least that its pages need: {', '.join(TIERS)}")
+        add("--json", action="store_true", help="list, show: one JSON object per schedule")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Exit status 2 for a wrong call, 1 where there is no such schedule."""
+        with answering(args):
+            verb, *rest = args or [""]
+            if verb not in VERBS or (verb != "add" and len(rest) != (verb != "list")):
+                words = f"name one of {', '.join(VERBS)}; then the schedule's name, but for list"
+                raise UsageError(words, print_help=False)
+            if verb == "add":
+                self._check_added(rest, opts)
+            tasks.run(self._do(verb, rest, opts))
+
+    def _check_added(self, rest: list[str], opts: argparse.Namespace) -> None:
+        if len(rest) < 2 or (len(rest) == 2) != bool(opts.known):
+            words = "add needs a name, a spider, and what to crawl: URLs, one file, or --known HOST"
+            raise UsageError(words, print_help=False)
+        if bool(opts.every) == bool(opts.cron) or (opts.zone and not opts.cron):
+            raise UsageError("add needs either --every, or --cron with or without --zone", print_help=False)
+
+    async def _do(self, verb: str, rest: list[str], opts: argparse.Namespace) -> None:
+        assert self.settings is not None
+        async with session(self.settings) as frontier:
+            schedules = frontier.schedules
+            seen = await schedules.look()
+            if verb == "add":
+                await self._add(schedules, seen, rest, opts)
+            elif verb == "list":
+                self._list(seen, as_json=opts.json)
+            elif rest[0] not in seen.definitions:
+                print(f"there is no schedule {rest[0]!r}: `scrapy schedule list` shows them", file=sys.stderr)
+                self.exitcode = 1
+            elif verb == "show":
+                self._show(seen, rest[0], as_json=opts.json)
+            elif verb == "run":
+                await self._run_now(schedules, seen, rest[0])
+            else:
+                await self._change(schedules, seen, verb, rest[0])
+
+    # --- changes
+
+    async def _add(self, schedules: Schedules, seen: Timetable, rest: list[str], opts: argparse.Namespace) -> None:
+        now = seen.clock_ms // 1000
+        schedule = self._schedule(rest, opts, now)
+        if schedule.name in seen.definitions:
+            raise ShoalError(f"there is a schedule {schedule.name!r} already: remove it, or take another name")
+        if wrong := self._wrong_lines(schedule):
+            for words in wrong:
+                print(mask(words), file=sys.stderr)
+            raise ShoalError(f"{len(wrong)} lines of {schedule.source} are wrong: nothing is added")
+        try:
+            _changed(await schedules.put(schedule.name, "", schedule.text(), cursor=now))
+        except TooManyError:
+            raise ShoalError(f"there are {MOST} schedules, and may be no more: remove one") from None
+        print(f"added {schedule.name}: first tick {_when(schedule.timing, following(schedule.timing, now))}")
+        _say_leader(seen)
+
+    def _schedule(self, rest: list[str], opts: argparse.Namespace, now: int) -> Schedule:
+        name, spider, *given = rest
+        self.crawler_of(spider)
+        return Schedule(
+            name=name,
+            spider=spider,
+            source=_source(given, opts.known),
+            timing=_timing(opts, now),
+            missed=opts.missed,
+            overlap=opts.overlap,
+            priority=opts.priority,
+            tier=opts.tier,
+        )
+
+    def _wrong_lines(self, schedule: Schedule) -> list[str]:
+        """What is wrong with each URL, and with each line of the first CHECKED of a file."""
+        crawler = self.crawler_of(schedule.spider)
+        encoder = Encoder(crawler.spidercls, crawler.settings, fingerprinter(crawler), TierRouting())
+        wrong = []
+        for where, line in islice(_lines(schedule.source), CHECKED):
+            try:
+                request = parse_line(line, crawler.spidercls, schedule.priority)
+                encoder.message(request, generation="0", dedupe=True)
+            except (MessageError, CodecError, ValueError) as error:
+                wrong.append(f"{where}: {error}")
+        return wrong
+
+    async def _change(self, schedules: Schedules, seen: Timetable, verb: str, name: str) -> None:
+        text = seen.definitions[name]
+        if verb == "remove":
+            _changed(await schedules.put(name, text, ""))
+            print(f"removed {name}" + ("; what it has begun to push is sealed" if _ticks(seen, name) else ""))
+            return
+        schedule, is_pause = Schedule.read(name, text), verb == "pause"
+        if schedule.paused == is_pause:
+            print(f"{name} is {'paused' if is_pause else 'not paused'}")
+            return
+        after = replace(schedule, paused=is_pause)
+        now = seen.clock_ms // 1000
+        _changed(await schedules.put(name, text, after.text(), cursor=None if is_pause else now))
+        told = "paused" if is_pause else f"goes on: next tick {_when(after.timing, following(after.timing, now))}"
+        print(f"{name} {told}")
+
+    async def _run_now(self, schedules: Schedules, seen: Timetable, name: str) -> None:
+        Schedule.read(name, seen.definitions[name])
+        epoch = await schedules.run(name)
+        print(f"{name}: tick {epoch} is to be run")
+        _say_leader(seen)
+
+    # --- looks
+
+    def _list(self, seen: Timetable, *, as_json: bool) -> None:
+        if as_json:
+            for name in sorted(seen.definitions):
+                print(json.dumps(_told(seen, name)))
+            return
+        table = Table("name", "spider", "source", "when", "next", "last")
+        for name in sorted(seen.definitions):
+            told = _told(seen, name)
+            last = told["error"] or _last(told["last"])
+            row = (told["spider"], told["source"], told["when"], told["next"] or told["state"], last)
+            table.add_row(name, *(str(cell) for cell in row))
+        console().print(table if seen.definitions else "No schedules.")
+        _say_leader(seen)
+
+    def _show(self, seen: Timetable, name: str, *, as_json: bool) -> None:
+        told = _told(seen, name)
+        if as_json:
+            print(json.dumps(told))
+            return
+        for key, value in told.items():
+            if value not in ("", [], {}, None):
+                print(f"{key:<10} {json.dumps(value) if isinstance(value, (dict, list)) else value}")
+        if not told["state"]:
+            schedule = Schedule.read(name, seen.definitions[name])
+            for epoch in islice(schedule.timing.epochs(int(seen.cursors.get(name, "0"))), 1, SHOWN):
+                print(f"{'then':<10} {_when(schedule.timing, epoch)}")
+        _say_leader(seen)
+
+
+def _source(given: Sequence[str], known: str | None) -> Source:
+    if known:
+        return Source("known", (known,))
+    if all("://" in one or one.startswith("{") for one in given):
+        return Source("urls", tuple(given))
+    if len(given) > 1:
+        raise refused("source", given[0], "URLs, or one file and nothing else")
+    return Source("file", (str(Path(given[0]).absolute()),))
+
+
+def _lines(source: Source) -> Any:
+    match source.kind:
+        case "urls":
+            return ((f"URL {number}", url) for number, url in enumerate(source.values, 1))
+        case "file":
+            return (line for batch in file_batches(Path(source.values[0])) for line in batch.lines)
+        case "known":
+            return iter(())
+
+
+def _timing(opts: argparse.Namespace, now: int) -> Timing:
+    option, value = ("--every", opts.every) if opts.every else ("--cron", opts.cron)
+    try:
+        if opts.every:
+            return Interval(span(opts.every), now)
+        option, value = "--zone", opts.zone or "UTC"
+        zone_of(value)
+        option, value = "--cron", opts.cron
+        return Cron(opts.cron, opts.zone or "UTC")
+    except ValueError as error:
+        raise refused(option, value, str(error)) from None
+
+
+def _changed(done: bool) -> None:
+    if not done:
+        raise ShoalError("somebody else changed that schedule at the same moment: look at it, and try again")
+
+
+def _ticks(seen: Timetable, name: str) -> list[Tick]:
+    return [tick for tick in seen.ticks if tick.name == name]
+
+
+def _told(seen: Timetable, name: str) -> dict[str, Any]:
+    """All that is known of a schedule, for people and for scripts."""
+    told: dict[str, Any] = {"name": name, "spider": "", "source": "", "when": "", "next": "", "state": ""}
+    waiting = {tick.epoch: Progress.read(tick.state) for tick in _ticks(seen, name)}
+    told["error"] = next((progress.error for progress in waiting.values() if progress.error), "")
+    try:
+        schedule = Schedule.read(name, seen.definitions[name])
+        told |= {"spider": schedule.spider, "source": str(schedule.source), "when": _timing_words(schedule.timing)}
+        told |= {"missed": schedule.missed, "overlap": schedule.overlap}
+        told |= {"priority": schedule.priority, "tier": schedule.tier, "state": "paused" if schedule.paused else ""}
+        cursor = seen.cursors.get(name, "")
+        if not schedule.paused and cursor.isdecimal():
+            told["next"] = _when(schedule.timing, following(schedule.timing, int(cursor)))
+    except ScheduleError as error:
+        told |= {"state": "unreadable", "error": str(error)}
+    told["passed_over"] = int(seen.missed.get(name, "0")) if seen.missed.get(name, "0").isdecimal() else 0
+    told["waiting"] = [
+        {"epoch": epoch, "run": progress.run, "pushed": progress.pushed} for epoch, progress in waiting.items()
+    ]
+    told["last"] = _outcome(seen.last.get(name, ""))
+    return told
+
+
+def _outcome(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _last(outcome: dict[str, Any]) -> str:
+    if not outcome:
+        return "-"
+    refused_lines = f", {outcome['refused']:,} refused" if outcome.get("refused") else ""
+    return str(outcome.get("words") or f"run {outcome.get('run')}: {outcome.get('pushed', 0):,} pushed{refused_lines}")
+
+
+def _timing_words(timing: Timing) -> str:
+    return f"{timing.expression} {timing.zone}" if isinstance(timing, Cron) else f"every {spoken(timing.seconds)}"
+
+
+def _when(timing: Timing, epoch: int | None) -> str:
+    if epoch is None:
+        return "never"
+    zone = zone_of(timing.zone) if isinstance(timing, Cron) else UTC
+    return f"{datetime.fromtimestamp(epoch, zone):%Y-%m-%d %H:%M:%S %Z}"
+
+
+def _say_leader(seen: Timetable) -> None:
+    if not seen.leader:
+        print("no `scrapy serve` runs: schedules wait until one does", file=sys.stderr)

@@ -1,0 +1,64 @@
+"""`scrapy serve`: the service beside the workers, which keeps the schedules."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from typing import Any, ClassVar
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+from scrapy.utils.log import install_scrapy_root_handler
+
+from crawler import tasks
+from crawler.commands.usage import FleetCommand, answering, fingerprinter
+from crawler.extensions.logs import LogAddon
+from crawler.frontier.command_session import session
+from crawler.producers.ticks import TickRunner
+from crawler.routing.encoder import Encoder
+from crawler.routing.tier_routing import TierRouting
+from crawler.serve.config import ServeConfig
+from crawler.serve.parts import parts
+from crawler.serve.service import Service
+
+
+class Command(FleetCommand, ScrapyCommand):
+    """Runs until SIGTERM or Ctrl-C; any number of them may run, one of them leads."""
+
+    default_settings: ClassVar[dict[str, Any]] = {"FRONTIER_ENABLED": True}
+
+    def syntax(self) -> str:
+        return "[-s SERVE_PORT=9411]"
+
+    def short_desc(self) -> str:
+        return "Keep the schedules: one long-running service, any number of replicas"
+
+    def long_desc(self) -> str:
+        return (
+            "Run the service beside the workers: it runs schedules (`scrapy schedule`) and answers /healthz and "
+            "/readyz on SERVE_HOST and SERVE_PORT. Of any number of replicas one leads. SIGTERM ends it."
+        )
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Exit status 2 where a setting is wrong, or Redis cannot be used at the start."""
+        with answering(args):
+            if args:
+                raise UsageError(f"expected no argument, got {' '.join(args)}", print_help=False)
+            assert self.settings is not None
+            config = ServeConfig.from_settings(self.settings)
+            if self.settings.getbool("LOG_ENABLED"):
+                LogAddon.update_pre_crawler_settings(self.settings)
+                install_scrapy_root_handler(self.settings)
+                logging.captureWarnings(capture=True)
+            tasks.run(self._serve(config))
+
+    async def _serve(self, config: ServeConfig) -> None:
+        assert self.settings is not None
+        async with session(self.settings) as frontier:
+            runner = TickRunner(frontier, self._encoder, self.settings)
+            await Service(frontier, config, parts(frontier, runner)).run()
+
+    def _encoder(self, spider: str) -> Encoder:
+        """Made anew for each tick: a schedule may name a spider that is not there yet."""
+        crawler = self.crawler_of(spider)
+        return Encoder(crawler.spidercls, crawler.settings, fingerprinter(crawler), TierRouting())
