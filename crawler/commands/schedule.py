@@ -25,7 +25,7 @@ from crawler.frontier.command_session import session
 from crawler.frontier.state.schedules import MOST, Schedules, Tick, Timetable, TooManyError
 from crawler.policy.schedules import Cron, Interval, Timing, following, span, spoken, zone_of
 from crawler.policy.tiers import TIERS
-from crawler.producers.schedule import Schedule, ScheduleError, Source, refused
+from crawler.producers.schedule import Schedule, ScheduleError, ScheduleSource, refused
 from crawler.producers.sources import file_batches
 from crawler.producers.ticks import Progress
 from crawler.routing.encoder import Encoder
@@ -198,17 +198,17 @@ class Command(FleetCommand, ScrapyCommand):
         _say_leader(seen)
 
 
-def _source(given: Sequence[str], known: str | None) -> Source:
+def _source(given: Sequence[str], known: str | None) -> ScheduleSource:
     if known:
-        return Source("known", (known,))
+        return ScheduleSource("known", (known,))
     if all("://" in one or one.startswith("{") for one in given):
-        return Source("urls", tuple(given))
+        return ScheduleSource("urls", tuple(given))
     if len(given) > 1:
         raise refused("source", given[0], "URLs, or one file and nothing else")
-    return Source("file", (str(Path(given[0]).absolute()),))
+    return ScheduleSource("file", (str(Path(given[0]).absolute()),))
 
 
-def _lines(source: Source) -> Any:
+def _lines(source: ScheduleSource) -> Any:
     match source.kind:
         case "urls":
             return ((f"URL {number}", url) for number, url in enumerate(source.values, 1))

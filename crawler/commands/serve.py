@@ -19,7 +19,7 @@ from crawler.routing.encoder import Encoder
 from crawler.routing.tier_routing import TierRouting
 from crawler.serve.config import ServeConfig
 from crawler.serve.parts import parts
-from crawler.serve.service import Service
+from crawler.serve.service import FleetService
 
 
 class Command(FleetCommand, ScrapyCommand):
@@ -56,7 +56,7 @@ class Command(FleetCommand, ScrapyCommand):
         assert self.settings is not None
         async with session(self.settings) as frontier:
             runner = TickRunner(frontier, self._encoder, self.settings)
-            await Service(frontier, config, parts(frontier, runner)).run()
+            await FleetService(frontier, config, parts(frontier, runner)).run()
 
     def _encoder(self, spider: str) -> Encoder:
         """Made anew for each tick: a schedule may name a spider that is not there yet."""

@@ -94,7 +94,7 @@ Timing = Interval | Cron
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class TickDecision:
     """*run*: epochs whose ticks are to be run. *passed_over*: how many are not, being missed. *cursor*: the last epoch
     that is decided. *more*: another decision is due at once."""
 
@@ -104,7 +104,7 @@ class Decision:
     more: bool = False
 
 
-def decide(timing: Timing, missed: Missed, cursor: int, now: int, most: int = MOST) -> Decision:
+def decide(timing: Timing, missed: Missed, cursor: int, now: int, most: int = MOST) -> TickDecision:
     """What becomes of the epochs after *cursor* that are due at *now*, at most *most* of them.
 
     Missed is what comes later than LATE_S. Of several that are due "once" runs the last, "all" each of them, and
@@ -113,7 +113,7 @@ def decide(timing: Timing, missed: Missed, cursor: int, now: int, most: int = MO
     due = list(islice(takewhile(lambda epoch: epoch <= now, timing.epochs(cursor)), most + 1))
     due, more = due[:most], len(due) > most
     if not due:
-        return Decision((), 0, cursor)
+        return TickDecision((), 0, cursor)
     match missed:
         case "all":
             run = due
@@ -121,7 +121,7 @@ def decide(timing: Timing, missed: Missed, cursor: int, now: int, most: int = MO
             run = [] if more else due[-1:]
         case "none":
             run = [epoch for epoch in due if epoch > now - LATE_S]
-    return Decision(tuple(run), len(due) - len(run), due[-1], more)
+    return TickDecision(tuple(run), len(due) - len(run), due[-1], more)
 
 
 def following(timing: Timing, after: int) -> int | None:

@@ -27,7 +27,7 @@ class ScheduleError(ShoalError):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ScheduleSource:
     """Where the URLs of each run come from: *values* are URLs, the path of one file, or a host whose stored documents
     are meant."""
 
@@ -45,7 +45,7 @@ class Schedule:
 
     name: str
     spider: str
-    source: Source
+    source: ScheduleSource
     timing: Timing
     missed: Missed = "once"
     overlap: Overlap = "skip"
@@ -54,6 +54,8 @@ class Schedule:
     paused: bool = False
 
     def __post_init__(self) -> None:
+        if not isinstance(self.spider, str) or not self.spider:
+            raise refused("spider", self.spider, "its name")
         if not NAME.fullmatch(self.name):
             raise refused("name", self.name, "1 to 64 of a-z, 0-9, - and _, the first a letter or digit")
         for what, value, allowed in (
@@ -82,7 +84,7 @@ class Schedule:
             fields = json.loads(text)
             if fields.pop("version") > VERSION:
                 raise ScheduleError(f"schedule {name} was written by a newer release: upgrade this one, or remove it")
-            source = Source(fields["source"]["kind"], tuple(map(str, fields["source"]["values"])))
+            source = ScheduleSource(fields["source"]["kind"], tuple(map(str, fields["source"]["values"])))
             return cls(**fields | {"name": name, "source": source, "timing": _timing(fields["timing"])})
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             words = f"schedule {name} cannot be read ({type(error).__name__}): `scrapy schedule remove {name}`"
@@ -99,5 +101,6 @@ def _timing_fields(timing: Timing) -> dict[str, Any]:
 
 
 def _timing(fields: Mapping[str, Any]) -> Timing:
-    given = {key: value for key, value in fields.items() if key != "kind"}
-    return Cron(**given) if fields["kind"] == "cron" else Interval(**given)
+    if fields["kind"] == "cron":
+        return Cron(str(fields["expression"]), str(fields["zone"]))
+    return Interval(int(fields["seconds"]), int(fields["anchor"]))

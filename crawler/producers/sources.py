@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from scrapy.settings import BaseSettings
 
-from crawler.producers.schedule import ScheduleError, Source
+from crawler.producers.schedule import ScheduleError, ScheduleSource
 from crawler.storage import connection
 from crawler.storage.config import StorageConfig
 from crawler.storage.known import known
@@ -29,7 +29,9 @@ class LineBatch(NamedTuple):
     position: str
 
 
-async def batches(source: Source, spider: str, settings: BaseSettings, position: str = "") -> AsyncGenerator[LineBatch]:
+async def batches(
+    source: ScheduleSource, spider: str, settings: BaseSettings, position: str = ""
+) -> AsyncGenerator[LineBatch]:
     """All of *source*, what is before *position* left out. Raises ScheduleError, or ServiceError of MongoDB."""
     match source.kind:
         case "urls":

@@ -36,7 +36,7 @@ class Part:
     tasks: Sequence[LeaderTask] = ()
 
 
-class Service:
+class FleetService:
     """One replica, named after its host and process."""
 
     def __init__(self, frontier: Frontier, config: ServeConfig, parts: Sequence[Part]) -> None:

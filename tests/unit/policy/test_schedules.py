@@ -14,9 +14,9 @@ from crawler.policy.schedules import (
     LATE_S,
     MISSED,
     Cron,
-    Decision,
     Interval,
     Missed,
+    TickDecision,
     Timing,
     decide,
     following,
@@ -99,12 +99,12 @@ def test_missed_ticks_are_run_once_all_or_not_at_all() -> None:
     daily = Cron("0 3 * * *", "UTC")
     epochs = until(daily, int(SPRING.timestamp()), int(SPRING.timestamp()) + 5 * DAY)
     before, late = epochs[0] - 1, epochs[4] + LATE_S
-    assert decide(daily, "all", before, late) == Decision(tuple(epochs), 0, epochs[4])
-    assert decide(daily, "once", before, late) == Decision((epochs[4],), 4, epochs[4])
-    assert decide(daily, "none", before, late) == Decision((), 5, epochs[4])
-    assert decide(daily, "none", before, late - 1) == Decision((epochs[4],), 4, epochs[4])
-    assert decide(daily, "once", before, late, most=2) == Decision((), 2, epochs[1], more=True)
-    assert decide(daily, "all", late, late) == Decision((), 0, late)
+    assert decide(daily, "all", before, late) == TickDecision(tuple(epochs), 0, epochs[4])
+    assert decide(daily, "once", before, late) == TickDecision((epochs[4],), 4, epochs[4])
+    assert decide(daily, "none", before, late) == TickDecision((), 5, epochs[4])
+    assert decide(daily, "none", before, late - 1) == TickDecision((epochs[4],), 4, epochs[4])
+    assert decide(daily, "once", before, late, most=2) == TickDecision((), 2, epochs[1], more=True)
+    assert decide(daily, "all", late, late) == TickDecision((), 0, late)
 
 
 @pytest.mark.parametrize(

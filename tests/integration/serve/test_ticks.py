@@ -1,0 +1,314 @@
+"""A tick is run to its end by whoever leads: nothing of its source is missing, nothing is in twice."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+import redis.asyncio
+from scrapy.settings import BaseSettings
+
+from crawler import tasks
+from crawler.errors import ShoalError
+from crawler.frontier.state.leader import Lead
+from crawler.frontier.state.runs import Overlap, Run
+from crawler.policy.schedules import Interval
+from crawler.producers.schedule import Schedule, ScheduleSource
+from crawler.serve.schedules import TRIES
+from tests.integration.frontier.making import START_MS, Timed, answer, handles, timed
+from tests.integration.serve.replicas import Replica
+from tests.shipped import shipped
+
+START = START_MS // 1_000
+LINES = 1_203
+
+
+class World:
+    """One schedule, and replicas as they are needed."""
+
+    def __init__(self, time: Timed, settings: BaseSettings) -> None:
+        self.time = time
+        self.settings = settings
+        self.made = 0
+
+    def replica(self) -> Replica:
+        self.made += 1
+        return Replica(self.time.client, f"r{self.made}", self.settings, self.time.frontier.config)
+
+    async def add(self, source: ScheduleSource, **fields: Any) -> Schedule:
+        made = Schedule("s", "products", source, Interval(3_600, START), **fields)
+        assert await self.time.frontier.schedules.put("s", "", made.text(), cursor=START)
+        return made
+
+    async def pass_seconds(self, seconds: int) -> None:
+        await self.time.pass_ms(seconds * 1_000)
+
+    async def crawl(self) -> None:
+        """All that may be fetched now is done."""
+        leases = handles(await self.time.lease(streams=["products"]))
+        await self.time.frontier.report([answer(handle) for handle in leases])
+        await self.time.frontier.ack(leases)
+
+    async def runs(self) -> list[Run]:
+        return await self.time.frontier.runs.find(limit=1_000)
+
+    async def counts(self) -> list[tuple[str, int]]:
+        return [(run.state, run.counts.accepted) for run in await self.runs()]
+
+    async def waiting(self) -> list[str]:
+        return [tick.epoch for tick in (await self.time.frontier.schedules.look()).ticks]
+
+    async def last(self) -> dict[str, Any]:
+        told: dict[str, Any] = json.loads((await self.time.frontier.schedules.look()).last["s"])
+        return told
+
+
+@pytest.fixture
+async def world(redis_client: redis.asyncio.Redis) -> World:
+    return World(await timed(redis_client), shipped("settings.test"))
+
+
+@pytest.fixture
+def urls(tmp_path: Path) -> Path:
+    path = tmp_path / "urls.txt"
+    lines = [f"https://{number % 7}.example/{number}" for number in range(LINES - 1)]
+    lines.insert(600, json.dumps({"url": "https://a.example/again", "dont_filter": True}))
+    path.write_text("\n".join(lines))
+    return path
+
+
+def file(path: Path) -> ScheduleSource:
+    return ScheduleSource("file", (str(path),))
+
+
+@pytest.mark.parametrize("kept", [True, False])
+async def test_a_leader_that_dies_at_any_call_is_followed_by_one_that_goes_on(
+    world: World, urls: Path, kept: bool
+) -> None:
+    await world.add(file(urls))
+    await world.pass_seconds(3_600)
+    ended, calls = False, 0
+    while not ended:
+        calls += 3
+        victim = world.replica()
+        victim.gate.close_after(calls)
+        await victim.go()
+        ended = not victim.gate.is_waiting
+        await victim.kill()
+        if not kept:
+            os.utime(urls, ns=(calls, calls))  # as if the file were another one now: read from its beginning
+        await world.pass_seconds(16)
+    assert calls > 20
+    assert await world.counts() == [("sealed", LINES)]
+    assert await world.waiting() == []
+    last = await world.last()
+    assert (last["run"], last["refused"]) == ((await world.runs())[0].id, 0)
+
+
+async def test_two_that_lead_at_once_push_each_url_once(world: World, urls: Path) -> None:
+    await world.add(file(urls))
+    await world.pass_seconds(3_600)
+    old, new = world.replica(), world.replica()
+    old.gate.close_after(9)
+    await old.go()
+    assert old.gate.is_waiting
+    await world.pass_seconds(16)
+    old.gate.open()
+    await asyncio.gather(old.go(), new.go())
+    await new.go()
+    assert await world.counts() == [("sealed", LINES)]
+
+
+async def test_bad_lines_are_counted_and_the_others_pushed(world: World, tmp_path: Path) -> None:
+    path = tmp_path / "urls.txt"
+    path.write_bytes(b"https://a.example/1\nftp://x\n\n\xff\xfe\n" + b"x" * 300_000 + b"\nhttps://a.example/2")
+    await world.add(file(path), priority=5, tier="browser")
+    await world.pass_seconds(3_600)
+    await world.replica().go()
+    assert await world.counts() == [("sealed", 2)]
+    assert (await world.last())["refused"] == 3
+    leases = await world.time.lease(streams=["products:browser"])
+    assert {lease.priority for lease in leases} == {5}
+
+
+async def test_an_empty_source_is_a_run_that_ends_at_once(world: World, tmp_path: Path) -> None:
+    (tmp_path / "urls.txt").write_text("\n")
+    await world.add(file(tmp_path / "urls.txt"))
+    await world.pass_seconds(3_600)
+    await world.replica().go()
+    await world.time.frontier.runs.settle()
+    assert await world.counts() == [("finished", 0)]
+
+
+async def failing(world: World, replica: Replica) -> None:
+    """What the keeper does with the ticks that are to be run now, to its end."""
+    lead = Lead((await replica.leader.ask()).token, lambda: True)
+    keeping = asyncio.create_task(replica.keeper.keep(lead))
+    while not keeping.done() and replica.keeper.next_ticks(await replica.frontier.schedules.look()):
+        await world.time.client.ping()
+    await tasks.end(keeping)
+
+
+async def test_a_source_that_cannot_be_read_is_tried_again_and_says_why(world: World, tmp_path: Path) -> None:
+    path = tmp_path / "urls.txt"
+    await world.add(file(path))
+    await world.pass_seconds(3_600)
+    replica = world.replica()
+    await replica.keeper.claim(
+        await replica.frontier.schedules.look(), Lead((await replica.leader.ask()).token, lambda: True)
+    )
+    await failing(world, replica)
+    (tick,) = (await world.time.frontier.schedules.look()).ticks
+    assert "cannot be read (No such file" in json.loads(tick.state)["error"]
+    assert await world.counts() == [("open", 0)]
+    path.write_text("https://a.example/")
+    await failing(world, world.replica())  # another one, which did not see it fail
+    await world.pass_seconds(16)
+    await world.replica().go()
+    assert await world.counts() == [("sealed", 1)]
+
+
+async def test_a_tick_that_keeps_failing_makes_way_for_the_next(world: World, tmp_path: Path) -> None:
+    await world.add(file(tmp_path / "none.txt"), missed="all", overlap="allow")
+    await world.pass_seconds(7_200)
+    moment = 0.0
+    replica = world.replica()
+    vars(replica.keeper)["_clock"] = lambda: moment
+    lead = Lead((await replica.leader.ask()).token, lambda: True)
+    await replica.keeper.claim(await replica.frontier.schedules.look(), lead)
+    first, second = sorted(await world.waiting())
+    for _ in range(TRIES):
+        assert first in await world.waiting()
+        moment += 1_000
+        await failing(world, replica)
+    assert await world.waiting() == [second]
+    last = await world.last()
+    assert (last["epoch"], last["words"].partition(":")[0]) == (first, "given up")
+    assert [state for state, _ in await world.counts()] == ["sealed"]
+
+
+async def test_a_full_frontier_lets_a_tick_wait_and_go_on(redis_client: redis.asyncio.Redis, tmp_path: Path) -> None:
+    path = tmp_path / "urls.txt"
+    path.write_text("\n".join(f"https://{number}.example/" for number in range(700)))
+    world = World(await timed(redis_client, queue_limit=600), shipped("settings.test"))
+    await world.add(file(path))
+    await world.pass_seconds(3_600)
+    with pytest.raises(ShoalError, match="takes no more for now"):
+        await world.replica().go()
+    (tick,) = (await world.time.frontier.schedules.look()).ticks
+    assert json.loads(tick.state)["pushed"] == 500
+    await world.crawl()
+    await world.pass_seconds(16)
+    await world.replica().go()
+    assert await world.counts() == [("sealed", 700)]
+
+
+@pytest.mark.parametrize(
+    ("overlap", "states"), [("skip", ["sealed"]), ("allow", ["sealed", "sealed"]), ("queue", ["sealed", "finished"])]
+)
+async def test_a_tick_while_the_last_run_is_not_over(world: World, overlap: Overlap, states: list[str]) -> None:
+    await world.add(ScheduleSource("urls", ("https://a.example/",)), overlap=overlap)
+    await world.pass_seconds(3_600)
+    replica = world.replica()
+    await replica.go()
+    await world.pass_seconds(3_600)
+    going = asyncio.create_task(replica.round())
+    if overlap == "queue":
+        while not await world.waiting():
+            pass
+        assert [state for state, _ in await world.counts()] == ["sealed"]
+        await world.crawl()
+    await going
+    assert [state for state, _ in await world.counts()] == states
+    assert (await world.last())["words"].startswith("skipped: run ") == (overlap == "skip")
+
+
+async def test_the_run_of_a_schedule_that_is_removed_is_sealed(world: World, urls: Path) -> None:
+    made = await world.add(file(urls))
+    await world.pass_seconds(3_600)
+    victim = world.replica()
+    victim.gate.close_after(9)
+    await victim.go()
+    await victim.kill()
+    await world.time.frontier.schedules.put("s", made.text(), "")
+    await world.pass_seconds(16)
+    (tick,) = (await world.time.frontier.schedules.look()).ticks
+    replica = world.replica()
+    await replica.runner.run(tick, None, Lead((await replica.leader.ask()).token, lambda: True))
+    assert await world.waiting() == []
+    ((state, accepted),) = await world.counts()
+    assert (state, 0 < accepted < LINES) == ("sealed", True)
+
+
+async def test_one_that_was_frozen_until_its_run_was_forgotten_leaves_none_open(
+    redis_client: redis.asyncio.Redis,
+) -> None:
+    world = World(await timed(redis_client, runs_kept=10), shipped("settings.test"))
+    await world.add(ScheduleSource("urls", ("https://a.example/",)), overlap="allow")
+    await world.pass_seconds(3_600)
+    frozen = world.replica()
+    frozen.gate.close_after(4)  # it has claimed the tick, and was about to open its run
+    await frozen.go()
+    await world.pass_seconds(16)
+    for _ in range(15):
+        await world.replica().go()
+        await world.crawl()
+        await world.time.frontier.runs.settle()
+        await world.pass_seconds(3_600)
+    frozen.gate.open()
+    await frozen.go()
+    assert {run.state for run in await world.runs()} == {"sealed", "finished"}
+    assert len(await world.runs()) >= 10
+
+
+@pytest.mark.parametrize("damage", ["", "x", str(START * 1_000)])
+async def test_a_cursor_that_is_lost_starts_anew(world: World, damage: str) -> None:
+    await world.add(ScheduleSource("urls", ("https://a.example/",)))
+    key = world.time.frontier.shards.key(0, "schedules:cursor")
+    await world.time.client.hset(key, "s", damage)
+    await world.pass_seconds(10)
+    await world.replica().round()
+    await world.pass_seconds(3_590)
+    await world.replica().round()
+    assert await world.counts() == [("sealed", 1)]
+
+
+@pytest.mark.parametrize("damage", ["", "{", "[]", "{}", '{"version": 2}', '{"version": 1, "timing": 3}', "\xff"])
+async def test_a_definition_that_cannot_be_read_costs_no_other(world: World, damage: str) -> None:
+    made = await world.add(ScheduleSource("urls", ("https://a.example/",)))
+    schedules = world.time.frontier.schedules
+    await world.time.client.hset(world.time.frontier.shards.key(0, "schedules"), "damaged", damage)
+    await world.time.client.hset(world.time.frontier.shards.key(0, "ticks"), "no tick", damage)
+    await world.time.client.hset(world.time.frontier.shards.key(0, "ticks"), f"s:{START + 1}", damage)
+    await world.pass_seconds(3_600)
+    await world.replica().round()
+    assert (await schedules.look()).definitions["s"] == made.text()
+    assert sorted(await world.counts()) == [("sealed", 1)]
+
+
+async def test_what_is_known_of_a_host_is_crawled_again(world: World, mongo_database: Any, mongodb_uri: str) -> None:
+    def stored(url: str, spider: str = "products") -> dict[str, Any]:
+        return {"_id": url, "url": url.partition("#")[0], "source": {"spider": spider}}
+
+    ours = [f"https://a.example/{number}" for number in range(1_100)]
+    ours += ["http://a.example/x", "https://a.example:8443/y", "https://a.example/z#2"]
+    others = ["https://a.example.com/", "https://b.example/", "https://sub.a.example/", "https://a.example0/"]
+    await mongo_database.products.insert_many([stored(url) for url in (*ours, *others)])
+    await mongo_database.pages.insert_many([stored("https://a.example/page", "pages"), stored("https://a.example/p")])
+    await mongo_database.product_changes.insert_one(stored("https://a.example/history"))
+    world.settings.setdict({"MONGODB_URI": mongodb_uri, "MONGODB_DATABASE": mongo_database.name}, priority="cmdline")
+    await world.add(ScheduleSource("known", ("a.example",)))
+    await world.pass_seconds(3_600)
+    victim = world.replica()
+    victim.gate.close_after(20)
+    await victim.go()
+    await victim.kill()
+    await world.pass_seconds(16)
+    (tick,) = (await world.time.frontier.schedules.look()).ticks
+    assert json.loads(json.loads(tick.state)["position"])[0] == "products"
+    await world.replica().go()
+    assert await world.counts() == [("sealed", len(ours) + 1)]

@@ -1,0 +1,77 @@
+"""The probes of a replica: from memory, whatever Redis and the event loop do."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from crawler.frontier.state.leader import Standing
+from crawler.serve.health import ServiceHealth
+
+ASKED: Any = None  # the request says nothing
+
+
+class Clock:
+    now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def leadership() -> Any:
+    standing = Standing(is_ours=False, token=3, holder="other:1", left_ms=9_000, clock_ms=0)
+    return SimpleNamespace(standing=standing, silence=1.0, lead=None)
+
+
+@pytest.fixture
+def health(leadership: Any, clock: Clock) -> ServiceHealth:
+    return ServiceHealth(leadership, max_lag_seconds=60, fresh_seconds=15, clock=clock)
+
+
+def words(answer: Any) -> str:
+    return bytes(answer.body).decode().strip()
+
+
+def test_it_is_alive_while_its_loop_turns(health: ServiceHealth, leadership: Any, clock: Clock) -> None:
+    leadership.silence = 1e9  # a Redis that is away is no reason to restart anything
+    clock.now += 60
+    assert health.healthz(ASKED).status_code == 200
+    clock.now += 1
+    answer = health.healthz(ASKED)
+    assert (answer.status_code, words(answer)) == (503, "the event loop has not turned for 61 s (limit 60 s)")
+    health.beat()
+    assert health.healthz(ASKED).status_code == 200
+
+
+def test_a_replica_that_follows_is_ready_and_says_whom(health: ServiceHealth, leadership: Any) -> None:
+    answer = health.readyz(ASKED)
+    assert (answer.status_code, words(answer)) == (200, "ok, other:1 leads")
+    leadership.lead = object()
+    assert words(health.readyz(ASKED)) == "ok, this replica leads"
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [({"standing": None}, "starting"), ({"silence": 16.0}, "Redis has not answered for 16 s")],
+)
+def test_one_that_does_nothing_for_the_fleet_is_not_ready(
+    health: ServiceHealth, leadership: Any, changed: dict[str, Any], why: str
+) -> None:
+    vars(leadership).update(changed)
+    answer = health.readyz(ASKED)
+    assert (answer.status_code, words(answer)) == (503, why)
+
+
+def test_nor_is_one_that_is_stuck_or_ends(health: ServiceHealth, clock: Clock) -> None:
+    clock.now += 61
+    assert words(health.readyz(ASKED)) == "the event loop has not turned for 61 s"
+    health.is_closing = True
+    assert words(health.readyz(ASKED)) == "closing"

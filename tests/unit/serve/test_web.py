@@ -1,0 +1,98 @@
+"""HTTP of the service: in a thread, so that it answers while the event loop is stuck."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from http.client import HTTPConnection
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+
+from crawler.errors import ConfigError
+from crawler.serve.config import ServeConfig
+from crawler.serve.web import WebServer
+from tests.shipped import shipped
+
+
+def thread(_: Request) -> Response:
+    return PlainTextResponse(json.dumps(threading.current_thread() is threading.main_thread()))
+
+
+def broken(_: Request) -> Response:
+    raise ValueError("a bug")
+
+
+@pytest.fixture
+def web() -> Any:
+    server = WebServer("127.0.0.1", 0, {"/thread": thread, "/broken": broken})
+    yield server
+    server.close()
+
+
+def ask(web: WebServer, path: str, method: str = "GET") -> tuple[int, str]:
+    where = urlsplit(web.url)
+    connection = HTTPConnection(str(where.hostname), where.port, timeout=10)
+    connection.request(method, path)
+    answer = connection.getresponse()
+    body = answer.read().decode()
+    connection.close()
+    return answer.status, body
+
+
+def test_routes_answer_while_the_main_thread_waits(web: WebServer) -> None:
+    assert ask(web, "/thread?verbose") == (200, "false")
+
+
+def test_what_is_not_there_is_told_from_what_is(web: WebServer) -> None:
+    assert ask(web, "/nothing") == (404, "try /broken, /thread\n")
+    assert ask(web, "/thread", "POST")[0] == 405
+    assert ask(web, "/broken")[0] == 500
+    assert ask(web, "/thread")[0] == 200, "a route with a bug harms no other"
+
+
+def test_a_port_that_is_taken_is_refused_by_name(web: WebServer) -> None:
+    port = int(web.url.rpartition(":")[2])
+    with pytest.raises(ConfigError, match=rf"SERVE_PORT = {port} .*\(Address already in use\)"):
+        WebServer("127.0.0.1", port, {})
+
+
+@pytest.mark.parametrize("host", ["nowhere.invalid", "\udcff", "a" * 300])
+def test_a_host_that_is_not_here_is_refused_by_name(host: str) -> None:
+    with pytest.raises(ConfigError, match="SERVE_HOST"):
+        WebServer(host, 0, {})
+
+
+def test_it_listens_on_addresses_of_either_kind() -> None:
+    try:
+        server = WebServer("::1", 0, {"/thread": thread})
+    except ConfigError:
+        pytest.skip("no IPv6 here")
+    assert server.url.startswith("http://[::1]:")
+    assert ask(server, "/thread")[0] == 200
+    server.close()
+
+
+def test_who_says_nothing_does_not_hold_its_end_up(web: WebServer) -> None:
+    with socket.create_connection(("127.0.0.1", int(web.url.rpartition(":")[2]))) as client:
+        client.sendall(b"GET /thr")
+        web.close()
+    assert "web" not in [one.name for one in threading.enumerate()]
+
+
+@pytest.mark.parametrize("value", [-1, 65_536, "http", 0.5])
+@pytest.mark.parametrize("name", ["SERVE_PORT", "SERVE_LEASE_SECONDS"])
+def test_a_setting_out_of_range_is_refused_by_name(name: str, value: object) -> None:
+    assert ServeConfig.from_settings(shipped()).port == 9411
+    with pytest.raises(ConfigError, match=f"^{name} = "):
+        ServeConfig.from_settings(shipped(**{name: value}))
+
+
+@pytest.mark.parametrize("value", ["", " ", 7, None])
+def test_a_host_that_is_none_is_refused(value: object) -> None:
+    with pytest.raises(ConfigError, match=r"^SERVE_HOST = "):
+        ServeConfig.from_settings(shipped(SERVE_HOST=value))
