@@ -21,6 +21,7 @@ from crawler.frontier.server.scripts import Client
 from crawler.frontier.server.shards import FEW, Shards, pack
 from crawler.frontier.server.wire_format import clamped, handle_row, push_row, read_lease, report_row
 from crawler.frontier.state.backpressure import Backpressure, Fullness
+from crawler.frontier.state.coverage import Coverage
 from crawler.frontier.state.damage import Damage
 from crawler.frontier.state.dead_letters import DeadLetters
 from crawler.frontier.state.domains import Domains
@@ -41,7 +42,8 @@ class Frontier:
 
     `inspection` counts and lists, `dead` keeps dead letters, `gone` missing pages, `runs` opens and ends runs,
     `generations` drops crawl generations, `robots` shares robots.txt files, `domains` counts what busy ones answer,
-    `schedules` says what is crawled when.
+    `schedules` says what is crawled when,
+    `coverage` which fields the items of a run have.
     """
 
     def __init__(
@@ -64,6 +66,7 @@ class Frontier:
         self.robots = Robots(self.shards)
         self.domains = Domains(self.shards)
         self.schedules = Schedules(self.shards)
+        self.coverage = Coverage(self.shards)
         self.damage = Damage(self.shards)
         self.gauge = Backpressure(client, config)
         self.statement: Statement | None = None  # the rules of the worker whose frontier this is

@@ -16,6 +16,8 @@ from crawler.metrics import text
 
 STATES = ("queued", "leased", "delayed", "dead")
 RUN_STATES = ("queued", "leased", "delayed", "done", "gone", "dead", "dropped")
+PLACES = ("newest", "before")
+MOST_FIELDS = 100  # of a run
 MOST_REASONS = 40  # of dead letters: a site chooses the status in http_NNN
 COUNTED = ("accepted", "done", "dropped", "duplicates", "refused", "nacked", "reaped")
 
@@ -32,6 +34,7 @@ class RunFigures:
     ended_at: float
     counts: Mapping[str, int]  # by RUN_STATES
     coverage: Mapping[str, float] = field(default_factory=dict)  # share of its items that have the field
+    place: str = ""  # one of PLACES, among the runs of its spider and name whose coverage is known
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +161,12 @@ def _runs(fleet: FleetFigures) -> Iterator[Metric]:
     yield text.gauges("run_opened_timestamp_seconds", "When the run was opened", labels, opened)
     ended = {by[run.id]: run.ended_at for run in fleet.runs}
     yield text.gauges("run_ended_timestamp_seconds", "When the run ended; 0: it has not", labels, ended)
-    fields = {(*by[run.id], name): share for run in fleet.runs for name, share in run.coverage.items()}
-    yield text.gauges("run_field_coverage_ratio", "Share of a run's items with the field", (*labels, "field"), fields)
+    fields = {
+        (run.spider, run.name, run.place, name): share
+        for run in fleet.runs
+        for name, share in list(run.coverage.items())[:MOST_FIELDS]
+    }
+    words = "Share of the items of a run that have the field: of the newest run of a name, and of the one before"
+    yield text.gauges("run_field_coverage_ratio", words, ("spider", "name", "place", "field"), fields)
     late = {one.name: one.late_seconds for one in fleet.schedules}
     yield text.gauges("schedule_late_seconds", "Since when a schedule is overdue; 0: it is not", "schedule", late)

@@ -20,7 +20,7 @@ from crawler.frontier.state import eligible
 from crawler.frontier.state.inspection import SILENT_MS, FrontierStats
 from crawler.frontier.state.run_record import Run
 from crawler.frontier.state.tiers import Spent, Tiers
-from crawler.metrics.fleet import COUNTED, RUN_STATES, FleetFigures, RunFigures, ScheduleFigures, render
+from crawler.metrics.fleet import COUNTED, PLACES, RUN_STATES, FleetFigures, RunFigures, ScheduleFigures, render
 from crawler.policy.tiers import TIERS, Tier
 
 logger = logging.getLogger(__name__)
@@ -139,14 +139,26 @@ class FleetCollector:
             spent=await Tiers(frontier.shards, keep_ms=0).spent(stats.now_ms),
             budgets=self._config.budgets,
             start_urls=await self._others.start_urls(),
-            runs=[_run(run) for run in await frontier.runs.find(limit=MOST_RUNS)],
+            runs=await self._runs(),
             schedules=await self._others.schedules(),
         )
 
+    async def _runs(self) -> list[RunFigures]:
+        """The newest runs; of the newest of each name and of the one before it also which fields their items have."""
+        figures: list[RunFigures] = []
+        met: Counter[tuple[str, str]] = Counter()
+        for run in await self._frontier.runs.find(limit=MOST_RUNS):
+            key, coverage = (run.spider, run.name), dict[str, float]()
+            if met[key] < len(PLACES) and (coverage := await self._frontier.coverage.of(run)):
+                met[key] += 1
+            figures.append(_figures(run, coverage, PLACES[met[key] - 1] if coverage else ""))
+        return figures
 
-def _run(run: Run) -> RunFigures:
+
+def _figures(run: Run, coverage: Mapping[str, float], place: str) -> RunFigures:
     counts = {name: getattr(run.counts, name) for name in RUN_STATES}
-    return RunFigures(run.id, run.spider, run.name, run.state, run.opened_ms / 1000, run.ended_ms / 1000, counts)
+    times = run.opened_ms / 1000, run.ended_ms / 1000
+    return RunFigures(run.id, run.spider, run.name, run.state, *times, counts, coverage, place)
 
 
 class Rising:

@@ -11,22 +11,27 @@ from scrapy.statscollectors import StatsCollector
 
 from crawler import stats as names
 from crawler.errors import ConfigError
+from crawler.frontier.state.run_record import is_run_generation
 from crawler.items import Item
 from crawler.pipelines.drops import reject
 from crawler.policy import quality, validation
+from crawler.storage import origin
+from crawler.tallies import Tallies, tallies_of
 
-# Field -> names of its stats, in the order of quality.Grades.
+# Grade, and field -> name of its stat, in the order of quality.Grades.
 _COUNTED: Final = tuple(
-    functools.cache(name.format) for name in (names.FIELD_PRESENT, names.FIELD_MISSING, names.FIELD_INVALID)
+    (name.split("/")[1], functools.cache(name.format))
+    for name in (names.FIELD_PRESENT, names.FIELD_MISSING, names.FIELD_INVALID)
 )
 
 
 class ValidatePipeline:
     """Applies policy/validation.py to our items and grades their fields; other items pass untouched."""
 
-    def __init__(self, fatal: Iterable[str], stats: StatsCollector) -> None:
+    def __init__(self, fatal: Iterable[str], stats: StatsCollector, tallies: Tallies | None = None) -> None:
         self._fatal = frozenset(fatal)
         self._stats = stats
+        self._tallies = tallies or Tallies()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -34,16 +39,20 @@ class ValidatePipeline:
         fatal = crawler.settings.getlist("ITEM_FATAL_ISSUES")
         if unknown := sorted(set(fatal) - validation.NAMES):
             raise ConfigError("ITEM_FATAL_ISSUES", unknown[0], "only names of " + ", ".join(sorted(validation.NAMES)))
-        return cls(fatal, crawler.stats)
+        return cls(fatal, crawler.stats, tallies_of(crawler))
 
     async def process_item(self, item: Any) -> Any:
         """*item* with its issues noted; raises RejectedItem if one of them is fatal."""
         if not isinstance(item, Item):
             return item
         found = validation.issues(item)
-        for counted, fields in zip(_COUNTED, quality.grades(item, found), strict=True):
+        known = origin.current()
+        generation = str(known.source.get("generation", "")) if known is not None else ""
+        for (grade, counted), fields in zip(_COUNTED, quality.grades(item, found), strict=True):
             for field in fields:
                 self._stats.inc_value(counted(field))
+            if is_run_generation(generation):
+                self._tallies.grade(generation, grade, fields)
         for issue in found:
             self._stats.inc_value(names.ITEM_ISSUES.format(issue.name))
         if any(issue.name in self._fatal for issue in found):

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ from crawler.frontier.errors import FrontierError, FrontierUnavailableError
 from crawler.frontier.messages import Message, PushOutcome
 from crawler.frontier.state.seeds import Seed, Seeds
 from crawler.frontier.streams import stream_of
+from crawler.tallies import tallies_of
 from crawler.worker.run_keeper import RunKeeper
 
 if TYPE_CHECKING:
@@ -101,7 +103,7 @@ class Maintenance:
     async def last(self) -> None:
         """After the last one: this worker is no longer among the living."""
         try:
-            await self._tell_answers()
+            await self._tell_counts()
             await self._worker.tiers.refresh()
             await self._heartbeat()
             await self.runs.last(self._worker.name)
@@ -115,7 +117,7 @@ class Maintenance:
             self._every(self.plan.seeds, self._read_seeds),
             self._every(self.plan.renew, self._renew),
             self._every(self.plan.heartbeat, self._heartbeat),
-            self._every(self.plan.heartbeat, self._tell_answers),
+            self._every(self.plan.heartbeat, self._tell_counts),
             self._every(self.plan.rules, self._worker.frontier.state),
             self._every(self.plan.tiers, self._worker.tiers.refresh),
             self._every(self.plan.tidy, self._know_generation),
@@ -185,14 +187,21 @@ class Maintenance:
             [stream_of(worker.queue.spider.name, tier) for tier in worker.queue.tier_routing.own],
         )
 
-    async def _tell_answers(self) -> None:
-        """What hosts answered this worker, for the figures of the fleet: kept while Redis is away."""
-        answers = self._worker.tracker.take_answers()
-        try:
-            await self._worker.frontier.domains.add(answers)
-        except FrontierError:
-            self._worker.tracker.return_answers(answers)
-            raise
+    async def _tell_counts(self) -> None:
+        """What hosts answered this worker and which fields its items have, for the figures of the fleet: kept while
+        Redis is away."""
+        tallies, frontier = tallies_of(self._crawler), self._worker.frontier
+        spider = self._worker.queue.spider.name
+        for tally, tell in (
+            (tallies.answers, frontier.domains.add),
+            (tallies.fields, partial(frontier.coverage.add, spider)),
+        ):
+            counts = tally.take()
+            try:
+                await tell(counts)
+            except FrontierError:
+                tally.give_back(counts)
+                raise
 
     async def _know_generation(self) -> None:
         assert self._crawler.spider is not None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from time import monotonic
 from typing import Any, Final
@@ -23,6 +22,7 @@ from crawler.meta import BLOCK, TIER_STAYS, UNFINISHED_TIMES
 from crawler.policy.failures import LEAST_STATUS, REDIRECTS, FailureClass, classify
 from crawler.policy.outcome import Conclusion, Verdict, conclude, excerpt
 from crawler.policy.retries import RETRIED, RetryPolicy
+from crawler.tallies import tallies_of
 from crawler.timings import timings_of
 from crawler.worker.lease_book import Held, LeaseBook
 from crawler.worker.lease_endings import Bury, Gone
@@ -34,7 +34,6 @@ _REDIRECT_LOOP: Final = "max redirections reached"  # Scrapy's words: the error 
 OK: Final = "ok"
 UNREACHED: Final = "unreached"  # tried again, without an answer
 UNKNOWN: Final = "unknown"  # an exception that policy/failures.py does not know
-MOST_ANSWERS: Final = 20_000  # hosts and outcomes that wait to be told
 
 logger = logging.getLogger(__name__)
 
@@ -52,7 +51,7 @@ class RequestTracker:
     ) -> None:
         self._crawler = crawler
         self._timings = timings_of(crawler)
-        self._answers: Counter[tuple[str, str]] = Counter()
+        self._answers = tallies_of(crawler).answers
         self._book = book
         self._outbox = outbox
         self._max_attempts = max_attempts
@@ -84,15 +83,6 @@ class RequestTracker:
             self._answered(request, result, held)
             self._book.answered(result, held)
 
-    def take_answers(self) -> Counter[tuple[str, str]]:
-        """What hosts answered since the last call, by host and outcome; bounded by MOST_ANSWERS."""
-        taken, self._answers = self._answers, Counter()
-        return taken
-
-    def return_answers(self, answers: Counter[tuple[str, str]]) -> None:
-        """They could not be told: they are with the next ones."""
-        self._answers.update(answers)
-
     def _count(self, request: Request, held: Held, result: Response | Request | Exception) -> None:
         """One attempt at a host; what a middleware tries again is judged by the last status, 0: nothing came."""
         if BLOCK in request.meta:
@@ -102,9 +92,7 @@ class RequestTracker:
         else:
             status = result.status if isinstance(result, Response) else held.status
             outcome = classify(status) if status else UNREACHED
-        key = (held.lease.host, outcome or OK)
-        if key in self._answers or len(self._answers) < MOST_ANSWERS:
-            self._answers[key] += 1
+        self._answers.add(held.lease.host, outcome or OK)
 
     def _answered(self, request: Request, response: Response, held: Held) -> None:
         """*response* is the last one: a failure that may be tried again was, as often as it may."""

@@ -12,7 +12,7 @@ from crawler.frontier.server.shards import Shards, unpack
 
 TOP: Final = 100
 MOST_TOLD: Final = 100  # domains of one worker at a time: the busiest of the fleet are among them
-Answers = Mapping[tuple[str, str], int]  # domain and outcome -> how many
+Answers = Mapping[Any, int]  # domain and outcome -> how many
 
 
 class Domains:

@@ -100,6 +100,27 @@ async def test_every_family_is_told_once_and_in_good_order(world: Timed) -> None
     assert found["shoal_fleet_start_urls", ("s",)] == 7
 
 
+async def test_the_fields_of_a_run_are_set_beside_those_of_the_run_before(world: Timed) -> None:
+    frontier = world.frontier
+    for present in (30, 18, 6):
+        run = await frontier.runs.open("s", name="nightly", fresh=True)
+        counts = {(run.generation, "present", "price"): present, (run.generation, "missing", "price"): 30 - present}
+        await frontier.coverage.add("s", {**counts, (run.generation, "present", "rare"): 3, ("0", "present", "x"): 50})
+        await frontier.runs.seal(run.id)
+        await frontier.runs.settle()
+    found = read(render(await collector(world).look())[0])
+    coverage = {labels: value for (name, labels), value in found.items() if name == "shoal_run_field_coverage_ratio"}
+    assert coverage == {("price", "nightly", "newest", "s"): 0.2, ("price", "nightly", "before", "s"): 0.6}
+
+
+async def test_a_run_has_a_bounded_number_of_fields(world: Timed) -> None:
+    run = await world.frontier.runs.open("s", name="nightly", fresh=True)
+    await world.frontier.coverage.add("s", {(run.generation, "present", f"f{n}"): 30 for n in range(1_000)})
+    assert await world.client.hlen(f"{{shoal:0}}:fields:s:{run.generation}") == 300
+    found = read(render(await collector(world).look())[0])
+    assert sum(name == "shoal_run_field_coverage_ratio" for name, _ in found) == 100
+
+
 async def test_counts_go_on_rising_when_a_generation_expires(world: Timed) -> None:
     fleet = collector(world)
     for generation in ("0", "1"):

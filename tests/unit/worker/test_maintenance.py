@@ -17,6 +17,7 @@ from scrapy.statscollectors import MemoryStatsCollector
 from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.server.outage import RedisOutage
 from crawler.routing.tier_routing import TierRouting
+from crawler.tallies import tallies_of
 from crawler.worker.maintenance import Maintenance, MaintenanceConfig
 from crawler.worker.pauses import Pauses
 
@@ -52,6 +53,13 @@ class Outbox(list[Any]):
     refused = False
 
 
+class Coverage:
+    """Takes everything."""
+
+    async def add(self, spider: str, counts: Counter[tuple[str, ...]]) -> None:
+        pass
+
+
 class Domains:
     """Takes nothing while it is told to refuse."""
 
@@ -65,24 +73,10 @@ class Domains:
         self.told.update(answers)
 
 
-class Tracker:
-    """What hosts answered."""
-
-    def __init__(self) -> None:
-        self.answers: Counter[tuple[str, str]] = Counter()
-
-    def take_answers(self) -> Counter[tuple[str, str]]:
-        taken, self.answers = self.answers, Counter()
-        return taken
-
-    def return_answers(self, answers: Counter[tuple[str, str]]) -> None:
-        self.answers.update(answers)
-
-
 def maintenance_of(inspection: Inspection, outage: RedisOutage) -> Maintenance:
-    frontier = SimpleNamespace(inspection=inspection, client=None, domains=Domains(), runs=None)
+    counts = {"domains": Domains(), "coverage": Coverage()}
+    frontier = SimpleNamespace(inspection=inspection, client=None, runs=None, **counts)
     worker: Any = SimpleNamespace(
-        tracker=Tracker(),
         pauses=Pauses(),
         name="w",
         frontier=frontier,
@@ -93,7 +87,8 @@ def maintenance_of(inspection: Inspection, outage: RedisOutage) -> Maintenance:
     )
     settings = Settings({"FRONTIER_LEASE_SECONDS": 1, "REDIS_START_URLS_AS_SET": False})
     settings.set("REDIS_START_URLS_AS_ZSET", False)
-    crawler: Any = SimpleNamespace(spider=SimpleNamespace(redis_key="k"), engine=None, settings=settings)
+    crawler: Any = Crawler(Spider, settings)
+    crawler.spider, crawler.settings, crawler.engine = SimpleNamespace(redis_key="k"), settings, None
     return Maintenance(crawler, worker, MaintenanceConfig(seeds=1, renew=1, tiers=1))
 
 
@@ -130,13 +125,15 @@ async def test_what_hosts_answered_is_told_once_redis_takes_it() -> None:
     stats = MemoryStatsCollector(Crawler(Spider))
     outage = RedisOutage(stats, lambda: None, lambda low, high: 0.0)
     maintenance = maintenance_of(Inspection(FrontierUnavailableError("away")), outage)
-    worker: Any = maintenance._worker
-    worker.tracker.answers[("a.example", "ok")] = 3
-    worker.frontier.domains.refusal = FrontierUnavailableError("away")
+    domains: Any = maintenance._worker.frontier.domains
+    answers = tallies_of(maintenance._crawler).answers
+    for _ in range(3):
+        answers.add("a.example", "ok")
+    domains.refusal = FrontierUnavailableError("away")
     with pytest.raises(FrontierUnavailableError):
-        await maintenance._tell_answers()
-    worker.tracker.answers[("a.example", "ok")] += 1
-    worker.frontier.domains.refusal = None
-    await maintenance._tell_answers()
-    await maintenance._tell_answers()
-    assert worker.frontier.domains.told == {("a.example", "ok"): 4}
+        await maintenance._tell_counts()
+    answers.add("a.example", "ok")
+    domains.refusal = None
+    await maintenance._tell_counts()
+    await maintenance._tell_counts()
+    assert domains.told == {("a.example", "ok"): 4}
