@@ -1,0 +1,124 @@
+"""The shipped alerts, in promtool and a real Alertmanager; `make alert-mutants` plants every fault in them."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from scrapy.cmdline import _get_commands_dict
+from scrapy.settings import Settings
+
+from docs.prometheus_rule import prometheus_rule
+from tests.integration.monitoring import rules
+from tests.integration.monitoring.cases import CASES, of
+from tests.integration.monitoring.exported import names
+from tests.prometheus import program
+from tests.shipped import shipped
+from tests.zygote import PROJECT_DIR
+
+MONITORING = PROJECT_DIR / "k8s/components/monitoring"
+ALERTMANAGER = MONITORING / "alertmanager.yml"
+RUNBOOK = (PROJECT_DIR / "docs/runbook.md").read_text()
+ALERTS = rules.alerts()
+EVERY = 24  # a sample of the mutants: the long form plants them all
+
+
+@pytest.mark.parametrize("alert", ALERTS)
+def test_an_alert_fires_when_it_should_and_not_before(tmp_path: Path, alert: str) -> None:
+    cases = of(alert)
+    assert {bool(case.fires) for case in cases} == {True, False}, "it has cases of both kinds"
+    assert rules.failures(tmp_path, alert, cases) == ""
+
+
+def test_every_case_is_of_an_alert_that_is_there() -> None:
+    assert {case.alert for case in CASES} == set(ALERTS)
+
+
+def test_faults_in_the_rules_are_found(tmp_path: Path) -> None:
+    sample = list(rules.mutants())[::EVERY]
+    assert len(sample) > 7
+    living = [mutant for mutant in sample if not rules.failures(tmp_path, mutant.alert, of(mutant.alert), mutant.rule)]
+    assert len(living) <= len(sample) // 10, living
+
+
+def test_the_rules_read_nothing_that_nobody_exports() -> None:
+    document = yaml.safe_load(rules.RULES.read_text())
+    expressions = [rule["expr"] for group in document["groups"] for rule in group["rules"]]
+    read = {name for text in expressions for name in re.findall(r"\bshoal_[a-z_0-9]+", text)}
+    assert read <= names()
+    recorded = {rule["record"] for group in document["groups"] for rule in group["rules"] if "record" in rule}
+    assert {name for text in expressions for name in re.findall(r"\bshoal:[a-z_:0-9]+", text)} == recorded
+
+
+def test_promtool_and_amtool_have_nothing_to_say() -> None:
+    for command in (("promtool", "check", "rules", rules.RULES), ("amtool", "check-config", ALERTMANAGER)):
+        done = subprocess.run([program(command[0]), *command[1:]], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_operators_rule_says_the_same() -> None:
+    text = (MONITORING / "prometheus-rule.yaml").read_text()
+    assert text == prometheus_rule(), "run `make docs`"
+    assert yaml.safe_load(text)["spec"] == yaml.safe_load(rules.RULES.read_text())
+
+
+# --- the runbook
+
+
+@pytest.mark.parametrize("alert", ALERTS)
+def test_an_alert_links_to_a_paragraph_that_says_what_to_look_at_and_what_to_type(alert: str) -> None:
+    annotations = ALERTS[alert]["annotations"]
+    assert annotations["runbook_url"] == f"docs/runbook.md#{alert.lower()}"
+    assert annotations["summary"] and annotations["description"]
+    paragraph = RUNBOOK.partition(f"\n## {alert}\n")[2].partition("\n## ")[0]
+    assert len(paragraph.split()) > 30
+    assert re.search(r"`(scrapy|kubectl|redis-cli)\s", paragraph) or "see [" in paragraph, "what to type"
+
+
+def test_the_runbook_has_no_paragraph_of_nobody() -> None:
+    assert re.findall(r"^## (\w+)$", RUNBOOK, re.MULTILINE) == list(ALERTS)
+
+
+def test_commands_of_the_runbook_exist_with_their_options() -> None:
+    settings: Settings = shipped()
+    known = _get_commands_dict(settings, inproject=True)
+    found = re.findall(r"(?:`|-- )scrapy\s+([a-z-]+)([^`]*)`", RUNBOOK)
+    assert len(found) > 20
+    for name, rest in found:
+        if name == "serve":  # a process that runs already: nobody types it here
+            continue
+        assert name in known, name
+        parser = argparse.ArgumentParser()
+        command = known[name]
+        command.settings = settings
+        command.add_options(parser)
+        options: Any = parser._option_string_actions
+        for option in re.findall(r"\s(--[a-z-]+)", rest.replace("\n", " ")):
+            assert option in options, f"scrapy {name} {option}"
+
+
+# --- the way of an alert
+
+
+@pytest.mark.parametrize("alert", ALERTS)
+def test_an_alert_is_routed_by_its_severity(alert: str) -> None:
+    severity = ALERTS[alert]["labels"]["severity"]
+    command = [program("amtool"), "config", "routes", "test", "--config.file", str(ALERTMANAGER)]
+    done = subprocess.run(
+        [*command, f"alertname={alert}", f"severity={severity}", "spider=s"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout.strip()) == (0, {"page": "pages", "ticket": "tickets"}[severity])
+
+
+def test_inhibitions_name_alerts_that_are_there() -> None:
+    for rule in yaml.safe_load(ALERTMANAGER.read_text())["inhibit_rules"]:
+        matchers = " ".join(rule["source_matchers"] + rule["target_matchers"])
+        assert set(re.findall(r"Shoal\w+", matchers)) <= set(ALERTS)
