@@ -17,6 +17,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler import tasks
+from crawler.commands.dead_page import page_of, show
 from crawler.commands.options import host_name, integer
 from crawler.commands.usage import FleetCommand, answering, console, spider_class
 from crawler.errors import ConfigError
@@ -41,7 +42,7 @@ class Command(FleetCommand, ScrapyCommand):
     _kind = "dead"
 
     def syntax(self) -> str:
-        return "list|retry|drop [spider] [--host H] [--reason R] [--limit N] [--kind gone] [--yes] | show ID"
+        return "list|retry|drop [spider] [--host H] [--reason R] [--limit N] [--kind gone] [--yes] | show ID [--page]"
 
     def short_desc(self) -> str:
         return "List, show, retry or drop dead letters"
@@ -59,6 +60,7 @@ class Command(FleetCommand, ScrapyCommand):
             default="dead",
             help="dead letters (default), or pages that sites refuse for good (404, 410 ...), which count as done",
         )
+        parser.add_argument("--page", action="store_true", help="show: its archived page, as it came")
         parser.add_argument("--json", action="store_true", help="list, show: one JSON object per letter")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -70,7 +72,7 @@ class Command(FleetCommand, ScrapyCommand):
             self._kind = opts.kind
             verb, name = args[0], args[1] if len(args) == 2 else None
             if verb == "show":
-                tasks.run(self._show(str(name)))
+                tasks.run(self._show(str(name), whole_page=opts.page))
                 return
             letters = tasks.run(self._find(name, opts))
             if verb == "list":
@@ -114,7 +116,7 @@ class Command(FleetCommand, ScrapyCommand):
         if len(letters) == limit:
             print(f"that was the limit: --limit takes more than {limit}")
 
-    async def _show(self, letter_id: str) -> None:
+    async def _show(self, letter_id: str, *, whole_page: bool) -> None:
         try:
             async with self._session() as frontier:
                 letter = await self._box(frontier).show(letter_id)
@@ -123,6 +125,10 @@ class Command(FleetCommand, ScrapyCommand):
         if letter is None:
             print(f"there is no dead letter {letter_id}")
             self.exitcode = 1
+        elif whole_page:
+            assert self.settings is not None
+            found = await page_of(self.settings, letter)
+            show(found, sys.stdout.buffer, to_terminal=sys.stdout.isatty())
         else:
             print(json.dumps(_plain(letter), indent=2, default=str))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import zlib
 from collections import defaultdict
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
@@ -86,6 +86,13 @@ class Reader:
                 return
         for stored in await self._read(batch):
             yield stored
+
+    async def last(self, query: Mapping[str, Any]) -> Stored | None:
+        """The page fetched last of those that match; None where none does. Raises like `pages`."""
+        newest: Entry | None = None
+        async for entry in self._index.pages(query):
+            newest = entry
+        return (await self._read([newest]))[0] if newest is not None else None
 
     async def _read(self, entries: Sequence[Entry]) -> list[Stored]:
         found = await self._parts({one for entry in entries for one in _places(entry)})

@@ -55,6 +55,16 @@ async def test_it_ends_as_a_dead_letter_that_refers_to_what_came(
     }
     assert all(entry["failed"].startswith("blocked: ") for entry in kept.values())
     assert "was not passed to the spider" in log
+    letter = next(one for one in left.letters if one.detail["url"] == site.url("/shell"))
+    archive = f"ARCHIVE_DIR={tmp_path / 'archive'}"
+    shown = fleet.runner.run("dead", "show", letter.id, "--page", "-s", f"FRONTIER_KEY={fleet.key}", "-s", archive)
+    assert (shown.returncode, shown.stdout) == (0, SHELL)
+    assert f"{site.url('/shell')}\n200, fetched " in shown.stderr
+    elsewhere = f"ARCHIVE_DIR={tmp_path / 'elsewhere'}"
+    missing = fleet.runner.run("dead", "show", letter.id, "--page", "-s", f"FRONTIER_KEY={fleet.key}", "-s", elsewhere)
+    assert missing.returncode != 0
+    assert "is not here" in missing.stderr
+    assert "Traceback" not in missing.stderr
     if keep == "all":
         done = fleet.runner.run("reparse", "walk", *fleet.options(ARCHIVE_DIR=str(tmp_path / "archive")))
         assert done.returncode == 0, done.stderr

@@ -125,6 +125,13 @@ def test_one_letter_is_shown_with_its_error(fleet: Fleet) -> None:
     assert scrapy(fleet, "dead", "show", "99:1")[0] == 1
 
 
+def test_a_letter_without_a_page_says_why(fleet: Fleet) -> None:
+    first = json.loads(scrapy(fleet, "dead", "list", "--json", "--limit", "1")[1])
+    status, _, log = scrapy(fleet, "dead", "show", first["id"], "--page")
+    assert status != 0
+    assert f"dead letter {first['id']} has no page: none was archived: ARCHIVE_PAGES says which are" in log
+
+
 def test_retry_queues_and_drop_forgets(fleet: Fleet) -> None:
     assert scrapy(fleet, "dead", "retry", "products", "--reason", "spider_error")[1] == "1 queued again\n"
     assert scrapy(fleet, "dead", "drop", "products", "--yes")[1] == "1 dropped\n"

@@ -20,9 +20,9 @@ def main() -> int:
             planted += 1
             if not failures(Path(directory), mutant.alert, of(mutant.alert), mutant.rule):
                 living += 1
-                print(f"lives: {mutant.alert}: {mutant.fault}", flush=True)  # noqa: T201
+                print(f"lives: {mutant.alert}: {mutant.fault}", flush=True)
     share = 1 - living / planted
-    print(f"{planted} faults planted, {planted - living} found ({share:.0%}); at least {LEAST:.0%}")  # noqa: T201
+    print(f"{planted} faults planted, {planted - living} found ({share:.0%}); at least {LEAST:.0%}")
     return int(share < LEAST)
 
 

@@ -46,7 +46,8 @@ def failures(directory: Path, alert: str, cases: Sequence[Case], rule: dict[str,
 def _only(alert: str, replaced: dict[str, Any] | None) -> str:
     """The rules with this alert alone, and the records that it reads."""
     rule = replaced or alerts()[alert]
-    records, wanted = [], rule["expr"]
+    records: list[dict[str, Any]] = []
+    wanted = rule["expr"]
     for group in yaml.safe_load(RULES.read_text())["groups"]:
         for one in reversed(group["rules"]):
             if "record" in one and one["record"] in wanted:

@@ -74,7 +74,8 @@ def test_the_operators_rule_says_the_same() -> None:
 def test_an_alert_links_to_a_paragraph_that_says_what_to_look_at_and_what_to_type(alert: str) -> None:
     annotations = ALERTS[alert]["annotations"]
     assert annotations["runbook_url"] == f"docs/runbook.md#{alert.lower()}"
-    assert annotations["summary"] and annotations["description"]
+    assert annotations["summary"]
+    assert annotations["description"]
     paragraph = RUNBOOK.partition(f"\n## {alert}\n")[2].partition("\n## ")[0]
     assert len(paragraph.split()) > 30
     assert re.search(r"`(scrapy|kubectl|redis-cli)\s", paragraph) or "see [" in paragraph, "what to type"

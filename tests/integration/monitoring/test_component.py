@@ -1,0 +1,48 @@
+"""The kustomize component: what the Prometheus operator is given fits what is deployed."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.unit.test_deployment import KUBECTL
+from tests.zygote import PROJECT_DIR
+
+
+def test_the_component_scrapes_a_port_that_is_there(tmp_path: Path) -> None:
+    documents = _built(tmp_path)
+    (monitor,) = (one for one in documents if one["kind"] == "PodMonitor")
+    (rule,) = (one for one in documents if one["kind"] == "PrometheusRule")
+    assert {monitor["metadata"]["namespace"], rule["metadata"]["namespace"]} == {"shoal"}
+    (expression,) = monitor["spec"]["selector"]["matchExpressions"]
+    (endpoint,) = monitor["spec"]["podMetricsEndpoints"]
+    pods = [one["spec"]["template"] for one in documents if one["kind"] in {"StatefulSet", "Deployment"}]
+    crawling = [pod for pod in pods if pod["metadata"]["labels"][expression["key"]].endswith(("worker", "serve"))]
+    assert crawling
+    for pod in crawling:
+        assert pod["metadata"]["labels"][expression["key"]] in expression["values"]
+        ports = {port["name"] for container in pod["spec"]["containers"] for port in container["ports"]}
+        assert endpoint["port"] in ports
+
+
+def _built(directory: Path) -> list[dict[str, Any]]:
+    overlay, *parts = (
+        os.path.relpath(PROJECT_DIR / "k8s" / path, directory)
+        for path in (
+            "overlays/production",
+            "components/browser-workers",
+            "components/api-workers",
+            "components/monitoring",
+        )
+    )
+    kustomization = {"resources": [overlay], "components": parts, "namespace": "shoal"}
+    (directory / "kustomization.yaml").write_text(yaml.safe_dump(kustomization))
+    done = subprocess.run(
+        [KUBECTL, "kustomize", str(directory)], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    return [document for document in yaml.safe_load_all(done.stdout) if document]
