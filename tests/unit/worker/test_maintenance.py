@@ -53,6 +53,13 @@ class Outbox(list[Any]):
     refused = False
 
 
+class Idle:
+    """A crawler without an engine."""
+
+    spider = SimpleNamespace(redis_key="k")
+    engine = None
+
+
 class Coverage:
     """Takes everything."""
 
@@ -87,8 +94,8 @@ def maintenance_of(inspection: Inspection, outage: RedisOutage) -> Maintenance:
     )
     settings = Settings({"FRONTIER_LEASE_SECONDS": 1, "REDIS_START_URLS_AS_SET": False})
     settings.set("REDIS_START_URLS_AS_ZSET", False)
-    crawler: Any = Crawler(Spider, settings)
-    crawler.spider, crawler.settings, crawler.engine = SimpleNamespace(redis_key="k"), settings, None
+    crawler: Any = Idle()
+    crawler.settings = settings
     return Maintenance(crawler, worker, MaintenanceConfig(seeds=1, renew=1, tiers=1))
 
 
