@@ -42,8 +42,7 @@ class Frontier:
 
     `inspection` counts and lists, `dead` keeps dead letters, `gone` missing pages, `runs` opens and ends runs,
     `generations` drops crawl generations, `robots` shares robots.txt files, `domains` counts what busy ones answer,
-    `schedules` says what is crawled when,
-    `coverage` which fields the items of a run have.
+    `schedules` says what is crawled when, `coverage` which fields the items of a run have.
     """
 
     def __init__(

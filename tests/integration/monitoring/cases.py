@@ -1,7 +1,7 @@
 """What each alert fires on and what it lets pass, as series that `promtool test rules` plays, one sample a minute.
 
-A value is written as promtool has it: `1+2x30` begins at 1 and adds 2 thirty times. Each limit and each `for` has cases on
-both sides, or the mutants of rules.py live.
+A value is written as promtool has it: `1+2x30` begins at 1 and adds 2 thirty times. Limits and `for` have cases on both
+sides, or the mutants of rules.py live.
 """
 
 from __future__ import annotations
