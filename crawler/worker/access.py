@@ -1,4 +1,4 @@
-"""How a worker's other components get access to its share of the frontier."""
+"""How other components get the `Worker` of their crawl."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from crawler.worker.worker import Worker
 
 
 def worker_of(crawler: Crawler) -> Worker:
-    """The worker of a fleet crawl, once its spider is open."""
+    """The worker of a fleet crawl; exists once its spider is open."""
     scheduler = crawler.engine.scheduler
     assert isinstance(scheduler, Scheduler)
     return scheduler.worker
 
 
 def worker_if_any(crawler: Crawler) -> Worker | None:
-    """The same; None in a crawl that does not use the shared frontier."""
+    """The worker, or None in a crawl that does not use the shared frontier."""
     engine = scrapy_hooks.engine_of(crawler)
     scheduler = engine.scheduler if engine is not None else None
     return scheduler.worker if isinstance(scheduler, Scheduler) else None

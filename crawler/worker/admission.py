@@ -1,4 +1,4 @@
-"""From a lease to a request that may be fetched: the conditions, in order, and what happens when one fails."""
+"""From a lease to a request that may be fetched: the conditions in order, and what happens when one fails."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from crawler.worker.requeue import Requeue
 
 logger = logging.getLogger(__name__)
 
-MOVE_DELAY_MS = 1_000  # workers that do not agree on a host's tier yet do not play ping-pong with its requests
+MOVE_DELAY_MS = 1_000  # keeps workers that disagree on a host's tier from moving its requests back and forth
 
 
 class Admission:
-    """Turns leases of the buffer into requests in work."""
+    """Turns leases of the buffer into started requests."""
 
     def __init__(
         self, queue: FrontierQueue, book: LeaseBook, outbox: Outbox, requeue: Requeue, stated: Statement | None
@@ -34,7 +34,7 @@ class Admission:
         self._stated = stated
 
     def admit(self, held: Held) -> Request | None:
-        """The request of *held*, now in work; None when its lease was ended instead."""
+        """The request of *held*, now started; None if its lease was ended instead."""
         if monotonic() > held.start_by:
             self._outbox.give_back(held.handle)
             return None
@@ -56,7 +56,8 @@ class Admission:
         return None
 
     def _paced_otherwise(self, request: Request, held: Held) -> bool:
-        """Whether it was paced by another rule than its own, which the frontier is told of now: it goes back."""
+        """Whether it was paced by another rule than its own. If so the frontier is told the right one and gets the
+        lease back."""
         rule = self._queue.encoder.rules.of(request)
         if self._stated is None or rule.group != held.lease.host or not self._stated.note(rule.group, rule.pace):
             return False

@@ -1,4 +1,4 @@
-"""Circuit breakers of hosts that just opened or closed: logged, counted, and judged at the next flush."""
+"""Circuit breakers that just opened or closed: logged, counted, and evaluated at the next flush."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ logger = logging.getLogger(__name__)
 
 
 class Breakers:
-    """Tells the frontier which hosts have recovered, and which were down for the whole period."""
+    """Tells the frontier which hosts have recovered and which were down for the whole term."""
 
     def __init__(self, frontier: Frontier, stats: StatsCollector) -> None:
         self._frontier = frontier
@@ -21,19 +21,19 @@ class Breakers:
         self._changed: dict[str, bool] = {}  # host: whether its breaker opened (True) or closed
 
     def opened(self, host: str, rest_ms: int) -> None:
-        """Say that *host*'s circuit breaker opened."""
+        """Log and count that *host*'s circuit breaker opened."""
         self._stats.inc_value(names.BREAKER_OPENED)
         self._changed[host] = True
         logger.warning("Circuit breaker opened for %s: paused %.0f s, then one probe", host, rest_ms / 1000)
 
     def closed(self, host: str) -> None:
-        """Say that *host* answers again."""
+        """Log that *host* answers again."""
         self._stats.inc_value(names.BREAKER_CLOSED)
         self._changed[host] = False
         logger.info("Circuit breaker closed for %s: it answers again", host)
 
     async def judge(self) -> None:
-        """Tell of hosts that work again, and give up what is queued for those that have not for their whole term."""
+        """Report hosts that work again, and dead-letter the queue of those that were down for their whole term."""
         while self._changed:
             host, opened = next(iter(self._changed.items()))
             if not opened:

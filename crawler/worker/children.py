@@ -1,4 +1,4 @@
-"""Requests found on pages, on their way into the frontier: which are not stored yet, and whose they are."""
+"""Requests found on pages, on their way into the frontier: which are not stored yet, and which page they belong to."""
 
 from __future__ import annotations
 
@@ -12,26 +12,27 @@ from typing import Final
 from crawler.frontier.messages import Handle, Message, PushOutcome
 from crawler.frontier.server.shards import BATCH
 
-AGAIN_SECONDS: Final = 1.0  # after a refusal, until a shard is tried again
-OVERHEAD: Final = 1_000  # bytes of a message beside its body
+AGAIN_SECONDS: Final = 1.0  # after a refusal, before a shard is tried again
+OVERHEAD: Final = 1_000  # bytes of a message besides its body
 
 Push = Callable[[Sequence[Message]], Awaitable[list[PushOutcome]]]
 
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """A request, and the lease of the page that it was found on."""
+    """A request and the lease of the page it was found on."""
 
     message: Message
     parent: Handle
-    page: bytes = b""  # the request of that page, as it is stored
+    page: bytes = b""  # the stored form of that page's request
 
 
 class Children:
-    """What no shard was asked for yet, and by shard what was refused for the lack of room.
+    """Requests not sent yet, and by shard those that were refused for lack of room.
 
-    A full shard is asked once a second for its first batch, and for the rest when that fits; the others go on.
-    *stored* is told what became of each that the frontier has, *complete* of each page all of whose requests it has.
+    A full shard is retried once a second with its first batch, and with the rest when that fits; other shards go on.
+    *stored* is called with the outcome of each request that the frontier has, *complete* for each page whose requests
+    it all has.
     """
 
     def __init__(
@@ -46,8 +47,8 @@ class Children:
         self._complete = complete
         self._clock = clock
         self._new: deque[Child] = deque()
-        self._kept: dict[int, deque[Child]] = {}  # by shards that have no room
-        self._again: dict[int, float] = {}  # when these are tried again
+        self._kept: dict[int, deque[Child]] = {}  # by full shard
+        self._again: dict[int, float] = {}  # when these are retried
         self._left: Counter[Handle] = Counter()  # how many of each page are not stored yet
         self.kept_bytes = 0
 
@@ -56,12 +57,12 @@ class Children:
 
     @property
     def refused(self) -> bool:
-        """Whether some found no room."""
+        """Whether some were refused for lack of room."""
         return bool(self._kept)
 
     @property
     def largest(self) -> tuple[bytes, int] | None:
-        """The page whose requests that found no room need the most of it, and how many bytes that is."""
+        """The page whose refused requests need the most room, and how many bytes that is."""
         needed: Counter[tuple[Handle, bytes]] = Counter()
         for kept in self._kept.values():
             for child in kept:
@@ -69,16 +70,16 @@ class Children:
         return next(((page, size) for (_, page), size in needed.most_common(1)), None)
 
     def add(self, message: Message, parent: Handle, page: bytes = b"") -> None:
-        """*message* was found on the page of *parent*, whose own request is *page*."""
+        """Add *message*, found on the page of *parent*, whose own request is *page*."""
         self._new.append(Child(message, parent, page))
         self._left[parent] += 1
 
     def pending(self, parent: Handle) -> bool:
-        """Whether some of *parent*'s are not stored yet."""
+        """Whether some requests of *parent* are not stored yet."""
         return parent in self._left
 
     def drop(self, parents: Sequence[Handle]) -> None:
-        """Forget those of *parents*, which will be fetched again. Not while `send` runs."""
+        """Forget the requests of *parents*, which will be fetched again. Not to be called while `send` runs."""
         gone = {parent for parent in parents if self._left.pop(parent, 0)}
         if not gone:
             return
@@ -93,7 +94,7 @@ class Children:
         self.drop(list(self._left))
 
     def try_now(self) -> None:
-        """Ask full shards at once when `send` is called next."""
+        """Retry full shards at the next `send`."""
         self._again = dict.fromkeys(self._again, float("-inf"))
 
     def due(self) -> bool:
@@ -101,7 +102,7 @@ class Children:
         return bool(self._new) or any(at <= self._clock() for at in self._again.values())
 
     async def send(self, push: Push) -> None:
-        """All that there is room for. What *push* raises passes through, and loses nothing."""
+        """Send everything there is room for. Errors of *push* pass through, and nothing is lost."""
         for shard, at in list(self._again.items()):
             if at <= self._clock():
                 await self._send_kept(shard, push)
@@ -125,7 +126,7 @@ class Children:
         self._forget_if_empty(shard)
 
     async def _send_new(self, batch: list[Child], push: Push) -> None:
-        """Those of full shards join what waits for them already."""
+        """Send new requests; those for full shards join what waits for these already."""
         full = set(self._kept)
         asked = [child for child in batch if self._shard_of(child.message) not in full] if full else batch
         held_back = [child for child in batch if self._shard_of(child.message) in full] if full else []
@@ -136,7 +137,7 @@ class Children:
             self._keep(self._shard_of(child.message), [child])
 
     def _note(self, batch: Sequence[Child], outcomes: Sequence[PushOutcome]) -> list[Child]:
-        """Tell of those that the frontier has; returns the others."""
+        """Report those that the frontier has; returns the others."""
         refused = []
         for child, outcome in zip(batch, outcomes, strict=True):
             if outcome >= PushOutcome.REFUSED_FULL:

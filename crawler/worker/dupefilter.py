@@ -1,4 +1,4 @@
-"""scrapy-redis' duplicates filter over the frontier: Redis decides, this only spares it the common repeats."""
+"""scrapy-redis' duplicates filter over the frontier: Redis decides, this only saves it common repeats."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ PlacedFingerprint = tuple[str, str, int]  # spider's stream, generation, fingerp
 
 
 class FrontierDupeFilter(RFPDupeFilter):  # type: ignore[misc]
-    """Remembers what the frontier has lately confirmed as known, for a short time and a bounded number.
+    """Remembers what the frontier recently confirmed as known, for a short time and up to a limit.
 
-    A miss costs nothing but the push it would have spared: the push script deduplicates in the same step in
-    which it stores. The memory is short because a fingerprint can be forgotten (a dead letter that is dropped).
+    A miss only costs the push that it would have saved: the push script deduplicates in the step in which it stores.
+    The memory is short because fingerprints can be forgotten (when a dead letter is dropped).
     """
 
     logger = logger
@@ -48,21 +48,21 @@ class FrontierDupeFilter(RFPDupeFilter):  # type: ignore[misc]
 
     @classmethod
     def from_spider(cls, spider: Spider) -> FrontierDupeFilter:
-        """Built by the scheduler; needs no connection of its own."""
+        """Built by the scheduler; needs no connection."""
         settings, life = spider.settings, LIFE_SECONDS
-        if settings.get("FRONTIER_DEDUPE") == "window":  # what it knows is new again soon after
+        if settings.get("FRONTIER_DEDUPE") == "window":  # known links become new again too soon
             life = min(life, settings.getfloat("FRONTIER_WINDOW_SECONDS") / 10)
         return cls(None, key="", debug=settings.getbool("DUPEFILTER_DEBUG"), life_seconds=life)
 
     def confirm(self, known: PlacedFingerprint) -> None:
-        """The frontier has *known* now."""
+        """Note that the frontier has *known*."""
         self._known[known] = self._clock() + self._life
         self._known.move_to_end(known)
         if len(self._known) > self._entries:
             self._known.popitem(last=False)
 
     def confirmed(self, known: PlacedFingerprint) -> bool:
-        """Whether the frontier said so within the life time."""
+        """Whether the frontier confirmed it within the lifetime of an entry."""
         return self._known.get(known, 0.0) > self._clock()
 
     def request_seen(self, request: Request) -> bool:
@@ -74,8 +74,8 @@ class FrontierDupeFilter(RFPDupeFilter):  # type: ignore[misc]
         return fingerprint.RequestFingerprinter().fingerprint(request).hex()
 
     def close(self, reason: str = "") -> None:
-        """Deletes nothing: a closing worker leaves the fleet's memory alone."""
+        """Deletes nothing: a closing worker does not touch the fleet's memory."""
 
     def clear(self) -> None:
-        """Forgets this worker's own memory only."""
+        """Clears only this worker's own memory."""
         self._known.clear()

@@ -1,4 +1,4 @@
-"""Tells the frontier of leases that end without being done, one call each."""
+"""Sends lease endings other than acknowledgements, one call each."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from crawler.frontier.frontier import Frontier
 from crawler.frontier.streams import tier_of
 from crawler.worker.lease_endings import Bury, Ending, Gone, Move, Nack
 
-GIVEN_UP: Final = 2  # what Frontier.nack answers for a request whose host is given up
+GIVEN_UP: Final = 2  # Frontier.nack's answer for a request whose host is given up
 
 logger = logging.getLogger(__name__)
 
 
 class EndingSender:
-    """Sends and counts the endings of leases; the frontier's errors pass through."""
+    """Sends and counts lease endings; the frontier's errors pass through."""
 
     def __init__(self, frontier: Frontier, stats: StatsCollector) -> None:
         self._frontier = frontier
         self._stats = stats
 
     async def send(self, batch: Sequence[Ending]) -> None:
-        """All of *batch* but the acks, which go with the starts and reports."""
+        """Send all of *batch* but acknowledgements, which go with starts and reports."""
         for ending in batch:
             if isinstance(ending, Nack):
                 await self._nack(ending)
@@ -71,6 +71,6 @@ class EndingSender:
         self.count_stale([ours])
 
     def count_stale(self, answers: Sequence[int]) -> None:
-        """Count the leases that were not ours any more."""
+        """Count leases that were no longer ours."""
         if stale := sum(not answer for answer in answers):
             self._stats.inc_value(names.STALE, stale)

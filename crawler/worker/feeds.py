@@ -1,4 +1,4 @@
-"""Feeds of a fleet: each worker writes its own, and no two overwrite the same."""
+"""Feeds of a fleet: each worker writes its own, and no two overwrite the same one."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from crawler.errors import ConfigError
 from crawler.frontier.server.shards import Shards
 from crawler.frontier.state import feeds
 
-DIFFERING: Final = ("%(worker)s", "%(time)s")  # in a URI: it is another one for each worker
+DIFFERING: Final = ("%(worker)s", "%(time)s")  # makes a URI differ between workers
 OVERWRITING: Final = ("s3", "ftp", "gs")  # storages that cannot append
 NO_URI: Final = ("stdout", "-")
 
 
 def uri_params(params: dict[str, Any], spider: Spider) -> dict[str, Any]:
-    """Scrapy's parameters of a feed's URI, and the worker's name for %(worker)s."""
+    """Scrapy's parameters for a feed's URI, and the worker's name as %(worker)s."""
     scheduler = getattr(spider.crawler.engine, "scheduler", None)
     worker = getattr(getattr(scheduler, "worker", None), "name", None)
     return params | {"worker": worker or f"{socket.gethostname()}-{os.getpid()}"}
 
 
 def overwritten(settings: BaseSettings) -> list[str]:
-    """The feeds that this worker would overwrite, each by a name that is the same for all workers which would, too."""
+    """The feeds that this worker would overwrite, each by a name that is the same for every worker that would."""
     found = []
     for uri, how in config.mapping(settings, "FEEDS").items():
         scheme, _, rest = str(uri).rpartition("://")
@@ -42,9 +42,9 @@ def overwritten(settings: BaseSettings) -> list[str]:
 
 
 def check_apart(settings: BaseSettings) -> None:
-    """Raise ConfigError for a feed that workers which begin together would write at once.
+    """Raise ConfigError for a feed that workers started together would all write.
 
-    In %(time)s they may be equal, appended lines may come to lie in each other, and standard output is one.
+    %(time)s may be equal, appended lines may interleave, and there is one standard output.
     """
     for uri in config.mapping(settings, "FEEDS"):
         if "%(worker)s" not in str(uri):
@@ -52,12 +52,12 @@ def check_apart(settings: BaseSettings) -> None:
                 "FEEDS (-o, -O)",
                 config.shown_uri(str(uri)),
                 "a URI of its own for each worker, with %(worker)s in it; "
-                "`scrapy export` writes one file of what all have stored",
+                "`scrapy export` writes one file of everything stored",
             )
 
 
 async def claim(shards: Shards, settings: BaseSettings, worker: str = "") -> None:
-    """Claim them for *worker*, or only look; raises ConfigError when another living worker writes one of them."""
+    """Claim feeds for *worker*, or only check; raises ConfigError if another live worker writes one of them."""
     wanted = overwritten(settings)
     while (taken := await feeds.claim(shards, wanted, worker)) is not None:
         feed, holder = taken
@@ -66,12 +66,12 @@ async def claim(shards: Shards, settings: BaseSettings, worker: str = "") -> Non
                 "FEEDS (-O)",
                 feed,
                 f"a URI of its own for each worker, with %(worker)s in it: {holder} overwrites this one; "
-                "`scrapy export` writes one file of what the whole fleet has stored",
+                "`scrapy export` writes one file of everything the fleet has stored",
             )
         await feeds.release(shards, feed)
 
 
 def _dead_here(worker: str) -> bool:
-    """Whether that is the name of a process of this machine which is no more."""
+    """Whether *worker* names a process of this machine that no longer exists."""
     host, _, rest = worker.rpartition("-")[0].rpartition("-")
     return host == socket.gethostname() and rest.isdigit() and not Path("/proc", rest).exists() and os.name == "posix"

@@ -1,6 +1,7 @@
-"""What happens to a request that a downloader middleware returned for a leased one: a retry, a redirect, another tier.
+"""What happens to a request that a downloader middleware returned in place of a leased one: a retry, a redirect,
+another tier.
 
-`decide` says which of eight ways it goes; `FollowUps.enqueue` goes it. Nothing else decides about a follow-up.
+`decide` picks one of eight courses, `FollowUps.enqueue` takes it. Nothing else decides about follow-ups.
 """
 
 from __future__ import annotations
@@ -27,29 +28,29 @@ from crawler.worker.requeue import Requeue
 
 
 class Course(StrEnum):
-    """Where a follow-up goes. Under all but the last two, the lease moves on with it or ends here and now."""
+    """Where a follow-up goes. With all but the last two, the lease moves on with it or ends at once."""
 
-    LOST = "lost"  # not sent, and the lease has expired: another worker has it
-    POSTPONE = "postpone"  # not sent, or only in part: queued again as it stands, after its host's wait
-    GIVE_BACK = "give back"  # not sent in its time: returned, uncharged
+    LOST = "lost"  # not sent, and the lease expired: another worker has it
+    POSTPONE = "postpone"  # not sent, or only in part: queued again unchanged, after its host's wait
+    GIVE_BACK = "give back"  # not sent in time: returned, uncharged
     MOVE = "move"  # to the queue of another tier
-    RETRY = "retry"  # queued again, after a delay
-    HOP = "hop"  # within the politeness group: goes on here, under the lease it has
-    REFUSE = "refuse"  # nobody can send it: its page fails as malformed
-    CHILD = "child"  # of another politeness group: queued as a child, and its page is done
+    RETRY = "retry"  # queued again after a delay
+    HOP = "hop"  # within the politeness group: continues here under its lease
+    REFUSE = "refuse"  # not fetchable: its page fails as malformed
+    CHILD = "child"  # to another politeness group: queued as a child, and its page is done
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A course, with its parameters."""
+    """A course and its parameters."""
 
     course: Course
-    tier: Tier | None = None  # to move to
-    problem: str = ""  # why it is refused
+    tier: Tier | None = None  # for MOVE
+    problem: str = ""  # for REFUSE: why
 
 
 def decide(request: Request, held: Held, source: Request, group_of: Callable[[Request], str]) -> Decision:
-    """Where *request* goes, which a middleware made of *source*, leased as *held*; the first that fits."""
+    """The course of *request*, which a middleware returned for *source*, leased as *held*; the first that applies."""
     if request is source:
         return Decision(_unsent(held))
     tier = request.meta.get("tier")
@@ -60,7 +61,7 @@ def decide(request: Request, held: Held, source: Request, group_of: Callable[[Re
     try:
         urls.check(request.url)
     except MessageError as error:
-        return Decision(Course.REFUSE, problem=f"replaced by a request that nobody can send: {error}")
+        return Decision(Course.REFUSE, problem=f"replaced by a request that cannot be fetched: {error}")
     return Decision(Course.HOP if group_of(request) == held.lease.host else Course.CHILD)
 
 
@@ -71,7 +72,7 @@ def _unsent(held: Held) -> Course:
 
 
 class FollowUps:
-    """Sends follow-ups where `decide` says. *push* queues a child; *ready* holds the hops that the scheduler takes."""
+    """Sends follow-ups on their course. *push* queues a child; *ready* holds hops for the scheduler."""
 
     def __init__(
         self,
@@ -91,7 +92,7 @@ class FollowUps:
         self.ready: deque[Request] = deque()
 
     def enqueue(self, request: Request, held: Held, source: Request) -> bool:
-        """Whether *request* goes on in some way; raises what a malformed meta value makes raise."""
+        """Whether *request* continues in some way; raises what an invalid meta value raises."""
         decision = decide(request, held, source, lambda asked: self._rules.of(asked).group)
         if decision.course is Course.CHILD:
             return self._child(request, held)
@@ -113,7 +114,7 @@ class FollowUps:
         return True
 
     def drain(self) -> None:
-        """Give back the hops that were not begun: the worker closes."""
+        """Give back hops that were not started, as the worker is closing."""
         while self.ready:
             hop = self.ready.popleft()
             if (held := self._book.release(hop)) is not None:
@@ -122,7 +123,7 @@ class FollowUps:
     def _retry(self, request: Request, held: Held) -> None:
         self._count(names.RETRIED)
         delay_ms = request.meta.pop(RETRY_WAIT_MS, None)
-        if delay_ms is None:  # of somebody else's making
+        if delay_ms is None:  # returned by another middleware
             delay_ms = self._requeue.retry_delay_ms(request.meta["retry_times"])
         self._requeue.again(request, held, "retry", delay_ms)
 
@@ -134,7 +135,7 @@ class FollowUps:
     def _child(self, request: Request, held: Held) -> bool:
         held.evidence.replaced = True
         request = self._requeue.storable(request, held)
-        request.meta.pop(MIN_TIER, None)  # what one host needs says nothing of another
+        request.meta.pop(MIN_TIER, None)  # one host's tier says nothing about another's
         return self._push(request, held, not (request.dont_filter or _closes_chain(request)))
 
 
@@ -143,4 +144,4 @@ def _closes_chain(request: Request) -> bool:
     try:
         return canonicalize(request.url) in map(canonicalize, request.meta.get("redirect_urls", ()))
     except ValueError:
-        return False  # a broken URL, which is not queued anyway
+        return False  # an invalid URL, which is not queued anyway

@@ -1,4 +1,5 @@
-"""The leases that wait in this worker. A lock, because a thread returns the late ones while the event loop cannot."""
+"""The leases that wait in this worker. Locked, because a thread gives back late ones while the event loop is
+blocked."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Buffer:
-    """First in, first out. Whoever takes a lease out has it alone, whichever thread asks."""
+    """First in, first out, thread-safe: a lease is taken out only once."""
 
     def __init__(self, held: Iterable[Held] = ()) -> None:
         self._waiting: deque[Held] = deque(held)
@@ -22,22 +23,22 @@ class Buffer:
         return len(self._waiting)
 
     def __iter__(self) -> Iterator[Held]:
-        """Over what is there at this moment."""
+        """Iterate over a snapshot."""
         with self._lock:
             return iter(list(self._waiting))
 
     def append(self, held: Held) -> None:
-        """Behind all others."""
+        """Append *held*."""
         with self._lock:
             self._waiting.append(held)
 
     def pop(self) -> Held | None:
-        """The one that waits for longest; None when there is none."""
+        """The oldest lease; None if there is none."""
         with self._lock:
             return self._waiting.popleft() if self._waiting else None
 
     def withdraw(self, unwanted: Callable[[Held], bool]) -> list[Held]:
-        """Take out all that are *unwanted*."""
+        """Take out and return all that are *unwanted*."""
         with self._lock:
             found = [held for held in self._waiting if unwanted(held)]
             for held in found:

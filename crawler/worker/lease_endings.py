@@ -1,4 +1,4 @@
-"""The ways a lease ends, as the worker hands them to the outbox."""
+"""The ways in which a lease ends, as passed to the outbox."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from crawler.frontier.messages import Handle
 
 @dataclass(frozen=True, slots=True)
 class Nack:
-    """Try again after *delay_ms*, with *body* and *priority* instead of the old ones when there is a body."""
+    """Retry after *delay_ms*, with *body* and *priority* in place of the old ones if there is a body."""
 
     handle: Handle
     delay_ms: int
@@ -20,7 +20,7 @@ class Nack:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Queue on another stream, that of another tier, with *body* and *priority* instead of the old ones when given."""
+    """Move to another tier's stream, with *body* and *priority* in place of the old ones if given."""
 
     handle: Handle
     stream: str
@@ -31,7 +31,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Bury:
-    """Keep as a dead letter, with *body* and *priority* instead of the old ones when given."""
+    """Dead-letter, with *body* and *priority* in place of the old ones if given."""
 
     handle: Handle
     reason: str
@@ -42,7 +42,7 @@ class Bury:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """Done, and kept as a page that its site refuses for good."""
+    """Done, and listed as a page that its site refuses for good."""
 
     handle: Handle
     reason: str

@@ -1,4 +1,4 @@
-"""scrapy-redis' queue interface over the leased frontier: the leases that wait in this worker."""
+"""scrapy-redis' queue interface over the frontier: the leases that wait in this worker."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from crawler.worker.lease_buffer import Buffer
 
 
 class FrontierQueue(Base):  # type: ignore[misc]
-    """What scrapy-redis calls the queue: here a buffer, and the way in and out of Redis' encoding.
+    """scrapy-redis' queue: here a buffer, with the encoding to and from Redis.
 
-    The constructor takes scrapy-redis' arguments. *key* is accepted and not used, because all spiders share one
-    frontier (FRONTIER_KEY); a *serializer* is refused: requests are msgpack, never pickles.
+    The constructor takes scrapy-redis' arguments. *key* is accepted but unused, because all spiders share one frontier
+    (FRONTIER_KEY); a *serializer* is refused: requests are msgpack, never pickle.
     """
 
     def __init__(self, server: Client, spider: Spider, key: str, serializer: object = None) -> None:
@@ -41,40 +41,40 @@ class FrontierQueue(Base):  # type: ignore[misc]
         self.encoder = Encoder(spider, settings, fingerprinter, self.tier_routing)
 
     def __len__(self) -> int:
-        """Leases buffered in this worker; `scrapy status` shows what waits in Redis."""
+        """The number of leases buffered in this worker; `scrapy status` shows what waits in Redis."""
         return len(self.buffer)
 
     def push(self, request: Request) -> None:
-        """Refused: one request at a time and without its parent is not how the frontier is filled."""
+        """Refused: the frontier is not filled one request at a time and without parents."""
         raise NotImplementedError("use Scheduler.enqueue_request(), which stores children before their parent ends")
 
     def pop(self, timeout: int = 0) -> Held | None:
-        """The next lease of the buffer; never waits, whatever *timeout* says."""
+        """The next lease of the buffer; never waits, *timeout* is ignored."""
         return self.buffer.pop()
 
     def request(self, lease: Lease) -> Request:
-        """The request of *lease*, its tier in meta; raises CodecError when this worker cannot read it."""
+        """The request of *lease*, its tier in meta; raises CodecError if this worker cannot decode it."""
         request = codec.decode(lease.body, self.spider)
         request.meta["tier"] = tier_of(lease.stream)
         return request
 
     def tier_elsewhere(self, request: Request) -> tiers.Tier | None:
-        """The tier to which *request*, just leased, is to be moved instead of being fetched."""
+        """The tier that *request*, just leased, has to move to instead of being fetched; else None."""
         return self.tier_routing.elsewhere(request, self.encoder.rules.of(request), request.meta["tier"])
 
     def streams(self) -> list[str]:
-        """The queues that this worker leases from."""
+        """The streams that this worker leases from."""
         return [
             stream_of(self.spider.name, tier) for tier in self.tier_routing.own if tier not in self.tier_routing.spent
         ]
 
     def clear(self) -> None:
-        """Refused: a worker never deletes what the fleet shares."""
+        """Refused: a worker never deletes shared state."""
         raise NotImplementedError("a worker never deletes shared work: `scrapy push --recrawl` starts a new generation")
 
 
 def served_tiers(settings: BaseSettings) -> tuple[tiers.Tier, ...]:
-    """The tiers of this worker, http where TIER is not set at all; raises ConfigError."""
+    """The tiers of this worker, http if TIER is unset; raises ConfigError."""
     if settings.get("TIER") is None:
         return tiers.TIERS[:1]
     if not (served := tiers.listed(settings, "TIER")):

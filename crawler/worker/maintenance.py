@@ -44,12 +44,12 @@ class MaintenanceConfig:
     rules: float = 2.0
     tidy: float = 60.0
     idle: float = 1.0
-    close: float = 20.0  # to tell Redis what is left
+    close: float = 20.0  # to send what is left to Redis
     room: float = 1.0
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> MaintenanceConfig:
-        """Renews at a quarter of the lease, so that three calls may fail in a row."""
+        """Renews at a quarter of the lease, so that three calls in a row may fail."""
         poll = config.number(settings, "FRONTIER_POLL_SECONDS", 0.01, 60)
         return cls(
             seeds=poll,
@@ -76,32 +76,32 @@ class Maintenance:
         self._empty_since: float | None = None
         self._full = ""
         self._shown: tuple[bool, ...] = ()  # of what others should know at once
-        self._outbox_shown = 0  # at the last sign of life
+        self._outbox_shown = 0  # in the last heartbeat
         self._reading = asyncio.Lock()
         self._forget = False
 
     def finished_for(self) -> float:
-        """Seconds for which neither this worker nor the frontier has had any work for this spider; 0 while it has."""
+        """Seconds since this worker and the frontier ran out of work for this spider; 0 while there is work."""
         return 0.0 if self._empty_since is None else self._clock() - self._empty_since
 
     def forget(self) -> None:
-        """Redis may have another generation than it had: ask before the next start URL."""
+        """Redis may have lost its generation: ask before the next start URL."""
         self._forget = True
 
     async def first(self) -> None:
-        """Before the first lease."""
+        """Runs before the first lease."""
         await self._heartbeat()
         await self._worker.frontier.state()
         await self._worker.tiers.refresh()
         await self._know_generation()
 
     async def finish_reading(self) -> None:
-        """Return when the start URLs in hand are stored: a closing worker takes no more."""
+        """Return once the start URLs in hand are stored; a closing worker takes no more."""
         async with self._reading:
             pass
 
     async def last(self) -> None:
-        """After the last one: this worker is no longer among the living."""
+        """Runs after the last lease: sign this worker off."""
         try:
             await self._tell_counts()
             await self._worker.tiers.refresh()
@@ -112,7 +112,7 @@ class Maintenance:
             logger.warning("Could not sign off (%s): this worker's heartbeat will expire", error)
 
     async def run(self) -> None:
-        """All duties, side by side."""
+        """Run all duties concurrently."""
         await asyncio.gather(
             self._every(self.plan.seeds, self._read_seeds),
             self._every(self.plan.renew, self._renew),
@@ -133,7 +133,7 @@ class Maintenance:
             try:
                 await duty()
                 if self._worker.outage.on:
-                    await self._heartbeat()  # a write: a server that serves no more than reads is not back
+                    await self._heartbeat()  # a write: a server that only serves reads is not back
             except FrontierUnavailableError as error:
                 self._empty_since = None  # unknown counts as pending
                 await self._worker.outage.wait(error)
@@ -145,7 +145,7 @@ class Maintenance:
         held = [*worker.book.all(), *worker.queue.buffer]
         if handles := [*(one.handle for one in held), *worker.outbox.ending()]:
             answers = await worker.frontier.renew(handles, suspended=bool(worker.pauses.reason))
-            for one, ours in zip(held, answers, strict=False):  # of what only waits to be told, nobody asks
+            for one, ours in zip(held, answers, strict=False):  # endings that wait to be sent need no answer
                 one.lost = one.lost or not ours
         if waiting := worker.outbox.waiting:
             answers = await worker.frontier.renew(waiting, for_room=worker.outbox.refused)
@@ -157,7 +157,7 @@ class Maintenance:
         if await self._worker.room.look(refused=self._worker.outbox.refused):
             self._worker.outbox.offer_again()
         if self._urgent() != self._shown:
-            await self._heartbeat()  # `scrapy status` names it now
+            await self._heartbeat()  # so that `scrapy status` shows it now
 
     def _urgent(self) -> tuple[bool, ...]:
         worker = self._worker
@@ -209,30 +209,32 @@ class Maintenance:
         self._worker.generation = await self._worker.frontier.generations.current(self._crawler.spider.name)
 
     async def _look_idle(self) -> None:
-        """Ask for the whole frontier only when this worker has nothing itself."""
+        """Ask about the whole frontier only when this worker has no work itself."""
         worker = self._worker
         assert self._crawler.engine is not None
         assert self._crawler.spider is not None
         busy = len(worker.book) or len(worker.queue) or len(worker.outbox)
         if not busy and self._outbox_shown:
-            await self._heartbeat()  # the others wait for what we no longer have
+            await self._heartbeat()  # other workers wait for what we no longer have
         if busy or not await worker.frontier.inspection.empty(self._crawler.spider.name) or await self._seeds_wait():
             self._empty_since = None
         else:
             self._empty_since = self._clock() if self._empty_since is None else self._empty_since
-            scrapy_hooks.wake(self._crawler.engine)  # or it would look whether it may close only at its 5 s heartbeat
+            scrapy_hooks.wake(
+                self._crawler.engine
+            )  # otherwise it would check whether it may close only at its 5 s heartbeat
 
     async def _seeds_wait(self) -> bool:
         return self._seeds is not None and bool(await self._seeds.pending())
 
     async def _read_seeds(self) -> None:
-        """Move start URLs into the frontier for as long as there are many."""
+        """Move start URLs into the frontier while there are full batches."""
         async with self._reading:
             while await self._read_some_seeds() == SEEDS_AT_ONCE:
                 pass
 
     async def _read_some_seeds(self) -> int:
-        """Each leaves its key only after its requests are stored; returns how many did."""
+        """Each leaves its key only once its requests are stored; returns how many did."""
         assert self._crawler.engine is not None
         if self._seeds is None:
             return 0
@@ -258,15 +260,15 @@ class Maintenance:
 
     def _say_full(self, why: str) -> None:
         if why and not self._full:
-            logger.warning("No start URLs are taken in until there is room: %s", why)
+            logger.warning("No start URLs are accepted until there is room: %s", why)
         if self._full and not why:
-            logger.warning("Start URLs are taken in again")
+            logger.warning("Start URLs are accepted again")
         self._full = why
 
     async def _messages(self, seed: Seed) -> list[Message]:
-        """What *seed* asks for; one that cannot be read is kept as a dead letter and asks for nothing.
+        """The messages of *seed*; an invalid one becomes a dead letter and has none.
 
-        Whatever a spider's own `make_request_from_data` raises is about this entry, and must not end the worker.
+        Any exception of a spider's own `make_request_from_data` is about this entry and must not end the worker.
         """
         worker, spider = self._worker, self._crawler.spider
         assert isinstance(spider, RedisMixin)
@@ -300,5 +302,5 @@ def _largest_waiting(worker: Worker) -> dict[str, str | int]:
 
 
 def start_key(spider: Spider | None) -> str:
-    """The key of Redis from which *spider* takes start URLs; empty for a spider that knows no such key."""
+    """The Redis key of *spider*'s start URLs; empty for a spider without one."""
     return str(spider.redis_key or "") if isinstance(spider, RedisMixin) else ""

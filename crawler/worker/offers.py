@@ -1,4 +1,4 @@
-"""Requests that no page waits for: what `start()` yields. This worker alone knows of them until they are stored."""
+"""Requests that no page waits for: those of `start()`. Until they are stored only this worker knows them."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ logger = logging.getLogger(__name__)
 
 
 class Offers:
-    """Sent when there is room, and offered again every few seconds while there is none.
+    """Sent when there is room, and retried every few seconds while there is none.
 
-    *stored* is told what became of each that the frontier has, *refused* of each refusal.
+    *stored* is called with the outcome of each request that the frontier has, *refused* for each refusal.
     """
 
     def __init__(
@@ -42,15 +42,15 @@ class Offers:
 
     @property
     def left(self) -> list[Message]:
-        """What is not stored yet."""
+        """The requests that are not stored yet."""
         return list(self._waiting)
 
     def add(self, message: Message) -> None:
-        """One more."""
+        """Add a request."""
         self._waiting.append(message)
 
     def try_now(self) -> None:
-        """Do not wait any longer."""
+        """Retry at the next `send`."""
         self._again = float("-inf")
 
     def due(self) -> bool:
@@ -58,7 +58,7 @@ class Offers:
         return bool(self._waiting) and self._clock() >= self._again
 
     async def send(self, push: Push) -> None:
-        """All that there is room for; those of one shard may find some where those of another do not."""
+        """Send everything there is room for; one shard may have room while another has none."""
         left = len(self._waiting)
         while left > 0 and self.due():
             batch = list(islice(self._waiting, min(left, BATCH)))
@@ -78,6 +78,6 @@ class Offers:
             return True
         self._refused()
         if not self._said:
-            logger.warning("The frontier refuses new start URLs (%s): they wait in this worker", outcome)
+            logger.warning("The frontier refuses new start requests (%s): they wait in this worker", outcome)
         self._said = True
         return False

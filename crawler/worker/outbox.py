@@ -1,8 +1,8 @@
-"""Everything this worker sends to the frontier, in batches and in the one order that loses nothing.
+"""Everything this worker sends to the frontier, in batches and in the order that loses nothing.
 
 A flush sends starts and reports (they free hosts) and new requests side by side, then the endings of the pages they
 came from: a page ends only after its own children are stored, whatever Redis answers. What a flush could not send stays
-in front. Children for which Redis has no room hold up their own page and no other: other endings free memory.
+in front. Children that Redis has no room for delay only their own page: other endings free memory.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Start = tuple[Handle, asyncio.Future[bool]]
 
 
 class Outbox:
-    """Filled without waiting from anywhere in the worker; `run` sends it."""
+    """Filled from anywhere in the worker without waiting; `run` sends it."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class Outbox:
         wake: Callable[[], None],
         room: Room,
     ) -> None:
-        """*confirmed* is told of each request that is stored; *wake* when there may be more to lease than before."""
+        """*confirmed* is called for each stored request; *wake* when there may be more to lease."""
         self._frontier = frontier
         self._stats = stats
         self._outage = outage
@@ -63,7 +63,7 @@ class Outbox:
         self._wake = wake
         self._room = room
         self._starts: deque[Start] = deque()
-        self._suspects: deque[Start] = deque()  # charged before they are sent
+        self._suspects: deque[Start] = deque()  # their deliveries are charged before they are sent
         self._reports: deque[Report] = deque()
         self._children = Children(lambda one: frontier.shards.of_host(one.host), self._stored, self._complete)
         self._offers = Offers(self._stored, partial(stats.inc_value, names.REFUSED))
@@ -92,7 +92,7 @@ class Outbox:
 
     @property
     def waiting(self) -> list[Handle]:
-        """The pages that have ended but for children that are not stored: their leases have to be renewed."""
+        """Pages that have ended except for unstored children: their leases have to be renewed."""
         return self._waiting.handles
 
     @property
@@ -102,13 +102,13 @@ class Outbox:
 
     @property
     def offers(self) -> list[Message]:
-        """Start URLs that are not stored yet; nobody else knows of them."""
+        """Start requests that are not stored yet; no one else knows them."""
         return self._offers.left
 
     @property
     def largest_waiting(self) -> tuple[str, int] | None:
-        """The URL of the page that needs the most room for its requests, and the bytes; once it is put off, too, until
-        there is room again."""
+        """URL of the page whose requests need the most room, and the bytes; kept after it is put off, until there is
+        room."""
         if (largest := self._children.largest) is not None:
             found = url_in(largest[0]), largest[1]
             self._largest = found if self._largest is None or found[1] >= self._largest[1] else self._largest
@@ -117,22 +117,22 @@ class Outbox:
         return self._largest
 
     def push(self, message: Message, parent: Handle, page: bytes = b"") -> None:
-        """Queue a child of leased work: our own marks never hold it up, or its *parent*, the request *page*, could not
+        """Queue a child of leased work. Our own limits never refuse it, or its *parent*, the request *page*, could not
         end."""
         self._children.add(message, parent, page)
         self._filled.set()
 
     def offer(self, message: Message) -> None:
-        """Queue a request that nothing waits for (a start URL); while the frontier is full it waits here."""
+        """Queue a request that no page waits for (a start request); while the frontier is full it waits here."""
         self._offers.add(message)
         self._filled.set()
 
     def ending(self) -> list[Handle]:
-        """The leases whose end waits here to be told, for any thread."""
+        """The leases whose ending waits here to be sent; thread-safe."""
         return [*map(handle_of, list(self._endings)), *self._waiting.handles]
 
     def offer_again(self) -> None:
-        """Try at once what the frontier refused for being full."""
+        """Retry at once what the frontier refused because it was full."""
         self._offers.try_now()
         self._filled.set()
 
@@ -142,7 +142,7 @@ class Outbox:
         self._filled.set()
 
     def abandon(self, handle: Handle) -> None:
-        """The lease is lost: who has its page now finds its children, too."""
+        """The lease is lost: whoever has its page now finds its children too."""
         self._abandoned.append(handle)
         self._filled.set()
 
@@ -152,17 +152,17 @@ class Outbox:
         self._filled.set()
 
     def cut(self, spider: str, generation: str, rule: str) -> None:
-        """A link is out of scope by *rule*: told before the page that it is on has ended."""
+        """Count a link that is out of scope by *rule*; sent before its page ends."""
         self._cuts[spider, generation, rule] += 1
         self._filled.set()
 
     def report(self, report: Report) -> None:
-        """Tell how the host answered; frees its slot."""
+        """Report how the host answered, which frees its slot."""
         self._reports.append(report)
         self._filled.set()
 
     def start(self, handle: Handle, *, on_wire: bool = False) -> asyncio.Future[bool]:
-        """Charge a delivery; False when the lease is no longer ours. *on_wire*: it goes out at this moment."""
+        """Charge a delivery; False if the lease is no longer ours. *on_wire*: it is being sent now."""
         future: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         if self.broken:
             future.set_result(False)
@@ -172,17 +172,17 @@ class Outbox:
         return future
 
     def give_up(self) -> None:
-        """Nothing will be sent any more: let go of who waits, and leave the leases to expire."""
+        """Send nothing any more: release all waiters and leave the leases to expire."""
         self.broken = True
         waiting = [*self._suspects, *self._starts]
         _answer(waiting, [False] * len(waiting))
 
     def stuck_for(self) -> float:
-        """Seconds for which Redis has not taken what is being sent."""
+        """Seconds that the current flush has been waiting for Redis."""
         return 0.0 if self._flushing_since is None else monotonic() - self._flushing_since
 
     async def run(self) -> None:
-        """Flush for as long as the worker lives: at once after a rest, else as often as the outbox may."""
+        """Flush while the worker lives: at once after a pause, else every *flush_seconds*."""
         flushed = float("-inf")
         while True:
             patience = AGAIN_SECONDS if self._children or self._waiting or self._offers else None
@@ -193,7 +193,7 @@ class Outbox:
             flushed = monotonic()
 
     async def close(self) -> None:
-        """Send all there is room for, and give back the pages for whose children there is none."""
+        """Send everything there is room for, and give back pages whose children find none."""
         self._children.try_now()
         self._offers.try_now()
         await self.flush()
@@ -201,7 +201,7 @@ class Outbox:
         await self.flush()
 
     async def flush(self) -> None:
-        """Send all that is waiting now; returns when it is sent, however long Redis is away."""
+        """Send everything that waits now; returns when it is sent, however long Redis is away."""
         async with self._flushing:
             self._filled.clear()
             self._flushing_since = monotonic()
@@ -255,9 +255,9 @@ class Outbox:
             self.end(ending)
 
     async def _hold_back(self, count: int) -> int:
-        """Take endings whose children are not stored out of the first *count*; returns how many are left of these.
+        """Take endings with unstored children out of the first *count*; returns how many of these are left.
 
-        Such a page was answered and parsed: while it waits for room it counts as no delivery, however that ends.
+        Such a page was fetched and parsed: while it waits for room it is not charged, however that ends.
         """
         held = self._waiting.hold_back(self._endings, count) if self._children else []
         if held and self._children.refused:
@@ -266,9 +266,9 @@ class Outbox:
         return min(count - len(held), len(self._endings))
 
     def _give_up_waiting(self) -> None:
-        """Give back the pages that have waited for longer than a lease."""
+        """Give back pages that have waited longer than a lease."""
         for ending in self._waiting.give_up(everything=self._closing):
-            if isinstance(ending, Nack):  # it is tried again anyway
+            if isinstance(ending, Nack):  # it is retried anyway
                 self._endings.append(replace(ending, delay_ms=max(ending.delay_ms, self._frontier.config.lease_ms)))
             elif isinstance(ending, Move):
                 self._endings.append(ending)
@@ -280,7 +280,7 @@ class Outbox:
             self._waiting.forget([self._abandoned.popleft() for _ in range(len(self._abandoned))])
 
     async def _send_cuts(self) -> None:
-        """Counted once though Redis may be away for a while; twice, where its answer was lost."""
+        """Counted once even if Redis is away for a while; twice if its answer was lost."""
         if self._cuts:
             sent = self._cuts.copy()
             await self._frontier.count_cuts(sent)
@@ -295,7 +295,8 @@ class Outbox:
         _answer(batch, await self._frontier.start([handle for handle, _ in batch]))
 
     async def _end_leases(self, endings: int) -> None:
-        """Starts and reports, with the first *endings* endings: one call for all but the few that are no acks."""
+        """Send starts, reports and the first *endings* endings: one call for all but endings other than
+        acknowledgements."""
         while self._starts or self._reports or endings > 0:
             starts, reports = list(islice(self._starts, BATCH)), list(islice(self._reports, BATCH))
             ended = list(islice(self._endings, min(endings, BATCH)))
@@ -329,7 +330,7 @@ class Outbox:
 
 
 async def _both(one: Awaitable[None], other: Awaitable[None]) -> None:
-    """Side by side, each to its end; then raises what failed."""
+    """Run both to their end, then raise the first error."""
     for result in await asyncio.gather(one, other, return_exceptions=True):
         if result is not None:
             raise result

@@ -1,7 +1,7 @@
 """The last step before the wire and the first after it: a paced turn at the host, and the report of its answer.
 
-A leased request was paced when it was handed out: it only has to be in time. What bypasses the queue (redirect
-hops, robots.txt, media) takes a turn from the same host state and waits for it here, alone.
+A leased request was paced when it was leased: it only has to be in time. What bypasses the queue (redirect hops,
+robots.txt, media) takes a turn from the same host state and waits for it here.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from crawler.worker.lease_book import Held, LeaseBook
 from crawler.worker.outbox import Outbox
 
 PUSH_BACK = (429, 503)
-ASK_AFTER_SECONDS = 0.1  # a lease in hand for longer asks once more: its host may have pushed back, at any worker
-LEND_WITHIN_SECONDS = 1.0  # the same for the turn that a page lends to its robots.txt, which goes once a day
-REST_SECONDS = 0.1  # what was leased before a complaint goes back; by then it is in the frontier
-MOST_ORIGINS = 10_000  # remembered as told
-RESTING = 1_000  # of so many hosts the expired ones are forgotten
-POLL_SECONDS = 0.5  # longest wait for a turn before asking again: reports of other workers bring it forward
+ASK_AFTER_SECONDS = 0.1  # an older lease asks once more: its host may have pushed back, at any worker
+LEND_WITHIN_SECONDS = 1.0  # the same for a turn that a page lends to its robots.txt, which is fetched once a day
+REST_SECONDS = 0.1  # leases older than a complaint go back; by then the frontier knows of it
+MOST_ORIGINS = 10_000  # remembered as reported
+RESTING = 1_000  # from this many hosts on, expired ones are removed
+POLL_SECONDS = 0.5  # longest wait for a turn before asking again: other workers' reports may bring it forward
 
 
 class TooLateError(Exception):
-    """The lease is no longer ours, its time to start has passed (a frozen worker), or its host wants to be left alone
-    for too long to wait for that here: it goes back, uncharged."""
+    """The lease is no longer ours, its time to start has passed (a frozen worker), or its host asked for a wait that is
+    too long to sit out here: the lease goes back, uncharged."""
 
     def __init__(self, wait_ms: int = 0) -> None:
         super().__init__()
@@ -48,24 +48,24 @@ class TooLateError(Exception):
 
 
 class MissedError(Exception):
-    """The turn was over before the request could be written: the connection took too long, or the worker was frozen."""
+    """The turn was over before the request was written: the connection took too long, or the worker was frozen."""
 
 
 @dataclass(slots=True)
 class Turn:
-    """A permission to send now."""
+    """Permission to send now."""
 
     handle: Handle
-    start_by: float  # monotonic seconds: it may not be written later
+    start_by: float  # monotonic seconds: the request may not be written later
     host: str
-    held: Held | None = None  # None for what goes without a lease of its own
-    lender: Held | None = None  # whose slot it is, a page's that still has to go
+    held: Held | None = None  # None for a request without its own lease
+    lender: Held | None = None  # the page, not sent yet, whose slot it uses
     sent_at: float | None = None  # monotonic seconds
     charged: asyncio.Future[bool] | None = None  # whether the frontier counted this delivery as ours
 
     @property
     def keep(self) -> bool:
-        """Whether the slot is needed afterwards."""
+        """Whether the slot is still needed afterwards."""
         return self.lender is not None
 
 
@@ -89,20 +89,20 @@ class Pacer:
         self._outage = outage
         self._worker = worker
         self._clock = clock
-        self.held_up_since: Callable[[float], float] = lambda _: 0.0  # seconds that say nothing of the host
+        self.held_up_since: Callable[[float], float] = lambda _: 0.0  # seconds that say nothing about the host
         self._patience = frontier.config.start_within_ms / 1000
-        self._answered: set[tuple[str, str]] = set()  # hosts and origins that the frontier was told of
-        self._resting: dict[str, float] = {}  # hosts that pushed back, until when: leases in hand are older than that
+        self._answered: set[tuple[str, str]] = set()  # hosts and origins reported to the frontier
+        self._resting: dict[str, float] = {}  # hosts that pushed back, until when: leases in hand are older
 
     async def turn(self, request: Request) -> Turn:
-        """Wait until *request* may go on the wire; raises TooLateError when its lease does not allow it any more."""
+        """Wait until *request* may be sent; raises TooLateError if its lease no longer allows it."""
         held = self._book.of(request)
         if held is None:
             return await self._beside(request)
         if held.reported:  # a redirect hop: its lease had its turn
             return await self._take(request, None, self._patience)
-        if not held.lent and self._rests(held.lease.host):  # who lent its turn asks for another, which waits
-            held.started_at = self._clock()  # on its way back: nobody may borrow its turn any more
+        if not held.lent and self._rests(held.lease.host):  # a page that lent its turn takes another one
+            held.started_at = self._clock()  # on its way back: its turn may not be borrowed any more
             raise TooLateError
         if held.lent:
             async with held.loan:
@@ -115,20 +115,20 @@ class Pacer:
         return Turn(held.handle, held.start_by, held.lease.host, held)
 
     async def _ask(self, held: Held) -> None:
-        """Charge a suspect, and a lease that is not fresh, before it goes: where its host has pushed back meanwhile it
-        goes back, uncharged, and so it does where it is no longer ours."""
+        """Charge a suspect, or a lease that is not fresh, before it is sent. If its host has pushed back meanwhile, or
+        the lease is no longer ours, it goes back, uncharged."""
         suspect = held.lease.deliveries >= SUSPECT_DELIVERIES
         fresh = held.lent or self._clock() - held.leased_at < ASK_AFTER_SECONDS
         if (suspect or not fresh) and not await self._outbox.start(held.handle):
-            held.started_at = self._clock()  # on its way back: nobody may borrow its turn any more
+            held.started_at = self._clock()  # on its way back: its turn may not be borrowed any more
             raise TooLateError
 
     def allowed(self, turn: Turn) -> bool:
-        """Whether the request of *turn* may still be written: the last look at the clock."""
+        """Whether the request of *turn* may still be written: the last check of the clock."""
         return self._clock() <= turn.start_by
 
     def missed(self, turn: Turn) -> None:
-        """*turn* was not used; raises TooLateError when another one is not to be had under the same lease."""
+        """Note that *turn* was not used; raises TooLateError if the lease allows no other one."""
         if turn.held is not None:
             turn.held.started_at = None
             raise TooLateError
@@ -138,7 +138,8 @@ class Pacer:
             turn.lender.loan.release()
 
     def leaving(self, turn: Turn) -> None:
-        """The request of *turn* is about to be written by somebody who tells the moment later. Charges the delivery."""
+        """The request of *turn* is about to be written by a handler that reports the time later. Charges the
+        delivery."""
         if turn.held is not None:
             turn.charged = self._outbox.start(turn.handle)
 
@@ -151,17 +152,17 @@ class Pacer:
             turn.charged = self._outbox.start(turn.handle, on_wire=True)
 
     async def _beside(self, request: Request) -> Turn:
-        """A turn for what has no lease. A page that waits for it (its robots.txt) lends its slot at the host: with one
+        """A turn for a request without a lease. A page that waits for it (for its robots.txt) lends its slot: with one
         slot per host the two would wait for each other for ever."""
         group = self._rules.of(request).group
         while (lender := self._book.unstarted(group)) is not None:
             first, lender.lent = not lender.lent, True
-            await lender.loan.acquire()  # one slot, one borrower: they would all be granted the lender's turn at once
+            await lender.loan.acquire()  # one slot, one borrower: otherwise all would get the lender's turn at once
             if lender.started_at is not None:
                 lender.loan.release()
                 continue
             fresh = first and self._clock() - lender.leased_at < LEND_WITHIN_SECONDS
-            if fresh and self._clock() <= lender.start_by and not self._rests(group):  # nobody has to be asked
+            if fresh and self._clock() <= lender.start_by and not self._rests(group):  # no need to ask Redis
                 return Turn(lender.handle, lender.start_by, group, lender=lender)
             try:
                 return await self._take(request, lender)
@@ -174,9 +175,9 @@ class Pacer:
         return await self._take(request, None)
 
     async def confirm(self, turn: Turn) -> None:
-        """Wait until the delivery is charged; raises TooLateError when the lease turned out to be lost.
+        """Wait until the delivery is charged; raises TooLateError if the lease turns out to be lost.
 
-        No page reaches a callback before that, so a page that kills its worker is counted each time it does.
+        No page reaches a callback before that, so a page that kills its worker is charged each time.
         """
         if turn.charged is not None and not await turn.charged:
             assert turn.held is not None
@@ -192,10 +193,10 @@ class Pacer:
         fault: bool = False,
         request: Request | None = None,
     ) -> None:
-        """Report what came back for *turn*; None when nothing did. Frees the host's slot. *excused*: a proxy is to
-        blame, not the host. *fault*: the host is, and did not answer. A complaint is noted on *request*: it counts
-        once, however often that is tried."""
-        self.sent(turn)  # where the handler could not tell: too late is safe, too early is not
+        """Report the response to *turn*, None if there was none. Frees the host's slot. *excused*: a proxy is to blame,
+        not the host. *fault*: the host is, and did not answer. A complaint is noted on *request*: it counts once,
+        however often that is retried."""
+        self.sent(turn)  # if the handler did not: too late is safe, too early is not
         assert turn.sent_at is not None
         elapsed_ms = int((self._clock() - turn.sent_at) * 1000)
         latency_ms = max(0, elapsed_ms - int(self.held_up_since(turn.sent_at) * 1000))
@@ -228,7 +229,7 @@ class Pacer:
             turn.lender.loan.release()
 
     def _origin(self, host: str, request: Request | None, *, good: bool) -> str:
-        """Scheme and port of *request*; "" where they need not be told, because this worker has told them before."""
+        """Scheme and port of *request*; "" if this worker has reported them already."""
         if request is None:
             return ""
         start = caches.key(request.url[: request.url.find("/", 8)])
@@ -242,8 +243,8 @@ class Pacer:
         return f"{parts.scheme}:{parts.port or DEFAULT_PORTS.get(parts.scheme, 0)}"
 
     async def back_off(self, request: Request) -> None:
-        """*request* was answered with a block page: a complaint, which counts once however often the request is tried.
-        Waits until the frontier knows."""
+        """*request* was answered with a block page: a complaint, which counts once however often it is retried. Returns
+        once the frontier knows."""
         again = bool(request.meta.get(COMPLAINED))
         request.meta[COMPLAINED] = True
         held = self._book.of(request)
@@ -257,7 +258,7 @@ class Pacer:
             self._outbox.breakers.opened(group, -rest_ms)
 
     def _complained(self, request: Request | None, status: int) -> bool:
-        """Whether *request* had met a complaint before; notes one that *status* is."""
+        """Whether *request* has met a complaint before; notes it if *status* is one."""
         if request is None:
             return False
         before = bool(request.meta.get(COMPLAINED))
@@ -275,14 +276,14 @@ class Pacer:
         return self._resting.get(host, 0) > self._clock()
 
     def _clear(self, host: str) -> None:
-        """Give back what this worker has leased of *host* and not begun: all of its downloads may wait for this one
-        (robots.txt), and then nobody would ever begin it and free its slot."""
+        """Give back this worker's leases of *host* that are not started: all of its downloads may wait for this one
+        (robots.txt), and then nothing would start them and free their slots."""
         for held in self._book.withdraw(host):
             self._outbox.give_back(held.handle)
 
     async def _take(self, request: Request, lease: Held | None, patience: float = math.inf) -> Turn:
-        """Wait for a slot of its own, or for another turn under the slot of *lease*; raises TooLateError after
-        *patience* seconds, for what can as well wait in the frontier."""
+        """Wait for a slot, or for another turn in the slot of *lease*; raises TooLateError after *patience* seconds,
+        for a request that can wait in the frontier."""
         rule = self._rules.of(request)
         handle = lease.handle if lease is not None else None
         give_up_at = self._clock() + patience
@@ -299,7 +300,7 @@ class Pacer:
             )
             return asked_at, slot
 
-        await self._outbox.flush()  # our own reports: until they are in, the host looks busy and a lent turn unused
+        await self._outbox.flush()  # our own reports: until they are stored the host looks busy and a lent turn unused
         while True:
             asked_at, slot = await self._outage.insist(ask)
             start_by = asked_at + slot.start_within_ms / 1000
@@ -318,8 +319,8 @@ class Pacer:
 
 
 def _led(turn: Turn, request: Request | None) -> str:
-    """How another site led here. What goes beside the queue (robots.txt, media) says nothing of who wants it: any page
-    may have asked for it."""
+    """How another site led here. A request beside the queue (robots.txt, media) does not tell: any page may have asked
+    for it."""
     led = str(request.meta.get(LED_HERE) or "") if request is not None else ""
     return led or ("link" if turn.held is None else "")
 

@@ -1,4 +1,4 @@
-"""What keeps a worker from leasing although it has free slots."""
+"""Reasons that keep a worker from leasing although it has free slots."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ logger = logging.getLogger(__name__)
 
 
 class Pauses:
-    """Reasons, each with an owner who sets and clears it, and nobody else's.
+    """Reasons, each set and cleared only by its owner.
 
-    *stop*: nothing new is leased, because storage has nowhere to put items: buffered requests go back and those in
-    flight wait; the time they wait does not count towards FRONTIER_HARD_CAP_SECONDS. *slow*: one request is leased at a
-    time, because Redis is full: never none, for pages without new links make room.
+    *stop*: nothing is leased, because storage has nowhere to put items: buffered requests go back and those in flight
+    wait; that time does not count towards FRONTIER_HARD_CAP_SECONDS. *slow*: one request is leased at a time, because
+    Redis is full: never none, as pages without new links make room.
     """
 
     def __init__(self) -> None:
@@ -21,21 +21,27 @@ class Pauses:
 
     @property
     def reason(self) -> str:
-        """Why nothing is leased, in words; empty: leasing goes on."""
+        """Why nothing is leased; empty while leasing goes on."""
         return "; ".join(self._stops.values())
 
     @property
     def slowed(self) -> str:
-        """Why one request is leased at a time; empty: as many as there are places."""
+        """Why only one request is leased at a time; empty for full speed."""
         return "; ".join(self._slows.values())
 
     def stop(self, owner: str, reason: str) -> None:
-        """On with a reason, off with none; says so when that changes."""
-        _set(self._stops, owner, reason, "Nothing new is leased: %s", "Leasing goes on")
+        """Set with a reason, clear with ""; logs a change."""
+        _set(self._stops, owner, reason, "Leasing is paused: %s", "Leasing resumes")
 
     def slow(self, owner: str, reason: str) -> None:
-        """As `stop`."""
-        _set(self._slows, owner, reason, "One request is leased at a time: %s", "Leasing goes on at full speed")
+        """Like `stop`."""
+        _set(
+            self._slows,
+            owner,
+            reason,
+            "Leasing is slowed to one request at a time: %s",
+            "Leasing resumes at full speed",
+        )
 
 
 def _set(reasons: dict[str, str], owner: str, reason: str, begun: str, over: str) -> None:

@@ -1,4 +1,4 @@
-"""Keeps the worker's buffer of leases filled, so that `next_request` never waits for Redis."""
+"""Keeps the worker's lease buffer filled, so that `next_request` never waits for Redis."""
 
 from __future__ import annotations
 
@@ -28,24 +28,24 @@ from crawler.worker.suspects import SuspectTurns
 
 logger = logging.getLogger(__name__)
 
-SHORTEST_WAIT = 0.001  # seconds between two calls that found nothing
-# Requests per lease: each is of another host, which costs Redis more than a row of a report.
+SHORTEST_WAIT = 0.001  # seconds between calls that lease nothing
+# Requests per call: each is of another host, which costs Redis more than an entry of a report.
 MOST_LEASED = 32
 
 
 @dataclass(frozen=True, slots=True)
 class PrefetchConfig:
-    """How much a worker holds ahead."""
+    """How much a worker prefetches."""
 
     slots: int  # CONCURRENT_REQUESTS, BROWSER_CONCURRENCY
     poll_seconds: float  # longest wait before Redis is asked again
-    slow_seconds: float  # a fetch on the wire for longer makes its host slow
+    slow_seconds: float  # a longer fetch makes its host slow
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> PrefetchConfig:
         """Raises ConfigError when a value is out of range."""
         slots = config.integer(settings, "CONCURRENT_REQUESTS", 1, 10_000)
-        if served_tiers(settings) == ("browser",):  # what waits for a tab could be loaded by another worker
+        if served_tiers(settings) == ("browser",):  # another worker could load what waits for a tab here
             slots = min(slots, config.integer(settings, "BROWSER_CONCURRENCY", 1, 64))
         return cls(
             slots=slots,
@@ -55,7 +55,7 @@ class PrefetchConfig:
 
 
 class Prefetcher:
-    """One task per worker: leases while there is room, gives back what a closing worker will not start."""
+    """One task per worker: leases while there is room, and gives back what a closing worker will not start."""
 
     def __init__(
         self,
@@ -84,7 +84,7 @@ class Prefetcher:
         self._woken = asyncio.Event()
 
     def wake(self) -> None:
-        """Something may have changed: the buffer ran low, a request was stored, a host became free."""
+        """Check again: the buffer ran low, a request was stored, a host became free."""
         self._woken.set()
 
     async def run(self) -> None:
@@ -107,7 +107,7 @@ class Prefetcher:
             self._outbox.give_back(held.handle)
 
     def _drop_late(self) -> None:
-        """Give back what can no longer start in time: an engine that is busy for that long does not ask for it."""
+        """Give back leases that can no longer start in time, as the engine was too busy to take them."""
         now = self._clock()
         for held in self._queue.buffer.withdraw(lambda held: held.start_by < now):
             self._outbox.give_back(held.handle)
@@ -131,8 +131,8 @@ class Prefetcher:
         return any(_is_suspect(held.lease) for held in (*self._queue.buffer, *self._book.all()))
 
     async def _fill(self, room: int) -> float:
-        """Lease up to *room* requests; returns the seconds to wait before the next try."""
-        before = self._clock()  # taken before the call: the lease runs from an earlier moment than we count
+        """Lease up to *room* requests; returns the seconds until the next try."""
+        before = self._clock()  # before the call, so that we count the lease from an earlier moment than Redis
         idle = self._idle
         try:
             batch = await self._lease(room, suspects_ok=idle)
@@ -163,7 +163,8 @@ class Prefetcher:
         )
 
     def _streams(self) -> list[str]:
-        """The queues of this worker's tiers, another one first each time: a long one must not starve the others."""
+        """The streams of this worker's tiers, starting with another one each time: a long one must not starve the
+        others."""
         streams = self._queue.streams()
         self._calls += 1
         first = self._calls % max(1, len(streams))
@@ -175,7 +176,7 @@ class Prefetcher:
         scrapy_hooks.wake(self._crawler.engine)
 
     def _full_hosts(self) -> list[str]:
-        """Hosts that may get no more of this worker: one that holds half of it, and slow ones that do together."""
+        """Hosts that may take no more slots: one that holds half of them, and slow ones that hold half together."""
         half = max(1, self._config.slots // 2)
         held = self._book.hosts + Counter(waiting.lease.host for waiting in self._queue.buffer)
         full = {host for host, count in held.items() if count >= half}

@@ -1,4 +1,4 @@
-"""Follows each leased request from its download to its end, and ends the lease according to what it saw."""
+"""Follows each leased request from download to end, and ends its lease according to what it saw."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from crawler.worker.lease_endings import Bury, Gone
 from crawler.worker.outbox import Outbox
 from crawler.worker.requeue import Requeue
 
-_REDIRECT_LOOP: Final = "max redirections reached"  # Scrapy's words: the error has no type of its own
+_REDIRECT_LOOP: Final = "max redirections reached"  # Scrapy's message: the error has no type of its own
 
 OK: Final = "ok"
-UNREACHED: Final = "unreached"  # tried again, without an answer
-UNKNOWN: Final = "unknown"  # an exception that policy/failures.py does not know
+UNREACHED: Final = "unreached"  # retried without a response
+UNKNOWN: Final = "unknown"  # an exception that policy/failures.py has no class for
 
 logger = logging.getLogger(__name__)
 
 
 class RequestTracker:
-    """Collects evidence from the downloader and from signals; `ended` draws the conclusion."""
+    """Collects evidence from the downloader and signals; `ended` draws the conclusion."""
 
     def __init__(
         self,
@@ -67,13 +67,13 @@ class RequestTracker:
             held.downloads += 1
 
     def postponed(self, request: Request, wait_ms: int) -> None:
-        """*request* was not sent: it comes back to the scheduler as its own follow-up."""
+        """*request* was not sent: it returns to the scheduler as its own follow-up."""
         if (held := self._book.of(request)) is not None:
             held.postponed_ms = wait_ms
             self._book.follow(request, request)
 
     def downloaded(self, request: Request, result: Response | Request) -> None:
-        """The download chain is through: *result* goes to the spider, or replaces *request*."""
+        """The download chain has finished: *result* goes to the spider, or replaces *request*."""
         if (held := self._first_download(request)) is None:
             return
         self._count(request, held, result)
@@ -84,7 +84,8 @@ class RequestTracker:
             self._book.answered(result, held)
 
     def _count(self, request: Request, held: Held, result: Response | Request | Exception) -> None:
-        """One attempt at a host; what a middleware tries again is judged by the last status, 0: nothing came."""
+        """Count one attempt at a host; one that a middleware retries is judged by the last status, 0 if there was
+        none."""
         if BLOCK in request.meta:
             outcome: str | None = FailureClass.BLOCKED
         elif isinstance(result, Exception):
@@ -95,7 +96,7 @@ class RequestTracker:
         self._answers.add(held.lease.host, outcome or OK)
 
     def _answered(self, request: Request, response: Response, held: Held) -> None:
-        """*response* is the last one: a failure that may be tried again was, as often as it may."""
+        """*response* is the last one: retries, if any, are used up."""
         seen = held.evidence
         seen.status = response.status
         seen.failure = self._policy.failure(response.status, blocked=BLOCK in request.meta)
@@ -107,32 +108,32 @@ class RequestTracker:
             return
         blocked = seen.failure is FailureClass.BLOCKED
         if seen.failure in RETRIED and request.meta.get("dont_retry") and not blocked:
-            seen.failure = None  # the spider takes it as it is
+            seen.failure = None  # the spider handles it as it is
         elif seen.failure in RETRIED:
             seen.excerpt = excerpt(response.body)
 
     def _malformed(self, request: Request, response: Response) -> str:
-        """Why nobody can use *response*; "" when that is not so."""
+        """Why *response* is unusable; "" if it is usable."""
         if response.status < LEAST_STATUS:
-            return f"status {response.status:03} is none"
+            return f"status {response.status:03} is not an HTTP status"
         if response.status not in REDIRECTS or request.meta.get("dont_redirect") or not self._redirects:
             return ""
         return f"status {response.status} leads to {excerpt(response.headers.get('Location') or b'') or 'nowhere'}"
 
     def handed(self, response: Response) -> None:
-        """The callback is given *response*."""
+        """The callback is about to get *response*."""
         if (held := self._book.behind(response)) is not None:
             held.evidence.handed = True
             held.handed_at = monotonic()
 
     def refused(self, response: Response, why: str) -> None:
-        """*response* turned out to be no page, right before its callback."""
+        """*response* was kept from its callback as no page."""
         if (held := self._book.behind(response)) is not None:
             held.evidence.failure, held.evidence.block = FailureClass.BLOCKED, why
             held.evidence.excerpt = excerpt(response.body)
 
     def failed(self, request: Request, error: Exception) -> None:
-        """The download chain ended without an answer."""
+        """The download chain ended without a response."""
         if (held := self._first_download(request)) is None:
             return
         held.evidence.failure = FailureClass.MALFORMED if str(error) == _REDIRECT_LOOP else classify(error)
@@ -149,9 +150,9 @@ class RequestTracker:
             request.errback = self._tracked(request, request.errback, held)
 
     def ended(self, request: Request) -> bool:
-        """*request* left the engine: end its lease, unless the lease moved on with a follow-up.
+        """*request* left the engine: end its lease, unless that moved on with a follow-up.
 
-        False when it only ended one of several downloads: the callback that asked for them still runs.
+        False if only one of several downloads ended: the callback that asked for them is still running.
         """
         if (held := self._book.of(request)) is not None and held.downloads > 1:
             held.downloads -= 1
@@ -184,22 +185,23 @@ class RequestTracker:
                 self._outbox.end(Bury(held.handle, conclusion.reason, _detail(request, held, conclusion)))
 
     def _first_download(self, request: Request) -> Held | None:
-        """The lease of *request*, unless its own callback downloads it again: what comes of that is its business."""
+        """The lease of *request*, unless its own callback downloads it again: that response is the callback's
+        business."""
         held = self._book.of(request)
         return held if held is not None and held.downloads == 1 else None
 
     def _tracked(self, request: Request, errback: Callable[[Failure], Any], held: Held) -> Callable[[Failure], Any]:
-        """*errback*, tracked: Scrapy shows a callback's output to spider middlewares, an errback's to nobody."""
+        """*errback*, tracked: Scrapy passes a callback's output through spider middlewares, but not an errback's."""
 
         async def tracked(failure: Failure) -> AsyncIterator[Any]:
-            request.errback = errback  # what it makes of its request must name a method of the spider
+            request.errback = errback  # a retry that it yields must name a method of the spider
             try:
                 output = errback(failure)
                 if isinstance(output, Failure):
                     output.raiseException()
                 found = await ensure_awaitable(iterate_spider_output(output))
             except Exception as error:
-                held.evidence.errback = error is not failure.value  # passed on: it is for nobody then
+                held.evidence.errback = error is not failure.value  # it returned the failure: then it handled nothing
                 raise
             return self._book.track_output(as_async_generator(found), held)
 
@@ -222,7 +224,7 @@ class RequestTracker:
 
 def _unfinished_times(request: Request) -> int:
     times = request.meta.get(UNFINISHED_TIMES, 0)
-    return times if isinstance(times, int) else 0  # a spider may use the name for something else
+    return times if isinstance(times, int) else 0  # a spider may use the key for something else
 
 
 def _words(conclusion: Conclusion) -> str:

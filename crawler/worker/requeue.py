@@ -1,4 +1,4 @@
-"""Puts a leased request back into the frontier: for a retry, for another tier, for another release."""
+"""Puts leased requests back into the frontier: for a retry, another tier, or another release."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from crawler.worker.lease_book import Held
 from crawler.worker.lease_endings import Bury, Move, Nack
 from crawler.worker.outbox import Outbox
 
-# What this release cannot read is left to another for so many seconds, again and again: 10 minutes, as a deploy takes.
+# What this release cannot read is left to another one for this many seconds, repeatedly: 10 minutes in all, as a deploy
+# takes.
 PASS_ON_SECONDS: Final = (5, 30, 90, 180, 300)
 OTHER_RELEASE: Final = "unknown_callback"  # the reason for both
 
@@ -28,7 +29,7 @@ logger = logging.getLogger(__name__)
 
 
 class Requeue:
-    """Ends leases whose request is not done; each method hands one ending to the outbox."""
+    """Ends leases whose request is not done; each method passes one ending to the outbox."""
 
     def __init__(
         self, crawler: Crawler, outbox: Outbox, uniform: Callable[[float, float], float] = random.uniform
@@ -36,25 +37,25 @@ class Requeue:
         self._crawler = crawler
         self._outbox = outbox
         self._uniform = uniform
-        self._passed_on: set[str] = set()  # what this release lacks: said once each
+        self._passed_on: set[str] = set()  # what this release lacks, logged once each
         self._policy = RetryPolicy.from_settings(crawler.settings)
 
     def retry_delay_ms(self, attempt: int) -> int:
-        """How long a request waits in the frontier after failed try number *attempt*, in ms: full jitter."""
+        """How long a request waits in the frontier after failed try number *attempt*, in ms, with full jitter."""
         return round(self._policy.default.wait_seconds(attempt, self._uniform) * 1000)
 
     def again(self, request: Request, held: Held, reason: str, delay_ms: int) -> None:
-        """Put *request* back as it is, to be tried after *delay_ms*; as it was queued where that cannot be stored."""
+        """Put *request* back for a retry after *delay_ms*; in its queued form if its present one cannot be stored."""
         self._outbox.end(Nack(held.handle, delay_ms, reason, self._encoded(request, held), request.priority))
 
     def move(self, request: Request, held: Held, tier: Tier) -> None:
-        """Put *request* as it is now into the queue of *tier*, or as it was queued where that cannot be stored."""
+        """Move *request* to the queue of *tier*; in its queued form if its present one cannot be stored."""
         assert self._crawler.spider is not None
         stream = stream_of(self._crawler.spider.name, tier)
         self._outbox.end(Move(held.handle, stream, body=self._encoded(request, held), priority=request.priority))
 
     def pass_on(self, held: Held, error: OtherReleaseError) -> None:
-        """Leave a request to workers of another release, uncharged; a dead letter once that was tried long enough."""
+        """Leave a request to workers of another release, uncharged; a dead letter if that fails for long enough."""
         times, body = codec.passed_on(held.lease.body)
         if times < len(PASS_ON_SECONDS):
             wait = PASS_ON_SECONDS[times]
@@ -65,11 +66,11 @@ class Requeue:
             return
         logger.error("Became a dead letter, no worker has what it needs: %s", error)
         detail: dict[str, str | int] = {"url": error.url, error.kind: error.name, "error": str(error)}
-        _, fresh = codec.passed_on(held.lease.body, times=0)  # a retry begins anew
+        _, fresh = codec.passed_on(held.lease.body, times=0)  # a retry starts afresh
         self._outbox.end(Bury(held.handle, OTHER_RELEASE, detail, fresh, held.lease.priority))
 
     def storable(self, request: Request, held: Held) -> Request:
-        """*request* for the queue; where it cannot be stored, with the meta and cb_kwargs that it was leased with."""
+        """*request* encoded for the queue; if that fails, with the meta and cb_kwargs that it was leased with."""
         assert self._crawler.spider is not None
         try:
             codec.encode(request, self._crawler.spider)
@@ -91,4 +92,4 @@ class Requeue:
     def _say_unstored(self, request: Request, error: CodecError) -> None:
         assert self._crawler.stats is not None
         self._crawler.stats.inc_value(names.RESTORED)
-        logger.warning("%s is queued again in its original form, without what was added since: %s", request, error)
+        logger.warning("%s is queued again in its original form, without later additions: %s", request, error)

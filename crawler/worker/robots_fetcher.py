@@ -1,4 +1,5 @@
-"""How one worker fetches a robots.txt for the fleet: paced as everything else, cut at its limit, judged by RFC 9309."""
+"""How a worker fetches a robots.txt for the fleet: paced like everything else, cut at its limit, interpreted by RFC
+9309."""
 
 from __future__ import annotations
 
@@ -29,8 +30,8 @@ from crawler.worker.worker import Worker
 OLD_NAME: Final = "ROBOTSTXT_UNREACHABLE_DAYS"
 REDIRECTS: Final = 5
 PRIORITY: Final = 1000  # as Scrapy's
-LARGE: Final = 32 * 1024  # characters; to read more blocks the event loop for too long
-DECLARED_MAX: Final = 32 * 2**20  # bytes; more than MAX_BYTES is not read, but one that declares more than this is odd
+LARGE: Final = 32 * 1024  # characters; reading more blocks the event loop for too long
+DECLARED_MAX: Final = 32 * 2**20  # bytes; only MAX_BYTES are read, but a file that declares more than this is an error
 
 logger = logging.getLogger(__name__)
 
@@ -50,7 +51,7 @@ class RobotsConfig:
     def from_settings(cls, settings: BaseSettings) -> Self:
         """Raises ConfigError when a value is out of range."""
         if settings.get(OLD_NAME) is not None:
-            allowed = f"it unset: it was replaced by ROBOTSTXT_UNREACHABLE_SECONDS = {86_400} (in seconds)"
+            allowed = f"it unset: ROBOTSTXT_UNREACHABLE_SECONDS replaces it = {86_400} (in seconds)"
             raise ConfigError(OLD_NAME, settings[OLD_NAME], allowed)
         return cls(
             ttl=config.number(settings, "ROBOTSTXT_TTL_SECONDS", 1, 86_400),
@@ -64,7 +65,7 @@ class RobotsConfig:
 
 @dataclass(frozen=True, slots=True)
 class RobotsAnswer:
-    """What came of one request. *passing*: for reasons that say little about the file."""
+    """The result of one request. *passing*: a temporary failure that says little about the file."""
 
     verdict: RobotsVerdict
     status: int = 0
@@ -74,19 +75,19 @@ class RobotsAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What is known of an origin, and its file as it was read; no file where it forbids nothing."""
+    """What is known of an origin, and its parsed file; no file if nothing is forbidden."""
 
     known: CachedRobots
     file: RobotsFile | None = None
 
 
 async def read(lines: str) -> RobotsFile:
-    """The file of *lines*; a long one is read in a thread."""
+    """Parse *lines*; a long file is parsed in a thread."""
     return RobotsFile(lines) if len(lines) <= LARGE else await asyncio.to_thread(RobotsFile, lines)
 
 
 class RobotsFetcher:
-    """Carries out FetchTasks of one worker; *agent* is who Crawl-delay and Request-rate are read for."""
+    """Carries out FetchTasks of one worker; *agent* is the one whose Crawl-delay and Request-rate count."""
 
     def __init__(
         self, crawler: Crawler, plan: RobotsConfig, agent: str, clock: Callable[[], float] = monotonic
@@ -97,7 +98,7 @@ class RobotsFetcher:
         self._clock = clock
 
     async def fetch(self, worker: Worker, host: str, origin: str, task: FetchTask) -> Fetched | None:
-        """What the fleet now knows; None when that took so long that another worker may have taken over."""
+        """What the fleet now knows; None if it took so long that another worker may have taken over."""
         answer = await self._answer(worker, host, origin)
         if answer is None:
             return None
@@ -105,7 +106,7 @@ class RobotsFetcher:
         failing = task.failing_ms / 1000
         if unreachable := found.verdict is RobotsVerdict.LATER:
             found = self._unreachable(origin, found, failing)
-        else:  # before anybody is told of the file: the first page waits for the delay already
+        else:  # before the file is published: even the first page observes the delay
             delay_ms = round(delay_seconds * 1000)
             await worker.outage.insist(lambda: worker.frontier.robots.crawl_delay(host, origin, delay_ms))
         keep_ms = found.fresh_ms + round(1000 * self._plan.unreachable * unreachable)
@@ -119,7 +120,7 @@ class RobotsFetcher:
         return Fetched(found, file) if kept else None
 
     async def _answer(self, worker: Worker, host: str, origin: str) -> RobotsAnswer | None:
-        """None when it found no turn at its host; the task is prolonged meanwhile."""
+        """The answer; None without a turn at the host. The task is extended meanwhile."""
         self._count("robotstxt/request_count")
         download = asyncio.ensure_future(self._download(origin))
         give_up_at = self._clock() + 2 * self._plan.timeout
@@ -138,7 +139,7 @@ class RobotsFetcher:
         return RobotsAnswer(robots.verdict(response.status), response.status, response.body)
 
     def _failed(self, origin: str, error: Exception) -> RobotsAnswer:
-        """Too many redirects count as no file, and a host that is not there has pages that fail by themselves."""
+        """Too many redirects count as no file; if the host does not exist its pages fail by themselves."""
         if isinstance(error, IgnoreRequest):
             return RobotsAnswer(RobotsVerdict.ALLOW)
         self._count(f"robotstxt/exception_count/{type(error)}")
@@ -147,7 +148,7 @@ class RobotsFetcher:
         return RobotsAnswer(RobotsVerdict.ALLOW, passing=True) if absent else RobotsAnswer(RobotsVerdict.LATER)
 
     async def _read(self, answer: RobotsAnswer) -> tuple[CachedRobots, RobotsFile | None, float]:
-        """What is known by *answer*, its file, and the seconds between two requests that this asks for."""
+        """What *answer* says, its file, and the seconds between requests that it asks for."""
         fresh_ms = round(1000 * (self._plan.retry if answer.passing else self._plan.ttl))
         if answer.verdict is not RobotsVerdict.RULES:
             return CachedRobots(answer.verdict, answer.status, fresh_ms), None, 0.0
@@ -159,7 +160,7 @@ class RobotsFetcher:
     def _unreachable(self, origin: str, found: CachedRobots, failing: float) -> CachedRobots:
         self._count(names.ROBOTS_UNREACHABLE)
         wait = robots.next_try_seconds(failing, self._plan.retry)
-        if failing < self._plan.unreachable:  # not later than at the end of its term
+        if failing < self._plan.unreachable:  # at the latest at the end of its term
             wait = min(wait, max(self._plan.unreachable - failing, 0.1))
         if not failing:
             what = f"it answers {found.status}" if found.status else "no answer"
@@ -169,8 +170,8 @@ class RobotsFetcher:
     async def _download(self, origin: str) -> Response:
         meta = {
             "dont_obey_robotstxt": True,
-            ALLOW_BLOCKED: True,  # its status says what it means
-            "dont_retry": True,  # it is asked for again when its time has come, not at once
+            ALLOW_BLOCKED: True,  # its status is meaningful
+            "dont_retry": True,  # it is fetched again when due, not at once
             "redirect_ttl": REDIRECTS,
             "download_timeout": self._plan.timeout,
             "download_maxsize": DECLARED_MAX,

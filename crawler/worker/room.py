@@ -1,4 +1,4 @@
-"""Whether Redis has room for more, as one worker sees it, and what that means for its leasing."""
+"""Whether Redis has room, as one worker sees it, and what that means for its leasing."""
 
 from __future__ import annotations
 
@@ -7,27 +7,28 @@ from typing import Final
 from crawler.frontier.frontier import Frontier
 from crawler.worker.pauses import Pauses
 
-OWNER: Final = "redis"  # of a reason in Pauses
+OWNER: Final = "redis"  # owner of its reason in Pauses
 
 
 class Room:
-    """Slows leasing down while Redis is beyond FRONTIER_MEMORY_LIMIT, or refuses the requests found on pages.
+    """Slows leasing while Redis is above FRONTIER_MEMORY_LIMIT, or refuses requests found on pages.
 
-    Pages whose requests find no room are put off; once there is room, all of them are queued at once.
+    Pages whose requests find no room are put off; once there is room they are all queued at once.
     """
 
     def __init__(self, frontier: Frontier, pauses: Pauses) -> None:
         self._frontier = frontier
         self._pauses = pauses
-        self.full = False  # one request is leased at a time
-        self._recall = True  # perhaps this worker's predecessor put some off
+        self.full = False  # whether leasing is slowed
+        self._recall = True  # this worker's predecessor may have put some off
 
     def refused(self) -> None:
-        """Redis does not take the requests of a page."""
-        self._slow("Redis refuses new requests: pages wait until those found on them are stored")
+        """Note that Redis refused requests of a page."""
+        self._slow("Redis refuses new requests: pages wait until the requests found on them are stored")
 
     async def look(self, *, refused: bool) -> bool:
-        """How full is it now? *refused*: requests of this worker wait for room. True: there is some for start URLs."""
+        """Check how full Redis is. *refused*: requests of this worker wait for room. True if there is room for start
+        URLs."""
         used, limit = await self._frontier.gauge.used(), self._frontier.config.memory_limit
         if used >= limit:
             self._slow(f"Redis uses {used:.0%} of its maxmemory, FRONTIER_MEMORY_LIMIT is {limit:.0%}")

@@ -1,4 +1,4 @@
-"""The scheduler of the fleet: scrapy-redis' interface, the leased frontier behind it."""
+"""The scheduler of the fleet: scrapy-redis' interface over the leased frontier."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ DUPEFILTER_CLASS = "crawler.worker.dupefilter.FrontierDupeFilter"
 class Scheduler(RedisScheduler):  # type: ignore[misc]
     """Leases requests from the shared frontier and queues what callbacks yield; never waits, never raises.
 
-    The constructor takes scrapy-redis' arguments. Three of their values are refused with an explanation, because
-    they would let one worker destroy what the fleet shares: persist=False, flush_on_start=True, and a serializer.
+    The constructor takes scrapy-redis' arguments. Three values are refused with an explanation, because they would let
+    one worker destroy shared state: persist=False, flush_on_start=True, and a serializer.
     """
 
     def __init__(
@@ -123,15 +123,16 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         self._share(self.worker)
 
     def _share(self, worker: Worker) -> None:
-        """What decides about requests on their way out of the frontier (`_admission`) and back (`_follow_ups`)."""
+        """Build what decides about requests on their way out of the frontier (`_admission`) and back
+        (`_follow_ups`)."""
         book, outbox, requeue = worker.book, worker.outbox, worker.requeue
         self._admission = Admission(self.queue, book, outbox, requeue, worker.frontier.statement)
         rules = self.queue.encoder.rules
         self._follow_ups = FollowUps(book, outbox, requeue, rules, self._push_hop, self._count)
 
     def close(self, reason: str) -> Deferred[None]:
-        """Send what is left, give back what was not started, leave the shared state alone."""
-        if self._worker is not None:  # None when opening it failed
+        """Send what is left and give back what was not started; shared state stays."""
+        if self._worker is not None:  # None if opening failed
             self._follow_ups.drain()
         return deferred_from_coro(self._close())
 
@@ -147,18 +148,18 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         return self._worker
 
     def flush(self) -> None:
-        """Refused, as `clear` of the queue is."""
+        """Refused, like the queue's `clear`."""
         self.queue.clear()
 
     def __len__(self) -> int:
         return len(self._follow_ups.ready) + len(self.queue)
 
     def has_pending_requests(self) -> bool:
-        """Whether this worker has anything to do or to send; `Worker.finished` speaks for the fleet."""
+        """Whether this worker has anything to do or send; `Worker.finished` answers for the fleet."""
         return bool(len(self) or len(self.worker.outbox))
 
     def next_request(self) -> Request | None:
-        """The next request to send, from memory; None when the buffer is empty."""
+        """The next request, from memory; None if the buffer is empty."""
         if self._follow_ups.ready:
             return self._follow_ups.ready.popleft()
         while (held := self.queue.pop()) is not None:
@@ -169,7 +170,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         return None
 
     def enqueue_request(self, request: Request) -> bool:
-        """Queue *request*; False when it is known already or cannot be stored (the page it is from then fails)."""
+        """Queue *request*; False if it is known or cannot be stored (then the page it was found on fails)."""
         book = self.worker.book
         chain, parent = book.follow_up(request), book.parent(request)
         try:
@@ -192,7 +193,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         if parent is not None:
             generation = parent.lease.generation
             for key in (UNFINISHED_TIMES, COMPLAINED, TIER_FAILED, LED_HERE):
-                request.meta.pop(key, None)  # the parent's, copied along with the rest of its meta
+                request.meta.pop(key, None)  # the parent's, copied with the rest of its meta
         try:
             place = self.queue.encoder.place(request)
             if parent is not None and place.rule.group != parent.lease.host:
@@ -204,7 +205,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
                 self.df.log(request, self.spider)
                 return False
             message = self.queue.encoder.message(request, generation=generation, dedupe=dedupe, place=place)
-        except MessageError as error:  # pages hold mailto: and worse: that is not their failure
+        except MessageError as error:  # pages contain mailto: and worse: no failure of theirs
             self._count(names.UNFETCHABLE)
             logger.info("Not queued: %s", error)
             return False
@@ -234,7 +235,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         self._count(names.CREDENTIALS)
         if not self._warned_of_credentials:
             self._warned_of_credentials = True
-            text = "User and password are cut off URLs, such as %s: HTTPAUTH_USER, _PASS and _DOMAIN are for them"
+            text = "User and password are removed from URLs, such as %s: use HTTPAUTH_USER, _PASS and _DOMAIN"
             logger.warning(text, url)
         return request.replace(url=url)
 

@@ -1,4 +1,4 @@
-"""What a thread does for this worker's leases and rules while a callback blocks the event loop for too long.
+"""A thread that looks after this worker's leases and rules while a callback blocks the event loop.
 
 Known weakness: a C call that holds the GIL (a catastrophic regular expression) blocks the thread as well.
 """
@@ -25,9 +25,9 @@ from crawler.worker.lease_book import Held
 from crawler.worker.lease_buffer import Buffer
 
 REMEMBERED: Final = 32  # standstills
-STATE_SECONDS: Final = 4.0  # rules that nobody states for three times as long are no longer in force
-WARN_SECONDS: Final = 1.0  # a loop that stands still for less is only busy
-# Under these runs what a page asks for.
+STATE_SECONDS: Final = 4.0  # rules that no worker states for three times as long are no longer in force
+WARN_SECONDS: Final = 1.0  # a loop that is blocked for less is only busy
+# Frames below these belong to a page's callbacks.
 SCRAPERS: Final = frozenset({"scrapy.core.scraper", "scrapy.core.spidermw", "crawler.engine.item_processor"})
 _AROUND: Final = ("scrapy.", "twisted.", "asyncio.", "contextlib", "crawler.middlewares.", "crawler.worker.")
 
@@ -36,19 +36,19 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class InHand:
-    """What this worker has to keep alive right now."""
+    """What this worker has to keep alive now."""
 
-    held: Sequence[Held]  # in work
-    ending: Sequence[Handle]  # whose end is known here and not told yet
-    suspended: bool  # the time does not count towards FRONTIER_HARD_CAP_SECONDS
+    held: Sequence[Held]  # started
+    ending: Sequence[Handle]  # ended here, but not reported yet
+    suspended: bool  # this time does not count towards FRONTIER_HARD_CAP_SECONDS
 
 
 class Standstill:
-    """Watches the loop that calls `beat`; while it stands still, renews what is in work, returns what is not, and says
-    by which rules this worker visits hosts.
+    """Watches the event loop; while it is blocked, renews started leases, gives back the others, and states the rules
+    that this worker crawls by.
 
-    A buffered lease goes back once it is too late for it to start: from then on no part of the worker may use it, the
-    loop included if it wakes up at this moment. What is in work and was not sent by then is left to expire.
+    A buffered lease goes back once it is too late to start: from then on no part of the worker may use it, not even a
+    loop that wakes up at that moment. Started leases that were not sent by then are left to expire.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Standstill:
         statement: Statement | None = None,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """*stood_still* is called once per standstill, from the thread."""
+        """*stood_still* is called once per standstill, in the thread."""
         self._scripts = scripts
         self._buffer = buffer
         self._in_hand = in_hand
@@ -73,7 +73,7 @@ class Standstill:
         self._hard_cap = config.hard_cap_ms / 1000
         self._tick = min(1.0, self._renew_seconds / 4, self._start_within / 4)
         self._beat = self._looked = clock()
-        self._held_up: deque[tuple[float, float]] = deque(maxlen=REMEMBERED)  # from when to when, of late
+        self._held_up: deque[tuple[float, float]] = deque(maxlen=REMEMBERED)  # recent ones, from when to when
         self._renewed: float | None = None
         self._stated: float | None = None
         self._counted = False
@@ -83,7 +83,7 @@ class Standstill:
         self._thread = threading.Thread(target=self._look_often, name="standstill", daemon=True)
 
     async def run(self) -> None:
-        """Beat for as long as the worker lives."""
+        """Beat while the worker lives."""
         self._loop_thread = threading.get_ident()
         self._beat = self._looked = self._clock()
         self._thread.start()
@@ -95,7 +95,8 @@ class Standstill:
             self._ended.set()
 
     def since(self, moment: float) -> float:
-        """Seconds from *moment* on for which the loop stood still: an answer waited for it then, not for its host."""
+        """Seconds since *moment* for which the loop was blocked: a response waited for the loop then, not for its
+        host."""
         now = self._clock()
         held_up = [*self._held_up, (self._beat + self._tick, now)]
         return sum(max(0.0, end - max(begin, moment)) for begin, end in held_up if end - begin > WARN_SECONDS)
@@ -107,10 +108,10 @@ class Standstill:
         self._beat = now
 
     def look(self) -> None:
-        """Do what has to be done now."""
+        """Do what is due now."""
         now = self._clock()
         if (slept := now - self._looked) > self._tick + WARN_SECONDS:
-            self._beat += slept  # the whole process stood still, or waited for the server
+            self._beat += slept  # the whole process was suspended, or waited for the server
         self._looked = now
         still = now - self._beat
         if still < min(STATE_SECONDS, self._renew_seconds, self._start_within):
@@ -135,7 +136,7 @@ class Standstill:
             try:
                 self.look()
             except Exception:
-                logger.exception("What keeps leases while the event loop stands still has failed; it tries again")
+                logger.exception("Keeping leases while the event loop is blocked failed; retrying")
         self._scripts.close()
 
     def _state(self, now: float) -> None:
@@ -183,10 +184,9 @@ class Standstill:
 
 
 def running(thread: int) -> str:
-    """What a page asked for and *thread* runs now, as `ShopSpider.parse (shop.py:12)`: a callback, an errback, a
-    pipeline; empty when it runs nothing of the kind."""
+    """The callback, errback or pipeline that *thread* is running, as `ShopSpider.parse (shop.py:12)`; empty if none."""
     frame = sys._current_frames().get(thread)  # noqa: SLF001 - documented, underscore or not
-    inner: list[FrameType] = []  # of the frames below Scrapy's scraper the outermost comes last
+    inner: list[FrameType] = []  # of the frames below Scrapy's scraper, the outermost is last
     while frame is not None and frame.f_globals.get("__name__") not in SCRAPERS:
         inner.append(frame)
         frame = frame.f_back

@@ -1,4 +1,4 @@
-"""When a busy worker drains itself, because requests wait that only an idle one may lease."""
+"""When a busy worker drains itself, because suspects wait that only an idle worker may lease."""
 
 from __future__ import annotations
 
@@ -6,27 +6,31 @@ import math
 from collections.abc import Callable
 from typing import Final
 
-WAIT_SECONDS: Final = (5.0, 60.0)  # chosen evenly: a large fleet soon has one that makes room, and never all at once
+WAIT_SECONDS: Final = (
+    5.0,
+    60.0,
+)  # chosen uniformly: in a large fleet one worker soon makes room, and never all at once
 LONGEST_WAIT: Final = 900.0
-TURN_SECONDS: Final = 5.0  # for so long it takes nothing but suspects
+TURN_SECONDS: Final = 5.0  # how long it leases only suspects
 
 
 class SuspectTurns:
-    """A suspect may have killed its worker twice, so it is leased alone; without this a busy fleet would never do so.
+    """A suspect may have killed its worker twice, so it is leased alone; without this a busy fleet would never lease
+    it.
 
-    A turn in which none was taken (the worker did not run empty in time, the suspect's host is blocked, another worker
-    was first) doubles the wait for the next.
+    A turn without a suspect (the worker did not drain in time, the suspect's host is blocked, another worker was first)
+    doubles the wait for the next.
     """
 
     def __init__(self, clock: Callable[[], float], uniform: Callable[[float, float], float]) -> None:
         self._clock = clock
         self._uniform = uniform
-        self._at = math.inf  # the next turn, or the present one
+        self._at = math.inf  # the next or current turn
         self._factor = 1.0
         self._served = False
 
     def saw(self, suspects: int, *, taken: bool, idle: bool) -> None:
-        """Note a lease call of an *idle* or a busy worker: hosts that have *suspects*, and whether one was *taken*."""
+        """Note a lease call of an *idle* or busy worker: hosts that have *suspects*, and whether one was *taken*."""
         self._served = self._served or taken
         if not suspects:
             self._at, self._factor = math.inf, 1.0
@@ -34,7 +38,7 @@ class SuspectTurns:
             self._plan()
 
     def on(self) -> bool:
-        """Whether to take nothing else at present."""
+        """Whether to lease only suspects now."""
         if self._clock() > self._at + TURN_SECONDS:
             self._plan()
         return self._clock() >= self._at

@@ -1,4 +1,4 @@
-"""One worker's part in learning tiers: sends what it saw, and reads what the fleet knows."""
+"""One worker's part in learning tiers: sends what it sees and reads what the fleet knows."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from crawler.policy.tiers import (
 from crawler.routing.host_rules import HostRule, HostRules
 from crawler.routing.tier_routing import TierRouting
 
-MOST_GOOD = 10_000  # hosts of which good pages are counted here although nothing is known of them yet
+MOST_GOOD = 10_000  # hosts without learned state whose good pages are counted here
 
 logger = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ class TierConfig:
 
     policy: TierPolicy
     budgets: Budgets
-    served: tuple[Tier, ...]  # counted as served although nobody may be there yet
+    served: tuple[Tier, ...]  # tiers counted as served even without a worker
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Self:
@@ -59,7 +59,7 @@ class TierConfig:
 
 
 class TierTracker:
-    """Fills the tier routing from Redis every few seconds, and tells Redis what this worker saw."""
+    """Fills the tier routing from Redis every few seconds, and reports what this worker saw."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class TierTracker:
         self._clock = clock
         self._told_at = clock()
         self._good: Counter[tuple[str, Tier, Tier]] = Counter()  # host, tier, and the rules' own tier
-        self._before: Counter[tuple[str, Tier, Tier]] = Counter()  # of hosts that nothing is known of
+        self._before: Counter[tuple[str, Tier, Tier]] = Counter()  # of hosts without learned state
         self._requests: Counter[Tier] = Counter()
         self._cost: dict[Tier, float] = {}
         self._forget = False
@@ -93,12 +93,12 @@ class TierTracker:
         return self.tiers.now_ms + round((self._clock() - self._told_at) * 1000)
 
     def forget(self) -> None:
-        """Redis may know less than it did: believe nothing of it, and ask for all hosts at the next refresh."""
+        """Redis may have lost state: discard what was read, and ask for all hosts at the next refresh."""
         self.tier_routing.hosts.clear()
-        self._forget = True  # one that is under way notes what it read before
+        self._forget = True  # a refresh in progress would keep what it read before
 
     async def refresh(self) -> None:
-        """Tell and be told. Errors of Redis pass through, and lose no count of what was spent."""
+        """Send and read state. Errors of Redis pass through, and no spending is lost."""
         if self._forget:
             self._forget = False
             self.tier_routing.hosts.clear()
@@ -116,10 +116,10 @@ class TierTracker:
         self._over_budget(self._config.budgets.spent(spent.requests, spent.cost))
 
     async def failed(self, request: Request, at: Tier) -> tuple[Tier | None, str]:
-        """A page failed at tier *at*: learn from it, once however often it is tried there; returns the tier to try
-        next, or None and why there is none.
+        """Learn from a page that failed at tier *at*, once however often it is tried there; returns the next tier, or
+        None and why there is none.
 
-        What a host is known to need is worth waiting for until there is a budget again; a single page's wish is not.
+        A host's learned tier is worth waiting for until there is budget again; a single page is not.
         """
         rule = self._rules.of(request)
         if REQUEST_ID not in request.meta or request.meta.get(TIER_FAILED) != at:
@@ -129,8 +129,8 @@ class TierTracker:
         return (needed, "") if rank(needed) > rank(at) else self.tier_routing.above(at, rule)
 
     def good(self, host: str, request: Request, at: Tier) -> None:
-        """A page of *host* was good at tier *at*; the fleet is told where something is known of the host, or with the
-        first page of it that fails."""
+        """A page of *host* was good at tier *at*; reported if the host has learned state, or with its first failing
+        page."""
         place = host, at, self._rules.of(request).tier
         if host in self.tier_routing.hosts:
             self._good[place] += 1
@@ -140,7 +140,7 @@ class TierTracker:
         self._before[place] += 1
 
     def spend(self, tier: Tier, requests: int = 1, cost: float = 0.0) -> None:
-        """Count what a fetch in *tier* costs; *cost* in the units of TIER_DAILY_COST."""
+        """Count the cost of a fetch in *tier*; *cost* in units of TIER_DAILY_COST."""
         self._requests[tier] += requests
         self._cost[tier] = self._cost.get(tier, 0.0) + cost
         self._stats.inc_value(names.TIER_REQUESTS.format(tier), requests)
@@ -157,7 +157,7 @@ class TierTracker:
 
         after = await self._outage.insist(lambda: self.tiers.learn(rule.group, lesson))
         if after.until_ms != before.until_ms:
-            logger.warning("%s is fetched with tier %s for %d s", rule.group, after.tier, after.term_ms / 1000)
+            logger.warning("%s is fetched by tier %s for %d s", rule.group, after.tier, after.term_ms / 1000)
         return after
 
     async def _tell_good(self) -> None:

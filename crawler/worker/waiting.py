@@ -1,4 +1,4 @@
-"""Pages that have ended here but for children that are not stored yet."""
+"""Pages that have ended here, except for children that are not stored yet."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from crawler.frontier.messages import Handle
 from crawler.worker.children import Children
 from crawler.worker.lease_endings import Ending
 
-LOOK_SECONDS: Final = 1.0  # between two looks for those that wait too long
-MOST_KEPT: Final = 64 * 2**20  # bytes of requests that find no room; beyond it the pages that wait longest go back
+LOOK_SECONDS: Final = 1.0  # between checks for pages that wait too long
+MOST_KEPT: Final = 64 * 2**20  # bytes of refused requests; beyond it the pages that wait longest go back
 
 
 class Waiting:
-    """Holds back the ending of a page until its own children are stored, and of no other page.
+    """Holds back a page's ending until its own children are stored; other pages are not affected.
 
-    *patience*: seconds for which a page waits, a lease; then it is given back, and its children are found again.
+    *patience*: seconds that a page waits (a lease); then it is given back and its children are found again.
     """
 
     def __init__(self, children: Children, patience: float, clock: Callable[[], float] = monotonic) -> None:
         self._children = children
         self._patience = patience
         self._clock = clock
-        self._pages: dict[Handle, tuple[Ending, float]] = {}  # in the order in which they began to wait
+        self._pages: dict[Handle, tuple[Ending, float]] = {}  # in the order they started to wait
         self._look_at = float("-inf")
 
     def __len__(self) -> int:
@@ -33,11 +33,11 @@ class Waiting:
 
     @property
     def handles(self) -> list[Handle]:
-        """Their leases, which have to be renewed."""
+        """The leases of waiting pages, which have to be renewed."""
         return list(self._pages)
 
     def hold_back(self, endings: deque[Ending], count: int) -> list[Handle]:
-        """Take those of the first *count* endings out whose children are not stored; returns whose they are."""
+        """Take endings with unstored children out of the first *count*; returns their leases."""
         first = [endings.popleft() for _ in range(count)]
         held = {handle_of(ending): ending for ending in first if self._children.pending(handle_of(ending))}
         endings.extendleft(reversed([ending for ending in first if handle_of(ending) not in held]))
@@ -45,18 +45,18 @@ class Waiting:
         return list(held)
 
     def release(self, handle: Handle) -> Ending | None:
-        """The ending that waits for the children of *handle*, once: they are stored."""
+        """The ending that waited for the children of *handle*, once they are stored."""
         ending, _ = self._pages.pop(handle, (None, 0.0))
         return ending
 
     def forget(self, handles: Sequence[Handle]) -> None:
-        """Their leases are lost: whoever has these pages now finds their children."""
+        """Forget pages whose leases are lost: whoever has them now finds their children."""
         self._children.drop(handles)
         for handle in handles:
             self._pages.pop(handle, None)
 
     def give_up(self, *, everything: bool = False) -> list[Ending]:
-        """The endings, without their children, of the pages that have waited for too long; or of all."""
+        """The endings of pages that have waited too long, or of all, without their children."""
         if self._clock() < self._look_at and not everything:
             return []
         self._look_at = self._clock() + LOOK_SECONDS

@@ -1,4 +1,4 @@
-"""One worker's share of the frontier: builds its parts, runs its background tasks, and takes its leave."""
+"""One worker's share of the frontier: builds its parts, runs its background tasks, and signs off."""
 
 from __future__ import annotations
 
@@ -53,15 +53,15 @@ from crawler.worker.tier_tracker import TierConfig, TierTracker
 
 logger = logging.getLogger(__name__)
 
-FAILED = "frontier_error"  # reason for which a worker closes that cannot go on
+FAILED = "frontier_error"  # finish reason of a worker that cannot go on
 CLOSE_POLL_SECONDS = 0.5
-LEAVE_SECONDS = 1.0  # to sign off, and for anything else once Redis was given up
-MOST_NAMED = 20  # start URLs in one line of the log
-FLUSH_SECONDS = 0.005  # how long the outbox gathers before it sends: a batch, not a delay
+LEAVE_SECONDS = 1.0  # to sign off, and for everything else once Redis is given up
+MOST_NAMED = 20  # start URLs in one log line
+FLUSH_SECONDS = 0.005  # how long the outbox collects a batch before it sends
 
 
 class Worker:
-    """Everything between Scrapy's scheduler interface and the Frontier, wired together."""
+    """Everything between Scrapy's scheduler interface and the Frontier."""
 
     def __init__(self, crawler: Crawler, server: Client, frontier: Frontier, queue: FrontierQueue) -> None:
         rules, obeys = queue.encoder.rules, crawler.settings.getbool("ROBOTSTXT_OBEY")
@@ -111,12 +111,12 @@ class Worker:
 
     @classmethod
     async def open(cls, crawler: Crawler, server: Client, *, queue_cls: str, queue_key: str) -> Self:
-        """Check the server, then start; raises ServiceError when Redis cannot be used."""
+        """Check the server, then start; raises ServiceError if Redis is unusable."""
         frontier = Frontier(server, FrontierConfig.from_settings(crawler.settings))
         await frontier.open()
         for advice in frontier.advice:
             logger.warning("Redis at %s: %s", address(server), advice)
-        if getattr(crawler.spider, "crawler", None) is None:  # a from_crawler that does without Scrapy's own
+        if getattr(crawler.spider, "crawler", None) is None:  # its from_crawler does not call Scrapy's
             crawler.spider.crawler, crawler.spider.settings = crawler, crawler.settings  # type: ignore[union-attr]
         queue = load_object(queue_cls)(server=server, spider=crawler.spider, key=queue_key)
         worker = cls(crawler, server, frontier, queue)
@@ -128,14 +128,16 @@ class Worker:
             raise
         assert crawler.engine is not None
         scrapy_hooks.on_request_end(crawler.engine, worker.tracker.ended)
-        crawler.signals.connect(worker._start, signals.spider_opened)  # not before the pipelines are ready, too
+        crawler.signals.connect(worker._start, signals.spider_opened)  # not before the pipelines are ready
         return worker
 
     async def _join(self) -> None:
-        """Take part in the spider's crawl; raises ConfigError when that has other arguments."""
+        """Join the spider's crawl; raises ConfigError if that has other arguments."""
         spider = self._crawler.spider
         assert spider is not None
-        if isinstance(spider, RedisMixin) and spider.server is not None:  # scrapy-redis would pop start URLs unleased
+        if (
+            isinstance(spider, RedisMixin) and spider.server is not None
+        ):  # scrapy-redis would pop start URLs without a lease
             self._crawler.signals.disconnect(spider.spider_idle, signals.spider_idle)
         key = start_key(spider)
         joined = await join(
@@ -168,9 +170,9 @@ class Worker:
         self._spawn(self._bound_close())
 
     async def close(self) -> None:
-        """Give back what was not started and what waits for room, send everything, leave. Deletes nothing.
+        """Give back what was not started or waits for room, send everything, sign off. Deletes nothing.
 
-        Takes no longer than FRONTIER_CLOSE_SECONDS, whatever Redis does: then leases are left to expire.
+        Takes at most FRONTIER_CLOSE_SECONDS, whatever Redis does; after that leases are left to expire.
         """
         try:
             async with asyncio.timeout(LEAVE_SECONDS if self.outbox.broken else self.maintenance.plan.close):
@@ -185,7 +187,7 @@ class Worker:
         await self._server.aclose()
 
     async def _bound_close(self) -> None:
-        """Pages wait for Redis before they reach a callback: those of a closing worker not for ever."""
+        """Pages wait for Redis before they reach a callback; while closing, only for a limited time."""
         engine = self._crawler.engine
         assert engine is not None
         seconds = self.maintenance.plan.close
@@ -194,7 +196,7 @@ class Worker:
         self._let_expire()
 
     def _let_expire(self) -> None:
-        """Redis takes nothing: tell it no more, and say so, once."""
+        """Redis accepts nothing: stop sending, and log that once."""
         if self.outbox.broken:
             return
         seconds = self.maintenance.plan.close
@@ -202,7 +204,7 @@ class Worker:
         self.outbox.give_up()
 
     def _name_lost(self, lost: Sequence[Message]) -> None:
-        """Start URLs that found no room: no page leads to them, so nobody will find them again."""
+        """Log start URLs that found no room: no page leads to them, so nothing will find them again."""
         if not lost:
             return
         assert self._crawler.stats is not None
@@ -212,7 +214,7 @@ class Worker:
         logger.error("%d start URLs were not stored. Push them again: %s%s", len(lost), ", ".join(urls), more)
 
     async def _give_back(self) -> None:
-        if self._leasing is not None:  # ends by itself now; a call cut off would leave leases that nobody knows
+        if self._leasing is not None:  # it ends by itself now; a cancelled call would leave leases that no worker knows
             self.prefetcher.wake()
             await asyncio.wait([self._leasing])
         await self.maintenance.finish_reading()
@@ -224,7 +226,7 @@ class Worker:
                 held.lease.host,
             )
         if not self.outbox.broken:
-            await self.outbox.close()  # before its task is cancelled, so that no batch is cut off in the middle
+            await self.outbox.close()  # before its task is cancelled, so that no batch is interrupted
 
     def _in_hand(self) -> InHand:
         return InHand(self.book.all(), self.outbox.ending(), suspended=bool(self.pauses.reason))
@@ -258,7 +260,7 @@ class Worker:
 
 
 def check_settings(settings: BaseSettings) -> None:
-    """Read every setting that a worker reads; raises ConfigError for the first that is out of range."""
+    """Read every setting of a worker; raises ConfigError for the first that is out of range."""
     FrontierConfig.from_settings(settings)
     HostRules.from_settings(settings)
     PrefetchConfig.from_settings(settings)

@@ -85,7 +85,7 @@ async def test_credentials_of_urls_are_kept_nowhere_and_explicit_ones_are_sent(
     assert pages >= {site.url(path) for path in ("/pushed", "/linked", "/target", "/other")}
     archived = archive(tmp_path)
     assert archived
-    assert "User and password are cut off URLs" in log
+    assert "User and password are removed from URLs" in log
     for kind, text in {
         "queue": kept(fleet.redis_url, fleet.key),
         "letters": repr(left.letters),

@@ -83,7 +83,7 @@ async def test_pages_without_new_links_drain_by_themselves(fleet: Fleet, client:
         status, log = await ended(worker)
         left = await fleet.left()
     assert status == 0, log
-    assert log.count("One request is leased at a time: Redis") == 1
+    assert log.count("Leasing is slowed to one request at a time: Redis") == 1
     assert left.states == {"done": len(leaves), "delayed": PARENTS}
     assert (left.in_flight, left.leases) == (0, 0)
 
@@ -107,7 +107,7 @@ async def test_pages_wait_for_room_and_go_on_as_soon_as_there_is_some(fleet: Fle
     assert f"{PARENTS} pages wait for room" in " ".join(shown.stdout.split())
     assert json.loads(told.stdout)["memory"] > 1
     assert last.counters.dead == 0
-    assert log.count("One request is leased at a time: Redis") == 1
+    assert log.count("Leasing is slowed to one request at a time: Redis") == 1
 
 
 async def test_status_names_the_page_whose_requests_can_never_fit(fleet: Fleet, client: Any) -> None:
@@ -137,7 +137,7 @@ async def test_workers_that_are_killed_while_pages_wait_lose_none_and_charge_non
         await fill(client)
         for number in range(6):  # FRONTIER_MAX_DELIVERIES is 5
             worker = fleet.start(FRONTIER_LEASE_SECONDS=1)
-            await said(worker, "One request is leased at a time: Redis")
+            await said(worker, "Leasing is slowed to one request at a time: Redis")
             await waited(fleet)
             if number % 2:
                 worker.kill()
@@ -173,7 +173,7 @@ async def test_start_urls_that_find_no_room_are_named_and_the_exit_status_tells(
         urls = tops(site)
         given = ["-a", f"urls={' '.join(urls)}"]
         worker: Forked = fleet.runner.fork("crawl", "starting", *fleet.options(), *given)
-        await said(worker, "The frontier refuses new start URLs (refused/memory)")
+        await said(worker, "The frontier refuses new start requests (refused/memory)")
         worker.send_signal(signal.SIGTERM)
         status, log = await ended(worker)
     assert status == 1

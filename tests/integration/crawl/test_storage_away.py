@@ -72,7 +72,7 @@ async def test_without_a_spool_nothing_is_leased_and_leases_outlive_the_outage(f
         worker = fleet.start(DOWNLOAD_DELAY=0.1, **away, **SHORT_LEASE)
         await pages.asked(6)
         mongod.kill()
-        await said(worker, "Nothing new is leased")
+        await said(worker, "Leasing is paused")
         await asyncio.sleep(1)
         asked = len(pages.requested)
         await asyncio.sleep(3)
@@ -83,5 +83,5 @@ async def test_without_a_spool_nothing_is_leased_and_leases_outlive_the_outage(f
     assert (await fleet.left()).states == {"done": PAGES + 1}
     assert len(stored(mongod, fleet)) == PAGES + 1
     assert len(pages.requested) == PAGES + 1
-    assert log.count("Nothing new is leased: MongoDB is away, and there is no spool (SPOOL_DIR)") == 1
-    assert log.count("Leasing goes on") == 1
+    assert log.count("Leasing is paused: MongoDB is away, and there is no spool (SPOOL_DIR)") == 1
+    assert log.count("Leasing resumes") == 1

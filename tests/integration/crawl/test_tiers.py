@@ -85,7 +85,7 @@ async def test_pages_that_fail_are_fetched_by_the_browser_and_so_is_then_the_hos
     assert count(log, "tiers/requests/http") == len(plainly(site))
     known = await learned(fleet)
     assert known.tier == "browser"
-    assert log.count("is fetched with tier browser") == 1
+    assert log.count("is fetched by tier browser") == 1
 
 
 @pytest.mark.parametrize("site", [CHALLENGE], indirect=True)

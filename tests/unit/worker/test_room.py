@@ -69,9 +69,9 @@ def test_each_owner_clears_its_own_reason(caplog: pytest.LogCaptureFixture) -> N
     pauses.slow("redis", "")
     assert (pauses.reason, pauses.slowed) == ("", "")
     assert caplog.messages == [
-        "Nothing new is leased: the spool is full",
-        "Nothing new is leased: no disk",
-        "One request is leased at a time: full",
-        "Leasing goes on",
-        "Leasing goes on at full speed",
+        "Leasing is paused: the spool is full",
+        "Leasing is paused: no disk",
+        "Leasing is slowed to one request at a time: full",
+        "Leasing resumes",
+        "Leasing resumes at full speed",
     ]

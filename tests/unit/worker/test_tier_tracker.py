@@ -111,7 +111,7 @@ async def test_a_host_that_fails_often_enough_is_lifted_and_that_is_said_once(ca
         steps = [await desk.tracker.failed(PAGE, "http") for _ in range(5)]
     assert steps == [("browser", "")] * 5
     assert desk.tier_routing.hosts[HOST].tier == desk.fleet.known[HOST].tier == "browser"
-    assert [record.getMessage() for record in caplog.records] == ["a.example is fetched with tier browser for 21600 s"]
+    assert [record.getMessage() for record in caplog.records] == ["a.example is fetched by tier browser for 21600 s"]
 
 
 async def test_a_failure_waits_for_redis() -> None:
