@@ -25,6 +25,7 @@ COPY shoal_checkout.dist-info shoal_checkout.dist-info
 RUN python -m compileall -q crawler settings
 USER 10001:10001
 EXPOSE 9410
+EXPOSE 9411
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
     CMD ["python", "-c", "from urllib.request import urlopen; urlopen('http://127.0.0.1:9410/healthz', timeout=4)"]
 # Scrapy as process 1: SIGTERM drains, that is it finishes what it has started and gives the rest back.

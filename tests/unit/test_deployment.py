@@ -16,11 +16,9 @@ from typing import Any
 import kubernetes_validate
 import pytest
 import yaml
-from scrapy.cmdline import ScrapyArgumentParser
 from scrapy.settings import Settings
 from scrapy.spiderloader import SpiderLoader
 
-from crawler.commands.push import Command as PushCommand
 from crawler.embedded.service import VALKEY
 from crawler.policy import addresses
 from crawler.policy.addresses import AddressPolicy
@@ -65,9 +63,7 @@ def _build(directory: Path) -> list[dict[str, Any]]:
 
 def _pods(documents: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     for document in documents:
-        spec = document.get("spec", {})
-        template = spec.get("jobTemplate", {}).get("spec", spec).get("template")
-        if template:
+        if template := document.get("spec", {}).get("template"):
             yield template["spec"]
 
 
@@ -82,6 +78,7 @@ def _settings(name: str) -> Settings:
 
 
 WORKER = next(_pods([_find("StatefulSet", "workers")]))
+SERVE = next(_pods([_find("Deployment", "serve")]))
 
 
 # --- the image
@@ -193,7 +190,7 @@ def _references(pod: dict[str, Any], container: dict[str, Any]) -> Iterator[tupl
         if "valueFrom" in variable:
             yield "Secret", variable["valueFrom"]["secretKeyRef"]["name"]
     for volume in pod.get("volumes", []):
-        if "configMap" in volume:
+        if "configMap" in volume and not volume["configMap"].get("optional"):
             yield "ConfigMap", volume["configMap"]["name"]
 
 
@@ -325,21 +322,36 @@ def test_the_name_of_a_site_is_not_looked_for_inside_the_cluster_first() -> None
     assert WORKER["dnsConfig"] == {"options": [{"name": "ndots", "value": "1"}]}
 
 
-def test_the_recrawl_job_is_a_command_of_ours() -> None:
-    pod = next(_pods([_find("CronJob", "recrawl")]))
-    name, *arguments = pod["containers"][0]["args"]
-    assert name == "push"
-    command = PushCommand()
-    command.settings = _settings("production")
-    parser = ScrapyArgumentParser(conflict_handler="resolve")
-    command.add_options(parser)
-    options, (spider, source) = parser.parse_known_args(arguments)
-    assert options.recrawl is True
-    assert spider in SpiderLoader.from_settings(command.settings).list()
-    mount = next(one for one in pod["containers"][0]["volumeMounts"] if one["name"] == "seeds")
-    seeds = yaml.safe_load((PROJECT_DIR / "k8s/base/kustomization.yaml").read_text())["configMapGenerator"]
-    files = next(one for one in seeds if one["name"] == "shoal-seeds")["files"]
-    assert source in [f"{mount['mountPath']}/{file}" for file in files]
+def test_two_replicas_keep_the_schedules() -> None:
+    deployment = _find("Deployment", "serve")
+    assert deployment["spec"]["replicas"] == 2
+    container = SERVE["containers"][0]
+    assert container["args"] == COMPOSE["services"]["serve"]["command"] == ["serve"]
+    assert container["envFrom"] == WORKER["containers"][0]["envFrom"]
+    for variable in container["env"]:
+        assert variable in WORKER["containers"][0]["env"]
+    for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
+        assert container[probe] == WORKER["containers"][0][probe], "the same paths, under its own port"
+    assert _find("PodDisruptionBudget", "serve")["spec"]["maxUnavailable"] == 1
+
+
+def test_the_port_of_the_service_is_the_same_everywhere() -> None:
+    settings = _settings("production")
+    port = settings.getint("SERVE_PORT")
+    assert settings["SERVE_HOST"] == "0.0.0.0"
+    assert SERVE["containers"][0]["ports"] == [{"name": "metrics", "containerPort": port}]
+    (told,) = _find("Service", "serve")["spec"]["ports"]
+    assert (told["port"], told["targetPort"]) == (port, "metrics")
+    assert f"EXPOSE {port}\n" in DOCKERFILE
+    service = COMPOSE["services"]["serve"]
+    assert service["ports"] == [f"127.0.0.1:{port}:{port}"]
+    assert f"http://127.0.0.1:{port}/healthz" in service["healthcheck"]["test"][-1]
+
+
+def test_nothing_is_crawled_that_nobody_asked_for() -> None:
+    for path in (PROJECT_DIR / "k8s").rglob("*.*"):
+        assert "shop.example" not in path.read_text(), path
+    assert "CronJob" not in {one["kind"] for one in _base()}
 
 
 def test_the_workers_crawl_a_spider_of_ours() -> None:
