@@ -144,6 +144,7 @@ class Fleet:
         burst: int = 1,
         meta: Mapping[str, Any] | None = None,
         dedupe: bool = True,
+        generation: str = "0",
     ) -> None:
         """Queue *urls*, as of that many hosts in turn where *hosts* is given."""
         messages = [
@@ -157,6 +158,7 @@ class Fleet:
                 delay_ms=delay_ms,
                 burst=burst,
                 dedupe=dedupe,
+                generation=generation,
             )
             for place, url in enumerate(urls)
         ]

@@ -141,7 +141,7 @@ class Pusher:
     def _message(self, where: str, line: str, generation: str) -> Message | None:
         try:
             request = parse_line(line, self._spider, self._priority)
-            if rule := self._encoder.scope.pushed(request.url):
+            if rule := self._encoder.scopes.of(generation).pushed(request.url):
                 self.refuse(f"{where}: out of scope by the rule {rule!r} (docs/scope.md): {request.url}")
                 return None
             return self._encoder.message(request, generation=generation, dedupe=not request.dont_filter)

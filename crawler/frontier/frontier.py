@@ -31,6 +31,7 @@ from crawler.frontier.state.inspection import Inspection
 from crawler.frontier.state.robots import Robots
 from crawler.frontier.state.runs import Runs
 from crawler.frontier.state.schedules import Schedules
+from crawler.frontier.state.scopes import RunScopes
 from crawler.frontier.state.statement import Statement
 from crawler.policy.pace import Pace
 
@@ -63,6 +64,7 @@ class Frontier:
         self.generations = Generations(self.shards)
         self.runs = Runs(self.shards)
         self.robots = Robots(self.shards)
+        self.scopes = RunScopes(self.shards)
         self.domains = Domains(self.shards)
         self.schedules = Schedules(self.shards)
         self.coverage = Coverage(self.shards)

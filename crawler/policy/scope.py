@@ -52,18 +52,22 @@ class Judged(NamedTuple):
 class ScopeRules:
     """Judges links and pushed addresses; remembers what it said of a link, since sites repeat theirs on every page."""
 
-    def __init__(self, common: Mapping[str, Any], domains: Rules, today: Callable[[], date] | None = None) -> None:
-        """*common*: what settings and spider say, as `read_scope` gives it."""
+    def __init__(
+        self,
+        common: Mapping[str, Any],
+        domains: Rules,
+        today: Callable[[], date] | None = None,
+        own: Mapping[str, Any] | None = None,
+    ) -> None:
+        """*common*: what settings and spider say, as `read_scope` gives it; *own*: what the run says."""
         self._common = dict(common)
+        self._own = dict(own or {})
         self._domains = domains
         self._today = today or _today
         self._scopes: dict[int, Scope] = {}  # by the domain's rules, which live as long as this does
         self._links = Memo(self._judge, REMEMBERED, LONGEST)
-        self.usual = Scope(**self._common)
-        hosts = (domains.default, *domains.by_host.values())
-        self._limited = bool(
-            self.usual.pages or any((self._common | dict(one.scope)).get("pages_per_host") for one in hosts)
-        )
+        scopes = [self._of_site(site) for site in (domains.default, *domains.by_host.values())]
+        self._limited = any(scope.pages or scope.pages_per_host for scope in scopes)
 
     def of(self, url: str) -> Scope:
         """The scope of *url*'s domain."""
@@ -99,10 +103,12 @@ class ScopeRules:
         return scope.pages, scope.pages_per_host
 
     def _make(self, site: DomainRules) -> Scope:
-        values = self._common | dict(site.scope)
-        values["nofollow"] = bool(values.get("nofollow")) and site.obey_nofollow
-        made = self._scopes[id(site)] = Scope(**values)
+        made = self._scopes[id(site)] = self._of_site(site)
         return made
+
+    def _of_site(self, site: DomainRules) -> Scope:
+        values = {**self._common, **site.scope, **self._own}
+        return Scope(**values | {"nofollow": bool(values.get("nofollow")) and site.obey_nofollow})
 
     def _judge(self, url: str) -> Judged:
         """What an address says by itself."""

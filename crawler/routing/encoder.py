@@ -16,7 +16,7 @@ from crawler.frontier.messages import MAX_NAME, Message
 from crawler.frontier.streams import stream_of
 from crawler.routing import codec, fingerprint
 from crawler.routing.host_rules import HostRule, HostRules
-from crawler.routing.scoping import scope_rules
+from crawler.routing.scoping import Scopes
 from crawler.routing.tier_routing import TierRouting
 
 LATEST: Final = 1e11  # Unix seconds; what is later was meant to be milliseconds
@@ -51,7 +51,7 @@ class Encoder:
             raise ConfigError("name of the spider", spider.name, allowed)
         self.spider = spider
         self.rules = HostRules.from_settings(settings)
-        self.scope = scope_rules(spider, settings, self.rules.domains)
+        self.scopes = Scopes(spider, settings, self.rules.domains)
         self.tier_routing = tier_routing
         self._fingerprinter = fingerprinter
         self._links: Memo[tuple[HostRule, bytes]] | None = None  # of plain links by their URL, where that is all
@@ -100,7 +100,7 @@ class Encoder:
         self, request: Request, place: QueuePlace, not_before_ms: int, generation: str, dedupe: bool
     ) -> Message:
         rule = place.rule
-        pages, pages_per_host = self.scope.pages(request.url)
+        pages, pages_per_host = self.scopes.of(generation).pages(request.url)
         return Message(
             host=rule.group,
             stream=place.stream,

@@ -1,10 +1,11 @@
-"""The scope of a spider: what the setting SCOPE says, and its own `crawl_scope`."""
+"""The scopes of a spider: what the setting SCOPE says, its own `crawl_scope`, and what its runs were given."""
 
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from scrapy import Spider
 from scrapy.settings import BaseSettings
@@ -14,12 +15,45 @@ from crawler.errors import ConfigError
 from crawler.policy.domains import Rules
 from crawler.policy.scope import ScopeRules, read_scope
 
+MOST_RUNS: Final = 100  # whose scopes are remembered
 
-def scope_rules(spider: Spider | type[Spider], settings: BaseSettings, domains: Rules) -> ScopeRules:
-    """Raises ConfigError that names where the bad value stands."""
-    common = read_scope(config.mapping(settings, "SCOPE"), "SCOPE")
-    where = f"crawl_scope of spider {spider.name}"
-    return ScopeRules(common | read_scope(_table(getattr(spider, "crawl_scope", None), where), where), domains)
+logger = logging.getLogger(__name__)
+
+
+class Scopes:
+    """`usual` is the scope of runs that were given none."""
+
+    def __init__(self, spider: Spider | type[Spider], settings: BaseSettings, domains: Rules) -> None:
+        """Raises ConfigError that names where the bad value stands."""
+        where = f"crawl_scope of spider {spider.name}"
+        own = read_scope(_table(getattr(spider, "crawl_scope", None), where), where)
+        self._common = read_scope(config.mapping(settings, "SCOPE"), "SCOPE") | own
+        self._domains = domains
+        self.usual = ScopeRules(self._common, domains)
+        self._runs: dict[str, ScopeRules] = {}  # by generation
+
+    def knows(self, generation: str) -> bool:
+        """Whether `learn` was told of that run."""
+        return generation in self._runs
+
+    def of(self, generation: str) -> ScopeRules:
+        """The scope of that run."""
+        return self._runs.get(generation, self.usual) if self._runs else self.usual
+
+    def learn(self, generation: str, given: str) -> None:
+        """The scope that a run was *given*, "" for none; one that cannot be read is left out, which is logged."""
+        if len(self._runs) >= MOST_RUNS:
+            self._runs.clear()
+        try:
+            self._runs[generation] = self.given(given) if given else self.usual
+        except ConfigError as error:
+            logger.error("The scope of the run with generation %s was left out: %s", generation, error)
+            self._runs[generation] = self.usual
+
+    def given(self, scope: str) -> ScopeRules:
+        """*scope*, a JSON object, before all others; raises ConfigError."""
+        own = read_scope(_table(scope, "--scope"), "--scope")
+        return ScopeRules(self._common, self._domains, own=own)
 
 
 def _table(raw: Any, where: str) -> Any:

@@ -292,8 +292,11 @@ class Maintenance:
             return []
 
     def _is_cut(self, request: Request) -> bool:
-        rule = self._worker.queue.encoder.scope.pushed(request.url)
-        return bool(rule) and (self._worker.cuts.count(rule, request.url, self._worker.generation) or True)
+        worker = self._worker
+        rule = worker.queue.encoder.scopes.of(worker.generation).pushed(request.url)
+        if rule:
+            worker.cuts.count(rule, request.url, worker.generation)
+        return bool(rule)
 
 
 def _largest_waiting(worker: Worker) -> dict[str, str | int]:

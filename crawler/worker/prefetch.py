@@ -6,7 +6,7 @@ import asyncio
 import logging
 import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from time import monotonic
 
@@ -20,6 +20,7 @@ from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Batch, Lease
 from crawler.frontier.server.outage import RedisOutage
+from crawler.frontier.state.run_record import is_run_generation
 from crawler.worker.lease_book import Held, LeaseBook
 from crawler.worker.lease_queue import FrontierQueue, served_tiers
 from crawler.worker.outbox import Outbox
@@ -140,6 +141,7 @@ class Prefetcher:
             await self._outage.wait(error)
             return 0.0
         self._outage.over()
+        await self._learn_scopes(batch.leases)
         self._suspects.saw(batch.suspects, taken=any(map(_is_suspect, batch.leases)), idle=idle)
         if batch.lost_data:
             logger.error(
@@ -152,6 +154,17 @@ class Prefetcher:
             return 0.0
         due = self._config.poll_seconds if batch.next_due_ms is None else batch.next_due_ms / 1000
         return min(max(due, SHORTEST_WAIT), self._config.poll_seconds)
+
+    async def _learn_scopes(self, leases: Sequence[Lease]) -> None:
+        """A run may have been given a scope of its own: it is known before the first of its pages is fetched."""
+        for generation in {lease.generation for lease in leases}:
+            while is_run_generation(generation) and not (scopes := self._queue.encoder.scopes).knows(generation):
+                try:
+                    given = await self._frontier.scopes.get(self._queue.spider.name, generation)
+                except FrontierUnavailableError as error:
+                    await self._outage.wait(error)
+                else:
+                    scopes.learn(generation, given)
 
     async def _lease(self, room: int, *, suspects_ok: bool) -> Batch:
         return await self._frontier.lease(

@@ -71,6 +71,7 @@ end
 local function retire(stream, generation, set_stays)
   call('UNLINK', T .. ':pages:' .. string.match(stream, '^[^:]*') .. ':' .. generation)
   call('SREM', T .. ':limited', string.match(stream, '^[^:]*') .. ':' .. generation)
+  call('HDEL', T .. ':scope', string.match(stream, '^[^:]*') .. ':' .. generation)
   local name = stream .. ':' .. generation
   local key, retired = T .. ':gen:' .. name, T .. ':gen:' .. stream .. ':'
   local fields = {unpack(COUNTERS)}

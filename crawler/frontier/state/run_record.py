@@ -20,7 +20,7 @@ _RUN_GENERATION: Final = re.compile(r"\d{14}")
 _ID: Final = re.compile(r"(\d{8})-(\d{1,6})")
 _COUNTED: Final = ("accepted", "queued", "leased", "delayed", "done", "gone", "dead", "dropped")
 _TEXTS: Final = ("id", "name", "spider", "generation", "producer", "key", "shares")
-_REASONS: Final = ("dead:", "dropped:")
+_REASONS: Final = ("dead:", "dropped:", "cut:")
 
 
 class RunError(ShoalError):
@@ -40,7 +40,8 @@ class RunCounts:
     """What became of the URLs of a run: accepted = queued + leased + delayed + done + dead + dropped.
 
     *gone*: those of `done` that their site refuses for good (404, 410, ...). *dead_by*, *dropped_by*: how many for
-    which reason. None is ever below 0.
+    which reason. *cut_by*: links and pages that were out of scope, by rule; what was accepted before that was known is
+    among those that were dropped. None is ever below 0.
     """
 
     accepted: int = 0
@@ -53,6 +54,7 @@ class RunCounts:
     dropped: int = 0
     dead_by: Mapping[str, int] = field(default_factory=dict)
     dropped_by: Mapping[str, int] = field(default_factory=dict)
+    cut_by: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, counters: Mapping[str, int], base: Mapping[str, int]) -> Self:
@@ -65,8 +67,8 @@ class RunCounts:
         before = min(0, since.get("dead", 0))
         since["dead"], since["dropped"] = since.get("dead", 0) - before, since.get("dropped", 0) + before
         known = {name: max(0, since.get(name, 0)) for name in _COUNTED}
-        dead_by, dropped_by = (_reasons(since, prefix) for prefix in _REASONS)
-        return cls(**known, dead_by=dead_by, dropped_by=dropped_by)
+        dead_by, dropped_by, cut_by = (_reasons(since, prefix) for prefix in _REASONS)
+        return cls(**known, dead_by=dead_by, dropped_by=dropped_by, cut_by=cut_by)
 
     @property
     def pending(self) -> int:
@@ -77,6 +79,7 @@ class RunCounts:
         """As counters of a generation, for `of`."""
         reasons = {f"dead:{name}": count for name, count in self.dead_by.items()}
         reasons |= {f"dropped:{name}": count for name, count in self.dropped_by.items()}
+        reasons |= {f"cut:{name}": count for name, count in self.cut_by.items()}
         return {name: getattr(self, name) for name in _COUNTED} | reasons
 
 
@@ -126,6 +129,9 @@ class Run:
         words += [f"{count:,} {name}" for name in ("dead", "dropped") if (count := getattr(counts, name))]
         if counts.pending:
             words.append(f"{counts.pending:,} to do")
+        if self.counts.cut_by:
+            rules = sorted(counts.cut_by.items(), key=lambda one: (-one[1], one[0]))
+            words.append("out of scope: " + ", ".join(f"{rule} {count:,}" for rule, count in rules))
         return f"run {self.id} {self.state}: {', '.join(words)} ({' '.join(filter(None, (self.spider, self.name)))})"
 
 

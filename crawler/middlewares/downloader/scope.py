@@ -19,7 +19,7 @@ def check_scope(crawler: Crawler, request: Request, followed: Request) -> None:
     held = worker.book.of(request) if worker is not None else None
     if worker is None or held is None or request.dont_filter or request.meta.get(ANY_SCOPE):
         return
-    scope, depth = worker.queue.encoder.scope, request.meta.get("depth", 0)
+    scope, depth = worker.queue.encoder.scopes.of(held.lease.generation), request.meta.get("depth", 0)
     linked = isinstance(depth, int) and depth > 0
     rule = scope.link(followed.url, request.url, depth).rule if linked else scope.pushed(followed.url)
     if rule:

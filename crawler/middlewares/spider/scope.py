@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from scrapy import Request
 from scrapy.downloadermiddlewares.offsite import OffsiteMiddleware
@@ -21,6 +21,16 @@ from crawler.policy.scope import Scope, ScopeRules
 from crawler.worker.lease_book import Held
 
 
+class Page(NamedTuple):
+    """What its links are judged by."""
+
+    response: Response
+    held: Held
+    rules: ScopeRules
+    scope: Scope
+    refused: frozenset[str]
+
+
 class ScopeMiddleware(FleetMiddleware):
     """Applies `ScopeRules` to what a callback yields. Not to a request with `dont_filter` or `meta["any_scope"]`.
 
@@ -30,45 +40,51 @@ class ScopeMiddleware(FleetMiddleware):
     async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Start requests are named by somebody: see `ScopeRules.pushed`."""
         async for output in start:
-            if not isinstance(output, Request) or output.dont_filter or not (rule := self._rules.pushed(output.url)):
+            if not isinstance(output, Request) or output.dont_filter or not (rule := self._pushed(output)):
                 yield output
             else:
                 self._worker.cuts.count(rule, output.url, self._worker.generation)
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """All that is in scope."""
-        held = self._worker.book.behind(response)
-        if held is None:
-            async for output in result:
-                yield output
-            return
-        scope = self._rules.of(response.url)
-        refused = self._refused(response, scope) if scope.nofollow or scope.noindex else frozenset[str]()
+        page = self._page(response)
         async for output in result:
-            if not isinstance(output, Request):
-                if output is None or NOINDEX not in refused:
+            if page is None or output is None:
+                yield output
+            elif not isinstance(output, Request):
+                if NOINDEX not in page.refused:
                     yield output
                 else:
-                    self._count(NOINDEX, response.url, held)
+                    self._count(NOINDEX, response.url, page.held)
             elif output.dont_filter or output.meta.get(ANY_SCOPE):
                 yield output
-            elif (request := self._judged(output, response, held, scope, refused)) is not None:
+            elif (request := self._judged(output, page)) is not None:
                 yield request
-        if NOFOLLOW in response.flags:  # our spiders saw it in the page
-            self._count(NOFOLLOW, response.url, held)
+        if page is not None and NOFOLLOW in response.flags:  # our spiders saw it in the page
+            self._count(NOFOLLOW, response.url, page.held)
 
-    def _judged(
-        self, request: Request, response: Response, held: Held, scope: Scope, refused: frozenset[str]
-    ) -> Request | None:
-        depth = 0 if request.meta.get("depth_reset") else _depth(response) + 1
-        url, rule = self._rules.link(request.url, response.url, depth, scope)
-        if rule or NOFOLLOW in refused:
-            self._count(rule or NOFOLLOW, url, held)
+    def _page(self, response: Response) -> Page | None:
+        held = self._worker.book.behind(response)
+        if held is None:
+            return None
+        rules = self._worker.queue.encoder.scopes.of(held.lease.generation)
+        scope = rules.of(response.url)
+        refused = self._refused(response, scope) if scope.nofollow or scope.noindex else frozenset[str]()
+        return Page(response, held, rules, scope, refused)
+
+    def _pushed(self, request: Request) -> str:
+        return self._worker.queue.encoder.scopes.of(self._worker.generation).pushed(request.url)
+
+    def _judged(self, request: Request, page: Page) -> Request | None:
+        depth = 0 if request.meta.get("depth_reset") else _depth(page.response) + 1
+        url, rule = page.rules.link(request.url, page.response.url, depth, page.scope)
+        if rule or NOFOLLOW in page.refused:
+            self._count(rule or NOFOLLOW, url, page.held)
             return None
         if self._is_offsite(request):
-            self._count("offsite", url, held)
+            self._count("offsite", url, page.held)
         elif self._most_deep and depth > self._most_deep:
-            self._count("depth", url, held)
+            self._count("depth", url, page.held)
         if url == request.url:
             return request
         self._crawler.stats.inc_value(names.SCOPE_SESSIONS)
@@ -92,10 +108,6 @@ class ScopeMiddleware(FleetMiddleware):
 
     def _count(self, rule: str, url: str, held: Held) -> None:
         self._worker.cuts.count(rule, url, held.lease.generation)
-
-    @cached_property
-    def _rules(self) -> ScopeRules:
-        return self._worker.queue.encoder.scope
 
     @cached_property
     def _offsite(self) -> OffsiteMiddleware | None:
