@@ -6,7 +6,7 @@ STAMP := .venv/.installed
 RUN := $(or $(wildcard $(STAMP)),.venv/.installed-run)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo shop test lint format bench bench-storage extraction main-text blocks bench-reparse docs clean chaos bench-fairness bench-pace bench-handlers bench-wide bench-frontier bench-engine bench-workers bombs mutants alert-mutants compat
+.PHONY: help setup lock demo shop test lint format bench bench-storage extraction main-text blocks bench-reparse docs clean chaos bench-fairness bench-pace bench-handlers bench-wide bench-frontier bench-push bench-engine bench-workers bombs mutants alert-mutants compat
 
 help:  ## Show the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -100,6 +100,9 @@ bench-pace: $(STAMP)  ## What sites allow and what they get: limits, block pages
 
 bench-wide: $(STAMP)  ## 2,000 hosts with a few pages each, over TLS with robots.txt; writes docs/benchmarks-wide.md
 	@$(BIN)/python -m benchmarks.wide $(ARGS)
+
+bench-push: $(STAMP)  ## What `scrapy push` takes per URL, from files of each kind, and at most; writes docs/benchmarks-push.md
+	@$(BIN)/python -m benchmarks.push $(ARGS)
 
 bench-frontier: $(STAMP)  ## The frontier beside scrapy-redis: Redis CPU, requests/s, bytes per URL; writes docs/benchmarks-frontier.md
 	@$(BIN)/python -m benchmarks.frontier $(ARGS)

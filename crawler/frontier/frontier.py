@@ -19,7 +19,7 @@ from crawler.frontier.messages import MAX_NAME, Batch, Handle, Lease, Message, P
 from crawler.frontier.server import keys, server_check
 from crawler.frontier.server.scripts import Client
 from crawler.frontier.server.shards import FEW, Shards, pack
-from crawler.frontier.server.wire_format import clamped, handle_row, push_row, read_lease, report_row
+from crawler.frontier.server.wire_format import clamped, handle_row, push_row, read_lease, report_row, row_on
 from crawler.frontier.state.backpressure import Backpressure, Fullness
 from crawler.frontier.state.coverage import Coverage
 from crawler.frontier.state.damage import Damage
@@ -36,6 +36,9 @@ from crawler.frontier.state.statement import Statement
 from crawler.policy.pace import Pace
 
 LEASE_MOST: Final = 500  # in one call, which holds Redis up
+_OUTCOMES: Final = tuple(PushOutcome)  # as push.lua numbers them
+
+Row = tuple[str, bytes]  # a message packed by wire_format, behind its host
 
 
 class Frontier:
@@ -92,15 +95,19 @@ class Frontier:
                 self.statement.note(message.host, Pace(message.delay_ms, message.cap, message.burst))
             if self.statement.is_news:
                 await self.state()
+        return await self.push_rows([(message.host, push_row(message)) for message in messages], forced=forced)
+
+    async def push_rows(self, rows: Sequence[Row], *, forced: bool = False) -> list[PushOutcome]:
+        """`push` of messages that are packed already; for what states no rules."""
         full = not forced and await self.gauge.memory_full()
 
-        async def run(shard: int, group: list[Message]) -> list[PushOutcome]:
-            hosts = list(dict.fromkeys(message.host for message in group))
-            rows = [push_row(message, share(message.pages, shard, self.shards.count)) for message in group]
-            answers = await self.shards.run("push", shard, _flag(forced), _flag(full), len(hosts), *hosts, *rows)
-            return [PushOutcome(answer) for answer in answers]
+        async def run(shard: int, group: list[Row]) -> list[PushOutcome]:
+            hosts = list(dict.fromkeys(host for host, _ in group))
+            packed = [row_on(shard, self.shards.count, row) for _, row in group]
+            answers = await self.shards.run("push", shard, _flag(forced), _flag(full), len(hosts), *hosts, *packed)
+            return [_OUTCOMES[answer] for answer in answers]
 
-        async def run_what_fits(shard: int, group: list[Message]) -> list[PushOutcome]:
+        async def run_what_fits(shard: int, group: list[Row]) -> list[PushOutcome]:
             """At maxmemory less and less at once: the call itself takes memory, with all that it brings."""
             done: list[PushOutcome] = []
             most = len(group)
@@ -111,11 +118,14 @@ class Frontier:
                     most //= 2
             return done + [PushOutcome.REFUSED_MEMORY] * (len(group) - len(done))
 
-        order = sorted(range(len(messages)), key=lambda at: messages[at].host)  # a host's requests are written at once
-        outcomes = await self.shards.scatter(
-            [messages[at] for at in order], lambda message: self.shards.of_host(message.host), run_what_fits
+        order = sorted(range(len(rows)), key=lambda at: rows[at][0])  # a host's requests are written at once
+        answers = await self.shards.scatter(
+            [rows[at] for at in order], lambda row: self.shards.of_host(row[0]), run_what_fits
         )
-        return [outcome for _, outcome in sorted(zip(order, outcomes, strict=True))]
+        outcomes = [PushOutcome.ACCEPTED] * len(rows)
+        for at, outcome in zip(order, answers, strict=True):
+            outcomes[at] = outcome
+        return outcomes
 
     async def pressure(self) -> Fullness:
         """Whether seeds and other new work should wait, and why."""
@@ -377,11 +387,6 @@ class Frontier:
         if wait:
             return Slot(max(0, wait), lost=wait < 0)
         return Slot(0, self.config.start_within_ms, (f"{shard}:{int(number)}", token))
-
-
-def share(pages: int, shard: int, shards: int) -> int:
-    """The part of a run's *pages* that a shard looks after; 0 is no limit, so each has one at least."""
-    return max(1, pages // shards + (shard < pages % shards)) if pages else 0
 
 
 def _flag(value: object) -> str:

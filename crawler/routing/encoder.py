@@ -58,6 +58,11 @@ class Encoder:
         if type(fingerprinter) is fingerprint.RequestFingerprinter:
             self._links = Memo(self._link, 16_384, LONGEST)
 
+    @property
+    def by_url_alone(self) -> bool:
+        """Whether a plain GET is known by its URL, in the way of our own fingerprinter."""
+        return self._links is not None
+
     def place(self, request: Request) -> QueuePlace:
         """Where *request* belongs; encodes nothing yet. Raises MessageError when its URL cannot be fetched, CodecError
         on anything else about it that cannot be used, and nothing else."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
+from secrets import token_hex
 from types import TracebackType
 from typing import Final, Self
 
@@ -10,6 +12,7 @@ from crawler.frontier.state.runs import Overlap, Run, RunError, Runs
 
 PUSH: Final = "push"  # name of a push that says nothing of runs: any number of them may be under way
 RECRAWL: Final = "recrawl"
+CONTINUED_MS: Final = 12 * 3_600_000  # the same push is taken for one that goes on, and no more for the next day's
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,13 +20,15 @@ class WantedRun:
     """Which run a push wants: *run_id* continues that one, else it opens one.
 
     *overlap* None: "refuse" for a push with a *name* and for a recrawl, which would go over the URLs of another one
-    unnoticed, "allow" for others.
+    unnoticed, "allow" for others. *same*: what tells the same push from others; one that was cut short not long ago is
+    continued. "" for a push that cannot be told.
     """
 
     name: str = ""
     fresh: bool = False
     run_id: str = ""
     overlap: Overlap | None = None
+    same: str = ""
 
     def __post_init__(self) -> None:
         if self.run_id and (self.name or self.fresh or self.overlap):
@@ -53,15 +58,33 @@ class PushedRun:
         if wanted.run_id:
             self._run = await self._resumed(wanted.run_id)
             return self
+        if (cut_short := await self._cut_short()) is not None:
+            self._run = await self._runs.resume(cut_short.id)
+            return self
         named = bool(wanted.name or wanted.fresh)
         self._run = await self._runs.open(
             self._spider,
-            name=wanted.name or (RECRAWL if wanted.fresh else PUSH),
+            name=self._name,
             fresh=wanted.fresh,
             producer=PUSH,
+            key=f"{wanted.same} {token_hex(4)}" if wanted.same else "",
             overlap=wanted.overlap or ("refuse" if named else "allow"),
         )
         return self
+
+    @property
+    def _name(self) -> str:
+        return self._wanted.name or (RECRAWL if self._wanted.fresh else PUSH)
+
+    async def _cut_short(self) -> Run | None:
+        """The run of the same push that nobody has sealed; of one that is still under way, too: both push the same."""
+        if not self._wanted.same or self._wanted.overlap:
+            return None
+        _, live = await self._runs.unfinished()
+        since = time.time() * 1000 - CONTINUED_MS
+        same = (self._spider, PUSH, self._name, self._wanted.fresh, self._wanted.same, "open")
+        found = [run for run in live if (run.spider, run.producer, *_told(run), run.state) == same]
+        return max((run for run in found if run.opened_ms > since), key=lambda run: run.opened_ms, default=None)
 
     async def _resumed(self, run_id: str) -> Run:
         run = await self._runs.get(run_id)
@@ -87,4 +110,10 @@ class PushedRun:
         name = f"run {self._run.id}"
         if self._is_sealed:
             return name
-        return f"{name}, still open: push the same with --run {self._run.id}, or `scrapy runs seal {self._run.id}`"
+        return (
+            f"{name}, still open: push the same again, with --run {self._run.id}, or `scrapy runs seal {self._run.id}`"
+        )
+
+
+def _told(run: Run) -> tuple[str, bool, str]:
+    return run.name, run.fresh, run.key.partition(" ")[0]

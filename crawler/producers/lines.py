@@ -1,0 +1,219 @@
+"""The lines of sources, in chunks that know where each stands: texts as they are, or one column of CSV."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from threading import Event
+from typing import Final, NamedTuple
+
+from crawler.producers import places
+from crawler.routing.push_schema import MAX_LINE
+
+ARGUMENT: Final = "argument"
+CSV_ROWS: Final = 1_000  # a chunk
+DELIMITERS: Final = ",;\t|"
+_SHOWN: Final = 60  # characters of a line that is too long
+
+
+class Refusal(NamedTuple):
+    """Why something cannot be pushed; *number* 0: all of the source, or what is left of it, which *reason* says."""
+
+    source: str
+    number: int
+    reason: str
+    text: str = ""
+
+    def __str__(self) -> str:
+        if self.source == ARGUMENT:
+            return f"{self.source}: {self.reason}"
+        return f"{self.source}:{self.number}: {self.reason}" if self.number else self.reason
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Some lines of a source in their order, blank ones too; none: nothing has come for a while. *read*: how many bytes
+    of it were read since the last chunk. *is_cut*: there is more of it, that cannot be read."""
+
+    source: str
+    numbers: Sequence[int] = ()
+    lines: Sequence[str] = ()
+    refused: Sequence[Refusal] = ()
+    read: int = 0
+    is_cut: bool = False
+
+
+def chunks(given: Sequence[str], column: str, stop: Event) -> Iterator[Chunk]:
+    """Of all that is *given*: URLs and messages as they are, and what files and the like hold. With a *column* these
+    are CSV. Until *stop* is set."""
+    for source in given:
+        if places.is_url(source):
+            yield Chunk(ARGUMENT, (0,), (source,))
+        else:
+            yield from _Reading(source, column, stop).chunks()
+
+
+class _Reading:
+    """One source; what cannot be read of it is in its last chunk."""
+
+    def __init__(self, source: str, column: str, stop: Event) -> None:
+        self._source = source
+        self._name = places.shown(source)
+        self._column = column
+        self._stop = stop
+        self._number = 0  # of the last line
+        self._refused: list[Refusal] = []
+        self._position = 0
+
+    def chunks(self) -> Iterator[Chunk]:
+        try:
+            self._raw = places.opened(self._source, self._stop)
+        except places.ERRORS as error:
+            yield Chunk(self._name, refused=[Refusal(self._name, 0, _unreadable(self._source, error))])
+            return
+        is_cut = False
+        try:
+            yield from self._csv() if self._column else self._plain()
+        except places.ERRORS as error:
+            is_cut = self._number > 0
+            self._refuse(0, _unreadable(self._source, error, self._number))
+        finally:
+            self._raw.close()
+        yield replace(self._chunk((), ()), is_cut=is_cut)
+
+    def _plain(self) -> Iterator[Chunk]:
+        for lines in self._lines():
+            yield self._chunk(range(self._number - len(lines) + 1, self._number + 1), lines)
+
+    def _chunk(self, numbers: Sequence[int], lines: Sequence[str]) -> Chunk:
+        refused, self._refused = self._refused, []
+        read, self._position = self._raw.position - self._position, self._raw.position
+        return Chunk(self._name, numbers, lines, refused, read)
+
+    def _refuse(self, number: int, reason: str, text: str = "") -> None:
+        self._refused.append(Refusal(self._name, number, reason, text))
+
+    def _lines(self) -> Iterator[list[str]]:
+        """Whole lines, as many as a block holds; none while nothing comes."""
+        rest, cut = "", 0  # of the line that has begun, and how much of it is dropped: it is too long
+        for text in _texts(places.blocks(self._raw)):
+            lines = text.split("\n")
+            lines[0] = rest + lines[0]
+            rest = lines.pop()
+            if cut and lines:
+                cut = self._too_long(lines, cut)
+            self._number += len(lines)
+            yield lines
+            if len(rest) > MAX_LINE:
+                cut += len(rest) - _SHOWN
+                rest = rest[:_SHOWN]
+        if rest:
+            last = [rest]
+            if cut:
+                self._too_long(last, cut)
+            self._number += 1
+            yield last
+
+    def _too_long(self, lines: list[str], cut: int) -> int:
+        """The first of *lines*, of which *cut* characters are gone, is refused; leaves a blank line in its place."""
+        length = len(lines[0]) + cut
+        reason = f"line has {length} characters, more than the {MAX_LINE} allowed: {lines[0][:_SHOWN]}..."
+        self._refuse(self._number + 1, reason, lines[0][:_SHOWN])
+        lines[0] = ""
+        return 0
+
+    def _csv(self) -> Iterator[Chunk]:
+        physical = self._physical()
+        head = next((line for line in physical if line.strip()), "")
+        dialect, column, is_header = _column(head, self._column)
+        if column is None:
+            self._refuse(0, f"{self._name!r} has no column {self._column!r}: its first line is {head.strip()[:200]!r}")
+            return
+        rows = csv.reader(_chained(() if is_header else (head,), physical), delimiter=dialect, strict=True)
+        numbers: list[int] = []
+        cells: list[str] = []
+        first = self._number + is_header
+        while (row := self._row(rows, first)) is not None:
+            if len(row) > column:
+                numbers.append(first)
+                cells.append(row[column])
+            elif row:
+                self._refuse(
+                    first, f"row has {len(row)} columns, none for {self._column!r}", dialect.join(row)[:MAX_LINE]
+                )
+            first = self._number + 1
+            if len(cells) >= CSV_ROWS:
+                yield self._chunk(numbers, cells)
+                numbers, cells = [], []
+        yield self._chunk(numbers, cells)
+
+    def _row(self, rows: Iterator[list[str]], first: int) -> list[str] | None:
+        """The next row, which begins on line *first*; empty where it cannot be read, None at the end."""
+        try:
+            return next(rows, None)
+        except csv.Error as error:
+            lines = f"lines {first} to {self._number}" if self._number > first else "row"
+            self._refuse(first, f"{lines} cannot be read as CSV ({error})")
+            return []
+
+    def _physical(self) -> Iterator[str]:
+        """Line by line, for the reader of CSV, with the number of the one at hand."""
+        for lines in self._lines():
+            last = self._number
+            for self._number, line in enumerate(lines, last - len(lines) + 1):
+                yield line + "\n"
+            self._number = last
+
+
+def _chained(first: Sequence[str], rest: Iterator[str]) -> Iterator[str]:
+    yield from first
+    yield from rest
+
+
+def _column(head: str, column: str) -> tuple[str, int | None, bool]:
+    """The delimiter, which cell of a row is *column* (a name in the first line, or a number from 1 on), and whether the
+    first line is a header."""
+    rows = {delimiter: next(csv.reader([head], delimiter=delimiter), []) for delimiter in DELIMITERS}
+    for delimiter, row in rows.items():
+        names = [name.strip().casefold() for name in row]
+        if column.strip().casefold() in names:
+            return delimiter, names.index(column.strip().casefold()), True
+    delimiter = max(rows, key=lambda one: len(rows[one]))
+    row = rows[delimiter]
+    if column.isdecimal() and 1 <= int(column) <= len(row):
+        return delimiter, int(column) - 1, "://" not in row[int(column) - 1]
+    return delimiter, None, False
+
+
+def _texts(blocks: Iterator[bytes | None]) -> Iterator[str]:
+    """*blocks* as text with all line ends alike; bytes that are none become surrogates, which only their own line is
+    refused for."""
+    decoder: io.IncrementalNewlineDecoder | None = None
+    for block in blocks:
+        if block is None:
+            yield ""
+            continue
+        if decoder is None:
+            decoder = _decoder(block)
+        yield decoder.decode(block)
+    if decoder is not None:
+        yield decoder.decode(b"", final=True)
+
+
+def _decoder(first: bytes) -> io.IncrementalNewlineDecoder:
+    wide = first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))  # as Excel writes "Unicode text"
+    name, errors = ("utf-16", "replace") if wide else ("utf-8-sig", "surrogateescape")
+    return io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(name)(errors), translate=True)
+
+
+def _unreadable(source: str, error: BaseException, after: int = 0) -> str:
+    words = str(getattr(error, "strerror", None) or error) or type(error).__name__
+    name, reason = repr(places.shown(source)), words.splitlines()[0][:200]
+    if after:
+        return f"{name} cannot be read after line {after} ({reason})"
+    if source == places.STDIN or source.startswith(places.REMOTE):
+        return f"{name} cannot be read ({reason})"
+    return f"{name} is neither a URL with http:// or https:// nor a file that can be read ({reason})"

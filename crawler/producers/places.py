@@ -1,0 +1,172 @@
+"""Where pushed lines come from: files, standard input, objects of S3; plain, gzip or Zstandard, told by their bytes."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import select
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+from stat import S_ISREG
+from threading import Event
+from typing import TYPE_CHECKING, Any, Final, Protocol, cast
+
+if TYPE_CHECKING or sys.version_info < (3, 14):
+    from backports import zstd
+else:
+    from compression import zstd
+
+BLOCK: Final = 131_072  # bytes read at once
+IDLE_SECONDS: Final = 0.2  # without a byte: what was read is pushed, and Ctrl-C is heeded
+RETRY_TIME: Final = timedelta(seconds=30)  # of an object store that does not answer
+STDIN: Final = "-"
+REMOTE: Final = "s3://"
+# What reading and unpacking raise. A path with a NUL is a ValueError.
+ERRORS: Final = (OSError, EOFError, ValueError, zlib.error, zstd.ZstdError)
+_PACKED: Final[dict[bytes, Callable[[Any], Any]]] = {b"\x1f\x8b": gzip.open, b"\x28\xb5\x2f\xfd": zstd.open}
+
+
+class Raw(Protocol):
+    """Bytes as they are stored; *position* of the next one."""
+
+    position: int
+
+    def read(self) -> bytes | None:
+        """At most BLOCK; empty at the end, None while there is nothing to read yet."""
+
+    def close(self) -> None:
+        """No more is read."""
+
+
+def is_url(source: str) -> bool:
+    """Whether *source* is what to push itself, a URL or a JSON message, and no place to read from."""
+    return ("://" in source or source.startswith("{")) and not source.startswith(REMOTE)
+
+
+def shown(source: str) -> str:
+    """What people call it."""
+    return "standard input" if source == STDIN else source
+
+
+def size_of(source: str) -> int | None:
+    """Bytes of a file, None where that is not known beforehand."""
+    try:
+        status = None if source == STDIN else Path(source).stat()
+    except ERRORS:
+        return None
+    return status.st_size if status and S_ISREG(status.st_mode) else None
+
+
+def state_of(source: str) -> tuple[int, ...]:
+    """What changes with a file; nothing for what is none."""
+    try:
+        status = None if is_url(source) else Path(source).stat()
+    except ERRORS:
+        return ()
+    return (status.st_size, status.st_mtime_ns) if status else ()
+
+
+def opened(source: str, stop: Event) -> Raw:
+    """*source* to be read until *stop* is set; raises ERRORS."""
+    if source.startswith(REMOTE):
+        return _Remote(source)
+    return _Local(0 if source == STDIN else os.open(source, os.O_RDONLY), stop)
+
+
+def blocks(raw: Raw) -> Iterator[bytes | None]:
+    """All of *raw*, unpacked; None while there is nothing to read yet. Raises ERRORS."""
+    while (first := raw.read()) is None:
+        yield None
+    unpack = next((_PACKED[magic] for magic in _PACKED if first.startswith(magic)), None)
+    if unpack is None:
+        yield first
+        while (block := raw.read()) != b"":
+            yield block
+        return
+    with closing(unpack(io.BufferedReader(_Joined(first, raw), BLOCK))) as unpacked:
+        while block := unpacked.read1(BLOCK):  # what stands before the damage, too
+            yield block
+
+
+class _Local:
+    """A file, a pipe or a terminal. One that has nothing to give is asked again, so that nobody hangs in a read."""
+
+    def __init__(self, handle: int, stop: Event) -> None:
+        self.position = 0
+        self._handle = handle
+        self._stop = stop
+        if not handle and sys.stdin is None:
+            raise OSError(0, "it is closed")
+
+    def read(self) -> bytes | None:
+        if self._stop.is_set() or not select.select([self._handle], [], [], IDLE_SECONDS)[0]:
+            return b"" if self._stop.is_set() else None
+        block = os.read(self._handle, BLOCK)
+        while not self.position and block and any(magic.startswith(block) for magic in _PACKED):
+            if not (more := os.read(self._handle, BLOCK)):
+                break
+            block += more  # the first bytes say how it is packed
+        self.position += len(block)
+        return block
+
+    def close(self) -> None:
+        if self._handle:
+            os.close(self._handle)
+
+
+class _Remote:
+    """An object of S3, with the credentials and the endpoint that obstore finds (AWS_ACCESS_KEY_ID ...)."""
+
+    def __init__(self, source: str) -> None:
+        from obstore import open_reader  # it takes 4 MB
+        from obstore.exceptions import BaseError
+        from obstore.store import from_url
+
+        bucket, _, key = source.removeprefix(REMOTE).partition("/")
+        self.position = 0
+        self._error = BaseError
+        try:
+            if not bucket or not key:
+                raise ValueError("expected s3://bucket/key")
+            store = from_url(REMOTE + bucket, retry_config={"max_retries": 4, "retry_timeout": RETRY_TIME})
+            self._file = open_reader(store, key, buffer_size=16 * BLOCK)
+        except BaseError as error:
+            raise OSError(str(error)) from None
+
+    def read(self) -> bytes | None:
+        try:
+            block = bytes(self._file.read(BLOCK))
+        except self._error as error:
+            raise OSError(str(error)) from None
+        self.position += len(block)
+        return block
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class _Joined(io.RawIOBase):
+    """A block that was read already, and what follows it."""
+
+    def __init__(self, first: bytes, raw: Raw) -> None:
+        self._left = memoryview(first)
+        self._raw = raw
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._left:
+            block = self._raw.read()
+            if block == b"":
+                return 0
+            self._left = memoryview(block or b"")
+        count = min(len(buffer), len(self._left))
+        cast("memoryview", buffer)[:count] = self._left[:count]
+        self._left = self._left[count:]
+        return count

@@ -1,0 +1,47 @@
+"""How far a push is, on one line of a terminal; nothing where nobody looks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+from crawler.producers import places
+
+
+class PushProgress:
+    """Counts lines, and the bytes of *given* as they are stored: these have an end that is known, if all are files."""
+
+    def __init__(self, given: Sequence[str]) -> None:
+        sizes = [places.size_of(source) for source in given if not places.is_url(source)]
+        known = [size for size in sizes if size is not None]
+        console = Console(stderr=True)
+        columns = (TextColumn("{task.fields[lines]:,} lines, {task.fields[rate]:,.0f}/s"), BarColumn())
+        self._bar = Progress(
+            *columns, TaskProgressColumn(), TimeRemainingColumn(), console=console, disable=not console.is_terminal
+        )
+        total = sum(known) if sizes and len(known) == len(sizes) else None
+        self._task = self._bar.add_task("push", total=total, lines=0, rate=0.0)
+        self._lines = 0
+
+    def advance(self, lines: int, read: int) -> None:
+        """So many more *lines* were handled, and *read* bytes of their sources."""
+        self._lines += lines
+        elapsed = self._bar.tasks[0].elapsed or 0
+        self._bar.update(self._task, advance=read, lines=self._lines, rate=self._lines / elapsed if elapsed else 0.0)
+
+    def say(self, words: str) -> None:
+        """Print a line above the bar."""
+        self._bar.console.print(words, markup=False, highlight=False, soft_wrap=True)
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.stop()

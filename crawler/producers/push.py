@@ -1,0 +1,142 @@
+"""Pushes lines of any number: read in a thread, checked, packed and sent in batches, in a memory that does not grow."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from threading import Event
+from typing import Final
+
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.messages import PushOutcome
+from crawler.frontier.state.pushed_run import PushedRun, WantedRun
+from crawler.frontier.state.tiers import Tiers
+from crawler.producers import places
+from crawler.producers.lines import Chunk, Refusal, chunks
+from crawler.producers.progress import PushProgress
+from crawler.producers.rejects import Rejects
+from crawler.producers.rows import Rows
+from crawler.producers.sender import FULL, Sender
+from crawler.routing.encoder import Encoder
+
+MAX_HOSTS: Final = 100_000  # that a dry run counts
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What to push: *sources* as `chunks` takes them, of which *column* is read where they are CSV."""
+
+    sources: Sequence[str]
+    column: str = ""
+    priority: int = 0
+
+    def identity(self) -> str:
+        """The same for the same push of the same files; "" where that cannot be told: of what is standard input."""
+        if places.STDIN in self.sources:
+            return ""
+        told = [*((source, *places.state_of(source)) for source in self.sources), self.column, self.priority]
+        return sha256(repr(told).encode(errors="surrogateescape")).hexdigest()[:32]
+
+
+class Pusher:
+    """One push of what is *wanted*; `summary` says what has become of it, also after an error."""
+
+    def __init__(self, encoder: Encoder, wanted: Wanted, rejects: Rejects, progress: PushProgress) -> None:
+        self._encoder = encoder
+        self._wanted = wanted
+        self._rejects = rejects
+        self._progress = progress
+        self._sender: Sender | None = None
+        self._run: PushedRun | None = None
+
+    @property
+    def begun(self) -> bool:
+        """Whether something was sent."""
+        return self._sender is not None and bool(self._sender.outcomes)
+
+    async def push(self, frontier: Frontier, run: WantedRun) -> None:
+        """Push every good line; raises FrontierError, and RunError where *run* cannot be had."""
+        await _learn(frontier, self._encoder)
+        self._run = PushedRun(frontier.runs, self._encoder.spider.name, run)
+        async with self._run:
+            rows = self._rows(self._run.generation)
+            async with Sender(frontier) as self._sender:
+                await self._push(rows, self._sender)
+            self._run.incomplete |= self._sender.full
+            self._count_refused(self._sender)
+
+    async def _push(self, rows: Rows, sender: Sender) -> None:
+        async for chunk in self._chunks():
+            if sender.full and chunk.lines:
+                self._stopped(chunk)
+                return
+            for batch in rows.of(chunk):
+                await sender.send(batch)
+            if not chunk.lines:
+                await sender.flush()  # nothing comes: nobody waits for what has come
+            if chunk.is_cut and self._run is not None:
+                self._run.incomplete = True
+            self._progress.advance(len(chunk.lines), chunk.read)
+
+    async def check(self) -> str:
+        """A dry run: what would be pushed, in a line for people."""
+        count, hosts, rows = 0, set[str](), self._rows("0")
+        async for chunk in self._chunks():
+            for batch in rows.of(chunk):
+                count += len(batch)
+                if len(hosts) < MAX_HOSTS:
+                    hosts.update(host for host, _ in batch)
+            self._progress.advance(len(chunk.lines), chunk.read)
+        over = "more than " if len(hosts) >= MAX_HOSTS else ""
+        words = f"dry run: {count} would be pushed to {self._encoder.spider.name}, of {over}{len(hosts)} hosts"
+        return f"{words}, {self._rejects.count} refused" if self._rejects.count else words
+
+    def summary(self) -> str:
+        """One line for people."""
+        name, outcomes = self._encoder.spider.name, self._sender.outcomes if self._sender else {}
+        words = [f"{outcomes.get(PushOutcome.ACCEPTED, 0)} pushed to {name}"]
+        if known := outcomes.get(PushOutcome.DUPLICATE):
+            words.append(f"{known} known already (--recrawl crawls them again)")
+        if dead := outcomes.get(PushOutcome.DUPLICATE_DEAD):
+            words.append(f"{dead} are dead letters (`scrapy dead retry {name}`)")
+        if self._rejects.count:
+            words.append(f"{self._rejects.count} refused")
+        told = self._run.told() if self._run else ""
+        return ", ".join(words) + (f" ({told})" if told else "")
+
+    def _rows(self, generation: str) -> Rows:
+        return Rows(self._encoder, generation, self._wanted.priority, self._rejects)
+
+    async def _chunks(self) -> AsyncIterator[Chunk]:
+        """Read in a thread, which is told when nobody reads on."""
+        stop = Event()
+        read = chunks(self._wanted.sources, self._wanted.column, stop)
+        try:
+            while (chunk := await asyncio.to_thread(_next, read)) is not None:
+                yield chunk
+        finally:
+            stop.set()
+
+    def _stopped(self, chunk: Chunk) -> None:
+        where = f"{chunk.source}:{chunk.numbers[0]}"
+        words = f"stopped at {where}: push the same again when there is room; what is known is not pushed twice"
+        self._rejects.add(Refusal("", 0, words), 0)
+
+    def _count_refused(self, sender: Sender) -> None:
+        for outcome in FULL:
+            if count := sender.outcomes[outcome]:
+                words = f"{count} messages: the frontier takes no more ({outcome})"
+                self._rejects.add(Refusal("", 0, words), count)
+
+
+def _next(read: Iterator[Chunk]) -> Chunk | None:
+    return next(read, None)
+
+
+async def _learn(frontier: Frontier, encoder: Encoder) -> None:
+    """What the fleet knows of tiers, for the requests to go to the right queues at once."""
+    routing, tiers = encoder.tier_routing, Tiers(frontier.shards, keep_ms=0)
+    routing.hosts = {host: change.known for host, change in (await tiers.changes()).items()}
+    routing.served = await tiers.served(encoder.spider.name)

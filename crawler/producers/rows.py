@@ -1,0 +1,87 @@
+"""Lines to rows: what the frontier takes, made of what people write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import sha1
+from itertools import islice
+from typing import Final
+
+from scrapy import Request
+
+from crawler.errors import CodecError, MessageError
+from crawler.frontier.frontier import Row
+from crawler.frontier.server.wire_format import push_row
+from crawler.producers.lines import Chunk, Refusal
+from crawler.producers.rejects import Rejects
+from crawler.routing.encoder import Encoder
+from crawler.routing.plain_urls import PlainUrls
+from crawler.routing.push_schema import MAX_LINE, json_object, parse_line
+
+BATCH: Final = 480  # rows; all others of the event loop have a turn after each
+
+
+class Rows:
+    """Checks lines and packs them, in batches; tells *rejects* of the bad ones.
+
+    A message with `dont_filter` is known by its place in the run, not by its URL: the same push again, which
+    goes on with an interrupted one, adds no second copy.
+    """
+
+    def __init__(self, encoder: Encoder, generation: str, priority: int, rejects: Rejects) -> None:
+        self._encoder = encoder
+        self._spider = encoder.spider if isinstance(encoder.spider, type) else type(encoder.spider)
+        self._generation = generation
+        self._priority = priority
+        self._rejects = rejects
+        self._plain = PlainUrls(encoder, generation, priority)
+        self._arguments = 0
+
+    def of(self, chunk: Chunk) -> Iterator[list[Row]]:
+        """Batches of the good lines; empty ones too, where all of a batch was refused."""
+        for refusal in chunk.refused:
+            self._rejects.add(refusal)
+        lines = zip(chunk.numbers, chunk.lines, strict=True)
+        while batch := list(islice(lines, BATCH)):
+            yield self._batch(chunk.source, batch)
+
+    def _batch(self, source: str, lines: list[tuple[int, str]]) -> list[Row]:
+        plain, rows = self._plain.row, list[Row]()
+        for number, line in lines:
+            if not (text := line.strip()):
+                continue
+            row = plain(text) or self._row(source, number, text)
+            if row is not None:
+                rows.append(row)
+        return rows
+
+    def _message(self, text: str) -> Row | None:
+        """Of a message with a plain URL."""
+        try:
+            return self._plain.row_of(json_object(text))
+        except MessageError:
+            return None  # it is said where the whole is read
+
+    def _row(self, source: str, number: int, text: str) -> Row | None:
+        """Of a line that may be anything."""
+        if text.startswith("{") and len(text) <= MAX_LINE and (row := self._message(text)) is not None:
+            return row
+        if not number:
+            self._arguments += 1
+        try:
+            request = self._request(text)
+            place = self._encoder.place(request)
+            if request.dont_filter:
+                told = f"{self._generation}\n{source}\n{number or self._arguments}".encode(errors="surrogateescape")
+                place = place._replace(digest=sha1(told, usedforsecurity=False).digest())
+            message = self._encoder.message(request, generation=self._generation, dedupe=True, place=place)
+        except (MessageError, CodecError, ValueError) as error:
+            self._rejects.add(Refusal(source, number, str(error), text))
+            return None
+        return message.host, push_row(message)
+
+    def _request(self, text: str) -> Request:
+        request = parse_line(text, self._spider, self._priority)
+        if rule := self._encoder.scopes.of(self._generation).pushed(request.url):
+            raise MessageError(f"out of scope by the rule {rule!r} (docs/scope.md): {request.url}")
+        return request

@@ -1,0 +1,114 @@
+"""Push rows of plain URLs, at a tenth of what a Request and a Message cost.
+
+A URL is plain when Scrapy and `urls.canonicalize` leave all of it as it is, but for the order of its parameters: lower
+case, no port, no dot segments, nothing to be quoted. That is most of what people push. The rows are those that
+`Encoder.message` gives, byte for byte; what is not plain takes that way.
+"""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha1
+from typing import Any, Final
+
+import msgpack
+from scrapy import Request
+
+from crawler.caches import Memo
+from crawler.errors import CodecError, MessageError
+from crawler.frontier.frontier import Row
+from crawler.frontier.server.wire_format import RowsLike
+from crawler.meta import TABLE
+from crawler.routing import codec, fingerprint
+from crawler.routing.encoder import Encoder
+from crawler.urls import MAX_URL_LENGTH, TRACKING, canonicalize
+
+HOSTS: Final = 16_384  # that are remembered: a memory of 10 MB
+_plain: Final = re.compile(
+    r"(https?://)([a-z0-9-]+(?:\.[a-z0-9-]+)+)(/[A-Za-z0-9/%!$&'()*+,:;=@~._-]*)"
+    r"(?:\?([A-Za-z0-9_.~-]+=[A-Za-z0-9_.~-]*(?:&[A-Za-z0-9_.~-]+=[A-Za-z0-9_.~-]*)*))?"
+).fullmatch
+_tracking: Final = TRACKING.match
+_TEMPLATE: Final = "http://a.example/"
+_FIELDS: Final = {"url", "meta"}
+_STEERING: Final = frozenset(key.name for key in TABLE)
+
+
+class PlainUrls:
+    """Of the spider of *encoder*: deduplicated, all of one generation and priority. What is known of tiers when a host
+    is met first holds for all of its URLs."""
+
+    def __init__(self, encoder: Encoder, generation: str, priority: int) -> None:
+        self._encoder = encoder
+        self._generation = generation
+        self._priority = priority
+        self._hosts: Memo[tuple[str, RowsLike] | None] = Memo(self._host, HOSTS, MAX_URL_LENGTH)
+        packed = codec.encode(Request(_TEMPLATE, priority=priority), encoder.spider)
+        self._before, _, self._after = packed.partition(msgpack.packb(_TEMPLATE))
+        self._rest = {"p": priority} if priority else {}
+        self._pack = msgpack.Packer(datetime=True).pack
+
+    def row(self, url: str) -> Row | None:
+        """The row of *url*; None where it is not plain."""
+        if (canonical := plain_form(url)) is None or (like := self._hosts[_host_of(url)]) is None:
+            return None
+        return _row(like, canonical, self._before + self._pack(url) + self._after)
+
+    def row_of(self, fields: dict[str, Any]) -> Row | None:
+        """The row of a message with a plain URL and, at most, meta that means nothing to the machinery; else None."""
+        url, meta = fields.get("url"), fields.get("meta", {})
+        if not fields.keys() <= _FIELDS or type(url) is not str or type(meta) is not dict or not _is_own(meta):
+            return None
+        if (canonical := plain_form(url)) is None or (like := self._hosts[_host_of(url)]) is None:
+            return None
+        try:
+            body = self._pack({"u": url} | ({"d": meta} if meta else {}) | self._rest)
+        except (ValueError, OverflowError):  # half a character, nested too deeply, a number of over 64 bits
+            return None
+        return _row(like, canonical, body) if len(body) <= codec.MAX_BYTES else None
+
+    def _host(self, host: str) -> tuple[str, RowsLike] | None:
+        """How URLs of *host* are filed; None where it is none that everybody leaves as it is, or where the scope has to
+        see each of its URLs."""
+        url = f"http://{host}/"
+        try:
+            request = Request(url, priority=self._priority)
+            if not self._encoder.by_url_alone or not request.url == url == canonicalize(url):
+                return None
+            if self._encoder.scopes.of(self._generation).of(url).exclude:
+                return None
+            message = self._encoder.message(request, generation=self._generation, dedupe=True)
+        except (MessageError, CodecError, ValueError):
+            return None
+        return message.host, RowsLike(message)
+
+
+def _row(like: tuple[str, RowsLike], canonical: str, body: bytes) -> Row:
+    digest = sha1(b"GET\n%b\n" % canonical.encode(), usedforsecurity=False).digest()
+    return like[0], like[1].row(fingerprint.number(digest), digest, body)
+
+
+def _is_own(meta: dict[str, Any]) -> bool:
+    """Whether all of *meta* is the spider's own business."""
+    return _STEERING.isdisjoint(meta) and not any(name.startswith("playwright") for name in meta)
+
+
+def plain_form(url: str) -> str | None:
+    """`canonicalize(url)`, where that differs from *url* in the order of its parameters at most; None where it may."""
+    if (found := _plain(url)) is None or len(url) > MAX_URL_LENGTH or "/." in found[3]:
+        return None
+    query = found[4]
+    if query is None:
+        return url
+    if "&" not in query:
+        return None if _tracking(query.partition("=")[0]) else url
+    pairs = [pair.split("=") for pair in query.split("&")]
+    if any(_tracking(name) for name, _ in pairs):
+        return None
+    pairs.sort()
+    return f"{found[1]}{found[2]}{found[3]}?{'&'.join(map('='.join, pairs))}"
+
+
+def _host_of(url: str) -> str:
+    """Of a plain *url*."""
+    return url.split("/", 3)[2]
