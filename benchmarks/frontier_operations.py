@@ -13,6 +13,8 @@ from benchmarks.frontier_meter import Spent
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Handle, Message, Report
 from crawler.frontier.server.shards import BATCH
+from crawler.frontier.state.robots import CachedRobots
+from crawler.policy.robots import RobotsVerdict
 from crawler.worker.prefetch import MOST_LEASED
 
 LOOP: Final = "loop"  # touches no data: what it takes now and then, the machine takes
@@ -51,9 +53,7 @@ class Operations:
             "retry_dead": self._retry,
             "drop_dead": self._drop,
             "reserve_slot": self._reserve_slot,
-            "crawl_delay": lambda: self._repeat(
-                lambda at: frontier.robots.crawl_delay(f"robots-{at}.example", f"https://robots-{at}.example", 1)
-            ),
+            "robots_keep": lambda: self._repeat(self._keep_robots),
             "stats": lambda: self._repeat(lambda _: frontier.inspection.stats()),
             "heartbeat": lambda: self._repeat(lambda at: frontier.inspection.heartbeat(f"worker-{at % 50}", {})),
             "reap": self._reap,
@@ -114,6 +114,11 @@ class Operations:
     async def _repeat(self, call: Callable[[int], Awaitable[object]]) -> None:
         for at in range(self._calls):
             await call(at)
+
+    async def _keep_robots(self, at: int) -> None:
+        host = f"robots-{at}.example"
+        file = CachedRobots(RobotsVerdict.RULES, 200, 1, "User-agent: *\nDisallow: /private\n")
+        await self._frontier.robots.keep(host, f"https://{host}", "w", file, keep_ms=60_000, delay_ms=1)
 
     async def _dead(self) -> list[str]:
         await self._one_by_one(lambda one: self._frontier.bury(*one, reason="benchmark"))

@@ -75,10 +75,14 @@ class RobotsAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """What is known of an origin, and its parsed file; no file if nothing is forbidden."""
+    """What is known of an origin, and its parsed file; no file if nothing is forbidden.
+
+    *paced*: its host wants a delay or to be left alone, or it is not known that it does not.
+    """
 
     known: CachedRobots
     file: RobotsFile | None = None
+    paced: bool = True
 
 
 async def read(lines: str) -> RobotsFile:
@@ -106,18 +110,16 @@ class RobotsFetcher:
         failing = task.failing_ms / 1000
         if unreachable := found.verdict is RobotsVerdict.LATER:
             found = self._unreachable(origin, found, failing)
-        else:  # before the file is published: even the first page observes the delay
-            delay_ms = round(delay_seconds * 1000)
-            await worker.outage.insist(lambda: worker.frontier.robots.crawl_delay(host, origin, delay_ms))
         keep_ms = found.fresh_ms + round(1000 * self._plan.unreachable * unreachable)
-        kept = await worker.outage.insist(
-            lambda: worker.frontier.robots.keep(
-                host, origin, worker.name, found, keep_ms=keep_ms, unreachable=unreachable
-            )
+        asked_ms = round(delay_seconds * 1000)
+        delay_ms = await worker.outage.insist(
+            lambda: worker.frontier.robots.keep(host, origin, worker.name, found, keep_ms=keep_ms, delay_ms=asked_ms)
         )
-        if kept and failing and not unreachable:
+        if delay_ms is None:
+            return None
+        if failing and not unreachable:
             logger.warning("%s/robots.txt is reachable again after %.0f s", origin, failing)
-        return Fetched(found, file) if kept else None
+        return Fetched(found, file, paced=delay_ms > 0 or worker.frontier.config.throttle)
 
     async def _answer(self, worker: Worker, host: str, origin: str) -> RobotsAnswer | None:
         """The answer; None without a turn at the host. The task is extended meanwhile."""

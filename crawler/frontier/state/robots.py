@@ -64,17 +64,19 @@ class Robots:
             return None
 
     async def keep(
-        self, host: str, origin: str, worker: str, known: CachedRobots, *, keep_ms: int, unreachable: bool = False
-    ) -> bool:
-        """Tell the fleet, for *keep_ms*; False when the task had passed to another worker meanwhile."""
-        texts = (zlib.compress(known.rules.encode()), "\n".join(known.sitemaps))
-        row = (known.verdict, known.status, known.fresh_ms, keep_ms, int(unreachable), *texts)
-        return bool(await self._shards.run("robots_keep", self._shards.of_host(host), origin, worker, *row))
+        self, host: str, origin: str, worker: str, known: CachedRobots, *, keep_ms: int, delay_ms: int = 0
+    ) -> int | None:
+        """Tell the fleet, for *keep_ms*, and that the file asks for *delay_ms* between two requests; what an earlier
+        one asked for stands while it cannot be reached.
 
-    async def crawl_delay(self, host: str, origin: str, delay_ms: int) -> int:
-        """What the robots.txt of *origin* asks for, 0 for nothing; returns the host's delay now, in ms."""
-        shard = self._shards.of_host(host)
-        return int(await self._shards.run("crawl_delay", shard, host, origin, delay_ms))
+        Returns the host's delay now in ms, more where it is left alone for longer; None when the task had passed to
+        another worker meanwhile.
+        """
+        asked = "" if known.verdict is RobotsVerdict.LATER else delay_ms
+        texts = (zlib.compress(known.rules.encode()), "\n".join(known.sitemaps))
+        row = (known.verdict, known.status, known.fresh_ms, keep_ms, *texts, host, asked)
+        now_ms = int(await self._shards.run("robots_keep", self._shards.of_host(host), origin, worker, *row))
+        return now_ms if now_ms >= 0 else None
 
     async def sitemaps(self, host: str) -> Mapping[str, list[str]]:
         """The sitemaps that the robots.txt of *host*'s origins name, by origin."""

@@ -8,6 +8,8 @@ from typing import Any
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Handle, Lease, Message, Report
+from crawler.frontier.state.robots import CachedRobots
+from crawler.policy.robots import RobotsVerdict
 from tests.integration.frontier.harness import CLOCK, FLEET_LIVES
 
 START_MS = 1_700_000_000_000
@@ -25,6 +27,12 @@ def handles(leases: Sequence[Lease]) -> list[Handle]:
 
 def answer(handle: Handle, status: int = 200, *, elapsed_ms: int = 0, latency_ms: int = 0, **fields: Any) -> Report:
     return Report(*handle, elapsed_ms, latency_ms, status, **fields)
+
+
+async def asks_for(frontier: Frontier, host: str, origin: str, delay_ms: int) -> int | None:
+    """The robots.txt of *origin* asks for a delay; returns the host's now. It is out of date at once: ask again."""
+    file = CachedRobots(RobotsVerdict.RULES, 200, fresh_ms=0)
+    return await frontier.robots.keep(host, origin, "w", file, keep_ms=86_400_000, delay_ms=delay_ms)
 
 
 class Timed:

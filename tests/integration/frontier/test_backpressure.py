@@ -10,7 +10,7 @@ import pytest
 from crawler.frontier.messages import PushOutcome
 from crawler.frontier.server import server_check
 from tests.integration.frontier.harness import everywhere
-from tests.integration.frontier.making import answer, handles, message, timed
+from tests.integration.frontier.making import answer, asks_for, handles, message, timed
 
 ACCEPTED, FULL, MEMORY = PushOutcome.ACCEPTED, PushOutcome.REFUSED_FULL, PushOutcome.REFUSED_MEMORY
 
@@ -77,7 +77,7 @@ async def test_at_maxmemory_everything_but_push_still_works(redis_client: Any, s
     assert (await frontier.reserve_slot("new.example", worker="w")).token is not None
     assert await frontier.dead.drop([dead[0]]) == [True]
     assert await frontier.inspection.heartbeat("w", {})
-    assert await frontier.robots.crawl_delay("new.example", "http://new.example", 5)
+    assert await asks_for(frontier, "new.example", "http://new.example", 5)
     assert await frontier.generations.sweep() == 0
     total = (await frontier.inspection.stats()).total
     assert (total.accepted, total.leased, total.done, total.delayed, total.dropped) == (8, 5, 1, 1, 1)

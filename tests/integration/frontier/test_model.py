@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from math import inf
+from math import ceil, inf
 from typing import Any, ClassVar
 
 import pytest
@@ -29,6 +29,7 @@ from crawler.frontier.messages import Handle, Message, PushOutcome, Report
 from crawler.frontier.server.scripts import source
 from crawler.frontier.state.backpressure import Backpressure
 from tests.integration.frontier.harness import CLOCK, Harness
+from tests.integration.frontier.making import asks_for
 from tests.integration.frontier.model import JITTER, Held, Model
 from tests.integration.frontier.observation import DUMP, HOST_FIELDS, PACE_FIELDS, Observation, observe
 
@@ -484,10 +485,11 @@ class FrontierMachine(RuleBasedStateMachine):
 
     @rule(host=st.sampled_from(HOSTS), asked=st.sampled_from((0, 400, 3_000)))
     def crawl_delay(self, host: str, asked: int) -> None:
-        answer = self.run(self.frontier.robots.crawl_delay(host, f"http://{host}", asked))
+        answer = self.run(asks_for(self.frontier, host, f"http://{host}", asked))
         self.model.tick()
         self.model.crawl_delay(host, asked)
-        assert answer == int(self.model.hosts[host].delay)
+        known = self.model.hosts[host]
+        assert answer == ceil(max(known.delay, known.blocked - self.model.now))
 
     @rule(pick=picks, retried=st.booleans())
     def settle_a_dead_letter(self, pick: int, retried: bool) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from crawler.frontier.messages import HostState
-from tests.integration.frontier.making import Timed, answer, handles, message, timed
+from tests.integration.frontier.making import Timed, answer, asks_for, handles, message, timed
 
 DAY_MS = 86_400_000
 
@@ -232,9 +232,9 @@ async def test_a_retry_does_not_wait_for_all_first_visits(redis_client: Any) -> 
 async def test_a_crawl_delay_raises_the_delay_and_never_lowers_the_configured_one(redis_client: Any) -> None:
     world = await timed(redis_client)
     await fill(world, delay_ms=2_000)
-    assert await world.frontier.robots.crawl_delay("a.example", "http://a.example", 5_000) == 5_000
+    assert await asks_for(world.frontier, "a.example", "http://a.example", 5_000) == 5_000
     assert (await exchange(world, 200)).waits_ms == 5_000
-    assert await world.frontier.robots.crawl_delay("a.example", "http://a.example", 500) == 2_000
+    assert await asks_for(world.frontier, "a.example", "http://a.example", 500) == 2_000
 
 
 async def burst_of(world: Any) -> int:
@@ -269,9 +269,9 @@ async def test_what_is_given_back_costs_nothing_of_the_burst(redis_client: Any) 
 async def test_no_bursts_where_the_site_asked_for_a_delay_or_pushed_back(redis_client: Any) -> None:
     world = await timed(redis_client)
     await world.frontier.push([message(number, delay_ms=1_000, burst=3, cap=8) for number in range(30)])
-    await world.frontier.robots.crawl_delay("a.example", "http://a.example", 2_000)
+    await asks_for(world.frontier, "a.example", "http://a.example", 2_000)
     assert await burst_of(world) == 1
-    await world.frontier.robots.crawl_delay("a.example", "http://a.example", 0)
+    await asks_for(world.frontier, "a.example", "http://a.example", 0)
     await world.pass_ms(60_000)
     assert await burst_of(world) == 3
     await world.pass_ms(60_000)

@@ -11,7 +11,7 @@ import pytest
 from crawler.frontier.server.shards import pack
 from crawler.frontier.state.robots import CachedRobots, FetchTask
 from crawler.policy.robots import RobotsVerdict
-from tests.integration.frontier.making import START_MS, Timed, message, timed
+from tests.integration.frontier.making import START_MS, Timed, asks_for, message, timed
 
 HOST, ORIGIN = "a.example", "https://a.example"
 RULES = CachedRobots(
@@ -24,8 +24,8 @@ async def claim(world: Timed, worker: str = "w") -> CachedRobots | FetchTask | N
     return await world.frontier.robots.claim(HOST, ORIGIN, worker)
 
 
-async def keep(world: Timed, known: CachedRobots, worker: str = "w", *, unreachable: bool = False) -> bool:
-    return await world.frontier.robots.keep(HOST, ORIGIN, worker, known, keep_ms=3_600_000, unreachable=unreachable)
+async def keep(world: Timed, known: CachedRobots, worker: str = "w") -> bool:
+    return await world.frontier.robots.keep(HOST, ORIGIN, worker, known, keep_ms=3_600_000) is not None
 
 
 async def test_one_worker_fetches_and_all_know(redis_client: Any) -> None:
@@ -67,11 +67,11 @@ async def test_a_slow_worker_that_nobody_relieved_is_believed(
 async def test_since_when_a_file_cannot_be_reached_is_remembered_until_it_can(redis_client: Any) -> None:
     world = await timed(redis_client)
     await claim(world)
-    assert await keep(world, LATER, unreachable=True)
+    assert await keep(world, LATER)
     assert await claim(world) == LATER
     await world.pass_ms(60_000)
     assert await claim(world) == FetchTask(60_000)
-    assert await keep(world, LATER, unreachable=True)
+    assert await keep(world, LATER)
     await world.pass_ms(60_000)
     assert await claim(world) == FetchTask(120_000)
     assert await keep(world, RULES)
@@ -82,7 +82,8 @@ async def test_since_when_a_file_cannot_be_reached_is_remembered_until_it_can(re
 async def test_everything_expires(redis_client: Any) -> None:
     world = await timed(redis_client)
     await claim(world)
-    await world.frontier.robots.crawl_delay(HOST, ORIGIN, 5_000)
+    await asks_for(world.frontier, HOST, ORIGIN, 5_000)
+    await claim(world)
     keys = [world.frontier.shards.key(0, name) for name in (f"robots:{ORIGIN}:lock", f"origins:{HOST}")]
     assert all([0 < await redis_client.pttl(key) <= 86_400_000 for key in keys])
     await keep(world, RULES)
@@ -93,11 +94,13 @@ async def test_everything_expires(redis_client: Any) -> None:
 async def test_the_longest_crawl_delay_of_a_hosts_origins_counts(redis_client: Any) -> None:
     world = await timed(redis_client)
     await world.frontier.push([message(1, HOST, delay_ms=1_000)])
-    asked = world.frontier.robots.crawl_delay
-    assert await asked(HOST, "http://a.example", 3_000) == 3_000
-    assert await asked(HOST, "https://a.example", 2_000) == 3_000
-    assert await asked(HOST, "http://a.example", 0) == 2_000
-    assert await asked(HOST, "https://a.example", 0) == 1_000
+    for origin, asked, delay in (
+        ("http", 3_000, 3_000),
+        ("https", 2_000, 3_000),
+        ("http", 0, 2_000),
+        ("https", 0, 1_000),
+    ):
+        assert await asks_for(world.frontier, HOST, f"{origin}://a.example", asked) == delay
 
 
 async def test_a_host_that_asked_for_a_delay_is_remembered_as_long_as_its_file(redis_client: Any) -> None:
@@ -105,7 +108,7 @@ async def test_a_host_that_asked_for_a_delay_is_remembered_as_long_as_its_file(r
     hosts = world.frontier.shards.key(0, "hosts")
     await world.frontier.push([message(1, HOST), message(2, "b.example")])
     await world.fetch()
-    await world.frontier.robots.crawl_delay(HOST, ORIGIN, 1_000)
+    await asks_for(world.frontier, HOST, ORIGIN, 1_000)
     await world.pass_ms(199_999)
     await world.frontier.generations.sweep()
     assert await redis_client.hkeys(hosts) == [HOST.encode()]
@@ -118,7 +121,6 @@ async def test_sitemaps_are_shown_with_their_host(redis_client: Any) -> None:
     world = await timed(redis_client)
     await world.frontier.push([message(1, HOST)])
     await claim(world)
-    await world.frontier.robots.crawl_delay(HOST, ORIGIN, 0)
     await keep(world, RULES)
     [state] = await world.frontier.inspection.hosts()
     assert state.sitemaps == {ORIGIN: list(RULES.sitemaps)}
@@ -132,7 +134,7 @@ async def test_the_hosts_whose_pages_wait_for_it_are_told(redis_client: Any) -> 
     ]
     await world.frontier.push([*pages, replace(message(9, "b.example", "s"), not_before_ms=START_MS + 5_000)])
     await world.frontier.robots.claim(HOST, ORIGIN, "w")
-    assert await keep(world, LATER, unreachable=True)
+    assert await keep(world, LATER)
     await world.pass_ms(1_000)
     first, second = await world.frontier.inspection.waiting("s")
     assert (first.host, first.pages, first.until_ms) == (HOST, 3, 59_000)

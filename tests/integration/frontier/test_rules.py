@@ -12,7 +12,7 @@ from crawler.frontier.messages import HostState
 from crawler.frontier.state.statement import MOST_NOTED, Statement
 from crawler.policy.pace import Pace
 from tests.integration.frontier.harness import CLOCK
-from tests.integration.frontier.making import Timed, answer, handles, message, timed
+from tests.integration.frontier.making import Timed, answer, asks_for, handles, message, timed
 
 HOST = "a.example"
 DIES_WITHIN_MS = 15_000
@@ -209,7 +209,7 @@ async def test_a_crawl_delay_is_in_force_while_anybody_obeys_robots_txt(crew: Cr
     obeys, lax = crew.states(100), crew.states(100)
     lax.statement = Statement("s", Pace(100, 1, 1), {}, obeys_robots=False)
     assert await visit(obeys) == 1
-    await obeys.robots.crawl_delay(HOST, f"http://{HOST}", 2_000)
+    await asks_for(obeys, HOST, f"http://{HOST}", 2_000)
     assert await gap(crew, obeys) == 2_000
     assert await gap(crew, lax) == 2_000
     await crew.live(DIES_WITHIN_MS, lax)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 from scrapy import Request
@@ -15,13 +16,13 @@ from scrapy.signalmanager import SignalManager
 
 from crawler.errors import ConfigError
 from crawler.frontier.server.losses import Losses
-from crawler.frontier.state.robots import CachedRobots
+from crawler.frontier.state.robots import CachedRobots, FetchTask
 from crawler.middlewares.downloader.robots import Files, Parsed, RobotsTxtMiddleware
 from crawler.policy.robots import RobotsVerdict
 from crawler.routing.host_rules import HostRule
 from crawler.worker.lease_book import LeaseBook
 from crawler.worker.pacing import TooLateError
-from crawler.worker.robots_fetcher import RobotsConfig
+from crawler.worker.robots_fetcher import Fetched, RobotsConfig
 from tests.shipped import shipped
 from tests.unit.frontier.fakes import Clock, Outage, Stats, held
 
@@ -76,7 +77,9 @@ def test_off_where_robots_txt_is_not_obeyed(where: dict[str, object]) -> None:
 class Site:
     """The middleware, with a fleet around it that answers *found*, one after the other, the last for ever."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, *found: CachedRobots | None, **changed: object) -> None:
+    def __init__(
+        self, monkeypatch: pytest.MonkeyPatch, *found: CachedRobots | FetchTask | None, **changed: object
+    ) -> None:
         self.clock, self.stats, self.book, self.found, self.asked = Clock(), Stats(), LeaseBook(), list(found), 0
         signals = SimpleNamespace(send_catch_log_async=self._signalled)
         made: Any = SimpleNamespace(
@@ -99,7 +102,7 @@ class Site:
         monkeypatch.setattr(RobotsTxtMiddleware, "_worker", worker)
         monkeypatch.setattr("asyncio.sleep", self._sleep)
 
-    async def _claim(self, host: str, origin: str, worker: str) -> CachedRobots | None:
+    async def _claim(self, host: str, origin: str, worker: str) -> CachedRobots | FetchTask | None:
         self.asked += 1
         self.origins.add(origin)
         return self.found.pop(0) if len(self.found) > 1 else self.found[0]
@@ -197,6 +200,21 @@ async def test_a_page_leased_before_the_file_was_known_goes_back_once(monkeypatc
     early.lent, early.started_at = False, None
     await site.middleware.process_request(page)
     assert early.lent, "a file that is forgotten at once must not keep it for ever: it takes another turn"
+
+
+@pytest.mark.parametrize("paced", [True, False])
+async def test_a_page_whose_host_has_no_delay_need_not_go_back(monkeypatch: pytest.MonkeyPatch, paced: bool) -> None:
+    site = Site(monkeypatch, FetchTask(0))
+    fetched = Fetched(CachedRobots(RobotsVerdict.ALLOW, 404, 86_400_000), paced=paced)
+    monkeypatch.setattr(site.middleware._fetcher, "fetch", AsyncMock(return_value=fetched))
+    site.book.hold(page := Request(URL), lease := held(1))
+    site.clock.now += 1
+    if paced:
+        with pytest.raises(TooLateError):
+            await site.middleware.process_request(page)
+    else:
+        await site.middleware.process_request(page)
+    assert (lease.lent, lease.needs_turn) == (True, paced)
 
 
 @pytest.mark.parametrize("state", [{"reported": True}, {"downloads": 2}])
