@@ -464,6 +464,11 @@ SERVE_PORT = 9411
 # Seconds for which a replica of `scrapy serve` leads without prolonging it, 1 to 600: for so long schedules wait when
 # the leader is killed. Reader: serve/config.py
 SERVE_LEASE_SECONDS = 15
+# Requests that may be fetched now, for each of which /scaling wants one worker more, as long as hosts take as many at
+# once, 1 to 1,000,000. Reader: serve/figures.py
+SCALING_REQUESTS_PER_WORKER = 500
+# Seconds for which /scaling stays at the most that was wanted, 0 to 86,400. Reader: serve/figures.py
+SCALING_HOLD_SECONDS = 120
 
 # --- Process ------------------------------------------------------------------------------------------------
 # Items processed at once per response, where Scrapy's own ITEM_PROCESSOR is in use. Scrapy: 100, which starts 101

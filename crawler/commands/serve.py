@@ -8,7 +8,10 @@ from typing import Any, ClassVar
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
+from scrapy.spiderloader import get_spider_loader
 from scrapy.utils.log import install_scrapy_root_handler
+from scrapy_redis.defaults import START_URLS_KEY
+from scrapy_redis.spiders import RedisMixin
 
 from crawler import tasks
 from crawler.commands.usage import FleetCommand, answering, fingerprinter
@@ -18,6 +21,7 @@ from crawler.producers.ticks import TickRunner
 from crawler.routing.encoder import Encoder
 from crawler.routing.tier_routing import TierRouting
 from crawler.serve.config import ServeConfig
+from crawler.serve.figures import FleetFiguresPart
 from crawler.serve.parts import parts
 from crawler.serve.service import FleetService
 
@@ -35,8 +39,9 @@ class Command(FleetCommand, ScrapyCommand):
 
     def long_desc(self) -> str:
         return (
-            "Run the service beside the workers: it runs schedules (`scrapy schedule`) and answers /healthz and "
-            "/readyz on SERVE_HOST and SERVE_PORT. Of any number of replicas one leads. SIGTERM ends it."
+            "Run the service beside the workers: it runs schedules (`scrapy schedule`), answers /healthz and /readyz, "
+            "and gives the figures of the fleet at /metrics and /scaling, on SERVE_HOST and SERVE_PORT. Of any number "
+            "of replicas one leads. SIGTERM ends it."
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -56,7 +61,18 @@ class Command(FleetCommand, ScrapyCommand):
         assert self.settings is not None
         async with session(self.settings) as frontier:
             runner = TickRunner(frontier, self._encoder, self.settings)
-            await FleetService(frontier, config, parts(frontier, runner)).run()
+            figures = FleetFiguresPart(frontier, self.settings, self._start_keys())
+            await FleetService(frontier, config, parts(frontier, runner, figures)).run()
+
+    def _start_keys(self) -> dict[str, str]:
+        """The key of Redis from which each spider takes start URLs, of those that know one."""
+        assert self.settings is not None
+        loader = get_spider_loader(self.settings)
+        spiders = {name: loader.load(name) for name in loader.list()}
+        pattern = str(self.settings.get("REDIS_START_URLS_KEY") or START_URLS_KEY)
+        known = [name for name, spider in spiders.items() if issubclass(spider, RedisMixin)]
+        keys = {name: getattr(spiders[name], "redis_key", None) or pattern for name in known}
+        return {name: str(key) % {"name": name} for name, key in keys.items()}
 
     def _encoder(self, spider: str) -> Encoder:
         """Made anew for each tick: a schedule may name a spider that is not there yet."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -22,8 +20,6 @@ from crawler.frontier.state.run_record import Run
 from crawler.frontier.state.tiers import Spent, Tiers
 from crawler.metrics.fleet import COUNTED, PLACES, RUN_STATES, FleetFigures, RunFigures, ScheduleFigures, render
 from crawler.policy.tiers import TIERS, Tier
-
-logger = logging.getLogger(__name__)
 
 MOST_RUNS: Final = 30  # the newest, over or not
 OLD_LOOKS: Final = 4  # figures older than so many intervals are none
@@ -72,7 +68,7 @@ class Others:
 
 
 class FleetCollector:
-    """`run` looks until it is cancelled, `text` gives what was seen last; safe to read from another thread.
+    """`refresh` looks, `text` gives what was seen last: from another thread, and only while this process leads.
 
     While Redis is away there are no figures: an old one would look like a fleet that stands still.
     """
@@ -89,35 +85,33 @@ class FleetCollector:
         self._others = others
         self._clock = clock
         self._rising = Rising()
-        self._latest: FleetFigures | None = None
+        self._latest: tuple[FleetFigures, Callable[[], bool]] | None = None
+
+    @property
+    def every_seconds(self) -> float:
+        """How often to look."""
+        return self._config.every_seconds
 
     @property
     def latest(self) -> FleetFigures | None:
-        """The last look, unless it is out of date."""
-        seen = self._latest
-        too_old = OLD_LOOKS * self._config.every_seconds
-        return seen if seen is not None and self._clock() - seen.at <= too_old else None
+        """The last look, unless it is out of date, or another process leads since."""
+        if (latest := self._latest) is None:
+            return None
+        seen, leads = latest
+        is_fresh = self._clock() - seen.at <= OLD_LOOKS * self._config.every_seconds
+        return seen if is_fresh and leads() else None
 
     def text(self, accept: str = "") -> tuple[bytes, str]:
         """Body and type of a scrape, for a client that accepts *accept*."""
         return render(self.latest, accept)
 
-    def forget(self) -> None:
-        """This process does not lead any more."""
-        self._latest = None
-
-    async def run(self) -> None:
-        """Until cancelled; then there are no figures any more."""
+    async def refresh(self, leads: Callable[[], bool]) -> None:
+        """Look once; the figures are told for as long as *leads*. Raises FrontierError, and then there are none."""
         try:
-            while True:
-                try:
-                    self._latest = await self.look()
-                except FrontierError as error:
-                    self._latest = None
-                    logger.debug("The fleet could not be looked at: %s", error)
-                await asyncio.sleep(self._config.every_seconds)
-        finally:
-            self.forget()
+            self._latest = await self.look(), leads
+        except FrontierError:
+            self._latest = None
+            raise
 
     async def look(self) -> FleetFigures:
         """The figures of now; raises FrontierError when Redis does not give them."""

@@ -1,4 +1,5 @@
-"""What the service does. A part is added here: its routes read memory, its tasks run on the leader alone."""
+"""What the service does. A part is added here: its routes read memory, its tasks run on the leader alone, or on each
+replica."""
 
 from __future__ import annotations
 
@@ -7,16 +8,17 @@ import logging
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.state.leader import Lead
 from crawler.producers.ticks import TickRunner
+from crawler.serve.figures import FleetFiguresPart
 from crawler.serve.leadership import LeaderTask
 from crawler.serve.schedules import ScheduleKeeper
-from crawler.serve.service import Part
+from crawler.serve.service import Part, ReplicaTask
 
 logger = logging.getLogger(__name__)
 
 
-def parts(frontier: Frontier, runner: TickRunner) -> list[Part]:
+def parts(frontier: Frontier, runner: TickRunner, figures: FleetFiguresPart) -> list[Part]:
     """All of them."""
-    return [_schedules(frontier, runner), _runs(frontier)]
+    return [_schedules(frontier, runner), _runs(frontier), _figures(figures)]
 
 
 def _schedules(frontier: Frontier, runner: TickRunner) -> Part:
@@ -30,3 +32,12 @@ def _runs(frontier: Frontier) -> Part:
             logger.info("%s", run.told())
 
     return Part(tasks=[LeaderTask("ends of runs", 2.0, settle)])
+
+
+def _figures(figures: FleetFiguresPart) -> Part:
+    every = figures.collector.every_seconds
+    return Part(
+        routes={"/metrics": figures.metrics, "/scaling": figures.scale},
+        tasks=[LeaderTask("figures of the fleet", every, figures.look)],
+        everywhere=[ReplicaTask("scaling signal", every, figures.look_for_scaling)],
+    )

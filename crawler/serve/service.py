@@ -8,7 +8,7 @@ import os
 import secrets
 import signal
 import socket
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -29,11 +29,21 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
+class ReplicaTask:
+    """What each replica does for itself, every *seconds*, whoever leads."""
+
+    name: str
+    seconds: float
+    call: Callable[[], Awaitable[None]]
+
+
+@dataclass(frozen=True, slots=True)
 class Part:
-    """One thing that the service does: what it answers, and what only the leader does again and again."""
+    """One thing that the service does: what it answers, and what the leader, or each replica, does again and again."""
 
     routes: Routes = field(default_factory=dict)
     tasks: Sequence[LeaderTask] = ()
+    everywhere: Sequence[ReplicaTask] = ()
 
 
 class FleetService:
@@ -44,6 +54,7 @@ class FleetService:
         self._config = config
         leader = Leader(frontier.shards, self.name, int(config.lease_seconds * 1000))
         work = [task for part in parts for task in part.tasks]
+        self._everywhere = [task for part in parts for task in part.everywhere]
         self.leadership = Leadership(leader, config.lease_seconds, work, ServiceOutage())
         self.health = ServiceHealth(self.leadership, config.max_lag_seconds, config.lease_seconds)
         own: Routes = {"/healthz": self.health.healthz, "/readyz": self.health.readyz}
@@ -58,11 +69,12 @@ class FleetService:
         logger.info("%s serves %s on %s", self.name, ", ".join(sorted(self._routes)), web.url)
         beating = asyncio.create_task(self._beat())
         leading = asyncio.create_task(self.leadership.run())
+        own = [asyncio.create_task(_again(task), name=task.name) for task in self._everywhere]
         try:
             await asyncio.wait({stopped, leading, beating}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             self.health.is_closing = True
-            await tasks.end(leading, beating, stopped)
+            await tasks.end(leading, beating, stopped, *own)
             await self._resign()
             await asyncio.to_thread(web.close)
             logger.info("%s has ended", self.name)
@@ -79,6 +91,15 @@ class FleetService:
             await asyncio.wait_for(self.leadership.resign(), RESIGN_SECONDS)
         except (FrontierError, TimeoutError) as error:
             logger.warning("The lease was not given up (%s): another replica leads when it is over", error)
+
+
+async def _again(task: ReplicaTask) -> None:
+    while True:
+        try:
+            await task.call()
+        except Exception:
+            logger.exception("%s failed, and is tried again", task.name)
+        await asyncio.sleep(task.seconds)
 
 
 async def _stopped() -> None:

@@ -206,8 +206,12 @@ async def test_who_does_not_lead_exports_no_figures(world: Timed) -> None:
     clock = Clock()
     fleet = collector(world, clock)
     assert read(fleet.text()[0]) == {("shoal_fleet_leader", ()): 0}
-    fleet._latest = await fleet.look()
+    leads = True
+    await fleet.refresh(lambda: leads)
     assert read(fleet.text()[0])["shoal_fleet_leader", ()] == 1
+    leads = False
+    assert read(fleet.text()[0]) == {("shoal_fleet_leader", ()): 0}, "the next one exports it now"
+    leads = True
     clock.now += OLD_LOOKS * fleet._config.every_seconds + 1
     assert read(fleet.text()[0]) == {("shoal_fleet_leader", ()): 0}, (
         "an old figure looks like a fleet that stands still"

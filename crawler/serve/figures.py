@@ -1,0 +1,155 @@
+"""The fleet in figures: `/metrics`, of the leader alone, and `/scaling`, of each replica."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Self
+
+from scrapy.settings import BaseSettings
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from crawler import config
+from crawler.errors import ConfigError
+from crawler.frontier.errors import FrontierError
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.state import eligible
+from crawler.frontier.state.leader import Lead
+from crawler.frontier.state.schedules import Timetable
+from crawler.frontier.state.seeds import Seeds
+from crawler.metrics.fleet import ScheduleFigures
+from crawler.metrics.fleet_collector import FleetCollector, FleetConfig, Others
+from crawler.policy.scaling import Demand, Hold, workers_wanted
+from crawler.policy.schedules import following
+from crawler.producers.schedule import Schedule, ScheduleError
+
+OLD_LOOKS: Final = 3  # an answer older than so many intervals is none
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ScalingConfig:
+    """How much work a worker is wanted for, and for how long a peak counts."""
+
+    every_seconds: float
+    per_worker: float
+    hold_seconds: float
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings) -> Self:
+        """Raises ConfigError when a value is out of range."""
+        return cls(
+            every_seconds=config.number(settings, "METRICS_QUEUE_SECONDS", 0.1, 3_600),
+            per_worker=config.number(settings, "SCALING_REQUESTS_PER_WORKER", 1, 1_000_000),
+            hold_seconds=config.number(settings, "SCALING_HOLD_SECONDS", 0, 86_400),
+        )
+
+
+class FleetFiguresPart:
+    """What the service looks at for its figures, and answers of them."""
+
+    def __init__(self, frontier: Frontier, settings: BaseSettings, start_keys: Mapping[str, str]) -> None:
+        self._frontier = frontier
+        self._seeds = {name: Seeds.from_settings(frontier.client, key, settings) for name, key in start_keys.items()}
+        self.collector = FleetCollector(
+            frontier, FleetConfig.from_settings(settings), Others(self._schedules, self._start_urls)
+        )
+        self.scaling = Scaling(ScalingConfig.from_settings(settings))
+
+    async def look(self, lead: Lead) -> None:
+        """Of the leader: the whole fleet."""
+        await self.collector.refresh(lead.holds)
+
+    async def look_for_scaling(self) -> None:
+        """Of each replica: how many workers there is work for; unknown while Redis does not say it."""
+        try:
+            self.scaling.take(await self._demand())
+        except FrontierError as error:
+            self.scaling.take(None)
+            logger.debug("The scaling signal is unknown: %s", error)
+
+    def metrics(self, request: Request) -> Response:
+        """For Prometheus."""
+        body, content_type = self.collector.text(request.headers.get("accept", ""))
+        return Response(body, media_type=content_type)
+
+    def scale(self, _: Request) -> Response:
+        """For KEDA's metrics-api: `workers`. 503 while it is not known: a fleet must not be scaled to 0 by mistake."""
+        answer = self.scaling.answer()
+        return JSONResponse(answer or {"error": "not known now"}, 200 if answer else 503)
+
+    async def _demand(self) -> Demand:
+        now = await eligible.eligible(self._frontier.shards)
+        leased = (await self._frontier.inspection.stats()).total.leased
+        soon = now.delayed + sum((await self._start_urls()).values())
+        return Demand(now.requests, now.slots, leased, soon)
+
+    async def _start_urls(self) -> dict[str, int]:
+        waiting: dict[str, int] = {}
+        for spider, seeds in self._seeds.items():
+            try:
+                waiting[spider] = await seeds.pending()
+            except ConfigError as error:  # a key of another type: its worker says so, loudly
+                logger.debug("%s", error)
+        return waiting
+
+    async def _schedules(self) -> Sequence[ScheduleFigures]:
+        return lateness(await self._frontier.schedules.look())
+
+
+def lateness(seen: Timetable) -> list[ScheduleFigures]:
+    """For how long each schedule's oldest tick that is due has not been run; a paused one is never late."""
+    now, late = seen.clock_ms / 1000, dict[str, float]()
+    for name, text in seen.definitions.items():
+        try:
+            schedule = Schedule.read(name, text)
+        except ScheduleError:  # the keeper logs it
+            continue
+        late[name] = 0.0
+        cursor = seen.cursors.get(name, "")
+        if not schedule.paused and cursor.isdecimal():
+            due = following(schedule.timing, int(cursor))
+            late[name] = max(0.0, now - due) if due is not None else 0.0
+    for tick in seen.ticks:
+        if tick.name in late:
+            late[tick.name] = max(late[tick.name], now - tick.order[2])
+    return [ScheduleFigures(name, seconds) for name, seconds in late.items()]
+
+
+class Scaling:
+    """The newest answer of /scaling; read from other threads."""
+
+    def __init__(self, settings: ScalingConfig, clock: Callable[[], float] = time.monotonic) -> None:
+        self._config = settings
+        self._clock = clock
+        self._hold = Hold(settings.hold_seconds)
+        self._newest: tuple[float, dict[str, float]] | None = None
+
+    def take(self, demand: Demand | None) -> None:
+        """A look, or that nothing can be known."""
+        if demand is None:
+            self._newest = None
+            return
+        now = self._clock()
+        wanted = workers_wanted(demand, self._config.per_worker)
+        self._newest = (
+            now,
+            {
+                "workers": self._hold.held(wanted, now),
+                "wanted_now": wanted,
+                "eligible_requests": round(demand.requests),
+                "eligible_slots": round(demand.slots),
+                "leased": demand.leased,
+                "soon": demand.soon,
+            },
+        )
+
+    def answer(self) -> dict[str, float] | None:
+        """None while it is not known, or too old."""
+        newest = self._newest
+        too_old = OLD_LOOKS * self._config.every_seconds + 1
+        return newest[1] if newest is not None and self._clock() - newest[0] <= too_old else None

@@ -1,0 +1,178 @@
+"""The figures that `scrapy serve` gives, and what a fleet makes of its scaling signal."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from typing import Any
+
+import pytest
+from scrapy.settings import Settings
+from starlette.requests import Request
+
+from crawler.errors import ConfigError
+from crawler.frontier.errors import FrontierUnavailableError
+from crawler.frontier.state.leader import Lead
+from crawler.frontier.state.schedules import Tick, Timetable
+from crawler.policy.scaling import Demand
+from crawler.policy.schedules import Interval
+from crawler.producers.schedule import Schedule, ScheduleSource
+from crawler.serve.figures import FleetFiguresPart, Scaling, ScalingConfig, lateness
+from tests.integration.frontier.making import Timed, answer, handles, message, timed
+from tests.prometheus import check_metrics
+from tests.shipped import shipped
+
+PER_WORKER = 10
+MOST = 6
+
+
+def settings(**given: Any) -> Settings:
+    made = shipped().copy()
+    for name, value in ({"SCALING_REQUESTS_PER_WORKER": PER_WORKER, "SCALING_HOLD_SECONDS": 0} | given).items():
+        made.set(name, value, priority="cmdline")
+    return made
+
+
+def request(accept: str = "") -> Request:
+    return Request({"type": "http", "headers": [(b"accept", accept.encode())]})
+
+
+@pytest.fixture
+async def world(redis_client: Any) -> Timed:
+    return await timed(redis_client)
+
+
+def part_of(world: Timed, **given: Any) -> FleetFiguresPart:
+    return FleetFiguresPart(world.frontier, settings(**given), {"s": "s:start_urls"})
+
+
+async def scaled(part: FleetFiguresPart) -> tuple[int, Any]:
+    await part.look_for_scaling()
+    response = part.scale(request())
+    return response.status_code, json.loads(bytes(response.body))
+
+
+# --- the scaling signal
+
+
+async def test_nobody_is_wanted_where_nothing_is_to_be_done_and_start_urls_call_one(world: Timed) -> None:
+    part = part_of(world)
+    assert (await scaled(part))[1]["workers"] == 0
+    await world.client.rpush("s:start_urls", "http://a.example/")
+    assert (await scaled(part))[1]["workers"] == 1
+    await world.client.delete("s:start_urls")
+    assert (await scaled(part))[1]["workers"] == 0
+
+
+async def test_a_long_queue_of_one_host_is_work_for_one(world: Timed) -> None:
+    part = part_of(world)
+    await world.frontier.push([message(n, "one.example", delay_ms=1_000) for n in range(3_000)])
+    assert (await scaled(part))[1]["workers"] == 1
+    for _ in range(5):
+        leased = await world.lease(50)
+        assert (await scaled(part))[1]["workers"] == 1, "while its request is on the wire, too"
+        await world.frontier.report([answer(handle) for handle in handles(leased)])
+        await world.frontier.ack(handles(leased))
+        await world.pass_ms(500)
+        assert (await scaled(part))[1]["workers"] == 1, "and between two turns"
+
+
+async def test_many_hosts_are_work_for_many(world: Timed) -> None:
+    await world.frontier.push([message(n, f"{n % 500}.example", delay_ms=1_000) for n in range(1_500)])
+    status, told = await scaled(part_of(world))
+    assert status == 200
+    assert told["workers"] == 150 >= MOST
+    assert told["eligible_slots"] == 500
+
+
+async def test_hosts_that_rest_for_long_are_work_for_nobody(world: Timed) -> None:
+    part = part_of(world)
+    await world.frontier.push([message(n, f"{n % 20}.example", delay_ms=1_000) for n in range(400)])
+    for lease in await world.lease(20):
+        await world.frontier.report([answer((lease.id, lease.token), 503, retry_after_ms=3_600_000)])
+        await world.frontier.nack(lease.id, lease.token, delay_ms=3_600_000)
+    assert (await scaled(part))[1]["workers"] == 0
+    await world.pass_ms(3_600_000 + 400_000)
+    assert (await scaled(part))[1]["workers"] > 1, "back from zero"
+
+
+async def test_a_crawl_scales_up_once_and_down_once(world: Timed) -> None:
+    """A fleet of as many workers as are wanted, at most MOST, each of which does one request a second."""
+    part, wanted = part_of(world, SCALING_HOLD_SECONDS=60), list[int]()
+    clock = iter(range(10_000))
+    part.scaling = Scaling(part.scaling._config, lambda: next(clock) * 10.0)
+    await world.frontier.push([message(n, f"{n % 40}.example", delay_ms=1_000) for n in range(400)])
+    for _ in range(20):
+        wanted.append(min(MOST, (await scaled(part))[1]["workers"]))
+        for _ in range(4):
+            leased = await world.lease(10 * wanted[-1])
+            await world.frontier.report([answer(handle) for handle in handles(leased)])
+            await world.frontier.ack(handles(leased))
+            await world.pass_ms(2_500)
+    steps = [after - before for before, after in itertools.pairwise(wanted)]
+    assert wanted[0] == MOST
+    assert wanted[-1] == 0
+    assert all(step <= 0 for step in steps), wanted
+
+
+async def test_what_is_not_known_is_503_and_never_0(world: Timed, monkeypatch: pytest.MonkeyPatch) -> None:
+    part = part_of(world)
+    assert part.scale(request()).status_code == 503, "before the first look"
+    await world.frontier.push([message(1)])
+    assert (await scaled(part))[0] == 200
+
+    async def away(*_: Any) -> Any:
+        raise FrontierUnavailableError("away")
+
+    monkeypatch.setattr(world.frontier.shards, "run", away)
+    status, told = await scaled(part)
+    assert (status, "workers" in told) == (503, False)
+
+
+def test_an_old_answer_is_none() -> None:
+    now = [0.0]
+    scaling = Scaling(ScalingConfig(every_seconds=10, per_worker=1, hold_seconds=0), lambda: now[0])
+    scaling.take(Demand(5, 5))
+    now[0] = 31
+    assert scaling.answer() is not None
+    now[0] = 32
+    assert scaling.answer() is None
+
+
+@pytest.mark.parametrize(
+    ("name", "bad"), [("SCALING_REQUESTS_PER_WORKER", 0), ("SCALING_HOLD_SECONDS", -1), ("SCALING_HOLD_SECONDS", "x")]
+)
+def test_ranges(name: str, bad: Any) -> None:
+    with pytest.raises(ConfigError, match=name):
+        ScalingConfig.from_settings(settings(**{name: bad}))
+
+
+# --- the figures
+
+
+async def test_the_leader_exports_the_fleet_and_the_others_do_not(world: Timed) -> None:
+    part, leads = part_of(world), True
+    await world.frontier.push([message(1)])
+    await part.look(Lead(1, lambda: leads))
+    body = bytes(part.metrics(request()).body)
+    check_metrics(body)
+    assert b'shoal_fleet_requests{spider="s",state="queued"} 1.0' in body
+    leads = False
+    assert b"shoal_fleet_requests" not in bytes(part.metrics(request()).body)
+
+
+def test_how_late_schedules_are() -> None:
+    source = ScheduleSource("urls", ("https://a.example/",))
+
+    def text(**given: Any) -> str:
+        return Schedule("x", "s", source, Interval(600, 0), **given).text()
+
+    definitions = {"late": text(), "waits": text(), "in-time": text(), "paused": text(paused=True), "broken": "{"}
+    cursors = {"late": "1200", "waits": "2400", "in-time": "2400", "paused": "600", "broken": "0"}
+    seen = Timetable(2_500_000, "r", definitions, cursors, {}, {}, [Tick("waits", "2400"), Tick("gone", "600")])
+    assert {one.name: one.late_seconds for one in lateness(seen)} == {
+        "late": 700,
+        "waits": 100,
+        "in-time": 0,
+        "paused": 0,
+    }
