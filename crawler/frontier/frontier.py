@@ -21,6 +21,7 @@ from crawler.frontier.server.scripts import Client
 from crawler.frontier.server.shards import FEW, Shards, pack
 from crawler.frontier.server.wire_format import clamped, handle_row, push_row, read_lease, report_row, row_on
 from crawler.frontier.state.backpressure import Backpressure, Fullness
+from crawler.frontier.state.control import Control
 from crawler.frontier.state.coverage import Coverage
 from crawler.frontier.state.damage import Damage
 from crawler.frontier.state.dead_letters import DeadLetters
@@ -61,6 +62,7 @@ class Frontier:
         self.config = config
         self.shards = Shards(client, config, replaced)
         self.inspection = Inspection(self.shards)
+        self.control = Control(self.shards)
         self.finding = Finding(self.shards, self.inspection)
         self.dead = DeadLetters(self.shards)
         self.gone = DeadLetters(self.shards, "gone")

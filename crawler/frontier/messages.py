@@ -81,6 +81,12 @@ class PushOutcome(IntEnum):
     DUPLICATE_DEAD = 2  # a dead letter has its fingerprint: retry or drop that first
     REFUSED_FULL = 3  # FRONTIER_QUEUE_LIMIT
     REFUSED_MEMORY = 4  # FRONTIER_MEMORY_LIMIT, or the server's maxmemory
+    CANCELLED = 5  # its run was: nobody offers it again
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there was no room: to be offered again later."""
+        return self in {PushOutcome.REFUSED_FULL, PushOutcome.REFUSED_MEMORY}
 
     def __str__(self) -> str:
         return self.name.lower().replace("_", "/", 1)

@@ -35,7 +35,7 @@ class Admission:
 
     def admit(self, held: Held) -> Request | None:
         """The request of *held*, now started; None if its lease was ended instead."""
-        if monotonic() > held.start_by:
+        if monotonic() > held.start_by or self._book.is_forbidden(held):
             self._outbox.give_back(held.handle)
             return None
         request = self._read(held)

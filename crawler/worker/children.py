@@ -140,7 +140,7 @@ class Children:
         """Report those that the frontier has; returns the others."""
         refused = []
         for child, outcome in zip(batch, outcomes, strict=True):
-            if outcome >= PushOutcome.REFUSED_FULL:
+            if outcome.is_full:
                 refused.append(child)
                 continue
             self._stored(child.message, outcome)

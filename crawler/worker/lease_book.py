@@ -17,6 +17,7 @@ from scrapy import Request
 from scrapy.http import Response
 
 from crawler.frontier.messages import Handle, Lease
+from crawler.frontier.state.control import Said
 from crawler.policy.outcome import Evidence
 from crawler.worker.lease_buffer import Buffer
 
@@ -69,6 +70,11 @@ class LeaseBook:
         self._follow_ups: WeakKeyDictionary[Request, tuple[Held, Request]] = WeakKeyDictionary()
         self._parents: WeakKeyDictionary[Request, Held] = WeakKeyDictionary()
         self.hosts: Counter[str] = Counter()
+        self.said = Said()  # by operators, as of a second ago
+
+    def is_forbidden(self, held: Held) -> bool:
+        """Whether an operator has paused or cancelled what *held* is a part of: it may not go on the wire."""
+        return bool(self.said.fields) and self.said.forbids(held.lease)
 
     def __len__(self) -> int:
         return len(self._held)

@@ -19,7 +19,7 @@ from crawler import config, scrapy_hooks
 from crawler import stats as names
 from crawler.errors import ShoalError
 from crawler.frontier.errors import FrontierError, FrontierUnavailableError
-from crawler.frontier.messages import Message, PushOutcome
+from crawler.frontier.messages import Message
 from crawler.frontier.state.seeds import Seed, Seeds
 from crawler.frontier.streams import stream_of
 from crawler.tallies import tallies_of
@@ -44,6 +44,7 @@ class MaintenanceConfig:
     rules: float = 2.0
     tidy: float = 60.0
     idle: float = 1.0
+    control: float = 1.0
     close: float = 20.0  # to send what is left to Redis
     room: float = 1.0
 
@@ -123,6 +124,8 @@ class Maintenance:
             self._every(self.plan.tidy, self._know_generation),
             self._every(self.plan.room, self._look_for_room),
             self._every(self.plan.tidy, self._worker.frontier.generations.tidy),
+            self._every(self.plan.control, self._obey),
+            self._every(self.plan.tidy, self._clear),
             self._every(self.plan.idle, self._look_idle),
             self._every(self.plan.idle, self.runs.look),
         )
@@ -203,6 +206,18 @@ class Maintenance:
                 tally.give_back(counts)
                 raise
 
+    async def _obey(self) -> None:
+        """What operators have said since: leases in hand that may not go out are given back."""
+        book, outbox = self._worker.book, self._worker.outbox
+        book.said = await self._worker.frontier.control.said()
+        for held in self._worker.queue.buffer.withdraw(book.is_forbidden):
+            outbox.give_back(held.handle)
+
+    async def _clear(self) -> None:
+        """What the operator's own command has left undone."""
+        if await self._worker.frontier.runs.clear():
+            self._worker.prefetcher.wake()
+
     async def _know_generation(self) -> None:
         assert self._crawler.spider is not None
         self._forget = False
@@ -250,7 +265,7 @@ class Maintenance:
         stored: list[Seed] = []
         refused: list[Seed] = []
         for seed, asked in zip(seeds, messages, strict=True):
-            full = max((next(outcomes) for _ in asked), default=PushOutcome.ACCEPTED) >= PushOutcome.REFUSED_FULL
+            full = max([next(outcomes).is_full for _ in asked], default=False)
             (refused if full else stored).append(seed)
         await self._seeds.ack(stored)
         await self._seeds.give_back(refused)

@@ -73,7 +73,7 @@ class Offers:
         self._said = self._said and bool(self._waiting)
 
     def _taken(self, message: Message, outcome: PushOutcome) -> bool:
-        if outcome < PushOutcome.REFUSED_FULL:
+        if not outcome.is_full:
             self._stored(message, outcome)
             return True
         self._refused()

@@ -126,8 +126,9 @@ class Pacer:
             raise TooLateError
 
     def allowed(self, turn: Turn) -> bool:
-        """Whether the request of *turn* may still be written: the last check of the clock."""
-        return self._clock() <= turn.start_by
+        """Whether the request of *turn* may still be written: the last check of the clock and of operators."""
+        forbidden = turn.held is not None and self._book.is_forbidden(turn.held)
+        return self._clock() <= turn.start_by and not forbidden
 
     def missed(self, turn: Turn) -> None:
         """Note that *turn* was not used; raises TooLateError if the lease allows no other one."""

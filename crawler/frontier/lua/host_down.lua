@@ -5,7 +5,7 @@
 -- ARGV[1]  host
 -- ARGV[2]  most requests per queue
 -- Result: {ms since it opened first, requests made dead letters}. O(log dead) per request.
--- include: clock damage state tally hosts members records seen dead down
+-- include: clock damage state tally hosts members records seen dead down unfile
 local name, most, buried = ARGV[1], tonumber(ARGV[2]), 0
 local h, key = host(name), T .. ':down:' .. ARGV[1]
 local head = struct.pack(HEAD_FORMAT, 0, 0, 0, 0, 0, 0, 0, 0)
@@ -38,14 +38,6 @@ local function give_up(queue, entry)
   buried = buried + 1
 end
 
--- A host without work on a stream is in none of its sets.
-local function unfile(stream)
-  remove_stream(h, stream)
-  call('ZREM', T .. ':due:' .. stream, name)
-  call('ZREM', T .. ':wait:' .. stream, name)
-  call('SREM', T .. ':park:' .. stream, name)
-end
-
 if is_given_up(name) then
   for stream in string.gmatch(h[STREAMS], '[^\n]+') do
     local place = place_of(stream, name)
@@ -58,7 +50,7 @@ if is_given_up(name) then
       call('ZREMRANGEBYRANK', ahead, 0, #before - 1)
       state.ahead = state.ahead - #before
     end
-    if call('EXISTS', list, ahead) == 0 then unfile(stream) end
+    if call('EXISTS', list, ahead) == 0 then unfile(name, stream) end
   end
 end
 save()

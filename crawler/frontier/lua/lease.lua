@@ -11,7 +11,7 @@
 -- Result: REAP_FIRST; STATE_FIRST: the worker is to state its rules; else {born, now, ms until more may be due or -1,
 -- backlog, suspects waiting, {per request: id, record, envelope}}. O(log hosts) per request leased, and up to DROPS
 -- requests of runs that may fetch no more (lib/pages).
--- include: clock damage state tally hosts rules members pages records
+-- include: clock damage state tally hosts rules members pages records control
 -- include window: seen dropped
 local REAP_FIRST = {}
 local STATE_FIRST = {0}
@@ -19,7 +19,9 @@ if ARGV[4] ~= '1' and state.alarm > 0 and state.alarm <= now then return REAP_FI
 if ARGV[5] ~= '' and not is_live(call('ZSCORE', T .. ':rules', ARGV[5])) then return STATE_FIRST end
 local limit, worker = tonumber(ARGV[1]), ARGV[2]
 local streams, passed_over, excluded = {}, {}, #ARGV - 6 - ARGV[6]
-for i = 7, 6 + ARGV[6] do streams[#streams + 1] = ARGV[i] end
+for i = 7, 6 + ARGV[6] do
+  if not is_said('pause', 'spider', spider_of(ARGV[i])) then streams[#streams + 1] = ARGV[i] end
+end
 for i = 7 + ARGV[6], #ARGV do passed_over[ARGV[i]] = true end
 
 -- Hosts whose time has come are ordered by it and by the priority of their most urgent request.
@@ -38,6 +40,7 @@ local function promote(stream, most)
 end
 
 local REACH = 1000 -- hosts read at once
+local PAUSED_MS = 2000 -- until a paused host is looked at again
 
 local leased, rows, names_behind = 0, {}, {}
 local limits = call('EXISTS', T .. ':limited') == 1
@@ -137,18 +140,35 @@ local function pop_entries(base, place, room)
   return heads, taken
 end
 
--- Drops what is over its limit at the head of a queue; returns what follows.
+local function is_held_back(base, generation)
+  return is_cancelled(base, generation) or is_said('pause', 'run', run_named(base, generation))
+end
+
+-- Sets an entry of a run that is paused or cancelled aside; false for others.
+local function set_apart(base, place, name, entry)
+  local generation = is_controlled and generation_of(string.sub(entry, 9))
+  if not (generation and is_held_back(base, generation)) then return false end
+  local t = tally(base, generation)
+  t.queued, t.delayed, drops = t.queued - 1, t.delayed + 1, drops - 1
+  if string.sub(place, #base + 1, #base + 1) == '!' then state.suspects = state.suspects - 1 end
+  call('ZADD', T .. ':delayed:aside', struct.unpack('>d', entry),
+    struct.pack('>Bc0Bc0', #base, base, #name, name) .. string.sub(entry, 9))
+  return true
+end
+
+-- Drops what is over its limit at the head of a queue, and sets aside what is held back; returns what follows.
 local function skip_over_limit(base, place, name)
   repeat
     local heads, over = heads_of(base, place, SLICE - 1), 0
     while over < math.min(#heads, drops) do
-      local run = run_name(base, generation_of(string.sub(heads[over + 1], 9)))
-      if not (is_limited(run) and limit_reached(run, name)) then break end
+      local generation = generation_of(string.sub(heads[over + 1], 9))
+      local run = run_name(base, generation)
+      if not (is_held_back(base, generation) or (is_limited(run) and limit_reached(run, name))) then break end
       over = over + 1
     end
     if over == 0 then return heads[1] end
     for i, entry in ipairs((pop_entries(base, place, over))) do
-      if i <= over then admit(base, name, entry) end
+      if i <= over and not set_apart(base, place, name, entry) then admit(base, name, entry) end
     end
   until drops <= 0
   return heads_of(base, place, 0)[1]
@@ -162,6 +182,10 @@ local function visit(stream, base, name, most)
     hosts[name] = h
   end
   enforce(name, h, spider_of(base))
+  if is_said('pause', 'host', name) then
+    leaving[#leaving + 1], to_wait[#to_wait + 1], to_wait[#to_wait + 2] = name, now + PAUSED_MS, name
+    return
+  end
   local at = ready_at(h)
   if at <= now then
     local room = h[DELAY] > 0 and 1 or math.min(most, width(h) - h[INFLIGHT])
@@ -169,7 +193,9 @@ local function visit(stream, base, name, most)
     local heads, taken = pop_entries(base, place, room)
     local given, first = {}, heads[taken + 1]
     for i = 1, taken do
-      if not limits or admit(base, name, heads[i]) then given[#given + 1] = heads[i] end
+      if not set_apart(base, place, name, heads[i]) and (not limits or admit(base, name, heads[i])) then
+        given[#given + 1] = heads[i]
+      end
     end
     if #given > 0 and h[DELAY] > 0 then reserve(h) end
     for _, entry in ipairs(given) do hand_out(base, name, entry, h[NEXT]) end

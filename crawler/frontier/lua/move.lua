@@ -8,7 +8,7 @@
 -- ARGV[5]  its new priority; without it and ARGV[6] neither changes
 -- ARGV[6]  its new body
 -- Result: DONE or STALE. O(log delayed + log queue).
--- include: clock damage state tally hosts members pages queue records lose release requeue
+-- include: clock damage state tally hosts members pages queue records lose release seen control cancel requeue
 local id, r = held()
 if not r then return STALE end
 release_unreported(r)
@@ -19,7 +19,7 @@ local from, to = tally(r[STREAM], r[GENERATION]), tally(stream, r[GENERATION])
 from.accepted, from.leased = from.accepted - 1, from.leased - 1
 to.accepted, to.leased = to.accepted + 1, to.leased + 1
 r[STREAM] = stream
-if delay > 0 and envelope then
+if delay > 0 and envelope and not is_cancelled(stream, r[GENERATION]) then
   delay_until(now + delay, stream, r[HOST], member_of(id, uncharged(r), r[STATUS], envelope))
   to.leased, to.delayed = to.leased - 1, to.delayed + 1
   count_page(stream, r[GENERATION], r[HOST], -1)

@@ -9,7 +9,8 @@
 -- ARGV[6]  its new body
 -- T:why HASH id -> why it was last put back, until it is done or dead.
 -- Result: DONE or STALE; GIVEN_UP where its host is, and with it this request. O(log delayed + log queue + log dead).
--- include: clock damage state tally hosts members pages queue records lose release requeue seen dead down
+-- include: clock damage state tally hosts members pages queue records lose
+-- include: release seen control cancel requeue dead down
 local GIVEN_UP = 2
 local id, r = held()
 if not r then return STALE end
@@ -24,7 +25,7 @@ local given_up = envelope and is_given_up(r[HOST])
 if given_up then
   r[DELIVERIES] = deliveries
   bury(id, r, envelope, 'host_down', down_detail(r[HOST]))
-elseif delay > 0 and envelope then
+elseif delay > 0 and envelope and not is_cancelled(r[STREAM], r[GENERATION]) then
   delay_until(now + delay, r[STREAM], r[HOST], member_of(id, deliveries, r[STATUS], envelope))
   t.leased, t.delayed, t.nacked = t.leased - 1, t.delayed + 1, t.nacked + 1
   count_page(r[STREAM], r[GENERATION], r[HOST], -1)

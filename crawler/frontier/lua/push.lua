@@ -8,19 +8,20 @@
 --             burst (H), 1 to deduplicate (B), most pages of the run (I4), of the host in it (I4), links from a pushed
 --             page (B), host, stream, generation, fingerprint in digits (each length-prefixed),
 --             envelope
--- Result: of each ACCEPTED, DUPLICATE, DUPLICATE_DEAD (of a dead letter), FULL or MEMORY.
+-- Result: of each ACCEPTED, DUPLICATE, DUPLICATE_DEAD (of a dead letter), FULL, MEMORY or CANCELLED (its run was).
 -- O(1) per request, and one bucket of fingerprints split per LOAD accepted. Refused by the server at maxmemory.
 -- What a run may fetch no more of is accepted and dropped at once, see lib/pages.
--- include: clock damage state tally hosts rules members pages queue seen
+-- include: clock damage state tally hosts rules members pages queue seen control
 -- include window: dropped
 local ROW = '>dI4HHBI4I4BBc0Bc0Bc0Bc0h'
-local ACCEPTED, DUPLICATE, DUPLICATE_DEAD, FULL, MEMORY = 0, 1, 2, 3, 4
-local OUTCOMES = {[ACCEPTED] = 'accepted', 'duplicates', 'duplicates_dead', 'refused', 'refused'}
+local ACCEPTED, DUPLICATE, DUPLICATE_DEAD, FULL, MEMORY, CANCELLED = 0, 1, 2, 3, 4, 5
+local OUTCOMES = {[ACCEPTED] = 'accepted', 'duplicates', 'duplicates_dead', 'refused', 'refused', 'refused'}
 local forced, low_memory = ARGV[1] == '1', ARGV[2] == '1'
 local any_dead = call('EXISTS', T .. ':dead:fp') == 1
 local room = forced and math.huge or QUEUE_LIMIT - state.backlog
 
 local function judge(stream, generation, envelope, dedupe, digits)
+  if is_cancelled(stream, generation) then return CANCELLED end
   if low_memory and not forced then return MEMORY end
   if room <= 0 then return FULL end
   if dedupe and any_dead and is_dead(stream, envelope) then return DUPLICATE_DEAD end

@@ -5,7 +5,7 @@
 -- ARGV[1]  delay ms of the first time; of each further one twice that of the one before, at most LONGEST_MS
 -- ARGV[2...]  id and token (d, d) of each lease
 -- Result: DONE or STALE of each. O(log delayed) each.
--- include: clock damage state tally hosts members pages queue records lose release
+-- include: clock damage state tally hosts members pages queue records lose release seen control cancel
 local LONGEST_MS = 900000
 local NO_ROOM = 'found no room %d times'
 
@@ -23,7 +23,9 @@ for i, r in ipairs(records) do
     release_unreported(r)
     end_lease(ids[i], r)
     local envelope = call('HGET', T .. ':body', ids[i])
-    if envelope then
+    if envelope and cancel_leased(r, envelope) then
+      call('HDEL', T .. ':why', ids[i])
+    elseif envelope then
       local before = put_off_before(ids[i])
       call('HSET', T .. ':why', ids[i], string.format(NO_ROOM, before + 1))
       local at = now + math.min(ARGV[1] * 2 ^ before, math.max(ARGV[1], LONGEST_MS))

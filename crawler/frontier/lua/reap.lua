@@ -3,7 +3,8 @@
 -- when the alarm is due: there is no leader and no timer.
 -- KEYS[1]  the shard's tag
 -- Result: 1. O(log in flight + log queue) each.
--- include: clock damage state tally hosts members pages queue records lose release requeue seen dead delayed
+-- include: clock damage state tally hosts members pages queue records lose
+-- include: release seen control cancel requeue dead delayed
 local REAP_MOST, QUEUE_MOST = 8, 32
 
 -- A lease whose record is none: its request is set aside, and who held it is found by counting what is left.

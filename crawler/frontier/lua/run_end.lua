@@ -10,13 +10,13 @@
 -- include: clock damage state runs
 local run, came_to, counters = run_of(ARGV[1]), ARGV[3], ARGV[4]
 if not run or run.state ~= 'sealed' or run.sealed ~= tonumber(ARGV[2]) then return '' end
-run.state, run.ended, run.counts = 'finished', now, cmsgpack.unpack(came_to)
+run.state, run.ended, run.counts = run.cancelled and 'cancelled' or 'finished', now, cmsgpack.unpack(came_to)
 if counters ~= '' then
   call('HSET', T .. ':runs:until', run.spider,
     cmsgpack.pack({generation = run.generation, counts = cmsgpack.unpack(counters)}))
 end
 local raw = keep_run(run)
 call('SREM', T .. ':runs:live', run.id)
-tell_run(run, 'finish')
+tell_run(run, run.cancelled and 'cancel' or 'finish')
 save()
 return raw

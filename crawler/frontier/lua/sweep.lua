@@ -24,7 +24,8 @@ local function number(key, field)
   return tonumber(call('HGET', key, field) or 0)
 end
 
-local nothing_delayed = call('ZCARD', T .. ':delayed') + call('ZCARD', T .. ':delayed:room') == 0
+local nothing_delayed = call('ZCARD', T .. ':delayed') + call('ZCARD', T .. ':delayed:room')
+  + call('ZCARD', T .. ':delayed:aside') == 0
 
 local function recount_delayed(stream, generation, key)
   local lost = number(key, 'delayed')

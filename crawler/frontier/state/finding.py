@@ -109,7 +109,7 @@ class Finding:
             at += answer
 
     async def _delayed(self, shard: int, spider: str, fingerprint: bytes) -> AsyncIterator[Found]:
-        for key in ("delayed", "delayed:room"):
+        for key in ("delayed", "delayed:room", "delayed:aside"):
             if (one := await self._ranked(shard, "delayed", key, fingerprint)) is None:
                 continue
             stream, rest = _prefixed(one[1])
@@ -117,10 +117,12 @@ class Finding:
             if stream.decode().partition(":")[0] != spider:
                 continue
             number = str(int.from_bytes(member[:6], "big"))
-            why = await self._shards.client.hget(self._shards.key(shard, "why"), number)
+            why = await self._shards.client.hget(self._shards.key(shard, "why"), number) or b""
             now = (await self._shards.run("stats", shard))[1]
             wait = max(0, round(one[2] - now))
-            yield Found("delayed", stream.decode(), _generation(member), until_ms=wait, why=(why or b"").decode())
+            if key == "delayed:aside":
+                wait, why = 0, b"its run is paused"
+            yield Found("delayed", stream.decode(), _generation(member), until_ms=wait, why=why.decode())
 
     async def _leased(self, shard: int, spider: str, fingerprint: bytes) -> AsyncIterator[Found]:
         client = self._shards.client

@@ -101,6 +101,7 @@ class Run:
     opened_ms: int
     sealed_ms: int = 0
     ended_ms: int = 0
+    cancelled_ms: int = 0
     producer: str = ""
     key: str = ""
     fresh: bool = False
@@ -146,6 +147,7 @@ def read_run(raw: bytes) -> Run | None:
             opened_ms=int(row[b"opened"]),
             sealed_ms=int(row[b"sealed"]),
             ended_ms=int(row[b"ended"]),
+            cancelled_ms=int(row.get(b"cancelled", 0)),
             fresh=bool(row[b"fresh"]),
             counts=RunCounts.of(_counters(row[b"counts"]), {}),
             base=_counters(row[b"base"]),

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from crawler.frontier.messages import MAX_NAME
 from crawler.frontier.server.shards import Shards, pack
+from crawler.frontier.state.control import Control, Target, run_target
 from crawler.frontier.state.plain_runs import Known, PlainRuns
 from crawler.frontier.state.run_look import Look
 from crawler.frontier.state.run_record import (
@@ -89,6 +90,33 @@ class Runs:
     async def seal(self, run_id: str) -> Run:
         """Nothing more will be pushed to it: it ends with its last page. Raises RunError where there is no such run."""
         return await self._change(run_id, "sealed")
+
+    async def cancel(self, run_id: str) -> Run:
+        """End it with what is leased now: scripts drop what would be queued again, and `clear` what is queued.
+
+        Raises RunError where there is no such run, and for one in the crawl that start URLs join, which goes on behind
+        it; one that is over stays as it is.
+        """
+        if (run := await self.get(run_id)) is not None and run.is_plain and not run.is_over:
+            words = f"run {run_id} is part of the crawl that plain starts and start URLs join, which goes on"
+            raise RunError(f"{words}: `scrapy control purge --spider {run.spider}` drops what is queued", run)
+        raw = await self._shards.run("run_cancel", 0, run_id)
+        if not raw:
+            raise RunError(f"there is no run {run_id}: `scrapy runs` shows them")
+        run = _read(raw)
+        if not run.is_over:
+            await Control(self._shards).say("cancel", run_target(run))
+        return run
+
+    async def clear(self) -> int:
+        """Drop what is queued of cancelled runs; returns how many requests that was. Any worker may call this."""
+        cancelled = [run for run in (await self.unfinished())[1] if run.cancelled_ms]
+        control, total = Control(self._shards), 0
+        for run in cancelled:
+            await control.say("cancel", run_target(run))  # whoever cancelled it may have been killed in between
+            if (await self._look()).counted(run).counts.pending:
+                total += await control.sift(Target(run.spider, run.generation), "drop", "cancelled")
+        return total + await control.sort_aside(cancelled=bool(cancelled))
 
     async def resume(self, run_id: str) -> Run:
         """Push to it again, sealed or not; raises RunError when it is over or there is none."""

@@ -68,6 +68,7 @@ def test_outcomes_speak() -> None:
         "duplicate/dead",
         "refused/full",
         "refused/memory",
+        "cancelled",
     ]
 
 

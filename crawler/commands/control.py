@@ -1,0 +1,171 @@
+"""`scrapy control`: pause, resume, cancel, purge; another priority or tier for what is queued."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Final
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from crawler import tasks
+from crawler.commands.options import host_name
+from crawler.commands.usage import INTERRUPTED, FleetCommand, answering, spider_class
+from crawler.errors import ConfigError
+from crawler.frontier.command_session import session
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.state.control import Action, Target, lua_pattern, run_target
+from crawler.frontier.state.run_record import Run, RunError
+from crawler.frontier.streams import stream_of
+from crawler.policy.tiers import TIERS
+from crawler.routing.push_schema import MAX_PRIORITY
+
+VERBS: Final = ("pause", "resume", "cancel", "purge", "priority", "tier")
+SYNTAX: Final = (
+    "pause|resume|cancel|purge|priority N|tier NAME (--run ID | --spider NAME | --host HOST) [--url GLOB] [--yes]"
+)
+
+_ACTIONS: Final[dict[str, tuple[Action, str, str]]] = {
+    "purge": ("drop", "purged", "dropped"),
+    "priority": ("priority", "", "reprioritised"),
+    "tier": ("stream", "", "moved"),
+}
+
+
+class Command(FleetCommand, ScrapyCommand):
+    """Steers what is queued. Workers obey within two seconds, also for what they have leased but not sent.
+
+    `pause` and `resume` take a run, a spider or a host; `cancel` a run; the others also a pattern of URLs.
+    """
+
+    def syntax(self) -> str:
+        return SYNTAX
+
+    def short_desc(self) -> str:
+        return "Pause, resume or cancel what is crawled; drop, reprioritise or move what is queued"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--run", default="", metavar="ID", help="a run, as `scrapy runs` names it")
+        parser.add_argument("--spider", default="", metavar="NAME", help="all requests of a spider")
+        parser.add_argument("--host", type=host_name, default="", help="all requests of a politeness group")
+        parser.add_argument("--url", default="", metavar="GLOB", help="of these only URLs like this; * is anything")
+        parser.add_argument("--yes", action="store_true", help="do not ask")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Exit status 1 when nothing was met, or nothing new was said."""
+        with answering(args):
+            verb, value = _checked(args, opts)
+            assert self.settings is not None
+            if opts.spider:
+                spider_class(self.settings, opts.spider)
+            self.exitcode = 0 if tasks.run(self._carry_out(verb, value, opts)) else 1
+
+    async def _carry_out(self, verb: str, value: str, opts: argparse.Namespace) -> bool:
+        assert self.settings is not None
+        async with session(self.settings) as frontier:
+            run = await _run(frontier, opts.run) if opts.run else None
+            if verb in {"pause", "resume"}:
+                return await _say(frontier, verb == "pause", run, opts)
+            if verb == "cancel":
+                assert run is not None
+                return await _cancel(frontier, run, yes=opts.yes)
+            return await _sift(frontier, verb, value, _target(run, opts), yes=opts.yes)
+
+
+def _checked(args: list[str], opts: argparse.Namespace) -> tuple[str, str]:
+    """Verb and value; raises UsageError, ConfigError."""
+    verb = args[0] if args else ""
+    takes_value = verb in {"priority", "tier"}
+    if verb not in VERBS or len(args) != 1 + takes_value:
+        raise UsageError(f"scrapy control {SYNTAX}", print_help=False)
+    picks = verb in _ACTIONS
+    if bool(opts.run) + bool(opts.spider) + bool(opts.host) != 1 and not (picks and opts.spider and opts.host):
+        raise UsageError(
+            "name one of --run, --spider and --host; purge, priority, tier: or the last two", print_help=False
+        )
+    if opts.url and not picks:
+        raise UsageError(
+            f"--url is for {', '.join(_ACTIONS)}: {verb} takes a run, a spider or a host", print_help=False
+        )
+    if verb == "cancel" and not opts.run:
+        raise UsageError("`cancel` takes --run; of a spider or a host `purge` drops what is queued", print_help=False)
+    value = args[1] if takes_value else ""
+    if verb == "priority" and not (value.lstrip("-").isdecimal() and -MAX_PRIORITY <= int(value) <= MAX_PRIORITY):
+        raise ConfigError("priority", value, f"a whole number from -{MAX_PRIORITY} to {MAX_PRIORITY}")
+    if verb == "tier" and value not in TIERS:
+        raise ConfigError("tier", value, f"one of {', '.join(TIERS)}")
+    if verb == "tier" and opts.host and not opts.spider:
+        raise UsageError("`tier` with --host takes --spider, too: a queue is a spider's", print_help=False)
+    return verb, value
+
+
+async def _run(frontier: Frontier, run_id: str) -> Run:
+    run = await frontier.runs.get(run_id)
+    if run is None:
+        raise RunError(f"there is no run {run_id}: `scrapy runs` shows them")
+    if run.is_over:
+        raise RunError(f"run {run_id} is {run.state}: there is nothing to steer any more")
+    return run
+
+
+async def _say(frontier: Frontier, pauses: bool, run: Run | None, opts: argparse.Namespace) -> bool:
+    what = run_target(run) if run else f"spider {opts.spider}" if opts.spider else f"host {opts.host}"
+    named = f"run {run.id}" if run else what
+    news = await frontier.control.say("pause" if pauses else "resume", what)
+    if not pauses:
+        await frontier.control.sort_aside()
+    state = "paused" if pauses else "resumed"
+    print(
+        f"{named} is {state}: workers obey within 2 s"
+        if news
+        else f"{named} was {'paused' if pauses else 'not paused'} before"
+    )
+    return news
+
+
+async def _cancel(frontier: Frontier, run: Run, *, yes: bool) -> bool:
+    counts = run.counts
+    told = f"{counts.queued:,} queued, {counts.delayed:,} delayed, {counts.leased:,} leased"
+    if not _agreed(f"Cancel run {run.id} of {run.spider} ({told})?", yes=yes):
+        return False
+    await frontier.runs.cancel(run.id)
+    dropped = await frontier.runs.clear()
+    await frontier.runs.settle()
+    print(f"run {run.id} is cancelled: {dropped:,} requests dropped; what is on the wire comes to its end")
+    return True
+
+
+async def _sift(frontier: Frontier, verb: str, value: str, target: Target, *, yes: bool) -> bool:
+    about = await frontier.control.sift(target, "count")
+    words = {"purge": "Drop", "priority": f"Set priority {value} on", "tier": f"Move to tier {value}"}[verb]
+    if not _agreed(f"{words} about {about:,} queued requests?", yes=yes):
+        return False
+    action, argument, done = _ACTIONS[verb]
+    if verb != "purge":
+        argument = stream_of(target.spider, value) if verb == "tier" else value  # type: ignore[arg-type]
+    total = await frontier.control.sift(target, action, argument)
+    print(f"{total:,} requests {done}")
+    return total > 0
+
+
+def _target(run: Run | None, opts: argparse.Namespace) -> Target:
+    try:
+        pattern = lua_pattern(opts.url) if opts.url else ""
+    except ValueError as error:
+        raise ConfigError("--url", opts.url, str(error).removeprefix("expected ")) from None
+    spider = run.spider if run else opts.spider
+    return Target(spider, run.generation if run else "", opts.host, pattern)
+
+
+def _agreed(question: str, *, yes: bool) -> bool:
+    """Whether whoever sits at the terminal agrees; raises UsageError where nobody does."""
+    if yes:
+        return True
+    if not sys.stdin.isatty():
+        raise UsageError(f"{question} Nobody can be asked here: --yes says so", print_help=False)
+    try:
+        return input(f"{question} [y/N] ").strip().lower() in {"y", "yes"}
+    except EOFError:
+        raise SystemExit(INTERRUPTED) from None

@@ -1,0 +1,31 @@
+#!lua flags=allow-oom
+-- control_aside: sort what was set aside of paused and cancelled runs, a slice per call: what may be crawled again
+-- is queued, what was cancelled is dropped.
+-- KEYS[1]  the shard's tag
+-- ARGV[1]  'aside', 'delayed' or 'delayed:room': of the last two only what was cancelled is touched
+-- ARGV[2]  rank of the first to look at
+-- ARGV[3]  how many
+-- Result: {how many were looked at, how many of these have left}. O(log queue) each.
+-- include: clock damage state tally hosts members pages queue records seen control cancel delayed
+local key = T .. (ARGV[1] == 'aside' and ':delayed:aside' or ':' .. ARGV[1])
+local entries = call('ZRANGE', key, ARGV[2], ARGV[2] + ARGV[3] - 1)
+local back, dropped = {}, {}
+for _, entry in ipairs(entries) do
+  local ok, stream, _, at = pcall(struct.unpack, '>Bc0Bc0', entry)
+  local member = ok and string.sub(entry, at)
+  local known, generation = pcall(generation_of, member or '')
+  if not (ok and known) then
+    back[#back + 1] = entry -- queue_entries sets it aside as damaged
+  elseif is_cancelled(stream, generation) then
+    drop_cancelled(stream, generation, string.sub(member, 10))
+    local t = tally(stream, generation)
+    t.delayed = t.delayed - 1
+    dropped[#dropped + 1] = entry
+  elseif ARGV[1] == 'aside' and not is_said('pause', 'run', run_named(stream, generation)) then
+    back[#back + 1] = entry
+  end
+end
+queue_entries(key, back)
+if #dropped > 0 then call('ZREM', key, unpack(dropped)) end
+save()
+return {#entries, #back + #dropped}

@@ -1,0 +1,100 @@
+#!lua flags=allow-oom
+-- control_sift: look through a slice of one host's queue, and drop, reprioritise or move what is meant. What is not
+-- keeps its place in the order: out of the list it goes to those ahead of its end.
+-- KEYS[1]  the shard's tag
+-- ARGV[1]  stream, '!' behind it for its suspects
+-- ARGV[2]  host
+-- ARGV[3]  generation, '' for any
+-- ARGV[4]  a Lua pattern that the whole URL matches, '' for any
+-- ARGV[5]  'drop', 'priority' or 'stream'; 'count' changes nothing
+-- ARGV[6]  why it is dropped, the new priority, or the new stream
+-- ARGV[7]  rank of the first of those ahead of the end of the list to look at, once the list has been looked through
+-- ARGV[8]  how many
+-- Result: {how many were looked at, how many were meant, 1 when they came out of the list}. O(log queue) each.
+-- include: clock damage state tally hosts members pages queue records seen control cancel unfile
+local queue, name, generation, pattern, action = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local stream, most = string.gsub(queue, '!$', ''), tonumber(ARGV[8])
+local place = place_of(queue, name)
+local list, ahead = T .. ':q:' .. place, T .. ':early:' .. place
+
+local function url_of(envelope)
+  local _, at = struct.unpack('>Bc0', envelope, 11)
+  _, at = struct.unpack('>Bc0', envelope, at)
+  local ok, body = pcall(cmsgpack.unpack, string.sub(envelope, at))
+  return ok and type(body) == 'table' and body.u or ''
+end
+
+local function is_meant(entry)
+  local ok, of = pcall(generation_of, string.sub(entry, 9))
+  if not ok or #entry < 29 then return false end -- lease sets it aside
+  if generation ~= '' and of ~= generation then return false end
+  if action == 'priority' and priority_of(string.sub(entry, 9)) == tonumber(ARGV[6]) then return false end
+  return pattern == '' or string.find(url_of(string.sub(entry, 18)), pattern) ~= nil
+end
+
+local moved = {}
+
+local function carry_out(entry)
+  local member = string.sub(entry, 9)
+  local of, envelope = generation_of(member), string.sub(member, 10)
+  local t = tally(stream, of)
+  t.queued = t.queued - 1
+  if string.sub(queue, -1) == '!' then state.suspects = state.suspects - 1 end
+  if action == 'drop' then
+    forget(seen_set(stream, of), envelope)
+    count_as(t, 'dropped', ARGV[6], 1)
+  else
+    moved[#moved + 1] = member
+  end
+end
+
+local from_list = call('EXISTS', list) == 1 and tonumber(ARGV[7]) == 0 and action ~= 'count'
+local entries
+if action == 'count' then
+  entries = call('LRANGE', list, ARGV[7], ARGV[7] + most - 1)
+elseif from_list then
+  entries = call('LRANGE', list, 0, most - 1)
+else
+  entries = call('ZRANGE', ahead, ARGV[7], ARGV[7] + most - 1)
+end
+local meant, left = 0, {}
+for _, entry in ipairs(entries) do
+  if is_meant(entry) then
+    meant = meant + 1
+    if action ~= 'count' then
+      carry_out(entry)
+      if not from_list then
+        call('ZREM', ahead, entry)
+        state.ahead = state.ahead - 1
+      end
+    end
+  elseif from_list then
+    left[#left + 1], left[#left + 2] = (struct.unpack('>d', entry)), entry
+  end
+end
+if from_list then
+  call('LTRIM', list, #entries, -1)
+  if #left > 0 then
+    call('ZADD', ahead, unpack(left))
+    state.ahead = state.ahead + #left / 2
+  end
+end
+local to = action == 'stream' and ARGV[6] or stream
+for _, member in ipairs(moved) do
+  local id, deliveries, status = struct.unpack('>I6BH', member)
+  local envelope, of = string.sub(member, 10), generation_of(member)
+  if action == 'priority' then envelope = struct.pack('>h', ARGV[6]) .. string.sub(envelope, 3) end
+  local t = tally(to, of)
+  t.queued = t.queued + 1
+  if to ~= stream then
+    local from = tally(stream, of)
+    from.accepted, t.accepted = from.accepted - 1, t.accepted + 1
+  end
+  local again = member_of(id, deliveries, status, envelope)
+  turn_to(stream_for(to, deliveries), name)
+  enqueue(stream_for(to, deliveries), name, score_of(priority_of(again)), again, priority_of(again))
+end
+turn_to('', '') -- what was queued again is written now: the queue may be empty without it
+if action ~= 'count' and call('EXISTS', list, ahead) == 0 and has_stream(host(name), queue) then unfile(name, queue) end
+save()
+return {#entries, meant, from_list and 1 or 0}

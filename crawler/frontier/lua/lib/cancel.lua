@@ -1,0 +1,15 @@
+-- A request of a cancelled run that would be queued again is dropped, and its fingerprint forgotten: another run may
+-- have it.
+local function drop_cancelled(stream, generation, envelope)
+  forget(seen_set(stream, generation), envelope)
+  count_as(tally(stream, generation), 'dropped', 'cancelled', 1)
+end
+
+-- Whether the leased request was dropped: then nothing else is to be done with it.
+local function cancel_leased(r, envelope)
+  if not (envelope and is_cancelled(r[STREAM], r[GENERATION])) then return false end
+  drop_cancelled(r[STREAM], r[GENERATION], envelope)
+  local t = tally(r[STREAM], r[GENERATION])
+  t.leased = t.leased - 1
+  return true
+end

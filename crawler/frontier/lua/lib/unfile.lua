@@ -1,0 +1,7 @@
+-- A host without work on a stream is in none of its sets.
+local function unfile(name, stream)
+  remove_stream(host(name), stream)
+  call('ZREM', T .. ':due:' .. stream, name)
+  call('ZREM', T .. ':wait:' .. stream, name)
+  call('SREM', T .. ':park:' .. stream, name)
+end

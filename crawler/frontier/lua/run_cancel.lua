@@ -1,0 +1,15 @@
+#!lua flags=allow-oom
+-- run_cancel: a run is to end with what is leased now. What it has queued is dropped by others, see lib/control.
+-- KEYS[1]  the tag of shard 0
+-- ARGV[1]  id
+-- Result: its record, unchanged when it is over; '' where there is no such run. O(1).
+-- include: clock damage state runs
+local run = run_of(ARGV[1])
+if not run then return '' end
+if run.state == 'open' or run.state == 'sealed' then
+  if run.state == 'open' then run.state, run.sealed = 'sealed', now end
+  run.cancelled = run.cancelled or now
+  keep_run(run)
+end
+save()
+return cmsgpack.pack(run)

@@ -1,0 +1,146 @@
+"""What operators say of the queue: pause, resume, cancel, drop, reprioritise, move to another tier."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from crawler.frontier.messages import Lease
+from crawler.frontier.server.shards import Shards
+from crawler.frontier.state.run_record import Run
+from crawler.frontier.streams import stream_of
+from crawler.policy.tiers import TIERS
+
+Verb = Literal["pause", "resume", "cancel"]
+Action = Literal["count", "drop", "priority", "stream"]
+SLICE: Final = 200  # requests of one call, which takes a millisecond or two of the server's time
+PAUSE_SECONDS: Final = 0.002  # after each: Redis serves others in between
+MOST_STARS: Final = 3  # of a pattern: each takes Lua another pass over the URL
+_MAGIC: Final = re.compile(r"([\^$()%.\[\]+\-?])")
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Requests of *spider* ("" for any), a *generation*, a *host*, with URLs that match the Lua *pattern*."""
+
+    spider: str
+    generation: str = ""
+    host: str = ""
+    pattern: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What is in force, as workers ask for it: they look right before the wire."""
+
+    fields: frozenset[str] = frozenset()
+
+    def forbids(self, lease: Lease) -> bool:
+        """Whether the request of *lease* may not go out now."""
+        if not self.fields:
+            return False
+        spider = lease.stream.partition(":")[0]
+        run = f"run {spider}:{lease.generation}"
+        names = (f"pause spider {spider}", f"pause host {lease.host}", f"pause {run}", f"cancel {run}")
+        return not self.fields.isdisjoint(names)
+
+
+def run_target(run: Run) -> str:
+    """What `say` calls *run*."""
+    return f"run {run.spider}:{run.generation}"
+
+
+def lua_pattern(glob: str) -> str:
+    """*glob*, where `*` stands for anything, as a Lua pattern of whole URLs; raises ValueError for too many stars."""
+    if glob.count("*") > MOST_STARS:
+        raise ValueError(f"expected at most {MOST_STARS} stars")
+    escaped = _MAGIC.sub(r"%\1", glob)
+    return f"^{escaped.replace('*', '.*')}$"
+
+
+class Control:
+    """Changes are obeyed by the scripts at once, and by workers, for what they hold already, within two seconds."""
+
+    def __init__(self, shards: Shards) -> None:
+        self._shards = shards
+
+    async def say(self, verb: Verb, what: str) -> bool:
+        """Whether that is news. *what*: "spider NAME", "host NAME" or "run SPIDER:GENERATION"."""
+        return any(await self._shards.run_all("control", verb, what))
+
+    async def said(self) -> Said:
+        """What is in force."""
+        fields = await self._shards.client.hkeys(self._shards.key(0, "control"))
+        return Said(frozenset(name.decode(errors="replace") for name in fields))
+
+    async def sort_aside(self, *, cancelled: bool = False) -> int:
+        """Queue what was set aside of runs that go on, drop what was cancelled, and, where some run was *cancelled*,
+        what is delayed of it, too; returns how many requests that was."""
+        total = 0
+        kinds = ("aside", "delayed", "delayed:room") if cancelled else ("aside",)
+        for shard in range(self._shards.count):
+            for kind in kinds:
+                at, looked = 0, SLICE
+                while looked == SLICE:
+                    looked, left = await self._shards.run("control_aside", shard, kind, at, SLICE)
+                    at, total = at + looked - left, total + left
+                    await asyncio.sleep(PAUSE_SECONDS)
+        return total
+
+    async def sift(self, target: Target, action: Action, value: str = "") -> int:
+        """Carry out *action* on what is queued of *target*, queue by queue in slices; returns how many requests it met.
+
+        *value*: the reason of a drop, the new priority, or the new stream. "count" changes nothing, and leaves out what
+        was queued ahead of the end of its queue: an estimate. Requests that move from host list to host list meanwhile
+        may be missed: call it again until it meets none.
+        """
+        total = 0
+        async for shard, stream, host in self._queues(target):
+            if not (action == "stream" and stream == value):
+                total += await self._sift_one(shard, stream, host, target, action, value)
+        return total
+
+    async def _sift_one(self, shard: int, stream: str, host: str, target: Target, action: Action, value: str) -> int:
+        at, total, looked, listed = 0, 0, SLICE, 0
+        while looked == SLICE or listed:
+            looked, meant, listed = await self._shards.run(
+                "control_sift", shard, stream, host, target.generation, target.pattern, action, value, at, SLICE
+            )
+            total += meant
+            if not listed:
+                at += looked - (meant if action != "count" else 0)
+            await asyncio.sleep(PAUSE_SECONDS)
+        return total
+
+    async def _queues(self, target: Target) -> AsyncIterator[tuple[int, str, str]]:
+        for shard in range(self._shards.count):
+            if target.host and shard != self._shards.of_host(target.host):
+                continue
+            for stream in await self._streams(shard, target.spider):
+                for host in [target.host] if target.host else await self._hosts(shard, stream):
+                    yield shard, stream, host
+
+    async def _streams(self, shard: int, spider: str) -> list[str]:
+        spiders = {spider}
+        if not spider:
+            spiders = {row[0].decode().partition(":")[0] for row in (await self._shards.run("stats", shard))[6]}
+        return [stream_of(name, tier) + apart for name in sorted(spiders) for tier in TIERS for apart in ("", "!")]
+
+    async def _hosts(self, shard: int, stream: str) -> list[str]:
+        client, found = self._shards.client, set[bytes]()
+        for kind in ("due", "wait"):
+            cursor = 0
+            while True:
+                cursor, rows = await client.zscan(self._shards.key(shard, f"{kind}:{stream}"), cursor, count=1_000)
+                found.update(name for name, _ in rows)
+                if not cursor:
+                    break
+        cursor = 0
+        while True:
+            cursor, names = await client.sscan(self._shards.key(shard, f"park:{stream}"), cursor, count=1_000)
+            found.update(names)
+            if not cursor:
+                return sorted(name.decode() for name in found)

@@ -1,0 +1,86 @@
+"""`scrapy control` on a crawl that runs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import time
+
+import pytest
+
+from tests.crawling import Fleet, ended
+from tests.servers import ScrapyRunner
+from tests.sites import Page, Site
+
+PAGES = 60
+
+
+def site() -> Site:
+    return Site({f"/{n}": Page(f"<title>{n}</title>") for n in range(PAGES)})
+
+
+def scrapy(fleet: Fleet, *args: str) -> tuple[int, str]:
+    result = fleet.runner.run(*args, *fleet.options())
+    assert "Traceback" not in result.stderr
+    return result.returncode, result.stdout + result.stderr
+
+
+async def test_a_run_is_paused_resumed_and_cancelled_while_it_is_crawled(fleet: Fleet) -> None:
+    with site() as pages:
+        status, told = scrapy(fleet, "push", "walk", "--name", "all", *(pages.url(f"/{n}") for n in range(PAGES)))
+        assert status == 0, told
+        run = told.split("run ")[1].split()[0].rstrip(",:;.)")
+        worker = fleet.start(DOWNLOAD_DELAY=0.1, CONCURRENT_REQUESTS_PER_DOMAIN=1, MAX_IDLE_TIME_BEFORE_CLOSE=60)
+        await pages.asked(3)
+        assert await asyncio.to_thread(scrapy, fleet, "control", "pause", "--run", run) == (
+            0,
+            f"run {run} is paused: workers obey within 2 s\n",
+        )
+        paused = time.monotonic()
+        await asyncio.sleep(2)
+        asked = len(pages.requested)
+        await asyncio.sleep(1)
+        assert len(pages.requested) == asked < PAGES, f"{time.monotonic() - paused:.1f} s after it was paused"
+        assert (await asyncio.to_thread(scrapy, fleet, "control", "resume", "--run", run))[0] == 0
+        await pages.asked(asked + 3)
+        status, told = await asyncio.to_thread(scrapy, fleet, "control", "cancel", "--run", run, "--yes")
+        assert status == 0
+        assert f"run {run} is cancelled" in told
+        await asyncio.sleep(2)
+        asked = len(pages.requested)
+        await asyncio.sleep(1)
+        assert len(pages.requested) == asked < PAGES
+        worker.send_signal(signal.SIGTERM)
+        assert (await ended(worker))[0] == 0
+    left = await fleet.left()
+    assert left.counters.accepted == left.counters.done + left.counters.dropped == PAGES
+    assert left.leases == 0
+    assert "is cancelled" in scrapy(fleet, "control", "pause", "--run", run)[1]
+    assert json.loads(scrapy(fleet, "status", "walk", "--json")[1])["spiders"]["walk"]["queued"] == 0
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        ([], "scrapy control pause|resume"),
+        (["pause"], "name one of --run, --spider and --host"),
+        (["pause", "--run", "x", "--spider", "walk"], "name one of"),
+        (["pause", "--run", "20200101-1"], "there is no run 20200101-1"),
+        (["pause", "--run", "nonsense"], "nonsense"),
+        (["pause", "--spider", "nobody"], "there is no spider 'nobody'"),
+        (["cancel", "--spider", "walk"], "`cancel` takes --run"),
+        (["pause", "--spider", "walk", "--url", "*"], "--url is for purge, priority, tier"),
+        (["priority", "high", "--spider", "walk"], "priority = 'high' is invalid"),
+        (["tier", "moon", "--spider", "walk"], "tier = 'moon' is invalid: expected one of http, browser, api"),
+        (["purge", "--spider", "walk"], "--yes says so"),
+        (["purge", "--spider", "walk", "--url", "*a*b*c*", "--yes"], "at most 3 stars"),
+    ],
+)
+def test_wrong_input_is_refused_in_one_line(
+    scrapy_run: ScrapyRunner, fleet: Fleet, args: list[str], words: str
+) -> None:
+    status, told = scrapy(fleet, "control", *args)
+    assert status == 2
+    assert words in told
+    assert len(told.splitlines()) == 1

@@ -1,0 +1,212 @@
+"""Pause, resume, cancel, purge: at every step of a request's life, whoever holds it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from crawler.frontier.messages import PushOutcome
+from crawler.frontier.state import control
+from crawler.frontier.state.control import Said, Target, lua_pattern, run_target
+from crawler.frontier.state.run_record import Run, RunError
+from tests.integration.frontier.making import Timed, answer, handles, message, timed
+from tests.unit.frontier.fakes import lease as made_lease
+
+
+async def opened(world: Timed, numbers: range = range(6), **fields: Any) -> Run:
+    """A run with these requests, sealed."""
+    run = await world.frontier.runs.open("s", name="n", fresh=True)
+    given = {"cap": 10, "generation": run.generation, **fields}
+    await world.frontier.push([message(number, **given) for number in numbers])
+    return await world.frontier.runs.seal(run.id)
+
+
+async def finished(world: Timed, run: Run) -> Run:
+    """The run, once it is over; whoever looks clears what is left of it."""
+    await world.frontier.runs.clear()
+    await world.frontier.runs.settle()
+    found = await world.frontier.runs.get(run.id)
+    assert found is not None
+    return found
+
+
+async def test_a_paused_spider_is_not_leased_from_and_goes_on_when_resumed(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    await world.frontier.push([message(1), message(2, "b.example", stream="t")])
+    assert await world.frontier.control.say("pause", "spider s")
+    assert not await world.frontier.control.say("pause", "spider s")
+    assert await world.bodies(streams=("s", "t")) == [2]
+    await world.frontier.control.say("resume", "spider s")
+    assert await world.bodies() == [1]
+
+
+async def test_a_paused_host_waits_and_others_go_on(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    await world.frontier.push([message(1, "a.example"), message(2, "b.example")])
+    await world.frontier.control.say("pause", "host a.example")
+    assert await world.bodies() == [2]
+    await world.frontier.control.say("resume", "host a.example")
+    await world.pass_ms(2_001)
+    assert await world.bodies() == [1]
+
+
+@pytest.mark.parametrize("delay_ms", [0, 100])
+async def test_a_paused_run_is_set_aside_and_goes_on_in_its_order(redis_client: Any, delay_ms: int) -> None:
+    world = await timed(redis_client)
+    run = await opened(world, delay_ms=delay_ms)
+    await world.frontier.push([message(9, cap=10, delay_ms=delay_ms)])
+    await world.frontier.control.say("pause", run_target(run))
+    assert await world.fetch() == [9]
+    counted = await world.frontier.runs.get(run.id)
+    assert counted is not None
+    assert (counted.counts.delayed, counted.counts.queued) == (6, 0)
+    assert await world.frontier.control.sort_aside() == 0
+    await world.frontier.control.say("resume", run_target(run))
+    assert await world.frontier.control.sort_aside() == 6
+    leased = []
+    for _ in range(8):
+        await world.pass_ms(101)
+        leased += await world.fetch()
+    assert leased == list(range(6))
+    assert (await finished(world, run)).state == "finished"
+
+
+async def test_a_cancelled_run_drops_what_would_be_queued_again_at_every_step(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    frontier = world.frontier
+    run = await opened(world, range(12))
+    first = await world.lease(6)
+    acked, nacked, delayed, moved, given, expired = first
+    [waiting] = await world.lease(1)
+    assert await frontier.nack(waiting.id, waiting.token, delay_ms=60_000) == 1
+    assert (await frontier.runs.cancel(run.id)).cancelled_ms
+    assert await frontier.push([message(50, generation=run.generation)]) == [PushOutcome.CANCELLED]
+    assert await frontier.push([message(51, generation=run.generation)], forced=True) == [PushOutcome.CANCELLED]
+    assert await world.bodies() == [], "what is queued is set aside, whoever leases"
+    assert await frontier.ack(handles([acked])) == [True]
+    assert await frontier.nack(nacked.id, nacked.token, delay_ms=0) == 1
+    assert await frontier.nack(delayed.id, delayed.token, delay_ms=5_000) == 1
+    assert await frontier.move(moved.id, moved.token, stream="s:browser", delay_ms=100)
+    assert await frontier.give_back(handles([given])) == [True]
+    assert (await finished(world, run)).state == "sealed", "one is leased"
+    await world.pass_ms(frontier.config.lease_ms * 3)
+    await frontier.shards.run_all("reap")
+    assert await frontier.ack(handles([expired])) == [False]
+    done = await finished(world, run)
+    assert done.state == "cancelled"
+    assert (done.counts.accepted, done.counts.done, done.counts.dropped) == (12, 1, 11)
+    assert done.counts.dropped_by == {"cancelled": 11}
+    assert (await frontier.inspection.stats()).total.backlog == 0
+    assert await world.bodies() == []
+
+
+async def test_another_run_may_have_what_a_cancelled_one_had(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    await world.frontier.push([message(0)])
+    await world.fetch()
+    run = await world.frontier.runs.open("s", name="wrong file")
+    await world.frontier.push([message(n, generation=run.generation) for n in range(4)])
+    await world.frontier.runs.cancel(run.id)
+    await finished(world, run)
+    outcomes = await world.frontier.push([message(number) for number in range(4)])
+    assert outcomes == [PushOutcome.DUPLICATE] + [PushOutcome.ACCEPTED] * 3
+
+
+async def test_a_run_is_cancelled_among_others_of_its_host(redis_client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(control, "SLICE", 3)
+    world = await timed(redis_client)
+    await world.frontier.push([message(number, cap=50) for number in range(10)])
+    run = await opened(world, range(20, 30), cap=50)
+    await world.frontier.push([message(number, cap=50, priority=number % 3) for number in range(40, 50)])
+    before = [*range(10), *range(40, 50)]
+    await world.frontier.runs.cancel(run.id)
+    assert (await finished(world, run)).counts.dropped == 10
+    leased = []
+    while found := await world.fetch(5):
+        leased += found
+    assert sorted(leased) == before
+    assert leased.index(0) < leased.index(9)
+
+
+async def test_a_pattern_is_dropped_reprioritised_and_moved(redis_client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(control, "SLICE", 4)
+    world = await timed(redis_client)
+
+    def request(number: int, path: str) -> Any:
+        url = f"https://a.example/{path}/{number}.html".encode()
+        body = b"\x81\xa1u" + b"\xd9" + bytes([len(url)]) + url
+        return message(number, cap=50, body=body)
+
+    await world.frontier.push([request(number, "shop" if number % 2 else "blog") for number in range(20)])
+    shop = Target("s", host="a.example", pattern=lua_pattern("*/shop/*"))
+    assert await world.frontier.control.sift(shop, "count") == 10
+    assert await world.frontier.control.sift(shop, "priority", "7") == 10
+    leases = await world.lease(4)
+    assert [lease.priority for lease in leases] == [7] * 4
+    await world.frontier.give_back(handles(leases))
+    assert await world.frontier.control.sift(Target("s", pattern=lua_pattern("*1*.html")), "drop", "purged") == 11
+    left = (await world.frontier.inspection.stats()).total
+    assert await world.frontier.control.sift(Target("s"), "stream", "s:browser") == left.queued
+    assert await world.bodies() == []
+    moved = await world.lease(streams=("s:browser",))
+    assert len(moved) == left.queued == 9
+    stats = await world.frontier.inspection.stats()
+    assert stats.tiers["s", "browser"].accepted == 9
+    assert stats.total.accepted == 20
+
+
+async def test_the_crawl_that_start_urls_join_cannot_be_cancelled(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    run = await world.frontier.runs.begin("s", "0")
+    await world.frontier.push([message(1)])
+    with pytest.raises(RunError, match="purge --spider s"):
+        await world.frontier.runs.cancel(run.id)
+    assert await world.bodies() == [1]
+
+
+async def test_suspects_are_paused_and_cancelled_too(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    run = await opened(world, range(1))
+    for _ in range(2):
+        [lease] = await world.lease(suspects_ok=True)
+        await world.frontier.start(handles([lease]))
+        await world.pass_ms(world.frontier.config.lease_ms * 3)
+        await world.frontier.shards.run_all("reap")
+    await world.frontier.control.say("pause", run_target(run))
+    assert await world.lease(suspects_ok=True) == []
+    await world.frontier.control.say("resume", run_target(run))
+    assert await world.frontier.control.sort_aside() == 1
+    assert (await world.frontier.inspection.stats()).suspects == 1
+    await world.frontier.runs.cancel(run.id)
+    assert (await finished(world, run)).counts.dropped_by == {"cancelled": 1}
+    assert (await world.frontier.inspection.stats()).suspects == 0
+
+
+async def test_hosts_are_visited_by_their_delay_whatever_is_set_aside(redis_client: Any) -> None:
+    """What is skipped takes no turn of its host."""
+    world = await timed(redis_client)
+    run = await opened(world, range(3), delay_ms=1_000)
+    await world.frontier.push([message(number, delay_ms=1_000, cap=10) for number in (10, 11)])
+    await world.frontier.control.say("pause", run_target(run))
+    [lease] = await world.lease()
+    assert int(lease.body) == 10
+    await world.frontier.report([answer(handle) for handle in handles([lease])])
+    assert await world.lease() == []
+    await world.pass_ms(1_000)
+    assert await world.bodies() == [11]
+
+
+def test_a_worker_asks_what_is_said_of_each_lease() -> None:
+    held = made_lease()
+    spider = held.stream.partition(":")[0]
+    run = f"{spider}:{held.generation}"
+    for said in (f"pause spider {spider}", f"pause host {held.host}", f"pause run {run}", f"cancel run {run}"):
+        assert Said(frozenset({said})).forbids(held)
+    assert not Said(frozenset({"pause spider other", "pause host other", "cancel run other:1"})).forbids(held)
+
+
+def test_a_glob_of_too_many_stars_is_refused() -> None:
+    assert lua_pattern("https://a.example/*-%[x]") == "^https://a%.example/.*%-%%%[x%]$"
+    with pytest.raises(ValueError, match="3 stars"):
+        lua_pattern("*a*b*c*")
