@@ -1,7 +1,7 @@
-"""What Scrapy finds of Shoal in any project: the commands, as entry points that load when they are asked for something.
+"""What Scrapy finds of Shoal in any project: the commands, as entry points that load on use.
 
-It stands outside the package, because a Scrapy project may have a package named `crawler` of its own. Either may hide
-the other then: in such a project Scrapy's commands stay Scrapy's, and those of Shoal say what to do.
+It is outside the package because a Scrapy project may have its own package named `crawler`. Either may then hide the
+other: in such a project Scrapy's commands stay Scrapy's, and Shoal's say what to do.
 """
 
 from __future__ import annotations

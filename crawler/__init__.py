@@ -1,4 +1,5 @@
-"""Shoal: a distributed crawler on Scrapy. docs/architecture.md says how a page flows and where a new line belongs."""
+"""Shoal: a distributed crawler on Scrapy. See docs/architecture.md for how a page flows and where a new line
+belongs."""
 
 from __future__ import annotations
 
@@ -7,11 +8,11 @@ import sys
 from pathlib import Path
 from typing import Final
 
-SHOAL: Final = True  # by which shoal.py knows this package from a project's own of the same name
+SHOAL: Final = True  # lets shoal.py tell this package from a project's own of the same name
 
 
 def _of_the_project() -> Path | None:
-    """Another package of this name beside the nearest scrapy.cfg: its project had it before Shoal was installed."""
+    """A package of the same name beside the nearest scrapy.cfg, which the project had before Shoal was installed."""
     here = Path.cwd()
     for directory in (here, *here.parents):
         if (directory / "scrapy.cfg").is_file():
@@ -31,4 +32,4 @@ else:
     from crawler.moved import Moved
 
     if not any(isinstance(finder, Moved) for finder in sys.meta_path):
-        sys.meta_path.append(Moved())  # asked last, when nobody else knows the module
+        sys.meta_path.append(Moved())  # asked last, if no one else knows the module

@@ -1,7 +1,7 @@
 """`ADDONS = {"crawler.addon.Shoal": 500}` makes every spider under `scrapy crawl` part of the fleet.
 
-The add-on runs after spiders' `custom_settings`, so a dict of components that a project or a spider sets is completed
-and never replaced. Other commands (`shell`, `parse`, `fetch`, `check`, `runspider` ...) stay Scrapy's own.
+The add-on runs after spiders' `custom_settings`, so dicts of components that a project or a spider sets are completed,
+never replaced. Other commands (`shell`, `parse`, `fetch`, `check`, `runspider` ...) stay Scrapy's own.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from crawler.extensions.logs import LogAddon
 ADDON: Final = "crawler.addon.Shoal"
 PRIORITY: Final = "addon"
 PATHS: Final = ("EMBEDDED_DATA_DIR", "SPOOL_DIR", "ARCHIVE_DIR")
-EARLY: Final = ("ASYNCIO_EVENT_LOOP",)  # Scrapy reads it before it asks add-ons
-CONSOLES: Final = ("TELNETCONSOLE_ENABLED", "REMOTE_CONTROL_ENABLED")  # off under every command
+EARLY: Final = ("ASYNCIO_EVENT_LOOP",)  # Scrapy reads it before it calls add-ons
+CONSOLES: Final = ("TELNETCONSOLE_ENABLED", "REMOTE_CONTROL_ENABLED")  # off for every command
 VALUES: Final = {name: value for name, value in vars(defaults).items() if name.isupper() and name not in EARLY}
 POETS_BASE: Final = "SCRAPY_POET_REQUEST_FINGERPRINTER_BASE_CLASS"  # what scrapy-poet's fingerprinter builds on
 THEIRS: Final = ("scrapy.", "scrapy_redis.")
@@ -39,30 +39,32 @@ logger = logging.getLogger(__name__)
 
 
 class Shoal:
-    """Scrapy's interface of an add-on; raises ConfigError for settings under which the fleet cannot work."""
+    """Scrapy's add-on interface; raises ConfigError for settings that a fleet cannot work with."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Built anew for each crawl."""
+        """Built once per crawl."""
         return cls(crawler)
 
     @classmethod
     def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
-        """What Scrapy reads before there is a crawler: the event loop and the log's format."""
+        """Set what Scrapy reads before there is a crawler: the event loop and the log format."""
         if str(settings.get("FRONTIER_ENABLED")).strip().lower() not in {
             "1",
             "true",
-        }:  # what is neither is refused later
+        }:  # an invalid value is refused later
             return
-        if importlib.util.find_spec("uvloop") is not None and not is_reactor_installed():  # a script may have its own
+        if (
+            importlib.util.find_spec("uvloop") is not None and not is_reactor_installed()
+        ):  # a script may run its own loop
             settings.set("ASYNCIO_EVENT_LOOP", defaults.ASYNCIO_EVENT_LOOP, priority=PRIORITY)
         LogAddon.update_pre_crawler_settings(settings)
 
     def update_settings(self, settings: Settings) -> None:
-        """Complete *settings*, and say where requests come from and where items go."""
+        """Complete *settings*, and log where requests come from and where items go."""
         complete(settings)
         if settings.get("FRONTIER_ENABLED") is not None:
             for line in announcement(settings, getattr(self._crawler.spidercls, "name", "")):
@@ -70,14 +72,14 @@ class Shoal:
 
 
 def wanted(settings: BaseSettings) -> bool:
-    """Whether the crawl is the fleet's: `scrapy crawl` says so, a spider's FRONTIER_ENABLED = False opts out."""
+    """Whether the crawl joins the fleet: set by `scrapy crawl`; a spider's FRONTIER_ENABLED = False opts out."""
     return config.boolean(settings, "FRONTIER_ENABLED")
 
 
 def complete(settings: BaseSettings) -> None:
-    """Give every tunable its default, and for a crawl of the fleet put our components in place. May be repeated.
+    """Give every tunable its default, and install our components for a crawl of the fleet. Idempotent.
 
-    Raises ConfigError naming the setting that cannot be combined with ours.
+    Raises ConfigError naming a setting that conflicts with ours.
     """
     fleet = wanted(settings)
     settings.set("PROJECT_DIR", str(Path(closest_scrapy_cfg() or "scrapy.cfg").resolve().parent), priority=PRIORITY)
@@ -102,9 +104,9 @@ def complete(settings: BaseSettings) -> None:
 
 
 def completed(settings: BaseSettings, spider: type[Spider] = Spider) -> Crawler:
-    """A crawler that runs nothing, its settings as the project's add-ons leave them for *spider*: for commands.
+    """For commands: a crawler that is not run, with the settings that the project's add-ons make for *spider*.
 
-    *settings* stay as they are. Raises ConfigError, also where the project does not use the add-on.
+    *settings* are not changed. Raises ConfigError, also if the project does not use the add-on.
     """
     crawler = Crawler(spider, Settings(settings) if not isinstance(settings, Settings) else settings)
     require_addon(crawler.settings, getattr(spider, "name", None))
@@ -114,12 +116,12 @@ def completed(settings: BaseSettings, spider: type[Spider] = Spider) -> Crawler:
 
 
 def uses_addon(settings: BaseSettings) -> bool:
-    """Whether ADDONS has ours."""
+    """Whether ADDONS contains ours."""
     return any(place is not None and path_of(addon) == ADDON for addon, place in settings.getdict("ADDONS").items())
 
 
 def require_addon(settings: BaseSettings, spider: str | None) -> None:
-    """Raise ConfigError when *settings*, those of *spider* included, leave our add-on out."""
+    """Raise ConfigError if *settings*, including those of *spider*, leave our add-on out."""
     if not uses_addon(settings):
         whose = f"ADDONS of spider {spider}" if spider else "ADDONS"
         allowed = f"a dict that contains {ADDON!r} (FRONTIER_ENABLED = False in a spider keeps it out of the fleet)"
@@ -127,7 +129,7 @@ def require_addon(settings: BaseSettings, spider: str | None) -> None:
 
 
 def _rename(settings: BaseSettings) -> None:
-    """Components under the paths that they had in an earlier release."""
+    """Replace paths of components from earlier releases."""
     for name in list(settings):
         value, priority = settings[name], settings.getpriority(name) or 0
         if isinstance(value, str) and moved.renamed(value) != value:
@@ -142,7 +144,7 @@ def _rename(settings: BaseSettings) -> None:
 
 
 def _replace(settings: BaseSettings, name: str, ours: str) -> None:
-    """Put *ours* in the place of what Scrapy or scrapy-redis would have there; say so where somebody chose that."""
+    """Put *ours* in place of Scrapy's or scrapy-redis' own class; log it if that was set explicitly."""
     value = settings[name]
     path = path_of(value) if value is not None else THEIRS[0]
     priority = settings.getpriority(name) or 0
@@ -156,7 +158,7 @@ def _replace(settings: BaseSettings, name: str, ours: str) -> None:
 
 
 def _tables(settings: BaseSettings) -> dict[str, Mapping[str, int]]:
-    """Our components by setting, without those that need a store where there is none."""
+    """Our components by setting, without those that need a store if SHOAL_STORE is False."""
     stored = config.boolean(settings, "SHOAL_STORE")
     tables: dict[str, Mapping[str, int]] = {
         name: {path: place for path, place in table.items() if stored or path not in components.STORING}
@@ -170,7 +172,8 @@ def _tables(settings: BaseSettings) -> dict[str, Mapping[str, int]]:
 
 
 def _spider_middlewares(settings: BaseSettings) -> dict[str, int]:
-    """Ours; what sees how a page ends is nearer to the engine than all others, which may recover from each other."""
+    """Add ours; those that see how a page ends are nearer to the engine than all others, which may recover each other's
+    errors."""
     theirs = config.mapping(settings, "SPIDER_MIDDLEWARES").values()
     ours = dict(components.SPIDER_MIDDLEWARES)
     places = [int(place) - 1 for place in theirs if isinstance(place, int | float)]
@@ -179,7 +182,7 @@ def _spider_middlewares(settings: BaseSettings) -> dict[str, int]:
 
 
 def _pipelines(settings: BaseSettings) -> dict[str, int]:
-    """Ours, MongoDB's behind all others: what they change is stored too."""
+    """Add ours, MongoDB's after all others, so that their changes are stored too."""
     ours = config.mapping(settings, "FRONTIER_ITEM_PIPELINES")
     theirs = config.mapping(settings, "ITEM_PIPELINES").values()
     last = max((place for place in theirs if isinstance(place, int | float)), default=0)
@@ -210,7 +213,7 @@ def _complete_components(settings: BaseSettings, name: str, ours: Mapping[str, i
 
 
 def _complete_handlers(settings: BaseSettings) -> None:
-    """Ours for http and https; scrapy-playwright's there are taken as the wish for the browser tier."""
+    """Set ours for http and https; scrapy-playwright's mean that the browser tier is wanted."""
     given = config.mapping(settings, "DOWNLOAD_HANDLERS")
     for_browser = [
         scheme for scheme in ("http", "https") if path_of(given.get(scheme) or "").startswith(components.BROWSER_WISH)
@@ -229,7 +232,7 @@ def _complete_handlers(settings: BaseSettings) -> None:
 
 
 def _known(keys: Mapping[str, Any], path: str) -> Any:
-    """The key that stands for the class at *path*, under that or another name; None when there is none."""
+    """The key for the class at *path*, under that or another path; None if there is none."""
     if path in keys:
         return keys[path]
     name = path.rpartition(".")[2]
@@ -238,7 +241,7 @@ def _known(keys: Mapping[str, Any], path: str) -> Any:
 
 
 def _is(value: Any, ours: str) -> bool:
-    """Whether *value* is the class at *ours*, or derives from it."""
+    """Whether *value* is the class at *ours* or a subclass."""
     try:
         return issubclass(load_object(value), load_object(ours))
     except (ImportError, NameError, TypeError, ValueError):
@@ -252,7 +255,7 @@ def _below_project(settings: BaseSettings, name: str) -> str:
 
 @contextmanager
 def _silent(*names: str) -> Iterator[None]:
-    """The crawl itself says what these loggers have to say."""
+    """Silence loggers that the crawl itself repeats."""
     loggers = [logging.getLogger(name) for name in names]
     for one in loggers:
         one.disabled = True

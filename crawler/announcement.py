@@ -1,4 +1,5 @@
-"""What a crawl says at its start: where requests come from, where items go, and which settings mean less in a fleet."""
+"""What a crawl logs at its start: where requests come from, where items go, and which settings mean something else in a
+fleet."""
 
 from __future__ import annotations
 
@@ -10,10 +11,10 @@ from scrapy.utils.conf import build_component_list
 
 from crawler import components, config
 
-_ALONE: Final = "counts in this worker alone; what is queued when it closes stays for the others, or for the next start"
+_ALONE: Final = "counts in this worker only; what is queued when it closes is left to the others, or the next start"
 _QUEUES: Final = "has no effect: the frontier is the queue"
 NOTES: Final = {
-    "JOBDIR": "has no effect: the frontier keeps the crawl, and a start joins it where it stands",
+    "JOBDIR": "has no effect: the frontier keeps the crawl, and a start resumes it",
     "CLOSESPIDER_TIMEOUT": _ALONE,
     "CLOSESPIDER_TIMEOUT_NO_ITEM": _ALONE,
     "CLOSESPIDER_ITEMCOUNT": _ALONE,
@@ -21,7 +22,7 @@ NOTES: Final = {
     "CLOSESPIDER_PAGECOUNT_NO_ITEM": _ALONE,
     "CLOSESPIDER_ERRORCOUNT": _ALONE,
     "DEPTH_LIMIT": "holds for the whole fleet: the depth travels with each request",
-    "DEPTH_PRIORITY": "shifts priorities for the whole fleet; hosts take turns first, so the order is not strict",
+    "DEPTH_PRIORITY": "shifts priorities for the whole fleet; hosts take turns, so the order is not strict",
     "SCHEDULER_DISK_QUEUE": _QUEUES,
     "SCHEDULER_MEMORY_QUEUE": _QUEUES,
     "SCHEDULER_PRIORITY_QUEUE": _QUEUES,
@@ -31,7 +32,7 @@ NOTES: Final = {
 
 
 def announcement(settings: BaseSettings, spider: str) -> Iterator[str]:
-    """Two lines for the head of the log, and one for each setting that means something else in a fleet."""
+    """Two log lines, and one for each setting that means something else in a fleet."""
     feeds = [config.shown_uri(str(uri)) for uri in config.mapping(settings, "FEEDS")]
     beside = f", and to {', '.join(feeds)}" if feeds else ""
     if not config.boolean(settings, "FRONTIER_ENABLED"):

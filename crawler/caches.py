@@ -1,4 +1,4 @@
-"""Memory of what texts mean, bounded in bytes: how long an address or a word is, a site decides."""
+"""Caches by text, bounded in bytes: sites decide how long an address or a word is."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from hashlib import sha256
 from inspect import signature
 from typing import Any, Final, Generic, ParamSpec, TypeVar, cast
 
-LONGEST: Final = 512  # bytes of a text that is remembered; addresses of more are rare
+LONGEST: Final = 512  # bytes of a cached text; longer addresses are rare
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
 class Memo(dict[Any, R], Generic[R]):
-    """What *function* gave for its argument: at most *entries* of them, none for a text of over *longest* bytes.
+    """Caches the results of *function*: at most *entries*, none for a text of over *longest* bytes.
 
-    A dict that asks the function for what it lacks, so that what is remembered costs no call of Python code. A full one
-    starts anew: what is used comes back at once. An error is not remembered.
+    A dict that calls the function for missing keys, so that hits run no Python code. When full it is cleared: what is
+    used comes back at once. Errors are not cached.
     """
 
     __slots__ = ("_entries", "_function", "_longest")
@@ -39,9 +39,9 @@ class Memo(dict[Any, R], Generic[R]):
 
 
 def cached(entries: int, longest: int = LONGEST) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """A memory for functions of texts from outside: see `Memo`. The first argument is the text.
+    """A cache for functions of untrusted text: see `Memo`. The first argument is the text.
 
-    All arguments must be given by position.
+    All arguments are positional.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
@@ -59,7 +59,7 @@ def cached(entries: int, longest: int = LONGEST) -> Callable[[Callable[P, R]], C
 
 
 def key(text: str) -> str:
-    """*text*, or its digest where it is long: for what remembers texts by themselves."""
+    """*text*, or its digest if it is long: a key for caches of texts."""
     if len(text) <= LONGEST // 4:
         return text
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,4 +1,4 @@
-"""What the add-on puts into Scrapy's settings: every component of ours by its path, and the place it has there."""
+"""What the add-on puts into Scrapy's settings: our components by path, with their position."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final
 LINEAGE: Final = "crawler.middlewares.spider.lineage.LineageMiddleware"
 MONGODB: Final = "crawler.pipelines.mongodb.MongoPipeline"
 
-# One value each; Scrapy's and scrapy-redis' own are replaced.
+# Single values, which replace Scrapy's and scrapy-redis' own.
 SCALARS: Final = {
     "SCHEDULER": "crawler.worker.scheduler.Scheduler",
     "SCHEDULER_QUEUE_CLASS": "crawler.worker.lease_queue.FrontierQueue",
@@ -17,47 +17,52 @@ SCALARS: Final = {
     "ITEM_PROCESSOR": "crawler.engine.item_processor.ItemProcessor",
 }
 DOWNLOADER_MIDDLEWARES: Final = {
-    "crawler.middlewares.downloader.costs.CostsMiddleware": 50,  # last: tries only what a callback is to get
+    "crawler.middlewares.downloader.costs.CostsMiddleware": 50,  # last: only tries pages that a callback will get
     "crawler.middlewares.downloader.robots.RobotsTxtMiddleware": 100,
     # this far out: all others see the 304 first
     "crawler.middlewares.conditional.downloader.ConditionalMiddleware": 150,
     "crawler.middlewares.downloader.headers.HeadersMiddleware": 460,  # after the default headers, before USER_AGENT
     "crawler.middlewares.downloader.retry.RetryMiddleware": 550,
-    "crawler.middlewares.downloader.tiers.TiersMiddleware": 570,  # a page that steps up is not retried where it failed
+    "crawler.middlewares.downloader.tiers.TiersMiddleware": 570,  # a page that steps up is not retried here
     "crawler.middlewares.downloader.metarefresh.MetaRefreshMiddleware": 580,
     "crawler.middlewares.downloader.codings.CodingsMiddleware": 595,  # right before decompression
     "crawler.middlewares.charsets.CharsetMiddleware": 588,  # before anything reads the text
     "crawler.middlewares.downloader.blocks.BlocksMiddleware": 585,  # right after decompression
     "crawler.middlewares.downloader.redirect.RedirectMiddleware": 600,
     "crawler.middlewares.downloader.cookies.SessionsMiddleware": 700,
-    # nearer to the wire than what retries or redirects
+    # nearer to the wire than retries and redirects
     "crawler.middlewares.downloader.httpauth.HttpAuthMiddleware": 710,
     "crawler.middlewares.downloader.proxy.ProxyMiddleware": 750,
     "crawler.middlewares.downloader.stats.DownloaderStats": 850,
     "crawler.middlewares.downloader.attempts.AttemptsMiddleware": 880,  # nearest to the wire
 }
 SPIDER_MIDDLEWARES: Final = {
-    "crawler.extensions.logs.RequestIdMiddleware": 5,  # first: what the others log carries the id
+    "crawler.extensions.logs.RequestIdMiddleware": 5,  # first: log lines of the others carry the id
     # nearest to the engine: sees what the others let through
     "crawler.middlewares.spider.lineage.LineageMiddleware": 10,
-    "crawler.middlewares.spider.archive.ArchiveMiddleware": 15,  # sees what others made of an exception
-    "crawler.middlewares.spider.gate.GateMiddleware": 60,  # behind HttpErrorMiddleware: keeps back what is no page
+    "crawler.middlewares.spider.archive.ArchiveMiddleware": 15,  # sees what others make of an exception
+    "crawler.middlewares.spider.gate.GateMiddleware": 60,  # after HttpErrorMiddleware: keeps back what is not the page
     "crawler.middlewares.spider.provenance.ProvenanceMiddleware": 20,
     "scrapy.spidermiddlewares.metacopy.MetaCopyDetectionMiddleware": 930,  # 1000 in Scrapy: see the next line
     # behind what drops known links, and before Scrapy's own take trouble over them
     "crawler.middlewares.spider.scope.ScopeMiddleware": 935,
-    # what it drops need not be looked at by the others
+    # the others need not handle what it drops
     "crawler.middlewares.spider.known_links.KnownLinksMiddleware": 940,
-    "crawler.middlewares.conditional.spider.VersionMiddleware": 950,  # nearest to the spider: sees all that it yields
+    "crawler.middlewares.conditional.spider.VersionMiddleware": 950,  # nearest to the spider: sees everything it yields
 }
-TABLES: Final = ("DOWNLOADER_MIDDLEWARES", "SPIDER_MIDDLEWARES", "EXTENSIONS", "ITEM_PIPELINES")  # dicts of components
+TABLES: Final = (
+    "DOWNLOADER_MIDDLEWARES",
+    "SPIDER_MIDDLEWARES",
+    "EXTENSIONS",
+    "ITEM_PIPELINES",
+)  # settings that are dicts of components
 EXTENSIONS: Final = {
     "crawler.extensions.metrics.MetricsExtension": 0,
     "crawler.extensions.reports.ReportsExtension": 0,
     "crawler.extensions.idle.IdleExtension": 0,
     "crawler.extensions.garbage.GarbageExtension": 0,
 }
-# Ours do what these of Scrapy's do; where a project switches Scrapy's off, ours stay out too.
+# Ours replace these of Scrapy's; if a project switches Scrapy's off, ours stay out too.
 STANDS_FOR: Final[Mapping[str, str]] = {
     "crawler.middlewares.downloader.robots.RobotsTxtMiddleware": (
         "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware"
@@ -80,7 +85,7 @@ STANDS_FOR: Final[Mapping[str, str]] = {
     ),
     "crawler.middlewares.downloader.stats.DownloaderStats": "scrapy.downloadermiddlewares.stats.DownloaderStats",
 }
-# Without these pages end wrongly, or what they yield is lost.
+# Without these, pages end wrongly or their results are lost.
 REQUIRED: Final = frozenset(
     {
         "crawler.middlewares.spider.gate.GateMiddleware",
@@ -90,7 +95,7 @@ REQUIRED: Final = frozenset(
         MONGODB,
     }
 )
-# They read or write MongoDB: out where SHOAL_STORE is False.
+# They need MongoDB: left out if SHOAL_STORE is False.
 STORING: Final = frozenset(
     {
         "crawler.middlewares.conditional.downloader.ConditionalMiddleware",
@@ -99,7 +104,7 @@ STORING: Final = frozenset(
         "crawler.middlewares.spider.archive.ArchiveMiddleware",
     }
 )
-# Only http and https are fetched: no local files, no other protocols, unless the project says otherwise.
+# Only http and https are fetched: no local files or other protocols, unless the project sets them.
 DOWNLOAD_HANDLERS: Final = {
     "http": "crawler.handlers.http.HttpDownloadHandler",
     "https": "crawler.handlers.http.HttpDownloadHandler",
@@ -108,10 +113,10 @@ DOWNLOAD_HANDLERS: Final = {
     "ftp": None,
     "s3": None,
 }
-FEED_URI_PARAMS: Final = "crawler.worker.feeds.uri_params"  # gives %(worker)s
-BROWSER_WISH: Final = "scrapy_playwright."  # a handler of that package asks for the browser tier
+FEED_URI_PARAMS: Final = "crawler.worker.feeds.uri_params"  # provides %(worker)s
+BROWSER_WISH: Final = "scrapy_playwright."  # a handler of that package means the browser tier is wanted
 
 
 def path_of(component: Any) -> str:
-    """The path of a component that is given as a class, or by that path."""
+    """The path of a component given as class or path."""
     return component if isinstance(component, str) else f"{component.__module__}.{component.__qualname__}"

@@ -1,4 +1,4 @@
-"""Reads settings with their range: the one place that turns a bad value into a ConfigError."""
+"""Reads settings and checks their range: the only place that turns a bad value into a ConfigError."""
 
 from __future__ import annotations
 
@@ -46,17 +46,18 @@ def choice(settings: Mapping[str, Any], name: str, allowed: Sequence[str]) -> st
 
 
 def mapping(settings: BaseSettings, name: str) -> dict[str, Any]:
-    """The setting as a dict, or as the JSON object that a command line gives."""
+    """The setting as a dict; a command line may give it as a JSON object."""
     try:
         return settings.getdict(name)
     except (TypeError, ValueError):
-        raise ConfigError(name, "...", "a dict, or a JSON object") from None  # its value may hold secrets
+        raise ConfigError(name, "...", "a dict, or a JSON object") from None  # the value may contain secrets
 
 
 def shown_uri(uri: str) -> str:
-    """The URI of a server for people: scheme, hosts and path.
+    """A server's URI for messages: scheme, hosts and path.
 
-    Nothing before its last @, where a password ends however it is written, and no options, which may hold secrets.
+    Without anything before the last @, where a password ends however it is written, and without options, which may
+    contain secrets.
     """
     scheme, mark, rest = uri.partition("://")
     hidden, at, open_ = (rest if mark else uri).rpartition("@")
@@ -65,19 +66,19 @@ def shown_uri(uri: str) -> str:
 
 
 def check_escaped(name: str, uri: str, ends: str) -> None:
-    """Raise ConfigError where an @ comes after the first of *ends*, at which clients take the hosts to be over.
+    """Raise ConfigError if an @ comes after the first of *ends*, where clients assume that the hosts end.
 
-    They would take what is before it, a part of the password, for a host, and show it.
+    They would take the part before it, which belongs to the password, for a host, and show it.
     """
     rest = uri.partition("://")[2] or uri
     hosts = re.split(f"[{ends}]", rest, maxsplit=1)[0]
     if "@" in rest[len(hosts) :]:
         allowed = "a URI with percent-encoded user name and password (/ is %2F, ? is %3F, # is %23, @ is %40)"
-        raise ConfigError(name, shown_uri(uri), f"{allowed}; an @ after the hosts is %40, too")
+        raise ConfigError(name, shown_uri(uri), f"{allowed}; an @ after the hosts has to be %40 too")
 
 
 def text_file(name: str, path: str | Path) -> str:
-    """The text of the UTF-8 file that setting *name* names; raises ConfigError when it cannot be read."""
+    """The text of the UTF-8 file at *path*, the value of setting *name*; raises ConfigError if it is unreadable."""
     try:
         return Path(path).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:

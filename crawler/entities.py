@@ -1,4 +1,4 @@
-"""Character references of HTML (`&amp;`, `&#8364;`) -> characters."""
+"""Resolves HTML character references (`&amp;`, `&#8364;`)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import html
 import re
 from typing import Final
 
-_NO_CHARACTER: Final = re.compile(r"&#\d{100,}+;?")  # of so many digits Python makes no number, and raises ValueError
+_NO_CHARACTER: Final = re.compile(r"&#\d{100,}+;?")  # Python refuses numbers of that many digits with ValueError
 
 
 def unescape(text: str) -> str:

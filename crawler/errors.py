@@ -1,4 +1,4 @@
-"""Every error a person can meet. The text names the place and the value, what is expected, and what to do."""
+"""Every error a person can meet. Messages name place and value, what is expected, and what to do."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from scrapy.http import Response
 
 
 class ShoalError(Exception):
-    """Something a person has to mend; commands print it as one line and exit with status 2."""
+    """Something a person has to fix; commands print it as one line and exit with status 2."""
 
 
 class ConfigError(ShoalError):
@@ -33,7 +33,7 @@ class CodecError(ShoalError):
 
 
 class OtherReleaseError(CodecError):
-    """A stored request names what this release of the spider does not have: a callback, errback or request class."""
+    """A stored request names a callback, errback or request class that this release of the spider lacks."""
 
     def __init__(self, spider: str, kind: str, name: object, url: str) -> None:
         super().__init__(f"spider {spider!r} has no {kind} {name!r}, which the request of {url} names")
@@ -43,16 +43,16 @@ class OtherReleaseError(CodecError):
 
 
 class ProxyError(DownloadFailedError):
-    """A proxy was not reached, refused us, or broke down before the target was connected: not the target's fault."""
+    """A proxy was unreachable, refused us, or failed before connecting to the target: not the target's fault."""
 
 
 class AddressRefusedError(Exception):
-    """A host stands for an address that must not be dialled (GUARD_ALLOWED_NETWORKS): trying again is no use."""
+    """A host resolves to an address that must not be dialled (GUARD_ALLOWED_NETWORKS): retrying is useless."""
 
 
 class BlockedError(IgnoreRequest):
-    """What came is no page, but a block page, an empty app shell or a page without its content: it is kept from the
-    spider, at whatever status. `meta["allow_blocked"]` lets it through."""
+    """The response is a block page, an empty app shell or a page without its content: kept from the spider whatever its
+    status. `meta["allow_blocked"]` lets it through."""
 
     def __init__(self, response: Response, why: str) -> None:
         super().__init__(f"{response} is no page: {why}")
@@ -60,11 +60,11 @@ class BlockedError(IgnoreRequest):
 
 
 class TooCostlyError(Exception):
-    """Reading a page took more CPU or memory than one page may: it is kept as a dead letter `too_costly`."""
+    """Reading a page took more CPU or memory than one page may: it becomes a dead letter `too_costly`."""
 
 
 class RobotsUnreachableError(IgnoreRequest):
-    """The robots.txt of *origin* could not be reached for so long that its pages are given up."""
+    """The robots.txt of *origin* was unreachable for so long that its pages are given up."""
 
     def __init__(self, origin: str, seconds: float) -> None:
         super().__init__(f"{origin}/robots.txt could not be reached for {seconds:.0f} s, so nothing is allowed there")
@@ -72,4 +72,5 @@ class RobotsUnreachableError(IgnoreRequest):
 
 
 class BrowserError(DownloadFailedError):
-    """The browser died, hung or did not start, or its tab crashed: no fault of the host, another browser may do it."""
+    """The browser died, hung or did not start, or its tab crashed: not the host's fault, another browser may
+    succeed."""

@@ -1,7 +1,7 @@
-"""What a spider uses that cannot work in a fleet, by name and line, without a request.
+"""Finds what a spider uses that cannot work in a fleet, by name and line, without a request.
 
-Its source is read, that of its base classes outside Scrapy included, and the first requests of its `start()` are tried.
-Known weakness: only what stands there literally is seen; what is computed shows when it is queued, by name as well.
+Reads its source, including base classes outside Scrapy, and tries the first requests of its `start()`. Known weakness:
+only literal values are seen; computed ones are reported when they are queued, by name as well.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ STORED: Final = ("meta", "cb_kwargs", "cookies")
 LIBRARIES: Final = ("scrapy", "scrapy_redis", "crawler", "twisted", "builtins")
 SEEDLESS: Final = ("next_requests", "fetch_data", "spider_idle", "schedule_next_requests")
 ONE_PROCESS: Final[Mapping[str, str]] = {
-    "scrapy_deltafetch.DeltaFetch": "keeps what it has seen on this machine; a crawl generation does that",
-    "scrapy_deltafetch.middleware.DeltaFetch": "keeps what it has seen on this machine; a crawl generation does that",
+    "scrapy_deltafetch.DeltaFetch": "remembers pages on this machine only; a crawl generation does that",
+    "scrapy_deltafetch.middleware.DeltaFetch": "remembers pages on this machine only; a crawl generation does that",
     "scrapy_magicfields.MagicFieldsMiddleware": "counts in one process",
     "rotating_proxies.middlewares.RotatingProxyMiddleware": "learns in one process: pools are shared (docs/proxies.md)",
     "rotating_proxies.middlewares.BanDetectionMiddleware": "learns in one process: tiers and blocks are shared",
     "scrapy_splash.SplashDeduplicateArgsMiddleware": "keeps arguments of queued requests in one process",
-    "scrapy_selenium.SeleniumMiddleware": "fetches past the guard and the fleet's pace: use the browser tier",
+    "scrapy_selenium.SeleniumMiddleware": "bypasses the guard and the fleet's pace: use the browser tier",
 }
 
 
@@ -54,12 +54,12 @@ class Finding(NamedTuple):
 
 
 def findings(crawler: Crawler) -> list[Finding]:
-    """What can be seen without building the spider."""
+    """Findings without building the spider."""
     return [*_source(crawler.spidercls), *_components(crawler), *_overrides(crawler.spidercls)]
 
 
 async def start_findings(spider: Spider) -> list[Finding]:
-    """What is wrong with its first start requests, which are made and not sent."""
+    """Findings in its first start requests, which are not sent."""
     where = f"start() of {spider.name}"
     try:
         made = [request async for request in _first(spider.start()) if isinstance(request, Request)]
@@ -122,7 +122,7 @@ def _function(function: ast.FunctionDef | ast.AsyncFunctionDef, names: Mapping[s
 
 
 def _values(name: str, value: ast.expr, objects: Mapping[str, str]) -> Iterator[tuple[int, str]]:
-    """What in the literal dict *value* cannot be stored."""
+    """Findings in the literal dict *value*: what cannot be stored."""
     entries = value.values if isinstance(value, ast.Dict) else []
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "dict":
         entries = [word.value for word in value.keywords]
@@ -141,7 +141,7 @@ _LITERALS: Final[Mapping[type, str]] = {
 
 
 def _objects(function: ast.FunctionDef | ast.AsyncFunctionDef, names: Mapping[str, Any]) -> dict[str, str]:
-    """Local names that stand for objects which cannot be stored, and what they are."""
+    """Local names of objects that cannot be stored, and what they are."""
     found = {"self": "the spider"}
     arguments = [argument.arg for argument in function.args.args]
     if "response" in arguments:
@@ -171,7 +171,7 @@ def _method(call: ast.Call) -> str:
 
 
 def _named(expression: ast.expr, names: Mapping[str, Any]) -> Any:
-    """What a name, or an attribute of one, means in its module; None when that cannot be told."""
+    """What a name, or an attribute of one, refers to in its module; None if unknown."""
     if isinstance(expression, ast.Name):
         return names.get(expression.id)
     if isinstance(expression, ast.Attribute):

@@ -1,4 +1,4 @@
-"""What spiders yield and storage keeps: typed dataclasses, read by everyone through itemadapter."""
+"""What spiders yield and storage keeps: typed dataclasses, accessed through itemadapter."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from typing import Any, ClassVar
 
 
 class Hashed:
-    """Room on an item, beside its fields, for the hash of its content: several pipelines need it."""
+    """Room on an item for the hash of its content, which several pipelines need."""
 
     __slots__ = ("_hashed",)
     _hashed: tuple[tuple[Any, ...], str]
 
     def keep_hash(self, values: tuple[Any, ...], digest: str) -> None:
-        """*digest* is that of *values*, none of which can change by itself."""
+        """Keep *digest*, computed from the immutable *values*."""
         self._hashed = (values, digest)
 
     def kept_hash(self, values: tuple[Any, ...]) -> str | None:
-        """What was kept for these very objects; None when one of them is another now."""
+        """The digest kept for exactly these objects; None if one was replaced since."""
         known: tuple[tuple[Any, ...], str] | None = getattr(self, "_hashed", None)
         return known[1] if known is not None and all(map(operator.is_, known[0], values)) else None
 
 
 @dataclass(slots=True, kw_only=True)
 class Item(Hashed):
-    """What every item carries besides its own fields.
+    """The fields that every item has besides its own.
 
-    `url` is the page's canonical URL, `key` tells several items of one page apart (empty for one per page):
-    together with `collection` they are the identity of the stored document.
+    `url` is the page's canonical URL, `key` tells several items of one page apart (empty for one per page): with
+    `collection` they identify the stored document.
     """
 
     collection: ClassVar[str]
@@ -44,7 +44,7 @@ class Item(Hashed):
 
 @dataclass(slots=True, kw_only=True)
 class ProductItem(Item):
-    """One product offer as a page states it; a field the page does not state is None."""
+    """One product offer as stated by a page; a field that the page does not state is None."""
 
     collection: ClassVar[str] = "products"
 
@@ -65,14 +65,14 @@ class ProductItem(Item):
 
 @dataclass(slots=True, kw_only=True)
 class PageItem(Item):
-    """One page of any kind: its main text, and what it says of itself."""
+    """One page of any kind: its main text and metadata."""
 
     collection: ClassVar[str] = "pages"
 
     title: str | None = None
     text: str | None = None  # a line for each paragraph, heading, item or row
     markdown: str | None = None  # the same with headings, lists, tables, links and code
-    links: list[str] | None = None  # absolute URLs in the main text; None where nobody asked for them
+    links: list[str] | None = None  # absolute URLs in the main text; None if not requested
     images: list[str] | None = None
     published_at: datetime | None = None
     author: str | None = None

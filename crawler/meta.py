@@ -1,8 +1,8 @@
-"""Every key of `request.meta` that this program reads or writes, in one table.
+"""Every key of `request.meta` that Shoal reads or writes, in one table.
 
-A key that is not *stored* ends with the attempt: it is left out of the queue, of retries and of dead letters. A key
-that is not *external* steers the machinery: `scrapy push` refuses it, and an entry of a start-URLs key loses it. Keys
-that are not in the table belong to the spider: they are stored, and anybody may set them.
+A key that is not *stored* ends with the attempt: queue, retries and dead letters do not have it. A key that is not
+*external* steers the crawler: `scrapy push` refuses it, and it is removed from entries of a start-URLs key. Keys
+outside the table belong to the spider: they are stored, and anyone may set them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from scrapy import Request
 
 
 class Key(NamedTuple):
-    """One key: who sets it and what for, whether it is stored, whether a push or an LPUSH may set it."""
+    """One key: who sets it and why, whether it is stored, whether a push or an LPUSH may set it."""
 
     name: str
     meaning: str
@@ -21,7 +21,7 @@ class Key(NamedTuple):
     external: bool = False
 
 
-# What a request asks for.
+# What a request can ask for.
 NOT_BEFORE: Final = "not_before"
 MIN_TIER: Final = "min_tier"
 PLAYWRIGHT: Final = "playwright"
@@ -31,7 +31,7 @@ SESSION: Final = "session"
 API_PROVIDER: Final = "api_provider"
 ALLOW_BLOCKED: Final = "allow_blocked"
 ANY_SCOPE: Final = "any_scope"
-# What the fleet notes on it, for one attempt or from its first failure to its answer.
+# What the crawler notes on it, for one attempt or from its first failure to its response.
 REQUEST_ID: Final = "request_id"
 TIER: Final = "tier"
 TIER_STAYS: Final = "tier_stays"
@@ -108,5 +108,5 @@ RESERVED: Final = frozenset(key.name for key in TABLE if not key.external)
 
 
 def pooled(request: Request) -> bool:
-    """Whether *request* goes through a proxy that a pool gave it."""
+    """Whether *request* uses a proxy from a pool."""
     return request.meta.get("proxy") is not None and request.meta["proxy"] == request.meta.get(POOL_PROXY)

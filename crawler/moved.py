@@ -1,4 +1,4 @@
-"""Modules that other code may name and that have moved: settings go on working, imports answer with the new name."""
+"""Moved modules that other code may name: settings keep working, imports fail with the new name."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ MODULES: Final = {
 
 
 def renamed(path: str) -> str:
-    """The path of an object as it is today: *path* itself where its module has not moved."""
+    """The current path of an object; *path* itself if its module has not moved."""
     module, _, name = path.rpartition(".")
     return f"{MODULES[module]}.{name}" if module in MODULES else path
 
 
 class Moved(MetaPathFinder):
-    """Says where a module has gone, in place of a bare "No module named"."""
+    """Names a module's new place instead of a bare "No module named"."""
 
     def find_spec(self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> None:
         """None for all other modules; raises ModuleNotFoundError for one that has moved."""

@@ -1,4 +1,4 @@
-"""A server that is away: tried again with full jitter, said once when it goes and once when it is back."""
+"""A server that is away: retried with full jitter, logged once when it goes and once when it is back."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from typing import ClassVar, TypeVar
 
 from crawler.policy.backoff import full_jitter
 
-FIRST_WAIT = 0.1  # seconds: the most before the second try
+FIRST_WAIT = 0.1  # seconds: upper limit before the second try
 T = TypeVar("T")
 
 
 class Outage(ABC):
-    """One server as all who call it see it: serving, or away since a moment.
+    """The state of one server for all its callers: serving, or away since some time.
 
-    It is back with the first call that is served when none has failed for *steady_seconds* (the nodes of a Cluster go
-    and come one by one). Subclasses say which *errors* mean that it is away, count them, and find the words.
+    It is back with the first served call after *steady_seconds* without a failure (the nodes of a Cluster go and come
+    one by one). Subclasses say which *errors* mean that it is away, count them, and word the messages.
     """
 
-    errors: ClassVar[tuple[type[Exception], ...]]  # what a call raises that was not served
+    errors: ClassVar[tuple[type[Exception], ...]]  # what an unserved call raises
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Outage(ABC):
         return self.since is not None
 
     async def insist(self, call: Callable[[], Awaitable[T]]) -> T:
-        """The result of *call*, called until the server serves it; any other error is the caller's."""
+        """The result of *call*, retried until the server serves it; other errors pass through."""
         attempt = 0
         while True:
             attempt += 1
@@ -69,7 +69,7 @@ class Outage(ABC):
         await self._sleep(self._shortest_wait + wait)
 
     def failed(self, error: Exception, began: float) -> None:
-        """Note that a call was not served that began at *began*, on the injected clock."""
+        """Note an unserved call that started at *began*, on the injected clock."""
         self.counted()
         self._failed = self._clock()
         if self.since is None:
@@ -77,19 +77,19 @@ class Outage(ABC):
             self.gone(error)
 
     def over(self) -> None:
-        """Note a call that was served."""
+        """Note a served call."""
         if self.since is not None and self._clock() - self._failed >= self._steady_seconds:
             seconds, self.since = self._clock() - self.since, None
             self.back(seconds)
 
     @abstractmethod
     def counted(self) -> None:
-        """Count one call that was not served."""
+        """Count an unserved call."""
 
     @abstractmethod
     def gone(self, error: Exception) -> None:
-        """Say that the server is away."""
+        """Log that the server is away."""
 
     @abstractmethod
     def back(self, seconds: float) -> None:
-        """Say that it serves again, after so many seconds."""
+        """Log that it serves again, after *seconds*."""

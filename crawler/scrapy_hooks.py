@@ -1,9 +1,9 @@
-"""Private parts of Scrapy that rooms below `engine/` need, above all `engine._slot.remove_request`, called last however
-a request ends.
+"""Private parts of Scrapy that rooms below `engine/` need, above all `engine._slot.remove_request`, which is called
+last however a request ends.
 
-No set of public signals covers every ending (a callback that raises midway, a 404, a redirect, a refused
-connection with an errback, an item that fails ...); this method does. tests/integration/crawl/test_endings.py
-holds the contract, and Scrapy is pinned because of it.
+No set of public signals covers every ending (a callback that raises midway, a 404, a redirect, a refused connection
+with an errback, an item that fails ...); this method does. tests/integration/crawl/test_endings.py is its contract
+test, and Scrapy is pinned because of it.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from tldextract import TLDExtract
 
 
 def engine_of(crawler: Crawler) -> ExecutionEngine | None:
-    """The engine, or None before it is built and where there is none: the public name raises then."""
+    """The engine, or None if it is not built yet or there is none: the public name raises then."""
     return crawler._engine
 
 
 def on_request_end(engine: ExecutionEngine, callback: Callable[[Request], bool]) -> None:
-    """Call *callback* with each request that leaves the engine, before the engine may close over it.
+    """Call *callback* with each request that leaves the engine, before the engine may close because of it.
 
-    It answers whether that was the end: `engine.download_async(response.request)` takes a request out while its own
-    callback still runs, and it then stays in.
+    It returns whether that was the end: `engine.download_async(response.request)` removes a request while its own
+    callback still runs; then it stays in.
     """
     slot = engine._slot
     if slot is None:
@@ -45,7 +45,7 @@ def on_request_end(engine: ExecutionEngine, callback: Callable[[Request], bool])
 
 
 def is_closing(engine: ExecutionEngine) -> bool:
-    """Whether the engine has begun to close its spider, and so takes no further request."""
+    """Whether the engine is closing its spider and accepts no more requests."""
     return engine._slot is None or engine._slot.closing is not None
 
 
@@ -55,12 +55,12 @@ def is_starting(engine: ExecutionEngine) -> bool:
 
 
 def wake(engine: ExecutionEngine) -> None:
-    """Make the engine ask for the next request now and not at its 5 s heartbeat."""
+    """Make the engine ask for the next request now instead of at its 5 s heartbeat."""
     if engine._slot is not None:
         engine._slot.nextcall.schedule()
 
 
 def know_public_suffixes() -> None:
-    """Scrapy's cookies know them from the list that ships with tldextract. Theirs ask the network at the first cookie
-    that names a domain, hold up the event loop meanwhile, and log a traceback without one."""
+    """Make Scrapy's cookies use the list that ships with tldextract. Otherwise the first cookie with a domain downloads
+    the list, blocks the event loop meanwhile, and logs a traceback without network."""
     cookies._split_domain = TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)

@@ -1,4 +1,4 @@
-"""Ends tasks, where clients may swallow their cancellation."""
+"""Ends tasks even if a client library swallows their cancellation."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ T = TypeVar("T")
 
 
 async def end(*tasks: asyncio.Task[Any]) -> None:
-    """Cancel *tasks* until each has ended; how they ended is left to be asked of them.
+    """Cancel *tasks* until each has ended; their results are left to the caller.
 
-    Python 3.11's `asyncio.wait_for`, under the clients of the servers, swallows a cancellation that comes as it ends: a
-    task that works in a loop would go on for ever, and who waits for it too.
+    Python 3.11's `asyncio.wait_for`, which the Redis and MongoDB clients use, swallows a cancellation that arrives as
+    it ends: a task with a loop would run for ever, and so would whoever waits for it.
     """
     pending = {task for task in tasks if not task.done()}
     while pending:

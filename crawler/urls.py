@@ -1,4 +1,4 @@
-"""URLs: which are allowed, when two of them are one page, and which politeness group they belong to."""
+"""URLs: which are allowed, when two of them are the same page, and which politeness group they belong to."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import tldextract
 from crawler.caches import cached
 from crawler.errors import MessageError
 
-MAX_URL_LENGTH = 4096  # characters; beyond it servers and proxies disagree, and a crawler trap is likely
+MAX_URL_LENGTH = 4096  # characters; longer ones are often rejected, and likely a crawler trap
 SCHEMES = ("http", "https")
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
-# Parameters that name the visitor's way in, never the page.
+# Parameters that say where the visitor came from, never which page it is.
 TRACKING = re.compile(
     r"^(utm_\w+|mtm_\w+|pk_\w+|gclid|gclsrc|dclid|gbraid|wbraid|fbclid|msclkid|yclid|ysclid|igshid|twclid|ttclid"
     r"|mc_cid|mc_eid|_ga|_gl|_hsenc|_hsmi|hsctatracking|vero_id|oly_anon_id|oly_enc_id|wickedid|s_kwcid|ref_src"
@@ -23,7 +23,7 @@ TRACKING = re.compile(
     re.IGNORECASE,
 )
 
-# The list of public suffixes that ships with tldextract: no look-up over the network, ever.
+# The public suffix list that ships with tldextract: never downloaded.
 _suffixes = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None)
 
 _CREDENTIALS = re.compile(r"^([\x00-\x20]*(?:[a-z][a-z0-9+.-]*:)?//)[^/?#]*@", re.IGNORECASE)
@@ -33,7 +33,7 @@ Grouping = Literal["hostname", "domain"]
 
 @cached(16_384)
 def check(url: str) -> str:
-    """Return *url*, without credentials, when a crawler may fetch it; raise MessageError saying what is wrong else."""
+    """*url* without credentials, if a crawler may fetch it; otherwise raises MessageError, which says why not."""
     url = without_credentials(url)
     if len(url) > MAX_URL_LENGTH:
         text = f"URL has {len(url)} characters, more than the {MAX_URL_LENGTH} allowed: {_shown(url)[:80]}..."
@@ -42,26 +42,28 @@ def check(url: str) -> str:
         parts = urlsplit(url)
         host, _ = parts.hostname, parts.port
     except ValueError as error:
-        reason = "" if "@" in url else f" ({error})"  # which quotes what it takes for a port: part of a password
+        reason = (
+            "" if "@" in url else f" ({error})"
+        )  # the error quotes what it takes for a port, which may be part of a password
         raise MessageError(f"not a URL{reason}: {_shown(url)!r}") from None
     if parts.scheme.lower() not in SCHEMES:
         raise MessageError(f"unknown scheme {parts.scheme!r}: expected http or https: {_shown(url)!r}")
     if not host:
         raise MessageError(f"URL without a host: {_shown(url)!r}")
-    if not url.isprintable() or " " in url:  # neither are surrogates, which stand for bytes that are not UTF-8
+    if not url.isprintable() or " " in url:  # nor are surrogates, which represent bytes that are not UTF-8
         text = f"URL with white space, control characters or bytes that are not UTF-8: {_shown(url)!r}"
         raise MessageError(text)
     return url
 
 
 def without_credentials(url: str) -> str:
-    """*url* without `user:password@`, broken or not. They belong into HTTPAUTH_USER and HTTPAUTH_PASS: a URL is stored,
-    shown, and compared with others."""
+    """*url*, valid or not, without `user:password@`, which belongs in HTTPAUTH_USER and HTTPAUTH_PASS: URLs are stored,
+    shown and compared."""
     return _CREDENTIALS.sub(r"\1", url, count=1) if "@" in url else url
 
 
 def canonicalize(url: str) -> str:
-    """The form under which a page is known: two URLs of one page give the same string.
+    """The canonical form: two URLs of one page give the same string.
 
     Lower-cases scheme and host, drops default port, fragment, user information and tracking parameters,
     sorts the remaining parameters, resolves dot segments, and normalises percent-encoding. Case in paths and
@@ -96,15 +98,15 @@ def _site(host: str) -> str:
 
 
 def same_site(url: str, other: str) -> bool:
-    """Whether both URLs are of one site as browsers see it: a registrable domain, where the customers of a host such as
+    """Whether both URLs are of one site, as browsers define it: a registrable domain; customers of a host such as
     `github.io` have one each."""
-    if url.split("/", 3)[:3] == other.split("/", 3)[:3]:  # nearly all that is asked, and spared the parsing of a URL
+    if url.split("/", 3)[:3] == other.split("/", 3)[:3]:  # the usual case, without parsing a URL
         return True
     return _site(group(url)) == _site(group(other))
 
 
 def _shown(url: str) -> str:
-    """For messages about what is no URL: nobody knows where a password ends in it."""
+    """For messages about an invalid URL, in which a password may end anywhere."""
     return f"***@{url.rpartition('@')[2]}" if "@" in url else url
 
 

@@ -1,7 +1,7 @@
-"""What holds for every command from its first moment on: Scrapy loads this before it reads the command line.
+"""Runs before every command: Scrapy loads this package before it reads the command line.
 
-`shoal_checkout.dist-info` names one of the commands as an entry point, so that this is loaded even where SCRAPY_PROJECT
-names no project and Scrapy therefore knows no settings, and no command of ours.
+`shoal_checkout.dist-info` names one of the commands as an entry point, so that this is loaded even if SCRAPY_PROJECT
+names no project, when Scrapy knows neither settings nor our commands.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from scrapy.utils.conf import closest_scrapy_cfg, get_config
 
 
 def _say_interrupted(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Ctrl-C before the command runs: it ends the process, and is no mistake to show a traceback of."""
+    """Ctrl-C before the command runs ends the process without a traceback."""
     if issubclass(kind, KeyboardInterrupt):
         print("interrupted", file=sys.stderr)
     else:
@@ -22,7 +22,7 @@ def _say_interrupted(kind: type[BaseException], error: BaseException, trace: Tra
 
 
 def _check_project() -> None:
-    """Leave with one line where SCRAPY_PROJECT names no project of the scrapy.cfg that counts here."""
+    """Exit with one line if SCRAPY_PROJECT names no project of the scrapy.cfg in use."""
     given = os.environ  # noqa: TID251 - Scrapy's own variables, read before there are settings
     if "SCRAPY_PROJECT" not in given or "SCRAPY_SETTINGS_MODULE" in given or not (found := closest_scrapy_cfg()):
         return

@@ -1,4 +1,4 @@
-"""`scrapy attempts`: what fetching came to, by outcome, by proxy pool and by hour."""
+"""`scrapy attempts`: fetch attempts by outcome, by proxy pool and by hour."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Command(FleetCommand, ScrapyCommand):
         parser.add_argument("--since", metavar="TIME", default="1h", help="default 1h; 90m, 7d, 2026-01-31T08:00")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Exit status 2 with one line when it cannot be done; no attempts are no error."""
+        """Exit status 2 with one line if it fails; no attempts are no error."""
         with answering(args):
             if args:
                 raise UsageError("takes options only: --host, --spider, --since", print_help=False)
@@ -51,7 +51,7 @@ class Command(FleetCommand, ScrapyCommand):
 
 
 def show(console: Console, found: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
-    """Print a table for each way to divide the attempts."""
+    """Print one table per grouping."""
     if not found["outcome"]:
         console.print("no attempts logged: see ATTEMPTS_DAYS, and --since")
         return

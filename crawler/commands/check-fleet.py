@@ -1,4 +1,4 @@
-"""`scrapy check-fleet`: what a spider uses that cannot work in a fleet, before its first page shows it."""
+"""`scrapy check-fleet`: finds what cannot work in a fleet before the first page shows it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from crawler.worker.worker import check_settings
 
 
 class Command(FleetCommand, ScrapyCommand):
-    """Reads the spider's source and settings, and makes its first start requests; sends nothing."""
+    """Reads the spider's source and settings and builds its first start requests; sends nothing."""
 
     def syntax(self) -> str:
         return "<spider> [-a NAME=VALUE]"
@@ -32,7 +32,7 @@ class Command(FleetCommand, ScrapyCommand):
         parser.add_argument("-a", dest="spargs", help="as in `crawl`", **how)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Exit status 1 when something was found, 2 for a setting that cannot be used."""
+        """Exit status 1 if something was found, 2 for an invalid setting."""
         with answering(args):
             if len(args) != 1:
                 raise UsageError("name one spider, `scrapy list` shows them", print_help=False)

@@ -1,4 +1,4 @@
-"""`scrapy crawl`: Scrapy's own command, which here makes the fleet's spiders join the shared frontier."""
+"""`scrapy crawl`: Scrapy's command; here spiders join the shared frontier."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from crawler.worker import feeds
 from crawler.worker.scheduler import Scheduler, in_use
 from crawler.worker.worker import FAILED, check_settings
 
-UNDER_WAY: Final = "-"  # no generation: the one under way is joined, also when it ends before all have
+UNDER_WAY: Final = "-"  # no generation: join the unfinished one, even if it ends before all workers have joined
 
 logger = logging.getLogger(__name__)
 
@@ -80,9 +80,9 @@ class Command(OneLine, CrawlCommand):
         self.exitcode = supervise(settings, name, opts, after)
 
     def _preflight(self, name: str, opts: argparse.Namespace) -> Joined | None:
-        """Look whether the servers answer before anything is built, so that what is wrong is one line.
+        """Check that the servers answer before anything is built, so that a failure is one line.
 
-        The crawl that a worker would join; None off the frontier.
+        Returns the crawl that a worker would join; None off the frontier.
         """
         assert self.settings is not None
         spider = spider_class(self.settings, name)
@@ -96,12 +96,12 @@ class Command(OneLine, CrawlCommand):
             logger.warning("Cannot work in a fleet: %s", finding)
         check_settings(settings)
         Scheduler.from_settings(settings)
-        with ThreadPoolExecutor(1) as thread:  # the process's own event loop is set up already, but does not run
+        with ThreadPoolExecutor(1) as thread:  # the process' own event loop exists already, but does not run
             return thread.submit(asyncio.run, _check(settings, spider, opts.spargs)).result()
 
     def _exit_as(self, crawl: Any) -> None:
         assert self.crawler_process is not None
-        # not done: told to stop before it had begun
+        # not done: it was stopped before it started
         ended = isinstance(crawl, asyncio.Task) and crawl.done() and not crawl.cancelled()
         error = crawl.exception() if ended else None
         if error is not None:

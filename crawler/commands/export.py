@@ -27,11 +27,11 @@ from crawler.storage.indexes import REJECTED
 from crawler.storage.markdown_files import MarkdownFiles
 
 FORMATS = ("jsonl", "csv", "markdown")
-STEP = 1_000  # documents between two movements of the progress bar
+STEP = 1_000  # documents between updates of the progress bar
 
 
 class Command(FleetCommand, ScrapyCommand):
-    """Streams a collection to standard output or a file; progress and words for people go to standard error."""
+    """Streams a collection to standard output or a file; progress and messages go to standard error."""
 
     def syntax(self) -> str:
         return "<collection> [--format jsonl|csv|markdown] [--raw] [--output FILE|FOLDER] [--since TIME]"
@@ -47,7 +47,7 @@ class Command(FleetCommand, ScrapyCommand):
         parser.add_argument(
             "--raw",
             action="store_true",
-            help="csv: texts as they are, also where a spreadsheet would run them as formulas",
+            help="csv: keep text as it is, even if a spreadsheet would run it as a formula",
         )
         parser.add_argument(
             "--output", metavar="FILE", help="file to write instead of standard output; for markdown a folder"
@@ -57,7 +57,7 @@ class Command(FleetCommand, ScrapyCommand):
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Exit status 2 with one line when it cannot be done; an empty collection is no error."""
+        """Exit status 2 with one line if it fails; an empty collection is no error."""
         with answering(args):
             if len(args) != 1:
                 raise UsageError("name one collection, such as products", print_help=False)
@@ -68,7 +68,7 @@ class Command(FleetCommand, ScrapyCommand):
                 raise UsageError(words, print_help=False)
             if opts.raw and opts.format != "csv":
                 raise UsageError(
-                    "--raw is for --format csv: the other formats hold every text as it is", print_help=False
+                    "--raw is for --format csv: the other formats always keep text as it is", print_help=False
                 )
             since = parse_since(opts.since, datetime.now(UTC)) if opts.since is not None else None
             try:
@@ -112,19 +112,19 @@ class UnknownCollectionError(ShoalError):
 
 
 def collections(config: StorageConfig) -> set[str]:
-    """What may be exported even before anything is stored in it."""
+    """The collections that may be exported, even before anything is stored in them."""
     return {ProductItem.collection, PageItem.collection, UNTYPED, REJECTED, *config.history.values()}
 
 
 @contextlib.contextmanager
 def _target(output: str | None) -> Iterator[TextIO]:
-    """Standard output, or a file that only appears under its name when it is complete."""
+    """Standard output, or a file that gets its name only when it is complete."""
     if output is None:
         yield sys.stdout
         sys.stdout.flush()
         return
     path = Path(output)
-    if path.exists() and not path.is_file():  # a pipe, a device: nothing to put beside it
+    if path.exists() and not path.is_file():  # a pipe or device: written directly
         with path.open("w", encoding="utf-8", newline="") as target:
             yield target
         return
@@ -138,7 +138,7 @@ def _target(output: str | None) -> Iterator[TextIO]:
 
 
 def _progress(collection: str, total: int, target: TextIO) -> Progress:
-    """A bar where it disturbs nobody: on a terminal to which the documents do not go."""
+    """A progress bar, on a terminal that does not show the documents."""
     console = Console(stderr=True)
     shown = console.is_terminal and total > 0 and not target.isatty()
     bar = (TextColumn(f"export {collection}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())

@@ -1,4 +1,4 @@
-"""`scrapy extract`: what would be stored from saved pages, field by field with its source."""
+"""`scrapy extract`: what would be stored from saved pages, each field with its source."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from crawler.policy.domains import FIELDS, Rules, load_rules
 
 KINDS: Final = ("products", "pages")
 SHOWN: Final = 3  # products of a feed
-MAX_BYTES: Final = 64 * 2**20  # of one file, unpacked
+MAX_BYTES: Final = 64 * 2**20  # per file, unpacked
 
 _OWN: Final = {field.name for field in fields(Item)} | {"found_in"}
 _TAGS = re.compile(
@@ -35,7 +35,7 @@ _TAGS = re.compile(
 
 
 class BadPageError(Exception):
-    """A file that nothing can be extracted from; the text says which and why."""
+    """A file that nothing can be extracted from; the message says which and why."""
 
 
 class Command(FleetCommand, ScrapyCommand):
@@ -59,7 +59,7 @@ class Command(FleetCommand, ScrapyCommand):
         parser.add_argument("--url", help="the URL that the page was fetched from; with several files, of each")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Exit status 2 when any file could not be read; the others are extracted all the same."""
+        """Exit status 2 if any file could not be read; the others are extracted all the same."""
         with answering(args):
             if len(args) < 2 or args[0] not in KINDS:
                 raise UsageError(f"name {' or '.join(KINDS)}, and the files to read", print_help=False)
@@ -76,7 +76,7 @@ class Command(FleetCommand, ScrapyCommand):
 
 
 def report(kind: str, path: Path, url: str | None, rules: Rules) -> dict[str, Any]:
-    """What is extracted from the page in *path*, as it is printed; raises BadPageError."""
+    """What is extracted from the page in *path*, in printed form; raises BadPageError."""
     document = read(path, url)
     head: dict[str, Any] = {"file": str(path), "url": document.url}
     if kind == "pages":
@@ -94,7 +94,7 @@ def report(kind: str, path: Path, url: str | None, rules: Rules) -> dict[str, An
 
 
 def described(feed: Feed) -> dict[str, Any]:
-    """The first products of *feed*, how many it has, and where it is broken."""
+    """The first products of *feed*, their total, and where the feed is broken."""
     items = iter(feed)
     first = [stated(item) for item in islice(items, SHOWN)]
     count = len(first) + sum(1 for _ in items)
@@ -102,7 +102,7 @@ def described(feed: Feed) -> dict[str, Any]:
 
 
 def stated(item: ProductItem | PageItem) -> dict[str, Any]:
-    """The item's identity and its fields; those of a product with their source."""
+    """The item's identity and fields; a product's with their source."""
     sources = item.found_in if isinstance(item, ProductItem) else None
     values = {field.name: getattr(item, field.name) for field in fields(item) if field.name not in _OWN}
     found = {name: value for name, value in values.items() if value not in (None, {})}
@@ -117,7 +117,7 @@ def read(path: Path, url: str | None) -> Document:
     document = Document(_unpacked(path), url or "")
     is_answer = document.is_json and "rice" in document.html  # in JSON, with a price
     if not is_answer and not _TAGS.search(document.html[:200_000]):
-        raise BadPageError(f"{path} is not HTML: it has no tag that a page has")
+        raise BadPageError(f"{path} is not HTML: it has no tags")
     document.url = url or document.declared_url or metas(document).get("og:url") or ""
     try:
         urls.check(document.url)

@@ -24,7 +24,7 @@ class Command(OneLine, GenspiderCommand):
     """`-t product` is a spider of the fleet; `-l` lists all templates."""
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Scrapy's, which takes any name and any domain; exit status 2 for what would be no spider."""
+        """As Scrapy's, but exit status 2 for an invalid name or domain."""
         assert self.settings is not None
         if not uses_addon(self.settings):
             super().run(args, opts)

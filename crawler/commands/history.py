@@ -1,4 +1,4 @@
-"""`scrapy history`: what changed on one product, and its price as a line in the terminal."""
+"""`scrapy history`: what changed on one product, with a price plot in the terminal."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from crawler.storage.config import StorageConfig
 from crawler.urls import canonicalize
 
 BARS = "▁▂▃▄▅▆▇█"
-GAP = "·"  # no price at that time
-WIDTH = 60  # columns of the plot, the time from first to last seen divided evenly
+GAP = "·"  # no price at the time
+WIDTH = 60  # columns of the plot, which divide the time from first to last seen evenly
 
-Price = tuple[datetime, Decimal | None]  # since when, which
+Price = tuple[datetime, Decimal | None]  # since when, price
 
 
 class Command(FleetCommand, ScrapyCommand):
-    """Reads a product and its change records back."""
+    """Reads a product and its change records."""
 
     def syntax(self) -> str:
         return "<collection> <url>[#key]"
 
     def short_desc(self) -> str:
-        return "Show what changed on a stored item, with its price line"
+        return "Show what changed on a stored item, with its price plot"
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Exit status 2 with one line when there is no such item, or no history of its collection."""
+        """Exit status 2 with one line if there is no such item, or its collection has no history."""
         with answering(args):
             if len(args) != 2:
                 raise UsageError("name a collection and a URL: scrapy history products https://...", print_help=False)
@@ -50,7 +50,7 @@ class Command(FleetCommand, ScrapyCommand):
         config = StorageConfig.from_settings(self.settings)
         if (history := config.history.get(collection)) is None:
             known = ", ".join(config.history) or "no collection"
-            raise ShoalError(f"{collection} has no history: CHANGE_HISTORY keeps that of {known}")
+            raise ShoalError(f"{collection} has no history: CHANGE_HISTORY only keeps that of {known}")
         async with connection.session(self.settings) as database:
             for name in dict.fromkeys((key, _canonical(key))):
                 if (item := await reader.document(database, collection, name)) is not None:
@@ -59,14 +59,14 @@ class Command(FleetCommand, ScrapyCommand):
 
 
 def prices(item: dict[str, Any], records: Sequence[dict[str, Any]]) -> list[Price]:
-    """Each price of the item with the time since when it was seen, oldest first."""
+    """Each price of the item with the time it was first seen, oldest first."""
     changed = [(record["at"], record["changes"]["price"]) for record in records if "price" in record["changes"]]
     first = changed[0][1]["old"] if changed else item.get("price")
     return [(item["first_seen_at"], first), *((at, change["new"]) for at, change in changed)]
 
 
 def plot(line: Sequence[Price], end: datetime, width: int = WIDTH) -> str:
-    """The price line as one row of bars, its time axis from the first price to *end*."""
+    """The prices as one row of bars, from the first price to *end*."""
     known = [price for _, price in line if price is not None]
     if not known:
         return GAP * width
@@ -81,7 +81,7 @@ def plot(line: Sequence[Price], end: datetime, width: int = WIDTH) -> str:
 
 
 def show(console: Console, item: dict[str, Any], records: Sequence[dict[str, Any]]) -> None:
-    """Print the item's name, its price line, and a table of its changes."""
+    """Print the item's name, its price plot, and a table of its changes."""
     console.print(f"[bold]{escape(str(item.get('title') or item['_id']))}[/bold]\n{escape(item['_id'])}")
     console.print(f"seen {item['first_seen_at']:%Y-%m-%d %H:%M} to {item['last_seen_at']:%Y-%m-%d %H:%M} UTC")
     line = prices(item, records)

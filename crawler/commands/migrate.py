@@ -15,7 +15,7 @@ from crawler.storage.config import StorageConfig
 
 
 class Command(FleetCommand, ScrapyCommand):
-    """Shows the steps that are left, and takes them."""
+    """Shows the remaining steps and takes them."""
 
     def syntax(self) -> str:
         return "[--dry-run]"
@@ -28,7 +28,7 @@ class Command(FleetCommand, ScrapyCommand):
         parser.add_argument("--dry-run", action="store_true", help="show the steps, change nothing")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Exit status 2 with one line when it cannot be done; nothing to do is no error."""
+        """Exit status 2 with one line if it fails; nothing to do is no error."""
         with answering(args):
             if args:
                 raise UsageError("takes no arguments but --dry-run", print_help=False)

@@ -45,7 +45,7 @@ def integer(low: int, high: int) -> Callable[[str], int]:
 
 def parse_since(value: str, now: datetime) -> datetime:
     """`2026-01-31`, `2026-01-31T08:00+01:00` (UTC without a zone), or `12h` before the aware time *now*; in UTC."""
-    with contextlib.suppress(ValueError, OverflowError):  # neither an hour 25 nor a year 0 or 10000
+    with contextlib.suppress(ValueError, OverflowError):  # an hour 25, a year 0 or 10000
         if match := _AGO.fullmatch(value.strip()):
             return now - timedelta(**{_UNITS[match[2]]: int(match[1])})
         moment = datetime.fromisoformat(value.strip())

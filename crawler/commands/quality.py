@@ -26,7 +26,7 @@ CLASSES = {kind.collection: kind for kind in (ProductItem, PageItem)}
 
 
 class Command(FleetCommand, ScrapyCommand):
-    """Reads a collection and what was kept out of it."""
+    """Reads a collection and its rejected items."""
 
     def syntax(self) -> str:
         return "<collection> [--host HOST]"
@@ -39,7 +39,7 @@ class Command(FleetCommand, ScrapyCommand):
         parser.add_argument("--host", type=host_name, default="", help="only items of this host name")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Exit status 2 with one line when it cannot be done; an empty collection is no error."""
+        """Exit status 2 with one line if it fails; an empty collection is no error."""
         with answering(args):
             if len(args) != 1:
                 raise UsageError("name one collection, such as products", print_help=False)
@@ -67,7 +67,7 @@ async def _fields(database: connection.Database, collection: str) -> Sequence[st
 def show(
     console: Console, collection: str, found: Sequence[SpiderQuality], rejected: Mapping[str, int], host: str = ""
 ) -> None:
-    """Print a table for each spider, and what was rejected."""
+    """Print a table per spider, and what was rejected."""
     if not found:
         console.print(f"{collection} holds nothing of host {host}" if host else f"{collection} is empty")
     for one in found:

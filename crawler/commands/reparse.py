@@ -1,4 +1,4 @@
-"""`scrapy reparse`: archived pages through the same callbacks and pipelines once more, without a request."""
+"""`scrapy reparse`: runs archived pages through callbacks and pipelines again, without a request."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ from crawler.supervision.cores import usable_cores
 
 WORKERS_MAX = 64
 WORKERS_SENSIBLE = 4
-PAGES_PER_WORKER = 500  # parsed in the time that a process takes to start
+PAGES_PER_WORKER = 500  # roughly parsed in the time a process takes to start
 LIMIT_MAX = 1_000_000_000
 
 
 class Command(FleetCommand, ScrapyCommand):
-    """Runs worker processes over the archive and adds up what they report."""
+    """Runs worker processes over the archive and sums up their reports."""
 
     def syntax(self) -> str:
         return "<spider> [--since TIME] [--host HOST] [--limit N] [--workers N] [--dry-run]"
@@ -61,7 +61,7 @@ class Command(FleetCommand, ScrapyCommand):
         parser.add_argument("--dry-run", action="store_true", help="show what would change, write nothing")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Exit status 2 when it cannot be done, 1 when a worker failed or pages could not be read."""
+        """Exit status 2 if it cannot start, 1 if a worker failed or pages could not be read."""
         with answering(args):
             if len(args) != 1:
                 raise UsageError("name one spider, `scrapy list` shows them", print_help=False)
@@ -86,7 +86,7 @@ class Command(FleetCommand, ScrapyCommand):
                 self.exitcode = 1
 
     async def _count(self, chosen: Selection) -> tuple[int, list[str]]:
-        """How many pages there are, after what killed workers left on this disk is indexed; what in that is damaged."""
+        """The number of pages, after indexing what killed workers left on this disk; and the damage found in that."""
         assert self.settings is not None
         config = ArchiveConfig.from_settings(self.settings)
         store = Store(config)
@@ -119,13 +119,13 @@ class Command(FleetCommand, ScrapyCommand):
 
 
 def sensible_workers(pages: int, cores: int) -> int:
-    """One per core, for parsing waits for nothing; no more than the database keeps up with, and one for a few pages."""
+    """One per core, as parsing is CPU-bound; no more than the database keeps up with, and one for a few pages."""
     return max(1, min(cores, WORKERS_SENSIBLE, pages // PAGES_PER_WORKER))
 
 
 @dataclass(slots=True)
 class ReparseReport:
-    """What all workers found."""
+    """The sum of all workers' reports."""
 
     stats: Counter[str] = field(default_factory=Counter)
     examples: dict[str, list[dict[str, str]]] = field(default_factory=dict)
@@ -134,23 +134,23 @@ class ReparseReport:
 
     @property
     def unread(self) -> int:
-        """Pages that the index names and the archive does not give."""
+        """Pages in the index that the archive does not have."""
         return self.stats[counts.MISSING] + self.stats[counts.DAMAGED]
 
     def add(self, found: Mapping[str, Any]) -> None:
-        """One worker's report."""
+        """Add one worker's report."""
         self.stats.update(found["stats"])
         for name, examples in found["examples"].items():
             self.examples.setdefault(name, []).extend(examples)
 
     def of(self, pattern: str) -> dict[str, int]:
-        """Counts by what `{}` stands for, the most frequent first."""
+        """Counts by the value of `{}`, most frequent first."""
         prefix = pattern.removesuffix("{}")
         return {name.removeprefix(prefix): n for name, n in self.stats.most_common() if name.startswith(prefix)}
 
 
 def run(jobs: Sequence[Mapping[str, Any]], total: int, directory: str) -> ReparseReport:
-    """Run all jobs side by side, with a progress bar on a terminal; returns when the last has ended."""
+    """Run all jobs in parallel, with a progress bar on a terminal; returns when the last has ended."""
     report = ReparseReport()
     began = datetime.now(UTC)
     workers: list[subprocess.Popen[bytes]] = []
@@ -159,13 +159,13 @@ def run(jobs: Sequence[Mapping[str, Any]], total: int, directory: str) -> Repars
         _listen(workers, total, report)
         report.failed = sum(worker.wait() != 0 for worker in workers)
     finally:
-        stop(workers)  # Ctrl-C: they finish the pages that they have begun
+        stop(workers)  # Ctrl-C: they finish their started pages
     report.seconds = (datetime.now(UTC) - began).total_seconds()
     return report
 
 
 def _listen(workers: Sequence[subprocess.Popen[bytes]], total: int, report: ReparseReport) -> None:
-    """Show how far they are, and add up what they report, until the last has ended."""
+    """Show progress and sum up reports until the last has ended."""
     done = [0] * len(workers)
     with _progress(total) as progress, selectors.DefaultSelector() as selector:
         task = progress.add_task("", total=total)
@@ -213,7 +213,7 @@ _NOTES = {
     counts.DAMAGED: "pages are damaged in the archive: see the lines above",
     counts.DISCARDED: "new requests discarded",
     counts.REFUSED: "downloads refused that callbacks wanted",
-    counts.DEFAULTED: "pages went to the default callback: theirs is not there any more",
+    counts.DEFAULTED: "pages went to the default callback: theirs no longer exists",
 }
 
 
@@ -233,7 +233,7 @@ def _plain(value: Any) -> Any:
 def _said(line: bytes) -> dict[str, Any]:
     try:
         said = json.loads(line)
-    except ValueError:  # a spider that prints
+    except ValueError:  # the spider printed it
         return {}
     return said if isinstance(said, dict) else {}
 

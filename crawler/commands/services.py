@@ -17,7 +17,7 @@ VERBS = ("status", "stop")
 
 
 class Command(FleetCommand, ScrapyCommand):
-    """Shows and stops what `crawler.embedded` started; starts nothing itself."""
+    """Shows and stops what `crawler.embedded` started; starts nothing."""
 
     def syntax(self) -> str:
         return "status|stop [--json] [--force]"
@@ -34,7 +34,7 @@ class Command(FleetCommand, ScrapyCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.add_argument("--json", action="store_true", help="print JSON, for scripts")
-        parser.add_argument("--force", action="store_true", help="stop: even while processes use them")
+        parser.add_argument("--force", action="store_true", help="stop: even while they are in use")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         with answering(args):

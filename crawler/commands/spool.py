@@ -1,4 +1,4 @@
-"""`scrapy spool`: the items that wait on this machine's disk, because MongoDB was away."""
+"""`scrapy spool`: items on this machine's disk that wait for MongoDB."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ VERBS = ("list", "replay")
 
 
 class _Uncounted:
-    """Nobody reads the stats of a command."""
+    """A command's stats are not read."""
 
     def inc_value(self, key: str, count: int = 1) -> None:
         """Ignored."""
@@ -39,7 +39,7 @@ class _Uncounted:
 
 
 class Command(FleetCommand, ScrapyCommand):
-    """Shows the spool, and empties it by hand where no worker does."""
+    """Shows the spool, and empties it if no worker does."""
 
     default_settings: ClassVar[dict[str, Any]] = {"LOG_LEVEL": "WARNING", "FRONTIER_ENABLED": True}
 
@@ -51,8 +51,8 @@ class Command(FleetCommand, ScrapyCommand):
 
     def long_desc(self) -> str:
         return (
-            "Show what waits in SPOOL_DIR because MongoDB was away, or store it now. Workers do that by themselves; "
-            "what a running worker has written is left to it. Of a damaged file all that can be read is stored; the "
+            "Show what waits in SPOOL_DIR because MongoDB was away, or store it now. Workers do that themselves; "
+            "what a running worker has written is left to it. Everything readable in a damaged file is stored; the "
             "file is kept as *.damaged, and the exit status is 1."
         )
 
@@ -62,11 +62,11 @@ class Command(FleetCommand, ScrapyCommand):
         parser.add_argument(
             "--damaged",
             action="store_true",
-            help="replay: files set aside as damaged once more, such as those that only a newer release could decode",
+            help="replay: retry files set aside as damaged, such as those that only a newer release can decode",
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Exit status 2 with one line when MongoDB does not serve or the target is unknown, 1 for damaged files."""
+        """Exit status 2 with one line if MongoDB is away or the target is unknown, 1 for damaged files."""
         with answering(args):
             if len(args) != 1 or args[0] not in VERBS:
                 raise UsageError(f"expected one of {', '.join(VERBS)}, got: {' '.join(args) or 'nothing'}")
@@ -78,7 +78,9 @@ class Command(FleetCommand, ScrapyCommand):
                 self._list(Path(config.spool_dir))
             else:
                 count, damaged = tasks.run(self._replay(config, opts.target, again=opts.damaged))
-                print(f"stored {count} entries" if count else "nothing waits that is not a running worker's")
+                print(
+                    f"stored {count} entries" if count else "nothing waits except what running workers store themselves"
+                )
                 if damaged:
                     print(f"{damaged} files are damaged and kept: the lines above name them", file=sys.stderr)
                 self.exitcode = 1 if damaged else 0
@@ -93,7 +95,7 @@ class Command(FleetCommand, ScrapyCommand):
         console().print(table if table.row_count else f"nothing waits in {directory}")
 
     async def _replay(self, config: StorageConfig, target: str, *, again: bool) -> tuple[int, int]:
-        """How many entries were stored, and how many files are not whole."""
+        """The number of entries stored, and of damaged files."""
         assert self.settings is not None
         if target and target not in await asyncio.to_thread(_targets, Path(config.spool_dir)):
             raise ShoalError(
@@ -117,7 +119,7 @@ class Command(FleetCommand, ScrapyCommand):
 
 
 def _targets(directory: Path) -> list[str]:
-    """The names alone: a path could lead to files of others, and a replay removes locks that nobody holds."""
+    """Names only: a path could lead to other files, and a replay removes locks that nobody holds."""
     return sorted(path.name for path in directory.glob("*") if path.is_dir())
 
 

@@ -1,5 +1,4 @@
-"""How the commands begin and end: settings as a crawl has them; errors and Ctrl-C as one line each, and silence where
-nobody reads on."""
+"""How commands start and end: settings as a crawl has them, errors and Ctrl-C as one line, a closed pipe in silence."""
 
 from __future__ import annotations
 
@@ -30,19 +29,19 @@ from crawler.routing.fingerprint import RequestFingerprinter
 if TYPE_CHECKING:
     from scrapy.commands import ScrapyCommand as _Command
 else:
-    _Command = object  # Scrapy would take a subclass of its own class in this package for a command
+    _Command = object  # Scrapy would take a subclass of its command class in this package for a command
 
 INTERRUPTED = 130  # as shells say for Ctrl-C
-PIPE_WIDTH = 160  # columns of what goes to a file or a pipe: whole host names
+PIPE_WIDTH = 160  # columns when writing to a file or pipe: fits whole host names
 
 _INVALID = re.compile(r"argument (?:\S+/)*(\S+): (.+ is invalid: expected .+)", re.DOTALL)  # from an option's `type`
 
 
 class OneLine(_Command):
-    """For a command whose mistakes are one line: argparse would print the usage of the command before it."""
+    """For a command that answers wrong usage in one line: argparse would print the whole usage first."""
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
-        """As the command's own, on a parser that says no more than what is wrong."""
+        """The command's own, on a parser that only says what is wrong."""
         super().add_options(parser)
         parser.error = partial(_fail, parser)  # type: ignore[method-assign]
 
@@ -57,27 +56,27 @@ def _fail(parser: argparse.ArgumentParser, words: str) -> NoReturn:
 
 
 class FleetCommand(OneLine):
-    """Before Scrapy's class among the bases of a command: its settings are those of a crawl of the fleet."""
+    """To precede Scrapy's class in a command's bases: gives it the settings of a fleet crawl."""
 
     requires_project = True
     requires_crawler_process = False
     default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False, "FRONTIER_ENABLED": True}
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
-        """After Scrapy's, the project's add-ons have their say."""
+        """As Scrapy's, then applies the project's add-ons."""
         super().process_options(args, opts)
         assert self.settings is not None
         with answering(args):
             self.settings = completed(self.settings).settings
 
     def crawler_of(self, name: str) -> Crawler:
-        """What a crawl of that spider would have for settings; raises ShoalError when there is none."""
+        """A crawler with the settings of a crawl of that spider; raises ShoalError if there is no such spider."""
         assert self.settings is not None
         return completed(self.settings, spider_class(self.settings, name))
 
 
 def fingerprinter(crawler: Crawler) -> RequestFingerprinterProtocol:
-    """What tells the requests of *crawler* apart, as its crawl builds it."""
+    """The fingerprinter that a crawl of *crawler* would use."""
     kind = load_object(crawler.settings["REQUEST_FINGERPRINTER_CLASS"])
     made: RequestFingerprinterProtocol = build_from_crawler(kind, crawler)
     if kind is not RequestFingerprinter:
@@ -86,7 +85,7 @@ def fingerprinter(crawler: Crawler) -> RequestFingerprinterProtocol:
 
 
 def _dress(crawler: Crawler, made: RequestFingerprinterProtocol) -> None:
-    """Give *crawler* what fingerprinters of add-ons look at in a crawl: its spider, and others' middlewares."""
+    """Give *crawler* what fingerprinters of add-ons expect: its spider, and other projects' middlewares."""
     crawler.request_fingerprinter = made
     crawler.stats = load_object(crawler.settings["STATS_CLASS"])(crawler)
     crawler.spider = crawler.spidercls.from_crawler(crawler)
@@ -106,18 +105,18 @@ class _Console(Console):
 
 
 def console() -> Console:
-    """Where a command prints what people read."""
+    """The console for a command's readable output."""
     return _Console() if sys.stdout.isatty() else _Console(width=PIPE_WIDTH)
 
 
 @contextmanager
 def answering(args: Sequence[str]) -> Iterator[None]:
-    """Around all of a command's work: exit status 2 for what a person has to mend, 130 for Ctrl-C, 0 after `| head`.
+    """Wraps a command's work: exit status 2 for what a person has to fix, 130 for Ctrl-C, 0 after `| head`.
 
-    Refuses *args* that look like options: Scrapy takes what it does not know for an argument.
+    Refuses *args* that look like options: Scrapy takes unknown options for arguments.
     """
     if unknown := [arg for arg in args if arg.startswith("-") and arg != "-"]:
-        raise UsageError(f"there is no option {unknown[0]}: -h shows those there are", print_help=False)
+        raise UsageError(f"there is no option {unknown[0]}: see --help", print_help=False)
     try:
         yield
         sys.stdout.flush()
@@ -134,7 +133,7 @@ def answering(args: Sequence[str]) -> Iterator[None]:
 
 
 def spider_class(settings: BaseSettings, name: str) -> type[Spider]:
-    """The spider of that name; raises ShoalError when there is none."""
+    """The spider of that name; raises ShoalError if there is none."""
     try:
         return get_spider_loader(settings).load(name)
     except KeyError:

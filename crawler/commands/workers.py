@@ -1,4 +1,4 @@
-"""`scrapy crawl --workers`: how many, what they cannot share, and their supervisor."""
+"""`scrapy crawl --workers`: how many, what they cannot share, their supervisor."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def check_shareable(settings: BaseSettings, spider: type[Spider], opts: argparse
         raise UsageError(f"--workers: {words}", print_help=False)
     for option in ("pdb", "profile"):
         if getattr(opts, option):
-            raise UsageError(f"--{option} is about one process: leave --workers out", print_help=False)
+            raise UsageError(f"--{option} works in one process only: leave --workers out", print_help=False)
     if opts.workers > 1:
         feeds.check_apart(settings)
 
@@ -70,7 +70,7 @@ def supervise(settings: BaseSettings, spider: str, opts: argparse.Namespace, aft
 
 
 def _how(settings: BaseSettings) -> str:
-    """How the progress is shown."""
+    """How progress is shown."""
     if Console(stderr=True).is_terminal:
         return "live"
     if not settings.getbool("LOG_ENABLED"):
@@ -79,7 +79,7 @@ def _how(settings: BaseSettings) -> str:
 
 
 def _options(opts: argparse.Namespace, *, has_port: bool) -> Iterator[str]:
-    """What the workers are given of the command line: all but what is the supervisor's."""
+    """The command-line options passed on to the workers: all but the supervisor's own."""
     yield from (part for name, value in opts.spargs.items() for part in ("-a", f"{name}={value}"))
     yield from (part for given in opts.set for part in ("-s", given))
     yield from (part for uri in opts.output or () for part in ("-o", uri))

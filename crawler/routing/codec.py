@@ -1,8 +1,8 @@
-"""Writes a Request as msgpack and reads it back: only what differs from a plain GET, never a pickle.
+"""Encodes a Request as msgpack and decodes it: only what differs from a plain GET, never a pickle.
 
-The classes that may be rebuilt are listed here and callbacks are names of the spider's own methods, so that
-whoever can write to Redis cannot run code in a worker. Tuples come back as lists; anything msgpack cannot
-write (sets, lambdas, objects) raises CodecError naming the field.
+The classes that may be rebuilt are listed here, and callbacks are names of the spider's own methods, so that write
+access to Redis does not mean running code in a worker. Tuples come back as lists; what msgpack cannot encode (sets,
+lambdas, objects) raises CodecError naming the field.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from crawler.meta import UNSTORED, pooled
 from crawler.routing import page_methods
 from crawler.urls import without_credentials
 
-MAX_BYTES: Final = 262_144  # one request; larger ones belong in a store of their own, not in Redis
-# Written by the machinery for one attempt, or secret: proxy credentials never reach Redis.
-# What the machinery counts from try to try: it goes on where a request is put back as it was queued.
+MAX_BYTES: Final = 262_144  # per request; larger ones do not belong in Redis
+# Set by the crawler for one attempt, or secret: proxy credentials never reach Redis.
+# Counts kept from try to try, also when a request is put back in its queued form.
 _COUNTED_META: Final = (
     *("retry_times", "unfinished_times", "min_tier", "proxy_retries", "proxy_tried", "proxy_doubted"),
     *("redirect_times", "redirect_ttl", "redirect_urls", "redirect_reasons"),
@@ -32,13 +32,13 @@ UNSTORED_HEADERS: Final = frozenset({b"Proxy-Authorization"})
 _CLASSES: Final[dict[str, type[Request]]] = {"f": FormRequest, "j": JsonRequest}
 _NAMES: Final = {cls: name for name, cls in _CLASSES.items()}
 _INT_MAX: Final = 1 << 63
-_PASSED_ON: Final = "x"  # of a stored request: what `passed_on` counts; a release that can read it leaves it out
-_VERBATIM: Final = {"verbatim_url": True}  # a stored URL is escaped: doing that again took half of the time
+_PASSED_ON: Final = "x"  # in a stored request: the count of `passed_on`; a release that can read the request drops it
+_VERBATIM: Final = {"verbatim_url": True}  # a stored URL is escaped already: escaping it again took half of the time
 _FIELDS: Final = {"c": "cookies", "k": "cb_kwargs", "g": "flags"}
 
 
 def shown(value: object) -> str:
-    """*value* in few characters, also where its own repr fails."""
+    """A short form of *value*, even if its repr fails."""
     try:
         text = f"<{value.method} {without_credentials(value.url)}>" if isinstance(value, Request) else repr(value)
     except Exception as error:  # noqa: BLE001 - a spider's own class
@@ -47,12 +47,12 @@ def shown(value: object) -> str:
 
 
 def refused(request: Request, key: str, value: object, allowed: str) -> CodecError:
-    """The error for a *value* of *request* that cannot be queued."""
+    """The error for an invalid *value* in *request*."""
     return CodecError(f"{shown(request)} cannot be queued: {key} = {shown(value)} is invalid: expected {allowed}")
 
 
 def encode(request: Request, spider: Spider | type[Spider]) -> bytes:
-    """*request* as bytes; raises CodecError when it holds something that cannot be stored, whatever that is."""
+    """*request* as bytes; raises CodecError if it contains anything that cannot be stored."""
     try:
         return _encode(request, spider)
     except CodecError:
@@ -83,10 +83,10 @@ def _encode(request: Request, spider: Spider | type[Spider]) -> bytes:
 
 
 def restored(body: bytes, request: Request) -> bytes:
-    """*body*, what `encode` wrote of *request* when it was queued, with the counts and the priority that it has now.
+    """*body*, the queued form of *request*, with its present counts and priority.
 
-    For a request that cannot be encoded any more: a middleware or a callback has put an object into its meta since.
-    Raises CodecError where *body* is not what `encode` writes.
+    For a request that can no longer be encoded, because a middleware or callback has put an object into its meta.
+    Raises CodecError if *body* is not from `encode`.
     """
     state = _unpacked(body)
     counts = {key: request.meta[key] for key in _COUNTED_META if _is_plain(request.meta.get(key))}
@@ -99,7 +99,8 @@ def restored(body: bytes, request: Request) -> bytes:
 
 
 def passed_on(body: bytes, times: int | None = None) -> tuple[int, bytes]:
-    """How often *body* was left to workers of another release, and it with one more on record, or with *times*."""
+    """How often *body* was left to workers of another release, and *body* with that count plus one, or set to
+    *times*."""
     state = _unpacked(body)
     known = state.get(_PASSED_ON)
     before = known if isinstance(known, int) and 0 <= known < _INT_MAX else 0
@@ -109,12 +110,12 @@ def passed_on(body: bytes, times: int | None = None) -> tuple[int, bytes]:
 
 
 def decode(body: bytes, spider: Spider) -> Request:
-    """The Request written by `encode`; raises OtherReleaseError where its class, callback or errback is unknown, and
-    CodecError on anything else."""
+    """The Request from `encode`'s output; raises OtherReleaseError if its class, callback or errback is unknown,
+    CodecError for anything else."""
     state = _unpacked(body)
     try:
         request = _class(spider, state)(
-            url=without_credentials(state["u"]),  # an earlier release stored them
+            url=without_credentials(state["u"]),  # an earlier release stored credentials
             method=state.get("m", "GET"),
             headers=state.get("h"),
             body=state.get("b", b""),
@@ -136,7 +137,7 @@ def decode(body: bytes, spider: Spider) -> Request:
 
 
 def url_of(body: bytes) -> str:
-    """The URL of a stored request; raises CodecError as `decode` does."""
+    """The URL of a stored request; raises CodecError like `decode`."""
     return str(_unpacked(body).get("u"))
 
 
@@ -152,20 +153,20 @@ def _unreadable(body: bytes, error: Exception) -> CodecError:
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether *value* is of the kinds that counts are of: numbers, texts and lists of texts."""
+    """Whether *value* has a type that counts have: number, string, list of strings."""
     if isinstance(value, (list, tuple)):
         return all(isinstance(each, str) for each in value)
     return isinstance(value, str) or (isinstance(value, int) and abs(value) < _INT_MAX)
 
 
 def _stored_meta(request: Request) -> dict[str, Any]:
-    """A proxy stays when it is the request's own and needs no credentials. One with credentials is refused, unless a
-    downloader middleware has split them off: that middleware sets it again before the next attempt."""
+    """A request's own proxy is kept if it has no credentials. One with credentials is refused, unless a downloader
+    middleware has split them off: that middleware sets it again before the next attempt."""
     meta = {name: value for name, value in request.meta.items() if name not in UNSTORED}
     proxy = str(meta.get("proxy") or "")
     if "@" in proxy and "_auth_proxy" not in request.meta:
         raise CodecError(
-            f"{request} cannot be queued: meta['proxy'] holds credentials, and they never reach Redis; "
+            f"{request} cannot be queued: meta['proxy'] has credentials, which never go to Redis; "
             "name a pool in meta['proxy_pool'] instead (docs/proxies.md)"
         )
     if pooled(request) or not {"_auth_proxy", "_scheme_proxy"}.isdisjoint(request.meta):
@@ -201,7 +202,7 @@ def _pack(state: dict[str, Any], request: Request) -> bytes:
 
 
 def _culprit(state: dict[str, Any]) -> tuple[str, object]:
-    """The key and value because of which *state* cannot be packed."""
+    """The key and value that keep *state* from being packed."""
     for key, value in state.items():
         field = _FIELDS.get(key, "meta" if key == "d" else key)
         entries = value.items() if isinstance(value, dict) else ()
@@ -233,7 +234,7 @@ def _name(spider: Spider | type[Spider], callback: Callable[..., Any] | str, req
 
 
 def _alias(spider: Spider | type[Spider], function: Any) -> str:
-    """By which name the spider finds *function*, whose own name is another, as that of scrapy-poet's `callback_for`."""
+    """The name under which the spider has *function*, if its own name differs, as with scrapy-poet's `callback_for`."""
     classes = (spider if isinstance(spider, type) else type(spider)).__mro__
     names = (name for one in classes for name, value in vars(one).items() if value is function)
     return next((name for name in names if _function(getattr(spider, name)) is function), "")

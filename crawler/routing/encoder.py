@@ -1,4 +1,4 @@
-"""Makes frontier messages out of requests, for a worker and for `scrapy push` alike."""
+"""Turns requests into frontier messages, for workers and for `scrapy push`."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from crawler.routing.host_rules import HostRule, HostRules
 from crawler.routing.scoping import Scopes
 from crawler.routing.tier_routing import TierRouting
 
-LATEST: Final = 1e11  # Unix seconds; what is later was meant to be milliseconds
+LATEST: Final = 1e11  # Unix seconds; anything later is probably milliseconds
 
 
 class QueuePlace(NamedTuple):
-    """Where a request belongs, and what it is known by."""
+    """Where a request belongs, and its identity."""
 
     rule: HostRule
     stream: str
@@ -31,12 +31,12 @@ class QueuePlace(NamedTuple):
 
     @property
     def fingerprint(self) -> int:
-        """As the frontier stores it."""
+        """The fingerprint as the frontier stores it."""
         return fingerprint.number(self.digest)
 
 
 class Encoder:
-    """Knows the spider, how hosts are to be treated, and in which tier they are."""
+    """Encodes the requests of one spider, with host rules and tiers."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class Encoder:
         fingerprinter: RequestFingerprinterProtocol,
         tier_routing: TierRouting,
     ) -> None:
-        """Raises ConfigError for a spider or a setting that cannot work."""
+        """Raises ConfigError for an unusable spider name or setting."""
         if not spider.name or set(":!\n") & set(spider.name):
             allowed = "a name without ':', '!' or a line break: they separate spider and tier in queue names"
             raise ConfigError("name of the spider", spider.name, allowed)
@@ -54,7 +54,7 @@ class Encoder:
         self.scopes = Scopes(spider, settings, self.rules.domains)
         self.tier_routing = tier_routing
         self._fingerprinter = fingerprinter
-        self._links: Memo[tuple[HostRule, bytes]] | None = None  # of plain links by their URL, where that is all
+        self._links: Memo[tuple[HostRule, bytes]] | None = None  # of plain links by URL, if nothing else matters
         if type(fingerprinter) is fingerprint.RequestFingerprinter:
             self._links = Memo(self._link, 16_384, LONGEST)
 
@@ -64,14 +64,14 @@ class Encoder:
         return self._links is not None
 
     def place(self, request: Request) -> QueuePlace:
-        """Where *request* belongs; encodes nothing yet. Raises MessageError when its URL cannot be fetched, CodecError
-        on anything else about it that cannot be used, and nothing else."""
+        """Where *request* belongs; encodes nothing yet. Raises MessageError if its URL cannot be fetched, CodecError
+        for anything else that is unusable, and nothing else."""
         slot = request.meta.get("download_slot")
         if slot:
             _check_slot(request, slot)
         try:
             if self._links is not None and not slot and not request.body and request.method == "GET":
-                rule, digest = self._links[request.url]  # the links of a site come again on each of its pages
+                rule, digest = self._links[request.url]  # a site's links recur on each of its pages
             else:
                 urls.check(request.url)
                 rule, digest = self.rules.of(request), self._fingerprinter.fingerprint(request)
@@ -80,7 +80,7 @@ class Encoder:
             raise
         except ValueError as error:
             raise MessageError(f"not a URL ({error}): {request.url!r}") from None
-        except Exception as error:  # of a fingerprinter of the project's own, say
+        except Exception as error:  # for example from the project's own fingerprinter
             raise _unforeseen(request, error) from error
 
     def _link(self, url: str) -> tuple[HostRule, bytes]:
@@ -88,8 +88,8 @@ class Encoder:
         return self.rules.of(request), self._fingerprinter.fingerprint(request)
 
     def message(self, request: Request, *, generation: str, dedupe: bool, place: QueuePlace | None = None) -> Message:
-        """*request* as the frontier takes it; raises CodecError when it cannot be stored, MessageError when its URL
-        cannot be fetched, and nothing else, whatever a spider has put into it."""
+        """*request* as a frontier message; raises CodecError if it cannot be stored, MessageError if its URL cannot be
+        fetched, and nothing else, whatever a spider put into it."""
         place = place or self.place(request)
         not_before_ms = _not_before_ms(request)
         if not isinstance(request.priority, int):

@@ -1,6 +1,6 @@
-"""What makes two requests the same: method, canonical URL and body.
+"""The identity of a request: method, canonical URL and body.
 
-It departs from Scrapy's own fingerprinter in one thing: tracking parameters do not make a new page.
+Differs from Scrapy's fingerprinter in one point: tracking parameters do not make a new page.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class RequestFingerprinter:
         return sha1(head + request.body, usedforsecurity=False).digest()
 
 
-@cached(16_384)  # the links of a site come again on each of its pages
+@cached(16_384)  # a site's links recur on each of its pages
 def _head(url: str, method: str) -> bytes:
     return b"\n".join((method.encode(), canonicalize(url).encode("utf-8", "surrogatepass"), b""))
 

@@ -1,4 +1,4 @@
-"""Which politeness group a request belongs to, and how the settings want that group to be treated."""
+"""The politeness group of a request, and the rule that the settings give it."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from crawler.policy.domains import DomainRules, Rules, load_rules
 from crawler.policy.pace import Pace
 from crawler.policy.tiers import TIERS, Tier
 
-REMEMBERED: Final = 4_096  # hosts whose rule is remembered, of up to 253 characters each
+REMEMBERED: Final = 4_096  # hosts whose rule is cached, of up to 253 characters each
 
 
 @dataclass(frozen=True, slots=True)
 class HostRule:
-    """How one group is to be treated, before the site's own wishes raise the delay."""
+    """The rule of one group, before the site's robots.txt raises the delay."""
 
     group: str
     delay_ms: int  # least time between two requests on the wire
     cap: int  # most requests in flight
-    tier: Tier = TIERS[0]  # the least one its pages need
+    tier: Tier = TIERS[0]  # the least tier for its pages
     max_tier: Tier = TIERS[-1]
-    burst: int = 1  # most requests that need not wait for the delay, after a rest
+    burst: int = 1  # most requests that may skip the delay after a rest
 
     @property
     def pace(self) -> Pace:
-        """What the fleet has to agree on."""
+        """The part that the fleet has to agree on."""
         return Pace(self.delay_ms, self.cap, self.burst)
 
 
 @dataclass(frozen=True, slots=True)
 class HostRules:
-    """DOWNLOAD_DELAY, CONCURRENT_REQUESTS_PER_DOMAIN and DOWNLOAD_SLOTS, with their meaning fleet-wide.
+    """DOWNLOAD_DELAY, CONCURRENT_REQUESTS_PER_DOMAIN and DOWNLOAD_SLOTS, applied fleet-wide.
 
-    A slot named by `meta["download_slot"]` is a group of its own, as in Scrapy. Jitter is not applied: the
-    delay is a promise, not an average.
+    A slot named by `meta["download_slot"]` is its own group, as in Scrapy. No jitter: the delay is a minimum, not an
+    average.
     """
 
     delay_ms: int
@@ -53,7 +53,7 @@ class HostRules:
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> HostRules:
-        """Reads the settings and DOMAINS_FILE; raises ConfigError when one is out of range."""
+        """Reads the settings and DOMAINS_FILE; raises ConfigError for a value out of range."""
         grouping = config.choice(settings, "POLITENESS_GROUP", ("hostname", "domain"))
         return cls(
             delay_ms=round(config.number(settings, "DOWNLOAD_DELAY", 0, 86_400) * 1000),
@@ -65,11 +65,11 @@ class HostRules:
         )
 
     def of(self, request: Request) -> HostRule:
-        """The rule for *request*'s group: what domains.toml says of the site, else DOWNLOAD_SLOTS, else the rest."""
+        """The rule of *request*'s group: from domains.toml, else DOWNLOAD_SLOTS, else the general settings."""
         site = self.domains.for_url(request.url)
         by = self.grouping if site.group_by_domain is None else self._grouping(site)
         group = request.meta.get("download_slot") or urls.group(request.url, by)
-        made = self._made.get((id(site), group))  # asked a dozen times for each page: sites live as long as this does
+        made = self._made.get((id(site), group))  # asked a dozen times per page; `site` objects live as long as this
         return made if made is not None else self._make(site, group)
 
     def _make(self, site: DomainRules, group: str) -> HostRule:
@@ -82,9 +82,9 @@ class HostRules:
         return made
 
     def by_name(self) -> tuple[Pace, dict[str, Pace]]:
-        """The usual pace and the exceptions to it, for `pace_of`. Of hosts that share a group the strictest counts.
+        """The usual pace and the exceptions, for `pace_of`. Of hosts that share a group the strictest counts.
 
-        What a URL's own domain asks for in a group named by `meta["download_slot"]` is not in it: see Statement.note.
+        Rules of a URL's domain in a group named by `meta["download_slot"]` are not included: see Statement.note.
         """
         usual, exceptions = self._pace(self.domains.default, ""), dict[str, Pace]()
         for name, site in self.domains.by_host.items():
@@ -101,7 +101,7 @@ class HostRules:
     def _pace_of_host(self, host: str) -> Pace:
         try:
             return self._pace(self.domains.for_url(f"http://{host}/"), host)
-        except ValueError:  # a slot may have any name
+        except ValueError:  # a slot can have any name
             return self._pace(self.domains.default, host)
 
     def _grouping(self, site: DomainRules) -> urls.Grouping:

@@ -1,7 +1,7 @@
-"""scrapy-playwright's `meta["playwright_page_methods"]` in the queue: what a page is told to do, by name and arguments.
+"""scrapy-playwright's `meta["playwright_page_methods"]` in the queue: method names and arguments.
 
-A name has to be one of ALLOWED, and no argument may be a path: whoever can write to Redis must not make a worker read
-or write its disk, or visit other pages than its turn is for.
+A name has to be one of ALLOWED, and no argument may be a path: write access to Redis must not let anyone read or write
+a worker's disk, or load other pages than the turn is for.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from crawler.errors import CodecError
 
 METHODS: Final = "playwright_page_methods"  # in meta
 INCLUDE_PAGE: Final = "playwright_include_page"  # in meta
-CODE: Final = 1  # of the msgpack extension
+CODE: Final = 1  # msgpack extension type
 ALLOWED: Final = frozenset(
     {
         *(
@@ -37,11 +37,11 @@ ALLOWED: Final = frozenset(
 
 
 def stored(meta: dict[str, Any], request: Request) -> dict[str, Any]:
-    """*meta* with page methods as the queue holds them; raises CodecError for what cannot be queued."""
+    """*meta* with page methods in their queued form; raises CodecError for what cannot be queued."""
     if meta.get(INCLUDE_PAGE):
         raise CodecError(
-            f"{request} cannot be queued: meta[{INCLUDE_PAGE!r}] asks for a page that stays open, and tabs are shared: "
-            f"say in meta[{METHODS!r}] what the page is to do"
+            f"{request} cannot be queued: meta[{INCLUDE_PAGE!r}] keeps the page open, but tabs are shared: "
+            f"list the page's actions in meta[{METHODS!r}]"
         )
     methods = meta.get(METHODS)
     if not methods:
@@ -52,7 +52,7 @@ def stored(meta: dict[str, Any], request: Request) -> dict[str, Any]:
 
 
 def restored(meta: dict[str, Any]) -> dict[str, Any]:
-    """*meta* as it was before `stored`."""
+    """The inverse of `stored`."""
     methods = meta.get(METHODS)
     if isinstance(methods, dict):
         return meta | {METHODS: {name: _unpacked(method) for name, method in methods.items()}}
@@ -76,7 +76,7 @@ def _unpacked(stored_method: Any) -> Any:
 
     name, args, kwargs = msgpack.unpackb(stored_method.data)
     if stored_method.code != CODE or not _allowed(name, kwargs):
-        raise CodecError(f"not a page method that may be called: {name!r}")
+        raise CodecError(f"page method {name!r} is not allowed")
     return PageMethod(name, *args, **kwargs)
 
 

@@ -7,7 +7,7 @@
 | headers | object of texts | sent with the request |
 | body | text | sent with the request, at most 128 KiB |
 | meta | object | passed to the callback; keys that steer the crawler are refused |
-| callback | text | a public method that the spider's own classes define; default `parse` |
+| callback | text | a public method defined by the spider's own classes; default `parse` |
 | priority | whole number | -1000 to 1000, higher first |
 | dont_filter | true or false | crawl even if known |
 | not_before | number or text | Unix seconds, or ISO 8601 with a time zone |
@@ -36,11 +36,11 @@ _LIBRARIES: Final = frozenset({"builtins", "scrapy", "scrapy_redis"})
 _HOOKS: Final = frozenset({"closed", "start_requests"})  # called by Scrapy, which does not define them
 MAX_LINE: Final = 262_144  # characters
 MAX_BODY: Final = 131_072  # bytes
-# Keys of `meta` that steer the machinery; a message from outside may not set them.
+# Keys of `meta` that steer the crawler; a pushed message may not set them.
 
 
 def parse_line(line: str, spider: type[Spider], priority: int = 0) -> Request:
-    """The request of one line; raises MessageError naming key, value and what is expected."""
+    """The request of one line; raises MessageError naming key, value and expectation."""
     if len(line) > MAX_LINE:
         raise MessageError(f"line has {len(line)} characters, more than the {MAX_LINE} allowed: {line[:60]}...")
     fields = json_object(line) if line.startswith("{") else {"url": line}
@@ -69,8 +69,8 @@ def parse_line(line: str, spider: type[Spider], priority: int = 0) -> Request:
 
 
 def callbacks(spider: type[Spider]) -> list[str]:
-    """What a message from outside may name as its callback: the public methods that the spider's own classes define,
-    and none that Scrapy, scrapy-redis or the project call themselves (`start`, `closed`, `make_request_from_data` ...).
+    """The callbacks that a pushed message may name: public methods defined by the spider's own classes, except those
+    that Scrapy, scrapy-redis or the project call themselves (`start`, `closed`, `make_request_from_data` ...).
     """
     own = [cls for cls in spider.__mro__ if cls.__module__.partition(".")[0] not in _LIBRARIES and not _is_base(cls)]
     theirs = {name for cls in spider.__mro__ if cls not in own for name in vars(cls)} - {"parse"} | _HOOKS
@@ -83,7 +83,7 @@ def _is_base(cls: type) -> bool:
 
 
 def external_meta(meta: Mapping[str, Any]) -> dict[str, Any]:
-    """*meta* without the reserved keys: what a raw entry of a start-URLs key may set."""
+    """*meta* without reserved keys: what an entry of a start-URLs key may set."""
     return {key: value for key, value in meta.items() if key not in RESERVED}
 
 
@@ -103,7 +103,7 @@ def _refuse(key: str, value: object, allowed: str) -> MessageError:
 
 
 def _encodable(key: str, value: Any) -> Any:
-    """*value*, unless a text in it is half a character (a lone surrogate), which no encoding can write."""
+    """*value*; refuses strings with lone surrogates, which cannot be encoded."""
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except (UnicodeEncodeError, RecursionError):
@@ -183,7 +183,7 @@ def _tier(value: Any) -> str:
     return str(value)
 
 
-_META: Final = {"tier": MIN_TIER}  # keys with another name in meta
+_META: Final = {"tier": MIN_TIER}  # keys that have another name in meta
 _READERS: Final[dict[str, Callable[[Any], Any]]] = {
     "url": _url,
     "method": _method,

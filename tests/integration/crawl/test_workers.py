@@ -94,7 +94,7 @@ async def test_a_worker_that_comes_late_does_not_begin_a_second_crawl(crawls: Cr
             "FEEDS (-o, -O) = 'items.jsonl' is invalid: expected a URI of its own",
         ),
         (("--workers", "2", "-s", "FRONTIER_ENABLED=False"), "each would crawl everything"),
-        (("--workers", "2", "--pdb"), "--pdb is about one process: leave --workers out"),
+        (("--workers", "2", "--pdb"), "--pdb works in one process only: leave --workers out"),
     ],
 )
 async def test_what_several_cannot_do_is_one_line(crawls: Crawls, options: tuple[str, ...], words: str) -> None:

@@ -1,4 +1,4 @@
-"""`scrapy history`: the price line of a product."""
+"""`scrapy history`: the price plot of a product."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ async def test_product_without_changes(writer: Writer, history: History) -> None
     [
         (["products", "http://shop.example/none"], "products has no http://shop.example/none"),
         (["products", "http://["], "products has no http://["),
-        (["pages", URL], "pages has no history: CHANGE_HISTORY keeps that of products"),
+        (["pages", URL], "pages has no history: CHANGE_HISTORY only keeps that of products"),
         (["products"], "name a collection and a URL"),
     ],
 )
