@@ -12,8 +12,8 @@ import pytest
 from PIL import Image
 from pymongo.asynchronous.database import AsyncDatabase
 
-from tests.crawling import Fleet, count, options
-from tests.integration.crawl.test_any_spider import SETTINGS, Crawls, feed, pages
+from tests.crawling import count, options
+from tests.integration.crawl.quotes import SETTINGS, Crawls, feed, pages
 from tests.integration.handlers.browsing import executable
 from tests.sites import Page, Site
 
@@ -26,11 +26,6 @@ def site() -> Iterator[Site]:
     Image.new("RGB", (60, 60)).save(dot, "PNG")
     with Site(pages() | {"/dot.png": Page(dot.getvalue(), headers={"Content-Type": "image/png"})}) as site:
         yield site
-
-
-@pytest.fixture
-def crawls(fleet: Fleet, site: Site) -> Crawls:
-    return Crawls(fleet, site)
 
 
 @pytest.mark.parametrize("place", [300, 700], ids=["first", "second"])

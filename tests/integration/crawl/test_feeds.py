@@ -6,27 +6,14 @@ import json
 import signal
 import socket
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from scrapy.settings import Settings
 
 from crawler.worker.feeds import overwritten
-from tests.crawling import Fleet, ended, said
-from tests.integration.crawl.test_any_spider import Crawls, listing, pages
-from tests.sites import Page, Site
-
-
-@pytest.fixture
-def site() -> Iterator[Site]:
-    with Site(pages()) as site:
-        yield site
-
-
-@pytest.fixture
-def crawls(fleet: Fleet, site: Site) -> Crawls:
-    return Crawls(fleet, site)
+from tests.crawling import ended, said
+from tests.integration.crawl.quotes import Crawls, listing
+from tests.sites import Page
 
 
 async def test_a_second_worker_on_the_same_feed_is_refused_by_name(crawls: Crawls, tmp_path: Path) -> None:

@@ -6,28 +6,16 @@ import os
 import re
 import signal
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.crawling import SHORT_LEASE, Fleet, ended, said
-from tests.integration.crawl.test_any_spider import Crawls, listing, pages
+from tests.crawling import SHORT_LEASE, ended, said
+from tests.integration.crawl.quotes import Crawls, listing
 from tests.integration.extensions.visiting import get, logged, samples, until
-from tests.sites import Page, Site
+from tests.sites import Page
 
 ADDRESS = re.compile(r"Metrics and probes of all 2 workers: (http://127\.0\.0\.1:\d+)/metrics")
-
-
-@pytest.fixture
-def site() -> Iterator[Site]:
-    with Site(pages()) as site:
-        yield site
-
-
-@pytest.fixture
-def crawls(fleet: Fleet, site: Site) -> Crawls:
-    return Crawls(fleet, site)
 
 
 def feeds(directory: Path) -> list[Path]:
