@@ -1,0 +1,181 @@
+"""`scrapy serve` and `scrapy schedule` as people run them: two replicas, one of them killed in the middle of a push."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import signal
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from scrapy.cmdline import ScrapyArgumentParser
+from scrapy.exceptions import UsageError
+
+from crawler.commands.schedule import Command
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.state.schedules import Timetable
+from tests.crawling import open_frontier, options
+from tests.servers import ScrapyRunner
+from tests.shipped import shipped
+from tests.zygote import Forked
+
+LINES = 20_000
+SECONDS = 40
+
+
+@pytest.fixture
+def key() -> str:
+    return f"test-{uuid.uuid4().hex}"
+
+
+class InProcess:
+    """`scrapy schedule` in this process."""
+
+    def __init__(self, redis_url: str, key: str, capsys: pytest.CaptureFixture[str]) -> None:
+        self._settings = {"REDIS_URL": redis_url, "FRONTIER_KEY": key}
+        self._capsys = capsys
+
+    def __call__(self, *arguments: str | Path) -> tuple[int, str, str]:
+        """Exit status, standard output, and what went wrong."""
+        command = Command()
+        command.settings = shipped("settings.test", **self._settings)
+        parser = ScrapyArgumentParser(conflict_handler="resolve", usage="scrapy schedule")
+        command.add_options(parser)
+        opts, args = parser.parse_known_args([str(argument) for argument in arguments])
+        wrong = ""
+        try:
+            command.run(args, opts)
+        except UsageError as error:
+            command.exitcode, wrong = 2, str(error)
+        told = self._capsys.readouterr()
+        return int(command.exitcode or 0), told.out, told.err + wrong
+
+
+@pytest.fixture
+def schedule(redis_url: str, key: str, capsys: pytest.CaptureFixture[str]) -> InProcess:
+    return InProcess(redis_url, key, capsys)
+
+
+async def until(frontier: Frontier, is_so: Callable[[Timetable], object]) -> Timetable:
+    async with asyncio.timeout(SECONDS):
+        while not is_so(seen := await frontier.schedules.look()):  # noqa: ASYNC110 - another process changes it
+            await asyncio.sleep(0.02)
+    return seen
+
+
+@pytest.fixture
+def replicas(scrapy_run: ScrapyRunner, redis_url: str, key: str) -> list[Forked]:
+    given = {"FRONTIER_KEY": key, "REDIS_URL": redis_url, "SERVE_PORT": 0, "SERVE_LEASE_SECONDS": 1}
+    return [scrapy_run.fork("serve", *options(given)) for _ in range(2)]
+
+
+async def test_a_push_whose_leader_is_killed_is_ended_by_the_other(
+    replicas: list[Forked], schedule: InProcess, redis_url: str, key: str, tmp_path: Path
+) -> None:
+    urls = tmp_path / "urls.txt"
+    urls.write_text("\n".join(f"https://{number % 97}.example/{number}" for number in range(LINES)))
+    async with open_frontier(redis_url, key) as frontier:
+        await frontier.open()
+        status, told, _ = await asyncio.to_thread(
+            schedule, "add", "nightly", "products", urls, "--cron", "0 3 * * *", "--zone", "Europe/Berlin"
+        )
+        assert (status, told[:27]) == (0, "added nightly: first tick 2")
+        leader = (await until(frontier, lambda seen: seen.leader)).leader
+        assert (await asyncio.to_thread(schedule, "run", "nightly"))[::2] == (0, "")
+        await until(frontier, lambda seen: seen.ticks and "pushed" in seen.ticks[0].state)
+        (victim,) = (replica for replica in replicas if str(replica.pid) in leader.split(":"))
+        victim.kill()
+        (other,) = (replica for replica in replicas if replica is not victim)
+        seen = await until(frontier, lambda seen: "nightly" in seen.last)
+        assert str(other.pid) in seen.leader.split(":")
+        (run,) = await frontier.runs.find()
+        assert (run.state, run.counts.accepted, run.id) == ("sealed", LINES, json.loads(seen.last["nightly"])["run"])
+        other.send_signal(signal.SIGTERM)
+        assert other.wait(SECONDS) == 0
+        assert (await frontier.schedules.look()).leader == "", "it has given up its lease"
+    assert "Traceback" not in other.log + victim.log
+    assert "This replica leads (token 2)" in other.log
+
+
+def test_a_schedule_from_its_beginning_to_its_end(schedule: InProcess) -> None:
+    assert schedule("list") == (0, "No schedules.\n", "no `scrapy serve` runs: schedules wait until one does\n")
+    assert schedule("add", "s", "products", "https://a.example/", "--every", "6h", "--priority", "-3")[0] == 0
+    told = json.loads(schedule("list", "--json")[1])
+    assert (told["when"], told["source"], told["priority"], told["state"]) == ("every 6h", "https://a.example/", -3, "")
+    assert schedule("pause", "s")[:2] == (0, "s paused\n")
+    assert json.loads(schedule("show", "s", "--json")[1])["state"] == "paused"
+    assert schedule("pause", "s")[:2] == (0, "s is paused\n")
+    assert schedule("resume", "s")[1].startswith("s goes on: next tick 2")
+    assert schedule("run", "s")[1].startswith("s: tick now-")
+    assert len(json.loads(schedule("show", "s", "--json")[1])["waiting"]) == 1
+    assert "every 6h" in schedule("show", "s")[1]
+    assert schedule("remove", "s")[:2] == (0, "removed s; what it has begun to push is sealed\n")
+    assert schedule("show", "s")[::2] == (1, "there is no schedule 's': `scrapy schedule list` shows them\n")
+
+
+ADD = ("add", "s", "products")
+URL = "https://a.example/"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), "name one of add, list"),
+        (("ad",), "name one of add, list"),
+        (("show",), "then the schedule's name"),
+        (("add", "s", "products"), "what to crawl"),
+        ((*ADD, URL, "--known", "a.example", "--every", "1d"), "what to crawl"),
+        ((*ADD, URL), "either --every, or --cron"),
+        ((*ADD, URL, "--every", "1d", "--cron", "@daily"), "either --every, or --cron"),
+        ((*ADD, URL, "--every", "1d", "--zone", "UTC"), "either --every, or --cron"),
+        ((*ADD, URL, "--every", "1 day"), "--every = '1 day' is invalid"),
+        ((*ADD, URL, "--every", "30s"), "--every = '30s' is invalid: expected an interval from 60 s to 366 days"),
+        ((*ADD, URL, "--cron", "0 25 * * *"), r"--cron = '0 25 \* \* \*' is invalid.*bad hour"),
+        ((*ADD, URL, "--cron", "@daily", "--zone", "Berlin"), "--zone = 'Berlin' is invalid"),
+        ((*ADD, URL, "--every", "1d", "--missed", "twice"), "missed = 'twice' is invalid"),
+        ((*ADD, URL, "--every", "1d", "--overlap", "refuse"), "overlap = 'refuse' is invalid"),
+        ((*ADD, URL, "--every", "1d", "--tier", "ftp"), "tier = 'ftp' is invalid"),
+        (("add", "S:1", "products", URL, "--every", "1d"), "name = 'S:1' is invalid"),
+        (("add", "s", "nobody", URL, "--every", "1d"), "there is no spider 'nobody'"),
+        ((*ADD, "/nowhere/urls.txt", "--every", "1d"), "cannot be read .No such file"),
+        ((*ADD, "/etc", "--every", "1d"), "cannot be read .Is a directory"),
+        ((*ADD, URL, "urls.txt", "--every", "1d"), "URLs, or one file and nothing else"),
+        ((*ADD, URL, "ftp://x/", "--every", "1d"), "URL 2: unknown scheme 'ftp'"),
+        ((*ADD, URL, "--sitemap", "x", "--every", "1d"), "there is no option --sitemap"),
+    ],
+    ids=lambda value: " ".join(value)[:50] if isinstance(value, tuple) else "",
+)
+def test_what_is_wrong_is_refused_in_a_line_and_nothing_is_added(
+    schedule: InProcess, arguments: tuple[str, ...], words: str
+) -> None:
+    status, told, wrong = schedule(*arguments)
+    assert (status, told) == (2, "")
+    assert re.search(words, wrong)
+    assert len(wrong.splitlines()) <= 2
+    assert "No schedules" in schedule("list")[1]
+
+
+def test_every_bad_line_of_a_file_is_named(schedule: InProcess, tmp_path: Path) -> None:
+    path = tmp_path / "urls.txt"
+    path.write_text('https://a.example/\nx://y\n\n{"url": 7}\nhttps://user:secret@/\n')
+    status, told, wrong = schedule(*ADD, path, "--every", "1d")
+    assert (status, told) == (2, "")
+    assert [line.partition(": ")[0] for line in wrong.splitlines()][:3] == [
+        f"urls.txt:{number}" for number in (2, 4, 5)
+    ]
+    assert wrong.splitlines()[3].startswith("3 lines of file ")
+    assert "secret" not in wrong
+
+
+def test_wrong_settings_of_the_service_are_refused_in_a_line(scrapy_run: ScrapyRunner, redis_url: str) -> None:
+    for given, words in (
+        ({"SERVE_PORT": 70_000}, "scrapy serve: SERVE_PORT = '70000' is invalid"),
+        ({"SERVE_HOST": "nowhere.invalid"}, "scrapy serve: SERVE_HOST = 'nowhere.invalid' is invalid"),
+        ({"REDIS_URL": "redis://127.0.0.1:1/0"}, "scrapy serve: Redis at 127.0.0.1:1"),
+    ):
+        done = scrapy_run.run("serve", *options({"REDIS_URL": redis_url} | given))
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+        assert done.stderr.startswith(words)
