@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
+from threading import Event
 from typing import Any, Final
 
 from rich.table import Table
@@ -19,17 +20,20 @@ from scrapy.exceptions import UsageError
 from crawler import tasks
 from crawler.commands.options import host_name, integer
 from crawler.commands.usage import FleetCommand, answering, console, fingerprinter
-from crawler.errors import CodecError, MessageError, ShoalError
+from crawler.errors import ShoalError
 from crawler.extensions.logs import mask
 from crawler.frontier.command_session import session
 from crawler.frontier.state.schedules import MOST, Schedules, Tick, Timetable, TooManyError
 from crawler.policy.schedules import Cron, Interval, Timing, following, span, spoken, zone_of
 from crawler.policy.tiers import TIERS
+from crawler.producers import places
+from crawler.producers.lines import chunks
+from crawler.producers.rejects import Rejects
+from crawler.producers.rows import Rows
 from crawler.producers.schedule import Schedule, ScheduleError, ScheduleSource, refused
-from crawler.producers.sources import file_batches
 from crawler.producers.ticks import Progress
 from crawler.routing.encoder import Encoder
-from crawler.routing.push_schema import MAX_PRIORITY, parse_line
+from crawler.routing.push_schema import MAX_PRIORITY
 from crawler.routing.tier_routing import TierRouting
 
 VERBS: Final = ("add", "list", "show", "pause", "resume", "run", "remove")
@@ -61,6 +65,8 @@ class Command(FleetCommand, ScrapyCommand):
         ranged = integer(-MAX_PRIORITY, MAX_PRIORITY)
         add("--priority", type=ranged, default=0, help="-1000 to 1000, higher first (default 0)")
         add("--tier", default="", help=f"the least that its pages need: {', '.join(TIERS)}")
+        add("--column", default="", help="the file is CSV: the column of the URLs, its name or number")
+        add("--scope", default="", metavar="JSON", help="what its runs may fetch (docs/scope.md)")
         add("--json", action="store_true", help="list, show: one JSON object per schedule")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -107,10 +113,7 @@ class Command(FleetCommand, ScrapyCommand):
         schedule = self._schedule(rest, opts, now)
         if schedule.name in seen.definitions:
             raise ShoalError(f"there is a schedule {schedule.name!r} already: remove it, or take another name")
-        if wrong := self._wrong_lines(schedule):
-            for words in wrong:
-                print(mask(words), file=sys.stderr)
-            raise ShoalError(f"{len(wrong)} lines of {schedule.source} are wrong: nothing is added")
+        self._check(schedule)
         try:
             _changed(await schedules.put(schedule.name, "", schedule.text(), cursor=now))
         except TooManyError:
@@ -124,26 +127,32 @@ class Command(FleetCommand, ScrapyCommand):
         return Schedule(
             name=name,
             spider=spider,
-            source=_source(given, opts.known),
+            source=_source(given, opts.known, opts.column),
             timing=_timing(opts, now),
             missed=opts.missed,
             overlap=opts.overlap,
             priority=opts.priority,
             tier=opts.tier,
+            scope=opts.scope,
         )
 
-    def _wrong_lines(self, schedule: Schedule) -> list[str]:
-        """What is wrong with each URL, and with each line of the first CHECKED of a file."""
+    def _check(self, schedule: Schedule) -> None:
+        """Raise ShoalError where something cannot be pushed; each bad line is named, of a file the first CHECKED."""
         crawler = self.crawler_of(schedule.spider)
         encoder = Encoder(crawler.spidercls, crawler.settings, fingerprinter(crawler), TierRouting())
-        wrong = []
-        for where, line in islice(_lines(schedule.source), CHECKED):
-            try:
-                request = parse_line(line, crawler.spidercls, schedule.priority)
-                encoder.message(request, generation="0", dedupe=True)
-            except (MessageError, CodecError, ValueError) as error:
-                wrong.append(f"{where}: {error}")
-        return wrong
+        if schedule.scope:
+            encoder.scopes.given(schedule.scope)
+        rejects, checked = Rejects("", mask), 0
+        rows = Rows(encoder, "0", schedule.priority, rejects, tier=schedule.tier)
+        source, stop = schedule.source, Event()
+        read = chunks(source.values, source.column, stop) if source.kind != "known" else iter(())
+        for chunk in read:
+            for batch in rows.of(chunk):
+                checked += len(batch)
+            if checked + rejects.count >= CHECKED:
+                stop.set()
+        if rejects.count:
+            raise ShoalError(f"{source} cannot be pushed as it is ({rejects.count} refused): nothing is added")
 
     async def _change(self, schedules: Schedules, seen: Timetable, verb: str, name: str) -> None:
         text = seen.definitions[name]
@@ -198,24 +207,18 @@ class Command(FleetCommand, ScrapyCommand):
         _say_leader(seen)
 
 
-def _source(given: Sequence[str], known: str | None) -> ScheduleSource:
+def _source(given: Sequence[str], known: str | None, column: str) -> ScheduleSource:
+    is_file = not known and not all(map(places.is_url, given))
+    if column and not is_file:
+        raise refused("--column", column, "it with a file")
     if known:
         return ScheduleSource("known", (known,))
-    if all("://" in one or one.startswith("{") for one in given):
+    if not is_file:
         return ScheduleSource("urls", tuple(given))
-    if len(given) > 1:
+    if len(given) > 1 or given[0] == places.STDIN:
         raise refused("source", given[0], "URLs, or one file and nothing else")
-    return ScheduleSource("file", (str(Path(given[0]).absolute()),))
-
-
-def _lines(source: ScheduleSource) -> Any:
-    match source.kind:
-        case "urls":
-            return ((f"URL {number}", url) for number, url in enumerate(source.values, 1))
-        case "file":
-            return (line for batch in file_batches(Path(source.values[0])) for line in batch.lines)
-        case "known":
-            return iter(())
+    path = given[0] if given[0].startswith(places.REMOTE) else str(Path(given[0]).absolute())
+    return ScheduleSource("file", (path,), column)
 
 
 def _timing(opts: argparse.Namespace, now: int) -> Timing:
@@ -249,7 +252,12 @@ def _told(seen: Timetable, name: str) -> dict[str, Any]:
         schedule = Schedule.read(name, seen.definitions[name])
         told |= {"spider": schedule.spider, "source": str(schedule.source), "when": _timing_words(schedule.timing)}
         told |= {"missed": schedule.missed, "overlap": schedule.overlap}
-        told |= {"priority": schedule.priority, "tier": schedule.tier, "state": "paused" if schedule.paused else ""}
+        told |= {
+            "priority": schedule.priority,
+            "tier": schedule.tier,
+            "scope": schedule.scope,
+            "state": "paused" if schedule.paused else "",
+        }
         cursor = seen.cursors.get(name, "")
         if not schedule.paused and cursor.isdecimal():
             told["next"] = _when(schedule.timing, following(schedule.timing, int(cursor)))

@@ -58,7 +58,7 @@ class Pusher:
 
     async def push(self, frontier: Frontier, run: WantedRun) -> None:
         """Push every good line; raises FrontierError, and RunError where *run* cannot be had."""
-        await _learn(frontier, self._encoder)
+        await learn_tiers(frontier, self._encoder)
         self._run = PushedRun(frontier.runs, self._encoder.spider.name, run)
         async with self._run:
             rows = self._rows(self._run.generation)
@@ -135,7 +135,7 @@ def _next(read: Iterator[Chunk]) -> Chunk | None:
     return next(read, None)
 
 
-async def _learn(frontier: Frontier, encoder: Encoder) -> None:
+async def learn_tiers(frontier: Frontier, encoder: Encoder) -> None:
     """What the fleet knows of tiers, for the requests to go to the right queues at once."""
     routing, tiers = encoder.tier_routing, Tiers(frontier.shards, keep_ms=0)
     routing.hosts = {host: change.known for host, change in (await tiers.changes()).items()}

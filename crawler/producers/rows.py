@@ -12,6 +12,7 @@ from scrapy import Request
 from crawler.errors import CodecError, MessageError
 from crawler.frontier.frontier import Row
 from crawler.frontier.server.wire_format import push_row
+from crawler.meta import MIN_TIER
 from crawler.producers.lines import Chunk, Refusal
 from crawler.producers.rejects import Rejects
 from crawler.routing.encoder import Encoder
@@ -25,15 +26,16 @@ class Rows:
     """Checks lines and packs them, in batches; tells *rejects* of the bad ones.
 
     A message with `dont_filter` is known by its place in the run, not by its URL: the same push again, which
-    goes on with an interrupted one, adds no second copy.
+    goes on with an interrupted one, adds no second copy. *tier*: the least that all pages need, "" for what is known.
     """
 
-    def __init__(self, encoder: Encoder, generation: str, priority: int, rejects: Rejects) -> None:
+    def __init__(self, encoder: Encoder, generation: str, priority: int, rejects: Rejects, *, tier: str = "") -> None:
         self._encoder = encoder
         self._spider = encoder.spider if isinstance(encoder.spider, type) else type(encoder.spider)
         self._generation = generation
         self._priority = priority
         self._rejects = rejects
+        self._tier = tier
         self._plain = PlainUrls(encoder, generation, priority)
         self._arguments = 0
 
@@ -50,13 +52,15 @@ class Rows:
         for number, line in lines:
             if not (text := line.strip()):
                 continue
-            row = plain(text) or self._row(source, number, text)
+            row = (None if self._tier else plain(text)) or self._row(source, number, text)
             if row is not None:
                 rows.append(row)
         return rows
 
     def _message(self, text: str) -> Row | None:
         """Of a message with a plain URL."""
+        if self._tier:
+            return None
         try:
             return self._plain.row_of(json_object(text))
         except MessageError:
@@ -82,6 +86,8 @@ class Rows:
 
     def _request(self, text: str) -> Request:
         request = parse_line(text, self._spider, self._priority)
+        if self._tier:
+            request.meta.setdefault(MIN_TIER, self._tier)
         if rule := self._encoder.scopes.of(self._generation).pushed(request.url):
             raise MessageError(f"out of scope by the rule {rule!r} (docs/scope.md): {request.url}")
         return request

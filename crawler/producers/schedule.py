@@ -28,20 +28,21 @@ class ScheduleError(ShoalError):
 
 @dataclass(frozen=True, slots=True)
 class ScheduleSource:
-    """Where the URLs of each run come from: *values* are URLs, the path of one file, or a host whose stored documents
-    are meant."""
+    """Where the URLs of each run come from: *values* are URLs, one file or s3:// address (of CSV with a *column*), or a
+    host whose stored documents are meant."""
 
     kind: SourceKind
     values: tuple[str, ...]
+    column: str = ""
 
     def __str__(self) -> str:
         words = {"urls": "", "file": "file ", "known": "known documents of "}[self.kind]
-        return words + ", ".join(self.values)
+        return words + ", ".join(self.values) + (f", column {self.column}" if self.column else "")
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """What to crawl and when. Raises ScheduleError for what cannot work."""
+    """What to crawl and when; *scope*: that of its runs, as JSON. Raises ScheduleError for what cannot work."""
 
     name: str
     spider: str
@@ -51,6 +52,7 @@ class Schedule:
     overlap: Overlap = "skip"
     priority: int = 0
     tier: str = ""
+    scope: str = ""
     paused: bool = False
 
     def __post_init__(self) -> None:
@@ -84,7 +86,8 @@ class Schedule:
             fields = json.loads(text)
             if fields.pop("version") > VERSION:
                 raise ScheduleError(f"schedule {name} was written by a newer release: upgrade this one, or remove it")
-            source = ScheduleSource(fields["source"]["kind"], tuple(map(str, fields["source"]["values"])))
+            told = fields["source"]
+            source = ScheduleSource(told["kind"], tuple(map(str, told["values"])), str(told.get("column", "")))
             return cls(**fields | {"name": name, "source": source, "timing": _timing(fields["timing"])})
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             words = f"schedule {name} cannot be read ({type(error).__name__}): `scrapy schedule remove {name}`"

@@ -1,82 +1,96 @@
-"""The lines that a schedule pushes, in batches that can be continued."""
+"""What a schedule pushes, in chunks that can be continued."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import os
+from bisect import bisect_right
 from collections.abc import AsyncGenerator, Iterator
-from itertools import islice
-from pathlib import Path
+from contextlib import aclosing
+from dataclasses import replace
+from threading import Event
 from typing import Final, NamedTuple
 
 from scrapy.settings import BaseSettings
 
+from crawler.producers import places
+from crawler.producers.lines import ARGUMENT, Chunk, chunks
 from crawler.producers.schedule import ScheduleError, ScheduleSource
 from crawler.storage import connection
 from crawler.storage.config import StorageConfig
 from crawler.storage.known import known
 
-BATCH: Final = 500  # lines of one push
-
-Line = tuple[str, str]  # where it stands ("urls.txt:17"), what it says
+KNOWN: Final = 500  # documents of a chunk
 
 
-class LineBatch(NamedTuple):
-    """Some lines, and the position behind them, from which another leader goes on."""
+class PlacedChunk(NamedTuple):
+    """Some lines, and the position behind them, from which another leader goes on; "" for the beginning."""
 
-    lines: list[Line]
+    chunk: Chunk
     position: str
 
 
-async def batches(
+async def placed_chunks(
     source: ScheduleSource, spider: str, settings: BaseSettings, position: str = ""
-) -> AsyncGenerator[LineBatch]:
+) -> AsyncGenerator[PlacedChunk]:
     """All of *source*, what is before *position* left out. Raises ScheduleError, or ServiceError of MongoDB."""
     match source.kind:
         case "urls":
-            yield LineBatch([(f"URL {number}", url) for number, url in enumerate(source.values, 1)], "")
+            yield PlacedChunk(Chunk(ARGUMENT, (0,) * len(source.values), source.values), "")
         case "file":
-            async for batch in _threaded(file_batches(Path(source.values[0]), position)):
-                yield batch
+            found = _of_file(source.values[0], source.column, position)
+            async with aclosing(found):
+                async for one in found:
+                    yield one
         case "known":
-            async for batch in _of_known(source.values[0], spider, settings, position):
-                yield batch
+            found = _of_known(source.values[0], spider, settings, position)
+            async with aclosing(found):
+                async for one in found:
+                    yield one
 
 
-async def _threaded(made: Iterator[LineBatch]) -> AsyncGenerator[LineBatch]:
-    """Read in a thread: a file may be on a disk that is far away."""
-    while (batch := await asyncio.to_thread(next, made, None)) is not None:
-        yield batch
-
-
-def file_batches(path: Path, position: str = "") -> Iterator[LineBatch]:
-    """Lines of a UTF-8 file that are not blank. Goes on behind *position* unless that was in another file: one that has
-    changed is read from its beginning."""
+async def _of_file(path: str, column: str, position: str) -> AsyncGenerator[PlacedChunk]:
+    """Goes on behind *position* unless that was in another file: one that has changed is read from its beginning, and
+    so is what does not say whether it has."""
+    state = "-".join(map(str, places.state_of(path)))
+    before, _, number = position.rpartition(":")
+    done = int(number) if state and before == state and number.isdecimal() else 0
+    stop = Event()
+    read = chunks([path], column, stop)
     try:
-        with path.open(encoding="utf-8-sig", errors="surrogateescape") as lines:
-            stat = os.fstat(lines.fileno())
-            mark = f"{stat.st_size}:{stat.st_mtime_ns}"
-            before, _, line = position.rpartition(":")
-            number = int(line) if before == mark else 0
-            rest = islice(lines, number, None)
-            while found := list(islice(rest, BATCH)):
-                told = [(f"{path.name}:{at}", text.strip()) for at, text in enumerate(found, number + 1)]
-                number += len(found)
-                yield LineBatch([line for line in told if line[1]], f"{mark}:{number}")
-    except (OSError, ValueError) as error:  # a path with a NUL is a ValueError
-        raise ScheduleError(f"file {path} cannot be read ({getattr(error, 'strerror', None) or error})") from None
+        while (chunk := await asyncio.to_thread(_next, read)) is not None:
+            if unread := [refusal.reason for refusal in chunk.refused if not refusal.number]:
+                raise ScheduleError(unread[0])
+            rest = _behind(chunk, done)
+            last = rest.numbers[-1] if rest.numbers else done
+            yield PlacedChunk(rest, f"{state}:{last}" if state else "")
+    finally:
+        stop.set()
 
 
-async def _of_known(host: str, spider: str, settings: BaseSettings, position: str) -> AsyncGenerator[LineBatch]:
+def _behind(chunk: Chunk, done: int) -> Chunk:
+    """What of *chunk* comes after line *done*."""
+    at = bisect_right(chunk.numbers, done)
+    refused = [refusal for refusal in chunk.refused if refusal.number > done]
+    return replace(chunk, numbers=chunk.numbers[at:], lines=chunk.lines[at:], refused=refused)
+
+
+def _next(read: Iterator[Chunk]) -> Chunk | None:
+    return next(read, None)
+
+
+async def _of_known(host: str, spider: str, settings: BaseSettings, position: str) -> AsyncGenerator[PlacedChunk]:
     history = StorageConfig.from_settings(settings).history.values()
     after = tuple(json.loads(position)) if position else ("", "")
-    lines: list[Line] = []
+    name, urls, number = f"documents of {host}", list[str](), 0
     async with connection.session(settings) as database:
         async for one in known(database, host, spider, history=history, after=after):
-            lines.append((f"document {one.id}", one.url))
-            if len(lines) == BATCH:
-                yield LineBatch(lines, json.dumps([one.collection, one.id]))
-                lines = []
-        if lines:
-            yield LineBatch(lines, json.dumps([one.collection, one.id]))
+            urls.append(one.url)
+            if len(urls) == KNOWN:
+                number += len(urls)
+                numbers = range(number - len(urls) + 1, number + 1)
+                yield PlacedChunk(Chunk(name, numbers, urls), json.dumps([one.collection, one.id]))
+                urls = []
+        if urls:
+            numbers = range(number + 1, number + len(urls) + 1)
+            yield PlacedChunk(Chunk(name, numbers, urls), json.dumps([one.collection, one.id]))

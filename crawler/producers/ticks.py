@@ -14,13 +14,12 @@ from typing import Any, Final, Self
 from scrapy.settings import BaseSettings
 
 from crawler.frontier.frontier import Frontier
-from crawler.frontier.messages import PushOutcome
 from crawler.frontier.state.leader import DeposedError, Lead
 from crawler.frontier.state.runs import Run, RunError, RunSkippedError
 from crawler.frontier.state.schedules import Tick
-from crawler.producers.pushing import LinePusher
+from crawler.producers.pushing import CancelledRunError, ChunkPusher, FullError
 from crawler.producers.schedule import Schedule
-from crawler.producers.sources import batches
+from crawler.producers.sources import placed_chunks
 from crawler.routing.encoder import Encoder
 
 PUSHES: Final = 4  # at once
@@ -76,10 +75,14 @@ class TickRunner:
             if not await self._is_still_ours(tick, progress, lead):
                 await self._frontier.runs.seal(run.id)  # it was over: this run was opened after its first was forgotten
                 return
-        if run.state == "open":
-            async with self._room:
-                progress = await self._push(tick, schedule, run, progress, lead)
-        await self._end(tick, lead, progress, "")
+        is_cancelled = bool(run.cancelled_ms)
+        if run.state == "open" and not is_cancelled:
+            try:
+                async with self._room:
+                    progress = await self._push(tick, schedule, run, progress, lead)
+            except CancelledRunError:
+                is_cancelled = True
+        await self._end(tick, lead, progress, "its run was cancelled" if is_cancelled else "")
 
     async def note(self, tick: Tick, error: str, lead: Lead) -> None:
         """Keep why it is tried again, for `scrapy schedule show`. Raises DeposedError."""
@@ -116,21 +119,22 @@ class TickRunner:
         )
 
     async def _push(self, tick: Tick, schedule: Schedule, run: Run, progress: Progress, lead: Lead) -> Progress:
-        pusher = LinePusher(self._frontier, self._encoder_of(schedule.spider), schedule, run.generation)
-        await pusher.learn()
+        """Push what is left; raises ShoalError where it is to be tried again."""
+        pusher = ChunkPusher(self._frontier, self._encoder_of(schedule.spider), schedule, run.generation)
+        await pusher.prepare()
+        source = placed_chunks(schedule.source, schedule.spider, self._settings, progress.position)
         now = progress
-        source = batches(schedule.source, schedule.spider, self._settings, progress.position)
         async with aclosing(source) as found:
-            async for batch in found:
+            async for chunk, position in found:
                 lead.check()
-                await pusher.push(batch.lines)
-                now = replace(
-                    progress,
-                    position=batch.position,
-                    pushed=progress.pushed + pusher.outcomes[PushOutcome.ACCEPTED],
-                    refused=progress.refused + pusher.refused,
-                    error="",
-                )
+                try:
+                    await pusher.push(chunk)
+                except FullError:  # some of the chunk is in: it counts, and is known when the chunk comes again
+                    now = replace(now, pushed=progress.pushed + pusher.accepted)
+                    await self._frontier.schedules.save(lead.token, tick, now.text())
+                    raise
+                pushed, refused = progress.pushed + pusher.accepted, progress.refused + pusher.refused
+                now = replace(progress, position=position, pushed=pushed, refused=refused, error="")
                 if not await self._frontier.schedules.save(lead.token, tick, now.text()):
                     break  # somebody else has ended it
         return now

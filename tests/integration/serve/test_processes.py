@@ -140,10 +140,14 @@ URL = "https://a.example/"
         ((*ADD, URL, "--every", "1d", "--tier", "ftp"), "tier = 'ftp' is invalid"),
         (("add", "S:1", "products", URL, "--every", "1d"), "name = 'S:1' is invalid"),
         (("add", "s", "nobody", URL, "--every", "1d"), "there is no spider 'nobody'"),
-        ((*ADD, "/nowhere/urls.txt", "--every", "1d"), "cannot be read .No such file"),
-        ((*ADD, "/etc", "--every", "1d"), "cannot be read .Is a directory"),
+        ((*ADD, "/nowhere/urls.txt", "--every", "1d"), "a file that can be read .No such file"),
+        ((*ADD, "/etc", "--every", "1d"), "a file that can be read .Is a directory"),
         ((*ADD, URL, "urls.txt", "--every", "1d"), "URLs, or one file and nothing else"),
-        ((*ADD, URL, "ftp://x/", "--every", "1d"), "URL 2: unknown scheme 'ftp'"),
+        ((*ADD, URL, "ftp://x/", "--every", "1d"), "argument: unknown scheme 'ftp'"),
+        ((*ADD, "-", "--every", "1d"), "URLs, or one file and nothing else"),
+        ((*ADD, URL, "--column", "url", "--every", "1d"), "--column = 'url' is invalid"),
+        ((*ADD, URL, "--scope", "{", "--every", "1d"), "--scope = '{' is invalid"),
+        ((*ADD, URL, "--scope", '{"dept": 3}', "--every", "1d"), "dept"),
         ((*ADD, URL, "--sitemap", "x", "--every", "1d"), "there is no option --sitemap"),
     ],
     ids=lambda value: " ".join(value)[:50] if isinstance(value, tuple) else "",
@@ -163,10 +167,8 @@ def test_every_bad_line_of_a_file_is_named(schedule: InProcess, tmp_path: Path) 
     path.write_text('https://a.example/\nx://y\n\n{"url": 7}\nhttps://user:secret@/\n')
     status, told, wrong = schedule(*ADD, path, "--every", "1d")
     assert (status, told) == (2, "")
-    assert [line.partition(": ")[0] for line in wrong.splitlines()][:3] == [
-        f"urls.txt:{number}" for number in (2, 4, 5)
-    ]
-    assert wrong.splitlines()[3].startswith("3 lines of file ")
+    assert [line.partition(": ")[0] for line in wrong.splitlines()][:3] == [f"{path}:{number}" for number in (2, 4, 5)]
+    assert wrong.splitlines()[3].endswith("urls.txt cannot be pushed as it is (3 refused): nothing is added")
     assert "secret" not in wrong
 
 

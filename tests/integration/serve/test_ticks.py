@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 import os
 from pathlib import Path
@@ -135,6 +136,33 @@ async def test_bad_lines_are_counted_and_the_others_pushed(world: World, tmp_pat
     assert {lease.priority for lease in leases} == {5}
 
 
+async def test_a_packed_csv_file_and_a_scope(world: World, tmp_path: Path) -> None:
+    path = tmp_path / "urls.csv.gz"
+    path.write_bytes(gzip.compress(b"id,url\n1,https://a.example/1\n2,https://a.example/cart\n3,x\n"))
+    await world.add(ScheduleSource("file", (str(path),), "url"), scope='{"exclude": ["/cart"]}')
+    await world.pass_seconds(3_600)
+    await world.replica().go()
+    assert await world.counts() == [("sealed", 1)]
+    assert (await world.last())["refused"] == 2
+    (run,) = await world.runs()
+    assert await world.time.frontier.scopes.get("products", run.generation) == '{"exclude": ["/cart"]}'
+
+
+async def test_a_run_that_is_cancelled_takes_no_more(world: World, urls: Path) -> None:
+    await world.add(file(urls))
+    await world.pass_seconds(3_600)
+    victim = world.replica()
+    victim.gate.close_after(9)
+    await victim.go()
+    await victim.kill()
+    (run,) = await world.runs()
+    await world.time.frontier.runs.cancel(run.id)
+    await world.pass_seconds(16)
+    await world.replica().go()
+    assert (await world.last())["words"] == "its run was cancelled"
+    assert await world.waiting() == []
+
+
 async def test_an_empty_source_is_a_run_that_ends_at_once(world: World, tmp_path: Path) -> None:
     (tmp_path / "urls.txt").write_text("\n")
     await world.add(file(tmp_path / "urls.txt"))
@@ -163,7 +191,7 @@ async def test_a_source_that_cannot_be_read_is_tried_again_and_says_why(world: W
     )
     await failing(world, replica)
     (tick,) = (await world.time.frontier.schedules.look()).ticks
-    assert "cannot be read (No such file" in json.loads(tick.state)["error"]
+    assert "a file that can be read (No such file" in json.loads(tick.state)["error"]
     assert await world.counts() == [("open", 0)]
     path.write_text("https://a.example/")
     await failing(world, world.replica())  # another one, which did not see it fail
@@ -200,11 +228,12 @@ async def test_a_full_frontier_lets_a_tick_wait_and_go_on(redis_client: redis.as
     with pytest.raises(ShoalError, match="takes no more for now"):
         await world.replica().go()
     (tick,) = (await world.time.frontier.schedules.look()).ticks
-    assert json.loads(tick.state)["pushed"] == 500
+    assert json.loads(tick.state)["pushed"] == 600
     await world.crawl()
     await world.pass_seconds(16)
     await world.replica().go()
     assert await world.counts() == [("sealed", 700)]
+    assert (await world.last())["pushed"] == 700
 
 
 @pytest.mark.parametrize(
