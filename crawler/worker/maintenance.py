@@ -24,6 +24,7 @@ from crawler.frontier.state.seeds import Seed, Seeds
 from crawler.frontier.streams import stream_of
 from crawler.tallies import tallies_of
 from crawler.worker.run_keeper import RunKeeper
+from crawler.worker.vitals import Vitals
 
 if TYPE_CHECKING:
     from crawler.worker.worker import Worker
@@ -71,6 +72,7 @@ class Maintenance:
         self._worker = worker
         self.plan = plan
         self._clock = clock
+        self._vitals = Vitals(crawler.stats, clock)
         key = start_key(crawler.spider)
         self._seeds = Seeds.from_settings(worker.frontier.client, key, crawler.settings) if key else None
         self.runs = RunKeeper(crawler, worker.frontier.runs, self._seeds, plan.idle)
@@ -186,6 +188,7 @@ class Maintenance:
                 **_largest_waiting(worker),
                 "paused": worker.pauses.reason,
                 "slowed": worker.pauses.slowed,
+                **self._vitals.told(),
             },
             [stream_of(worker.queue.spider.name, tier) for tier in worker.queue.tier_routing.own],
         )

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 from rich.console import Console
 
-from crawler.commands.status import Snapshot, render
+from crawler.commands.status_look import Snapshot
+from crawler.commands.status_view import render, verdict
 from crawler.frontier.messages import HostState, SpiderStats, WorkerState
+from crawler.frontier.state.run_record import Run, RunCounts
 from crawler.frontier.state.waiting import WaitingHost
 
 HOST = "a-shop-with-a-very-long-name.in-a-department.of.some-company.example.co.uk"
 SPIDER = "a_spider_with_a_very_long_name_indeed"
 WORKER = "crawler-browser-7d9f8b6c5d-x2x4z-12345-0a1b2c3d"
 MANY = SpiderStats(*[1_234_567_890] * len(SpiderStats.__slots__))
+
+
+VITALS = {"pages_per_s": 123.4, "items_per_s": 99.9, "age_s": 90_000, "memory_mb": 1_234}
+COUNTS = RunCounts(accepted=999, queued=1_234_567, done=12_345_678, dead=12_345, dropped=77)
 
 
 def _snapshot() -> Snapshot:
@@ -32,9 +39,7 @@ def _snapshot() -> Snapshot:
         hosts=hosts,
         waiting=[WaitingHost(HOST, 12_345, "circuit breaker opened (12 in a row), then one probe", 1_700_000)],
         workers=[
-            WorkerState(
-                WORKER, 1_500, {"spider": SPIDER, "tiers": "browser", "leases": 32, "buffered": 64, "outbox": 9}
-            )
+            WorkerState(WORKER, 1_500, {"spider": SPIDER, "tiers": "browser", "leases": 32, "outbox": 9} | VITALS),
         ],
         advice=["maxmemory-policy is not noeviction"],
         bytes_per_queued=312.5,
@@ -43,6 +48,11 @@ def _snapshot() -> Snapshot:
         waiting_for_room=1_234,
         largest_waiting=(f"https://{HOST}/{'path/' * 20}", 12_345_678),
         held_up=["Leasing is paused: MongoDB does not answer"],
+        runs=[
+            Run("20261122-123456", "nightly-of-the-whole-catalogue", SPIDER, "1", "open", 0, counts=COUNTS),
+            Run("20261122-2", "", "short", "2", "finished", 0, ended_ms=7_300_000, counts=RunCounts(done=9)),
+        ],
+        oldest_ms=90_000,
     )
 
 
@@ -61,10 +71,10 @@ def test_nothing_is_cut_off_at_80_columns() -> None:
     shown = _printed(80)
 
     assert "…" not in shown
-    for number in ("1,234,567,890", "12.3M", "1,234.6M", "12/100", "30 min"):
+    for number in ("12.3M", "1,234.6M", "12/100", "30 min", "1,234,567", "took 2 h 2 min", "1 d 1 h", "waited 1 min"):
         assert number in shown
     letters = "".join(shown.split())
-    assert all(part in letters for part in ("a-shop-with", "crawler-browser", "a_spider_with"))
+    assert all(part in letters for part in ("a-shop-with", "crawler-", "a_spider"))
 
 
 def test_a_wide_terminal_shows_whole_names_on_one_line() -> None:
@@ -86,3 +96,30 @@ def test_columns_that_say_nothing_are_left_out() -> None:
     assert "tier" not in shown
     assert "Nothing has been pushed yet." in shown
     assert "No worker is running." in shown
+
+
+def test_the_first_line_says_whether_it_is_finished() -> None:
+    def said(stats: SpiderStats, workers: int = 1, rate: float = 2.0, **more: Any) -> str:
+        ours = [WorkerState("w", 0, {"spider": "s", "pages_per_s": rate, "items_per_s": rate})] * workers
+        return verdict(Snapshot({"s": stats}, {}, {}, 0, 0, 0, more.pop("hosts", []), [], ours, [], None, None, **more))
+
+    assert said(SpiderStats(done=5)) == "Finished: nothing is queued, leased or delayed."
+    assert "not sealed" in said(SpiderStats(done=5), runs=[Run("1", "", "s", "1", "open", 0)])
+    busy = SpiderStats(queued=7_190, leased=9, delayed=1)
+    assert said(busy) == "Crawling: 2.0 pages/s, 2.0 items/s, 1 worker; 7,200 requests to go: 1 h."
+    assert "2 workers; 7,200 requests to go: 30 min." in said(busy, 2)
+    assert said(busy, 0) == "Stopped: no worker is running; 7,200 requests to go."
+    assert said(busy, rate=0).startswith("Waiting: no page was done in the last minute")
+    slow = [HostState("a", 1_000, 10_000, 0, 1, 0, 0, 5, None, 0, 0)]
+    assert ": 2 h 47 min." in said(busy, hosts=slow), "as long as the longest queue takes at its host's delay"
+
+
+def test_many_spiders_and_hosts_fit_a_screen() -> None:
+    hosts = [HostState(f"{number}.example", 3, 0, 0, 1, 0, 0, 5, None, 0, 0) for number in range(20)]
+    stats = {"products": SpiderStats(queued=60), "pages": SpiderStats(done=1)}
+    waiting = [WaitingHost(f"{number}.example", 5, "delayed", 1_000) for number in range(20)]
+    console = Console(width=80, file=io.StringIO())
+    workers = [WorkerState(f"w-{number}", 0, VITALS) for number in range(2)]
+    console.print(render(Snapshot(stats, {}, {}, 1, 2, 0, hosts, waiting[:1], workers, [], 30.0, 8.0)))
+    assert isinstance(console.file, io.StringIO)
+    assert len(console.file.getvalue().splitlines()) <= 24

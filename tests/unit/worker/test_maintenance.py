@@ -58,6 +58,7 @@ class Idle:
 
     spider = SimpleNamespace(redis_key="k")
     engine = None
+    stats = SimpleNamespace(get_value=lambda key, default=None: default)
 
 
 class Coverage:

@@ -1,0 +1,138 @@
+"""What `scrapy status` looks at: one snapshot of the frontier, whatever its size."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from operator import itemgetter
+from typing import Final
+
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.messages import HostState, SpiderStats, WorkerState
+from crawler.frontier.state.eligible import eligible
+from crawler.frontier.state.run_record import Run
+from crawler.frontier.state.tiers import Spent, Tiers
+from crawler.frontier.state.waiting import WaitingHost
+from crawler.policy.tiers import TIERS, Tier, rank
+
+TOP_HOSTS: Final = 20
+MOST_RUNS: Final = 50  # the newest
+OVER_RUNS: Final = 3  # of these that are over
+_HELD_UP: Final = {  # by what workers say
+    "paused": "Leasing is paused",
+    "slowed": "Leasing is slowed to one request at a time",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """One look at the frontier."""
+
+    spiders: dict[str, SpiderStats]
+    tiers: dict[str, dict[str, SpiderStats]]  # by spider, for those that use more than one
+    spent: dict[str, dict[str, float]]  # requests and cost of each tier today (UTC), by all spiders
+    eligible_hosts: int
+    waiting_hosts: int
+    dead_letters: int  # of all spiders, with start URLs that could not be read
+    hosts: Sequence[HostState]
+    waiting: Sequence[WaitingHost]  # whose requests wait for something else than their turn
+    workers: Sequence[WorkerState]
+    advice: Sequence[str]  # on the server's configuration
+    bytes_per_queued: float | None  # measured on a sample of the whole frontier; None where there is nothing
+    bytes_per_seen: float | None
+    memory: float = 0.0  # share of maxmemory in use, of the fullest server; 0 where there is no limit
+    waiting_for_room: int = 0  # pages whose requests Redis has no room for, in workers and given back
+    largest_waiting: tuple[str, int] | None = None  # URL and bytes: the page whose requests need the most room
+    cut: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # by spider and rule: what was out of scope
+    held_up: Sequence[str] = ()  # why workers lease less than they could, or nothing
+    runs: Sequence[Run] = ()  # that are not over, newest first, and the last few that are
+    oldest_ms: float = 0  # for how long the first of the requests that may go out has waited for a worker
+    now_ms: int = 0  # the frontier's time
+
+    @property
+    def pending(self) -> int:
+        """Requests that are still to come to their end."""
+        return sum(one.queued + one.leased + one.delayed for one in self.spiders.values())
+
+    def rate(self, what: str, spider: str | None = None) -> float:
+        """Pages ("pages_per_s") or items a second of the last minute, by the workers of *spider* or all."""
+        ours = [one.info for one in self.workers if spider in {None, one.info.get("spider")}]
+        return sum(float(info.get(what) or 0) for info in ours)
+
+    def seconds_to_go(self, spider: str | None = None, pending: int | None = None) -> float | None:
+        """Until *pending* requests are done at the rate of now; None where nothing moves. No less than what the longest
+        of the queues takes at its host's delay."""
+        pages = self.rate("pages_per_s", spider)
+        if pages <= 0:
+            return None
+        longest = max((one.queued * one.delay_ms / 1000 / max(one.cap, 1) for one in self.hosts), default=0.0)
+        return max((self.pending if pending is None else pending) / pages, longest if pending is None else 0.0)
+
+
+async def look(frontier: Frontier, spider: str | None) -> Snapshot:
+    """Everything the command shows."""
+    stats = await frontier.inspection.stats(spider)
+    workers = await frontier.inspection.workers()
+    bytes_per_queued, bytes_per_seen = await frontier.inspection.sizes()
+    return Snapshot(
+        spiders=dict(stats.spiders),
+        tiers=_by_spider(stats.tiers),
+        spent=_today(await Tiers(frontier.shards, keep_ms=0).spent(stats.now_ms)),
+        eligible_hosts=stats.eligible_hosts,
+        waiting_hosts=stats.waiting_hosts,
+        dead_letters=await frontier.dead.count(),
+        hosts=await frontier.inspection.hosts(spider, TOP_HOSTS),
+        waiting=await frontier.inspection.waiting(spider, TOP_HOSTS),
+        advice=frontier.advice,
+        bytes_per_queued=bytes_per_queued,
+        bytes_per_seen=bytes_per_seen,
+        workers=(ours := [w for w in workers if spider is None or w.info.get("spider") == spider]),
+        memory=await frontier.gauge.used(),
+        waiting_for_room=sum(worker.info.get("waiting", 0) for worker in ours) + await frontier.inspection.put_off(),
+        largest_waiting=_largest_waiting(ours),
+        held_up=_held_up(ours),
+        cut=_cut_of_spiders(stats.cut),
+        runs=_shown(await frontier.runs.find(spider, limit=MOST_RUNS)),
+        oldest_ms=(await eligible(frontier.shards)).late_ms,
+        now_ms=stats.now_ms,
+    )
+
+
+def _shown(runs: Sequence[Run]) -> list[Run]:
+    """Those that are not over, and the last few that are."""
+    over = [run for run in runs if run.is_over][:OVER_RUNS]
+    return [run for run in runs if not run.is_over or run in over]
+
+
+def _held_up(workers: Sequence[WorkerState]) -> list[str]:
+    reasons = {(word, str(worker.info.get(key) or "")) for worker in workers for key, word in _HELD_UP.items()}
+    return [f"{word}: {reason}" for word, reason in sorted(reasons) if reason]
+
+
+def _largest_waiting(workers: Sequence[WorkerState]) -> tuple[str, int] | None:
+    told = [
+        (str(worker.info["largest_waiting"]), int(worker.info.get("largest_waiting_bytes") or 0))
+        for worker in workers
+        if worker.info.get("largest_waiting")
+    ]
+    return max(told, key=itemgetter(1), default=None)
+
+
+def _cut_of_spiders(cut: Mapping[tuple[str, str], Mapping[str, int]]) -> dict[str, dict[str, int]]:
+    sums: dict[str, Counter[str]] = {}
+    for (spider, _), rules in cut.items():
+        sums.setdefault(spider, Counter()).update(rules)
+    return {spider: dict(rules) for spider, rules in sums.items()}
+
+
+def _by_spider(counters: Mapping[tuple[str, Tier], SpiderStats]) -> dict[str, dict[str, SpiderStats]]:
+    found: dict[str, dict[str, SpiderStats]] = {}
+    for spider, tier in sorted(counters, key=lambda queue: (queue[0], rank(queue[1]))):
+        found.setdefault(spider, {})[tier] = counters[spider, tier]
+    return {spider: of_tiers for spider, of_tiers in found.items() if set(of_tiers) != {TIERS[0]}}
+
+
+def _today(spent: Spent) -> dict[str, dict[str, float]]:
+    both = {tier: {"requests": spent.requests[tier], "cost": spent.cost[tier]} for tier in TIERS}
+    return {tier: sums for tier, sums in both.items() if any(sums.values())}

@@ -1,0 +1,249 @@
+"""What `scrapy status` prints for people: it fits 80 columns, and one look says whether the crawl is finished."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import attrgetter
+from typing import Final
+
+from rich import box
+from rich.console import Group
+from rich.table import Table
+
+from crawler.commands.status_look import Snapshot
+from crawler.frontier.messages import HostState, SpiderStats, WorkerState
+from crawler.frontier.state.run_record import Run
+from crawler.frontier.state.waiting import WaitingHost
+from crawler.policy.tiers import TIERS
+
+COLUMNS: Final = ("queued", "leased", "delayed", "dead", "done", "seen")
+MOST_HOSTS: Final = 5  # of each list: the whole fits a screen; --json has more
+MOST_WAITING: Final = 5
+LATE_MS: Final = 10_000
+
+
+def render(seen: Snapshot) -> Group:
+    """What people read: whether it is finished, when it will be, and what holds it up; then runs, hosts and workers."""
+    parts: list[Table | str] = [verdict(seen), *map(_oldest, [seen] if seen.oldest_ms > LATE_MS else [])]
+    parts.extend(f"{reason}." for reason in seen.held_up)
+    if seen.runs:
+        parts.append(_runs(seen))
+    if seen.spiders:
+        parts.append(_spiders(seen.spiders))
+    if seen.tiers:
+        parts.append(_tiers(seen.tiers))
+    parts.extend(_remarks(seen))
+    if seen.hosts:
+        parts.append(_hosts(seen.hosts))
+    if seen.workers:
+        parts.append(_workers(seen.workers))
+    parts.extend(f"Redis: {advice}." for advice in seen.advice)
+    return Group(*parts)
+
+
+def verdict(seen: Snapshot) -> str:
+    """One line: finished, or how fast it goes and for how long, or that it does not."""
+    if not seen.spiders:
+        return "Nothing has been pushed yet." + ("" if seen.workers else " No worker is running.")
+    if not seen.pending:
+        waits = any(not run.is_over for run in seen.runs)
+        more = " Runs below are not sealed: more may be pushed." if waits else ""
+        return f"Finished: nothing is queued, leased or delayed.{more}"
+    left = f"{seen.pending:,} requests to go"
+    if not seen.workers:
+        return f"Stopped: no worker is running; {left}."
+    if (seconds := seen.seconds_to_go()) is None:
+        why = (
+            "every host waits, see below"
+            if seen.waiting and not seen.eligible_hosts
+            else "no page was done in the last minute"
+        )
+        return f"Waiting: {why}; {left}."
+    speed = f"{seen.rate('pages_per_s'):,.1f} pages/s, {seen.rate('items_per_s'):,.1f} items/s"
+    return f"Crawling: {speed}, {_workers_of(seen)}; {left}: {_duration(seconds)}."
+
+
+def _workers_of(seen: Snapshot) -> str:
+    return "1 worker" if len(seen.workers) == 1 else f"{len(seen.workers)} workers"
+
+
+def _oldest(seen: Snapshot) -> str:
+    return f"The oldest request that may go out has waited {_duration(seen.oldest_ms / 1000)} for a worker."
+
+
+def _remarks(seen: Snapshot) -> Iterator[str]:
+    if set(seen.spent) - {TIERS[0]}:
+        told = [f"{tier} {sums['requests']:,.0f} requests, cost {sums['cost']:g}" for tier, sums in seen.spent.items()]
+        yield "Today (UTC): " + "; ".join(told) + "."
+    for spider, rules in sorted(seen.cut.items()):
+        yield _cut(spider, rules)
+    yield ""
+    yield f"Hosts ready now: {seen.eligible_hosts:,}; waiting for their next turn: {seen.waiting_hosts:,}."
+    for one in seen.waiting[:MOST_WAITING]:
+        yield f"{one.host}: {one.pages:,} pages wait, next try in {_seconds(one.until_ms)}: {one.why}{_given_up(one)}."
+    if (more := len(seen.waiting) - MOST_WAITING) > 0:
+        yield f"{more:,} more hosts wait (--json lists them)."
+    if seen.dead_letters:
+        yield f"Dead letters of all spiders: {seen.dead_letters:,} (see `scrapy dead list`)."
+    sizes = [(seen.bytes_per_queued, "queued"), (seen.bytes_per_seen, "seen")]
+    if sized := [f"{size:.1f} bytes per {kind} URL" for size, kind in sizes if size is not None]:
+        yield f"Redis memory: {', '.join(sized)}."
+    yield from _room(seen)
+
+
+def _room(seen: Snapshot) -> Iterator[str]:
+    if not seen.waiting_for_room:
+        return
+    yield (
+        f"{seen.waiting_for_room:,} pages wait for room in Redis, which uses {seen.memory:.0%} of its maxmemory. "
+        "They are done once the requests found on them are stored: raise maxmemory, or let the queue drain."
+    )
+    if seen.largest_waiting:
+        url, size = seen.largest_waiting
+        yield f"The most room is needed by {size:,} bytes of requests found on {url}"
+
+
+def _runs(seen: Snapshot) -> Table:
+    """One row per run: those that are not over, and the last few that are."""
+    table = _table("", ["run", "spider", "state"], ["done", "to do", "dead", "out", "to go"])
+    for run in seen.runs:
+        counts, name = run.counts, f"{run.spider} {run.name}".strip()
+        state = "ending" if run.cancelled_ms and not run.is_over else run.state
+        table.add_row(
+            run.id,
+            name,
+            state,
+            _count(counts.done),
+            _count(counts.pending) if counts.pending else "-",
+            _count(counts.dead) if counts.dead else "-",
+            _count(counts.dropped) if counts.dropped else "-",
+            _to_go(seen, run),
+        )
+    return table
+
+
+def _to_go(seen: Snapshot, run: Run) -> str:
+    """For a run that is over: how long it took."""
+    if run.is_over:
+        return f"took {_duration((run.ended_ms - run.opened_ms) / 1000)}"
+    seconds = seen.seconds_to_go(run.spider, run.counts.pending) if run.counts.pending else None
+    return "-" if seconds is None else _duration(seconds)
+
+
+def _duration(seconds: float) -> str:
+    """In the two largest units that matter."""
+    for size, unit, smaller, small in ((86_400, "d", 3_600, "h"), (3_600, "h", 60, "min"), (60, "min", 0, "")):
+        if seconds >= size:
+            rest = round(seconds % size / smaller) if smaller else 0
+            return f"{seconds // size:.0f} {unit}" + (f" {rest} {small}" if rest else "")
+    return f"{max(seconds, 1):.0f} s"
+
+
+def _cut(spider: str, rules: Mapping[str, int]) -> str:
+    most_first = sorted(rules.items(), key=lambda one: (-one[1], one[0]))
+    told = ", ".join(f"{rule} {count:,}" for rule, count in most_first)
+    return f"Out of scope for {spider}, by rule: {told} (docs/scope.md)."
+
+
+def _table(title: str, names: Sequence[str], numbers: Sequence[str]) -> Table:
+    """Narrow, with names folded instead of cut off: it fits 80 columns."""
+    table = Table(
+        title=f"\n{title}" if title else None,
+        title_justify="left",
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        padding=(0, 1, 0, 0),
+        pad_edge=False,
+    )
+    for name in names:
+        table.add_column(name, overflow="fold")
+    for number in numbers:
+        table.add_column(number, justify="right", no_wrap=True)
+    return table
+
+
+def _given_up(one: WaitingHost) -> str:
+    if one.given_up_ms is None:
+        return ""
+    return f"; given up in {_seconds(one.given_up_ms)}" if one.given_up_ms else "; given up when the next try fails"
+
+
+def _spiders(spiders: Mapping[str, SpiderStats]) -> Table:
+    table = _table("", ["spider"], COLUMNS)
+    for name in sorted(spiders):
+        table.add_row(name, *(_count(getattr(spiders[name], column)) for column in COLUMNS))
+    return table
+
+
+def _tiers(spiders: dict[str, dict[str, SpiderStats]]) -> Table:
+    table = _table("Tiers", ["spider", "tier"], COLUMNS[:5])
+    for spider, of_tiers in spiders.items():
+        for tier, counters in of_tiers.items():
+            table.add_row(spider, tier, *(_count(getattr(counters, name)) for name in COLUMNS[:5]))
+    return table
+
+
+def _hosts(hosts: Sequence[HostState]) -> Table:
+    """Tiers and breakers have a column only where there is something to say."""
+    optional: dict[str, Callable[[HostState], str]] = {}
+    if {host.tier for host in hosts} != {TIERS[0]}:
+        optional["tier"] = attrgetter("tier")
+    if any(host.openings for host in hosts):
+        optional["breaker"] = _breaker
+    shown = hosts[:MOST_HOSTS]
+    title = (
+        f"Hosts with the longest queues ({len(shown)} of {len(hosts)})"
+        if len(shown) < len(hosts)
+        else "Hosts with the longest queues"
+    )
+    numbers = ("queued", "in use", "delay", "next in", "latency", "ok")
+    table = _table(title, ["host", *optional], numbers)
+    for host in shown:
+        table.add_row(
+            host.host,
+            *(told(host) for told in optional.values()),
+            _count(host.queued),
+            f"{host.in_flight}/{host.cap}",
+            _seconds(host.delay_ms),
+            _seconds(max(host.waits_ms, host.blocked_ms)),
+            _seconds(host.latency_ms),
+            "" if host.success is None else f"{host.success:.0%}",
+        )
+    return table
+
+
+def _breaker(host: HostState) -> str:
+    return f"{host.breaker} {host.openings}" if host.openings else ""
+
+
+def _workers(workers: Sequence[WorkerState]) -> Table:
+    numbers = ["pages/s", "age", "memory", "leases", "outbox", "seen ago"]
+    tiers = ["tiers"] if {str(one.info.get("tiers", TIERS[0])) for one in workers} - {TIERS[0]} else []
+    table = _table("Workers", ["worker", "spider", *tiers], numbers)
+    for worker in workers:
+        info = worker.info
+        told = [str(info.get(name, "")) for name in ("spider", *tiers)]
+        age, memory = info.get("age_s"), info.get("memory_mb")
+        table.add_row(
+            worker.name,
+            *told,
+            f"{float(info.get('pages_per_s') or 0):.1f}",
+            _duration(float(age)) if age is not None else "",
+            f"{memory} MB" if memory else "",
+            str(info.get("leases", "")),
+            str(info.get("outbox", "")),
+            _seconds(worker.seen_ms_ago),
+        )
+    return table
+
+
+def _count(number: int) -> str:
+    return f"{number:,}" if number < 10_000_000 else f"{number / 1_000_000:,.1f}M"
+
+
+def _seconds(milliseconds: float) -> str:
+    if not milliseconds:
+        return "-"
+    if milliseconds < 100:
+        return f"{milliseconds:.0f} ms"
+    return f"{milliseconds / 1000:.1f} s" if milliseconds < 600_000 else f"{milliseconds / 60_000:.0f} min"
