@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import socket
 import threading
@@ -13,12 +14,12 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from crawler.errors import ConfigError
 
 CLOSE_SECONDS: Final = 2.0  # for requests that are being answered
-IDLE_SECONDS: Final = 15  # for which a connection without a request is kept
-CONNECTIONS: Final = 200  # at once; beyond that the answer is 503
+CLIENT_SECONDS: Final = 10.0  # for a client to get its request over, or to take its answer
 
 Endpoint = Callable[[Request], Response]
 Routes = Mapping[str, Endpoint]
@@ -37,7 +38,7 @@ class WebServer:
         config = uvicorn.Config(
             app,
             loop="asyncio",
-            http="httptools",
+            http=_Connection,  # on h11, which takes 64 KB of headers at most
             ws="none",
             lifespan="off",
             log_config=None,
@@ -45,9 +46,8 @@ class WebServer:
             access_log=False,
             server_header=False,
             proxy_headers=False,
-            timeout_keep_alive=IDLE_SECONDS,
+            timeout_keep_alive=int(CLIENT_SECONDS),
             timeout_graceful_shutdown=int(CLOSE_SECONDS),
-            limit_concurrency=CONNECTIONS,
         )
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, args=([self._socket],), name="web", daemon=True)
@@ -64,6 +64,27 @@ class WebServer:
         self._server.should_exit = True
         self._thread.join(2 * CLOSE_SECONDS)
         self._socket.close()
+
+
+class _Connection(H11Protocol):
+    """One that is ended where its client neither asks nor listens: uvicorn itself would keep it for ever."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
+        """Look again and again until it ends."""
+        super().connection_made(transport)
+        self._look_later(None)
+
+    def _look_later(self, answering: RequestResponseCycle | None) -> None:
+        self.loop.call_later(CLIENT_SECONDS, self._look, answering)
+
+    def _look(self, before: RequestResponseCycle | None) -> None:
+        answering = self.cycle if self.cycle is not None and not self.cycle.response_complete else None
+        if self.transport.is_closing():
+            return
+        if answering is None or answering is before:
+            self.transport.abort()
+        else:
+            self._look_later(answering)
 
 
 def _listening(host: str, port: int) -> socket.socket:

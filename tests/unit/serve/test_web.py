@@ -77,6 +77,35 @@ def test_it_listens_on_addresses_of_either_kind() -> None:
     server.close()
 
 
+def test_those_who_neither_ask_nor_listen_are_cut_off(web: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.serve.web.CLIENT_SECONDS", 0.3)
+    port = int(web.url.rpartition(":")[2])
+    silent = [socket.create_connection(("127.0.0.1", port)) for _ in range(300)]
+    for client in silent[::2]:
+        client.sendall(b"GET /thread HTTP/1.1\r\nHost: x\r\nX-Slow: ")
+    kept = HTTPConnection("127.0.0.1", port, timeout=10)
+    for _ in range(2):
+        kept.request("GET", "/thread")
+        assert kept.getresponse().read() == b"false", "others are answered meanwhile"
+    for client in (*silent, kept.sock):
+        assert client is not None
+        client.settimeout(10)
+        try:
+            assert client.recv(100) == b""
+        except ConnectionResetError:
+            continue
+        finally:
+            client.close()
+
+
+def test_endless_headers_are_refused(web: WebServer) -> None:
+    with socket.create_connection(("127.0.0.1", int(web.url.rpartition(":")[2]))) as client:
+        client.settimeout(10)
+        client.sendall(b"GET /thread HTTP/1.1\r\n" + b"X-Y: " + b"a" * 200_000)
+        assert client.recv(100).startswith(b"HTTP/1.1 400 ")
+    assert ask(web, "/thread")[0] == 200
+
+
 def test_who_says_nothing_does_not_hold_its_end_up(web: WebServer) -> None:
     with socket.create_connection(("127.0.0.1", int(web.url.rpartition(":")[2]))) as client:
         client.sendall(b"GET /thr")

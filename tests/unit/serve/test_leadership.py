@@ -1,0 +1,171 @@
+"""Leading: under a lease that others see end, whatever Redis answers, and whatever the work does."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from crawler import tasks
+from crawler.frontier.errors import FrontierRefusedError, FrontierUnavailableError
+from crawler.frontier.state.leader import DeposedError, Lead, Standing
+from crawler.serve import leadership as module
+from crawler.serve.leadership import Leadership, LeaderTask
+from crawler.serve.outage import ServiceOutage
+
+LEASE = 15.0
+OURS = Standing(is_ours=True, token=1, holder="us", left_ms=15_000, clock_ms=0)
+THEIRS = Standing(is_ours=False, token=2, holder="them", left_ms=9_000, clock_ms=0)
+
+
+class Redis:
+    """A lease in the test's hands."""
+
+    def __init__(self) -> None:
+        self.answer: Standing | Exception = OURS
+        self.resigned = 0
+
+    async def ask(self) -> Standing:
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+    async def resign(self) -> bool:
+        self.resigned += 1
+        return True
+
+
+class World:
+    """One replica, whose clock and sleep are the test's."""
+
+    def __init__(self, *calls: Callable[[Lead], Awaitable[None]]) -> None:
+        self.now = 0.0
+        self.redis = Redis()
+        leader: Any = self.redis
+        self.outage = ServiceOutage(clock=lambda: self.now)
+        work = [LeaderTask(f"task {number}", 1.0, call) for number, call in enumerate(calls)]
+        self.leadership = Leadership(leader, LEASE, work, self.outage, clock=lambda: self.now)
+
+    def leads(self) -> bool:
+        return self.leadership.lead is not None
+
+    async def ask(self, answer: Standing | Exception = OURS) -> float:
+        self.redis.answer = answer
+        seconds = await self.leadership._ask()
+        for _ in range(10):
+            await asyncio.sleep(0)
+        return seconds
+
+
+@pytest.fixture
+def no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    sleep = asyncio.sleep
+    monkeypatch.setattr("crawler.serve.leadership.asyncio.sleep", lambda _: sleep(0))
+
+
+async def test_the_leader_works_and_asks_three_times_in_a_lease() -> None:
+    begun: list[Lead] = []
+
+    async def work(lead: Lead) -> None:
+        begun.append(lead)
+        await asyncio.Event().wait()
+
+    world = World(work)
+    assert await world.ask() == LEASE / 3
+    assert await world.ask() == LEASE / 3
+    assert [(lead.token, lead.holds()) for lead in begun] == [(1, True)], "prolonging begins nothing anew"
+    assert await world.ask(THEIRS) == LEASE / 3
+    assert (world.leads(), begun[0].holds()) == (False, False)
+    with pytest.raises(DeposedError):
+        begun[0].check()
+    await world.leadership._stop()
+
+
+async def test_one_that_follows_asks_when_the_lease_is_over() -> None:
+    soon = Standing(is_ours=False, token=2, holder="them", left_ms=200, clock_ms=0)
+    world = World()
+    assert await world.ask(soon) == pytest.approx(0.25)
+    await world.leadership.resign()
+    assert world.redis.resigned == 0, "who does not lead has nothing to give up"
+
+
+async def test_a_new_token_is_a_new_beginning() -> None:
+    tokens: list[int] = []
+
+    async def work(lead: Lead) -> None:
+        tokens.append(lead.token)
+        await asyncio.Event().wait()
+
+    world = World(work)
+    await world.ask()
+    await world.ask(Standing(is_ours=True, token=3, holder="us", left_ms=15_000, clock_ms=0))
+    assert tokens == [1, 3]
+    await world.leadership._stop()
+
+
+async def test_while_redis_is_away_it_leads_no_longer_than_its_lease(caplog: pytest.LogCaptureFixture) -> None:
+    async def work(lead: Lead) -> None:
+        await asyncio.Event().wait()
+
+    world = World(work)
+    await world.ask()
+    world.now = LEASE - 1
+    assert await world.ask(FrontierUnavailableError("gone")) == 1.0
+    assert world.leads()
+    assert world.leadership.silence == LEASE - 1
+    world.now = LEASE
+    await world.ask(FrontierUnavailableError("gone"))
+    assert not world.leads()
+    assert caplog.text.count("Redis does not answer (gone)") == 1, "said once"
+    await world.ask(OURS)
+    assert world.leads()
+    assert world.outage.on is False
+    await world.leadership._stop()
+
+
+async def test_what_redis_refuses_is_said_and_asked_again_later(caplog: pytest.LogCaptureFixture) -> None:
+    world = World()
+    assert await world.ask(FrontierRefusedError("NOPERM")) == module.REFUSED_SECONDS
+    assert "NOPERM" in caplog.text
+
+
+@pytest.mark.usefixtures("no_waiting")
+async def test_a_task_that_fails_is_called_again_and_stops_no_other(caplog: pytest.LogCaptureFixture) -> None:
+    calls: list[str] = []
+    errors = [ValueError("a bug"), FrontierUnavailableError("gone"), DeposedError(), ValueError("never comes")]
+
+    async def failing(lead: Lead) -> None:
+        calls.append("failing")
+        raise errors[calls.count("failing") - 1]
+
+    async def other(lead: Lead) -> None:
+        calls.append("other")
+
+    world = World(failing, other)
+    await world.ask()
+    assert calls.count("failing") == 3, "another replica leads: it ends"
+    assert calls.count("other") > 3
+    assert "task 0 failed, and is tried again" in caplog.text
+    await world.leadership._stop()
+
+
+async def test_at_its_end_the_work_is_ended_and_the_lease_given_up() -> None:
+    ended = asyncio.Event()
+
+    async def work(lead: Lead) -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    world = World(work)
+    running = asyncio.create_task(world.leadership.run())
+    for _ in range(10):
+        await asyncio.sleep(0)
+    assert world.leads()
+    await tasks.end(running)
+    assert ended.is_set()
+    await world.leadership.resign()
+    assert world.redis.resigned == 1
