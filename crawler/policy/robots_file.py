@@ -1,12 +1,15 @@
-"""A robots.txt, read group by group as in RFC 9309 and its reference parser; Protego matches the rules of a group."""
+"""A robots.txt, read group by group as in RFC 9309 and its reference parser; Protego reads its delays."""
 
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Final, NamedTuple, TypeAlias
 
 from protego import Protego, RequestRate
 
+from crawler.policy.robots_rules import PathRules
+
+LARGE: Final = 32 * 1024  # characters; reading more blocks the event loop for too long
 MOST_READ: Final = 8  # groups kept parsed: one per user agent of this worker
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 # Field names that Protego accepts, misspellings included.
@@ -16,7 +19,7 @@ _FIELD: Final = re.compile(
     re.IGNORECASE,
 )
 _TOKEN: Final = re.compile(r"[^\s/,;()]+")
-# str.splitlines splits there; robots.txt does not.
+# str.splitlines, which Protego uses, splits there; robots.txt does not.
 _NO_LINE_ENDS: Final = str.maketrans(
     {
         "\v": "%0B",
@@ -30,6 +33,16 @@ _NO_LINE_ENDS: Final = str.maketrans(
     }
 )
 _ALL: Final = "*"
+_ALLOW, _DISALLOW = _RULES = ("allow", "disallow")
+
+Line: TypeAlias = tuple[str, str]  # the name of a field, and its value
+
+
+class Group(NamedTuple):
+    """What one agent is told."""
+
+    rules: PathRules
+    limits: Protego
 
 
 class RobotsFile:
@@ -41,6 +54,7 @@ class RobotsFile:
     """
 
     def __init__(self, lines: str) -> None:
+        self.is_long = len(lines) > LARGE
         reader = _Reader()
         for line in _LINE_END.split(lines):
             reader.add(line)
@@ -48,34 +62,46 @@ class RobotsFile:
         self._sections = reader.sections
         self._names = {name for agents, _ in reader.sections for name in agents if name}
         self._chosen: tuple[str, str] | None = None  # the last agent, and the name of its group
-        self._read: dict[str, Protego] = {}
+        self._read: dict[str, Group] = {}
+
+    def has_read(self, agent: str) -> bool:
+        """Whether the group of *agent* is parsed."""
+        return self._chosen is not None and self._chosen[0] == agent and self._chosen[1] in self._read
 
     def can_fetch(self, url: str, agent: str) -> bool:
         """Whether *agent* (a product token, or a User-Agent header that contains it) may fetch *url*."""
-        return self._of(agent).can_fetch(url, _ALL)
+        return self.group(agent).rules.allow(url)
 
     def crawl_delay(self, agent: str) -> float | None:
         """The delay in seconds."""
-        return self._of(agent).crawl_delay(_ALL)
+        return self.group(agent).limits.crawl_delay(_ALL)
 
     def request_rate(self, agent: str) -> RequestRate | None:
         """Protego's form of it."""
-        return self._of(agent).request_rate(_ALL)
+        return self.group(agent).limits.request_rate(_ALL)
 
-    def _of(self, agent: str) -> Protego:
-        if self._chosen is None or self._chosen[0] != agent:
-            self._chosen = agent, self._name_for(agent.lower())
-        name = self._chosen[1]
+    def group(self, agent: str) -> Group:
+        """What *agent* is told, parsed when it is first asked for; may be called in a thread."""
+        chosen = self._chosen
+        if chosen is None or chosen[0] != agent:
+            chosen = self._chosen = agent, self._name_for(agent.lower())
+        name = chosen[1]
         if (read := self._read.get(name)) is None:
             if len(self._read) >= MOST_READ:
                 self._read.clear()
-            lines = [line for agents, section in self._sections if name in agents for line in section]
-            read = self._read[name] = Protego.parse("\n".join([f"User-agent: {_ALL}", *lines]))
+            read = self._read[name] = _group([section for agents, section in self._sections if name in agents])
         return read
 
     def _name_for(self, agent: str) -> str:
         """The longest token of *agent* that names a group; else `*`."""
         return max((name for name in self._names if _is_token_of(name, agent)), key=len, default=_ALL)
+
+
+def _group(sections: list[list[Line]]) -> Group:
+    said = [line for section in sections for line in section]
+    limits = [f"{name}: {value}" for name, value in said if name not in _RULES]
+    rules = PathRules((name == _ALLOW, value) for name, value in said if name in _RULES)
+    return Group(rules, Protego.parse("\n".join((f"User-agent: {_ALL}", *limits))))
 
 
 def _is_token_of(name: str, agent: str) -> bool:
@@ -86,7 +112,7 @@ class _Reader:
     """Groups a file's lines: `sections` are pairs of agents and their lines."""
 
     def __init__(self) -> None:
-        self.sections: list[tuple[list[str], list[str]]] = []
+        self.sections: list[tuple[list[str], list[Line]]] = []
         self.sitemaps: list[str] = []
         self._group: list[str] = []  # agents since the last rule
         self._last: list[str] = []  # of these, those since the last limit
@@ -106,7 +132,11 @@ class _Reader:
         else:
             self._has_rules = self._has_rules or kind == "rule"
             self._may_add = False
-            self._said(f"{field[kind]}: {value.translate(_NO_LINE_ENDS)}")
+            name = field[kind].lower()
+            if kind == "rule":
+                self._said((name if name == _ALLOW else _DISALLOW, value))
+            else:
+                self._said((name, value.translate(_NO_LINE_ENDS)))
 
     def _agent(self, value: str) -> None:
         if self._has_rules:
@@ -119,7 +149,7 @@ class _Reader:
         self._group.append(name)
         self._last.append(name)
 
-    def _said(self, line: str) -> None:
+    def _said(self, line: Line) -> None:
         agents = self._group if self._has_rules else self._last
         if not self.sections or self.sections[-1][0] is not agents:
             self.sections.append((agents, []))

@@ -24,13 +24,12 @@ from crawler.frontier.state.robots import LOCK_MS, CachedRobots, FetchTask
 from crawler.meta import ALLOW_BLOCKED, CUT_AT
 from crawler.policy import robots
 from crawler.policy.robots import RobotsVerdict
-from crawler.policy.robots_file import RobotsFile
+from crawler.policy.robots_file import LARGE, RobotsFile
 from crawler.worker.worker import Worker
 
 OLD_NAME: Final = "ROBOTSTXT_UNREACHABLE_DAYS"
 REDIRECTS: Final = 5
 PRIORITY: Final = 1000  # as Scrapy's
-LARGE: Final = 32 * 1024  # characters; reading more blocks the event loop for too long
 DECLARED_MAX: Final = 32 * 2**20  # bytes; only MAX_BYTES are read, but a file that declares more than this is an error
 
 logger = logging.getLogger(__name__)
@@ -51,7 +50,7 @@ class RobotsConfig:
     def from_settings(cls, settings: BaseSettings) -> Self:
         """Raises ConfigError when a value is out of range."""
         if settings.get(OLD_NAME) is not None:
-            allowed = f"it unset: ROBOTSTXT_UNREACHABLE_SECONDS replaces it = {86_400} (in seconds)"
+            allowed = f"it unset: replaced by ROBOTSTXT_UNREACHABLE_SECONDS = {86_400} (in seconds)"
             raise ConfigError(OLD_NAME, settings[OLD_NAME], allowed)
         return cls(
             ttl=config.number(settings, "ROBOTSTXT_TTL_SECONDS", 1, 86_400),
@@ -88,6 +87,12 @@ class Fetched:
 async def read(lines: str) -> RobotsFile:
     """Parse *lines*; a long file is parsed in a thread."""
     return RobotsFile(lines) if len(lines) <= LARGE else await asyncio.to_thread(RobotsFile, lines)
+
+
+async def read_for(agent: str, file: RobotsFile) -> None:
+    """Have what *file* says to *agent* parsed; of a long file in a thread."""
+    if file.is_long and not file.has_read(agent):
+        await asyncio.to_thread(file.group, agent)
 
 
 class RobotsFetcher:
@@ -156,6 +161,7 @@ class RobotsFetcher:
             return CachedRobots(answer.verdict, answer.status, fresh_ms), None, 0.0
         lines = robots.text(answer.body)
         file = await read(lines)
+        await read_for(self._agent, file)
         found = robots.robots_rules(file, self._agent)
         return CachedRobots(answer.verdict, answer.status, fresh_ms, lines, found.sitemaps), file, found.delay_seconds
 

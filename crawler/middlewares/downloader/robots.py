@@ -32,7 +32,7 @@ from crawler.policy.robots_file import RobotsFile
 from crawler.worker.access import worker_of
 from crawler.worker.lease_book import Held
 from crawler.worker.pacing import TooLateError
-from crawler.worker.robots_fetcher import Fetched, RobotsConfig, RobotsFetcher, read
+from crawler.worker.robots_fetcher import Fetched, RobotsConfig, RobotsFetcher, read, read_for
 from crawler.worker.scheduler import in_use
 from crawler.worker.worker import Worker
 
@@ -40,7 +40,7 @@ POLL_SECONDS: Final = 0.1  # between polls for a file that another worker fetche
 PATIENCE_SECONDS: Final = 2.0  # a page waits this long in the worker, then in the frontier
 LOOK_AGAIN_SECONDS: Final = 300.0  # then a worker asks Redis again: the file may be gone there, and its delay with it
 RETURNED: Final = 10_000  # remembered leases that were given back once
-RULE_BYTES: Final = 20  # memory per character of a file, at most (measured: 18 when all rules apply to us)
+RULE_BYTES: Final = 40  # memory per character of a file, at most (measured: 38 for rules with `*` and `$`, 13 without)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,15 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
             self._put_back(held, origin, known)
         if held is not None and held.leased_at < known.since:
             self._pace_anew(held, known)
-        return known.parser
+        parser = known.parser
+        if isinstance(parser, FileParser) and parser.rp.is_long:
+            await read_for(self._agent(request), parser.rp)
+        return parser
+
+    def _agent(self, request: Request) -> str:
+        """Whose rules Scrapy asks for."""
+        asks: Any = self._robotstxt_useragent or request.headers.get(b"User-Agent", self._default_useragent)
+        return to_unicode(asks)
 
     def _pace_anew(self, held: Held, known: Parsed) -> None:
         """*held* was paced before its host's Crawl-delay was known, and fetching the file may have used its turn: give

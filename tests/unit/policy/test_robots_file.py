@@ -7,9 +7,11 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from protego import Protego
 
 from crawler.policy import robots
 from crawler.policy.robots_file import MOST_READ, RobotsFile
+from crawler.policy.robots_rules import PathRules, _Wild
 
 SITE = "https://shop.example"
 
@@ -201,6 +203,39 @@ def test_no_file_takes_long(lines: str) -> None:
     file = RobotsFile(lines)
     file.can_fetch(f"{SITE}/{'a' * 1_000}", "a7")
     assert time.process_time() - began < 5, "quadratic ones took minutes"
+
+
+PARTS = st.sampled_from(["a", "b", "/", "//", "*", "$", "%2f", "%62", "%24", "%zz", "ツ", "é", "?", "=", "/index.html"])
+VALUES = st.builds(lambda start, parts: start + "".join(parts), st.sampled_from(["/", "*", ""]), st.lists(PARTS))
+
+
+@given(st.lists(st.tuples(st.booleans(), VALUES), max_size=5), st.lists(PARTS), st.sampled_from(["/", "/robots.txt"]))
+def test_urls_are_allowed_as_by_protego(rules: list[tuple[bool, str]], parts: list[str], start: str) -> None:
+    lines = "".join(f"{'Allow' if allows else 'Disallow'}: {value}\n" for allows, value in rules)
+    protego = Protego.parse(f"User-agent: *\n{lines}")
+    for url in (SITE + start + "".join(parts), *(SITE + value.replace("*", "x").strip("$") for _, value in rules)):
+        assert PathRules(rules).allow(url) == protego.can_fetch(url, "*")
+
+
+@pytest.mark.parametrize("rule", ["/a*$", "/a*{}$", "/a*{}b", "/a{}b", "/*{}*a", "/a*{}*$"])
+def test_few_rules_of_a_full_file_are_matched(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    matches, matched = _Wild.matches, list[str]()
+
+    def noted(rule: _Wild, path: str) -> bool:
+        matched.append(rule.key)
+        return matches(rule, path)
+
+    monkeypatch.setattr(_Wild, "matches", noted)
+    rules = [(True, rule.format(number)) for number in range(100_000, 130_000)]
+    assert not PathRules([*rules, (False, "/")]).allow(f"{SITE}/x/y?a=105000")
+    assert len(matched) <= 2
+
+
+def test_a_long_file_is_read_for_an_agent_before_it_is_asked() -> None:
+    file = RobotsFile("User-agent: foo\nDisallow: /a\n" + "Disallow: /b\n" * 3_000)
+    assert (file.is_long, file.has_read("foo")) == (True, False)
+    file.group("foo")
+    assert (file.has_read("foo"), file.has_read("bar")) == (True, False)
 
 
 @given(st.text(max_size=500), st.text(max_size=20), st.text(max_size=20))
