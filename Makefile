@@ -6,7 +6,7 @@ STAMP := .venv/.installed
 RUN := $(or $(wildcard $(STAMP)),.venv/.installed-run)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo shop test lint format bench bench-storage extraction main-text blocks bench-reparse docs clean chaos bench-fairness bench-pace bench-handlers bench-wide bench-frontier bench-push bench-engine bench-workers bombs mutants alert-mutants compat
+.PHONY: help setup lock demo shop test lint format bench bench-storage extraction main-text blocks bench-reparse docs clean chaos bench-fairness bench-pace bench-handlers bench-wide bench-frontier bench-push bench-engine bench-workers bombs mutants alert-mutants dashboards compat
 
 help:  ## Show the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -82,9 +82,10 @@ bench-storage: $(STAMP)  ## The item pipelines beside one update_one per item; m
 bench-reparse: $(STAMP)  ## Pages parsed again from the archive, beside crawling them again; writes docs/benchmarks.md
 	@$(BIN)/python -m benchmarks.reparse $(ARGS)
 
-docs: $(STAMP)  ## Write docs/settings.md from crawler/defaults.py, and the PrometheusRule of k8s/ from its rules
+docs: $(STAMP)  ## Write docs/settings.md from crawler/defaults.py, and the PrometheusRule and dashboards of k8s/
 	@$(BIN)/python docs/settings_table.py
 	@$(BIN)/python docs/prometheus_rule.py
+	@$(BIN)/python docs/dashboards.py
 
 bench-handlers: $(STAMP)  ## HTTP handlers side by side, and what each middleware costs; writes docs/benchmarks-handlers.md
 	@$(BIN)/python -m benchmarks.handlers $(ARGS)
@@ -115,6 +116,9 @@ mutants: $(STAMP)  ## Plant faults in the Lua scripts: the tests must find each 
 
 alert-mutants: $(STAMP)  ## Plant faults in the alerts: their cases must find nine of ten (a minute; Debian's prometheus)
 	@$(BIN)/python -m tests.integration.monitoring $(ARGS)
+
+dashboards: $(STAMP)  ## Crawl for two minutes and draw the dashboards from Prometheus' answers; writes docs/dashboard-*.svg
+	@$(BIN)/python -m tests.integration.monitoring.pictures
 
 chaos: $(STAMP)  ## Workers killed and frozen at random, Redis full, emptied, rules and releases mixed (5 to 9 minutes); writes docs/chaos.md
 	@$(BIN)/python -m tests.chaos $(ARGS)

@@ -9,6 +9,10 @@ from weakref import WeakKeyDictionary
 
 from scrapy.crawler import Crawler
 
+# What became of an attempt, where it is no class of policy/failures.py.
+OK: Final = "ok"
+UNREACHED: Final = "unreached"  # tried again, without an answer
+UNKNOWN: Final = "unknown"  # an exception that policy/failures.py does not know
 MOST: Final = 20_000  # keys that wait; while Redis is away new ones are not counted beyond that
 
 

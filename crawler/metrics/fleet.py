@@ -13,9 +13,12 @@ from crawler.frontier.state.eligible import Eligible
 from crawler.frontier.state.inspection import FrontierStats
 from crawler.frontier.state.tiers import Spent
 from crawler.metrics import text
+from crawler.policy.failures import FailureClass
+from crawler.tallies import OK, UNKNOWN, UNREACHED
 
 STATES = ("queued", "leased", "delayed", "dead")
 RUN_STATES = ("queued", "leased", "delayed", "done", "gone", "dead", "dropped")
+OUTCOMES = (OK, *FailureClass, UNREACHED, UNKNOWN)  # each from 0 on, so that a first one is seen as a rise
 PLACES = ("newest", "before")
 MOST_FIELDS = 100  # of a run
 MOST_REASONS = 40  # of dead letters: a site chooses the status in http_NNN
@@ -136,7 +139,7 @@ def _budgets(fleet: FleetFigures) -> Iterator[Metric]:
 
 
 def _domains(fleet: FleetFigures) -> Iterator[Metric]:
-    answers = {(name, outcome): n for name, of in fleet.domains.items() for outcome, n in of.items()}
+    answers = {(name, outcome): of.get(outcome, 0) for name, of in fleet.domains.items() for outcome in OUTCOMES}
     words = "Answers of the busiest domains, by outcome"
     yield text.counters("domain_responses", words, ("domain", "outcome"), answers)
     paces = fleet.paces

@@ -124,7 +124,7 @@ class FleetCollector:
             counts=self._rising.take(stats),
             eligible=await eligible.eligible(frontier.shards),
             domains=domains,
-            paces=await eligible.hosts(frontier.shards, list(domains)),
+            paces=await eligible.hosts(frontier.shards, list(domains), stats.now_ms),
             workers=await ask.workers(SILENT_MS),
             expected_workers=self._config.workers,
             dead_letters=await frontier.dead.count(),

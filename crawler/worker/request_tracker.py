@@ -22,7 +22,7 @@ from crawler.meta import BLOCK, TIER_STAYS, UNFINISHED_TIMES
 from crawler.policy.failures import LEAST_STATUS, REDIRECTS, FailureClass, classify
 from crawler.policy.outcome import Conclusion, Verdict, conclude, excerpt
 from crawler.policy.retries import RETRIED, RetryPolicy
-from crawler.tallies import tallies_of
+from crawler.tallies import OK, UNKNOWN, UNREACHED, tallies_of
 from crawler.timings import timings_of
 from crawler.worker.lease_book import Held, LeaseBook
 from crawler.worker.lease_endings import Bury, Gone
@@ -30,10 +30,6 @@ from crawler.worker.outbox import Outbox
 from crawler.worker.requeue import Requeue
 
 _REDIRECT_LOOP: Final = "max redirections reached"  # Scrapy's message: the error has no type of its own
-
-OK: Final = "ok"
-UNREACHED: Final = "unreached"  # retried without a response
-UNKNOWN: Final = "unknown"  # an exception that policy/failures.py has no class for
 
 logger = logging.getLogger(__name__)
 

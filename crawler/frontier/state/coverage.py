@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
 
+from crawler.frontier.errors import FrontierRefusedError
 from crawler.frontier.server.shards import Shards
 from crawler.frontier.state.run_record import Run, is_run_generation
 
@@ -39,7 +40,11 @@ class Coverage:
         key = self._shards.key(0, f"fields:{run.spider}:{run.generation}")
         present: Counter[str] = Counter()
         items: Counter[str] = Counter()
-        for name, value in (await self._shards.client.hgetall(key)).items():
+        try:
+            counts = await self._shards.client.hgetall(key)
+        except FrontierRefusedError:  # of another type: the next worker that tells sets it aside
+            return {}
+        for name, value in counts.items():
             grade, _, field = name.decode(errors="replace").partition(":")
             count = int(value) if value.isdigit() else 0
             items[field] += count

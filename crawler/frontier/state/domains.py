@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from msgpack.exceptions import UnpackException
 
+from crawler.frontier.errors import FrontierRefusedError
 from crawler.frontier.server.shards import Shards, unpack
 
 TOP: Final = 100
@@ -34,8 +35,11 @@ class Domains:
 
     async def top(self, most: int = TOP) -> dict[str, dict[str, int]]:
         """The *most* domains that answered most of late: domain -> outcome -> answers since it is counted."""
-        names = await self._shards.client.zrevrange(self._shards.key(0, "domains:busy"), 0, most - 1)
-        raws = await self._shards.client.hmget(self._shards.key(0, "domains"), names) if names else []
+        try:
+            names = await self._shards.client.zrevrange(self._shards.key(0, "domains:busy"), 0, most - 1)
+            raws = await self._shards.client.hmget(self._shards.key(0, "domains"), names) if names else []
+        except FrontierRefusedError:  # a key of another type: the next worker that tells sets it aside
+            return {}
         return {name.decode(errors="replace"): _counts(raw) for name, raw in zip(names, raws, strict=True)}
 
 

@@ -47,16 +47,15 @@ async def eligible(shards: Shards) -> Eligible:
     return sum(await asyncio.gather(*looks), Eligible())
 
 
-async def hosts(shards: Shards, names: list[str]) -> dict[str, HostState]:
-    """What the fleet knows of these hosts, but for their queues: those that it has forgotten are left out."""
+async def hosts(shards: Shards, names: list[str], now_ms: int) -> dict[str, HostState]:
+    """What the fleet knows at *now_ms* of these hosts but for their queues; those that it has forgotten are missing."""
     found: dict[str, HostState] = {}
     for shard in range(shards.count):
         mine = [name for name in names if shards.of_host(name) == shard]
         raws = await shards.client.hmget(shards.key(shard, "hosts"), mine) if mine else []
-        now = (await shards.run("stats", shard))[1] if mine else 0
         for name, raw in zip(mine, raws, strict=True):
             with suppress(ValueError):  # damaged: the next script that needs it makes it anew
-                found |= {name: read_host(name, raw, now)} if raw else {}
+                found |= {name: read_host(name, raw, now_ms)} if raw else {}
     return found
 
 
@@ -86,7 +85,7 @@ async def _of_stream(shards: Shards, shard: int, stream: str, now: int) -> Eligi
     first_due, first_waiting, *samples = rest
     names = [*samples[0], *samples[1][: min(soon, SAMPLED)], *samples[2]]
     chosen = [name.decode() for name in names[:: max(1, len(names) // SAMPLED)]][:SAMPLED]
-    known = await hosts(shards, chosen)
+    known = await hosts(shards, chosen, now)
     lengths = await _lengths(shards, shard, stream, chosen)
     scale = count / len(chosen) if chosen else 0
     return Eligible(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import yaml
 
+from docs.dashboards import DASHBOARDS
 from tests.unit.test_deployment import KUBECTL
 from tests.zygote import PROJECT_DIR
 
@@ -27,6 +29,12 @@ def test_the_component_scrapes_a_port_that_is_there(tmp_path: Path) -> None:
         assert pod["metadata"]["labels"][expression["key"]] in expression["values"]
         ports = {port["name"] for container in pod["spec"]["containers"] for port in container["ports"]}
         assert endpoint["port"] in ports
+
+
+def test_grafanas_sidecar_finds_the_dashboards(tmp_path: Path) -> None:
+    (boards,) = (one for one in _built(tmp_path) if one["metadata"]["name"] == "shoal-dashboards")
+    assert boards["metadata"]["labels"]["grafana_dashboard"] == "1"
+    assert {json.loads(text)["uid"] for text in boards["data"].values()} == {f"shoal-{one.name}" for one in DASHBOARDS}
 
 
 def _built(directory: Path) -> list[dict[str, Any]]:
