@@ -16,7 +16,7 @@ from crawler.frontier.server import connection, server_check
 
 @asynccontextmanager
 async def session(settings: BaseSettings) -> AsyncIterator[Frontier]:
-    """Raises ConfigError or ServiceError, also when Redis goes away in between."""
+    """Raises ConfigError or ServiceError, also if Redis goes away meanwhile."""
     frontier = Frontier(connection.connect(settings), FrontierConfig.from_settings(settings))
     try:
         await frontier.open()

@@ -1,4 +1,4 @@
-"""The frontier's settings, and the constants its scripts are built with."""
+"""The frontier's settings, and the constants that its scripts are built with."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from scrapy.settings import BaseSettings
 from crawler import config
 from crawler.errors import ConfigError
 
-SCHEMA: Final = 2  # version of the data in Redis, another one is refused; raise it with each change of the layout
-CLOCK_GRAIN_MS: Final = 10  # the clock is written no more often: each write goes to the AOF
+SCHEMA: Final = 2  # version of the data in Redis; others are refused. Raise it with each change of the layout
+CLOCK_GRAIN_MS: Final = 10  # the clock is not written more often: each write goes to the AOF
 DEDUPE_MODES: Final = ("compact", "exact", "window", "bloom")
-BLOOM_PAGE_BITS: Final = 32_768  # a page is 4 KB: no push ever waits for more memory than that
-SUSPECT_DELIVERIES: Final = 2  # so often delivered without an end: from then on leased alone
+BLOOM_PAGE_BITS: Final = 32_768  # a page is 4 KB: the most memory that a push allocates
+SUSPECT_DELIVERIES: Final = 2  # unfinished deliveries after which a request is leased alone
 
 REMOVED: Final = ("FRONTIER_BACKOFF_SECONDS", "FRONTIER_FORGIVE_AFTER", "FRONTIER_FORGIVE_SECONDS")
 
@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class FrontierConfig:
-    """Read once per process. Workers of one fleet should share it; Redis itself holds no settings."""
+    """Read once per process. Workers of a fleet should have the same; Redis holds no settings."""
 
     key: str = "shoal"
     shards: int = 1
@@ -56,11 +56,11 @@ class FrontierConfig:
     breaker_max_ms: int = 1_800_000
     quiet_ms: int = 3_600_000
     robots_ms: int = 86_400_000
-    give_up_ms: int = 86_400_000  # a host that has not worked for so long has its pages given up
+    give_up_ms: int = 86_400_000  # pages of a host that was down for this long are given up
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Self:
-        """Raises ConfigError when a value is out of range, or two of them contradict each other."""
+        """Raises ConfigError for values out of range or in contradiction."""
         made = cls(
             key=_key(settings),
             shards=config.integer(settings, "FRONTIER_SHARDS", 1, 1024),
@@ -96,7 +96,7 @@ class FrontierConfig:
         made._check()
         for name in sorted(name for name in REMOVED if settings.get(name) is not None):
             logger.warning(
-                "%s is set but no longer read: the pace that a host allows is measured, not configured", name
+                "%s is set but no longer used: the pace that a host allows is measured, not configured", name
             )
         return made
 
@@ -116,11 +116,11 @@ class FrontierConfig:
 
     @property
     def _bloom_bits(self) -> float:
-        """Bits per URL for the wanted share of false positives: the textbook's optimum."""
+        """Bits per URL for the wanted false positive rate: the textbook optimum."""
         return -math.log(self.bloom_error) / math.log(2) ** 2
 
     def constants(self) -> dict[str, float | str]:
-        """What the scripts know by name: part of their text, so that it costs nothing at run time."""
+        """The scripts' constants: inlined in their text, so that they cost nothing at run time."""
         return {
             "SCHEMA": SCHEMA,
             "CLOCK_GRAIN_MS": CLOCK_GRAIN_MS,

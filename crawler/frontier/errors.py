@@ -1,4 +1,4 @@
-"""What the frontier raises when a Redis call fails; the error of redis-py is the `__cause__`."""
+"""Errors of failed Redis calls; the error of redis-py is the `__cause__`."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from crawler.errors import ServiceError
 
 
 class FrontierError(ServiceError):
-    """A call failed. Unless it was refused, it may have taken effect or not: a retry must be harmless."""
+    """A call failed. Unless it was refused it may have taken effect: retries must be harmless."""
 
 
 class FrontierUnavailableError(FrontierError):
-    """Redis is away, fails over, is full or cannot write its disk: try again later, once that is fixed."""
+    """Redis is away, failing over, full, or cannot write its disk: retry later."""
 
 
 class FrontierFullError(FrontierUnavailableError):
-    """Redis is at its maxmemory: send less at once, or wait until acknowledgements have made room."""
+    """Redis is at its maxmemory: send less at once, or wait until acknowledgements make room."""
 
 
 class FrontierRefusedError(FrontierError):
-    """Redis refuses the call itself, and waiting would not help: fix its permissions, its version or its data."""
+    """Redis refuses the call, and waiting would not help: fix its permissions, version or data."""

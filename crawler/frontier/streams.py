@@ -6,11 +6,11 @@ from crawler.policy.tiers import TIERS, Tier
 
 
 def stream_of(spider: str, tier: Tier = "http") -> str:
-    """The queue of one spider and tier: `products`, `products:browser`."""
+    """The stream of a spider and tier: `products`, `products:browser`."""
     return spider if tier == "http" else f"{spider}:{tier}"
 
 
 def tier_of(stream: str) -> Tier:
-    """The tier of a queue: the inverse of `stream_of`."""
+    """The tier of a stream: the inverse of `stream_of`."""
     name = stream.partition(":")[2]
     return next((tier for tier in TIERS if tier == name), "http")

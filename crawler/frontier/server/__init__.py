@@ -1,1 +1,1 @@
-"""The frontier's Redis: connections, scripts, shards, keys, and whether it can be used."""
+"""The frontier's Redis: connections, scripts, shards, keys, and checks of the server."""

@@ -1,4 +1,4 @@
-"""The few scripts that a thread runs on its own connection while the event loop is blocked."""
+"""Scripts that a thread runs on its own connection while the event loop is blocked."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from crawler.frontier.server.failures import translating
 from crawler.frontier.server.shards import FEW, Shards, groups
 from crawler.frontier.server.wire_format import handle_row
 
-TIMEOUT_SECONDS: Final = 5.0  # of a call: the next one comes soon, and each lease outlives several
+TIMEOUT_SECONDS: Final = 5.0  # per call: the next one comes soon, and a lease outlives several
 
 
 def connect(settings: BaseSettings) -> Any:
-    """A blocking client of the same server as `connection.connect`; that of a Cluster asks a node at once."""
+    """A blocking client of the same server as `connection.connect`; for a Cluster it connects to a node at once."""
     url, params = connection.arguments(settings)
     params |= {
         name: min(params.get(name) or TIMEOUT_SECONDS, TIMEOUT_SECONDS)
@@ -38,7 +38,7 @@ def connect(settings: BaseSettings) -> Any:
 
 
 class BlockingScripts:
-    """Scripts for one thread. Connects on the first call; raises FrontierError."""
+    """Runs scripts for one thread. Connects on the first call; raises FrontierError."""
 
     def __init__(self, shards: Shards, connect: Callable[[], Any]) -> None:
         self._shards = shards
@@ -46,7 +46,7 @@ class BlockingScripts:
         self._client: Any = None
 
     def on_handles(self, name: str, handles: Sequence[Handle], *arguments: str) -> dict[Handle, bool]:
-        """Run a script that takes handles, each on its own shard; its answer to each."""
+        """Run a script that takes handles, each on its own shard; returns the answer for each."""
         answers: dict[Handle, bool] = {}
         for shard, mine in self._by_shard(handles).items():
             for group in groups(mine, FEW):

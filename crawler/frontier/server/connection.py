@@ -1,4 +1,4 @@
-"""Clients of the configured Redis; scrapy-redis' settings keep their meaning."""
+"""Clients of the configured Redis; scrapy-redis' settings work as there."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _OURS: Final = ("decode_responses", "encoding", "encoding_errors", "redis_cls", 
 
 
 class Drops:
-    """Reports that a connection was lost. redis-py silently reconnects an idle one on its next use."""
+    """Reports that a connection was lost. redis-py silently reconnects an idle one when it is next used."""
 
     def __init__(self) -> None:
         self.on_drop: Callable[[], None] = lambda: None
         self._known: WeakSet[Any] = WeakSet()
 
     async def greet(self, connection: Any) -> None:
-        """Called by redis-py on each connection made, in place of its own greeting."""
+        """redis-py calls this for each new connection, in place of its own handshake."""
         await connection.on_connect()
         if connection in self._known:
             self.on_drop()
@@ -44,12 +44,12 @@ class Drops:
 
 
 class ReconnectingRedis(Redis):
-    """A client of one server, with a second try; see `_twice`."""
+    """A client of one server that tries twice; see `_twice`."""
 
     drops: Drops
 
     async def execute_command(self, *args: Any, **options: Any) -> Any:
-        """As redis-py's, but for the second try."""
+        """As redis-py's, with a second try."""
         return await _twice(super().execute_command, self.drops, *args, **options)
 
 
@@ -59,11 +59,11 @@ class ReconnectingCluster(RedisCluster):
     drops: Drops
 
     async def execute_command(self, *args: Any, **options: Any) -> Any:
-        """As redis-py's, but for the second try."""
+        """As redis-py's, with a second try."""
         return await _twice(super().execute_command, self.drops, *args, **options)
 
     async def initialize(self, *args: Any, **options: Any) -> Any:
-        """As redis-py's, but raises what the nodes answered: its own RedisClusterException is no RedisError."""
+        """As redis-py's, but raises the nodes' errors: its own RedisClusterException is no RedisError."""
         try:
             return await super().initialize(*args, **options)
         except RedisClusterException as error:
@@ -72,10 +72,10 @@ class ReconnectingCluster(RedisCluster):
 
 
 async def _twice(call: Callable[..., Awaitable[Any]], drops: Drops, *args: Any, **options: Any) -> Any:
-    """Send a command once more when the connection had dropped, and leave outages to the caller.
+    """Send a command again if the connection had dropped, and leave outages to the caller.
 
-    redis-py's own retries nest (command, connection, handshake): with any of them a server that accepts and never
-    answers held a start up for minutes.
+    redis-py's own retries nest (command, connection, handshake): with any of them, a server that accepts connections
+    and never answers delayed a start for minutes.
     """
     try:
         return await _once(call, *args, **options)
@@ -94,8 +94,8 @@ async def _once(call: Callable[..., Awaitable[Any]], *args: Any, **options: Any)
 
 
 def _was_closed(error: RuntimeError | AttributeError) -> bool:
-    """Whether it is uvloop's way of saying so, or redis-py's None in place of a stream: a Cluster client closes every
-    connection at once, those included on which other tasks are about to write."""
+    """Whether it is uvloop's error for that, or redis-py's None in place of a stream: a Cluster client closes all
+    connections at once, including those that other tasks are about to write to."""
     if isinstance(error, AttributeError):
         return error.obj is None and error.name is not None
     return "the handler is closed" in str(error)
@@ -105,9 +105,9 @@ def connect(settings: BaseSettings) -> Client:
     """A client of REDIS_URL (a server, or the Sentinels that watch it), else of REDIS_HOST, REDIS_PORT and REDIS_DB,
     else of the bundled server.
 
-    REDIS_PARAMS go to the client, except those that would change what comes back (decode_responses, encoding,
-    redis_cls). REDIS_CLUSTER=True gives a Cluster client. Starts or joins the bundled server when nothing is set,
-    so it may block for a moment. Nothing is sent yet. Raises ConfigError, ServiceError.
+    REDIS_PARAMS go to the client, except those that would change results (decode_responses, encoding, redis_cls).
+    REDIS_CLUSTER=True gives a Cluster client. Starts or joins the bundled server if nothing is set, so it may block for
+    a moment. Sends nothing yet. Raises ConfigError, ServiceError.
     """
     url, params = arguments(settings)
     params["retry"] = Retry(NoBackoff(), 0)  # see _twice
@@ -121,7 +121,7 @@ def connect(settings: BaseSettings) -> Client:
 
 
 def arguments(settings: BaseSettings) -> tuple[str | None, dict[str, Any]]:
-    """The URL, if the server is named by one, and what else a client takes; starts the server as `connect` does."""
+    """The URL, if one is set, and a client's other arguments; starts the server like `connect`."""
     given = config.mapping(settings, "REDIS_PARAMS")
     params = _DEFAULTS | {name: value for name, value in given.items() if name not in _OURS}
     url = params.pop("url", None) or settings.get("REDIS_URL")
@@ -148,13 +148,13 @@ def _client(url: str | None, params: dict[str, Any], *, is_cluster: bool) -> Cli
 
 
 def on_drop(client: Client, listener: Callable[[], None]) -> None:
-    """Have *listener* called whenever *client* lost a connection: what the server knew may be gone."""
+    """Call *listener* whenever *client* loses a connection: the server may have lost data."""
     if isinstance(client, ReconnectingRedis | ReconnectingCluster):
         client.drops.on_drop = listener
 
 
 def _reason(error: BaseException) -> Exception:
-    """The error of a node that is behind *error*, else a lost connection that says the same."""
+    """The node's error behind *error*, else a lost connection with the same message."""
     behind: BaseException | None = error
     while behind is not None:
         if isinstance(behind, RedisError | OSError):
@@ -173,7 +173,7 @@ def _address(settings: BaseSettings) -> dict[str, Any]:
 
 
 def _refused(url: str | None, error: Exception) -> ConfigError:
-    """The reason without the URL: it may hold a password."""
+    """The reason without the URL, which may contain a password."""
     if not url:
         return ConfigError("REDIS_PARAMS", "...", f"keyword arguments of redis.asyncio.Redis ({error})")
     form = (

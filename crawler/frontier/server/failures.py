@@ -1,4 +1,4 @@
-"""Turns errors of redis-py into the frontier's own: no code outside `frontier/` knows the driver."""
+"""Turns redis-py's errors into the frontier's own: code outside `frontier/` does not know the driver."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from crawler.frontier.errors import (
     FrontierUnavailableError,
 )
 
-# Refusals of a server that fails over, is full, or cannot write its disk: they end when somebody has seen to it.
+# Refusals of a server that is failing over, full, or cannot write its disk: they end once that is fixed.
 _PASSING: Final = (ReadOnlyError, OutOfMemoryError, ClusterError, TryAgainError, AskError)
 _PASSING_CODES: Final = ("MISCONF", "NOREPLICAS", "BUSY", "LOADING")
 
 
 def translated(error: Exception) -> FrontierError:
-    """The frontier's error for *error* of the driver."""
+    """The frontier's error for the driver's *error*."""
     if isinstance(error, OutOfMemoryError):
         return FrontierFullError(str(error))
     if isinstance(error, ResponseError) and not _passes(error):
@@ -45,7 +45,7 @@ def _passes(error: ResponseError) -> bool:
 
 @contextmanager
 def translating() -> Iterator[None]:
-    """Turns what the driver raises inside into the frontier's errors."""
+    """Translates the driver's errors raised inside."""
     try:
         yield
     except (RedisError, RedisClusterException, OSError) as error:
@@ -53,7 +53,7 @@ def translating() -> Iterator[None]:
 
 
 class Commands:
-    """A client whose commands raise the frontier's errors. A pipeline of it needs `translating` around it."""
+    """A client whose commands raise the frontier's errors. Its pipelines need `translating` around them."""
 
     def __init__(self, client: Any) -> None:
         self._client = client

@@ -14,8 +14,8 @@ def tag(key: str, shard: int) -> str:
 
 
 def queue_names(stream: str, host: str) -> tuple[str, ...]:
-    """What the queue of *host* on *stream* is called, and what releases before may have called it: the twin of place_of
-    in lua/lib/hosts.lua, which renames it when the queue is next used."""
+    """The name of *host*'s queue on *stream*, and its names in earlier releases: counterpart of place_of in
+    lua/lib/hosts.lua, which renames the queue when it is next used."""
     if ":" not in host:
         return (f"{stream}:{host}",)
     is_known = not re.match(r"(browser|api)!?:", host)
@@ -23,11 +23,11 @@ def queue_names(stream: str, host: str) -> tuple[str, ...]:
 
 
 def shard_of(host: str, shards: int) -> int:
-    """A host lives on one shard for ever: FRONTIER_SHARDS must never change while there is data."""
+    """A host is always on the same shard: FRONTIER_SHARDS must not change while there is data."""
     return crc32(host.encode()) % shards
 
 
 def split_handle(handle: Handle) -> tuple[int, tuple[int, int]]:
-    """Shard, and what the scripts of that shard know the lease by."""
+    """The shard, and the lease's id and token on it."""
     shard, _, number = handle[0].partition(":")
     return int(shard), (int(number), handle[1])

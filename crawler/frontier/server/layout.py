@@ -1,4 +1,4 @@
-"""How many shards the data was written with: a host that moved to another shard would get requests from both."""
+"""Checks how many shards the data was written with: a host that moved to another shard would get requests from both."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from crawler.errors import ConfigError
 from crawler.frontier.errors import FrontierError
 from crawler.frontier.server.shards import Shards
 
-SAMPLED: Final = 16  # hosts of a shard, where the number is not on record
+SAMPLED: Final = 16  # hosts checked per shard if the number is not recorded
 
 
 async def check(shards: Shards) -> None:
-    """Raises ConfigError when FRONTIER_SHARDS is not the number with which the data in Redis was written.
+    """Raises ConfigError if FRONTIER_SHARDS is not the number that the data in Redis was written with.
 
-    The number is on record in shard 0, from the first opening on. Data without a record (of an older release) is judged
-    by a few hosts of each shard: whether they belong there. Where nothing was ever pushed the number may change.
+    Shard 0 records the number when it is first opened. Data without a record (from an older release) is judged by
+    whether a few hosts of each shard belong there. If nothing was ever pushed the number may change.
     """
     key = shards.key(0, "shards")
     found = await shards.client.get(key)
@@ -32,18 +32,18 @@ async def check(shards: Shards) -> None:
         await shards.client.set(key, shards.count)
     except FrontierError as error:
         if not isinstance(error.__cause__, NoPermissionError | OutOfMemoryError | ReadOnlyError):
-            raise  # else whoever may write notes it
+            raise  # otherwise a client that may write records it
 
 
 async def _any_work(shards: Shards, count: int) -> bool:
-    """Whether anything was ever pushed to one of the first *count* shards, those of this frontier or not."""
+    """Whether anything was ever pushed to one of the first *count* shards, including shards that are not configured."""
     names = (shards.tag(shard) + ":gens" for shard in range(count))
     return any(await asyncio.gather(*(shards.client.exists(name) for name in names)))
 
 
 async def _misplaced(shards: Shards) -> bool:
     if await shards.client.exists(shards.tag(shards.count) + ":gens"):
-        return True  # there was one more
+        return True  # there was a further shard
     samples = await asyncio.gather(
         *(shards.client.hrandfield(shards.key(shard, "hosts"), SAMPLED) for shard in range(shards.count))
     )
@@ -52,7 +52,7 @@ async def _misplaced(shards: Shards) -> bool:
 
 def _refused(shards: Shards, right: str) -> ConfigError:
     allowed = (
-        f"{right}: with any other, known URLs would be crawled again and hosts visited by two workers at once. "
+        f"{right}: otherwise known URLs would be crawled again, and hosts by two workers at once. "
         "To change it, use another FRONTIER_KEY, or let this crawl finish and delete its keys"
     )
     return ConfigError("FRONTIER_SHARDS", shards.count, allowed)

@@ -1,4 +1,4 @@
-"""Logs once that Redis is away and once that it is back, however many calls fail in between."""
+"""Logs once when Redis goes away and once when it is back, however many calls fail in between."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from crawler import stats as names
 from crawler.frontier.errors import FrontierUnavailableError
 from crawler.outage import Outage
 
-LONGEST_WAIT: Final = 5.0  # seconds, between two tries
-STEADY_SECONDS: Final = LONGEST_WAIT + 1  # a Cluster of which one node is still away fails again before that
+LONGEST_WAIT: Final = 5.0  # seconds between tries
+STEADY_SECONDS: Final = LONGEST_WAIT + 1  # a Cluster with a node still away fails again before that
 
 logger = logging.getLogger(__name__)
 
 
 class RedisOutage(Outage):
-    """Shared by every loop that talks to Redis. A permanent refusal is a FrontierRefusedError and not an outage.
+    """Shared by all loops that call Redis. A permanent refusal is a FrontierRefusedError, not an outage.
 
-    *forget* drops what this worker believes Redis knows: a server that comes back may have lost its last second.
+    *forget* clears this worker's caches: a server that comes back may have lost its last second.
     """
 
     errors = (FrontierUnavailableError,)
@@ -48,7 +48,7 @@ class RedisOutage(Outage):
         self._attempts = 0
 
     async def wait(self, error: FrontierUnavailableError) -> None:
-        """For loops that look anew before each try: note a failed call, and sleep before the next one."""
+        """For loops that start afresh on each try: note a failed call, and sleep before the next one."""
         self.failed(error, self._clock())
         self._attempts += 1
         await self.pause(self._attempts)

@@ -1,4 +1,4 @@
-"""The primary that Redis Sentinels name: asked for on each connection, so that a failover is followed."""
+"""The primary that Redis Sentinels name: looked up for each connection, so that failovers are followed."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from urllib.parse import unquote
 
 from crawler.errors import ConfigError
 
-SCHEMES: Final = {"redis+sentinel": False, "rediss+sentinel": True}  # whether the connection is TLS
+SCHEMES: Final = {"redis+sentinel": False, "rediss+sentinel": True}  # whether to use TLS
 PORT: Final = 26_379
 FORM: Final = "redis+sentinel://[[user]:password@]host[:port],host[:port],.../service[/db]"
 
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """A service that *sentinels* watch, and what a client of its primary takes."""
+    """A service monitored by *sentinels*, and the arguments of a client of its primary."""
 
     sentinels: tuple[tuple[str, int], ...]
     service: str
@@ -24,7 +24,7 @@ class Watched:
 
 
 def is_sentinel(url: str | None) -> bool:
-    """Whether *url* names sentinels instead of a server."""
+    """Whether *url* names Sentinels instead of a server."""
     return str(url).partition("://")[0] in SCHEMES
 
 
@@ -47,7 +47,7 @@ def parse(url: str) -> Watched:
 def client(url: str, params: Mapping[str, Any], manager: Any, client_class: Any) -> Any:
     """A *client_class* of the primary, by redis-py's *manager* (Sentinel, of redis or of redis.asyncio).
 
-    `sentinel_kwargs` among *params* (REDIS_PARAMS) goes to the connections to sentinels: their password, their TLS.
+    `sentinel_kwargs` in *params* (REDIS_PARAMS) is for connections to the Sentinels: their password and TLS.
     """
     watched = parse(url)
     options = dict(params)
@@ -67,5 +67,5 @@ def _place(text: str, scheme: str) -> tuple[str, int]:
 
 
 def _refused(scheme: str) -> ConfigError:
-    """Without the URL: it may hold a password."""
+    """An error without the URL, which may contain a password."""
     return ConfigError("REDIS_URL", f"{scheme}://...", f"{FORM}, user and password percent-encoded")

@@ -1,4 +1,4 @@
-"""Before the first request: is the server reachable, usable, and configured for our data?"""
+"""Checks before the first request that the server is reachable, usable and configured for our data."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from crawler.frontier.errors import FrontierError
 from crawler.frontier.server import layout
 from crawler.frontier.server.shards import Shards
 
-# What is queued before less urgent requests of its host stays compact, and so do big buckets of fingerprints.
+# Keeps requests that are queued ahead of less urgent ones compact, and large buckets of fingerprints too.
 TUNING: Final = {"zset-max-listpack-value": 512, "set-max-intset-entries": 2048}
 LOADING_POLL_SECONDS: Final = 0.5
-# What a server of the right kind may still refuse, by the code in its words or redis-py's class for it, and what to do.
+# What a server of the right kind may still refuse, by error code or redis-py's class, and what to do.
 _REFUSALS: Final = {
-    "MISCONF": "takes no writes, because it cannot save them to its disk: its log says why (most often it is full)",
-    "ReadOnly": "is a replica, which takes no writes: name the primary in REDIS_URL",
-    "READONLY": "is a replica, which takes no writes: name the primary in REDIS_URL",
-    "NOREPLICAS": "takes no writes, because it has fewer replicas than its min-replicas-to-write: start them",
-    "OutOfMemory": "takes no writes, because it is full: raise its maxmemory, or free some of it",
-    "BUSY": "is busy with somebody's script: wait, or end that with SCRIPT KILL",
-    "CLUSTERDOWN": "is a Cluster of which nodes are away: start them",
+    "MISCONF": "takes no writes because it cannot save to its disk: its log says why (usually the disk is full)",
+    "ReadOnly": "is a replica, which takes no writes: set REDIS_URL to the primary",
+    "READONLY": "is a replica, which takes no writes: set REDIS_URL to the primary",
+    "NOREPLICAS": "takes no writes because it has fewer replicas than min-replicas-to-write: start them",
+    "OutOfMemory": "takes no writes because it is full: raise its maxmemory, or free some memory",
+    "BUSY": "is busy with a script: wait, or end it with SCRIPT KILL",
+    "CLUSTERDOWN": "is a Cluster with nodes down: start them",
 }
 
 logger = logging.getLogger(__name__)
 
 
 async def prepare(client: Any, shards: Shards) -> tuple[str, ...]:
-    """Check and tune the server; returns what an operator could do better, or raises ServiceError."""
+    """Check and tune the server; returns advice for the operator, or raises ServiceError."""
     try:
         await _loaded(client)
         await shards.run_all("stats")
@@ -52,7 +52,7 @@ async def prepare(client: Any, shards: Shards) -> tuple[str, ...]:
 
 
 async def _loaded(client: Any) -> None:
-    """Wait while the server reads its data from disk: millions of queued requests take it a minute."""
+    """Wait while the server loads its data from disk: millions of queued requests take a minute."""
     said = False
     while True:
         try:
@@ -96,7 +96,7 @@ async def _tuned(client: Any) -> str:
 
 
 def explained(client: Any, error: BaseException) -> str:
-    """Where it failed and what to do, without the secrets that a URL or a message of the driver may hold."""
+    """Where it failed and what to do, without secrets that a URL or a driver message may contain."""
     if isinstance(error, FrontierError) and error.__cause__ is not None:
         error = error.__cause__
     return f"Redis at {address(client)} {_said(error)}"
@@ -108,9 +108,9 @@ def _said(error: BaseException) -> str:
         cure = "name its authority, as in rediss://...?ssl_ca_certs=/path/ca.pem, or correct the host in REDIS_URL"
         return f"shows a certificate that is not trusted ({reason}): {cure}"
     if isinstance(error, AuthenticationError) or "NOAUTH" in str(error) or "WRONGPASS" in str(error):
-        return "asks for another user or password: check REDIS_URL or REDIS_PARAMS"
+        return "rejects the user or password: check REDIS_URL or REDIS_PARAMS"
     if isinstance(error, NoPermissionError):
-        return "does not allow this user what the frontier needs: see docs/operations on its ACL"
+        return "does not permit this user what the frontier needs: see the ACL in docs/operations.md"
     if isinstance(error, ResponseError) or "cluster support disabled" in str(error):
         return _refusal(error)
     return (
@@ -125,12 +125,12 @@ def _refusal(error: BaseException) -> str:
     if "cluster support disabled" in str(error):
         return "is no Cluster: set REDIS_CLUSTER to False"
     said = f"{type(error).__name__} {error}"
-    advice = "cannot run the frontier: Redis 7 or Valkey 7.2 and later can"
+    advice = "cannot run the frontier, which needs Redis 7 or Valkey 7.2 or later"
     return f"{next((_REFUSALS[code] for code in _REFUSALS if code in said), advice)} ({error})"
 
 
 def _behind(error: BaseException | None, kind: type[BaseException]) -> BaseException | None:
-    """The first error of *kind* that led to *error*."""
+    """The first error of *kind* in the causes of *error*."""
     while error is not None and not isinstance(error, kind):
         error = error.__cause__ or error.__context__
     return error

@@ -1,4 +1,4 @@
-"""Runs scripts on the shards of the frontier: the one way to its data."""
+"""Runs scripts on the frontier's shards: the only way to its data."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Shards:
         return f"{self._tags[shard]}:{name}"
 
     def tag(self, shard: int) -> str:
-        """What the keys of a shard begin with, also of one that this frontier does not have."""
+        """The key prefix of a shard, which this frontier need not have."""
         return keys.tag(self._key, shard)
 
     def of_host(self, host: str) -> int:
@@ -51,7 +51,7 @@ class Shards:
         return self._scripts.text(name)
 
     def digest(self, name: str) -> str:
-        """The SHA-1 by which the server knows a script, and its own statistics name it."""
+        """The SHA-1 by which the server and its statistics name a script."""
         return self._scripts.digest(name)
 
     async def run(self, name: str, shard: int, *arguments: bytes | str | float) -> Any:
@@ -69,7 +69,8 @@ class Shards:
         run: Callable[[int, list[Entry]], Awaitable[Any]],
         most: int = BATCH,
     ) -> list[Any]:
-        """*run* on each shard concerned, at most *most* entries at a time; one answer per entry, in their order."""
+        """Call *run* on each shard concerned, with at most *most* entries at a time; returns one answer per entry, in
+        order."""
         if self.count == 1:
             return [answer for group in groups(entries, most) for answer in await run(0, group)]
         places: dict[int, list[int]] = {}
@@ -97,22 +98,22 @@ class Shards:
 
 
 def groups(entries: Sequence[Entry], most: int) -> list[list[Entry]]:
-    """*entries* in their order, at most *most* in each list."""
+    """*entries* in order, at most *most* per list."""
     return [list(entries[at : at + most]) for at in range(0, len(entries), most)]
 
 
 def pack(value: Any) -> bytes:
-    """msgpack as Redis' Lua reads it: without the binary types of the newer format."""
+    """msgpack that Redis' Lua can read: without the newer format's binary types."""
     return bytes(msgpack.packb(value, use_bin_type=False))
 
 
 def unpack(raw: bytes) -> Any:
-    """What Lua packed: strings come back as bytes, for they may hold any."""
+    """Decode what Lua packed; strings come back as bytes, as they may contain any."""
     return msgpack.unpackb(raw, raw=True)
 
 
 def url_in(body: bytes) -> str:
-    """The address in a stored request; "" where that cannot be read."""
+    """The URL of a stored request; "" if it is unreadable."""
     try:
         state = unpack(body)
     except (ValueError, TypeError, UnpackException):

@@ -29,7 +29,7 @@ class Envelope(NamedTuple):
 
 
 def clamped(priority: int) -> int:
-    """*priority* within what the frontier counts."""
+    """*priority* limited to the frontier's range."""
     return max(-MAX_PRIORITY, min(MAX_PRIORITY, priority))
 
 
@@ -87,12 +87,12 @@ def _push_head(message: Message) -> bytes:
 
 
 def handle_row(number: int, token: int) -> bytes:
-    """A lease of that number as the scripts take it."""
+    """A lease as the scripts take it."""
     return _HANDLE.pack(number, token)
 
 
 def report_row(report: Report, number: int) -> bytes:
-    """*report* on the lease of that number as report.lua takes it."""
+    """*report* as report.lua takes it."""
     elapsed, latency, retry_after = (max(0, ms) for ms in (report.elapsed_ms, report.latency_ms, report.retry_after_ms))
     flags = report.keep + 2 * report.excused + 4 * report.fault + 8 * report.again
     flags += {"link": 16, "redirect": 32}.get(report.led, 0)
@@ -104,7 +104,7 @@ def report_row(report: Report, number: int) -> bytes:
 def read_lease(
     shard: int, now: int, number: int, record: bytes, sealed: bytes, start_within_ms: int, step_ms: float = 0
 ) -> Lease:
-    """A lease from what lease.lua answers; a step of priority is worth *step_ms* of waiting."""
+    """A lease from lease.lua's answer; a step of priority is worth *step_ms* of waiting."""
     token, score, _, _, _, deliveries, _, _ = _RECORD.unpack_from(record)
     at = _RECORD.size + 1
     host = record[at : at + record[at - 1]]

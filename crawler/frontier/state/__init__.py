@@ -1,1 +1,1 @@
-"""What the fleet shares in Redis besides the queue: robots.txt, tiers, cookies, proxies' health, dead letters."""
+"""What the fleet shares in Redis besides the queue: robots.txt, tiers, cookies, proxy health, dead letters ..."""

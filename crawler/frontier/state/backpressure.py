@@ -1,4 +1,4 @@
-"""How full Redis is, and what that means for producers."""
+"""How full Redis is, and what that means for new work."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REFRESH_SECONDS: Final = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Fullness:
-    """*memory*: share of maxmemory in use, 0 where there is no limit. *paused*: why nothing new is accepted, or ""."""
+    """*memory*: share of maxmemory in use, 0 without a limit. *paused*: why nothing new is accepted, or ""."""
 
     memory: float
     queued: int
@@ -28,7 +28,7 @@ class Backpressure:
     """Checks the fullest server at most once a second.
 
     First the intake of seeds pauses (high-water marks), then pushes are refused (limits), and leasing slows down so
-    that the children of what is in flight find room.
+    that children of pages in flight find room.
     """
 
     def __init__(self, client: Any, config: FrontierConfig, clock: Callable[[], float] = monotonic) -> None:
@@ -38,18 +38,18 @@ class Backpressure:
         self._read_at = float("-inf")
         self._memory = 0.0
         self._servers: list[str] = []
-        self.on_other_server: Callable[[], None] = lambda: None  # a restart, or a failover
+        self.on_other_server: Callable[[], None] = lambda: None  # called after a restart or failover
 
     async def used(self) -> float:
-        """Share of maxmemory in use, of the fullest server; 0 where there is no limit."""
+        """Share of maxmemory in use on the fullest server; 0 without a limit."""
         return await self._share()
 
     async def memory_full(self) -> bool:
-        """Whether memory is beyond FRONTIER_MEMORY_LIMIT."""
+        """Whether memory is above FRONTIER_MEMORY_LIMIT."""
         return await self._share() >= self._config.memory_limit
 
     async def read(self, queued: int) -> Fullness:
-        """What to do with *queued* requests in the frontier."""
+        """The fullness, with *queued* requests in the frontier."""
         share = await self._share()
         return Fullness(share, queued, self._reason(share, queued), share >= self._config.memory_limit)
 

@@ -1,4 +1,4 @@
-"""Cookie jars of sessions, in Redis: any worker can continue a session that another began."""
+"""Cookie jars of sessions in Redis: any worker can continue a session that another one started."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from crawler.frontier.server.outage import RedisOutage
 from crawler.frontier.server.shards import Shards
 from crawler.policy.cookies import Changes, Records
 
-MAX_COOKIES: Final = 150  # of one jar; browsers keep about as many per site
+MAX_COOKIES: Final = 150  # per jar; browsers keep about as many per site
 _NOTHING: Final = Changes({}, (), 0)
 
 
@@ -22,8 +22,8 @@ class Jar:
 
 
 class CookieJars:
-    """Reads and merges jars, however long Redis is away: without its cookies a request would begin another session.
-    *ttl_ms*: a jar expires that long after its last use, or after half of it at the earliest."""
+    """Reads and merges jars; waits while Redis is away, as a request without its cookies would start another session.
+    *ttl_ms*: a jar expires this long after its last use, at the earliest after half of it."""
 
     def __init__(self, shards: Shards, outage: RedisOutage, ttl_ms: int) -> None:
         self._shards = shards
@@ -31,11 +31,12 @@ class CookieJars:
         self._ttl_ms = ttl_ms
 
     async def load(self, host: str, session: str) -> Jar:
-        """The jar of *session* at *host*, a politeness group; empty where there is none."""
+        """The jar of *session* at *host*, a politeness group; empty if there is none."""
         return await self.merge(host, session, _NOTHING)
 
     async def merge(self, host: str, session: str, changes: Changes) -> Jar:
-        """The jar after *changes*. Cookies that others set meanwhile stay; of the same one the last set counts."""
+        """Apply *changes* and return the jar. Cookies that others set meanwhile stay; for the same cookie the last one
+        wins."""
         arguments: list[str | int] = [f"{host}/{session}", self._ttl_ms, MAX_COOKIES, len(changes.removed)]
         arguments += [*changes.removed, *(part for pair in changes.changed.items() for part in pair)]
         shard = self._shards.of_host(host)

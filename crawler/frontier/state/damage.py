@@ -1,4 +1,4 @@
-"""Damaged data in Redis: set aside by the scripts, and named in the log."""
+"""Damaged data in Redis: set aside by the scripts, named in the log."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Damage:
         self._counts: dict[int, int] = {}
 
     async def told(self, shard: int, count: int) -> None:
-        """There are *count* such values on *shard*: name the new ones."""
+        """Log the new ones of *count* such values on *shard*."""
         if count == self._counts.get(shard, 0):
             return
         self._counts[shard] = count

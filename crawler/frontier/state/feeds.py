@@ -1,4 +1,4 @@
-"""Which worker writes which feed: if two overwrite one URI, the items of one are lost."""
+"""Which worker writes which feed: if two overwrite one URI, one's items are lost."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from crawler.frontier.state.inspection import SILENT_MS
 
 
 async def claim(shards: Shards, feeds: Sequence[str], worker: str = "") -> tuple[str, str] | None:
-    """Note *worker* as the one that writes *feeds*; without one, only look. The first feed that a living worker has,
-    and that worker, or None when all are free."""
+    """Record that *worker* writes *feeds*; without *worker*, only check. Returns the first feed that a live worker has,
+    and that worker, or None if all are free."""
     if not feeds:
         return None
     taken = await shards.run("claim_feeds", 0, worker, SILENT_MS, *feeds)
@@ -18,5 +18,5 @@ async def claim(shards: Shards, feeds: Sequence[str], worker: str = "") -> tuple
 
 
 async def release(shards: Shards, feed: str) -> None:
-    """Nobody writes *feed* any more: its worker is known to be dead."""
+    """Release *feed*, whose worker is known to be dead."""
     await shards.client.hdel(shards.key(0, "feeds"), feed)

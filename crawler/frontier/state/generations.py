@@ -1,4 +1,4 @@
-"""Crawl generations: fingerprints known to one are new to the next."""
+"""Crawl generations: fingerprints known in one are new to the next."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ class Generations:
         self._key = shards.key(0, "current")
 
     async def current(self, spider: str) -> str:
-        """What a push without a generation of its own belongs to; "0" until one was opened."""
+        """The generation of pushes that name none; "0" until one was opened."""
         number = await self._shards.client.hget(self._key, spider)
         return number.decode() if number else "0"
 
     async def open(self, spider: str) -> str:
-        """Start a new generation: every URL of *spider* may be crawled once more."""
+        """Start a new generation: every URL of *spider* may be crawled again."""
         return str(await self._shards.client.hincrby(self._key, spider, 1))
 
     async def tidy(self) -> None:
-        """Forget all that may be forgotten, in slices with a pause after each: Redis serves others in between."""
+        """Forget everything that may be forgotten, in slices with pauses, in which Redis serves others."""
         left = 1
         while left:
             left = await self.sweep() + await self._forget_outlived()
             await asyncio.sleep(PAUSE_SECONDS)
 
     async def _forget_outlived(self) -> int:
-        """In `window` mode: look for fingerprints whose window is over, all once in a quarter of the window."""
+        """In `window` mode, check all fingerprints for an expired window once per quarter of the window."""
         config = self._shards.config
         if config.dedupe != "window":
             return 0
         return sum(await self._shards.run_all("window", config.window_s * 250))
 
     async def sweep(self) -> int:
-        """Take one small step in forgetting idle hosts and finished generations; returns how much is left, 0: nothing.
+        """Take one small step of forgetting idle hosts and finished generations; returns how much is left.
 
         A run's own generation goes with the run, its fingerprints FRONTIER_RETENTION_SECONDS later. Another one goes so
         long after its last push or ack, when a newer one is open and no run is in it. Any worker may call this.

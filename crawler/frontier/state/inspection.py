@@ -1,4 +1,4 @@
-"""Counts of the frontier's content: the cost depends only on the number of generations, requested hosts and workers."""
+"""Counts of the frontier's content; the cost depends only on the number of generations, requested hosts and workers."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from crawler.frontier.state.waiting import WaitingHost, waiting
 from crawler.frontier.streams import tier_of
 from crawler.policy.tiers import Tier, rank
 
-HOSTS_EXAMINED: Final = 2_000  # per stream and shard, taken at random beyond that
-SILENT_MS: Final = 15_000  # three heartbeats missed: what a killed worker had in its outbox is gone with it
-SAMPLED: Final = 16  # keys of a kind, to tell their size
-# How many a key holds; a Bloom filter's size is fixed: not told.
+HOSTS_EXAMINED: Final = 2_000  # per stream and shard, a random sample if there are more
+SILENT_MS: Final = 15_000  # three missed heartbeats: a killed worker's outbox is gone with it
+SAMPLED: Final = 16  # keys per kind, to estimate their size
+# How many entries a key has; not for Bloom filters, whose size is fixed.
 _COUNTED: Final = {"list": "llen", "zset": "zcard", "set": "scard", "hash": "hlen"}
 _FIELDS: Final = frozenset(SpiderStats.__slots__)
 
@@ -49,7 +49,7 @@ class FrontierStats:
     evicted: int
     now_ms: int
     dead_by: Mapping[str, int] = field(repr=False)
-    mark: tuple[int, ...] = field(repr=False)  # changes whenever anything was queued or leased
+    mark: tuple[int, ...] = field(repr=False)  # changes whenever anything is queued or leased
     cut: Mapping[tuple[str, str], Mapping[str, int]] = field(default_factory=dict)
 
     @property
@@ -66,7 +66,7 @@ class Inspection:
         self._sample = sample
 
     async def stats(self, spider: str | None = None) -> FrontierStats:
-        """Counters of *spider*, or of all; O(generations) whatever the queue's size."""
+        """Counters of *spider*, or of all; O(generations), independent of the queue's size."""
         answers = await self._shards.run_all("stats")
         generations: dict[tuple[str, str], SpiderStats] = {}
         tiers: dict[tuple[str, Tier], SpiderStats] = {}
@@ -106,14 +106,14 @@ class Inspection:
         )
 
     async def put_off(self) -> int:
-        """Pages that were given back because Redis has no room for the requests found on them."""
+        """Pages given back because Redis has no room for the requests found on them."""
         keys = [self._shards.key(shard, "delayed:room") for shard in range(self._shards.count)]
         return sum([await self._shards.client.zcard(key) for key in keys])
 
     async def empty(self, spider: str | None = None) -> bool:
-        """Whether nothing is queued, leased or delayed, nor in any living worker's outbox: two equal passes agree.
+        """Whether nothing is queued, leased or delayed, nor in a live worker's outbox: needs two equal passes.
 
-        Seeds are not looked at: ask `Seeds.pending` too. Errors pass through: unknown is not empty.
+        Seeds are not included: ask `Seeds.pending` too. Errors pass through: unknown is not empty.
         """
         first = await self.stats(spider)
         busy = any(worker.info.get("outbox") for worker in await self.workers(SILENT_MS))
@@ -122,26 +122,26 @@ class Inspection:
         return idle and not busy and first.mark == second.mark and first.total == second.total
 
     async def hosts(self, spider: str | None = None, top: int = 20) -> list[HostState]:
-        """The hosts with most queued requests, among HOSTS_EXAMINED at random where there are more."""
+        """The hosts with most queued requests, among a random HOSTS_EXAMINED if there are more."""
         now = (await self.stats(spider)).now_ms
         queued = await self._queued(spider)
         leading = sorted(queued, key=lambda place: (-queued[place].total(), place))[:top]
         return [await self._host(*place, queued[place].total(), now, _leading(queued[place])) for place in leading]
 
     async def host(self, name: str) -> HostState:
-        """One host, however short its queue is; what is queued of it is not counted."""
+        """One host, however short its queue; its queued requests are not counted."""
         shard = self._shards.of_host(name)
         return await self._host(shard, name, 0, (await self._shards.run("stats", shard))[1])
 
     async def waiting(self, spider: str | None = None, top: int = 20) -> list[WaitingHost]:
-        """The hosts whose requests wait for something else than their turn, with the most of them first."""
+        """The hosts whose requests wait for something other than their turn, longest queue first."""
         now = (await self.stats(spider)).now_ms
         return (await waiting(self._shards, await self.hosts(spider, top), spider, now))[:top]
 
     async def sizes(self) -> tuple[float | None, float | None]:
-        """Bytes per queued URL and per seen URL, measured on a few keys of each kind; None where there is nothing.
+        """Bytes per queued URL and per seen URL, measured on a few keys of each kind; None if there are none.
 
-        Without the server's fixed costs and the index entry of each host.
+        Excludes the server's fixed costs and the index entry of each host.
         """
         queues: list[str] = []
         buckets: list[str] = []
@@ -162,16 +162,16 @@ class Inspection:
         return await self._bytes_per_member(queues), await self._bytes_per_member(buckets)
 
     async def heartbeat(self, worker: str, info: Mapping[str, Any], streams: Sequence[str] = ()) -> int:
-        """Say that *worker* lives, what it holds, e.g. leases and outbox, and which *streams* it leases from; returns
+        """Record that *worker* is alive, what it holds (leases, outbox ...) and which *streams* it leases from; returns
         the frontier's time in ms."""
         return int(await self._shards.run("heartbeat", 0, worker, pack(dict(info)), *streams))
 
     async def leave(self, worker: str) -> None:
-        """Take *worker* off the list."""
+        """Remove *worker* from the list."""
         await self._shards.run("heartbeat", 0, worker, b"")
 
     async def workers(self, within_ms: int = 60_000) -> list[WorkerState]:
-        """The workers heard of within that time."""
+        """The workers with a heartbeat within that time."""
         client = self._shards.client
         now = (await self._shards.run("stats", 0))[1]
         alive = await client.zrangebyscore(self._shards.key(0, "workers"), now - within_ms, "+inf", withscores=True)
@@ -185,7 +185,7 @@ class Inspection:
         ]
 
     async def _queued(self, spider: str | None) -> dict[tuple[int, str], Counter[Tier]]:
-        """How many requests of each host are queued for each tier."""
+        """How many requests of each host are queued in each tier."""
         queued: dict[tuple[int, str], Counter[Tier]] = {}
         for shard in range(self._shards.count):
             for stream, *_ in (await self._shards.run("stats", shard))[6]:
@@ -255,14 +255,14 @@ def _count(value: bytes) -> int:
     try:
         return int(value)
     except ValueError:
-        return 0  # damaged: set aside and counted anew by the next script that counts
+        return 0  # damaged: the next script that counts sets it aside and starts anew
 
 
 def _info(raw: bytes) -> dict[str, Any]:
     try:
         return _texts(unpack(raw))
     except (ValueError, AttributeError, UnpackException):
-        return {}  # damaged: its worker says it again within seconds
+        return {}  # damaged: its worker sends it again within seconds
 
 
 def _texts(info: Mapping[bytes, Any]) -> dict[str, Any]:
@@ -270,5 +270,5 @@ def _texts(info: Mapping[bytes, Any]) -> dict[str, Any]:
 
 
 def _leading(queued: Counter[Tier]) -> Tier:
-    """The tier with most requests, the dearest of those that have as many."""
+    """The tier with most requests; of equals the most expensive."""
     return max(queued, key=lambda tier: (queued[tier], rank(tier)))

@@ -12,16 +12,16 @@ from crawler.frontier.server.shards import Shards, pack, unpack
 from crawler.frontier.state.generations import Generations
 from crawler.frontier.state.inspection import SILENT_MS, Inspection
 
-DIGEST_CHARACTERS: Final = 16  # of an argument's value, which may be a secret
+DIGEST_CHARACTERS: Final = 16  # of the digest of an argument's value, which may be a secret
 
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """The crawl that a worker takes part in."""
+    """The crawl that a worker joins."""
 
     generation: str
-    opened: bool  # by this worker, a moment ago
-    is_over: bool = field(default=False, compare=False)  # of a look: a worker would open the next one
+    opened: bool  # whether this worker has just opened it
+    is_over: bool = field(default=False, compare=False)  # when only checking: a worker would open the next one
 
 
 async def join(
@@ -58,7 +58,7 @@ async def join(
 
 
 def digests(arguments: Mapping[str, object]) -> dict[str, str]:
-    """*arguments* of a spider as the frontier keeps them: without their values."""
+    """A spider's *arguments* as stored in the frontier: without their values."""
     return {
         name: hashlib.sha256(str(value).encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST_CHARACTERS]
         for name, value in arguments.items()

@@ -1,6 +1,6 @@
-"""The health of proxies, shared by the fleet: a slightly stale view of Redis, changed by compare and set.
+"""The health of proxies, shared by the fleet: a slightly stale view of Redis, updated by compare-and-set.
 
-Redis holds names of pools and proxies, never a credential. While it is away each worker uses the state it last saw.
+Redis has names of pools and proxies, never credentials. While it is away each worker uses the state it last saw.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from crawler.frontier.errors import FrontierError
 from crawler.frontier.server.shards import Shards
 from crawler.policy.proxy_health import Health, HealthPolicy, State
 
-VIEW_SECONDS: Final = 1.0  # how old a view may be when a proxy is chosen by it
-MEMORY_MS: Final = 86_400_000  # a pool of which nothing was noted for a day is good again
-_TRIES: Final = 5  # of a change while others change the same proxy
+VIEW_SECONDS: Final = 1.0  # maximum age of a view that a proxy is chosen by
+MEMORY_MS: Final = 86_400_000  # a pool without changes for a day counts as good again
+_TRIES: Final = 5  # per change, while others change the same proxy
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
 class _View:
-    """A pool as Redis knew it at *now_ms* of the server's clock, which was *at* on ours."""
+    """A pool as of *now_ms* of the server's clock, which was *at* on ours."""
 
     now_ms: int = 0
     at: float = 0.0
     asked_at: float = float("-inf")
-    proxies: dict[str, Health] = field(default_factory=dict)  # without those of which there is nothing to remember
+    proxies: dict[str, Health] = field(default_factory=dict)  # only those with something to remember
 
 
 class ProxyHealth:
-    """What one worker knows about the proxies, and shares with the others."""
+    """What one worker knows about proxies and shares with the others."""
 
     def __init__(
         self,
@@ -55,30 +55,30 @@ class ProxyHealth:
         """The proxies of *pool* that are quarantined or due for a trial; about a second old."""
         view = self._view(pool)
         if self._clock() - view.asked_at > VIEW_SECONDS:
-            view.asked_at = self._clock()  # meanwhile others go by what was known before
+            view.asked_at = self._clock()  # meanwhile others use the old view
             await self._ask(pool, view)
         now = self._now_ms(view)
         states = {name: self._policy.state(health, now) for name, health in view.proxies.items()}
         return {name: state for name, state in states.items() if state in {State.QUARANTINED, State.DUE}}
 
     def wait_ms(self, pool: str, proxies: Collection[str]) -> int:
-        """When to ask for *proxies* again; 0 when one is due for a trial, or none is set aside."""
+        """When to try *proxies* again; 0 if one is due for a trial, or none is quarantined."""
         view = self._view(pool)
         aside = [view.proxies[name] for name in proxies if name in view.proxies]
         return min((self._policy.wait_ms(health, self._now_ms(view)) for health in aside), default=0)
 
     async def claim(self, pool: str, proxy: str) -> bool:
-        """Begin the trial of *proxy*. False: another request of the fleet has it."""
+        """Start the trial of *proxy*. False: another request of the fleet has it."""
         return await self._change(pool, proxy, self._policy.claimed) is not None
 
     async def succeeded(self, pool: str, proxy: str) -> bool:
-        """Note an answer. True when *proxy* had been set aside and is good again."""
+        """Note a response. True if *proxy* had been quarantined and is good again."""
         change = await self._change(pool, proxy, lambda health, _: self._policy.succeeded(health))
         return change is not None and change[0].failures >= self._policy.failures
 
     async def failed(self, pool: str, proxy: str, host: str = "", *, trial: bool = False) -> int | None:
-        """Note a failure; with *host* one that may be that host's. Returns for how many ms *proxy* is set aside by it,
-        0 when it is not, None when the failure did not count."""
+        """Note a failure; with *host* one that may be that host's. Returns for how many ms that quarantines *proxy*, 0
+        if it does not, None if the failure did not count."""
         change = await self._change(
             pool, proxy, lambda health, now: self._policy.failed(health, now, host, trial=trial)
         )
@@ -90,7 +90,7 @@ class ProxyHealth:
     async def _change(
         self, pool: str, proxy: str, change: Callable[[Health, int], Health]
     ) -> tuple[Health, Health] | None:
-        """Health of *proxy* before and after *change*; None when that changes nothing, or others were faster."""
+        """Health of *proxy* before and after *change*; None if nothing changed, or others were faster."""
         view = self._view(pool)
         for _ in range(_TRIES):
             before = view.proxies.get(proxy, Health())
@@ -102,12 +102,12 @@ class ProxyHealth:
         return None
 
     async def _ask(self, pool: str, view: _View, *change: str) -> bool:
-        """Read the pool, and make a change; False when the record is another one by now."""
+        """Read the pool and make a change; False if the record has changed meanwhile."""
         try:
             now, made, flat = await self._shards.run("proxy_health", 0, pool, MEMORY_MS, *change)
         except FrontierError as error:
             self._stats.inc_value(names.REDIS_ERRORS)
-            logger.debug("The health of pool %s is not shared now: %s", pool, error)
+            logger.debug("The health of pool %s cannot be shared now: %s", pool, error)
             if change:
                 view.proxies[change[0]] = Health.decode(change[2])
             return True
@@ -116,7 +116,7 @@ class ProxyHealth:
         for name, record in pairs:
             try:
                 view.proxies[name.decode()] = Health.decode(record.decode())
-            except ValueError:  # damaged: nothing is known of it
+            except ValueError:  # damaged: its health is unknown
                 await self._shards.client.hdel(self._shards.key(0, f"proxies:{pool}"), name)
         view.now_ms, view.at = int(now), self._clock()
         return bool(made)

@@ -10,36 +10,37 @@ from typing import Final
 from crawler.frontier.server.shards import Shards
 from crawler.policy.robots import RobotsVerdict
 
-LOCK_MS: Final = 5_000  # prolonged while the fetch goes on: what a killed worker costs its host
+LOCK_MS: Final = 5_000  # extended while the fetch runs: the delay that a killed worker causes
 
 
 @dataclass(frozen=True, slots=True)
 class CachedRobots:
-    """What was fetched. *rules*: the text to obey, "" where nothing is forbidden or nothing could be reached."""
+    """A fetched file. *rules*: the text to obey, "" if nothing is forbidden or it was unreachable."""
 
     verdict: RobotsVerdict
-    status: int  # of the last answer, 0 without one
-    fresh_ms: int  # until it is to be fetched again
+    status: int  # of the last response, 0 without one
+    fresh_ms: int  # time until it has to be fetched again
     rules: str = ""
     sitemaps: tuple[str, ...] = ()
-    failing_ms: int = field(default=0, compare=False)  # since when it could not be reached
+    failing_ms: int = field(default=0, compare=False)  # how long it has been unreachable
 
 
 @dataclass(frozen=True, slots=True)
 class FetchTask:
-    """It is this worker's turn to fetch, for LOCK_MS at a time."""
+    """This worker has to fetch, for LOCK_MS at a time."""
 
-    failing_ms: int  # since when it could not be reached, 0 when that is news
+    failing_ms: int  # how long it has been unreachable, 0 if that is new
 
 
 class Robots:
-    """An origin (`https://shop.example`) lives on the shard of the politeness group *host* of the pages that ask."""
+    """An origin (`https://shop.example`) is on the shard of the politeness group *host* of the pages that need it."""
 
     def __init__(self, shards: Shards) -> None:
         self._shards = shards
 
     async def claim(self, host: str, origin: str, worker: str) -> CachedRobots | FetchTask | None:
-        """What is known of *origin*, else the task to fetch it; None while another worker does. Again: prolongs it."""
+        """What is known of *origin*, else the task to fetch it; None while another worker does. Calling it again
+        extends the task."""
         shard = self._shards.of_host(host)
         kind, *rest = await self._shards.run("robots_claim", shard, origin, worker, LOCK_MS)
         if kind == b"known":
@@ -47,13 +48,13 @@ class Robots:
             try:
                 rules = zlib.decompress(body).decode()
                 return CachedRobots(RobotsVerdict(verdict.decode()), status, fresh_ms, rules, failing_ms=failing_ms)
-            except (ValueError, zlib.error):  # damaged: it is fetched anew
+            except (ValueError, zlib.error):  # damaged: fetch it again
                 await self._shards.client.delete(self._shards.key(shard, f"robots:{origin}"))
                 return await self.claim(host, origin, worker)
         return FetchTask(rest[0]) if kind == b"fetch" else None
 
     async def kept(self, host: str, origin: str) -> CachedRobots | None:
-        """What the fleet knows of *origin*, fresh or not; None when nobody has fetched it lately."""
+        """What the fleet knows of *origin*, fresh or not; None if it was not fetched recently."""
         shard = self._shards.of_host(host)
         names = ["verdict", "status", "body"]
         verdict, status, body = await self._shards.client.hmget(self._shards.key(shard, f"robots:{origin}"), names)
@@ -79,7 +80,7 @@ class Robots:
         return now_ms if now_ms >= 0 else None
 
     async def sitemaps(self, host: str) -> Mapping[str, list[str]]:
-        """The sitemaps that the robots.txt of *host*'s origins name, by origin."""
+        """The sitemaps named by the robots.txt of *host*'s origins, by origin."""
         shard, client = self._shards.of_host(host), self._shards.client
         origins = [name.decode() for name in await client.hkeys(self._shards.key(shard, f"origins:{host}"))]
         named = [await client.hget(self._shards.key(shard, f"robots:{origin}"), "sitemaps") for origin in origins]

@@ -20,7 +20,7 @@ Kind = Literal["list", "set", "zset"]
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """An entry and the handle that ends its lease; raw is whatever was pushed."""
+    """An entry and the handle that ends its lease; *raw* is what was pushed."""
 
     handle: bytes
     raw: bytes
@@ -29,8 +29,8 @@ class Seed:
 class Seeds:
     """The entries of one start-URLs key. Leases live in `{<key>}:leases`, in the same Cluster slot.
 
-    A worker that dies gives its entries back after the lease; if it only stalls for longer, they may be
-    leased twice. An entry goes back to the front of a list.
+    A dead worker's entries return when their leases expire; if it only stalled for that long they may be leased twice.
+    An entry returns to the front of a list.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Seeds:
 
     @classmethod
     def from_settings(cls, client: Client, key: str, settings: BaseSettings) -> Seeds:
-        """The kind of *key* as scrapy-redis reads it: REDIS_START_URLS_AS_SET, then REDIS_START_URLS_AS_ZSET."""
+        """Reads the type of *key* as scrapy-redis does: REDIS_START_URLS_AS_SET, then REDIS_START_URLS_AS_ZSET."""
         kind: Kind = "list"
         if config.boolean(settings, "REDIS_START_URLS_AS_SET"):
             kind = "set"
@@ -61,7 +61,8 @@ class Seeds:
         return cls(client, key, kind, round(config.number(settings, "FRONTIER_LEASE_SECONDS", 1, 86_400) * 1000))
 
     async def lease(self, limit: int) -> list[Seed]:
-        """Up to *limit* entries: a list from the left, a zset from the highest score. ConfigError on another type."""
+        """Up to *limit* entries: a list from the left, a zset from the highest score. Raises ConfigError for a key of
+        another type."""
         try:
             flat = await self._scripts.run(
                 "lease_seeds", [self.key, self._leases], self.kind, limit, self._claim(), self._lease_ms
@@ -71,16 +72,16 @@ class Seeds:
         return [Seed(handle, raw) for handle, raw in zip(flat[::2], flat[1::2], strict=True)]
 
     async def ack(self, seeds: Sequence[Seed]) -> int:
-        """Their requests are in the frontier; returns how many leases were still ours."""
+        """Remove entries whose requests are in the frontier; returns how many leases were still ours."""
         return int(await self._client.zrem(self._leases, *(seed.handle for seed in seeds))) if seeds else 0
 
     async def give_back(self, seeds: Sequence[Seed]) -> int:
-        """Put entries back unused."""
+        """Return entries unused."""
         keys = [self.key, self._leases]
         return int(await self._scripts.run("return_seeds", keys, self.kind, *(seed.handle for seed in seeds)))
 
     async def pending(self) -> int:
-        """Entries that wait or are leased."""
+        """How many entries wait or are leased."""
         count = {"list": self._client.llen, "set": self._client.scard, "zset": self._client.zcard}[self.kind]
         try:
             waiting = await count(self.key)
@@ -100,5 +101,5 @@ class Seeds:
         return ConfigError(
             "REDIS_START_URLS_AS_SET, _AS_ZSET",
             self.kind,
-            f"the type that the key {self.key} holds, a {found}: {wanted.get(found, 'delete or rename that key')}",
+            f"the type of key {self.key}, a {found}: {wanted.get(found, 'delete or rename that key')}",
         )

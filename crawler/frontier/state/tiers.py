@@ -1,4 +1,4 @@
-"""What the fleet knows of tiers, in Redis: learned per host, served by whom, spent today."""
+"""What the fleet knows of tiers, in Redis: learned per host, served, spent today."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from crawler.frontier.server.shards import Shards, pack, unpack
 from crawler.frontier.streams import tier_of
 from crawler.policy.tiers import TIERS, UNKNOWN, Learned, Tier, rank
 
-MOST_HOSTS: Final = 100_000  # learned, over all shards; beyond it the ones unchanged for longest are forgotten
+MOST_HOSTS: Final = 100_000  # learned hosts on all shards; beyond it those unchanged for longest are forgotten
 PAGE: Final = 500  # hosts per call
-SERVED_MS: Final = 60_000  # after its last worker was heard of, a tier counts as served for so long
+SERVED_MS: Final = 60_000  # how long a tier counts as served after its last worker's heartbeat
 DAY_MS: Final = 86_400_000
 _ZERO: Final = b""  # nothing is known
 
 
 class Change(NamedTuple):
-    """A host's current tier, and the stored one."""
+    """A host's current and stored tier."""
 
     known: Learned
     raw: bytes
@@ -33,7 +33,7 @@ class Spent(NamedTuple):
 
 
 class Tiers:
-    """The fleet's side: each method is one call, or a few where hosts lie on several shards."""
+    """The fleet's side: each method is one call, or one per shard."""
 
     def __init__(self, shards: Shards, keep_ms: int) -> None:
         self._shards = shards
@@ -42,11 +42,11 @@ class Tiers:
         self.now_ms = 0  # the frontier's time at the last call of `changes`
 
     def forget(self) -> None:
-        """The next call of `changes` tells all hosts again."""
+        """Make the next call of `changes` return all hosts."""
         self._seen = ["0"] * len(self._seen)
 
     async def changes(self) -> dict[str, Change]:
-        """The hosts whose tier changed since the last call, all at the first."""
+        """The hosts whose tier changed since the last call; all on the first call."""
         found: dict[str, Change] = {}
         for shard in range(self._shards.count):
             told = PAGE
@@ -61,7 +61,7 @@ class Tiers:
         return found
 
     async def learn(self, host: str, lesson: Callable[[Learned], Learned]) -> Learned:
-        """Apply *lesson* to what is known of *host*, whoever else does so at the same time; what is known then."""
+        """Apply *lesson* to what is known of *host*, atomically; returns what is known then."""
         shard = self._shards.of_host(host)
         most = max(1, MOST_HOSTS // self._shards.count)
         while True:
@@ -76,21 +76,21 @@ class Tiers:
         return read_learned(await self._shards.client.hget(self._shards.key(self._shards.of_host(host), "tiers"), host))
 
     async def served(self, spider: str) -> frozenset[Tier]:
-        """The tiers of *spider* that some worker leases from, as of the last call of `changes`."""
+        """The tiers of *spider* served by some worker, as of the last call of `changes`."""
         since = self.now_ms - SERVED_MS
         streams = await self._shards.client.zrangebyscore(self._shards.key(0, "streams"), since, "+inf")
         names = [stream.decode() for stream in streams]
         return frozenset(tier_of(name) for name in names if name.partition(":")[0] == spider)
 
     async def spend(self, requests: Mapping[Tier, int], cost: Mapping[Tier, float]) -> Spent:
-        """Count, and tell what is spent today by the whole fleet."""
+        """Add spending, and return what the fleet has spent today."""
         tiers = [tier for tier in TIERS if requests.get(tier) or cost.get(tier)]
         counts = [part for tier in tiers for part in (tier, requests.get(tier, 0), cost.get(tier, 0.0))]
         flat = await self._shards.run("spend", 0, *counts)
         return _spent(dict(zip(flat[::2], flat[1::2], strict=True)))
 
     async def spent(self, now_ms: int) -> Spent:
-        """What is spent on the day of *now_ms*."""
+        """Spending on the day of *now_ms*."""
         return _spent(await self._shards.client.hgetall(self._shards.key(0, f"spent:{now_ms // DAY_MS}")))
 
 
@@ -104,7 +104,7 @@ def _number(value: bytes) -> float:
     try:
         return float(value)
     except ValueError:
-        return 0.0  # damaged: counted anew
+        return 0.0  # damaged: starts anew
 
 
 def _write(known: Learned) -> bytes:
@@ -113,11 +113,11 @@ def _write(known: Learned) -> bytes:
 
 
 def read_learned(raw: bytes | None) -> Learned:
-    """What is stored of a host, or of one that nothing is known of."""
+    """The stored state of a host, or the default."""
     if not raw:
         return UNKNOWN
     try:
         tier, *numbers = unpack(raw)
         return Learned(TIERS[tier], *(int(number) for number in numbers))
-    except (ValueError, TypeError, IndexError, UnpackException):  # damaged: learned anew, and written over
+    except (ValueError, TypeError, IndexError, UnpackException):  # damaged: learned again and overwritten
         return UNKNOWN

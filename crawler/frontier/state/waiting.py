@@ -1,4 +1,4 @@
-"""Which hosts wait, for what and until when: explains a job that seems to do nothing."""
+"""Which hosts wait, for what and until when: explains a crawl that seems to do nothing."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from crawler.frontier.messages import HostState
 from crawler.frontier.server.shards import Shards, url_in
 from crawler.frontier.server.wire_format import unseal
 
-EXAMINED: Final = 500  # delayed requests per shard, those due first
+EXAMINED: Final = 500  # delayed requests per shard, earliest first
 MEMBER_HEAD: Final = 9  # id, deliveries and status, before the envelope
 QUIET_MS: Final = 5_000  # a shorter wait is a host's pace
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingHost:
-    """*pages* of *host* wait because of *why*; *until_ms* from now the first of them is tried.
+    """*pages* of *host* wait because of *why*; the first is tried *until_ms* from now.
 
-    *given_up_ms*: from then on, counted from now, a try that fails makes dead letters of them; None: it does not.
+    *given_up_ms*: ms from now after which a failed try makes them dead letters; None: never.
     """
 
     host: str
@@ -40,9 +40,9 @@ class _Delayed:
 
 
 async def waiting(shards: Shards, hosts: list[HostState], spider: str | None, now_ms: int) -> list[WaitingHost]:
-    """Hosts of which requests are put off, and those of *hosts* that are left alone; the most pages first.
+    """Hosts with delayed requests, and those of *hosts* that are paused; most pages first.
 
-    Known weakness: of a long list of delayed requests those that are due first are looked at.
+    Known weakness: of many delayed requests only the earliest are examined.
     """
     found = [await _left_alone(shards, one, now_ms) for one in hosts if one.openings or one.blocked_ms > QUIET_MS]
     for shard in range(shards.count):
@@ -54,7 +54,7 @@ async def waiting(shards: Shards, hosts: list[HostState], spider: str | None, no
 
 async def _left_alone(shards: Shards, host: HostState, now_ms: int) -> WaitingHost:
     if not host.openings:
-        return WaitingHost(host.host, host.queued, "the site asked to be left alone", host.blocked_ms)
+        return WaitingHost(host.host, host.queued, "the site asked for a pause", host.blocked_ms)
     since = await shards.client.get(shards.key(shards.of_host(host.host), f"down:{host.host}"))
     ends = None if since is None else _end_of_term(shards, since, now_ms)
     why = f"circuit breaker opened ({host.openings} in a row), then one probe"
@@ -62,10 +62,10 @@ async def _left_alone(shards: Shards, host: HostState, now_ms: int) -> WaitingHo
 
 
 def _end_of_term(shards: Shards, since: bytes, now_ms: int) -> int | None:
-    """Ms until a host that has not worked *since* then is given up."""
+    """Ms until a host that has been down *since* then is given up."""
     try:
         return max(0, round(float(since)) + shards.config.give_up_ms - now_ms)
-    except (ValueError, OverflowError):  # none of ours
+    except (ValueError, OverflowError):  # not written by us
         return None
 
 

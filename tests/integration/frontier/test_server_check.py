@@ -84,7 +84,7 @@ async def test_nobody_listening_is_said_with_the_address_and_what_to_do(is_clust
 
 async def test_a_wrong_password_is_said_without_it(redis_settings: BaseSettings, guest: Any) -> None:
     client = connect_as_guest(redis_settings, "s3cret")
-    with pytest.raises(ServiceError, match="asks for another user or password") as caught:
+    with pytest.raises(ServiceError, match="rejects the user or password") as caught:
         await advice(client)
     await client.aclose()
     assert "s3cret" not in str(caught.value)
@@ -92,7 +92,7 @@ async def test_a_wrong_password_is_said_without_it(redis_settings: BaseSettings,
 
 async def test_a_server_that_cannot_run_the_scripts_is_named(redis_client: Any, guest: Any) -> None:
     client = Frontier(guest, FrontierConfig(key="forbidden"))
-    with pytest.raises(ServiceError, match="does not allow this user"):
+    with pytest.raises(ServiceError, match="does not permit this user"):
         await client.open()
 
 

@@ -1,13 +1,13 @@
--- How a host's answers change its pace, and its breaker. One variable is learned, DELAY; how many requests are in
--- flight follows from it and the host's latency, as in AutoThrottle. docs/politeness.md names the sources of the rule.
+-- How a host's responses change its pace and its breaker. One variable is learned, DELAY; how many requests are in
+-- flight follows from it and from latency, as in AutoThrottle. docs/politeness.md names the sources of the rule.
 --
--- Without a complaint the delay goes half the way down to its floor with each answer (slow start). A complaint (429,
--- 503, a block page) makes it longer once per flight; then it comes back as CUBIC's window does: fast at first, slowly
--- around the pace that was complained of (PEAK), faster and faster beyond it. Answers count as far as the pace was what
--- held the requests up. Complaints that are few and go on at lower paces are tried at half the pace: where they go on
--- as before they are not about the pace, which is given back, and as many are put up with from then on.
+-- Before any complaint each response halves the delay's distance to its floor (slow start). A complaint (429, 503, a
+-- block page) raises the delay, once per flight; then it recovers like CUBIC's window: fast at first, slowly around the
+-- pace of the last complaint (PEAK), ever faster beyond it. Responses count only if the pace was what delayed their
+-- requests. Complaints that are rare and persist at lower paces are put to a trial at half the pace: if they persist
+-- there too they are not about the pace, which is restored, and that share of them is tolerated from then on.
 --
--- What is remembered of a host that complained: T:pace HASH host -> these numbers (d), while HURT is not 0.
+-- State of a host that complained: T:pace HASH host -> these numbers (d), while HURT is not 0.
 --   PEAK     delay that was complained of last, ms     GROWN    the way back to it: 0 begins, 1 is there
 --   NOISE    share of complaints not about the pace, 0 if nobody knows, PACED: they are about the pace
 --   DEBT     complaints beyond that share, of late     ROW      complaints without a good answer between, below 0 after
@@ -18,25 +18,25 @@
 local PEAK, GROWN, NOISE, DEBT, ROW, REF, TRYING, EVENTS, ANSWERS = 1, 2, 3, 4, 5, 6, 7, 8, 9
 local PACE_FORMAT, PACE_BYTES = '<ddddddddd', 72
 local DAY_MS, SLACK_MS, LATE_MS = 86400000, 20, 1000
-local LESS, HALF = 0.85, 0.5 -- of the rate after a complaint, and after one in slow start or of many
-local BACK_MS, BACK_ANSWERS = 35000, 60 -- the way back to the peak takes so long, and no fewer answers
-local BEYOND = 3 -- times as fast it goes on behind it
-local LOWER = 1.15 -- a pace is a lower one when its delay is so many times as long
-local RARE, SOME, OFTEN, ENOUGH = 0.15, 0.25, 0.3, 3 -- shares of complaints, and how many tell them
+local LESS, HALF = 0.85, 0.5 -- factor of the rate after a complaint, and after one in slow start or one of many
+local BACK_MS, BACK_ANSWERS = 35000, 60 -- recovery to the peak takes at least this long and this many responses
+local BEYOND = 3 -- times as fast beyond the peak
+local LOWER = 1.15 -- a pace is lower if its delay is longer by this factor
+local RARE, SOME, OFTEN, ENOUGH = 0.15, 0.25, 0.3, 3 -- shares of complaints, and how many are needed to tell
 local TRIAL, TRIED_EVERY = 60, 3000 -- answers
-local DEAR_MS = 60000 -- a trial that takes longer waits until the pace is down to half anyway
+local DEAR_MS = 60000 -- a trial that would take longer waits until the pace is down to half anyway
 local HALVED, DOWN = 1, 2
-local QUICKLY_MS, SLOWLY_MS = 60000, 600000 -- memory ends; slowly where only latency holds the pace up
+local QUICKLY_MS, SLOWLY_MS = 60000, 600000 -- forgetting; slowly if only latency limits the pace
 local PACED, DENIED, MOST_NOISE, FADES, LEAST_NOISE = -1, 0.05, 0.1, 512, 0.01
 local ALLOWED, MOST_DEBT = 1.6, 5
-local NOTED, CLOSED = 1, -1 -- what an answer did to the breaker; where it opened it: the ms for which
+local NOTED, CLOSED = 1, -1 -- what a response did to the breaker; if it opened it: for how many ms
 local paces = {}
 
 local function read_pace(raw)
   if #raw ~= PACE_BYTES then return false end
   local p = {struct.unpack(PACE_FORMAT, raw)}
   for field = PEAK, ANSWERS do
-    if not (math.abs(p[field]) < 1e9) then return false end -- no number, or no sensible one
+    if not (math.abs(p[field]) < 1e9) then return false end -- not a number, or not a plausible one
   end
   p.raw = raw
   return p[PEAK] >= 0 and p
@@ -65,11 +65,11 @@ local function save_paces()
   end
 end
 
--- How much later than it could the last request went out: as late as a delay says that the pace did not hold it up.
+-- How much later than allowed the last request was sent: a delay or more means that the pace did not limit it.
 local function lateness(h)
   if h[PRIOR] == 0 then return 0 end
   local sent = h[NEXT] - h[DELAY]
-  if sent > now then sent = sent - START_MS end -- it is not on the wire yet
+  if sent > now then sent = sent - START_MS end -- it was not sent yet
   return math.max(0, sent - h[PRIOR])
 end
 
@@ -77,14 +77,14 @@ local function is_paced(h)
   return lateness(h) <= h[DELAY] + SLACK_MS
 end
 
--- The delay that is to blame: requests that went out late were as far apart as that.
+-- The effective delay: late requests were further apart than the pace required.
 local function gap(h)
   if h[DELAY] == 0 then return math.max(SLACK_MS, h[LATENCY] / math.max(1, h[INFLIGHT])) end
   local late = lateness(h)
   return late <= h[DELAY] and h[DELAY] or h[DELAY] + math.min(late, math.max(h[DELAY], LATE_MS))
 end
 
--- The delay that is remembered: latency comes and goes, and says nothing of what the host allows.
+-- The delay to remember: latency varies and says nothing about what the host allows.
 local function remembered(p)
   return p[PEAK] / (1 - (1 - LESS) * (1 - p[GROWN]) ^ 3)
 end
@@ -105,12 +105,12 @@ local function slow_down(h, p, before, share)
   settle_delay(h, p)
 end
 
--- How many complaints in an answer are put up with.
+-- The share of complaints that is tolerated.
 local function put_up(p)
   return ALLOWED * math.max(p[NOISE], DENIED)
 end
 
--- Begins to count what is answered at half the pace of `ref`, or at less where complaints have brought it down to that.
+-- Starts counting responses at half the pace of `ref`, or less if complaints have brought it down to that.
 local function begin_trial(h, p, ref, before)
   p[TRYING], p[EVENTS], p[ANSWERS] = before >= ref / HALF and DOWN or HALVED, 0, 0
   if p[TRYING] == DOWN then slow_down(h, p, before, LESS) else slow_down(h, p, ref, HALF) end
@@ -120,8 +120,8 @@ local function end_trial(p, noise)
   p[NOISE], p[REF], p[TRYING], p[EVENTS], p[ANSWERS], p[DEBT] = noise, 0, 0, 0, 0, 0
 end
 
--- What the answers at half the pace say: complaints are about the pace where they come often (it is still too fast), or
--- hardly any more; else they are not, and it is given back.
+-- Evaluates a trial at half the pace: complaints are about the pace if they are frequent (still too fast) or nearly
+-- gone; otherwise they are not, and the pace is restored.
 local function weigh_trial(h, p)
   local complaints, answers = p[EVENTS], p[ANSWERS]
   local rare = complaints <= RARE * answers
@@ -138,7 +138,7 @@ local function weigh_trial(h, p)
   end
 end
 
--- Counts an answer. A trial is made again once in a while as long as complaints are put up with.
+-- Counts a response. While complaints are tolerated the trial is repeated now and then.
 local function weigh(h, p, complaint)
   p[ANSWERS], p[EVENTS] = p[ANSWERS] + 1, p[EVENTS] + complaint
   if p[TRYING] > 0 then return weigh_trial(h, p) end
@@ -147,7 +147,7 @@ local function weigh(h, p, complaint)
   p[NOISE] = math.min(p[NOISE] + (complaint - p[NOISE]) / FADES, MOST_NOISE)
   if p[NOISE] < LEAST_NOISE then
     end_trial(p, 0)
-  elseif p[DEBT] >= MOST_DEBT and p[EVENTS] > OFTEN * p[ANSWERS] then -- since the pace was given back
+  elseif p[DEBT] >= MOST_DEBT and p[EVENTS] > OFTEN * p[ANSWERS] then -- since the pace was restored
     end_trial(p, PACED)
     slow_down(h, p, gap(h), HALF)
   elseif p[DEBT] >= MOST_DEBT or p[ANSWERS] >= TRIED_EVERY then
@@ -155,7 +155,7 @@ local function weigh(h, p, complaint)
   end
 end
 
--- The pace is to blame, or it is to be tried whether it is.
+-- Whether the pace is to blame, or has to be tried.
 local function decrease(h, p, asked)
   local before = gap(h)
   if p[REF] == 0 or before <= p[REF] then p[REF], p[EVENTS], p[ANSWERS] = before, 0, 0 end
@@ -172,15 +172,15 @@ local function decrease(h, p, asked)
   end
 end
 
--- A first complaint of a request; in a row the pace is not blamed where a rest was longer than its delay.
+-- The first complaint of a request; consecutive ones do not count against the pace after a pause longer than its delay.
 local function blame(h, p, asked, denied)
   if p[ROW] > 1 and not is_paced(h) then return end
-  if asked then end_trial(p, PACED) end -- it says itself that the pace is to blame
-  if denied and p[NOISE] == 0 then p[NOISE] = DENIED end -- now and then a page is denied at any pace
+  if asked then end_trial(p, PACED) end -- Retry-After says that the pace is to blame
+  if denied and p[NOISE] == 0 then p[NOISE] = DENIED end -- some pages are denied at any pace
   if p[TRYING] > 0 or p[NOISE] > 0 then weigh(h, p, 1) else decrease(h, p, asked) end
 end
 
--- For how long the host rests: its delay, twice as long with each complaint in a row.
+-- How long the host is paused: its delay, doubled with each consecutive complaint.
 local function rest_of(h, p)
   return math.min(h[DELAY] * 2 ^ math.min(math.abs(p[ROW]) - 1, 30), math.max(BREAKER_MAX_MS, h[DELAY]))
 end
@@ -193,10 +193,10 @@ local function rest(h, p, wire, retry_after, jitter)
   h[BLOCKED] = math.floor(h[BLOCKED])
 end
 
--- again: this request was complained of before, which says nothing new of the pace. denied: by a block page, whose
--- report may have looked like a good answer.
+-- again: this request met a complaint before, so this one says nothing new about the pace. denied: by a block page,
+-- whose report may have looked like a good response.
 local function complain(h, p, wire, retry_after, again, jitter, denied)
-  if wire >= h[HURT] then -- what was in the air at the last complaint says nothing new
+  if wire >= h[HURT] then -- requests in flight at the last complaint say nothing new
     p[ROW] = math.min((denied and math.abs(p[ROW]) or math.max(p[ROW], 0)) + 1, 255)
     if again ~= 1 then blame(h, p, retry_after > 0, denied) end
     h[HURT] = now
@@ -209,11 +209,11 @@ local function forget(h, p)
   for field = PEAK, ANSWERS do p[field] = 0 end
 end
 
--- An answer brings the pace a step back, where the pace was what held its request up.
+-- A good response recovers the pace by a step, if the pace was what delayed its request.
 local function grow(h, p)
   local step = math.min(h[DELAY] / BACK_MS, 1 / BACK_ANSWERS) * (p[GROWN] < 1 and 1 or BEYOND)
   if is_paced(h) and h[DELAY] > least(h) then p[GROWN] = p[GROWN] + step end
-  if p[GROWN] >= 1 and p[NOISE] <= 0 then p[REF] = 0 end -- the trouble is over
+  if p[GROWN] >= 1 and p[NOISE] <= 0 then p[REF] = 0 end -- the trouble has passed
 end
 
 local function start_slowly(h)
@@ -235,9 +235,9 @@ local function praise(h, p, wire, again)
   if is_over and now - h[HURT] >= (is_free and QUICKLY_MS or SLOWLY_MS) then forget(h, p) end
 end
 
--- A host that answers nothing but faults, or complaints, is left alone, for twice as long each time; then one request
--- probes it, and any other answer ends that. What was sent before the last opening says nothing new.
--- Returns for how many ms the breaker opened, CLOSED when it closed, else NOTED.
+-- A host that answers only with faults or complaints is paused, twice as long each time; then one request probes it,
+-- and any other response closes the breaker. Requests sent before the last opening say nothing new. Returns for how
+-- many ms the breaker opened, CLOSED if it closed, else NOTED.
 local function judge(h, p, wire, status, fault, complaint, jitter)
   if wire < h[TRIPPED] then return NOTED end
   local refuses = math.abs(p[ROW]) >= BREAKER_FAULTS and rest_of(h, p) >= BREAKER_MS
@@ -261,8 +261,8 @@ local function count(h, good)
   if h[OK] + h[BAD] > 1000 then h[OK], h[BAD] = math.floor(h[OK] / 2), math.floor(h[BAD] / 2) end
 end
 
--- granted: when it was leased; a connection that is refused is never written to. fault: nil where it is one that says
--- nothing of the host.
+-- granted: when it was leased, as a refused connection has no wire start. fault: nil for a fault that says nothing
+-- about the host.
 local function adapt(h, p, wire, granted, latency, status, retry_after, fault, again, jitter)
   local complaint = status == 429 or status == 503
   if status > 0 then h[LATENCY] = h[LATENCY] == 0 and latency or math.floor(0.8 * h[LATENCY] + 0.2 * latency) end

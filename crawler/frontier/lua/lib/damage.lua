@@ -1,23 +1,23 @@
--- What stands in Redis and cannot be ours costs itself alone: it is set aside, named, and the work goes on without it.
--- T:damaged HASH '<key> <field>' -> what stood there (at most DAMAGED_MOST).
--- T:damaged:<s>:<key>: a key of another type, as it was found at that second.
+-- A foreign or damaged value in Redis costs only itself: it is set aside and named, and work goes on without it.
+-- T:damaged HASH '<key> <field>' -> the value (at most DAMAGED_MOST of them).
+-- T:damaged:<s>:<key>: a key of another type, as found in that second.
 local T = KEYS[1]
 local DAMAGED_MOST = 1000
 
 local function set_aside(name, value)
   local kept = redis.pcall('HLEN', T .. ':damaged')
   if type(kept) == 'number' and kept < DAMAGED_MOST then
-    -- A script that only reads cannot, and goes on all the same.
+    -- A read-only script cannot set it aside, and goes on without it.
     redis.pcall('HSETNX', T .. ':damaged', name, value or '')
   end
 end
 
--- Makes room for a command that the server refuses because of what stands at its key; false where it cannot.
+-- Moves away a key of the wrong type, so that the command can be repeated; false if it cannot.
 local function heal(why, command, key, field)
   if string.find(why, 'WRONGTYPE', 1, true) then
     local aside = T .. ':damaged:' .. redis.call('TIME')[1] .. ':' .. string.sub(key, #T + 2)
     local moved = redis.pcall('RENAME', key, aside)
-    if moved.err then return false end -- in a script that may not write: see mend
+    if moved.err then return false end -- in a read-only script: see mend
     set_aside(key, 'now ' .. aside)
     return true
   end

@@ -1,5 +1,5 @@
 -- Puts delayed entries back into the queues of their hosts: T:delayed, and T:delayed:room for pages whose requests
--- found no room in Redis, which are queued at their time too, or all of them as soon as there is room (recall).
+-- found no room in Redis: queued at their time, or all at once when there is room (recall).
 local function queue_entries(key, entries)
   for _, entry in ipairs(entries) do
     local ok, stream, name, at = pcall(struct.unpack, '>Bc0Bc0', entry)

@@ -1,7 +1,7 @@
--- Hosts that stay down. T:down:<host> STRING ms when its breaker opened first, of openings that follow each other; a
--- retry of its dead letters deletes it. After GIVE_UP_MS what waits for the host is given up, as dead letters.
+-- Hosts that stay down. T:down:<host> STRING ms when its breaker first opened, in a series of openings; a retry of its
+-- dead letters deletes it. After GIVE_UP_MS the host's queued requests become dead letters.
 
--- For how many ms the host has been behind its breaker; 0 where it is not.
+-- For how many ms the host's breaker has been open; 0 if it is closed.
 local function down_for(name)
   local since = host(name)[TRIPS] > 0 and tonumber(call('GET', T .. ':down:' .. name) or nil)
   return since and math.max(0, now - since) or 0

@@ -1,4 +1,4 @@
--- In `window` mode a request that was dropped is live no longer.
+-- In `window` mode a dropped request is no longer live.
 in_window.leave = function(stream, generation, envelope)
   leave(seen_set(stream, generation), envelope)
 end

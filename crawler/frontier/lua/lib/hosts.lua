@@ -1,12 +1,12 @@
 -- Politeness state of hosts: T:hosts HASH host -> these numbers in this order, then its streams. In Lua it is an array
--- (the cheapest table there is), read as h[NEXT].
---   NEXT      no request of this host may go out before (ms)
+-- (the cheapest table), read as h[NEXT].
+--   NEXT      no request of this host may be sent before (ms)
 --   DELAY     ms between two wire starts, adapted
---   FLOOR     least delay by the rules in force
---   CRAWL     Crawl-delay of its robots.txt; below 0: nobody obeys it
---   BLOCKED   quiet until (429, 503, Retry-After)
---   HOLD      kept for a reserved slot until
---   HURT      when it last complained, 0: nothing is held against it (see lib/adapt)
+--   FLOOR     minimum delay by the rules in force
+--   CRAWL     Crawl-delay of its robots.txt; below 0: not obeyed
+--   BLOCKED   paused until (429, 503, Retry-After)
+--   HOLD      held for a reserved slot until
+--   HURT      when it last complained, 0: no complaint counts any more (see lib/adapt)
 --   TRIPPED   when its breaker last opened
 --   PRIOR     NEXT before the last reservation
 --   CAP       concurrency by the rules in force
@@ -15,12 +15,12 @@
 --   LATENCY   running mean, ms
 --   OK, BAD   answers, for the success rate
 --   STREAK    faults in a row, below 0
---   TRIPS     openings of its breaker in a row, 0: it is closed
---   BURST     how many may follow each other at once
+--   TRIPS     consecutive openings of its breaker, 0: it is closed
+--   BURST     how many requests may follow at once
 --   LEAD      priority of its most urgent request, as last seen
 --   STREAMS   '\n<stream>\n' for each stream on which requests of this host are queued
---   RAW       what was read, false for a new host
--- T:idle ZSET host -> ms when it may be forgotten; sweep looks again before it does.
+--   RAW       the record as read, false for a new host
+-- T:idle ZSET host -> ms when it may be forgotten; sweep checks again before it does.
 local RAW, NEXT, DELAY, FLOOR, CRAWL, BLOCKED, HOLD, HURT, TRIPPED, PRIOR = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
 local CAP, WIDTH, INFLIGHT, LATENCY, OK, BAD, STREAK, TRIPS, BURST = 11, 12, 13, 14, 15, 16, 17, 18, 19
 local LEAD, STREAMS = 20, 21
@@ -29,12 +29,12 @@ local SOON_MS, LATER_MS = 2500, 15000
 local ARGUMENTS = 4000 -- of one call: Lua's stack has room for 8,000
 local hosts, unsettled = {}, {}
 
--- What the queue of a host on a stream is called. A tier's name holds no ':', a host's may: '::' keeps the host 'api:x'
--- apart from the tier 'api' of the host 'x'. Releases before this one did not: what they queued is taken along.
+-- The name of a host's queue on a stream. A tier's name has no ':', a host's may: '::' tells the host 'api:x' from the
+-- tier 'api' of host 'x'. Earlier releases did not do this: their queues are renamed.
 local function place_of(stream, name)
   if not string.find(name, ':', 1, true) then return stream .. ':' .. name end
   local place, old = stream .. '::' .. name, stream .. ':' .. name
-  if not string.find(name, '^browser!?:') and not string.find(name, '^api!?:') then -- else nobody knows whose it was
+  if not string.find(name, '^browser!?:') and not string.find(name, '^api!?:') then -- otherwise it is ambiguous
     for _, kind in ipairs({':q:', ':early:'}) do
       if call('EXISTS', T .. kind .. old) == 1 then call('RENAMENX', T .. kind .. old, T .. kind .. place) end
     end
@@ -42,7 +42,7 @@ local function place_of(stream, name)
   return place
 end
 
--- The slots of a host by the leases that hold one.
+-- The slots of a host, counted from the leases that hold one.
 local function slots_of(name)
   local slots = 0
   for _, record in ipairs(call('HVALS', T .. ':infl')) do
@@ -52,7 +52,7 @@ local function slots_of(name)
   return slots
 end
 
--- A host whose record is lost or is none of ours: what is queued and in flight is counted anew, its pace begins anew.
+-- A host whose record is lost or damaged: its queue and slots are counted again, its pace starts anew.
 local function rebuilt(name, raw)
   set_aside(T .. ':hosts ' .. name, raw)
   local h = {raw, now + 1000, 1000, 1000, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 1, 0, ''}
@@ -78,7 +78,7 @@ local function read_host(raw)
   return h[DELAY] >= 0 and h[DELAY] < 1e9 and h[NEXT] > -1e12 and h[NEXT] < now + 1e10 and h
 end
 
--- Reads many at once: a call per host would cost more than all that is done with it.
+-- Reads many at once: a call per host would cost more than everything done with it.
 local function load_hosts(names)
   local missing = {}
   for _, name in ipairs(names) do
@@ -114,42 +114,41 @@ local function remove_stream(h, stream)
   h[STREAMS] = string.sub(h[STREAMS], 1, first - 1) .. string.sub(h[STREAMS], last + 1)
 end
 
--- When the next request may go out.
+-- When the next request may be sent.
 local function open_at(h)
   local at = math.max(h[NEXT], h[BLOCKED])
-  if h[DELAY] > 0 and h[NEXT] > 0 and h[NEXT] < state.stepped then -- perhaps the clock jumped over the delay
+  if h[DELAY] > 0 and h[NEXT] > 0 and h[NEXT] < state.stepped then -- the clock may have jumped over the delay
     at = math.max(at, state.stepped + h[DELAY] + (h[INFLIGHT] > 0 and START_MS or 0))
   end
   return at
 end
 
--- How many requests may go without waiting for the delay; one where the site asked for a delay, or has pushed back.
+-- How many requests may skip the delay; one if the site asked for a delay or has pushed back.
 local function burst(h)
   return (h[CRAWL] > 0 or h[HURT] > 0) and 1 or h[BURST]
 end
 
--- Keeps the host for one request that goes out within START_MS. again: in place of the last reservation.
+-- Reserves the host for one request that starts within START_MS. again: replaces the last reservation.
 local function reserve(h, again)
   if not again then h[PRIOR] = h[NEXT] end
   h[NEXT] = now + START_MS + h[DELAY]
 end
 
--- When the next request may follow one that went out at wire: a token bucket of `burst`, filled by one each DELAY. NEXT
--- is its GCRA clock, less the burst. last: it is what the host was kept for last, so that PRIOR stands for all before
--- it.
+-- When the next request may follow one sent at wire: a token bucket of `burst`, refilled by one every DELAY. NEXT is
+-- its GCRA clock, less the burst. last: it was the last reservation, so that PRIOR covers everything before it.
 local function next_after(h, wire, last)
   local spare = burst(h) - 2
   local at = wire - spare * h[DELAY]
   return last and spare >= 0 and math.max(at, h[PRIOR] + h[DELAY]) or at
 end
 
--- The shortest delay: as configured, as robots.txt asks for, and as AutoThrottle finds it from the latency.
+-- The shortest delay: the maximum of the configured one, robots.txt's, and AutoThrottle's from latency.
 local function least(h)
   local floor = math.max(h[FLOOR], h[CRAWL])
   return THROTTLE == 1 and math.max(floor, math.min(h[LATENCY] / THROTTLE_TARGET, THROTTLE_MAX_MS)) or floor
 end
 
--- How many requests may be in flight: behind a breaker one, the probe.
+-- How many requests may be in flight: with an open breaker one, the probe.
 local function width(h)
   return h[TRIPS] > 0 and 1 or h[CAP]
 end
@@ -158,14 +157,14 @@ local function is_full(h)
   return h[INFLIGHT] >= width(h)
 end
 
--- When the host may next be handed out; at its cap not before the report that frees a slot.
+-- When the host may next be leased from; at its cap not before a report frees a slot.
 local function ready_at(h)
   if is_full(h) then return now + LEASE_MS end
   return math.max(open_at(h), h[HOLD])
 end
 
--- When a host that waits for its delay is looked at: before that is over its rules may change, sooner where workers do
--- not agree on them. A rest is a rest.
+-- When to check a host that waits for its delay: its rules may change before that is over, sooner if workers disagree
+-- on them. A pause is not cut short.
 local look_ms
 local function look_at(h, at)
   if at - now <= SOON_MS then return at end
@@ -177,7 +176,7 @@ local function score_of(priority)
   return now - priority * STEP_MS
 end
 
--- Files hosts of a stream under their time: those at their cap where there is room now, others only if they wait.
+-- Files hosts of a stream by their time: those at their cap if they have room now, others only if they wait.
 local function refile(stream, names)
   local at_cap = call('SMISMEMBER', T .. ':park:' .. stream, unpack(names))
   local back, due, wait, waiting = {}, {}, {}, {}
@@ -201,9 +200,9 @@ local function refile(stream, names)
   if #wait > 0 then call('ZADD', T .. ':wait:' .. stream, unpack(wait)) end
 end
 
--- Refiles the hosts whose time has changed, on every stream where they have work.
+-- Refiles hosts whose time has changed, on every stream where they have work.
 local function settle_hosts()
-  local moves = {} -- by the streams that hosts have in common
+  local moves = {} -- by the set of streams that hosts share
   for name in pairs(unsettled) do
     local h = hosts[name]
     local move = moves[h[STREAMS]]
@@ -223,13 +222,13 @@ local function is_idle(h)
   return h[INFLIGHT] == 0 and h[STREAMS] == ''
 end
 
--- A new host of which nothing was accepted in the end.
+-- Forgets a new host of which nothing was accepted.
 local function is_blank(h)
   local paced = h[NEXT] + h[DELAY] + h[CRAWL] + h[HOLD] + h[HURT] + h[BLOCKED] ~= 0 or h[CAP] ~= 1 or h[BURST] ~= 1
   return not h[RAW] and is_idle(h) and not paced
 end
 
--- When an idle host's pace no longer matters. A Crawl-delay is not asked for again while its robots.txt is fresh.
+-- When an idle host's pace no longer matters. A Crawl-delay is kept while its robots.txt is fresh.
 local function forget_at(h)
   local quiet = h[CRAWL] > 0 and math.max(QUIET_MS, ROBOTS_MS) or QUIET_MS
   return math.max(now, h[NEXT], h[BLOCKED]) + quiet

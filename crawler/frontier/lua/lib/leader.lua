@@ -1,4 +1,4 @@
--- Fencing: what a leader writes that was replaced meanwhile is refused, however long it was frozen in between.
+-- Fencing: writes of a leader that has been replaced are refused, however long it was frozen.
 local function leads(token)
   return tonumber(token) == tonumber(call('HGET', T .. ':leader', 'token'))
 end

@@ -1,4 +1,4 @@
--- The request of a lease is gone, and with it what was to be done.
+-- The request of a lease is lost.
 local function lose(id, r)
   set_aside(T .. ':body ' .. id, r[1])
   local t = tally(r[STREAM], r[GENERATION])

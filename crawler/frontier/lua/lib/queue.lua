@@ -1,20 +1,18 @@
--- Queued requests. A host with work on a stream is in exactly one of three sets of that stream:
--- T:due:<stream> ZSET host -> ms due - priority*STEP_MS
--- T:wait:<stream> ZSET host -> ms when it may be looked at again
--- T:park:<stream> SET of the hosts at their cap: what frees a slot files them again
--- T:q:<place> LIST of entries in the order of their scores (ms queued - priority*STEP_MS) and ids: urgent first,
--- yet age outweighs any priority in time. T:early:<place> ZSET entry -> score takes those that belong before the
--- end of the list; state.ahead counts them. Both ends of a list are reached at once, a place in a ZSET is searched for:
--- one request of low priority at the end of a list sends what follows it there, until time has caught up with it.
--- A request that may have killed its worker twice waits on the suspects' stream, '<stream>!'.
--- T:delayed, T:delayed:room (see delayed) ZSET stream, host (each length-prefixed) member -> ms when it is to be queued
+-- Queued requests. A host with work on a stream is in exactly one of three sets of that stream: T:due:<stream> ZSET
+-- host -> ms due - priority*STEP_MS T:wait:<stream> ZSET host -> ms when it may be checked again T:park:<stream> SET of
+-- the hosts at their cap: refiled when a slot is freed T:q:<place> LIST of entries ordered by score (ms queued -
+-- priority*STEP_MS) and id: urgent first, but in time age outweighs any priority. T:early:<place> ZSET entry -> score
+-- takes entries that belong before the end of the list; state.ahead counts them. The ends of a list are O(1), a ZSET is
+-- O(log n): one request of low priority at the end of the list sends later ones to the ZSET until time has caught up
+-- with it. Requests that may have killed their worker twice are on the suspects' stream, '<stream>!'. T:delayed,
+-- T:delayed:room (see delayed) ZSET stream, host (each length-prefixed) member -> ms when it is to be queued
 local run = {count = 0, best = 0} -- consecutive entries of one host are written at once
 
 local function stream_for(stream, deliveries)
   return deliveries >= SUSPECT_DELIVERIES and stream .. '!' or stream
 end
 
--- Files a host that has had no work on this stream.
+-- Files a host that had no work on this stream.
 local function file_new(stream, name, h, priority)
   if is_full(h) then return call('SADD', T .. ':park:' .. stream, name) end
   local at = ready_at(h)
@@ -53,13 +51,13 @@ local function save_queue()
     h[LEAD] = h[STREAMS] == '' and run.best or math.max(h[LEAD], run.best)
     h[STREAMS] = h[STREAMS] .. '\n' .. stream .. '\n'
     file_new(stream, name, h, run.best)
-  elseif run.best > h[LEAD] then -- brings the host forward, if it is due already
+  elseif run.best > h[LEAD] then -- brings the host forward if it is due already
     h[LEAD] = run.best
     call('ZADD', T .. ':due:' .. stream, 'XX', 'LT', score_of(run.best), name)
   end
 end
 
--- Ends the run of another host or stream, so that this host's streams are known.
+-- Flushes the entries of another host or stream, so that this host's streams are up to date.
 local function turn_to(stream, name)
   if run.count > 0 and (run.host ~= name or run.stream ~= stream) then save_queue() end
 end
@@ -72,8 +70,8 @@ local function enqueue(stream, name, score, member, priority)
   if priority > run.best then run.best = priority end
 end
 
--- Where a retry belongs: beside the first in its host's queue, or one host's retries would all wait for its first
--- visits.
+-- The score of a retry: beside the first in its host's queue, or a host's retries would all wait behind its new
+-- requests.
 local function retry_score(stream, name, priority)
   local place = place_of(stream, name)
   local head = call('LINDEX', T .. ':q:' .. place, 0)

@@ -1,23 +1,23 @@
--- What is in flight. T:infl HASH id -> record, T:body HASH id -> envelope, T:lease ZSET id -> ms when it expires.
---   TOKEN      of this lease                                  RESERVED    what it put into the host's next
---   SCORE      its place in the queue, should it go back      START_BY    it must be on the wire by then
+-- Leased requests. T:infl HASH id -> record, T:body HASH id -> envelope, T:lease ZSET id -> ms when it expires.
+--   TOKEN      of this lease                                  RESERVED    the host's NEXT that it set
+--   SCORE      its place in the queue, if it goes back        START_BY    it must be sent by then
 --   STARTED    ms when it was charged, or 0                   RELEASED    1: the host has its slot back
---   HOST, STREAM, GENERATION, and behind them (at REST) the worker
--- In Lua it is an array (the cheapest table there is) behind what was read, read as r[TOKEN].
+--   HOST, STREAM, GENERATION, then (at REST) the worker
+-- In Lua it is an array (the cheapest table) after the raw value, read as r[TOKEN].
 -- A record without a stream is a slot alone (see reserve_slot): it paces a request that is not in the queue.
 local TOKEN, SCORE, RESERVED, START_BY, STARTED, DELIVERIES, RELEASED, STATUS = 2, 3, 4, 5, 6, 7, 8, 9
 local HOST, STREAM, GENERATION, REST = 10, 11, 12, 13
 local HEAD_FORMAT = '<dddddBBH'
 local RECORD_FORMAT = '<dddddBBHBc0Bc0Bc0'
 local NAMES_FORMAT = 'Bc0Bc0Bc0Bc0'
-local NAMES_AT = 45 -- behind the head
-local STALE, DONE = 0, 1 -- what became of a call on a lease; STALE: it is another one's by now, nothing changes
+local NAMES_AT = 45 -- after the head
+local STALE, DONE = 0, 1 -- result of a call on a lease; STALE: it has another holder now, nothing changes
 
 local function if_whole(raw, ok, ...)
   return ok and {raw, ...}
 end
 
--- False for what is no record.
+-- False for an invalid record.
 local function read_record(raw)
   return if_whole(raw, pcall(struct.unpack, RECORD_FORMAT, raw))
 end
@@ -34,7 +34,7 @@ local function worker_of(r)
   return (struct.unpack('Bc0', r[1], r[REST]))
 end
 
--- The records of ids under the tokens; false where the token is stale. A lease named twice gives one record.
+-- The records of ids with these tokens; false if a token is stale. A lease named twice has one record.
 local function lookup(ids, tokens)
   local records, known = {}, {}
   if #ids == 0 then return records end
@@ -54,7 +54,7 @@ local function lookup(ids, tokens)
   return records
 end
 
--- The records and ids of rows that begin with id and token (d, d): ARGV[first...].
+-- The records and ids of rows that start with id and token (d, d): ARGV[first...].
 local function lookup_rows(first)
   local ids, tokens = {}, {}
   for i = first, #ARGV do
@@ -65,7 +65,7 @@ end
 
 local changed_records, ended = {}, {}
 
--- Takes a record away at the end of the script; a later row that names it finds it stale.
+-- Deletes a record at the end of the script; a later row that names it finds it stale.
 local function end_lease(id, r)
   r[TOKEN], changed_records[id] = false, nil
   ended[#ended + 1] = id
@@ -88,7 +88,7 @@ local function save_records()
   forget_leases(ended)
 end
 
--- The request of ARGV[1], its id, under the token ARGV[2]; nothing when that is stale or names a slot alone.
+-- The request with id ARGV[1] and token ARGV[2]; nothing if that is stale or only a slot.
 local function held()
   local raw = call('HGET', T .. ':infl', ARGV[1])
   local r = raw and read_record(raw)

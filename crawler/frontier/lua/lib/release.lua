@@ -1,6 +1,6 @@
--- How a lease ends, for its host and for itself.
+-- How a lease ends, for its host and the lease itself.
 
--- Reads the hosts of which records hold a slot, at once; of the first `starts` those that have a delay: see start.
+-- Reads the hosts of records that hold a slot in one call; of the first `starts` only those with a delay: see start.
 local function load_hosts_of(records, starts)
   local names, count = {}, 0
   for i, r in ipairs(records) do
@@ -12,8 +12,8 @@ local function load_hosts_of(records, starts)
   load_hosts(names)
 end
 
--- Gives the host its slot back, once. wire: ms when the request went out, nil when it never did.
--- Only the latest reservation may be lowered: a later one belongs to another request.
+-- Returns the slot to the host, once. wire: ms when the request was sent, nil if it was not.
+-- Only the latest reservation may be lowered: otherwise NEXT belongs to another request.
 local function release(r, wire)
   if r[RELEASED] == 1 then return end
   r[RELEASED] = 1
@@ -27,12 +27,12 @@ local function release(r, wire)
   end
 end
 
--- A request that ends without a report: if it was started, it may be leaving the worker this very moment.
+-- A request that ends without a report: if it was started it may be leaving the worker at this moment.
 local function release_unreported(r)
   release(r, r[STARTED] > 0 and now or nil)
 end
 
--- Deliveries without the one that ends in an orderly way.
+-- Deliveries, without one that ends in an orderly way.
 local function uncharged(r)
   return r[STARTED] > 0 and r[DELIVERIES] - 1 or r[DELIVERIES]
 end

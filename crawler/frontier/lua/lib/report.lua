@@ -1,15 +1,14 @@
 -- What a report does; row: id (d), token (d), ms since wire start (I4), latency ms (I4), status or 0 (H), Retry-After
--- ms (I4), and a sum (B): 1 to keep the slot for a follow-up request, 2 when the host is not to blame (a proxy failed):
--- then its pace stays as it is, 4 when it is, though it did not answer, 8 when it complained of this request before, 16
--- when another site led here, 32 when it redirected here; then the origin ("https:443"), with a fault, and with the
--- first good answer of an origin that the worker saw. jitter: a random number in [0, 1).
--- T:answers HASH host -> '\n<origin>\n' for each of its origins that ever gave a good answer, MOST_ORIGINS at most.
--- Returns STALE where the token is, or the slot was freed before, else NOTED; where it opened the host's breaker the ms
--- for which it did, CLOSED where it closed that.
+-- ms (I4), and a sum (B): 1 to keep the slot for a follow-up request, 2 if the host is not to blame (a proxy failed)
+-- and its pace stays unchanged, 4 if it is, though it did not answer, 8 if it complained of this request before, 16 if
+-- another site linked here, 32 if it redirected here; then the origin ("https:443"), with a fault, and with the first
+-- good response of an origin that the worker saw. jitter: a random number in [0, 1). T:answers HASH host ->
+-- '\n<origin>\n' for each of its origins that ever gave a good response, at most MOST_ORIGINS. Returns STALE if the
+-- token is stale or the slot already free, else NOTED; the ms if it opened the host's breaker, CLOSED if it closed it.
 local MOST_ORIGINS = 200 -- bytes
 
--- Whether a fault is the host's own: not one of a port that never answered beside another that did, and none of
--- requests that other sites sent to a host which never answered, or redirected to it.
+-- Whether a fault is the host's own: not if the port never answered and another one did, nor for requests that other
+-- sites linked or redirected to a host that never answered.
 local function is_own(name, origin, flags)
   if origin == '' then return true end
   if flags >= 32 then return false end

@@ -1,4 +1,4 @@
--- Puts a leased request back into the queue, under its id and at its score.
+-- Puts a leased request back into the queue, with its id and score.
 local function requeue(id, r, deliveries, envelope)
   if not envelope then return lose(id, r) end
   if cancel_leased(r, envelope) then return end

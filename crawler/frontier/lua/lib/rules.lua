@@ -1,15 +1,13 @@
--- By which rules hosts are visited: a request goes out under the strictest that a live worker of a spider with work on
--- its host states for it. What one statement says of a host is looked up by name, so that nothing is kept per host and
--- worker; workers with equal rules share a statement.
--- T:rules ZSET '<spider>:<digest>:<delay ms>:<cap>:<burst>:<1: obeys robots.txt>:<1: has exceptions>' -> ms when a
--- worker last stated it; T:rules:<digest> HASH '=<host>', or '<domain>' for all hosts in it without nearer ones ->
--- delay (I4), cap (H), burst (H).
--- Where nobody states anything the strictest rule counts that was pushed by spiders with work on a host; the only one
--- may also relax it.
-local SILENT_MS = 12000 -- several statements missed: a killed worker's rules, and the delays by them, end within 15 s
+-- The rules that hosts are crawled by: a request is sent under the strictest rule that a live worker of a spider with
+-- work on its host states for it. A statement's rule for a host is looked up by name, so that nothing is kept per host
+-- and worker; workers with equal rules share a statement. T:rules ZSET '<spider>:<digest>:<delay ms>:<cap>:<burst>:<1:
+-- obeys robots.txt>:<1: has exceptions>' -> ms when a worker last stated it; T:rules:<digest> HASH '=<host>', or
+-- '<domain>' for all hosts in it without nearer ones -> delay (I4), cap (H), burst (H). Without statements the
+-- strictest rule pushed by spiders with work on the host counts; if there is only one spider it may also relax it.
+local SILENT_MS = 12000 -- several missed statements: a killed worker's rules, and the delays set by them, end within 15 s
 local statements
 
--- After a silence of the server nobody can have stated anything: who did before it still counts.
+-- While the server was silent nobody could state anything: statements from before it still count.
 local function is_live(stated_at)
   return stated_at and now < math.max(tonumber(stated_at), state.stepped) + SILENT_MS
 end
@@ -23,7 +21,7 @@ local function read_statement(text)
   }
 end
 
--- The live ones, read once per script.
+-- The live statements, read once per script.
 local function load_statements()
   if statements then return statements end
   statements = {}
@@ -52,7 +50,7 @@ local function rule_of(s, name)
   return s.delay, s.cap, s.burst
 end
 
--- Makes these the rules of a host. Its next request keeps the new distance from the last one, not the old.
+-- Sets the rules of a host. Its next request keeps the new distance from the last one, not the old.
 local function set_rules(name, h, delay, cap, burst)
   local before, room = h[DELAY], 2 - h[BURST]
   h[FLOOR], h[CAP], h[BURST] = delay, cap, burst
@@ -67,12 +65,12 @@ local function set_rules(name, h, delay, cap, burst)
   local later = (2 - h[BURST]) * h[DELAY] - room * before
   if later > 0 then
     h[NEXT] = h[NEXT] + later
-  elseif h[INFLIGHT] == 0 then -- else the report brings it forward
+  elseif h[INFLIGHT] == 0 then -- otherwise the report brings it forward
     h[NEXT] = h[NEXT] + math.min(0, h[DELAY] - before)
   end
 end
 
--- Puts the rules in force for the next request of a host, which one of `spider` is to be. own: what is stated besides.
+-- Applies the rules in force to the next request of a host, which is one of `spider`. own: an additional statement.
 local function enforce(name, h, spider, own)
   local delay, cap, burst, obeys = -1, math.huge, math.huge, false
   local function add(other_delay, other_cap, other_burst)
@@ -87,12 +85,12 @@ local function enforce(name, h, spider, own)
   if delay < 0 then return false end
   if own then add(unpack(own)) end
   local turned = (h[CRAWL] > 0 and not obeys) or (h[CRAWL] < 0 and obeys)
-  if turned then h[CRAWL] = -h[CRAWL] end -- below 0: known, and nobody obeys it
+  if turned then h[CRAWL] = -h[CRAWL] end -- below 0: known, but not obeyed
   if turned or delay ~= h[FLOOR] or cap ~= h[CAP] or burst ~= h[BURST] then set_rules(name, h, delay, cap, burst) end
   return true
 end
 
--- What a push states for a host: workers that state something know better.
+-- Applies the rule of a push to a host, unless workers state one.
 local function configure(name, stream, delay, cap, burst)
   local h = host(name)
   if h[RAW] and delay == h[FLOOR] and cap == h[CAP] and burst == h[BURST] then return end

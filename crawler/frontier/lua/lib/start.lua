@@ -1,6 +1,6 @@
--- Charges a delivery; STALE where the token is. on_wire: it has just gone out, so that the host's next request may
--- follow it by the delay instead of the latest moment it could have started. Else STALE, too, where the host has pushed
--- back since it was leased: it is not to be sent.
+-- Charges a delivery; STALE if the token is. on_wire: it has just been sent, so the host's next request may follow it
+-- by the delay, instead of following the latest moment it could have started. Otherwise STALE also if the host has
+-- pushed back since the lease: then it must not be sent.
 local function start(r, id, on_wire)
   if not r then return STALE end
   if r[STARTED] == 0 then
@@ -8,7 +8,7 @@ local function start(r, id, on_wire)
     r[STARTED], r[DELIVERIES] = now, math.min(255, r[DELIVERIES] + 1)
     changed_records[id] = r
   end
-  if on_wire and r[RELEASED] == 0 and r[RESERVED] > r[START_BY] then -- else its host has no delay
+  if on_wire and r[RELEASED] == 0 and r[RESERVED] > r[START_BY] then -- otherwise its host has no delay
     local h = host(r[HOST])
     if h[NEXT] == r[RESERVED] then
       h[NEXT] = next_after(h, now, true)

@@ -1,4 +1,4 @@
--- A host without work on a stream is in none of its sets.
+-- Removes a host without work on a stream from its sets.
 local function unfile(name, stream)
   remove_stream(host(name), stream)
   call('ZREM', T .. ':due:' .. stream, name)
