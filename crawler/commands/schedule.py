@@ -144,13 +144,13 @@ class Command(FleetCommand, ScrapyCommand):
             encoder.scopes.given(schedule.scope)
         rejects, checked = Rejects("", mask), 0
         rows = Rows(encoder, "0", schedule.priority, rejects, tier=schedule.tier)
-        source, stop = schedule.source, Event()
-        read = chunks(source.values, source.column, stop) if source.kind != "known" else iter(())
+        source = schedule.source
+        read = chunks(source.values, source.column, Event()) if source.kind != "known" else iter(())
         for chunk in read:
             for batch in rows.of(chunk):
                 checked += len(batch)
             if checked + rejects.count >= CHECKED:
-                stop.set()
+                break
         if rejects.count:
             raise ShoalError(f"{source} cannot be pushed as it is ({rejects.count} refused): nothing is added")
 

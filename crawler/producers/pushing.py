@@ -39,7 +39,7 @@ class ChunkPusher:
         self._generation = generation
         self._rejects = Rejects("", str, self._say)
         self._rows = Rows(encoder, generation, schedule.priority, self._rejects, tier=schedule.tier)
-        self.accepted = 0
+        self.pushed = 0  # lines that are in the run, some of them because they were before
 
     @property
     def refused(self) -> int:
@@ -59,11 +59,11 @@ class ChunkPusher:
         async with Sender(self._frontier) as sender:
             for batch in self._rows.of(chunk):
                 await sender.send(batch)
-        self.accepted += sender.outcomes[PushOutcome.ACCEPTED]
         if sender.outcomes[PushOutcome.CANCELLED]:
             raise CancelledRunError("the run was cancelled")
         if sender.full:
             raise FullError("the frontier takes no more for now")
+        self.pushed += sender.outcomes.total()
 
     def _say(self, words: str) -> None:
         if self._rejects.count <= SAID:

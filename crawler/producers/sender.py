@@ -51,7 +51,10 @@ class Sender:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if error is None:
-            await self.flush()
-        else:
+        try:
+            if error is None:
+                await self.flush()
+        finally:
             await tasks.end(*self._flying)
+            for task in self._flying:
+                task.cancelled() or task.exception()  # the error that ends this says enough

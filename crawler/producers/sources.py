@@ -49,20 +49,29 @@ async def placed_chunks(
                     yield one
 
 
+def still_valid(source: ScheduleSource, position: str) -> bool:
+    """Whether *position* is one of what *source* is now: a file that has changed is read from its beginning, and so is
+    what does not say whether it has."""
+    if source.kind != "file":
+        return True
+    state, _, number = position.rpartition(":")
+    return bool(state) and state == _state(source.values[0]) and number.isdecimal()
+
+
+def _state(path: str) -> str:
+    return "-".join(map(str, places.state_of(path)))
+
+
 async def _of_file(path: str, column: str, position: str) -> AsyncGenerator[PlacedChunk]:
-    """Goes on behind *position* unless that was in another file: one that has changed is read from its beginning, and
-    so is what does not say whether it has."""
-    state = "-".join(map(str, places.state_of(path)))
-    before, _, number = position.rpartition(":")
-    done = int(number) if state and before == state and number.isdecimal() else 0
+    state, last = _state(path), int(position.rpartition(":")[2] or 0)
     stop = Event()
     read = chunks([path], column, stop)
     try:
         while (chunk := await asyncio.to_thread(_next, read)) is not None:
             if unread := [refusal.reason for refusal in chunk.refused if not refusal.number]:
                 raise ScheduleError(unread[0])
-            rest = _behind(chunk, done)
-            last = rest.numbers[-1] if rest.numbers else done
+            rest = _behind(chunk, last)
+            last = rest.numbers[-1] if rest.numbers else last
             yield PlacedChunk(rest, f"{state}:{last}" if state else "")
     finally:
         stop.set()

@@ -17,9 +17,9 @@ from crawler.frontier.frontier import Frontier
 from crawler.frontier.state.leader import DeposedError, Lead
 from crawler.frontier.state.runs import Run, RunError, RunSkippedError
 from crawler.frontier.state.schedules import Tick
-from crawler.producers.pushing import CancelledRunError, ChunkPusher, FullError
+from crawler.producers.pushing import CancelledRunError, ChunkPusher
 from crawler.producers.schedule import Schedule
-from crawler.producers.sources import placed_chunks
+from crawler.producers.sources import placed_chunks, still_valid
 from crawler.routing.encoder import Encoder
 
 PUSHES: Final = 4  # at once
@@ -29,7 +29,8 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a tick is, as the next leader needs it. *error*: why it is tried again."""
+    """How far a tick is, as the next leader needs it. *pushed*, *refused*: lines before *position*, also those that
+    stand there twice. *error*: why it is tried again."""
 
     run: str = ""
     position: str = ""
@@ -122,18 +123,15 @@ class TickRunner:
         """Push what is left; raises ShoalError where it is to be tried again."""
         pusher = ChunkPusher(self._frontier, self._encoder_of(schedule.spider), schedule, run.generation)
         await pusher.prepare()
+        if progress.position and not still_valid(schedule.source, progress.position):
+            progress = Progress(run=run.id)
         source = placed_chunks(schedule.source, schedule.spider, self._settings, progress.position)
         now = progress
         async with aclosing(source) as found:
             async for chunk, position in found:
                 lead.check()
-                try:
-                    await pusher.push(chunk)
-                except FullError:  # some of the chunk is in: it counts, and is known when the chunk comes again
-                    now = replace(now, pushed=progress.pushed + pusher.accepted)
-                    await self._frontier.schedules.save(lead.token, tick, now.text())
-                    raise
-                pushed, refused = progress.pushed + pusher.accepted, progress.refused + pusher.refused
+                await pusher.push(chunk)
+                pushed, refused = progress.pushed + pusher.pushed, progress.refused + pusher.refused
                 now = replace(progress, position=position, pushed=pushed, refused=refused, error="")
                 if not await self._frontier.schedules.save(lead.token, tick, now.text()):
                     break  # somebody else has ended it

@@ -26,7 +26,9 @@ class ServiceOutage(Outage):
         self.failures += 1
 
     def gone(self, error: Exception) -> None:
-        logger.warning("Redis does not answer (%s): schedules wait, nothing is lost", error or type(error).__name__)
+        logger.warning(
+            "Redis does not answer (%s): schedules wait, nothing is lost", str(error) or type(error).__name__
+        )
 
     def back(self, seconds: float) -> None:
         logger.warning("Redis answers again after %.1f s", seconds)

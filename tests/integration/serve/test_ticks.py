@@ -13,7 +13,6 @@ import pytest
 import redis.asyncio
 from scrapy.settings import BaseSettings
 
-from crawler import tasks
 from crawler.errors import ShoalError
 from crawler.frontier.state.leader import Lead
 from crawler.frontier.state.runs import Overlap, Run
@@ -107,7 +106,7 @@ async def test_a_leader_that_dies_at_any_call_is_followed_by_one_that_goes_on(
     assert await world.counts() == [("sealed", LINES)]
     assert await world.waiting() == []
     last = await world.last()
-    assert (last["run"], last["refused"]) == ((await world.runs())[0].id, 0)
+    assert (last["run"], last["pushed"], last["refused"]) == ((await world.runs())[0].id, LINES, 0)
 
 
 async def test_two_that_lead_at_once_push_each_url_once(world: World, urls: Path) -> None:
@@ -172,13 +171,12 @@ async def test_an_empty_source_is_a_run_that_ends_at_once(world: World, tmp_path
     assert await world.counts() == [("finished", 0)]
 
 
-async def failing(world: World, replica: Replica) -> None:
+async def run_what_is_next(replica: Replica) -> None:
     """What the keeper does with the ticks that are to be run now, to its end."""
     lead = Lead((await replica.leader.ask()).token, lambda: True)
-    keeping = asyncio.create_task(replica.keeper.keep(lead))
-    while not keeping.done() and replica.keeper.next_ticks(await replica.frontier.schedules.look()):
-        await world.time.client.ping()
-    await tasks.end(keeping)
+    seen = await replica.frontier.schedules.look()
+    for tick in replica.keeper.next_ticks(seen):
+        await replica.keeper._run(tick, seen, lead)
 
 
 async def test_a_source_that_cannot_be_read_is_tried_again_and_says_why(world: World, tmp_path: Path) -> None:
@@ -189,12 +187,12 @@ async def test_a_source_that_cannot_be_read_is_tried_again_and_says_why(world: W
     await replica.keeper.claim(
         await replica.frontier.schedules.look(), Lead((await replica.leader.ask()).token, lambda: True)
     )
-    await failing(world, replica)
+    await run_what_is_next(replica)
     (tick,) = (await world.time.frontier.schedules.look()).ticks
     assert "a file that can be read (No such file" in json.loads(tick.state)["error"]
     assert await world.counts() == [("open", 0)]
     path.write_text("https://a.example/")
-    await failing(world, world.replica())  # another one, which did not see it fail
+    await run_what_is_next(world.replica())  # another one, which did not see it fail
     await world.pass_seconds(16)
     await world.replica().go()
     assert await world.counts() == [("sealed", 1)]
@@ -212,7 +210,7 @@ async def test_a_tick_that_keeps_failing_makes_way_for_the_next(world: World, tm
     for _ in range(TRIES):
         assert first in await world.waiting()
         moment += 1_000
-        await failing(world, replica)
+        await run_what_is_next(replica)
     assert await world.waiting() == [second]
     last = await world.last()
     assert (last["epoch"], last["words"].partition(":")[0]) == (first, "given up")
@@ -227,8 +225,7 @@ async def test_a_full_frontier_lets_a_tick_wait_and_go_on(redis_client: redis.as
     await world.pass_seconds(3_600)
     with pytest.raises(ShoalError, match="takes no more for now"):
         await world.replica().go()
-    (tick,) = (await world.time.frontier.schedules.look()).ticks
-    assert json.loads(tick.state)["pushed"] == 600
+    assert await world.counts() == [("open", 600)]
     await world.crawl()
     await world.pass_seconds(16)
     await world.replica().go()
