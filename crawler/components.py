@@ -34,6 +34,7 @@ DOWNLOADER_MIDDLEWARES: Final = {
     "crawler.middlewares.downloader.httpauth.HttpAuthMiddleware": 710,
     "crawler.middlewares.downloader.proxy.ProxyMiddleware": 750,
     "crawler.middlewares.downloader.stats.DownloaderStats": 850,
+    "crawler.middlewares.downloader.budgets.BudgetMiddleware": 870,  # bodies are as they were received
     "crawler.middlewares.downloader.attempts.AttemptsMiddleware": 880,  # nearest to the wire
 }
 SPIDER_MIDDLEWARES: Final = {

@@ -106,6 +106,9 @@ MAX_IDLE_TIME_BEFORE_CLOSE = 0
 # query_parameters, traps, pages, pages_per_host, nofollow, noindex: docs/scope.md. A spider's `crawl_scope`, a domain's
 # table `scope` and a run go before it, key by key. Readers: routing/scoping.py, policy/scope.py
 SCOPE: dict[str, object] = {}
+# What a spider may spend in a day, as a dict or a JSON object with any of requests, mb, browser_seconds, cost, hours
+# ("22:00-06:00") and time_zone: docs/scope.md. A domain has its own in domains.toml. Reader: worker/budget_keeper.py
+BUDGET: dict[str, object] = {}
 
 # --- Tiers --------------------------------------------------------------------------------------------------
 # Tiers that count as served although none of their workers is alive, separated by commas: for pools that are started

@@ -10,6 +10,7 @@ from typing import Final
 
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import HostState, SpiderStats, WorkerState
+from crawler.frontier.state.budgets import Closed
 from crawler.frontier.state.eligible import eligible
 from crawler.frontier.state.run_record import Run
 from crawler.frontier.state.tiers import Spent, Tiers
@@ -45,6 +46,7 @@ class Snapshot:
     waiting_for_room: int = 0  # pages whose requests Redis has no room for, in workers and given back
     largest_waiting: tuple[str, int] | None = None  # URL and bytes: the page whose requests need the most room
     cut: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # by spider and rule: what was out of scope
+    closed: Sequence[Closed] = ()  # budgets and visiting hours that hold requests back
     held_up: Sequence[str] = ()  # why workers lease less than they could, or nothing
     runs: Sequence[Run] = ()  # that are not over, newest first, and the last few that are
     oldest_ms: float = 0  # for how long the first of the requests that may go out has waited for a worker
@@ -93,6 +95,7 @@ async def look(frontier: Frontier, spider: str | None) -> Snapshot:
         largest_waiting=_largest_waiting(ours),
         held_up=_held_up(ours),
         cut=_cut_of_spiders(stats.cut),
+        closed=await frontier.budgets.closed(stats.now_ms),
         runs=_shown(await frontier.runs.find(spider, limit=MOST_RUNS)),
         oldest_ms=(await eligible(frontier.shards)).late_ms,
         now_ms=stats.now_ms,

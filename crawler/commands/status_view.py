@@ -79,6 +79,8 @@ def _remarks(seen: Snapshot) -> Iterator[str]:
         yield _cut(spider, rules)
     yield ""
     yield f"Hosts ready now: {seen.eligible_hosts:,}; waiting for their next turn: {seen.waiting_hosts:,}."
+    for closed in seen.closed[:MOST_WAITING]:
+        yield f"Held back: {closed.told}, for {_seconds(closed.until_ms)} more."
     for one in seen.waiting[:MOST_WAITING]:
         yield f"{one.host}: {one.pages:,} pages wait, next try in {_seconds(one.until_ms)}: {one.why}{_given_up(one)}."
     if (more := len(seen.waiting) - MOST_WAITING) > 0:

@@ -21,6 +21,7 @@ from crawler.frontier.server.scripts import Client
 from crawler.frontier.server.shards import FEW, Shards, pack
 from crawler.frontier.server.wire_format import clamped, handle_row, push_row, read_lease, report_row, row_on
 from crawler.frontier.state.backpressure import Backpressure, Fullness
+from crawler.frontier.state.budgets import Budgets
 from crawler.frontier.state.control import Control
 from crawler.frontier.state.coverage import Coverage
 from crawler.frontier.state.damage import Damage
@@ -70,6 +71,7 @@ class Frontier:
         self.runs = Runs(self.shards)
         self.robots = Robots(self.shards)
         self.scopes = RunScopes(self.shards)
+        self.budgets = Budgets(self.shards)
         self.domains = Domains(self.shards)
         self.schedules = Schedules(self.shards)
         self.coverage = Coverage(self.shards)

@@ -19,6 +19,7 @@ from crawler.errors import ConfigError
 from crawler.items import Item, ProductItem
 from crawler.policy import domain_values as read
 from crawler.policy import scope_values
+from crawler.policy.budgets import Budget, read_budget
 from crawler.policy.domain_values import BadValueError, Element, FieldRule, LinkRule
 from crawler.policy.headers import PROFILES
 from crawler.policy.patterns import Pattern
@@ -48,6 +49,7 @@ class DomainRules:
     exclude: tuple[Pattern, ...] = ()  # URLs that are never followed
     scope: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))  # see policy/scope.py
     required: tuple[str | Element, ...] = ()  # names of fields, or elements of the page
+    budget: Budget | None = None  # of a day
     obey_nofollow: bool = True
     delay_seconds: float | None = None
     concurrency: int | None = None
@@ -79,6 +81,7 @@ _READERS: Final = MappingProxyType(
         "follow": read.links,
         "exclude": scope_values.patterns,
         "scope": scope_values.of_domain,
+        "budget": read_budget,
         "required": read.required_of(FIELDS),
         "obey_nofollow": read.boolean,
         "delay_seconds": read.number(0, 86_400),
@@ -109,6 +112,10 @@ class Rules:
         if not self.by_host:
             return self.default
         return next((self.by_host[name] for name in _domains(urls.group(url)) if name in self.by_host), self.default)
+
+    def around(self, host: str) -> DomainRules:
+        """The rules that those of *host* complete: of the nearest domain around it, else the default ones."""
+        return next((self.by_host[name] for name in _domains(host)[1:] if name in self.by_host), self.default)
 
 
 def load_rules(path: str | Path) -> Rules:

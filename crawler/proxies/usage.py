@@ -19,22 +19,23 @@ class ProxyUsage:
     def __init__(self, stats: StatsCollector) -> None:
         self._stats = stats
 
-    def sent(self, pool: ProxyPool, request: Request) -> None:
-        """One request was sent, whatever its outcome."""
+    def sent(self, pool: ProxyPool, request: Request) -> float:
+        """One request was sent, whatever its outcome; returns what that cost."""
         self._stats.inc_value(names.PROXY_REQUESTS.format(pool.name))
-        self._add(names.PROXY_SENT, pool, 1, len(request_httprepr(request)))
+        return self._add(names.PROXY_SENT, pool, 1, len(request_httprepr(request)))
 
-    def received(self, pool: ProxyPool, response: Response) -> None:
-        """A response came in, from host or proxy."""
+    def received(self, pool: ProxyPool, response: Response) -> float:
+        """A response came in, from host or proxy; returns what that cost."""
         head = get_header_size(response.headers) + get_status_size(response.status) + 4
-        self._add(names.PROXY_RECEIVED, pool, 0, len(response.body) + head)
+        return self._add(names.PROXY_RECEIVED, pool, 0, len(response.body) + head)
 
     def failed(self, pool: ProxyPool) -> None:
         """A proxy failed, or the host behind it in a way that looks the same."""
         self._stats.inc_value(names.PROXY_FAILURES.format(pool.name))
 
-    def _add(self, stat: str, pool: ProxyPool, requests: int, size: int) -> None:
+    def _add(self, stat: str, pool: ProxyPool, requests: int, size: int) -> float:
         self._stats.inc_value(stat.format(pool.name), size)
         if cost := pool.cost(requests, size):
             so_far = names.PROXY_COST.format(pool.name)
             self._stats.set_value(so_far, self._stats.get_value(so_far, 0) + cost)
+        return cost

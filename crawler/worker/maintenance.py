@@ -95,6 +95,7 @@ class Maintenance:
         """Runs before the first lease."""
         await self._heartbeat()
         await self._worker.frontier.state()
+        await self._worker.budgets.state()
         await self._worker.tiers.refresh()
         await self._know_generation()
 
@@ -124,6 +125,7 @@ class Maintenance:
             self._every(self.plan.rules, self._worker.frontier.state),
             self._every(self.plan.tiers, self._worker.tiers.refresh),
             self._every(self.plan.tidy, self._know_generation),
+            self._every(self.plan.tidy, self._worker.budgets.state),
             self._every(self.plan.room, self._look_for_room),
             self._every(self.plan.tidy, self._worker.frontier.generations.tidy),
             self._every(self.plan.control, self._obey),

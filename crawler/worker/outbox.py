@@ -72,6 +72,7 @@ class Outbox:
         self._abandoned: deque[Handle] = deque()
         self._put_off: deque[Handle] = deque()
         self._given_back: deque[Handle] = deque()
+        self._charges: dict[tuple[str, str, str], tuple[float, float, float]] = {}
         self._cuts: Counter[tuple[str, str, str]] = Counter()  # by spider, generation and rule
         queues: tuple[deque[Any], ...] = (self._suspects, self._starts, self._reports, self._endings)
         self._queues = (*queues, self._abandoned, self._put_off, self._given_back)
@@ -151,6 +152,12 @@ class Outbox:
         self._given_back.append(handle)
         self._filled.set()
 
+    def charge(self, key: tuple[str, str, str], size: float, browser_ms: float, cost: float) -> None:
+        """An answer came to so much, by host, spider and generation."""
+        before = self._charges.get(key, (0.0, 0.0, 0.0))
+        self._charges[key] = (before[0] + size, before[1] + browser_ms, before[2] + cost)
+        self._filled.set()
+
     def cut(self, spider: str, generation: str, rule: str) -> None:
         """Count a link that is out of scope by *rule*; sent before its page ends."""
         self._cuts[spider, generation, rule] += 1
@@ -210,13 +217,13 @@ class Outbox:
             self._flushing_since = None
 
     async def _try_flush(self) -> bool:
-        if self.broken or not (any(self._queues) or self._new_due() or self._waiting or self._cuts):
+        if self.broken or not (any(self._queues) or self._new_due() or self._waiting or self._cuts or self._charges):
             return True
         self._forget_abandoned()
         self._give_up_waiting()
         endings = len(self._endings)  # later ones may belong to children pushed while this flush runs
         try:
-            await self._send_cuts()
+            await self._send_counts()
             await _drain(self._suspects, len(self._suspects), self._send_suspects)
             if self._new_due():
                 await _both(self._end_leases(0), self._send_new())
@@ -279,8 +286,20 @@ class Outbox:
         if self._abandoned:
             self._waiting.forget([self._abandoned.popleft() for _ in range(len(self._abandoned))])
 
-    async def _send_cuts(self) -> None:
+    async def _send_charges(self) -> None:
+        if not self._charges:
+            return
+        charges, self._charges = self._charges, {}
+        try:
+            await self._frontier.budgets.charge(charges)
+        except FrontierUnavailableError:
+            for key, amounts in charges.items():
+                self.charge(key, *amounts)
+            raise
+
+    async def _send_counts(self) -> None:
         """Counted once even if Redis is away for a while; twice if its answer was lost."""
+        await self._send_charges()
         if self._cuts:
             sent = self._cuts.copy()
             await self._frontier.count_cuts(sent)

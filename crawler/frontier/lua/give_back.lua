@@ -3,7 +3,7 @@
 -- KEYS[1]  the shard's tag
 -- ARGV[1...]  id and token (d, d) of each lease
 -- Result: DONE or STALE of each. O(log queue) each.
--- include: clock damage state tally hosts members pages queue records lose release seen control cancel requeue
+-- include: clock damage state tally hosts members pages queue records budgets lose release seen control cancel requeue
 local records, ids = lookup_rows(1)
 load_hosts_of(records, 0)
 local result = {}
@@ -12,6 +12,7 @@ for i, r in ipairs(records) do
   if r and r[TOKEN] then
     result[i] = DONE
     release_unreported(r)
+    refund_request(r)
     end_lease(ids[i], r)
     if r[STREAM] ~= '' then requeue(ids[i], r, uncharged(r), call('HGET', T .. ':body', ids[i])) end
   end

@@ -11,7 +11,7 @@
 -- Result: REAP_FIRST; STATE_FIRST: the worker is to state its rules; else {born, now, ms until more may be due or -1,
 -- backlog, suspects waiting, {per request: id, record, envelope}}. O(log hosts) per request leased, and up to DROPS
 -- requests of runs that may fetch no more (lib/pages).
--- include: clock damage state tally hosts rules members pages records control
+-- include: clock damage state tally hosts rules members pages records budgets control
 -- include window: seen dropped
 local REAP_FIRST = {}
 local STATE_FIRST = {0}
@@ -156,19 +156,41 @@ local function set_apart(base, place, name, entry)
   return true
 end
 
+-- Whether an entry goes out; else it is dropped, or waits until its run's budget renews.
+local function may_go(base, name, entry)
+  if not has_budgets() then return not limits or admit(base, name, entry) end
+  local budgets = budgets_for(name, spider_of(base), generation_of(string.sub(entry, 9)))
+  local held = held_until(budgets)
+  if held then
+    wake_at(held)
+    call('ZADD', T .. ':delayed', held, struct.pack('>Bc0Bc0', #base, base, #name, name) .. string.sub(entry, 9))
+    local t = tally(base, generation_of(string.sub(entry, 9)))
+    t.queued, t.delayed, drops, dropped = t.queued - 1, t.delayed + 1, drops - 1, dropped + 1
+    return false
+  end
+  if limits and not admit(base, name, entry) then return false end
+  spend(budgets, 1, 0, 0, 0)
+  return true
+end
+
+-- Whether a request of that generation would not go out now.
+local function stays(base, name, generation)
+  local run = run_name(base, generation)
+  if is_held_back(base, generation) or (is_limited(run) and limit_reached(run, name)) then return true end
+  return has_budgets() and held_until(budgets_for(name, spider_of(base), generation)) ~= nil
+end
+
 -- Drops what is over its limit at the head of a queue, and sets aside what is held back; returns what follows.
 local function skip_over_limit(base, place, name)
   repeat
     local heads, over = heads_of(base, place, SLICE - 1), 0
     while over < math.min(#heads, drops) do
-      local generation = generation_of(string.sub(heads[over + 1], 9))
-      local run = run_name(base, generation)
-      if not (is_held_back(base, generation) or (is_limited(run) and limit_reached(run, name))) then break end
+      if not stays(base, name, generation_of(string.sub(heads[over + 1], 9))) then break end
       over = over + 1
     end
     if over == 0 then return heads[1] end
     for i, entry in ipairs((pop_entries(base, place, over))) do
-      if i <= over and not set_apart(base, place, name, entry) then admit(base, name, entry) end
+      if i <= over and not set_apart(base, place, name, entry) then may_go(base, name, entry) end
     end
   until drops <= 0
   return heads_of(base, place, 0)[1]
@@ -187,13 +209,21 @@ local function visit(stream, base, name, most)
     return
   end
   local at = ready_at(h)
+  local budgets = at <= now and has_budgets() and budgets_for(name, spider_of(base)) or {}
+  local held = #budgets > 0 and held_until(budgets)
+  if held then
+    leaving[#leaving + 1] = name
+    to_wait[#to_wait + 1], to_wait[#to_wait + 2] = math.min(held, now + LOOK_MS), name
+    return
+  end
   if at <= now then
     local room = h[DELAY] > 0 and 1 or math.min(most, width(h) - h[INFLIGHT])
+    room = math.max(1, math.min(room, requests_left(budgets)))
     local place = place_of(stream, name)
     local heads, taken = pop_entries(base, place, room)
     local given, first = {}, heads[taken + 1]
     for i = 1, taken do
-      if not set_apart(base, place, name, heads[i]) and (not limits or admit(base, name, heads[i])) then
+      if not set_apart(base, place, name, heads[i]) and may_go(base, name, heads[i]) then
         given[#given + 1] = heads[i]
       end
     end

@@ -8,10 +8,11 @@
 -- ARGV[5]  its new priority; without it and ARGV[6] neither changes
 -- ARGV[6]  its new body
 -- Result: DONE or STALE. O(log delayed + log queue).
--- include: clock damage state tally hosts members pages queue records lose release seen control cancel requeue
+-- include: clock damage state tally hosts members pages queue records budgets lose release seen control cancel requeue
 local id, r = held()
 if not r then return STALE end
 release_unreported(r)
+refund_request(r)
 local envelope = call('HGET', T .. ':body', id)
 if envelope and ARGV[6] then envelope = changed(envelope, ARGV[5], ARGV[6]) end
 local stream, delay = ARGV[3], tonumber(ARGV[4])

@@ -9,7 +9,7 @@
 -- ARGV[6]  its new body
 -- T:why HASH id -> why it was last put back, until it is done or dead.
 -- Result: DONE or STALE; GIVEN_UP where its host is, and with it this request. O(log delayed + log queue + log dead).
--- include: clock damage state tally hosts members pages queue records lose
+-- include: clock damage state tally hosts members pages queue records budgets lose
 -- include: release seen control cancel requeue dead down
 local GIVEN_UP = 2
 local id, r = held()
@@ -17,6 +17,7 @@ if not r then return STALE end
 
 -- What was put off without having been sent keeps its host's pace: a queue that nobody may fetch is not run through.
 release(r, (r[STARTED] > 0 or tonumber(ARGV[3]) > 0) and now or nil)
+refund_request(r)
 local envelope = call('HGET', T .. ':body', id)
 if envelope and ARGV[6] then envelope = changed(envelope, ARGV[5], ARGV[6]) end
 if ARGV[4] ~= '' then call('HSET', T .. ':why', id, ARGV[4]) end

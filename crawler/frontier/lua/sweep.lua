@@ -72,6 +72,8 @@ end
 local function retire(stream, generation, set_stays)
   call('UNLINK', T .. ':pages:' .. string.match(stream, '^[^:]*') .. ':' .. generation)
   call('SREM', T .. ':limited', string.match(stream, '^[^:]*') .. ':' .. generation)
+  call('HDEL', T .. ':budgets', 'r:' .. string.match(stream, '^[^:]*') .. ':' .. generation)
+  call('HDEL', T .. ':used:0', 'r:' .. string.match(stream, '^[^:]*') .. ':' .. generation)
   call('HDEL', T .. ':scope', string.match(stream, '^[^:]*') .. ':' .. generation)
   local name = stream .. ':' .. generation
   local key, retired = T .. ':gen:' .. name, T .. ':gen:' .. stream .. ':'

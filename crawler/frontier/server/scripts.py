@@ -27,7 +27,7 @@ _CONSTANTS = re.compile(
 _SAVES = re.compile(r"^local function (save_\w+)\(\)$", re.MULTILINE)
 _SAVE = re.compile(r"^( *)save\(\)$", re.MULTILINE)
 # In this order: each may still change what those behind it write.
-_ORDER = ("records", "acks", "paces", "seen", "queue", "hosts", "pages", "tallies", "state")
+_ORDER = ("records", "acks", "paces", "seen", "queue", "hosts", "pages", "budgets", "tallies", "state")
 _WRONG_TYPE = re.compile(r"WRONGTYPE.*\(\w+ (\{.*)\)")  # see lua/lib/damage.lua
 _TOKEN = re.compile(r"'(?:\\.|[^'\\])*'|--.*|\b[A-Z][A-Z_]+\b")
 

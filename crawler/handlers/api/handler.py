@@ -119,7 +119,7 @@ class ApiDownloadHandler:
         told = {str(name).lower(): str(value) for name, value in answer.headers.to_unicode_dict().items()}
         page = provider.found(request.url, answer.body, answer.status, told)
         request.meta.pop(API_JOB, None)
-        self._pay(provider, page.cost)
+        self._pay(request, provider, page.cost)
         headers = Headers()
         for name, value in page.headers:
             if name.lower() not in DECODED:
@@ -144,11 +144,12 @@ class ApiDownloadHandler:
             return self._calls[named]
         return min(self._calls.values(), key=lambda calls: calls.rest())
 
-    def _pay(self, provider: Provider, cost: float) -> None:
+    def _pay(self, request: Request, provider: Provider, cost: float) -> None:
         counted, stats = names.API_COST.format(provider.name), self._crawler.stats
         stats.set_value(counted, stats.get_value(counted, 0) + cost)
         if (worker := worker_if_any(self._crawler)) is not None:
             worker.tiers.spend("api", requests=0, cost=cost)  # towards TIER_DAILY_COST
+            worker.budgets.paid(request, cost)
 
     async def _fetch(self, call: Request) -> Response:
         return await self._crawler.engine.downloader.handlers.download_request_async(call)

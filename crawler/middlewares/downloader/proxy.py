@@ -30,7 +30,7 @@ from crawler.proxies.faults import Fault, fault
 from crawler.proxies.pools import PoolSource, ProxyConfig
 from crawler.proxies.usage import ProxyUsage
 from crawler.routing.host_rules import HostRules
-from crawler.worker.access import worker_of
+from crawler.worker.access import worker_if_any, worker_of
 from crawler.worker.lease_book import LeaseBook
 from crawler.worker.pacing import TooLateError
 from crawler.worker.scheduler import in_use
@@ -124,8 +124,8 @@ class ProxyMiddleware(HttpProxyMiddleware):
         """Note how the proxy did; retry through a fresh one if the proxy itself answered."""
         if (attempt := self._ended(request)) is None:
             return response
-        self._usage.sent(attempt.pool, request)
-        self._usage.received(attempt.pool, response)
+        cost = self._usage.sent(attempt.pool, request) + self._usage.received(attempt.pool, response)
+        self._paid(request, cost)
         if (found := fault(request, response)) is None:
             await self._succeeded(request, attempt)
             return response
@@ -135,7 +135,7 @@ class ProxyMiddleware(HttpProxyMiddleware):
         """Retry through a fresh proxy if the proxy failed."""
         if (attempt := self._ended(request)) is None or isinstance(exception, TooLateError):
             return None
-        self._usage.sent(attempt.pool, request)
+        self._paid(request, self._usage.sent(attempt.pool, request))
         if (found := fault(request, exception)) is None:
             return None
         return await self._failed(request, attempt, found, type(exception).__name__)
@@ -154,6 +154,10 @@ class ProxyMiddleware(HttpProxyMiddleware):
             await asyncio.sleep(POLL_SECONDS)
         self._exhausted.discard(pool.name)
         return chosen
+
+    def _paid(self, request: Request, cost: float) -> None:
+        if cost and (worker := worker_if_any(self._crawler)) is not None:
+            worker.budgets.paid(request, cost)
 
     def _postpone(self, request: Request, pool: ProxyPool, wait_ms: int) -> NoReturn:
         """Give *request* back to the frontier for about that long."""

@@ -1,0 +1,11 @@
+#!lua flags=allow-oom
+-- charge: what answers came to. A budget is overrun by what was on the wire when it was spent, and by no more.
+-- KEYS[1]  the shard's tag
+-- ARGV[1...]  host, spider, generation, bytes, browser ms, cost in millionths of each
+-- Result: 1. O(rows).
+-- include: clock damage state records budgets
+for i = 1, has_budgets() and #ARGV or 0, 6 do
+  spend(budgets_for(ARGV[i], ARGV[i + 1], ARGV[i + 2]), 0, ARGV[i + 3], ARGV[i + 4], ARGV[i + 5])
+end
+save()
+return 1

@@ -1,0 +1,105 @@
+"""Budgets and opening hours, as workers state them and as Redis counts what is spent."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from crawler.frontier.server.shards import Shards, groups
+from crawler.frontier.state.run_record import run_id_of
+
+_TERMS: Final = struct.Struct("<7d")  # the twins of those in lua/lib/budgets.lua
+_USED: Final = struct.Struct("<4d")
+_SPAN: Final = struct.Struct("<2d")
+MILLION: Final = 1_000_000
+AT_ONCE: Final = 200  # budgets in one call
+HELD_MS: Final = 300_000  # without its being stated again
+KINDS: Final = {"requests": "requests", "bytes": "bytes", "browser": "browser seconds", "cost": "cost"}
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """A budget of one day: *name* is `d:<domain>`, `*` (each other host), `s:<spider>` or `r:<spider>:<generation>`.
+
+    0 is any amount; a *day* of (0, 0) never renews. *lasting*: it holds without being stated again.
+    """
+
+    name: str
+    day: tuple[int, int] = (0, 0)
+    requests: float = 0
+    size: float = 0  # bytes
+    browser_ms: float = 0
+    cost: float = 0
+    windows: tuple[tuple[int, int], ...] = ()
+    lasting: bool = False
+
+    def packed(self, shards: int) -> bytes:
+        """As the scripts read it. What hosts of several shards spend together is shared out among these."""
+        part = shards if self.name[:1] in {"s", "r"} else 1
+        requests = max(1, self.requests // part) if self.requests else 0
+        most = (requests, self.size / part, self.browser_ms / part, self.cost * MILLION / part)
+        return _TERMS.pack(0 if self.lasting else HELD_MS, *self.day, *most) + b"".join(
+            _SPAN.pack(*span) for span in self.windows
+        )
+
+
+class Closed(NamedTuple):
+    """A budget that holds requests back: *what* of it is spent, or `hours`."""
+
+    name: str
+    what: str
+    until_ms: int  # from now
+
+    @property
+    def told(self) -> str:
+        """In words, without when that ends."""
+        kind, _, whose = self.name.partition(":")
+        of = {"d": whose, "*": whose, "s": f"spider {whose}"}.get(kind, f"run {run_id_of(whose.rpartition(':')[2])}")
+        if self.what == "hours":
+            return f"{of} is outside the hours in which it may be visited"
+        return f"the budget of {of} is spent ({KINDS.get(self.what, self.what)})"
+
+
+class Budgets:
+    """What may be spent, is spent, and is held back."""
+
+    def __init__(self, shards: Shards) -> None:
+        self._shards = shards
+
+    async def state(self, terms: Sequence[Terms]) -> None:
+        """They hold for five minutes, unless they are lasting."""
+        for some in groups(terms, AT_ONCE):
+            rows = [part for one in some for part in (one.name, one.packed(self._shards.count))]
+            await self._shards.run_all("budgets", *rows)
+
+    async def charge(self, spent: Mapping[tuple[str, str, str], tuple[float, float, float]]) -> None:
+        """Bytes, browser ms and cost by host, spider and generation."""
+        by_shard: dict[int, list[str | float]] = {}
+        for (host, spider, generation), (size, browser_ms, cost) in spent.items():
+            row = (host, spider, generation, size, browser_ms, round(cost * MILLION))
+            by_shard.setdefault(self._shards.of_host(host), []).extend(row)
+        for shard, rows in by_shard.items():
+            await self._shards.run("charge", shard, *rows)
+
+    async def closed(self, now_ms: int) -> list[Closed]:
+        """Those that have lately held a request back and still do; the first to open first."""
+        found: dict[str, Closed] = {}
+        for shard in range(self._shards.count):
+            for name, raw in (await self._shards.client.hgetall(self._shards.key(shard, "closed"))).items():
+                at, _, what = raw.decode(errors="replace").partition(":")
+                if at.isdecimal() and int(at) > now_ms:
+                    text = name.decode(errors="replace")
+                    found[text] = Closed(text, what, int(at) - now_ms)
+        return sorted(found.values(), key=lambda one: (one.until_ms, one.name))
+
+    async def used(self, name: str, day_ms: int) -> tuple[float, float, float, float]:
+        """Requests, bytes, browser ms and cost of a budget in the day that began at *day_ms*, over all shards."""
+        total = (0.0, 0.0, 0.0, 0.0)
+        for shard in range(self._shards.count):
+            raw = await self._shards.client.hget(self._shards.key(shard, f"used:{day_ms}"), name)
+            if raw and len(raw) == _USED.size:
+                requests, size, browser_ms, cost = _USED.unpack(raw)
+                total = (total[0] + requests, total[1] + size, total[2] + browser_ms, total[3] + cost / MILLION)
+        return total

@@ -1,0 +1,45 @@
+"""A worker whose budget is spent waits, says so, and fetches what is not governed."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+from tests.crawling import Fleet, count, ended, open_frontier
+from tests.sites import Page, Site
+
+BODY = "<html><title>A page</title>" + "x" * 5_000 + "</html>"
+
+
+async def test_a_spent_budget_holds_back_its_host_and_no_other(fleet: Fleet, tmp_path: Path) -> None:
+    domains = tmp_path / "domains.toml"
+    domains.write_text('["127.0.0.1".budget]\nmb = 0.012\nrequests = 50\n')
+    pages = {f"/{n}": Page(BODY) for n in range(12)}
+    with Site(pages) as site, Site({"/": Page()}, host="127.0.0.2") as other:
+        await fleet.push(*(site.url(path) for path in pages), cap=1)
+        worker = fleet.start(DOMAINS_FILE=str(domains), CONCURRENT_REQUESTS_PER_DOMAIN=1, CONCURRENT_REQUESTS=2)
+        await fleet.until(lambda left: left.counters.done >= 3 and not left.counters.leased)
+        await fleet.push(other.url())
+        left = await fleet.until(lambda left: left.counters.done >= 4 and not left.counters.leased)
+        async with open_frontier(fleet.redis_url, fleet.key) as frontier:
+            now = (await frontier.inspection.stats()).now_ms
+            closed = await frontier.budgets.closed(now)
+            begin = now - now % 86_400_000
+            used = await frontier.budgets.used("d:127.0.0.1", begin)
+        shown = fleet.runner.run("status", "walk", *fleet.options())
+        worker.send_signal(signal.SIGTERM)
+        status, log = await ended(worker)
+    assert status == 0, log
+    fetched = len(site.requested)
+    assert 3 <= fetched <= 4  # what was leased when the third answer was told
+    assert left.counters.queued == 12 - fetched
+    assert [(one.name, one.what) for one in closed] == [("d:127.0.0.1", "bytes")]
+    assert (used[0], used[1] >= 5_000 * fetched) == (fetched, True)
+    assert "the budget of 127.0.0.1 is spent (bytes), for " in " ".join(shown.stdout.split())
+    assert count(log, "response_received_count") == fetched + 1
+
+
+async def test_a_bad_budget_stops_the_start_with_one_line(fleet: Fleet) -> None:
+    status, log = await ended(fleet.start(BUDGET={"hours": "8 to 5"}))
+    assert status != 0
+    assert "BUDGET['hours'] = '8 to 5' is invalid: expected hours such as" in log

@@ -1,0 +1,157 @@
+"""Budgets: what they hold back, that they hold nothing else back, and that they renew."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from crawler.frontier.state.budgets import Terms
+from tests.integration.frontier.making import START_MS, Timed, handles, message, timed
+
+DAY = 86_400_000
+TODAY = (START_MS - START_MS % DAY, START_MS - START_MS % DAY + DAY)
+MANY: dict[str, Any] = {"cap": 100}
+
+
+async def rest(made: Timed, ms: int) -> None:
+    """Time passes and workers live: budgets are stated again every minute."""
+    await made.pass_ms(ms)
+
+
+async def state(made: Timed, *terms: Terms) -> None:
+    await made.frontier.budgets.state(terms)
+
+
+async def test_a_domain_spends_its_requests_and_no_other_waits(redis_client: Any) -> None:
+    made = await timed(redis_client)
+    budget = Terms("d:a.example", TODAY, requests=3)
+    await state(made, budget)
+    for at, host in enumerate(("a.example", "shop.a.example", "b.example")):
+        await made.frontier.push([message(10 * at + n, host, **MANY) for n in range(4)])
+    leased = await made.lease()
+    hosts = [lease.host for lease in leased]
+    assert len(hosts) == 7
+    assert hosts.count("b.example") == 4
+    [closed] = await made.frontier.budgets.closed(made.now)
+    assert (closed.name, closed.what, closed.until_ms) == ("d:a.example", "requests", TODAY[1] - made.now)
+    assert closed.told == "the budget of a.example is spent (requests)"
+    await made.frontier.ack(handles(leased))
+    while made.now < TODAY[1]:
+        assert await made.lease() == []
+        await rest(made, min(3_600_000, TODAY[1] - made.now))
+        await state(made, budget)
+    assert len(await made.lease()) == 3
+    assert [one.until_ms for one in await made.frontier.budgets.closed(made.now)] == [DAY]
+
+
+async def test_each_other_host_has_the_default_by_itself(redis_client: Any) -> None:
+    made = await timed(redis_client)
+    await state(made, Terms("*", TODAY, requests=2), Terms("d:c.example", TODAY, requests=1))
+    for at, host in enumerate(("a.example", "b.example", "c.example")):
+        await made.frontier.push([message(10 * at + n, host, **MANY) for n in range(4)])
+    hosts = [lease.host for lease in await made.lease()]
+    assert sorted(hosts) == ["a.example", "a.example", "b.example", "b.example", "c.example"]
+
+
+async def test_a_request_that_was_not_sent_is_given_back_and_a_retry_is_not(redis_client: Any) -> None:
+    made = await timed(redis_client)
+    await state(made, Terms("d:a.example", TODAY, requests=2))
+    await made.frontier.push([message(n, **MANY) for n in range(4)])
+    for _ in range(5):
+        leases = await made.lease(2)
+        assert len(leases) == 2
+        await made.frontier.give_back(handles(leases))
+    [one, other] = await made.lease(2)
+    await made.frontier.nack(one.id, one.token, delay_ms=0)  # postponed, not sent
+    await made.frontier.start(handles([other]), on_wire=True)
+    await made.frontier.nack(other.id, other.token, delay_ms=0)
+    assert len(await made.lease(2)) == 1
+    assert await made.lease(2) == []
+    used = await made.frontier.budgets.used("d:a.example", TODAY[0])
+    assert used[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("terms", "spent", "what"),
+    [
+        ({"size": 1_000}, (400, 0, 0), "bytes"),
+        ({"browser_ms": 2_000}, (0, 700, 0), "browser"),
+        ({"cost": 0.01}, (0, 0, 0.004), "cost"),
+    ],
+)
+async def test_bytes_time_and_cost_settle_with_answers(
+    redis_client: Any, terms: dict[str, float], spent: tuple[float, float, float], what: str
+) -> None:
+    made = await timed(redis_client)
+    await state(made, Terms("d:a.example", TODAY, **terms))  # type: ignore[arg-type]
+    await made.frontier.push([message(n, **MANY) for n in range(9)])
+    for _ in range(3):
+        assert len(await made.lease(1)) == 1
+        await made.frontier.budgets.charge({("a.example", "s", "0"): spent})
+    assert await made.lease(1) == []
+    assert [one.what for one in await made.frontier.budgets.closed(made.now)] == [what]
+
+
+async def test_a_spiders_budget_holds_that_spider_back_alone(redis_client: Any) -> None:
+    made = await timed(redis_client)
+    await state(made, Terms("s:s", TODAY, requests=4))
+    await made.frontier.push([message(n, f"{n}.example", **MANY) for n in range(1)])
+    for n in range(1, 9):
+        await made.frontier.push([message(n, "a.example", **MANY)])
+        await made.frontier.push([message(n, "a.example", stream="t", **MANY)])
+    assert len(await made.lease(100, ("s",))) <= 4 + 1
+    assert len(await made.lease(100, ("t",))) == 8
+
+
+@pytest.mark.one_server("each shard has its share")
+async def test_a_runs_budget_holds_that_run_back_alone_and_may_last(redis_client: Any) -> None:
+    made = await timed(redis_client)
+    await state(made, Terms("r:s:7", requests=2, lasting=True))
+    for n in range(6):
+        await made.frontier.push([message(n, generation="7", **MANY)])
+        await made.frontier.push([message(10 + n, generation="8", **MANY)])
+    leases = [*await made.lease(), *await made.lease()]
+    assert sorted(lease.generation for lease in leases) == ["7"] * 2 + ["8"] * 6
+    total = (await made.frontier.inspection.stats("s")).total
+    assert (total.queued, total.delayed, total.leased) == (0, 4, 8)
+    await made.frontier.ack(handles(leases))
+    for _ in range(3):
+        await rest(made, 600_000)
+        assert await made.lease() == []
+    assert (await made.frontier.inspection.stats("s")).total.delayed == 4
+    assert (await made.frontier.budgets.closed(made.now))[0].name == "r:s:7"
+
+
+async def test_hours_open_and_close(redis_client: Any) -> None:
+    made = await timed(redis_client)
+    opens, closes = made.now + 90_000, made.now + 300_000
+    terms = Terms("d:a.example", TODAY, windows=((opens, closes), (opens + DAY, closes + DAY)))
+    await state(made, terms)
+    await made.frontier.push([message(n, **MANY) for n in range(3)])
+    assert await made.lease() == []
+    [closed] = await made.frontier.budgets.closed(made.now)
+    assert (closed.what, closed.until_ms) == ("hours", 90_000)
+    await rest(made, 91_000)
+    assert len(await made.lease(1)) == 1
+    await rest(made, 210_000)
+    await state(made, terms)
+    assert await made.lease(1) == []
+    await rest(made, DAY - 210_000)
+    await state(made, terms)
+    assert len(await made.lease(1)) == 1
+
+
+async def test_what_nobody_states_any_more_is_over_and_damage_costs_a_budget_alone(redis_client: Any) -> None:
+    made = await timed(redis_client)
+    await state(made, Terms("d:a.example", TODAY, requests=1), Terms("d:b.example", TODAY, requests=1))
+    for at, host in enumerate(("a.example", "b.example")):
+        await made.frontier.push([message(10 * at + n, host, **MANY) for n in range(3)])
+    shard = made.frontier.shards.of_host("a.example")
+    await made.client.hset(made.frontier.shards.key(shard, "budgets"), "d:a.example", b"nonsense")
+    await made.client.hset(made.frontier.shards.key(shard, f"used:{TODAY[0]}"), "d:b.example", b"x")
+    leases = await made.lease()
+    assert len(leases) == 4
+    await made.frontier.ack(handles(leases))
+    await rest(made, 310_000)
+    assert len(await made.lease()) == 2
