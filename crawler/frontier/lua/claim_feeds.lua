@@ -1,11 +1,11 @@
 #!lua flags=allow-oom
--- claim_feeds: a worker will overwrite these feeds; two that did would keep the items of one.
+-- claim_feeds: a worker will overwrite these feeds; if two did, the items of one would be lost.
 -- KEYS[1]  the tag of shard 0
--- ARGV[1]  worker; '' only looks whether they are free
+-- ARGV[1]  worker; '' only checks whether they are free
 -- ARGV[2]  ms of silence after which a worker counts as dead
 -- ARGV[3...]  feeds (opaque)
--- T:feeds HASH feed -> worker. T:workers ZSET worker -> ms of its last sign.
--- Result: nothing, or the first feed that a living worker has claimed and that worker: then nothing is claimed.
+-- T:feeds HASH feed -> worker. T:workers ZSET worker -> ms of its last heartbeat.
+-- Result: nothing, or the first feed claimed by a live worker and that worker: then nothing is claimed.
 -- O(feeds).
 -- include: clock damage state
 local function free(feed)

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 -- coverage: count which fields the items of runs have.
 -- KEYS[1]  the tag of shard 0
--- ARGV[1]  ms for which the counts of a run are kept after the last of them
+-- ARGV[1]  ms for which a run's counts are kept after the last change
 -- ARGV[2...]  spider:generation, grade, field, count of each
 -- T:fields:<spider>:<generation> HASH '<grade>:<field>' -> items, for at most MOST_FIELDS of them.
 -- Result: nothing. O(1) per row.

@@ -1,10 +1,10 @@
 #!lua flags=allow-oom
 -- domains: count what the busiest domains answered.
 -- KEYS[1]  the tag of shard 0
--- ARGV[1...]  domain, outcome, count of each; the outcomes of a domain follow each other
--- T:domains HASH domain -> outcome -> count (msgpack), of the MOST_DOMAINS that have answered most of late.
--- T:domains:busy ZSET domain -> logarithm of its answers, each halved in weight about every 7 minutes: what was counted
--- earlier weighs less by as much as time adds to the score of what is counted now, so no score has to be aged.
+-- ARGV[1...]  domain, outcome, count of each; the outcomes of a domain are adjacent
+-- T:domains HASH domain -> outcome -> count (msgpack), of the MOST_DOMAINS that answered most recently.
+-- T:domains:busy ZSET domain -> logarithm of its answers, whose weight halves about every 7 minutes: time adds to the
+-- score of new answers what old ones would lose, so no score has to be aged.
 -- Result: how many domains are counted. O(log MOST_DOMAINS) per row.
 -- include: clock damage state
 local MOST_DOMAINS, AGING_MS = 1000, 600000

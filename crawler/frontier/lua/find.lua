@@ -1,18 +1,18 @@
 #!lua flags=no-writes
--- find: look for a fingerprint in one slice of a queue, so that a long one never holds the server up.
+-- find: search a slice of a queue for a fingerprint, so that a long queue never blocks the server.
 -- KEYS[1]  the shard's tag
--- ARGV[1]  'list', a queue in its order; 'ahead', what stands before the end of one; 'delayed'
+-- ARGV[1]  'list', a queue in order; 'ahead', the entries before the end of one; 'delayed'
 -- ARGV[2]  its key, without the tag
--- ARGV[3]  rank of the first entry to look at
+-- ARGV[3]  rank of the first entry to examine
 -- ARGV[4]  how many
 -- ARGV[5]  the fingerprint (8 bytes)
--- Result: {rank, entry, its score (a text)} of the first that has it, else how many there were to look at. O(ARGV[4]).
+-- Result: {rank, entry, its score (a string)} of the first match, else how many were examined. O(ARGV[4]).
 -- include: damage
 local kind, key, from, count = ARGV[1], T .. ':' .. ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local listed = kind == 'list'
 local entries = call(listed and 'LRANGE' or 'ZRANGE', key, from, from + count - 1)
 
--- Where the fingerprint stands: behind the score, or stream and host, and then id, deliveries, status and priority.
+-- The position of the fingerprint: after the score, or stream and host, then id, deliveries, status and priority.
 local function fingerprint_at(entry)
   if kind ~= 'delayed' then return 20 end
   local stream = string.byte(entry, 1)

@@ -1,10 +1,10 @@
 #!lua flags=allow-oom
--- heartbeat: a worker lives.
+-- heartbeat: a worker is alive.
 -- KEYS[1]  the tag of shard 0
 -- ARGV[1]  worker
--- ARGV[2]  what it says of itself (opaque), '' when it leaves
+-- ARGV[2]  its state (opaque), '' when it signs off
 -- ARGV[3...]  the streams that it leases from
--- T:workers ZSET worker -> ms of its last sign, T:workers:info HASH worker -> what it says of itself.
+-- T:workers ZSET worker -> ms of its last heartbeat, T:workers:info HASH worker -> its state.
 -- T:streams ZSET stream -> ms when it was last served.
 -- Result: now. O(log workers).
 -- include: clock damage state

@@ -1,15 +1,15 @@
 #!lua flags=allow-oom
--- join: a worker begins with a spider: it joins the crawl that is under way, or opens the next generation.
+-- join: a worker starts a spider: it joins the unfinished crawl, or opens the next generation.
 -- KEYS[1]  the tag of shard 0
 -- ARGV[1]  spider
--- ARGV[2]  worker; '' only looks whether one with these arguments may join
+-- ARGV[2]  worker; '' only checks whether one with these arguments may join
 -- ARGV[3]  ms of silence after which a worker counts as dead
 -- ARGV[4]  'over': nothing is queued, leased or delayed; 'under way': something is; 'endless': it waits for work
--- ARGV[5]  the generation that was current when that was seen
+-- ARGV[5]  the generation that was current when that was checked
 -- ARGV[6]  the spider's arguments (opaque)
--- T:current HASH spider -> generation; T:arguments HASH spider -> what ARGV[6] was; T:joined HASH worker -> spider.
--- Result: generation, 1 when it was opened now (or would be, for ''), the arguments of the crawl; other ones than
--- ARGV[6]: not joined.
+-- T:current HASH spider -> generation; T:arguments HASH spider -> ARGV[6]; T:joined HASH worker -> spider.
+-- Result: generation, 1 if it was opened now (or would be, for ''), the arguments of the crawl; if they differ from
+-- ARGV[6] it was not joined.
 -- O(workers).
 -- include: clock damage state
 local spider, worker, running = ARGV[1], ARGV[2], false

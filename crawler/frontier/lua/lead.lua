@@ -1,12 +1,12 @@
 #!lua flags=allow-oom
--- lead: become the leader of the services of this fleet, or stay it, for a while.
+-- lead: become or stay the leader of this fleet's services for a while.
 -- KEYS[1]  the tag of shard 0
--- ARGV[1]  who asks
--- ARGV[2]  ms for which it then leads
--- T:leader HASH holder; token, which grows with every change of leader; until, ms when another may take over.
--- Result: {1 or 0: it leads, token, who leads, ms for which it does, ms of the server's own clock}. O(1).
+-- ARGV[1]  the replica
+-- ARGV[2]  ms for which it leads
+-- T:leader HASH holder; token, which grows with each change of leader; until, ms when another may take over.
+-- Result: {1 or 0: it leads, token, the leader, ms for which it leads, ms of the server's own clock}. O(1).
 -- include: clock damage state
-local LONGEST_MS = 600000 -- who holds it for longer than that took it by a clock that was wrong
+local LONGEST_MS = 600000 -- a longer lease was taken by a wrong clock
 local key = T .. ':leader'
 local holder, till = unpack(call('HMGET', key, 'holder', 'until'))
 local token = tonumber(call('HGET', key, 'token'))

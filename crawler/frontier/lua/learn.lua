@@ -1,13 +1,13 @@
 #!lua flags=allow-oom
--- learn: replace what is known of a host's tier, unless somebody else did meanwhile.
+-- learn: replace what is known of a host's tier, unless it has changed meanwhile.
 -- KEYS[1]  the shard's tag
 -- ARGV[1]  host
--- ARGV[2]  what it was, '' for nothing
--- ARGV[3]  what it is (opaque here)
--- ARGV[4]  ms for which an unchanged one is kept
+-- ARGV[2]  the old state, '' for none
+-- ARGV[3]  the new state (opaque)
+-- ARGV[4]  ms for which an unchanged state is kept
 -- ARGV[5]  how many hosts are kept
--- T:tiers HASH host -> that; T:tiers:at ZSET host -> ms of its last change, each its own.
--- Result: 1, or 0 where ARGV[2] is out of date. O(log hosts).
+-- T:tiers HASH host -> state; T:tiers:at ZSET host -> ms of its last change, all different.
+-- Result: 1, or 0 if ARGV[2] is outdated. O(log hosts).
 -- include: clock damage state
 local FORGOTTEN = 16 -- hosts per call
 local index, known = T .. ':tiers:at', T .. ':tiers'

@@ -1,9 +1,9 @@
 #!lua flags=no-writes
 -- learned: the hosts whose tier has changed, oldest change first.
 -- KEYS[1]  the shard's tag
--- ARGV[1]  only changes after that one
+-- ARGV[1]  only changes after this one
 -- ARGV[2]  how many
--- Result: {now, last change told, {host, what is known, host, ...}}. O(log hosts + hosts told).
+-- Result: {now, last change returned, {host, state, host, ...}}. O(log hosts + hosts returned).
 -- include: clock damage state
 local changes = call('ZRANGEBYSCORE', T .. ':tiers:at', '(' .. ARGV[1], '+inf', 'WITHSCORES', 'LIMIT', 0, ARGV[2])
 if #changes == 0 then return {now, ARGV[1], {}} end

@@ -4,7 +4,7 @@
 -- KEYS[2]  its leases: ZSET claim, number, score, entry -> ms when it expires
 -- ARGV[1]  'list' (from the left), 'set' or 'zset' (highest score first)
 -- ARGV[2]  how many
--- ARGV[3]  a claim nobody else uses
+-- ARGV[3]  a unique claim
 -- ARGV[4]  lease ms
 -- Result: {handle, entry, handle, entry...}. O(log n) each.
 local key, leases, kind, claim = KEYS[1], KEYS[2], ARGV[1], ARGV[3]

@@ -1,13 +1,13 @@
 #!lua flags=allow-oom
--- proxy_health: what the fleet knows of a pool's proxies, and one change to it if nobody was faster (compare and set).
+-- proxy_health: read the health of a pool's proxies, and change one of them by compare-and-set.
 -- KEYS[1]  the tag of shard 0
 -- ARGV[1]  pool
--- ARGV[2]  ms after the last change when all is forgotten
--- ARGV[3]  proxy to change; without it nothing is changed
+-- ARGV[2]  ms after the last change until the pool is forgotten
+-- ARGV[3]  proxy to change; if missing nothing is changed
 -- ARGV[4]  its record as read, '' for none
 -- ARGV[5]  its new record, '' to forget it
--- T:proxies:<pool> HASH proxy -> record; a proxy that is not in it is good.
--- Result: {now, 1 if the change was made, {proxy, record, proxy, record...}}. O(proxies that are not good).
+-- T:proxies:<pool> HASH proxy -> record; a missing proxy is good.
+-- Result: {now, 1 if changed, {proxy, record, proxy, record...}}. O(proxies that are not good).
 -- include: clock damage state
 local key, made = T .. ':proxies:' .. ARGV[1], 0
 if ARGV[3] and (call('HGET', key, ARGV[3]) or '') == ARGV[4] then

@@ -1,8 +1,8 @@
 #!lua flags=allow-oom
--- put_off: return leases of pages whose requests found no room, to be tried again later, or once there is room;
--- uncharged. T:why (see nack) keeps how often that befell each.
+-- put_off: return leases of pages whose requests found no room, uncharged, to be fetched again later or once there is
+-- room. T:why (see nack) counts how often.
 -- KEYS[1]  the shard's tag
--- ARGV[1]  delay ms of the first time; of each further one twice that of the one before, at most LONGEST_MS
+-- ARGV[1]  delay ms of the first time, doubled each further time up to LONGEST_MS
 -- ARGV[2...]  id and token (d, d) of each lease
 -- Result: DONE or STALE of each. O(log delayed) each.
 -- include: clock damage state tally hosts members pages queue records lose release seen control cancel

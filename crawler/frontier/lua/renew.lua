@@ -1,11 +1,11 @@
 #!lua flags=allow-oom
--- renew: prolong leases, unless a request has been on the wire for longer than the hard cap.
+-- renew: extend leases, unless a request has been on the wire for longer than the hard cap.
 -- KEYS[1]  the shard's tag
--- ARGV[1]  '1' while storage is down: the time since the last renewal does not count towards that cap; 'room' for pages
---          that are done but for their requests, which find no room: as if they had never been started, so that neither
---          the cap nor a delivery is counted; else '0'
+-- ARGV[1]  '1' while storage is down: the time since the last renewal does not count towards the cap; 'room' for pages
+-- that are done except for requests that find no room: as if never started, so that neither the cap nor a delivery
+-- counts; else '0'
 -- ARGV[2...]  id and token (d, d) of each lease
--- Result: of each DONE, or STALE, also where the cap is passed. O(log in flight) each.
+-- Result: per lease DONE, or STALE, also beyond the cap. O(log in flight) each.
 -- include: clock damage state hosts records release
 local suspended, is_done = ARGV[1] == '1', ARGV[1] == 'room'
 local records, ids = lookup_rows(2)

@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
--- report: an answer came (or none will): free the host's slot, space the next request from this one's wire start, and
--- adapt the host's pace. The lease itself goes on until ack, so slow storage never holds a host.
+-- report: a response came (or none will): free the host's slot, space the next request from this one's wire start, and
+-- adapt the host's pace. The lease itself continues until ack, so slow storage never holds a host.
 -- KEYS[1]  the shard's tag
 -- ARGV[1]  a random number in [0, 1)
 -- ARGV[2...]  reports, as lib/report reads them

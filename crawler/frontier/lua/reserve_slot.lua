@@ -7,10 +7,10 @@
 -- ARGV[4]  burst
 -- ARGV[5]  worker
 -- ARGV[6]  its spider, or ''
--- ARGV[7...]  when it goes under a lease, id and token (d, d) of that: in its slot while it holds one, else the lease
---             is given a slot again
--- Result: {wait ms, id, token}; wait GRANTED: report it under id and token; else ask again after wait ms; LOST: the
--- lease is stale. While somebody waits the host is held for it. O(streams of the host).
+-- ARGV[7...]  for a request under a lease, its id and token (d, d): in the lease's slot while it holds one, else the
+-- lease gets a slot again
+-- Result: {wait ms, id, token}; wait GRANTED: report it under id and token; LOST: the lease is stale; else ask again
+-- after wait ms. The host is held for a waiting request. O(streams of the host).
 -- include: clock damage state hosts rules records
 local HOLD_MS, POLL_MS = 500, 250
 local GRANTED, LOST = 0, -1 -- instead of ms to wait
@@ -25,7 +25,7 @@ local holds_slot = r and r[RELEASED] == 0
 
 local function wait_for()
   local at = open_at(h)
-  if holds_slot and r[RESERVED] == h[NEXT] and now <= r[START_BY] then at = h[BLOCKED] end -- its own turn, not used yet
+  if holds_slot and r[RESERVED] == h[NEXT] and now <= r[START_BY] then at = h[BLOCKED] end -- its own turn, still unused
   if at > now then return at - now end
   if not holds_slot and h[INFLIGHT] >= width(h) then return POLL_MS end
   return GRANTED

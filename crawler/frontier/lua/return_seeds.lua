@@ -1,8 +1,8 @@
 #!lua flags=allow-oom
--- return_seeds: put leased entries back where they came from.
+-- return_seeds: return leased entries to where they came from.
 -- KEYS[1]  the start-URLs key
 -- KEYS[2]  its leases
--- ARGV[1]  its kind: 'list', 'set' or 'zset'
+-- ARGV[1]  its type: 'list', 'set' or 'zset'
 -- ARGV[2...]  handles, the last one first in a list
 -- Result: how many leases were still held. O(log n) each.
 local returned = 0

@@ -1,12 +1,12 @@
 #!lua flags=allow-oom
--- robots_claim: what the fleet knows of an origin's robots.txt, or the task to fetch it, for one worker at a time.
+-- robots_claim: read what the fleet knows of an origin's robots.txt, or get the task to fetch it, one worker at a time.
 -- KEYS[1]  the shard's tag
 -- ARGV[1]  origin
--- ARGV[2]  who asks
--- ARGV[3]  ms for which it alone may fetch (asking again before they are over prolongs them)
+-- ARGV[2]  the worker
+-- ARGV[3]  ms for which only this worker may fetch (calling again before that extends it)
 -- T:robots:<origin> HASH verdict, status, until, since, body, sitemaps; T:robots:<origin>:lock STRING who fetches.
--- Result: {'known', verdict, ms it stays fresh, status, body, ms since it could not be reached, or 0},
--- {'fetch', the last again}, or {'wait'}: somebody else is fetching. O(1).
+-- Result: {'known', verdict, ms it stays fresh, status, body, ms it has been unreachable, or 0},
+-- {'fetch', the same last value}, or {'wait'}: another worker is fetching. O(1).
 -- include: clock damage state
 local key = T .. ':robots:' .. ARGV[1]
 local lock = key .. ':lock'

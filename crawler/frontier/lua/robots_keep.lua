@@ -1,9 +1,9 @@
 #!lua flags=allow-oom
--- robots_keep: what a fetch of robots.txt came to, for the whole fleet, and the delay that it asks for. Of a host's
--- origins the longest counts. The delay is forgotten with the host, when that has been idle for long.
+-- robots_keep: store the result of fetching a robots.txt for the fleet, and the delay that it asks for. Of a host's
+-- origins the longest counts. The delay is forgotten with the host, after that was idle for long.
 -- KEYS[1]  the shard's tag
 -- ARGV[1]  origin
--- ARGV[2]  who fetched it
+-- ARGV[2]  the worker that fetched it
 -- ARGV[3]  verdict
 -- ARGV[4]  status
 -- ARGV[5]  ms it stays fresh
@@ -11,10 +11,10 @@
 -- ARGV[7]  body
 -- ARGV[8]  sitemaps
 -- ARGV[9]  host
--- ARGV[10] ms between two requests, 0 for none; '' when it could not be reached, and what it asked for stands
--- T:origins:<host> HASH origin -> ms, while any of its robots.txt is remembered.
--- Result: the host's delay now in ms, more where it is left alone for longer; -1 when another worker has taken over, and
--- nothing changed.
+-- ARGV[10]  ms between two requests, 0 for none; '' if it was unreachable: the old delay stays
+-- T:origins:<host> HASH origin -> ms, while one of its robots.txt is remembered.
+-- Result: the host's delay now in ms, more if it is paused for longer; -1 if another worker has taken over and nothing
+-- changed.
 -- O(streams and origins of the host).
 -- include: clock damage state hosts
 local TAKEN_OVER = -1
@@ -27,7 +27,7 @@ if owner ~= ARGV[2] and (owner or (tonumber(fresh_until) or 0) > now) then retur
 since = asked == '' and (tonumber(since) or 0) or 0
 if asked == '' and since == 0 then since = now end
 
--- What its origins ask for is in force at once.
+-- The delay is in force at once.
 local function ask_for(h, ms)
   local origins = T .. ':origins:' .. name
   call('HSET', origins, origin, ms)
@@ -36,7 +36,7 @@ local function ask_for(h, ms)
   for _, one in ipairs(call('HVALS', origins)) do longest = math.max(longest, tonumber(one) or 0) end
   h[CRAWL] = longest
   local least = math.max(h[FLOOR], longest)
-  if h[DELAY] <= before or h[DELAY] < least then -- not adapted to anything longer
+  if h[DELAY] <= before or h[DELAY] < least then -- not adapted to a longer one
     h[NEXT] = h[NEXT] > 0 and h[NEXT] + math.max(0, least - h[DELAY]) or 0
     local bursts = h[NEXT] > 0 and h[BURST] > 1 and longest > 0 -- until now
     if bursts then h[NEXT] = math.max(h[NEXT], now + least) end

@@ -1,18 +1,19 @@
 #!lua flags=allow-oom
--- rules: a worker states by which rules its spider visits hosts, see lib/rules; again every few seconds while it lives.
+-- rules: a worker states the rules that its spider crawls hosts by, see lib/rules; repeated every few seconds while it
+-- lives.
 -- KEYS[1]  the shard's tag
 -- ARGV[1]  the statement
 -- ARGV[2]  its digest
 -- ARGV[3]  how many exceptions it has
--- ARGV[4...]  some of them to store: name, rule...
--- Result: INCOMPLETE when its exceptions are not all there: they are to be sent first; else STATED and how many values
--- were set aside as damaged. O(live statements + exceptions sent).
+-- ARGV[4...]  some of these to store: name, rule...
+-- Result: INCOMPLETE if exceptions are missing, which have to be sent first; else STATED and how many values were set
+-- aside as damaged. O(live statements + exceptions sent).
 -- include: clock damage state hosts rules
 local KEPT_MS = 86400000
 local INCOMPLETE, STATED = 0, 1
 local exceptions = T .. ':rules:' .. ARGV[2]
 if ARGV[4] then call('HSET', exceptions, unpack(ARGV, 4)) end
--- Not each time: each is a write.
+-- Not each time: each one is a write.
 if call('PTTL', exceptions) < KEPT_MS / 2 then call('PEXPIRE', exceptions, KEPT_MS) end
 save_state()
 if call('HLEN', exceptions) < tonumber(ARGV[3]) then return INCOMPLETE end

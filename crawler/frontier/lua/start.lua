@@ -1,9 +1,9 @@
 #!lua flags=allow-oom
--- start: charge a delivery to requests that go to the wire.
+-- start: charge a delivery to requests that are being sent.
 -- KEYS[1]  the shard's tag
--- ARGV[1]  '1' when they have just gone out
+-- ARGV[1]  '1' if they have just been sent
 -- ARGV[2...]  id and token (d, d) of each lease
--- Result: of each DONE, or STALE, also where the host is to be left alone. O(1) each.
+-- Result: per lease DONE, or STALE, also if the host is paused. O(1) each.
 -- include: clock damage state hosts records release start
 local records, ids = lookup_rows(2)
 local result = {}

@@ -1,5 +1,5 @@
 #!lua flags=no-writes
--- stats: the counters of every generation, and how many hosts could be visited now.
+-- stats: the counters of every generation, and how many hosts could be leased from now.
 -- KEYS[1]  the shard's tag
 -- Result: {born, now, seq, token, evicted, {{name, {field, value, ...}}...},
 -- {{stream, hosts due, hosts waiting, suspects}...}}. O(generations + streams * log hosts).

@@ -1,11 +1,13 @@
--- Queued requests. A host with work on a stream is in exactly one of three sets of that stream: T:due:<stream> ZSET
--- host -> ms due - priority*STEP_MS T:wait:<stream> ZSET host -> ms when it may be checked again T:park:<stream> SET of
--- the hosts at their cap: refiled when a slot is freed T:q:<place> LIST of entries ordered by score (ms queued -
--- priority*STEP_MS) and id: urgent first, but in time age outweighs any priority. T:early:<place> ZSET entry -> score
--- takes entries that belong before the end of the list; state.ahead counts them. The ends of a list are O(1), a ZSET is
--- O(log n): one request of low priority at the end of the list sends later ones to the ZSET until time has caught up
--- with it. Requests that may have killed their worker twice are on the suspects' stream, '<stream>!'. T:delayed,
--- T:delayed:room (see delayed) ZSET stream, host (each length-prefixed) member -> ms when it is to be queued
+-- Queued requests. A host with work on a stream is in exactly one of three sets of that stream:
+-- T:due:<stream> ZSET host -> ms due - priority*STEP_MS
+-- T:wait:<stream> ZSET host -> ms when it may be checked again
+-- T:park:<stream> SET of the hosts at their cap: refiled when a slot is freed
+-- T:q:<place> LIST of entries ordered by score (ms queued - priority*STEP_MS) and id: urgent first, but in time age
+-- outweighs any priority. T:early:<place> ZSET entry -> score takes entries that belong before the end of the list;
+-- state.ahead counts them. The ends of a list are O(1), a ZSET is O(log n): one request of low priority at the end of
+-- the list sends later ones to the ZSET until time has caught up with it.
+-- Requests that may have killed their worker twice are on the suspects' stream, '<stream>!'.
+-- T:delayed, T:delayed:room (see delayed) ZSET stream, host (each length-prefixed) member -> ms when it is to be queued
 local run = {count = 0, best = 0} -- consecutive entries of one host are written at once
 
 local function stream_for(stream, deliveries)

@@ -2,9 +2,10 @@
 -- ms (I4), and a sum (B): 1 to keep the slot for a follow-up request, 2 if the host is not to blame (a proxy failed)
 -- and its pace stays unchanged, 4 if it is, though it did not answer, 8 if it complained of this request before, 16 if
 -- another site linked here, 32 if it redirected here; then the origin ("https:443"), with a fault, and with the first
--- good response of an origin that the worker saw. jitter: a random number in [0, 1). T:answers HASH host ->
--- '\n<origin>\n' for each of its origins that ever gave a good response, at most MOST_ORIGINS. Returns STALE if the
--- token is stale or the slot already free, else NOTED; the ms if it opened the host's breaker, CLOSED if it closed it.
+-- good response of an origin that the worker saw. jitter: a random number in [0, 1).
+-- T:answers HASH host -> '\n<origin>\n' for each of its origins that ever gave a good response, at most MOST_ORIGINS.
+-- Returns STALE if the token is stale or the slot already free, else NOTED; the ms if it opened the host's breaker,
+-- CLOSED if it closed it.
 local MOST_ORIGINS = 200 -- bytes
 
 -- Whether a fault is the host's own: not if the port never answered and another one did, nor for requests that other

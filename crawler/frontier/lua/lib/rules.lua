@@ -1,10 +1,12 @@
 -- The rules that hosts are crawled by: a request is sent under the strictest rule that a live worker of a spider with
 -- work on its host states for it. A statement's rule for a host is looked up by name, so that nothing is kept per host
--- and worker; workers with equal rules share a statement. T:rules ZSET '<spider>:<digest>:<delay ms>:<cap>:<burst>:<1:
--- obeys robots.txt>:<1: has exceptions>' -> ms when a worker last stated it; T:rules:<digest> HASH '=<host>', or
--- '<domain>' for all hosts in it without nearer ones -> delay (I4), cap (H), burst (H). Without statements the
--- strictest rule pushed by spiders with work on the host counts; if there is only one spider it may also relax it.
-local SILENT_MS = 12000 -- several missed statements: a killed worker's rules, and the delays set by them, end within 15 s
+-- and worker; workers with equal rules share a statement.
+-- T:rules ZSET '<spider>:<digest>:<delay ms>:<cap>:<burst>:<1: obeys robots.txt>:<1: has exceptions>' -> ms when a
+-- worker last stated it; T:rules:<digest> HASH '=<host>', or '<domain>' for all hosts in it without nearer ones ->
+-- delay (I4), cap (H), burst (H).
+-- Without statements the strictest rule pushed by spiders with work on the host counts; if there is only one spider it
+-- may also relax it.
+local SILENT_MS = 12000 -- several missed statements: a killed worker's rules and their delays end within 15 s
 local statements
 
 -- While the server was silent nobody could state anything: statements from before it still count.

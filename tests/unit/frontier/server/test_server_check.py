@@ -40,12 +40,12 @@ async def test_it_is_waited_for_and_that_is_said_once(
 @pytest.mark.parametrize(
     ("error", "words"),
     [
-        (ResponseError("MISCONF Valkey is configured to save RDB snapshots, but ..."), "cannot save them to its disk"),
+        (ResponseError("MISCONF Valkey is configured to save RDB snapshots, but ..."), "cannot save to its disk"),
         (ReadOnlyError("You can't write against a read only replica."), "is a replica"),
         (ResponseError("NOREPLICAS Not enough good replicas to write."), "min-replicas-to-write"),
         (OutOfMemoryError("command not allowed when used memory > 'maxmemory'."), "raise its maxmemory"),
         (ResponseError("BUSY Valkey is busy running a script."), "SCRIPT KILL"),
-        (ResponseError("unknown command 'EVALSHA'"), "Redis 7 or Valkey 7.2 and later can"),
+        (ResponseError("unknown command 'EVALSHA'"), "needs Redis 7 or Valkey 7.2 or later"),
         (RedisConnectionError("refused"), "does not answer (ConnectionError): start it"),
     ],
 )
