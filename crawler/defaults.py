@@ -73,6 +73,16 @@ RUNS_KEPT = 1_000
 # Seconds without work after which a run of start URLs is sealed, 1 to 86,400: the next URL begins another one. Reader:
 # frontier/config.py
 RUN_IDLE_SECONDS = 60
+# Where each start, end and failing of a run is posted as signed JSON; empty: nowhere (docs/hooks.md). Reader:
+# extensions/run_hooks.py
+RUN_WEBHOOK_URL = ""
+# What web-hooks are signed with (HMAC-SHA256); empty: they are not. Reader: extensions/run_hooks.py
+RUN_WEBHOOK_SECRET = ""
+# True: the same is sent as Scrapy signals (crawler/run_signals.py). Reader: extensions/run_hooks.py
+RUN_SIGNALS = False
+# Share of a run's ended requests (0 to 1) that are dead letters at which it counts as failing; 0: never. Reader:
+# extensions/run_hooks.py
+RUN_FAILURE_SHARE = 0
 
 # --- Leases -------------------------------------------------------------------------------------------------
 # Tiers this worker leases from: http, browser, api, or several separated by commas. Reader: worker/lease_queue.py

@@ -42,6 +42,8 @@ BLOCKED: Final = "blocks/{}"  # block pages by vendor
 SEEDS: Final = "frontier/seeds"
 SEEDS_BAD: Final = "frontier/seeds_bad"
 RUNS_ENDED: Final = "frontier/runs_ended"  # that this worker was the first to see
+WEBHOOKS: Final = "webhooks/delivered"
+WEBHOOKS_FAILED: Final = "webhooks/failed"  # tries
 STANDSTILLS: Final = "frontier/standstills"  # times that a callback blocked the event loop for too long
 REDIS_ERRORS: Final = "frontier/redis_errors"
 

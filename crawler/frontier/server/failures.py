@@ -27,7 +27,7 @@ from crawler.frontier.errors import (
 
 # Refusals of a server that is failing over, full, or cannot write its disk: they end once that is fixed.
 _PASSING: Final = (ReadOnlyError, OutOfMemoryError, ClusterError, TryAgainError, AskError)
-_PASSING_CODES: Final = ("MISCONF", "NOREPLICAS", "BUSY", "LOADING")
+_PASSING_CODES: Final = frozenset({"MISCONF", "NOREPLICAS", "BUSY", "LOADING"})
 
 
 def translated(error: Exception) -> FrontierError:
@@ -40,7 +40,7 @@ def translated(error: Exception) -> FrontierError:
 
 
 def _passes(error: ResponseError) -> bool:
-    return isinstance(error, _PASSING) or str(error).startswith(_PASSING_CODES)
+    return isinstance(error, _PASSING) or str(error).partition(" ")[0] in _PASSING_CODES
 
 
 @contextmanager

@@ -108,6 +108,11 @@ class Runs:
             await Control(self._shards).say("cancel", run_target(run))
         return run
 
+    async def alarm(self, run_id: str) -> bool:
+        """Too many of its requests fail: told once, as an event for hooks. Whether this call did."""
+        generation_of(run_id)
+        return bool(await self._shards.run("run_alarm", 0, run_id))
+
     async def clear(self) -> int:
         """Drop what is queued of cancelled runs; returns how many requests that was. Any worker may call this."""
         cancelled = [run for run in (await self.unfinished())[1] if run.cancelled_ms]

@@ -1,0 +1,157 @@
+"""Tells others what happens to runs: signed web-hooks, and Scrapy signals."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Self
+
+from scrapy import Request, signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
+from scrapy.settings import BaseSettings
+
+from crawler import config, run_signals, urls
+from crawler import stats as names
+from crawler.errors import ConfigError, MessageError
+from crawler.extensions.logs import mask
+from crawler.frontier.errors import FrontierError
+from crawler.frontier.state.run_events import RunEvent, RunEvents
+from crawler.policy import webhooks
+from crawler.worker.access import worker_if_any
+
+POLL_SECONDS: Final = 2.0
+ANSWER_SECONDS: Final = 10.0
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class HooksConfig:
+    """RUN_WEBHOOK_URL, RUN_WEBHOOK_SECRET, RUN_SIGNALS, RUN_FAILURE_SHARE."""
+
+    url: str
+    secret: str
+    signals: bool
+    failure_share: float
+
+    @classmethod
+    def from_settings(cls, settings: BaseSettings) -> Self:
+        """Raises ConfigError, without the address: it may hold a token."""
+        url = str(settings.get("RUN_WEBHOOK_URL") or "")
+        try:
+            if url:
+                urls.check(url)
+        except MessageError:
+            raise ConfigError("RUN_WEBHOOK_URL", config.shown_uri(url), "an http or https URL") from None
+        return cls(
+            url=url,
+            secret=str(settings.get("RUN_WEBHOOK_SECRET") or ""),
+            signals=config.boolean(settings, "RUN_SIGNALS"),
+            failure_share=config.number(settings, "RUN_FAILURE_SHARE", 0, 1),
+        )
+
+
+class RunHooks:
+    """Any worker delivers what is due: an event goes to one of them, and to another one until it is answered with 2xx.
+
+    At least once, within seconds; retried with growing waits for about a day. A receiver tells repetitions by
+    `X-Shoal-Delivery`. The address is dialled through the guard: a private one needs GUARD_ALLOWED_NETWORKS.
+    """
+
+    def __init__(self, crawler: Crawler, hooks: HooksConfig) -> None:
+        self._crawler = crawler
+        self._config = hooks
+        self._task: asyncio.Task[None] | None = None
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        hooks = HooksConfig.from_settings(crawler.settings)
+        if not (hooks.url or hooks.signals):
+            raise NotConfigured
+        extension = cls(crawler, hooks)
+        crawler.signals.connect(extension.spider_opened, signal=signals.spider_opened)
+        crawler.signals.connect(extension.spider_closed, signal=signals.spider_closed)
+        return extension
+
+    def spider_opened(self) -> None:
+        """Begin, in a crawl of the fleet."""
+        if worker_if_any(self._crawler) is not None:
+            self._task = asyncio.create_task(self._run())
+
+    async def spider_closed(self) -> None:
+        """Deliver what came last; what fails now is left to others."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+            await self._look()
+
+    async def _run(self) -> None:
+        while True:
+            await self._look()
+            await asyncio.sleep(POLL_SECONDS)
+
+    async def _look(self) -> None:
+        worker = worker_if_any(self._crawler)
+        if worker is None:
+            return
+        events = RunEvents(worker.frontier.shards)
+        try:
+            if self._config.failure_share:
+                await self._look_for_failures()
+            await events.open()
+            for event in await events.due(worker.name, webhooks.wait_ms):
+                if await self._tell(event):
+                    await events.done(event.id)
+        except FrontierError as error:  # the worker says that Redis is away; nothing is lost
+            logger.debug("Hooks of runs wait: %s", error)
+
+    async def _look_for_failures(self) -> None:
+        worker = worker_if_any(self._crawler)
+        assert worker is not None
+        runs = worker.frontier.runs
+        for run in await runs.find(limit=20):
+            if not run.is_over and webhooks.is_failing(run.counts.done, run.counts.dead, self._config.failure_share):
+                await runs.alarm(run.id)
+
+    async def _tell(self, event: RunEvent) -> bool:
+        """Whether it is done: it was taken, or is given up."""
+        if self._config.signals and event.tries == 1:
+            await self._crawler.signals.send_catch_log_async(run_signals.BY_EVENT[event.event], run=event.run)
+        if not self._config.url:
+            return True
+        problem = await self._post(event)
+        stats = self._crawler.stats
+        if not problem:
+            stats.inc_value(names.WEBHOOKS)
+            return True
+        stats.inc_value(names.WEBHOOKS_FAILED)
+        told = f"The web-hook about run {event.run.id} ({event.event}) failed: {problem}"
+        if event.tries >= webhooks.MOST_TRIES:
+            logger.error("%s; given up after %d tries", told, event.tries)
+            return True
+        logger.warning("%s; try %d, the next one in %d s", told, event.tries, webhooks.wait_ms(event.tries) // 1000)
+        return False
+
+    async def _post(self, event: RunEvent) -> str:
+        """What went wrong; empty for an answer with 2xx."""
+        content = webhooks.body(run_signals.NAMES[event.event], event.id, described(event))
+        headers = webhooks.headers(self._config.secret, int(time.time()), event.id, content)
+        request = Request(
+            self._config.url, method="POST", headers=headers, body=content, meta={"download_timeout": ANSWER_SECONDS}
+        )
+        assert self._crawler.engine is not None
+        try:
+            response = await self._crawler.engine.downloader.handlers.download_request_async(request)
+        except Exception as error:  # noqa: BLE001 - whatever a handler raises, it is tried again
+            return mask(f"{type(error).__name__}: {error}".strip(": "))
+        return "" if 200 <= response.status < 300 else f"status {response.status}"
+
+
+def described(event: RunEvent) -> dict[str, Any]:
+    """The run for receivers; times in Unix ms."""
+    fields = asdict(event.run)
+    kept = ("id", "name", "spider", "state", "opened_ms", "sealed_ms", "ended_ms", "cancelled_ms", "counts")
+    return {name: fields[name] for name in kept}

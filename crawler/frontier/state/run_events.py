@@ -1,0 +1,92 @@
+"""What happened to runs, for hooks: each event is handed to one worker at a time until one says that it is done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from crawler.frontier.errors import FrontierRefusedError
+from crawler.frontier.server.shards import Shards
+from crawler.frontier.state.run_record import Run, read_run
+
+GROUP: Final = "hooks"
+AT_ONCE: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class RunEvent:
+    """*id* stays with it however often it is handed out; *tries* counts that, this time included."""
+
+    id: str
+    event: str  # start, finish, cancel or failing
+    run: Run
+    tries: int
+
+
+class RunEvents:
+    """A consumer group of the stream that the scripts append to. Events of before the first worker with hooks are left
+    alone."""
+
+    def __init__(self, shards: Shards) -> None:
+        self._client = shards.client
+        self._key = shards.key(0, "runs:events")
+
+    async def open(self) -> None:
+        """Events count from now on, unless they do already."""
+        try:
+            await self._client.xgroup_create(self._key, GROUP, id="$", mkstream=True)
+        except FrontierRefusedError as error:
+            if "BUSYGROUP" not in str(error):
+                raise
+
+    async def due(self, worker: str, wait_ms: Callable[[int], int]) -> list[RunEvent]:
+        """New events, and those that were handed out *wait_ms* (of their tries) ago and are not done."""
+        try:
+            return [*await self._again(worker, wait_ms), *await self._news(worker)]
+        except FrontierRefusedError as error:
+            if "NOGROUP" not in str(error):  # Redis was emptied
+                raise
+            await self.open()
+            return []
+
+    async def done(self, event_id: str) -> None:
+        """Nobody gets it again."""
+        await self._client.xack(self._key, GROUP, event_id)
+
+    async def _news(self, worker: str) -> list[RunEvent]:
+        answer = await self._client.xreadgroup(GROUP, worker, {self._key: ">"}, count=AT_ONCE)
+        streams = answer.values() if isinstance(answer, Mapping) else [rows for _, rows in answer or []]
+        rows = [row for found in streams for row in _flat(found)]
+        return await self._read(rows, {})
+
+    async def _again(self, worker: str, wait_ms: Callable[[int], int]) -> list[RunEvent]:
+        waiting = await self._client.xpending_range(self._key, GROUP, min="-", max="+", count=10 * AT_ONCE)
+        found: list[RunEvent] = []
+        for one in waiting:
+            tries = int(one["times_delivered"])
+            wait = wait_ms(tries)
+            if one["time_since_delivered"] >= wait:
+                rows = await self._client.xclaim(
+                    self._key, GROUP, worker, min_idle_time=wait, message_ids=[one["message_id"]]
+                )
+                found += await self._read(_flat(rows), {one["message_id"]: tries + 1})
+        return found
+
+    async def _read(self, rows: list[Any], tries: Mapping[bytes, int]) -> list[RunEvent]:
+        events: list[RunEvent] = []
+        for event_id, fields in rows:
+            run = read_run((fields or {}).get(b"record", b""))
+            if run is None:  # damaged, or trimmed away
+                await self._client.xack(self._key, GROUP, event_id)
+                continue
+            event = fields[b"event"].decode()
+            events.append(RunEvent(event_id.decode(), event, run, tries.get(event_id, 1)))
+        return events
+
+
+def _flat(rows: Any) -> list[Any]:
+    """The (id, fields) pairs of one stream, as either protocol version answers them."""
+    while rows and isinstance(rows, list) and rows and isinstance(rows[0], list):
+        rows = rows[0]
+    return list(rows or [])

@@ -1,0 +1,16 @@
+"""Scrapy signals about runs, sent with `run` (crawler.frontier.state.run_record.Run) where RUN_SIGNALS is on.
+
+Each is sent at least once in one of the workers, whichever sees it first.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+run_started: Final = object()
+run_finished: Final = object()
+run_cancelled: Final = object()
+run_failing: Final = object()  # RUN_FAILURE_SHARE of what has ended is dead
+
+BY_EVENT: Final = {"start": run_started, "finish": run_finished, "cancel": run_cancelled, "failing": run_failing}
+NAMES: Final = {"start": "started", "finish": "finished", "cancel": "cancelled", "failing": "failing"}
