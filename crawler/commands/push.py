@@ -46,6 +46,7 @@ class Command(FleetCommand, ScrapyCommand):
         parser.add_argument("--run", default="", metavar="ID", help="go on with a run that was cut short")
         parser.add_argument("--overlap", choices=OVERLAPS, help="while a run of that name is not over (default refuse)")
         parser.add_argument("--recrawl", action="store_true", help="crawl known URLs, and all they lead to, once more")
+        parser.add_argument("--scope", default="", metavar="JSON", help="what the run may fetch (docs/scope.md)")
         parser.add_argument("--column", default="", help="read CSV: the column of the URLs, its name or its number")
         parser.add_argument("--dry-run", action="store_true", help="check all lines, push nothing")
         parser.add_argument("--rejects", metavar="FILE", default="", help="write what is refused there, as JSON lines")
@@ -58,7 +59,10 @@ class Command(FleetCommand, ScrapyCommand):
                 raise UsageError(words, print_help=False)
             crawler = self.crawler_of(args[0])
             encoder = Encoder(crawler.spidercls, crawler.settings, fingerprinter(crawler), TierRouting())
-            wanted = Wanted(args[1:], opts.column, opts.priority)
+            if opts.scope and opts.run:
+                raise UsageError("--run continues a run as it was opened: leave out --scope", print_help=False)
+            encoder.scopes.given(opts.scope or "{}")
+            wanted = Wanted(args[1:], opts.column, opts.priority, opts.scope)
             run = WantedRun(opts.name, opts.recrawl, opts.run, opts.overlap, wanted.identity())
             with PushProgress(wanted.sources) as progress:
                 rejects = Rejects(opts.rejects, mask, progress.say)

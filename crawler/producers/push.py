@@ -26,17 +26,20 @@ MAX_HOSTS: Final = 100_000  # that a dry run counts
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What to push: *sources* as `chunks` takes them, of which *column* is read where they are CSV."""
+    """What to push: *sources* as `chunks` takes them, of which *column* is read where they are CSV; *scope*: that of
+    the run, as JSON."""
 
     sources: Sequence[str]
     column: str = ""
     priority: int = 0
+    scope: str = ""
 
     def identity(self) -> str:
         """The same for the same push of the same files; "" where that cannot be told: of what is standard input."""
         if places.STDIN in self.sources:
             return ""
         told = [*((source, *places.state_of(source)) for source in self.sources), self.column, self.priority]
+        told += [self.scope] if self.scope else []
         return sha256(repr(told).encode(errors="surrogateescape")).hexdigest()[:32]
 
 
@@ -61,11 +64,19 @@ class Pusher:
         await learn_tiers(frontier, self._encoder)
         self._run = PushedRun(frontier.runs, self._encoder.spider.name, run)
         async with self._run:
+            await self._share_scope(frontier, self._run.generation)
             rows = self._rows(self._run.generation)
             async with Sender(frontier) as self._sender:
                 await self._push(rows, self._sender)
             self._run.incomplete |= self._sender.full
             self._count_refused(self._sender)
+
+    async def _share_scope(self, frontier: Frontier, generation: str) -> None:
+        """Workers look it up before the first page of the run; one that goes on keeps what it was given."""
+        spider = self._encoder.spider.name
+        if self._wanted.scope:
+            await frontier.scopes.put(spider, generation, self._wanted.scope)
+        self._encoder.scopes.learn(generation, await frontier.scopes.get(spider, generation))
 
     async def _push(self, rows: Rows, sender: Sender) -> None:
         async for chunk in self._chunks():
@@ -82,6 +93,7 @@ class Pusher:
 
     async def check(self) -> str:
         """A dry run: what would be pushed, in a line for people."""
+        self._encoder.scopes.learn("0", self._wanted.scope)
         count, hosts, rows = 0, set[str](), self._rows("0")
         async for chunk in self._chunks():
             for batch in rows.of(chunk):

@@ -139,16 +139,17 @@ async def test_a_page_limit_keeps_what_is_urgent_and_near(fleet: Fleet) -> None:
 
 async def test_a_run_has_a_scope_of_its_own_which_each_worker_knows_before_its_first_page(fleet: Fleet) -> None:
     with Site({"/": page("/a", "/b", "/c/d")}) as site:
+        given = json.dumps({"exclude": ["/c/"], "pages_per_host": 2})
+        told = ("push", "walk", site.url(), site.url("/c/e"), "--scope", given)
+        pushed = fleet.runner.run(*told, *fleet.options())
+        bad = fleet.runner.run("push", "walk", site.url(), "--scope", '{"deep": 1}', *fleet.options())
+        status, log = await ended(fleet.start(SCOPE={"exclude": ["/a"], "depth": 5}))
         async with open_frontier(fleet.redis_url, fleet.key) as frontier:
-            run = await frontier.runs.open("walk")
-            given = json.dumps({"exclude": ["/c/"], "pages_per_host": 1})
-            await frontier.scopes.put("walk", run.generation, given)
-            await fleet.push(site.url(), generation=run.generation)
-            await frontier.runs.seal(run.id)
-            status, log = await ended(fleet.start(SCOPE={"exclude": ["/a"], "depth": 5}))
-            over = await frontier.runs.get(run.id)
+            [over] = await frontier.runs.find("walk")
+    assert (pushed.returncode, "1 pushed to walk, 1 refused" in pushed.stdout) == (2, True), pushed
+    assert "out of scope by the rule 'exclude'" in pushed.stderr
+    assert (bad.returncode, "--scope['deep'] = 'deep' is invalid: expected one of" in bad.stderr) == (2, True), bad
     assert status == 0, log
     assert sorted(site.requested) == ["/", "/a"]
-    assert over is not None
     assert over.counts.cut_by == {"exclude": 1, "pages_per_host": 1}
     assert "out of scope: exclude 1, pages_per_host 1" in over.told()
