@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +24,7 @@ from tests.chaos.rules import Stricter
 from tests.chaos.trouble import Freeze
 from tests.chaos.verdict import Left
 
+ENDS_WITHIN_SECONDS: Final = 30.0  # after a killed worker's heartbeat has expired, and its run has been idle
 # Keys that exist only while there is work.
 _WORK: Final = ("q:", "early:", "wait:", "due:", "park:", "infl", "body", "lease", "delayed")
 
@@ -102,8 +105,13 @@ def below_0(stats: FrontierStats, told: Sequence[str]) -> list[str]:
 
 async def _runs(frontier: Frontier) -> list[str]:
     """A line for each run that did not end with the crawl, or with other counters than its URLs came to."""
-    await frontier.runs.settle()
-    runs = await frontier.runs.find(limit=1_000)
+    deadline = time.monotonic() + ENDS_WITHIN_SECONDS
+    while True:
+        await frontier.runs.settle()
+        runs = await frontier.runs.find(limit=1_000)
+        if all(run.is_over for run in runs) or time.monotonic() > deadline:
+            break
+        await asyncio.sleep(0.5)
     wrong = [run for run in runs if not run.is_over or run.counts.accepted != _ended(run.counts)]
     return [run.told() for run in wrong] or ([] if runs else ["there was no run"])
 

@@ -42,6 +42,7 @@ SETTINGS: Final[Mapping[str, object]] = {
     "RETRY_BASE_SECONDS": 0.3,
     "GUARD_ALLOWED_NETWORKS": "127.0.0.0/8",
     "METRICS_PORT": -1,
+    "RUN_IDLE_SECONDS": 2,
 }
 
 
