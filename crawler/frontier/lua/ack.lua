@@ -3,7 +3,7 @@
 -- KEYS[1]  the shard's tag
 -- ARGV[1...]  id and token (d, d) of each lease
 -- Result: of each DONE, or STALE (also for a slot alone): nothing changes then. O(log in flight) each.
--- include: clock damage state tally hosts records release
+-- include: clock damage state tally again hosts records release
 -- include window: seen
 -- include: ack
 local records, ids = lookup_rows(1)

@@ -7,7 +7,7 @@
 -- ARGV[4]  detail (msgpack)
 -- ARGV[5]  the generation in which it counts as accepted and dead; '' for none
 -- Result: 1. O(log dead).
--- include: clock damage state tally records seen dead
+-- include: clock damage state tally again records seen dead
 local head = struct.pack(HEAD_FORMAT, 0, 0, 0, 0, 0, 0, 0, 0)
 local seed = read_record(head .. names_of('', ARGV[1], ARGV[5], '')) -- a stream only
 state.seq = state.seq + 1

@@ -9,7 +9,7 @@
 -- ARGV[6]  its new body
 -- T:why HASH id -> why it was last put back, until it is done or dead.
 -- Result: DONE or STALE; GIVEN_UP where its host is, and with it this request. O(log delayed + log queue + log dead).
--- include: clock damage state tally hosts members pages queue records budgets lose
+-- include: clock damage state tally again hosts members pages queue records budgets lose
 -- include: release seen control cancel requeue dead down
 local GIVEN_UP = 2
 local id, r = held()

@@ -8,7 +8,8 @@
 --             burst (H), 1 to deduplicate (B), most pages of the run (I4), of the host in it (I4), links from a pushed
 --             page (B), host, stream, generation, fingerprint in digits (each length-prefixed),
 --             envelope
--- Result: of each ACCEPTED, DUPLICATE, DUPLICATE_DEAD (of a dead letter), FULL, MEMORY or CANCELLED (its run was).
+-- Result: of each ACCEPTED, DUPLICATE, DUPLICATE_DEAD (of a dead letter of the same run), FULL, MEMORY or CANCELLED
+-- (its run was).
 -- O(1) per request, and one bucket of fingerprints split per LOAD accepted. Refused by the server at maxmemory.
 -- What a run may fetch no more of is accepted and dropped at once, see lib/pages.
 -- include: clock damage state tally hosts rules members pages queue seen control
@@ -20,13 +21,41 @@ local forced, low_memory = ARGV[1] == '1', ARGV[2] == '1'
 local any_dead = call('EXISTS', T .. ':dead:fp') == 1
 local room = forced and math.huge or QUEUE_LIMIT - state.backlog
 
+-- Of a page that is dead and is not being tried again: whether this run knows that; else the ids of its letters, ''
+-- for those of an older release, and whether one of their runs used the same fingerprints.
+local function dead_before(stream, generation, envelope)
+  local name = dead_name(stream, envelope)
+  if call('HEXISTS', T .. ':dead:fp', name) == 0 or call('HEXISTS', T .. ':dead:again', name) == 1 then return end
+  local ids, same_set = call('HGET', T .. ':dead:id', name) or '', false
+  local key = T .. ':gen:' .. spider_of(stream) .. ':' .. generation
+  local since = tonumber(call('HGET', key, 'since') or nil) or 0
+  local owner = owner_of(stream, generation) or generation
+  for id in string.gmatch(ids, '%d+') do
+    local ok, letter = pcall(cmsgpack.unpack, call('HGET', T .. ':dead', id) or '')
+    if ok and type(letter) == 'table' and letter.at then
+      if letter.generation == generation and since <= letter.at then return true end
+      same_set = same_set or (letter.shares or letter.generation) == owner
+    end
+  end
+  return false, ids, same_set or ids == ''
+end
+
 local function judge(stream, generation, envelope, dedupe, digits)
   if is_cancelled(stream, generation) then return CANCELLED end
   if low_memory and not forced then return MEMORY end
   if room <= 0 then return FULL end
-  if dedupe and any_dead and is_dead(stream, envelope) then return DUPLICATE_DEAD end
-  if enter(seen_set(stream, generation), envelope, dedupe, digits) then return ACCEPTED end
-  return DUPLICATE
+  local is_ours, ids, same_set
+  if any_dead then is_ours, ids, same_set = dead_before(stream, generation, envelope) end
+  if is_ours and dedupe then return DUPLICATE_DEAD end
+  local set = seen_set(stream, generation)
+  if set.closed and forced and dedupe then return DUPLICATE end
+  local is_new = enter(set, envelope, dedupe, digits)
+  if not is_new and not (ids and same_set and set.mode ~= 'window') then return DUPLICATE end
+  if ids then
+    call('HSET', T .. ':dead:again', dead_name(stream, envelope), ids)
+    state.again = state.again + 1
+  end
+  return ACCEPTED
 end
 
 local first = 4 + ARGV[3]

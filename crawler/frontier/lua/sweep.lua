@@ -130,6 +130,7 @@ if #forgotten > 0 then
   call('HDEL', T .. ':answers', unpack(forgotten))
 end
 if #overdue > 0 then call('ZREM', T .. ':idle', unpack(overdue)) end
+state.again = call('HLEN', T .. ':dead:again')
 save_tallies()
 save_state()
 return left + (#overdue == HOSTS and 1 or 0)

@@ -52,9 +52,10 @@ class DeadLetters:
         raw = await self._shards.client.hget(self._shards.key(shard, self._kind), str(number))
         return _letter(f"{shard}:{number}", raw) if raw else None
 
-    async def retry(self, ids: Sequence[str]) -> list[bool]:
-        """Queue letters again with a fresh delivery count; False where there is none. Not for seeds."""
-        return await self._on_each("retry_dead", ids)
+    async def retry(self, ids: Sequence[str], *, generation: str = "") -> list[bool]:
+        """Queue letters again with a fresh delivery count, in *generation* where that is given; False where there is
+        none. Not for seeds."""
+        return await self._on_each("retry_dead", ids, generation)
 
     async def drop(self, ids: Sequence[str]) -> list[bool]:
         """Throw letters away and forget their fingerprints; False where there is none."""
@@ -78,10 +79,10 @@ class DeadLetters:
         as accepted and dead in *generation*."""
         await self._shards.run("bury_seed", 0, spider, raw, reason, pack(dict(detail or {})), generation)
 
-    async def _on_each(self, name: str, ids: Sequence[str]) -> list[bool]:
+    async def _on_each(self, name: str, ids: Sequence[str], *arguments: str) -> list[bool]:
         async def run(shard: int, group: Sequence[str]) -> Any:
             numbers = [keys.split_handle((id_, 0))[1][0] for id_ in group]
-            return await self._shards.run(name, shard, self._kind, *numbers)
+            return await self._shards.run(name, shard, self._kind, *arguments, *numbers)
 
         answers = await self._shards.scatter(ids, lambda id_: keys.split_handle((id_, 0))[0], run, FEW)
         return [bool(answer) for answer in answers]

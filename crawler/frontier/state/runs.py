@@ -215,8 +215,11 @@ class Runs:
         counters = look.counters(run.spider, run.generation)
         until = pack(counters) if run.is_plain else b""
         counts = pack(run.counted(counters).counts.stored())
-        raw = await self._shards.run("run_end", 0, run.id, run.sealed_ms, counts, until)
-        return _read(raw) if raw else None
+        if not (raw := await self._shards.run("run_end", 0, run.id, run.sealed_ms, counts, until)):
+            return None
+        if run.is_plain:
+            await self._shards.run_all("run_since", run.spider, run.generation)
+        return _read(raw)
 
     async def _look(self) -> Look:
         return Look.of(await self._shards.run_all("stats"))

@@ -92,6 +92,7 @@ class Model:
     evicted: int = 0
     urls: dict[int, Url] = field(default_factory=dict)
     gone: dict[int, tuple[float, Url]] = field(default_factory=dict)  # when, and what
+    again: dict[tuple[str, int], set[int]] = field(default_factory=dict)  # letters whose pages are tried again
     roomless: set[int] = field(default_factory=set)  # put off, and recalled once there is room
     held: dict[int, Held] = field(default_factory=dict)
     hosts: dict[str, Host] = field(default_factory=lambda: defaultdict(Host))
@@ -130,11 +131,21 @@ class Model:
     def backlog(self) -> int:
         return sum(url.state in {"queued", "delayed"} for url in self.urls.values())
 
-    def is_dead(self, spider: str, fingerprint: int) -> bool:
-        return any(
-            url.state == "dead" and (url.message.spider, url.message.fingerprint) == (spider, fingerprint)
-            for url in self.urls.values()
-        )
+    def letters(self, message: Message) -> set[int]:
+        """The dead letters of its page."""
+        page = _page(message)
+        return {number for number, url in self.urls.items() if url.state == "dead" and _page(url.message) == page}
+
+    def _supersede(self, message: Message) -> None:
+        """Its page was tried again: what was said of it before is no longer so."""
+        for number in self.again.pop(_page(message), ()):
+            self._remove(number, "dropped")
+
+    def _forget_letter(self, number: int) -> None:
+        page = _page(self.urls[number].message)
+        self.again.get(page, set()).discard(number)
+        if not self.again.get(page):
+            self.again.pop(page, None)
 
     def _move(self, number: int, state: State, at: float) -> None:
         url = self.urls[number]
@@ -216,15 +227,19 @@ class Model:
     def _push(self, message: Message, *, forced: bool) -> PushOutcome:
         group = (message.stream, message.generation)
         known = self.seen[message.spider, message.generation]
+        letters = set() if _page(message) in self.again else self.letters(message)
+        is_ours = any(self.urls[number].message.generation == message.generation for number in letters)
         if not forced and self.backlog() >= self.config.queue_limit:
             outcome, event = PushOutcome.REFUSED_FULL, "refused"
-        elif message.dedupe and self.is_dead(message.spider, message.fingerprint):
+        elif message.dedupe and is_ours:
             outcome, event = PushOutcome.DUPLICATE_DEAD, "duplicates_dead"
         elif message.dedupe and message.fingerprint in known:
             outcome, event = PushOutcome.DUPLICATE, "duplicates"
         else:
             outcome, event = PushOutcome.ACCEPTED, "accepted"
             self._accept(message, known)
+            if letters and not is_ours:
+                self.again[_page(message)] = letters
         self.counters[group][event] += 1
         return outcome
 
@@ -386,6 +401,7 @@ class Model:
         if held is None or number not in self.urls:
             return False
         self._release_unreported(held)
+        self._supersede(self.urls[number].message)
         self._remove(number, "done")
         return True
 
@@ -457,6 +473,7 @@ class Model:
         self.tick()
         self._release_unreported(held)
         url = self.urls[number]
+        self._supersede(url.message)
         self._remove(number, "done")
         self.counters[url.group]["gone"] += 1
         url.put_off = 0
@@ -505,6 +522,7 @@ class Model:
         return down, len(given_up)
 
     def _bury(self, number: int, reason: str = "") -> None:
+        self._supersede(self.urls[number].message)
         self._move(number, "dead", 0)
         self.urls[number].letter_at, self.urls[number].reason, self.urls[number].put_off = self.now, reason, 0
         letters = sorted((url.letter_at, str(key)) for key, url in self.urls.items() if url.state == "dead")
@@ -519,6 +537,7 @@ class Model:
         url.deliveries = 0
         if url.reason == "host_down":
             self.hosts[url.message.host].down = None
+        self._forget_letter(number)
         self._move(number, "queued", self._score(url.message.priority))
         return True
 
@@ -526,6 +545,7 @@ class Model:
         url = self.urls.get(number)
         if url is None or url.state != "dead":
             return False
+        self._forget_letter(number)
         self.seen[url.message.spider, url.message.generation].discard(url.message.fingerprint)
         self._remove(number, "dropped")
         return True
@@ -618,6 +638,10 @@ class Model:
     def _uncharge(self, number: int, held: Held) -> None:
         if held.started:
             self.urls[number].deliveries -= 1
+
+
+def _page(message: Message) -> tuple[str, int]:
+    return message.spider, message.fingerprint
 
 
 def _changed(message: Message, **changes: Any) -> Message:

@@ -32,7 +32,7 @@ HOST_FIELDS = (*_TIMES, *_NUMBERS)
 PACE = struct.Struct("<9d")
 PACE_FIELDS = ("peak", "grown", "noise", "debt", "row", "ref", "trying", "events", "answers")
 RECORD = struct.Struct("<5d2BH")
-STATE = struct.Struct("<14d")
+STATE = struct.Struct("<15d")
 STATE_FIELDS = (
     "schema",
     "born",
@@ -48,6 +48,7 @@ STATE_FIELDS = (
     "alarm",
     "early",
     "stepped",
+    "again",
 )
 
 
@@ -99,6 +100,7 @@ class Observation:
     down: dict[str, float] = field(default_factory=dict)  # since when a host's breaker has been open
     gone: set[int] = field(default_factory=set)
     dead_fingerprints: Counter[tuple[str, int]] = field(default_factory=Counter)
+    again: dict[tuple[str, int], set[int]] = field(default_factory=dict)  # letters whose pages are being tried again
     twice: list[int] = field(default_factory=list)  # ids found in more than one place
 
 
@@ -205,8 +207,17 @@ def _read_dead(seen: Observation, keys: dict[str, Any]) -> None:
     seen.gone = {int(number) for number, _ in _pairs(keys.get("gone", []))}
     assert seen.gone == {int(number) for number, _ in _pairs(keys.get("gone:at", []))}
     for name, copies in _pairs(keys.get("dead:fp", [])):
-        spider, _, fingerprint = name.partition(b":")
-        seen.dead_fingerprints[spider.decode(), int.from_bytes(fingerprint, "big")] = int(copies)
+        seen.dead_fingerprints[_named(name)] = int(copies)
+    seen.again = {_named(name): set(map(int, ids.split())) for name, ids in _pairs(keys.get("dead:again", []))}
+    known = {_named(name): set(map(int, ids.split())) for name, ids in _pairs(keys.get("dead:id", []))}
+    assert {name: len(ids) for name, ids in known.items()} == seen.dead_fingerprints
+    assert set().union(*known.values(), *seen.again.values()) <= set(map(int, letters))
+    assert (seen.state["again"] > 0) == bool(seen.again)
+
+
+def _named(name: bytes) -> tuple[str, int]:
+    spider, _, fingerprint = name.partition(b":")
+    return spider.decode(), int.from_bytes(fingerprint, "big")
 
 
 def _read_generations(seen: Observation, keys: dict[str, Any]) -> None:

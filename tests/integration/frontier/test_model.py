@@ -600,6 +600,7 @@ def check_counters(seen: Observation, model: Model) -> None:
     assert {group for group, counters in model.counters.items() if any(counters.values())} <= set(seen.counters)
     dead = [url.message for url in model.urls.values() if url.state == "dead"]
     assert seen.dead_fingerprints.total() == len(dead)
+    assert seen.again == model.again
     assert set(seen.dead_fingerprints) == {(message.spider, message.fingerprint) for message in dead}
 
 

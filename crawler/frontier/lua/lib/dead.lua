@@ -13,12 +13,12 @@ local function letter_of(kind, id)
   call('ZREM', T .. ':' .. kind .. ':at', id)
 end
 
+-- id: as a string.
 local function remove_letter(kind, id, letter)
   call('HDEL', T .. ':' .. kind, id)
   call('ZREM', T .. ':' .. kind .. ':at', id)
   if kind == 'gone' or letter.host == '' then return end
-  local name = dead_name(letter.stream, letter.envelope)
-  if call('HINCRBY', T .. ':dead:fp', name, -1) <= 0 then call('HDEL', T .. ':dead:fp', name) end
+  unlink_letter(dead_name(letter.stream, letter.envelope), id)
 end
 
 -- The fingerprints that know of it, if they are still there.
@@ -53,6 +53,7 @@ local function make_room(kind)
 end
 
 local function keep_letter(kind, id, r, envelope, reason, detail)
+  if state.again > 0 and r[HOST] ~= '' then supersede(r[STREAM], envelope) end
   call('HSET', T .. ':' .. kind, id, cmsgpack.pack({
     stream = r[STREAM], host = r[HOST], generation = r[GENERATION], envelope = envelope,
     deliveries = r[DELIVERIES], status = r[STATUS], worker = worker_of(r), at = now, reason = reason, detail = detail,
@@ -60,7 +61,14 @@ local function keep_letter(kind, id, r, envelope, reason, detail)
   }))
   call('HDEL', T .. ':why', id)
   call('ZADD', T .. ':' .. kind .. ':at', now, id)
-  if kind == 'dead' and r[HOST] ~= '' then call('HINCRBY', T .. ':dead:fp', dead_name(r[STREAM], envelope), 1) end
+  if kind == 'dead' and r[HOST] ~= '' then
+    local name = dead_name(r[STREAM], envelope)
+    call('HINCRBY', T .. ':dead:fp', name, 1)
+    local before = call('HGET', T .. ':dead:id', name)
+    local ids = (before and before .. ' ' or '') .. string.format('%.0f', id)
+    if #ids > ID_BYTES then ids = string.match(string.sub(ids, -ID_BYTES), ' (.*)$') end
+    call('HSET', T .. ':dead:id', name, ids)
+  end
   make_room(kind)
 end
 

@@ -21,3 +21,10 @@ local function changed(envelope, priority, body)
   _, at = struct.unpack('>Bc0', envelope, at)
   return struct.pack('>h', priority) .. string.sub(envelope, 3, at - 1) .. body
 end
+
+-- The envelope in another generation.
+local function in_generation(envelope, generation)
+  local _, at = struct.unpack('>Bc0', envelope, 11)
+  local _, behind = struct.unpack('>Bc0', envelope, at)
+  return string.sub(envelope, 1, at - 1) .. struct.pack('>Bc0', #generation, generation) .. string.sub(envelope, behind)
+end

@@ -3,9 +3,10 @@
 --   exact    whole fingerprints (the digest), 20 bytes each
 --   window   a URL may come again WINDOW_S after it was done; queued and leased ones stay known
 --   bloom    a Bloom filter of fixed size: least memory, and a few URLs are wrongly taken for known
--- T:gen:<spider>:<generation> HASH set, mode, buckets, seen, or shares: the generation whose set it uses;
+-- T:gen:<spider>:<generation> HASH set, mode, buckets, seen, closed: takes in no links; or shares: the generation whose
+-- set it uses;
 -- T:seen:<set>:<bucket> SET, HASH or bitmap.
--- A dead letter's fingerprint is known besides, in every generation: T:dead:fp HASH <spider>:<fingerprint> -> copies.
+-- A dead letter's fingerprint is known in its run even where it is forgotten here: T:dead:fp, see dead.
 --
 -- But for bloom, buckets grow by linear hashing (Litwin 1980): whenever the mean load is passed one bucket is
 -- split, so no insert pays for more than that. LOAD is such that the fullest bucket keeps its compact encoding under
@@ -16,10 +17,11 @@ local sets, sets_of = {}, {} -- by name, and by stream and generation
 local function load_set(name, is_owner)
   if sets[name] then return sets[name] end
   local key = T .. ':gen:' .. name
-  local row = call('HMGET', key, 'set', 'mode', 'buckets', 'seen', 'shares')
+  local row = call('HMGET', key, 'set', 'mode', 'buckets', 'seen', 'shares', 'closed')
   if row[5] and not row[1] and not is_owner then return load_set(string.match(name, '^.*:') .. row[5], true) end
   local set = {
     key = key, uid = row[1], buckets = tonumber(row[3]), seen = tonumber(row[4]) or 0, span = 1,
+    closed = row[6],
     mode = (LOAD[row[2]] or row[2] == 'bloom') and row[2] or DEDUPE,
   }
   if set.uid and (not tonumber(set.uid) or not set.buckets or set.buckets < 1) then
@@ -201,10 +203,6 @@ end
 
 local function dead_name(stream, envelope)
   return spider_of(stream) .. ':' .. string.sub(envelope, 3, 10)
-end
-
-local function is_dead(stream, envelope)
-  return call('HEXISTS', T .. ':dead:fp', dead_name(stream, envelope)) == 1
 end
 
 local function save_seen()

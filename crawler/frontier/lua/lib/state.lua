@@ -7,23 +7,25 @@
 --                   request is due
 --   ahead           requests queued before the end of their host's list
 --   stepped         ms since when time is known to have passed evenly: there may have been a step of the clock before
-local STATE, STATE_BYTES, STEP_AFTER_MS = '<dddddddddddddd', 112, 4500
+--   again           0 when no dead letter's page is being tried again: see again
+local STATE, STATE_BYTES, STEP_AFTER_MS = '<ddddddddddddddd', 120, 4500
 local raw_state = call('GET', T .. ':state') or string.rep('\0', STATE_BYTES)
 raw_state = raw_state .. string.rep('\0', STATE_BYTES - #raw_state) -- an older release's is shorter
 
 local function read_state(raw)
   local schema, born, clock, offset, resumed, seq, token, sets, backlog, evicted, suspects, alarm, ahead,
-    stepped = struct.unpack(STATE, raw)
+    stepped, again = struct.unpack(STATE, raw)
   return {
     schema = schema, born = born, clock = clock, offset = offset, resumed = resumed,
     seq = seq, token = token, sets = sets, backlog = backlog, evicted = evicted,
     suspects = suspects, alarm = alarm, ahead = ahead, stepped = stepped,
+    again = again,
   }
 end
 
 local function write_state(s)
   return struct.pack(STATE, s.schema, s.born, s.clock, s.offset, s.resumed, s.seq, s.token, s.sets, s.backlog,
-    s.evicted, s.suspects, s.alarm, s.ahead, s.stepped)
+    s.evicted, s.suspects, s.alarm, s.ahead, s.stepped, s.again)
 end
 
 -- What a new shard begins with; where there is work its numbers go on beyond any that were given out, and what is not
@@ -36,7 +38,7 @@ local function state_without_one()
     s.sets = math.max(s.sets, tonumber(call('HGET', T .. ':gen:' .. name, 'set') or nil) or 0)
   end
   for _, set in ipairs(call('HKEYS', T .. ':drop')) do s.sets = math.max(s.sets, tonumber(set) or 0) end
-  s.seq, s.suspects, s.ahead, s.alarm = server_ms() * 64, 1e9, 1e9, 1
+  s.seq, s.suspects, s.ahead, s.alarm, s.again = server_ms() * 64, 1e9, 1e9, 1, 1
   for _, name in ipairs(names) do
     local row = call('HMGET', T .. ':gen:' .. name, 'set', 'queued', 'delayed')
     s.sets = math.max(s.sets, tonumber(row[1]) or 0)
