@@ -25,6 +25,8 @@ from crawler.frontier.command_session import session
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import DeadLetter
 from crawler.frontier.state.dead_letters import DeadLetters
+from crawler.frontier.state.retries import Retries
+from crawler.frontier.state.runs import Run
 from crawler.policy.outcome import DEAD_REASONS
 from crawler.routing.described import described
 
@@ -34,7 +36,8 @@ ANSWERED = re.compile(r"http_[1-9][0-9]{2}")
 
 
 class Command(FleetCommand, ScrapyCommand):
-    """`list` and `show` read; `retry` queues letters again with a fresh delivery count; `drop` forgets them.
+    """`list` and `show` read; `drop` forgets letters; `retry` queues them again with a fresh delivery count, as a run
+    of their own where theirs is over.
 
     `--kind gone` does so with the pages that their sites refuse for good.
     """
@@ -80,7 +83,10 @@ class Command(FleetCommand, ScrapyCommand):
                 return
             if verb == "drop" and letters and not opts.yes:
                 _ask(f"Throw {len(letters)} dead letters{f' of {name}' if name else ''} away for good?")
-            self._tell(verb, letters, tasks.run(self._apply(verb, letters)), opts.limit)
+            done, runs = tasks.run(self._apply(verb, letters))
+            self._tell(verb, letters, done, opts.limit)
+            for run in runs:
+                print(f"run {run.id} of {run.spider}: {run.name}")
 
     def _box(self, frontier: Frontier) -> DeadLetters:
         return frontier.gone if self._kind == "gone" else frontier.dead
@@ -103,11 +109,12 @@ class Command(FleetCommand, ScrapyCommand):
             raise ConfigError("--reason", opts.reason, f"one of {', '.join(reasons)}, or http_ and a status")
         return []
 
-    async def _apply(self, verb: str, letters: Sequence[DeadLetter]) -> int:
+    async def _apply(self, verb: str, letters: Sequence[DeadLetter]) -> tuple[int, list[Run]]:
         async with self._session() as frontier:
             box = self._box(frontier)
-            apply = box.retry if verb == "retry" else box.drop
-            return sum(await apply([letter.id for letter in letters]))
+            if verb == "drop":
+                return sum(await box.drop([letter.id for letter in letters])), []
+            return await Retries(frontier.shards, frontier.runs, box).retry(letters)
 
     def _tell(self, verb: str, letters: Sequence[DeadLetter], done: int, limit: int) -> None:
         print(f"{done} {'queued again' if verb == 'retry' else 'dropped'}")

@@ -247,3 +247,4 @@ class DeadLetter:
     generation: str
     detail: Mapping[str, Any] = field(default_factory=dict)
     nacked: str = ""
+    shares: str = ""  # the generation whose fingerprints its own used, where that was another one

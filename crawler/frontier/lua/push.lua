@@ -21,12 +21,13 @@ local forced, low_memory = ARGV[1] == '1', ARGV[2] == '1'
 local any_dead = call('EXISTS', T .. ':dead:fp') == 1
 local room = forced and math.huge or QUEUE_LIMIT - state.backlog
 
--- Of a page that is dead and is not being tried again: whether this run knows that; else the ids of its letters, ''
--- for those of an older release, and whether one of their runs used the same fingerprints.
+-- Of a page that is dead and is not being tried again: whether this run knows that, which of an older release's
+-- letters is not known yet; else the ids of its letters, and whether one of their runs used the same fingerprints.
 local function dead_before(stream, generation, envelope)
   local name = dead_name(stream, envelope)
   if call('HEXISTS', T .. ':dead:fp', name) == 0 or call('HEXISTS', T .. ':dead:again', name) == 1 then return end
-  local ids, same_set = call('HGET', T .. ':dead:id', name) or '', false
+  local ids, same_set = call('HGET', T .. ':dead:id', name), false
+  if not ids then return true end
   local key = T .. ':gen:' .. spider_of(stream) .. ':' .. generation
   local since = tonumber(call('HGET', key, 'since') or nil) or 0
   local owner = owner_of(stream, generation) or generation
@@ -37,7 +38,7 @@ local function dead_before(stream, generation, envelope)
       same_set = same_set or (letter.shares or letter.generation) == owner
     end
   end
-  return false, ids, same_set or ids == ''
+  return false, ids, same_set
 end
 
 local function judge(stream, generation, envelope, dedupe, digits)

@@ -12,9 +12,9 @@ local function account(letter, generation)
   local from = final_tally(letter.stream, letter.generation) -- before the next line makes another
   local t = tally(letter.stream, generation)
   t.queued = t.queued + 1
-  if kind == 'dead' then count_as(from, 'dead', letter.reason, -1) end
   if kind == 'gone' or from ~= t then t.accepted = t.accepted + 1 end -- what was gone counts as done
-  if kind == 'dead' and from ~= t then count_as(from, 'dropped', 'retried', 1) end
+  if kind == 'gone' then return end
+  if from == t then count_as(t, 'dead', letter.reason, -1) else count_retried(from, letter) end
 end
 
 local function forgive(letter)

@@ -3,8 +3,8 @@
 -- KEYS[1]  the tag of shard 0
 -- ARGV[1]  spider
 -- ARGV[2]  generation
--- ARGV[3]  how many requests it had accepted when that was looked at; '' for a start, which is a run in any case;
---          'lost' when that is less than the last run left: the counters begin anew
+-- ARGV[3]  how many requests it had accepted, with letters retried since, when that was looked at; '' for a start,
+--          which is a run in any case; 'lost' when that is less than the last run left: the counters begin anew
 -- ARGV[4]  how many runs are kept
 -- Result: the record of the run that is under way there, begun now or before; '' when nothing was accepted since the
 -- last one. O(runs that are not over).
@@ -21,7 +21,7 @@ local base = ''
 if ok and type(before) == 'table' and before.generation == generation and accepted ~= 'lost' then
   base = before.counts
 end
-local known = type(base) == 'table' and base.accepted or 0
+local known = type(base) == 'table' and base.accepted + (base.retried or 0) or 0
 if accepted ~= '' and accepted ~= 'lost' and tonumber(accepted) <= known then
   save()
   return ''

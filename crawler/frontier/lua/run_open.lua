@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- run_open: open a run, unless its producer did so before or one of its name is not over.
+-- run_open: open a run, unless its producer did so before or one of its name is not over, nor cancelled.
 -- KEYS[1]  the tag of shard 0
 -- ARGV[1]  spider
 -- ARGV[2]  name
@@ -19,7 +19,7 @@ known = known and run_of(known)
 if known then return {KNOWN, cmsgpack.pack(known)} end
 if ARGV[5] ~= '1' and name ~= '' then
   for _, run in ipairs(live_runs()) do
-    if run.spider == spider and run.name == name then return {BUSY, cmsgpack.pack(run)} end
+    if run.spider == spider and run.name == name and not run.cancelled then return {BUSY, cmsgpack.pack(run)} end
   end
 end
 local owner = ARGV[7] ~= '' and ARGV[7] or call('HGET', T .. ':current', spider) or '0'

@@ -3,11 +3,12 @@
 -- KEYS[1]  the tag of shard 0
 -- ARGV[1]  id
 -- ARGV[2]  'sealed' or 'open'
--- Result: its record, unchanged when it is over; '' where there is no such run. O(1).
+-- Result: its record, unchanged when it is over or cancelled; '' where there is no such run. O(1).
 -- include: clock damage state runs
 local run = run_of(ARGV[1])
 if not run then return '' end
-if (run.state == 'open' or run.state == 'sealed') and run.state ~= ARGV[2] then
+local goes_on = run.state == 'open' or (run.state == 'sealed' and not run.cancelled)
+if goes_on and run.state ~= ARGV[2] then
   run.state, run.sealed = ARGV[2], ARGV[2] == 'sealed' and now or 0
   keep_run(run)
 end

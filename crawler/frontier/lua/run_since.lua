@@ -6,6 +6,6 @@
 -- T:gen:<spider>:<generation> HASH since: dead letters of before then belong to other runs.
 -- Result: 1. O(1).
 -- include: clock damage state
-call('HSET', T .. ':gen:' .. ARGV[1] .. ':' .. ARGV[2], 'since', now)
+call('HSET', T .. ':gen:' .. ARGV[1] .. ':' .. ARGV[2], 'since', now + 1)
 save()
 return 1

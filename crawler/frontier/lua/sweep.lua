@@ -13,7 +13,8 @@
 -- include: clock damage state tally hosts
 local BUCKETS, HOSTS = 128, 512
 local COUNTERS = {
-  'accepted', 'done', 'gone', 'dead', 'dropped', 'duplicates', 'duplicates_dead', 'refused', 'nacked', 'reaped',
+  'accepted', 'done', 'gone', 'dead', 'dropped', 'retried', 'duplicates', 'duplicates_dead', 'refused', 'nacked',
+  'reaped',
 }
 local last_run, runs, current = tonumber(ARGV[1]), tonumber(ARGV[2]), {}
 local has_run, is_used = {}, {} -- by spider and generation

@@ -120,4 +120,5 @@ def _letter(id_: str, raw: bytes) -> DeadLetter:
         generation=envelope.generation or row[b"generation"].decode(),
         detail=detail,
         nacked=row.get(b"nacked", b"").decode(errors="replace"),
+        shares=row.get(b"shares", b"").decode(),
     )

@@ -32,7 +32,7 @@ class Generations:
         """Forget everything that may be forgotten, in slices with pauses, in which Redis serves others."""
         left = 1
         while left:
-            left = await self.sweep() + await self._forget_outlived()
+            left = await self.sweep() + await self._forget_outlived() + sum(await self._shards.run_all("dead_index"))
             await asyncio.sleep(PAUSE_SECONDS)
 
     async def _forget_outlived(self) -> int:

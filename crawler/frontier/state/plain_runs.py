@@ -72,7 +72,7 @@ class PlainRuns:
         for spider, generation in look.rows:
             if generation != known.current.get(spider, "0") or (spider, generation) in under_way:
                 continue
-            accepted = look.counters(spider, generation).get("accepted", 0)
+            accepted = _accepted(look.counters(spider, generation))
             of, before = known.until.get(spider, ("", 0))
             before = before if of == generation else 0
             if accepted != before:
@@ -104,6 +104,11 @@ class PlainRuns:
             return True  # a key that is none, or that is not ours to read: unknown is not empty
 
 
+def _accepted(counters: Mapping[str, int]) -> int:
+    """How many requests it ever accepted: a letter that goes to another run leaves the count."""
+    return counters.get("accepted", 0) + counters.get("retried", 0)
+
+
 def _offers(worker: WorkerState) -> bool:
     """Whether it has, or may still have, requests that no page led to."""
     return bool(worker.info.get("outbox") or worker.info.get("starting"))
@@ -120,6 +125,7 @@ def _texts(flat: list[bytes]) -> dict[str, str]:
 def _end(raw: bytes) -> tuple[str, int] | None:
     try:
         row = unpack(raw)
-        return row[b"generation"].decode(), int(row[b"counts"][b"accepted"])
+        counts = {name.decode(): int(count) for name, count in row[b"counts"].items()}
+        return row[b"generation"].decode(), _accepted(counts)
     except (ValueError, KeyError, TypeError, AttributeError, UnpackException):
         return None

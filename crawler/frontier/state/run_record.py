@@ -60,12 +60,13 @@ class RunCounts:
     def of(cls, counters: Mapping[str, int], base: Mapping[str, int]) -> Self:
         """What was counted since the counters were *base*.
 
-        What left the dead letters of before then (they were dropped, or went to a run of their own) is no business of
-        this run, and was counted as dropped when it left them.
+        Dead letters that went to another run since then are still dead as far as this one is concerned.
         """
         since = {name: counters.get(name, 0) - base.get(name, 0) for name in counters}
-        before = min(0, since.get("dead", 0))
-        since["dead"], since["dropped"] = since.get("dead", 0) - before, since.get("dropped", 0) + before
+        for name in [name for name in since if name.partition(":")[0] == "retried"]:
+            of = "dead" + name.removeprefix("retried")
+            since[of] = since.get(of, 0) + since[name]
+        since["accepted"] = since.get("accepted", 0) + since.get("retried", 0)
         known = {name: max(0, since.get(name, 0)) for name in _COUNTED}
         dead_by, dropped_by, cut_by = (_reasons(since, prefix) for prefix in _REASONS)
         return cls(**known, dead_by=dead_by, dropped_by=dropped_by, cut_by=cut_by)
@@ -179,7 +180,7 @@ def generation_of(run_id: str) -> str:
 
 def is_counted(name: str) -> bool:
     """Whether a field of a generation is a counter of runs."""
-    return name in _COUNTED or name.startswith(_REASONS)
+    return name in _COUNTED or name == "retried" or name.startswith((*_REASONS, "retried:"))
 
 
 def _counters(row: object) -> dict[str, int]:

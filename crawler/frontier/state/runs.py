@@ -46,13 +46,15 @@ class Runs:
         key: str = "",
         overlap: Overlap = "refuse",
         shares: str = "",
+        links: bool = True,
     ) -> Run:
         """Open a run; a second call with the same *key* returns the run of the first.
 
         *fresh*: known URLs are crawled again; else its fingerprints are those of the spider's current generation, or of
         the generation *shares*. *overlap*: what to do while a run of this spider and name is not over; without a name
         none is in the way. Raises RunError when that is refused, RunSkippedError for "skip"; "queue" returns when the
-        other is over.
+        other is over; "replace" cancels it. *links*: whether the links of its pages are followed, which those of a
+        fresh run need not be.
         """
         _check(name=name, producer=producer, key=key, spider=spider)
         while True:
@@ -72,7 +74,7 @@ class Runs:
             if outcome != _BUSY:
                 break
             await self._make_way(run, overlap)
-        if not run.fresh and not run.is_over:
+        if not run.is_over and not (run.fresh and links):
             await self._shards.run_all("run_share", spider, run.generation, run.shares)
         return run
 
@@ -82,6 +84,10 @@ class Runs:
             return  # it may have been over, and nobody had looked
         if overlap == "queue":
             await asyncio.sleep(WAIT_SECONDS)
+            return
+        if overlap == "replace":
+            await self.cancel(run.id)
+            await self.clear()
             return
         kind = RunSkippedError if overlap == "skip" else RunError
         words = f"run {run.id} of {run.spider} is also named {run.name!r} and is not over ({run.state})"
@@ -126,8 +132,9 @@ class Runs:
     async def resume(self, run_id: str) -> Run:
         """Push to it again, sealed or not; raises RunError when it is over or there is none."""
         run = await self._change(run_id, "open")
-        if run.is_over:
-            raise RunError(f"run {run_id} is {run.state}: a run that is over never goes on, open another one", run)
+        if run.is_over or run.cancelled_ms:
+            what = run.state if run.is_over else "cancelled"
+            raise RunError(f"run {run_id} is {what}: a run that is over never goes on, open another one", run)
         return run
 
     async def _change(self, run_id: str, state: str) -> Run:

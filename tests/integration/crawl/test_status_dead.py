@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -133,7 +134,8 @@ def test_a_letter_without_a_page_says_why(fleet: Fleet) -> None:
 
 
 def test_retry_queues_and_drop_forgets(fleet: Fleet) -> None:
-    assert scrapy(fleet, "dead", "retry", "products", "--reason", "spider_error")[1] == "1 queued again\n"
+    retried = scrapy(fleet, "dead", "retry", "products", "--reason", "spider_error")[1]
+    assert re.fullmatch(r"1 queued again\nrun \d{8}-1 of products: retry of crawl 0\n", retried)
     assert scrapy(fleet, "dead", "drop", "products", "--yes")[1] == "1 dropped\n"
     counters = json.loads(scrapy(fleet, "status", "products", "--json")[1])["spiders"]["products"]
     assert (counters["queued"], counters["dead"], counters["dropped"]) == (2, 0, 1)

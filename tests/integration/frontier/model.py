@@ -139,7 +139,7 @@ class Model:
     def _supersede(self, message: Message) -> None:
         """Its page was tried again: what was said of it before is no longer so."""
         for number in self.again.pop(_page(message), ()):
-            self._remove(number, "dropped")
+            self._remove(number, "retried")
 
     def _forget_letter(self, number: int) -> None:
         page = _page(self.urls[number].message)

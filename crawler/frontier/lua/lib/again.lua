@@ -1,6 +1,6 @@
 -- A dead letter's page that a later run tries again: success removes the letter, failure replaces it.
 -- T:dead:fp HASH <spider>:<fingerprint> -> how many letters have it; T:dead:id HASH -> the ids of the latest;
--- T:dead:again HASH -> those of letters whose page is being tried again, '' for what an older release kept.
+-- T:dead:again HASH -> those of letters whose page is being tried again.
 local ID_BYTES = 200
 
 local function without_id(ids, id)
@@ -30,7 +30,6 @@ local function supersede(stream, envelope)
   if not ids then return end
   call('HDEL', T .. ':dead:again', name)
   state.again = call('HLEN', T .. ':dead:again')
-  if ids == '' then call('HDEL', T .. ':dead:fp', name) end
   for id in string.gmatch(ids, '%d+') do
     local raw = call('HGET', T .. ':dead', id)
     local ok, letter = pcall(cmsgpack.unpack, raw or '')
@@ -38,9 +37,7 @@ local function supersede(stream, envelope)
     call('HDEL', T .. ':dead', id)
     call('ZREM', T .. ':dead:at', id)
     if raw and ok and type(letter) == 'table' and (letter.generation or '') ~= '' then
-      local t = final_tally(letter.stream, letter.generation)
-      count_as(t, 'dead', letter.reason, -1)
-      count_as(t, 'dropped', 'tried again', 1)
+      count_retried(final_tally(letter.stream, letter.generation), letter)
     end
   end
 end

@@ -28,6 +28,20 @@ local function set_of(letter)
   return call('EXISTS', T .. ':gen:' .. name) == 1 and seen_set(letter.stream, generation)
 end
 
+-- A letter of an earlier run in the same generation is no business of the one there now.
+local function count_dropped(letter)
+  local key = T .. ':gen:' .. spider_of(letter.stream) .. ':' .. letter.generation
+  local t = final_tally(letter.stream, letter.generation)
+  if letter.at < (tonumber(call('HGET', key, 'since') or nil) or 0) then
+    count_retried(t, letter)
+    t = tally(letter.stream, '')
+    t.accepted = t.accepted + 1
+  else
+    count_as(t, 'dead', letter.reason, -1)
+  end
+  count_as(t, 'dropped', 'dead letter', 1)
+end
+
 local function drop_letter(kind, id)
   local letter = letter_of(kind, id)
   if not letter then return false end
@@ -35,9 +49,7 @@ local function drop_letter(kind, id)
   local set = letter.host ~= '' and set_of(letter)
   if set then forget(set, letter.envelope) end
   if kind == 'dead' and letter.generation ~= '' then
-    local t = final_tally(letter.stream, letter.generation)
-    count_as(t, 'dead', letter.reason, -1)
-    count_as(t, 'dropped', 'dead letter', 1)
+    count_dropped(letter)
   end
   return true
 end

@@ -1,7 +1,8 @@
 -- Counters, and when something was last pushed or acknowledged, per stream and crawl generation:
 -- T:gen:<stream>:<generation> HASH, T:gens SET of these names.
 -- accepted = queued + leased + delayed + dead + done + dropped, always, and none is below 0. gone: those of `done`
--- whose site refuses them for good. 'dead:<reason>', 'dropped:<reason>': how many of these for which reason.
+-- whose site refuses them for good. retried: dead letters that went to another run, and are counted there.
+-- 'dead:<reason>', 'dropped:<reason>', 'retried:<reason>': how many of these for which reason.
 -- 'cut:<rule>': what was out of scope; what was accepted before that was known counts as dropped, too.
 local tallies = {}
 
@@ -14,7 +15,7 @@ local function tally(stream, generation)
   local t = of_stream[generation]
   if not t then
     t = {
-      accepted = 0, queued = 0, leased = 0, delayed = 0, dead = 0, done = 0, dropped = 0, gone = 0,
+      accepted = 0, queued = 0, leased = 0, delayed = 0, dead = 0, done = 0, dropped = 0, gone = 0, retried = 0,
       duplicates = 0, duplicates_dead = 0, refused = 0, nacked = 0, reaped = 0,
     }
     of_stream[generation] = t
@@ -33,6 +34,13 @@ local function final_tally(stream, generation)
   local is_there = of_stream and of_stream[generation]
     or call('HEXISTS', T .. ':gen:' .. stream .. ':' .. generation, 'accepted') == 1
   return tally(stream, is_there and generation or '')
+end
+
+-- A dead letter goes to another run, which has accepted its page: the run that t counts keeps it as retried.
+local function count_retried(t, letter)
+  t.accepted = t.accepted - 1
+  count_as(t, 'dead', letter.reason, -1)
+  count_as(t, 'retried', letter.reason, 1)
 end
 
 local function save_tallies()

@@ -1,0 +1,83 @@
+"""Dead letters are retried in their run while it goes on, and in one of its own, "retry of X", once it is over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from crawler.frontier.messages import DeadLetter
+from crawler.frontier.server.shards import Shards
+from crawler.frontier.state.dead_letters import DeadLetters
+from crawler.frontier.state.run_record import Run, is_run_generation, run_id_of
+from crawler.frontier.state.runs import Runs
+
+PRODUCER: Final = "dead retry"
+
+
+class Retries:
+    """Moves letters, or pages that are gone, of *box* back into the queue."""
+
+    def __init__(self, shards: Shards, runs: Runs, box: DeadLetters) -> None:
+        self._shards = shards
+        self._runs = runs
+        self._box = box
+        self._known: dict[str, list[Run]] = {}  # the runs of a spider, looked up once
+
+    async def retry(self, letters: Sequence[DeadLetter]) -> tuple[int, list[Run]]:
+        """How many were queued again (no start URL that could not be read), and the runs that were opened for them.
+
+        Such a run knows what the run before it knew while that is kept; after FRONTIER_RETENTION_SECONDS the links of
+        its pages are not followed.
+        """
+        _, live = await self._runs.unfinished()
+        going_on = [letter for letter in letters if _is_of(letter, live)]
+        done = sum(await self._box.retry([letter.id for letter in going_on]))
+        ended: dict[tuple[str, str, str], list[DeadLetter]] = {}
+        for letter in letters:
+            if letter.host and not _is_of(letter, live):
+                place = (letter.spider, await self._run_of(letter), letter.shares or letter.generation)
+                ended.setdefault(place, []).append(letter)
+        opened: list[Run] = []
+        for (spider, of, shares), group in ended.items():
+            run = await self._open(spider, of, shares)
+            done += sum(await self._box.retry([letter.id for letter in group], generation=run.generation))
+            await self._runs.seal(run.id)
+            opened.append(run)
+        return done, opened
+
+    async def _open(self, spider: str, of: str, shares: str) -> Run:
+        name = self._shards.key
+        known = [
+            await self._shards.client.hexists(name(shard, f"gen:{spider}:{shares}"), "set")
+            for shard in range(self._shards.count)
+        ]
+        kept = any(known)
+        return await self._runs.open(
+            spider,
+            name=f"retry of {of}",
+            producer=PRODUCER,
+            overlap="allow",
+            fresh=not kept,
+            shares=shares if kept else "",
+            links=kept,
+        )
+
+    async def _run_of(self, letter: DeadLetter) -> str:
+        """The id of its run, or words for one that is forgotten."""
+        if is_run_generation(letter.generation):
+            return run_id_of(letter.generation)
+        if letter.spider not in self._known:
+            self._known[letter.spider] = await self._runs.find(letter.spider, limit=self._shards.config.runs_kept)
+        runs = self._known[letter.spider]
+        within = [run for run in runs if run.generation == letter.generation and run.opened_ms <= letter.at_ms]
+        return max(within, key=lambda run: run.opened_ms).id if within else f"crawl {letter.generation}"
+
+
+def _is_of(letter: DeadLetter, live: Sequence[Run]) -> bool:
+    """Whether its run goes on."""
+    return any(
+        (run.spider, run.generation) == (letter.spider, letter.generation)
+        and not run.cancelled_ms
+        and (not run.is_plain or run.opened_ms <= letter.at_ms)
+        for run in live
+    )
