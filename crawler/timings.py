@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from time import time
-from typing import Final, NamedTuple
+from typing import Final
 from weakref import WeakKeyDictionary
 
 from scrapy.crawler import Crawler
@@ -19,14 +18,6 @@ FETCHES: Final = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)  # up t
 STEPS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)
 
 
-class Example(NamedTuple):
-    """One observation, to look at what was slow: an exemplar in Prometheus' words."""
-
-    request_id: str
-    seconds: float
-    at: float  # Unix seconds
-
-
 class Histogram:
     """Counts of seconds by bucket; the last bucket has no upper bound. Only the event loop's thread adds."""
 
@@ -35,17 +26,18 @@ class Histogram:
     def __init__(self, bounds: Sequence[float]) -> None:
         self.bounds = bounds
         self.counts = [0] * (len(bounds) + 1)
-        self.examples: list[Example | None] = [None] * (len(bounds) + 1)
+        self.examples: list[tuple[str, float] | None] = [None] * (len(bounds) + 1)  # request id, seconds
         self.total = 0.0
 
     def observe(self, seconds: float, request_id: str = "") -> None:
         """Count one; the newest of each bucket is kept as its example, if the request is known."""
-        seconds = max(seconds, 0.0)  # clocks of two machines
+        if seconds < 0:  # clocks of two machines
+            seconds = 0.0
         place = bisect_left(self.bounds, seconds)
         self.counts[place] += 1
         self.total += seconds
         if request_id:
-            self.examples[place] = Example(request_id, seconds, time())
+            self.examples[place] = (request_id, seconds)
 
 
 class Timings:

@@ -30,6 +30,7 @@ from crawler.extensions.health import WorkerHealth
 from crawler.extensions.sources import read
 from crawler.metrics import text
 from crawler.timings import timings_of
+from crawler.worker.lease_book import LeaseBook
 
 logger = logging.getLogger(__name__)
 
@@ -72,32 +73,35 @@ class WorkerMetrics(Collector):
         self._crawler = crawler
         self._health = health
         self._timings = timings_of(crawler)
-        self._progress = time.time()
+        self._progress = monotonic()
+        self.book: LeaseBook | None = None  # of a worker of the fleet, once its spider is open
 
     def downloaded(self, request: Request) -> None:
         """Count one response; without a measured latency it only counts as progress."""
-        self._progress = time.time()
-        if (latency := request.meta.get("download_latency")) is None:
+        self._progress = now = monotonic()
+        meta = request.meta
+        if (latency := meta.get("download_latency")) is None:
             return
-        request_id = str(request.meta.get("request_id") or "")
+        request_id = meta.get("request_id", "")
         self._timings.first_byte.observe(latency, request_id)
-        if (worker := self._health.worker) is None or (held := worker.book.of(request)) is None:
+        if self.book is None or (held := self.book.of(request)) is None or (sent := held.started_at) is None:
             return
-        if held.started_at is not None:
-            self._timings.body.observe(monotonic() - held.started_at - latency, request_id)
-            if held.lease.deliveries == 0 and not held.answered:
-                waited = held.lease.waited_ms / 1000 + held.started_at - held.leased_at
+        self._timings.body.observe(now - sent - latency, request_id)
+        if not held.answered:
+            held.answered = True
+            if not held.lease.deliveries:
+                waited = held.lease.waited_ms / 1000 + sent - held.leased_at
                 self._timings.queue_wait.observe(waited, request_id)
-        held.answered = True
 
     def collect(self) -> Iterator[Metric]:
         """All families but those of the process."""
+        progress = time.time() - (monotonic() - self._progress)
         for family in read(self._crawler.stats.get_stats().copy()):
             kind = text.gauges if family.is_gauge else text.counters
             counts: text.Labelled = {(value,) if family.label else (): n for value, n in family.counts.items()}
             yield kind(family.metric.removeprefix("shoal_"), family.help, family.label or (), counts)
         yield from self._histograms()
-        yield text.gauge("last_progress_timestamp_seconds", "When the last response came in", self._progress)
+        yield text.gauge("last_progress_timestamp_seconds", "When the last response came in", progress)
         yield text.gauge("event_loop_lag_seconds", "Seconds since the event loop last ran", self._health.lag)
         yield text.gauges("worker_requests", "Requests in this worker", "state", self._in_worker())
         yield from self._of_the_frontier()
@@ -167,6 +171,8 @@ class MetricsExtension:
 
     def _opened(self, spider: Spider) -> None:
         self._health.opened()
+        if (worker := self._health.worker) is not None:
+            self._metrics.book = worker.book
         self._spawn(self._beat())
         logger.info("Metrics and probes: %s/metrics, /healthz, /readyz", self._endpoint.url)
 

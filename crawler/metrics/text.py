@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from itertools import accumulate
 from typing import Any, Final
@@ -15,7 +16,10 @@ from prometheus_client.samples import Exemplar
 
 from crawler.timings import Histogram
 
+MAX_EXAMPLE: Final = 64  # characters: OpenMetrics allows 128 with the label's name
 MAX_LABEL: Final = 120  # characters: a longer value is cut
+
+_ODD: Final = re.compile(r"[^A-Za-z0-9:._-]")  # what no id of ours has, and not every scraper can read
 
 Labelled = Mapping[Any, float]  # value of the label, or a tuple of values of several -> value
 
@@ -67,7 +71,7 @@ def histogram(name: str, words: str, seen: Histogram) -> Metric:
     counts = accumulate(list(seen.counts))
     bounds = [*map(str, seen.bounds), "+Inf"]
     buckets = [
-        (bound, count, Exemplar({"request_id": example.request_id}, example.seconds, example.at))
+        (bound, count, Exemplar({"request_id": _ODD.sub("_", str(example[0])[:MAX_EXAMPLE])}, example[1]))
         if example
         else (bound, count)
         for bound, count, example in zip(bounds, counts, seen.examples, strict=True)

@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response
 
 from crawler import config
 from crawler.errors import ConfigError
-from crawler.frontier.errors import FrontierError
+from crawler.frontier.errors import FrontierError, FrontierRefusedError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.state import eligible
 from crawler.frontier.state.leader import Lead
@@ -93,7 +93,7 @@ class FleetFiguresPart:
         for spider, seeds in self._seeds.items():
             try:
                 waiting[spider] = await seeds.pending()
-            except ConfigError as error:  # a key of another type: its worker says so, loudly
+            except (ConfigError, FrontierRefusedError) as error:  # of another type, or not ours to read: workers say so
                 logger.debug("%s", error)
         return waiting
 

@@ -28,7 +28,7 @@ def test_a_bucket_names_the_request_that_was_last_counted_there() -> None:
     for request_id in ("0:1", "0:2", ""):
         seen.observe(0.002, request_id)
     seen.observe(99, "0:3")
-    named = [example.request_id if example else "" for example in seen.examples]
+    named = [example[0] if example else "" for example in seen.examples]
     assert named == ["", "0:2", *[""] * (len(STEPS) - 2), "0:3"]
 
 

@@ -64,6 +64,17 @@ async def test_nobody_is_wanted_where_nothing_is_to_be_done_and_start_urls_call_
     assert (await scaled(part))[1]["workers"] == 0
 
 
+async def test_a_key_of_start_urls_that_cannot_be_read_costs_no_more_than_itself(world: Timed) -> None:
+    await world.frontier.push([message(1)])
+    await world.client.set("s:start_urls", "no list")
+    assert (await scaled(part_of(world)))[1]["workers"] == 1
+    await world.client.execute_command("ACL", "SETUSER", "default", "resetkeys", "~{shoal:*")
+    try:
+        assert (await scaled(part_of(world)))[1]["workers"] == 1
+    finally:
+        await world.client.execute_command("ACL", "SETUSER", "default", "allkeys")
+
+
 async def test_a_long_queue_of_one_host_is_work_for_one(world: Timed) -> None:
     part = part_of(world)
     await world.frontier.push([message(n, "one.example", delay_ms=1_000) for n in range(3_000)])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from prometheus_client.openmetrics import parser as openmetrics
 from prometheus_client.parser import text_string_to_metric_families
 
 from crawler.metrics import text
@@ -36,3 +39,14 @@ def test_a_histogram_has_examples_where_the_scraper_takes_them() -> None:
     plain, _ = text.render([family])
     assert b"request_id" not in plain
     check_metrics(plain)
+
+
+def test_an_odd_request_id_breaks_no_scrape() -> None:
+    """A spider may set `request_id` in its meta to whatever it likes."""
+    seen = Histogram(STEPS)
+    odd: list[Any] = ["x" * 500, 12, 'a"\n\ud800', ("a", "b")]
+    for seconds, request_id in zip((0.0001, 0.002, 0.2, 99), odd, strict=True):
+        seen.observe(seconds, request_id)
+    body, _ = text.render([text.histogram("step_seconds", "Steps", seen)], OPEN_METRICS)
+    (family,) = openmetrics.text_string_to_metric_families(body.decode())
+    assert sum(sample.exemplar is not None for sample in family.samples) == 4
