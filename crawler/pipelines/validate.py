@@ -52,7 +52,7 @@ class ValidatePipeline:
             for field in fields:
                 self._stats.inc_value(counted(field))
             if is_run_generation(generation):
-                self._tallies.grade(generation, grade, fields)
+                self._tallies.fields.add(generation, grade, fields)
         for issue in found:
             self._stats.inc_value(names.ITEM_ISSUES.format(issue.name))
         if any(issue.name in self._fatal for issue in found):

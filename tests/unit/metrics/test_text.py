@@ -48,5 +48,5 @@ def test_an_odd_request_id_breaks_no_scrape() -> None:
     for seconds, request_id in zip((0.0001, 0.002, 0.2, 99), odd, strict=True):
         seen.observe(seconds, request_id)
     body, _ = text.render([text.histogram("step_seconds", "Steps", seen)], OPEN_METRICS)
-    (family,) = openmetrics.text_string_to_metric_families(body.decode())
+    (family,) = openmetrics.text_string_to_metric_families(body.decode())  # type: ignore[no-untyped-call]
     assert sum(sample.exemplar is not None for sample in family.samples) == 4
