@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import random
+import re
 import sys
 import tempfile
 import time
@@ -20,13 +21,13 @@ from tests.crawling import Fleet, open_frontier, options
 from tests.integration.extensions.visiting import ADDRESS, logged
 from tests.integration.monitoring.prometheus_server import filled, running
 from tests.integration.monitoring.svg import Chart, Lines, drawn, legends
-from tests.integration.monitoring.test_dashboards import SERVES
 from tests.servers import ScrapyRunner
 from tests.sites import Page, Site
 from tests.zygote import PROJECT_DIR, Zygote
 
 SECONDS = float(os.environ.get("DASHBOARD_SECONDS", "120"))
 STEP = 1.0
+SERVES = re.compile(r"serves .*/metrics.* on (http://127\.0\.0\.1:\d+)")
 HOSTS = 8
 WORKERS = 2
 NOTE = (

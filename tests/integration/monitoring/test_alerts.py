@@ -25,7 +25,7 @@ MONITORING = PROJECT_DIR / "k8s/components/monitoring"
 ALERTMANAGER = MONITORING / "alertmanager.yml"
 RUNBOOK = (PROJECT_DIR / "docs/runbook.md").read_text()
 ALERTS = rules.alerts()
-EVERY = 24  # a sample of the mutants: the long form plants them all
+EVERY = 40  # a sample of the mutants: the long form plants them all
 
 
 @pytest.mark.parametrize("alert", ALERTS)
@@ -41,7 +41,7 @@ def test_every_case_is_of_an_alert_that_is_there() -> None:
 
 def test_faults_in_the_rules_are_found(tmp_path: Path) -> None:
     sample = list(rules.mutants())[::EVERY]
-    assert len(sample) > 7
+    assert len(sample) > 4
     living = [mutant for mutant in sample if not rules.failures(tmp_path, mutant.alert, of(mutant.alert), mutant.rule)]
     assert len(living) <= len(sample) // 10, living
 

@@ -12,21 +12,19 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import pytest
 from pymongo.asynchronous.database import AsyncDatabase
 
 from docs.dashboards import DASHBOARDS, DIRECTORY, Dashboard, Panel, text
 from tests.crawling import Fleet, ended, open_frontier, options
-from tests.integration.extensions.visiting import ADDRESS, get, logged
+from tests.integration.extensions.visiting import get
 from tests.integration.monitoring.exported import names
 from tests.integration.monitoring.prometheus_server import Prometheus, filled, running
 from tests.prometheus import check_metrics, program
-from tests.servers import ScrapyRunner
+from tests.servers import ScrapyRunner, free_port
 from tests.sites import Page, Site
 
-SERVES = re.compile(r"serves .*/metrics.* on (http://127\.0\.0\.1:\d+)")
 STEP = 0.5
 HOST = "127.0.0.1"
 
@@ -50,14 +48,14 @@ def lines() -> Iterator[tuple[Dashboard, Panel, str]]:
 
 
 async def test_every_panel_shows_something_of_a_real_crawl(fleet: Fleet, tmp_path: Path) -> None:
-    often = {"METRICS_QUEUE_SECONDS": 0.5, "SERVE_PORT": 0, "FLEET_WORKERS": 1, "FRONTIER_KEY": fleet.key}
-    serve = fleet.runner.fork("serve", *options(often))
-    worker = fleet.start(METRICS_PORT=0, MAX_IDLE_TIME_BEFORE_CLOSE=0)
-    service = (await asyncio.to_thread(logged, serve, SERVES))[1]
-    address = (await asyncio.to_thread(logged, worker, ADDRESS))[1]
-    targets = {"worker": urlsplit(address).netloc, "serve": urlsplit(service).netloc}
+    ports = {"worker": free_port(), "serve": free_port()}
+    targets = {name: f"127.0.0.1:{port}" for name, port in ports.items()}
+    often = {"METRICS_QUEUE_SECONDS": 0.5, "SERVE_PORT": ports["serve"], "FLEET_WORKERS": 1, "FRONTIER_KEY": fleet.key}
     begin = time.time()
+    # Prometheus first: it takes five seconds until it scrapes anything
     with Site({f"/{n}": Page() for n in range(2_000)}) as site, running(tmp_path, targets, STEP) as prometheus:
+        serve = fleet.runner.fork("serve", *options(often))
+        worker = fleet.start(METRICS_PORT=ports["worker"], MAX_IDLE_TIME_BEFORE_CLOSE=0)
         async with open_frontier(fleet.redis_url, fleet.key) as frontier:
             run = await frontier.runs.open("walk", name="nightly", fresh=True)
             values = {"run": run.id, "instance": targets["worker"], "domain": HOST}
@@ -70,8 +68,8 @@ async def test_every_panel_shows_something_of_a_real_crawl(fleet: Fleet, tmp_pat
                 await asyncio.sleep(STEP)
                 shown = await asyncio.to_thread(_shown, prometheus, left, begin)
                 left -= shown
-        check_metrics(get(f"{service}/metrics")[1])
-        assert get(f"{service}/scaling")[0] == 200
+        check_metrics(get(f"http://{targets['serve']}/metrics")[1])
+        assert get(f"http://{targets['serve']}/scaling")[0] == 200
         await asyncio.to_thread(_check, prometheus, values, begin)
         for process in (worker, serve):
             process.send_signal(signal.SIGTERM)
