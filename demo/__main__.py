@@ -21,7 +21,7 @@ PLAIN_WIDTH = 80
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """0: everything stored once and right; 1: not; 2: it could not be run; 130: Ctrl-C."""
+    """Exit status 0: everything stored once and correctly; 1: not; 2: the demo could not run; 130: Ctrl-C."""
     given = _parser().parse_args(arguments)
     options = Options(root=given.root, workers=given.workers, kill=given.kill, port=given.port, limit=given.limit)
     try:
@@ -31,12 +31,12 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stderr.write(f"demo: {error}\n")
         return 2
     except KeyboardInterrupt:
-        sys.stderr.write("demo: stopped; the next run goes on with this day\n")
+        sys.stderr.write("demo: stopped; the next run continues this day\n")
         return 130
 
 
 def _console() -> Console:
-    """As wide as the terminal; wide enough for the tables where there is none."""
+    """As wide as the terminal; without one wide enough for the tables."""
     return Console() if sys.stdout.isatty() else Console(width=PLAIN_WIDTH)
 
 
@@ -47,9 +47,9 @@ def _parser() -> argparse.ArgumentParser:
         "--size", type=whole(SMALLEST), default=104, help="products in each of the five shops, 20 or more"
     )
     parser.add_argument("--workers", type=whole(1), default=2, help="how many workers (default %(default)s)")
-    parser.add_argument("--no-kill", dest="kill", action="store_false", help="let every worker live")
+    parser.add_argument("--no-kill", dest="kill", action="store_false", help="do not kill a worker")
     parser.add_argument("--port", type=whole(1, 65_535), default=FIRST_PORT, help="first port to try on the first run")
-    parser.add_argument("--limit", type=seconds(1), default=300, help="give up after so many seconds")
+    parser.add_argument("--limit", type=seconds(1), default=300, help="give up after this many seconds")
     parser.add_argument("--root", type=Path, default=Path(".demo"), help="where data, logs and state are kept")
     return parser
 

@@ -1,4 +1,4 @@
-"""Types of argparse for the demo, the benchmarks and the chaos run: an error says what is expected."""
+"""argparse types for demo, benchmarks and chaos run: errors say what is expected."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 
 
 def whole(low: int, high: int | None = None, multiple_of: int = 1) -> Callable[[str], int]:
-    """An integer of at least *low*, at most *high* where given, and a multiple of *multiple_of*."""
+    """An integer of at least *low*, at most *high* if given, and a multiple of *multiple_of*."""
     expected = f"an integer from {low} to {high}" if high else f"an integer of at least {low}"
     if multiple_of > 1:
         expected += f" that is a multiple of {multiple_of}"
@@ -22,7 +22,7 @@ def whole(low: int, high: int | None = None, multiple_of: int = 1) -> Callable[[
 
 
 def seconds(low: float = 0) -> Callable[[str], float]:
-    """A length of time in seconds, from *low* to a day."""
+    """A duration in seconds, from *low* to a day."""
 
     def length(text: str) -> float:
         try:
@@ -37,7 +37,7 @@ def seconds(low: float = 0) -> Callable[[str], float]:
 
 
 def add_parts(parser: argparse.ArgumentParser, names: Collection[str]) -> None:
-    """The argument `parts`: some of *names*, or all. (argparse's own choices refuse a list as the default.)"""
+    """The argument `parts`: some of *names*, or all. (argparse's choices do not accept a list as the default.)"""
 
     def part(text: str) -> str:
         if text not in names:

@@ -1,4 +1,4 @@
-"""What the demo shops sell: a pure function of seed, day and size, and the truth the crawl is scored against.
+"""What the demo shops sell, as a pure function of seed, day and size: the truth that the crawl is scored against.
 
 Day 1 is the first state; each later day changes some prices, takes some products away and adds some.
 """
@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from demo import words
 
-SMALLEST: Final = 20  # products of a store: each trouble needs one of its own
+SMALLEST: Final = 20  # products of a store: each planted problem needs its own
 JSON_LD: Final = "json-ld"
 MICRODATA: Final = "microdata"
 HTML: Final = "html"
@@ -20,20 +20,20 @@ HTML: Final = "html"
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """One host: its name, how it writes money, and the styles its product pages are marked up in."""
+    """One host: its name, its price format, and the markup styles of its product pages."""
 
     host: str
     name: str
     language: str
     currency: str  # ISO 4217
-    money: str  # how a price looks to a visitor
+    money: str  # price format
     decimals: int
-    styles: tuple[str, ...]  # products take them in turn
+    styles: tuple[str, ...]  # used by products in turn
 
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """One true product; `url` is its canonical address."""
+    """One true product; `url` is its canonical URL."""
 
     store: Store
     url: str
@@ -44,14 +44,14 @@ class Product:
     sku: str
     gtin: str
     price: Decimal
-    was: Decimal | None  # a higher price, struck through beside the true one
+    was: Decimal | None  # a higher price, struck through beside the current one
     availability: str  # schema.org ItemAvailability without its prefix
     rating: float
     reviews: int
     style: str
 
     def truth(self) -> dict[str, Any]:
-        """The fields the demo is scored on, as JSON."""
+        """The scored fields, as JSON."""
         fields = ("url", "title", "brand", "category", "sku", "gtin", "availability", "rating", "style")
         known = {name: getattr(self, name) for name in fields}
         return known | {
@@ -63,7 +63,7 @@ class Product:
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """Everything on sale on one day, and what was on sale before it."""
+    """Everything on sale on one day, and what was on sale before."""
 
     day: int
     port: int
@@ -73,7 +73,7 @@ class Catalogue:
     changed: dict[str, tuple[Decimal, Decimal]] = field(default_factory=dict)  # URL -> price the day before, now
 
     def of(self, store: Store) -> list[Product]:
-        """The products one store sells."""
+        """The products of one store."""
         return [product for product in self.products if product.store is store]
 
     def truth(self) -> dict[str, Any]:
@@ -93,7 +93,7 @@ STORES: Final = (
     Store("127.0.0.5", "Fjällboden", "sv-SE", "SEK", "{:,.2f} kr", 2, (JSON_LD, HTML)),
     Store("127.0.0.6", "Kumo Living", "ja-JP", "JPY", "¥{:,.0f}", 0, (MICRODATA, JSON_LD)),
 )
-# How much one euro's worth costs in each store: keeps prices in a believable range.
+# Exchange rate of one euro in each store: keeps prices in a believable range.
 _SCALE: Final = {"EUR": 1, "GBP": 1, "USD": 1, "SEK": 11, "JPY": 160}
 _STOCK: Final = ("InStock",) * 8 + ("OutOfStock", "PreOrder")
 
@@ -115,12 +115,12 @@ def stock(store: Store, *, seed: int, port: int, size: int) -> list[Product]:
 
 
 def worth(store: Store, euros: Decimal) -> Decimal:
-    """About as much in the store's own currency, in its usual number of decimals."""
+    """*amount* in the store's currency, with its usual number of decimals."""
     return _round(euros * _SCALE[store.currency], store)
 
 
 def money(store: Store, amount: Decimal) -> str:
-    """*amount* as the store shows it: `1 299,00 kr` in Sweden."""
+    """*amount* in the store's format: `1 299,00 kr` in Sweden."""
     text = store.money.format(amount)
     if store.currency != "SEK":
         return text

@@ -1,4 +1,4 @@
-"""The processes of the demo: started with a log file each, and never left behind."""
+"""The demo's processes, each with a log file, never left behind."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Child:
 
     @property
     def status(self) -> int | None:
-        """Its exit status (negative: the signal that ended it), None while it runs."""
+        """Its exit status (negative: the signal that ended it); None while it runs."""
         return self.process.poll()
 
     @property
@@ -36,7 +36,7 @@ class Child:
         return self.process.pid
 
     def send(self, number: signal.Signals) -> None:
-        """Send a signal; nothing happens when it has ended."""
+        """Send a signal; ignored if the process has ended."""
         self.process.send_signal(number)
 
     def wait(self, seconds: float) -> int | None:
@@ -51,7 +51,7 @@ class Child:
 
 
 class Family:
-    """Every child of the demo; leaving the context ends those that still run, the last started first."""
+    """All children of the demo; leaving the context ends running ones, last started first."""
 
     def __init__(self, log_dir: Path) -> None:
         self._log_dir = log_dir

@@ -1,4 +1,4 @@
-"""The workers of the demo: started, watched, one of them killed midway, stopped when nothing is left to do."""
+"""The demo's workers: started, monitored, one of them killed midway, stopped when nothing is left to do."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from demo.children import Child, Family, stop
+from demo.observer import SPIDER, Observer
 from demo.progress import Display
-from demo.watch import SPIDER, Watch
 
 POLL_SECONDS = 0.25
 
 
 class DemoError(Exception):
-    """The demo cannot go on; the text says why and shows the log that tells more."""
+    """The demo cannot continue; the message says why and names the log."""
 
 
 @dataclass
@@ -26,7 +26,7 @@ class Fleet:
     family: Family
     settings: Mapping[str, object]
     workers: list[Child] = field(default_factory=list)
-    _told: list[Child] = field(default_factory=list)  # of whose end a person knows
+    _told: list[Child] = field(default_factory=list)  # whose end was reported
 
     def scrapy(self, *arguments: str) -> list[str]:
         """The command line of a Scrapy command with the demo's settings."""
@@ -47,15 +47,15 @@ class Fleet:
         victim.wait(5)
         return victim, self.add()
 
-    async def crawl(self, watch: Watch, display: Display, *, kill_after: int | None, limit: float) -> float:
-        """Watch until the frontier is empty, then stop the workers; returns the seconds it took.
+    async def crawl(self, observer: Observer, display: Display, *, kill_after: int | None, limit: float) -> float:
+        """Wait until the frontier is empty, then stop the workers; returns the seconds it took.
 
-        One worker dies when *kill_after* pages are done (None: none does). Raises DemoError when all workers
-        have ended by themselves, or after *limit* seconds.
+        One worker is killed when *kill_after* pages are done (None: none is). Raises DemoError if all workers have
+        ended by themselves, or after *limit* seconds.
         """
         began = time.monotonic()
-        while not await watch.empty():
-            counts, elapsed = await watch.counts(), time.monotonic() - began
+        while not await observer.empty():
+            counts, elapsed = await observer.counts(), time.monotonic() - began
             display.show(counts, elapsed)
             if kill_after is not None and counts.done >= kill_after:
                 victim, replacement = self.kill_one()
@@ -64,9 +64,9 @@ class Fleet:
             self._check(elapsed, limit, display)
             await asyncio.sleep(POLL_SECONDS)
             if (task := asyncio.current_task()) is not None and task.cancelling():
-                raise asyncio.CancelledError  # Ctrl-C that asyncio.wait_for of Python 3.11 has swallowed in a driver
+                raise asyncio.CancelledError  # a Ctrl-C that Python 3.11's asyncio.wait_for swallowed in a driver
         seconds = time.monotonic() - began
-        display.show(await watch.counts(), seconds)
+        display.show(await observer.counts(), seconds)
         await self._stop(display)
         return seconds
 

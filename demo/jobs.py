@@ -1,4 +1,4 @@
-"""The two things the demo crawls: shops that know their truth, and saved real pages."""
+"""The demo's two jobs: shops that know their truth, and saved real pages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FIELDS: Final = (*scoring.FIELDS, "rating", "review_count")
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What a crawl left behind."""
+    """The result of a crawl."""
 
     documents: Sequence[Document]
     price_changes: Sequence[Document]
@@ -28,12 +28,12 @@ class Result:
 
 
 class Job(Protocol):
-    """Something to crawl, with a way to tell whether it went well."""
+    """Something to crawl, and how to score it."""
 
-    identity: Any  # what it is, as JSON: another job keeps its data elsewhere
-    what: str  # what it is, for people
+    identity: Any  # identity as JSON: each job has its own data
+    what: str  # its description
     expected: int  # products
-    settings: Mapping[str, object]  # what its workers need besides
+    settings: Mapping[str, object]  # additional settings of its workers
 
     def serve(self, state: State) -> list[str]:
         """Arguments of demo.shop for this run."""
@@ -72,7 +72,7 @@ class Shops:
 
 
 def _pairs(goods: catalogue.Catalogue, verdict: Score) -> Iterator[tuple[dict[str, list[str]], Document | None]]:
-    """Of each true product: its accepted values, and the document that is stored of it."""
+    """For each true product its accepted values, and its stored document."""
     stored = {document["url"]: document for document in verdict.stored}
     for product in goods.products:
         known = product.truth()
@@ -80,7 +80,7 @@ def _pairs(goods: catalogue.Catalogue, verdict: Score) -> Iterator[tuple[dict[st
 
 
 class Pages:
-    """A folder of saved pages; raises PagesError when it is none."""
+    """A folder of saved pages; raises PagesError if it is not one."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder.resolve()

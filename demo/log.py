@@ -1,4 +1,4 @@
-"""The shops' request log: what arrived when, and what it says about the crawler's manners."""
+"""The shops' request log: what arrived when, and how polite the crawler was."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 
 from demo.site import CRAWL_DELAY, is_disallowed
 
-TOLERANCE = 0.005  # seconds; the kernel counts in steps of its clock, which ticks every 1 to 4 ms
+TOLERANCE = 0.005  # seconds; the kernel's clock ticks every 1 to 4 ms
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One request; `at` is seconds on a clock that never steps back."""
+    """One request; `at` is seconds on a monotonic clock."""
 
     at: float
     host: str
@@ -26,13 +26,13 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class HostManners:
-    """How one host was treated: gaps are between the arrivals of two requests in a row, in seconds."""
+    """How one host was treated; gaps are between the arrivals of consecutive requests, in seconds."""
 
     host: str
     requests: int
     smallest_gap: float | None  # None: fewer than two requests
-    too_close: int  # gaps below the crawl delay, less the tolerance of the measurement
-    violations: int  # requests for what robots.txt disallows
+    too_close: int  # gaps below the crawl delay, less the measuring tolerance
+    violations: int  # requests that robots.txt disallows
 
 
 def manners(entries: Iterable[Entry], delay: float = CRAWL_DELAY) -> list[HostManners]:

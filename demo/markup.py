@@ -1,4 +1,4 @@
-"""Product data in three spellings a crawler meets: JSON-LD, microdata, and nothing but visible HTML."""
+"""Product data in three forms: JSON-LD, microdata, and plain visible HTML."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _visible(product: Product, description: str) -> str:
 
 
 def image(product: Product) -> str:
-    """The absolute URL of the product's picture (which nobody fetches)."""
+    """The absolute URL of the product's image (never fetched)."""
     return product.url.replace("/product/", "/images/") + ".jpg"
 
 

@@ -1,4 +1,4 @@
-"""A folder of saved real pages as that many hosts on loopback: the demo's job on input nobody wrote for it."""
+"""A folder of saved real pages, each served as a host on loopback: input not made for the demo."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _HOSTS_PER_NET: Final = 250  # 127.0.1.1 to 127.0.1.250, then 127.0.2.1 ...
 
 
 class PagesError(Exception):
-    """The folder cannot be served; the text says why."""
+    """The folder cannot be served; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class SavedPage:
-    """One page and where it is served: a host of its own, under the path and query it has on the web."""
+    """One page and where it is served: on its own host, with its original path and query."""
 
     page: scoring.Page
     host: str
@@ -30,12 +30,12 @@ class SavedPage:
     query: str
 
     def url(self, port: int) -> str:
-        """Its address on loopback."""
+        """Its URL on loopback."""
         return f"http://{self.host}:{port}{self.path}" + (f"?{self.query}" if self.query else "")
 
 
 class PageSite:
-    """The host of one saved page: that page, and nothing else."""
+    """The host of one saved page."""
 
     def __init__(self, saved: SavedPage) -> None:
         self._address = _address(saved.path, parse_qsl(saved.query, keep_blank_values=True))
@@ -43,7 +43,7 @@ class PageSite:
         self._reply = Reply(200, html, content_type=f"text/html{_charset(html)}")
 
     def reply(self, path: str, query: Mapping[str, str]) -> Reply:
-        """The page under its own address (parameters in any order, with tracking or without), 404 elsewhere."""
+        """The page at its URL (parameters in any order, with or without tracking), 404 elsewhere."""
         if _address(path, query.items()) == self._address:
             return self._reply
         return Reply(404, content_type="text/plain")
@@ -75,7 +75,7 @@ def _address(path: str, parameters: Iterable[tuple[str, str]]) -> str:
 
 
 def _charset(body: bytes) -> str:
-    """Pages are mostly saved as UTF-8 whatever they say themselves; others speak for themselves."""
+    """The charset: mostly UTF-8 whatever the page declares; otherwise what it declares."""
     try:
         body.decode()
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""What a person sees while the workers crawl: a living line on a terminal, log lines elsewhere."""
+"""Progress while the workers crawl: a live line on a terminal, log lines elsewhere."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Protocol, Self
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-PLAIN_SECONDS = 2.0  # between two lines where there is no terminal
-RATE_SECONDS = 3.0  # pages per second are of this long
+PLAIN_SECONDS = 2.0  # between lines without a terminal
+RATE_SECONDS = 3.0  # window of the pages per second
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """The frontier and the store at one moment; what this run did not do itself is taken off `done`."""
+    """A snapshot of frontier and store; `done` excludes earlier runs."""
 
     queued: int
     leased: int
@@ -25,7 +25,7 @@ class Counts:
 
     @property
     def waiting(self) -> int:
-        """What has still to be done, as far as anybody knows."""
+        """What is known to be left."""
         return self.queued + self.leased + self.delayed
 
 
@@ -36,7 +36,7 @@ class Rate:
         self._points: deque[tuple[float, int]] = deque()
 
     def at(self, elapsed: float, done: int) -> float:
-        """Take one more point and return the rate."""
+        """Add a sample and return the rate."""
         self._points.append((elapsed, done))
         while elapsed - self._points[0][0] > RATE_SECONDS:
             self._points.popleft()
@@ -48,16 +48,16 @@ class Display(Protocol):
     """Where progress goes; a context manager."""
 
     def __enter__(self) -> Self:
-        """Begin."""
+        """Start."""
 
     def __exit__(self, *error: object) -> None:
-        """End: leave the screen as a person wants to read on."""
+        """End, leaving the screen readable."""
 
     def show(self, counts: Counts, elapsed: float) -> None:
-        """The state, *elapsed* seconds after the workers started."""
+        """Show the state, *elapsed* seconds after the workers started."""
 
     def note(self, text: str) -> None:
-        """Something worth a line of its own."""
+        """Print a line of its own."""
 
 
 def display(console: Console) -> Display:
@@ -93,7 +93,7 @@ class Living:
         self._bar.update(self._task, description=text, completed=counts.done, total=total or None)
 
     def note(self, text: str) -> None:
-        """A line above the bar."""
+        """Print a line above the bar."""
         self._bar.console.print(text, highlight=False)
 
 
@@ -119,7 +119,7 @@ class Plain:
             self.note(f"{elapsed:4.0f} s {_line(counts, rate)}")
 
     def note(self, text: str) -> None:
-        """Print it."""
+        """Print the line."""
         self._console.print(text, highlight=False, soft_wrap=True)
 
 

@@ -1,4 +1,4 @@
-"""Whole pages of the demo shops: realistic in size and noise, the same for the same input."""
+"""Whole pages of the demo shops: realistic in size and noise, and deterministic."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from demo.catalogue import Product, Store, money, worth
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """One entry of a listing or of a "related products" block: what it shows, and where it leads."""
+    """One entry of a listing or a "related products" block: what it shows and links to."""
 
     href: str
     title: str
@@ -23,12 +23,12 @@ class Card:
 
 
 def card(product: Product, href: str) -> Card:
-    """The card of *product*, leading to *href* (its address as some link writes it)."""
+    """The card of *product*, linking to *href* (some spelling of its URL)."""
     return Card(href, product.title, money(product.store, product.price))
 
 
 def product_page(product: Product, related: Sequence[Card], reviews: int = 8) -> bytes:
-    """The page of one product, with the prices of others around it; eight reviews make it 11 KB."""
+    """The page of one product, with other products' prices around it; eight reviews make it 11 KB."""
     rng = Random(product.url)
     description = " ".join(rng.sample(words.SENTENCES, 5))
     body = (
@@ -42,7 +42,7 @@ def product_page(product: Product, related: Sequence[Card], reviews: int = 8) ->
 
 
 def listing_page(store: Store, title: str, cards: Sequence[Card], previous: str, following: str) -> bytes:
-    """One page of a listing with its pagination links (an empty address means there is none)."""
+    """One page of a listing with pagination links (empty for none)."""
     links = ""
     if previous:
         links += f'<a class="prev" rel="prev" href="{escape(previous)}">Previous</a> '
@@ -87,7 +87,7 @@ _STYLE: Final = "\n".join(
         start=1,
     )
 )
-# What tag managers leave behind: numbers and names that look like an offer and are none.
+# Leftovers of tag managers: numbers and names that look like an offer but are not.
 _SCRIPT: Final = (
     "window.dataLayer=window.dataLayer||[];"
     'dataLayer.push({"event":"page","experiment":"b",'

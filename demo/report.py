@@ -20,12 +20,12 @@ from demo.site import CRAWL_DELAY
 
 SAMPLE_PER_STORE = 3
 MOST_CHANGES = 15
-MOST_PROBLEMS = 20  # of a kind
+MOST_PROBLEMS = 20  # shown per kind
 _ERROR = re.compile(r"\b(ERROR|CRITICAL)\b")
 
 
 def stored(documents: Sequence[Document]) -> Table:
-    """A few products of each store, as MongoDB has them."""
+    """A few stored products of each store."""
     table = _table("Some of what is stored")
     for name in ("host", "title", "price", "availability", "read from"):
         fixed = name != "title"  # only a title may wrap
@@ -44,7 +44,7 @@ def stored(documents: Sequence[Document]) -> Table:
 
 
 def per_store(stores: Iterable[Store], score: Score, manners: Sequence[HostManners]) -> Table:
-    """One row per store: what came of it, and how the crawler behaved there."""
+    """One row per store: the results, and how the crawler behaved."""
     table = _table("By shop")
     table.caption = f"short: gaps under {CRAWL_DELAY - TOLERANCE:g} s; forbidden: requests that robots.txt disallows"
     for name in ("host", "shop"):
@@ -63,7 +63,7 @@ def per_store(stores: Iterable[Store], score: Score, manners: Sequence[HostManne
 
 
 def changes(records: Sequence[Mapping[str, Any]], titles: Mapping[str, str]) -> Table:
-    """What differs from the run before, out of `product_changes`."""
+    """Changes since the previous run, from `product_changes`."""
     table = _table(f"Prices that changed: {len(records)}")
     for name in ("host", "title", "before", "now"):
         table.add_column(name, justify="right" if name in ("before", "now") else "left")
@@ -77,7 +77,7 @@ def changes(records: Sequence[Mapping[str, Any]], titles: Mapping[str, str]) -> 
 
 
 def problems(score: Score, rejected: Mapping[str, Sequence[str]], logs: Iterable[Path]) -> Iterator[str]:
-    """A line for each loss, each duplicate, and each log with errors; nothing when all went well."""
+    """A line for each loss, each duplicate, and each log with errors."""
     for loss in score.lost[:MOST_PROBLEMS]:
         why = rejected.get(loss.rpartition(": ")[0], ())
         yield f"lost: {loss}" + (f" (rejected: {', '.join(why)})" if why else "")
@@ -90,7 +90,7 @@ def problems(score: Score, rejected: Mapping[str, Sequence[str]], logs: Iterable
 
 
 def _table(title: str) -> Table:
-    """Plain enough to fit a terminal of 80 columns."""
+    """A plain table that fits 80 columns."""
     look: dict[str, Any] = {"box": SIMPLE_HEAD, "show_edge": False, "padding": (0, 1, 0, 0), "pad_edge": False}
     return Table(title=title, title_justify="left", caption_justify="left", **look)
 

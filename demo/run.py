@@ -21,15 +21,15 @@ from demo.children import Family
 from demo.fleet import DemoError, Fleet
 from demo.jobs import Job, Result
 from demo.log import Entry, from_json
+from demo.observer import SPIDER, Observer, observing
 from demo.progress import display
 from demo.server import ADMIN_HOST
 from demo.site import CRAWL_DELAY
 from demo.state import State
-from demo.watch import SPIDER, Watch, watching
 
 START_SECONDS: Final = 30.0
 DATABASE: Final = "demo"
-# What the demo asks of its workers: the shops' pace, loopback allowed, and a dead worker's leases soon free again.
+# The workers' settings: the shops' pace, loopback allowed, and short leases, so that a dead worker's pages return soon.
 SETTINGS: Final[Mapping[str, object]] = {
     "MONGODB_DATABASE": DATABASE,
     "DOWNLOAD_DELAY": CRAWL_DELAY,
@@ -37,23 +37,23 @@ SETTINGS: Final[Mapping[str, object]] = {
     "FRONTIER_START_WITHIN_SECONDS": 3,
     "AUTOTHROTTLE_ENABLED": False,  # the shops set their own pace
     "GUARD_ALLOWED_NETWORKS": "127.0.0.0/8",
-    "MAX_IDLE_TIME_BEFORE_CLOSE": 60,  # should the demo itself be killed
+    "MAX_IDLE_TIME_BEFORE_CLOSE": 60,  # in case the demo itself is killed
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How the demo is run."""
+    """The demo's options."""
 
     root: Path = Path(".demo")
     workers: int = 2
-    kill: bool = True  # one worker dies midway
-    port: int = state.FIRST_PORT  # the shops take the first free one from here on, and keep it
-    limit: float = 300.0  # seconds after which the crawl is given up
+    kill: bool = True  # kill one worker midway
+    port: int = state.FIRST_PORT  # the shops take and keep the first free one from here on
+    limit: float = 300.0  # seconds until the crawl is given up
 
 
 class Demo:
-    """One run over the data of one job; the next run over it is the next day."""
+    """One run of a job; the next run is the next day."""
 
     def __init__(self, options: Options, job: Job, console: Console) -> None:
         self._options = options
@@ -64,11 +64,11 @@ class Demo:
         self._state = before.next_run() if before else State(state.free_port(options.port))
 
     def run(self) -> int:
-        """The exit status: 0 only when nothing is lost and nothing duplicated. Raises DemoError, ShoalError."""
+        """Returns the exit status: 0 only if nothing is lost or duplicated. Raises DemoError, ShoalError."""
         if not state.is_free(self._state.port):
             raise DemoError(
-                f"port {self._state.port} is taken, and it is part of every URL stored so far: free it, or delete "
-                f"{self._home} to begin anew"
+                f"port {self._state.port} is taken, but is part of every stored URL: free it, or delete "
+                f"{self._home} to start afresh"
             )
         servers = embedded.ensure(self._home / "services", preferred_ports=False)
         self._say(f"Servers: {servers.redis_url} and {servers.mongodb_uri}; logs and data are in {self._home}")
@@ -76,7 +76,7 @@ class Demo:
         urls = {"REDIS_URL": servers.redis_url, "MONGODB_URI": servers.mongodb_uri}
         urls["SPOOL_DIR"] = str(self._home / "spool")
         logs = self._home / "logs"
-        with Family(logs) as house, Family(logs) as crew:  # the crew goes first: workers finish what they fetch
+        with Family(logs) as house, Family(logs) as crew:  # the crew ends first: workers finish their fetches
             self._open_shop(house)
             return tasks.run(self._crawl(Fleet(crew, {**SETTINGS, **self._job.settings, **urls})))
 
@@ -85,14 +85,14 @@ class Demo:
         settings = get_project_settings()
         settings.setdict(dict(fleet.settings) | {"FRONTIER_ENABLED": True}, priority="cmdline")
         complete(settings)
-        async with watching(settings) as watch:
-            await watch.begin()
+        async with observing(settings) as observer:
+            await observer.begin()
             self._push(fleet)
-            seconds = await self._work(fleet, watch)
+            seconds = await self._work(fleet, observer)
             replace(self._state, crawled=True).save(self._home)
-            result = Result(await watch.documents(), await watch.price_changes(began), self._request_log())
+            result = Result(await observer.documents(), await observer.price_changes(began), self._request_log())
             score = self._job.judge(self._state, result, self._console)
-            rejected = await watch.rejections()
+            rejected = await observer.rejections()
         for line in report.problems(score, rejected, [worker.log for worker in fleet.workers]):
             self._say(line)
         self._say(f"The crawl took {seconds:.1f} s.")
@@ -111,7 +111,7 @@ class Demo:
         self._say(f"Shop: {self._job.what} on port {self._state.port}, day {self._state.day}")
 
     def _push(self, fleet: Fleet) -> None:
-        """A new day is a new generation of the crawl: known links are followed again."""
+        """A new day is a new crawl generation: known links are followed again."""
         again = ["--recrawl"] if self._state.day > 1 else []
         arguments = fleet.scrapy("push", SPIDER, str(self._urls), *again)
         push = fleet.family.start("push", *arguments)
@@ -120,16 +120,16 @@ class Demo:
         self._say(f"$ scrapy push {SPIDER} {self._urls} {' '.join(again)}")
         self._say(push.tail(1))
 
-    async def _work(self, fleet: Fleet, watch: Watch) -> float:
+    async def _work(self, fleet: Fleet, observer: Observer) -> float:
         for _ in range(self._options.workers):
             fleet.add()
         self._say(f"$ scrapy crawl {SPIDER}  ({self._options.workers} workers)")
         kill_after = self._job.expected // 3 if self._options.kill else None
         with display(self._console) as screen:
-            return await fleet.crawl(watch, screen, kill_after=kill_after, limit=self._options.limit)
+            return await fleet.crawl(observer, screen, kill_after=kill_after, limit=self._options.limit)
 
     def _request_log(self) -> list[Entry]:
-        """What the shop saw; kept as `requests.json` too."""
+        """The shop's request log, also kept as `requests.json`."""
         url = f"http://{ADMIN_HOST}:{self._state.port}/log"
         try:
             with urllib.request.urlopen(url, timeout=10) as answer:

@@ -1,4 +1,4 @@
-"""Compares what is stored with what is true: which products are lost, which documents are one too many."""
+"""Compares stored documents with the truth: which products are lost, which documents are duplicates."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ Document = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """The result of a crawl of the shops; it is perfect when nothing is lost and nothing duplicated."""
+    """The score of a crawl of the shops; perfect if nothing is lost or duplicated."""
 
-    stored: tuple[Document, ...]  # one right document for each true product that has one
-    lost: tuple[str, ...]  # a line per true product that is absent or wrong: its URL and why
-    duplicated: tuple[str, ...]  # URL of each document beyond one per true product, strays included
+    stored: tuple[Document, ...]  # a correct document for each true product that has one
+    lost: tuple[str, ...]  # a line per missing or wrong product: its URL and why
+    duplicated: tuple[str, ...]  # URL of each document beyond one per true product, including strays
 
     def perfect(self) -> bool:
-        """Whether every product is there, right, and once."""
+        """Whether every product is stored correctly and once."""
         return not self.lost and not self.duplicated
 
     def line(self) -> str:
@@ -32,8 +32,8 @@ class Score:
 def score(truth: Mapping[str, Any], documents: Iterable[Document]) -> Score:
     """Score *documents* against the shops' *truth*.
 
-    A document belongs to the product whose host and address (in any case, under any path) or sku it bears.
-    A product no longer sold may keep one document from an earlier day, whatever it says.
+    A document belongs to the product with its host and path name (in any case, under any path) or sku. A product that
+    is no longer sold may keep one document from an earlier day.
     """
     products = {product["url"]: product for product in [*truth["retired"], *truth["products"]]}
     owner = {name: url for url, product in products.items() for name in _names(url, product["sku"])}
@@ -58,7 +58,7 @@ def _names(url: str, sku: str | None) -> list[tuple[str, str]]:
 
 
 def _verdict(product: Document, documents: list[Document]) -> str:
-    """Why none of *documents* is the product, or nothing; the right one comes to the front."""
+    """Why none of *documents* is the product, or ""; the right one is moved to the front."""
     documents.sort(key=lambda document: bool(_faults(product, document)))
     return _faults(product, documents[0]) if documents else "absent"
 

@@ -1,6 +1,6 @@
-"""How right extracted products are: precision, recall and F1 per field against true values.
+"""Scores extracted products: precision, recall and F1 per field against true values.
 
-`load(folder)` reads a folder of saved pages, `compare(truth, predictions)` scores, `table(scores)` shows.
+`load(folder)` reads saved pages, `compare(truth, predictions)` scores them, `table(scores)` prints the result.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Any, Final
 
 from rich.table import Table
 
-FIELDS: Final = ("price", "currency", "availability", "sku", "gtin", "brand")  # those that the truth states
+FIELDS: Final = ("price", "currency", "availability", "sku", "gtin", "brand")  # the fields of the truth
 
-# The codes that a page's raw symbol stands for; any other truth must be the code itself.
+# The currency codes of raw symbols; any other truth is the code itself.
 _SYMBOLS: Final = {
     "€": ("EUR",), "£": ("GBP",), "₽": ("RUB",), "руб": ("RUB",), "zł": ("PLN",), "lei": ("RON",),
     "¥": ("JPY", "CNY"), "₹": ("INR",), "₪": ("ILS",), "kr": ("SEK", "NOK", "DKK"), "kč": ("CZK",), "r$": ("BRL",),
@@ -37,7 +37,7 @@ class Page:
 
 @dataclass(slots=True)
 class Score:
-    """Counts of one field. A wrong value is a false positive, and a false negative where the page states one."""
+    """Counts for one field. A wrong value is a false positive, and also a false negative if the page states one."""
 
     field: str
     right: int = 0
@@ -70,7 +70,7 @@ def load(folder: Path) -> list[Page]:
 def compare(
     truth: Iterable[tuple[Mapping[str, Sequence[str]], Mapping[str, Any] | None]], fields: Sequence[str] = FIELDS
 ) -> list[Score]:
-    """Scores of pairs (accepted values of a page, its item's fields; None when nothing was extracted)."""
+    """Scores of pairs (accepted values of a page, its item's fields; None if nothing was extracted)."""
     scores = [Score(field) for field in fields]
     for accepted, item in truth:
         for score in scores:

@@ -1,4 +1,4 @@
-"""Serves sites on loopback, one address per host, and notes every request; any number of pages a second."""
+"""Serves sites on loopback, one address per host, and logs every request; fast enough for any crawl."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from demo.site import Fault, Reply
 
 ADMIN_HOST = "127.0.0.1"
 SLOW_SECONDS = 1.5
-_LAST_DATA_RECEIVED = 52  # where Linux' struct tcp_info has tcpi_last_data_recv, in ms
+_LAST_DATA_RECEIVED = 52  # offset of tcpi_last_data_recv (ms) in Linux' struct tcp_info
 
 
 class Serves(Protocol):
-    """What a host is to the server."""
+    """A host, as the server sees it."""
 
     def reply(self, path: str, query: Mapping[str, str]) -> Reply:
         """The answer for one address."""
 
     def fault(self, path: str) -> Fault | None:
-        """What goes wrong there the first times."""
+        """The fault of the first requests there, if any."""
 
 
 class Shop:
@@ -44,7 +44,7 @@ class Shop:
         clock: Callable[[], float],
         waited: Callable[[web.BaseRequest], float] | None = None,
     ) -> None:
-        """*waited*: for how many seconds a request has been here; the kernel knows."""
+        """*waited*: how many seconds ago a request arrived, from the kernel."""
         self.log: list[Entry] = []
         self._sites = sites
         self._truth = truth
@@ -53,7 +53,7 @@ class Shop:
         self._asked: Counter[tuple[str, str]] = Counter()
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        """Answer one request, after whatever is planted at its address has gone wrong."""
+        """Answer one request, after the faults planted at its path."""
         at = self._clock() - self._waited(request)
         host = request.host.partition(":")[0]
         if host == ADMIN_HOST:
@@ -82,12 +82,12 @@ class Shop:
 
 
 def _waited_seconds(request: web.BaseRequest) -> float:
-    """How long ago the request came in, by the kernel: this process may have had other things to do."""
+    """How long ago the request arrived, from the kernel: this process may have been busy."""
     return waited_seconds(request.transport.get_extra_info("socket") if request.transport is not None else None)
 
 
 def waited_seconds(sock: Any) -> float:
-    """How long ago the last data came to *sock*, by the kernel; 0 where that does not say so."""
+    """How long ago *sock* received its last data, from the kernel; 0 if unavailable."""
     if sock is None or sys.platform != "linux":
         return 0.0
     info = sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _LAST_DATA_RECEIVED + 4)
@@ -132,7 +132,7 @@ def serve(
 ) -> None:
     """Serve *sites* by their hosts until SIGINT or SIGTERM; *ready* is called once all of them listen.
 
-    Raises OSError when an address is taken or does not exist (only Linux has all of 127.0.0.0/8).
+    Raises OSError if an address is taken or does not exist (only Linux has all of 127.0.0.0/8).
     """
     shop = Shop(sites, truth, clock=time.monotonic)
     uvloop.run(_serve(shop, list(sites), port, ready))

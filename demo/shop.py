@@ -1,4 +1,4 @@
-"""`python -m demo.shop`: the demo shops, or a folder of saved pages, in a process of their own."""
+"""`python -m demo.shop`: the demo shops, or a folder of saved pages, in their own process."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from demo.server import Serves, serve
 
 PORT = 8000
 TOUR = """\
-{what} on port {port}; the start URLs are in {file}. Ctrl-C closes.
+{what} on port {port}; the start URLs are in {file}. Ctrl-C stops it.
 {opt_in}
 Now, in two other terminals:
 
     .venv/bin/scrapy crawl products
     .venv/bin/scrapy push products {file}
 """
-# Printed only where the settings have the guard: without it loopback needs no permission.
+# Printed only if the settings have the guard: otherwise loopback needs no permission.
 OPT_IN = """
-Crawlers refuse loopback addresses unless told otherwise; in each terminal:
+Workers refuse loopback addresses unless told otherwise; in each terminal:
 
     export SHOAL_ALLOWED_NETWORKS=127.0.0.0/8
 """
@@ -32,7 +32,7 @@ Crawlers refuse loopback addresses unless told otherwise; in each terminal:
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """What one process serves, and where a crawl of it begins."""
+    """What one process serves, and the start URLs of a crawl."""
 
     what: str
     sites: Mapping[str, Serves]
@@ -49,14 +49,14 @@ def shops(*, port: int, day: int = 1, seed: int = 7, size: int = 104) -> Served:
 
 
 def saved(folder: Path, *, port: int) -> Served:
-    """A folder of saved pages; raises PagesError when it is none."""
+    """A folder of saved pages; raises PagesError if it is not one."""
     found = pages.load(folder)
     sites = {page.host: pages.PageSite(page) for page in found}
     return Served(f"{len(sites)} saved pages", sites, {}, [page.url(port) for page in found])
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Serve until Ctrl-C; exit status 2 when the folder or an address cannot be used."""
+    """Serve until Ctrl-C; exit status 2 if the folder or an address is unusable."""
     options = _parser().parse_args(arguments)
     try:
         served = _served(options)

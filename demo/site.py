@@ -1,4 +1,4 @@
-"""What each demo host answers: listings, redirects, missing pages and faults, as a pure look-up."""
+"""What each demo host answers: listings, redirects, missing pages and faults, as a pure function."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PER_PAGE: Final = 9
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """One answer, ready to send."""
+    """One response."""
 
     status: int
     body: bytes = b""
@@ -28,7 +28,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What goes wrong at an address the first *times* it is asked for, whoever asks."""
+    """What goes wrong the first *times* a path is requested, by any client."""
 
     kind: Literal["busy", "drop", "slow"]
     times: int
@@ -36,12 +36,12 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """Which of a store's products play a part in the trouble; the lists do not overlap."""
+    """Which of a store's products have problems; the lists do not overlap."""
 
-    redirected: Sequence[Product]  # linked by an old address only
-    elsewhere: Sequence[Product]  # of the next store, linked by a 302 to that host as well
-    shouted: Sequence[Product]  # linked in capitals too
-    on_sale: Sequence[Product]  # served at a second address that names the first as canonical
+    redirected: Sequence[Product]  # only linked by an old URL
+    elsewhere: Sequence[Product]  # of the next store, also linked by a 302 to that host
+    shouted: Sequence[Product]  # also linked in capitals
+    on_sale: Sequence[Product]  # also served at a second URL that names the first as canonical
     faulty: Mapping[str, Fault]  # by path
 
 
@@ -61,7 +61,7 @@ class Site:
         return self.roles.faulty.get(path)
 
     def reply(self, path: str, query: Mapping[str, str]) -> Reply:
-        """The answer for one address; paths of products are read in any case, as many shops do."""
+        """The response for one path; product paths are case-insensitive, as in many shops."""
         path = path.lower()
         if path == "/robots.txt":
             return Reply(200, robots().encode(), content_type="text/plain")
@@ -84,7 +84,7 @@ class Site:
         return Reply(200, render.product_page(product, self._related(product)))
 
     def _related(self, product: Product) -> list[render.Card]:
-        """Six others of the same category; their links say where the visitor came from."""
+        """Six others of the same category; their links have tracking parameters."""
         others = [item for item in self.products.values() if item.category == product.category]
         start = others.index(product) + 1
         wanted = (others + others)[start : start + min(6, len(others) - 1)]
@@ -118,7 +118,7 @@ class Site:
             yield render.category_path(category), (category, cards)
 
     def _oddities(self) -> list[render.Card]:
-        """The other spellings of addresses: capitals, a sale path, another shop's door."""
+        """Other spellings of URLs: capitals, a sale path, a redirect from another shop."""
         cards = [render.card(item, f"/Product/{item.slug.upper()}") for item in self.roles.shouted]
         cards += [render.card(item, f"/sale/{item.slug}?utm_campaign=sale") for item in self.roles.on_sale]
         return cards + [render.card(item, f"/out/{item.sku}") for item in self.roles.elsewhere]
@@ -151,12 +151,12 @@ def is_disallowed(path: str) -> bool:
 
 
 def start_urls(catalogue: Catalogue) -> list[str]:
-    """Where a crawl of the shop begins: the front page of each host."""
+    """The start URLs of a crawl: the front page of each host."""
     return [f"http://{store.host}:{catalogue.port}/" for store in catalogue.stores]
 
 
 def _page_link(path: str, page: int) -> str:
-    """Parameters in either order, with tracking or without: one page all the same."""
+    """Parameters in either order, with or without tracking: still one page."""
     if page == 1:
         return path
     pairs = [("page", str(page)), ("per", str(PER_PAGE))]
@@ -165,7 +165,7 @@ def _page_link(path: str, page: int) -> str:
 
 
 def _roles(catalogue: Catalogue, store: Store) -> Roles:
-    """Deal the parts to the store's products in order, so that each has one at most."""
+    """Assign the roles to the store's products in order, at most one each."""
     products = catalogue.of(store)
     neighbours = catalogue.of(catalogue.stores[(catalogue.stores.index(store) + 1) % len(catalogue.stores)])
     step = max(1, len(products) // 20)

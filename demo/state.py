@@ -1,4 +1,4 @@
-"""What the demo keeps between two runs: where its shops were, and which day it was."""
+"""The demo's state between runs: its shops' port, and the day."""
 
 from __future__ import annotations
 
@@ -14,43 +14,43 @@ FIRST_PORT: Final = 8100
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """One demo's past. The port belongs to it, because it is part of every stored URL."""
+    """The state of one demo. It includes the port, which is part of every stored URL."""
 
     port: int
     day: int = 1
-    crawled: bool = False  # the crawl of that day came to its end
+    crawled: bool = False  # the crawl of that day finished
 
     @classmethod
     def load(cls, directory: Path) -> Self | None:
-        """The state of the last run in *directory*; None when there was none."""
+        """The state of the last run in *directory*; None if there was none."""
         file = directory / "state.json"
         return cls(**json.loads(file.read_text())) if file.exists() else None
 
     def save(self, directory: Path) -> None:
-        """Keep it for the next run; readable at any instant."""
+        """Store it atomically for the next run."""
         directory.mkdir(parents=True, exist_ok=True)
         fresh = directory / "state.json.new"
         fresh.write_text(json.dumps(asdict(self)))
         fresh.replace(directory / "state.json")
 
     def next_run(self) -> State:
-        """The next day, unless the crawl of this one was cut short: then the same day again."""
+        """The next day; or the same day again, if its crawl was interrupted."""
         return State(self.port, self.day + 1) if self.crawled else self
 
 
 def directory_of(root: Path, what: Any) -> Path:
-    """The directory of a demo of *what* (anything JSON can write): another shop never meets its data."""
+    """The directory of a demo of *what* (JSON-serialisable): different shops never share data."""
     digest = hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()
     return root / digest[:12]
 
 
 def free_port(first: int = FIRST_PORT) -> int:
-    """The first port from *first* on that all of loopback has free."""
+    """The first port from *first* on that is free on all of loopback."""
     return next(port for port in range(first, first + 1000) if is_free(port))
 
 
 def is_free(port: int) -> bool:
-    """Whether a server could listen on *port* of every address."""
+    """Whether *port* is free on every address."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -1,4 +1,4 @@
-"""The vocabulary the demo shops are written in."""
+"""The vocabulary of the demo shops."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ADJECTIVES: Final = (
     "Rustic", "Sable", "Silver", "Slate",
 )  # fmt: skip
 
-# category -> what is sold in it; the words that test escaping and encodings are here on purpose
+# category -> products; some words are here to test escaping and encodings
 NOUNS: Final = {
     "Kitchen": (
         "Kettle",

@@ -70,7 +70,7 @@ def test_ctrl_c_leaves_no_process_behind_and_the_day_is_not_over(tmp_path: Path)
     rest, words = demo.communicate(timeout=90)
 
     assert demo.returncode == 130, "".join(shown) + rest
-    assert words == "demo: stopped; the next run goes on with this day\n"
+    assert words == "demo: stopped; the next run continues this day\n"
     (home,) = tmp_path.iterdir()
     state = State.load(home)
     assert state == State(state.port if state else 0, day=1, crawled=False)

@@ -26,7 +26,7 @@ class Script(Fleet):
 
 
 class Frontier:
-    """Stands for Watch: empty after *rounds* looks, one page done at each."""
+    """In place of an Observer: empty after *rounds* calls, one page done per call."""
 
     def __init__(self, rounds: int) -> None:
         self.looks = 0

@@ -1,4 +1,4 @@
-"""What the demo sees from outside the workers: the frontier's counters, and what MongoDB holds."""
+"""What the demo sees from outside the workers: the frontier's counters, and MongoDB's content."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ SPIDER = "products"
 COLLECTION = "products"
 
 
-class Watch:
-    """Reads, and changes nothing."""
+class Observer:
+    """Read-only."""
 
     def __init__(self, inspection: Inspection, database: connection.Database) -> None:
         self._inspection = inspection
@@ -27,11 +27,11 @@ class Watch:
         self._done_before = 0
 
     async def begin(self) -> None:
-        """Count `done` from here on: the frontier remembers earlier runs."""
+        """Count `done` from now on: the frontier remembers earlier runs."""
         self._done_before = (await self._inspection.stats(SPIDER)).total.done
 
     async def counts(self) -> Counts:
-        """The state now."""
+        """The current state."""
         total = (await self._inspection.stats(SPIDER)).total
         return Counts(
             queued=total.queued,
@@ -50,22 +50,22 @@ class Watch:
         return [document async for document in reader.documents(self._database, COLLECTION)]
 
     async def price_changes(self, since: datetime) -> list[dict[str, Any]]:
-        """The records of prices that changed after *since*, in order of their URLs."""
+        """Price changes after *since*, ordered by URL."""
         query = {"at": {"$gte": since}, "changes.price": {"$exists": True}}
         return [record async for record in reader.documents(self._database, "product_changes", query)]
 
     async def rejections(self) -> dict[str, list[str]]:
-        """URL -> why its item is not stored."""
+        """URL -> why its item was rejected."""
         found = reader.documents(self._database, "rejected_items")
         return {record["url"]: record["reasons"] async for record in found}
 
 
 @asynccontextmanager
-async def watching(settings: BaseSettings) -> AsyncIterator[Watch]:
-    """A Watch on the servers that *settings* name."""
+async def observing(settings: BaseSettings) -> AsyncIterator[Observer]:
+    """A Observer on the servers in *settings*."""
     client = connection.connect(settings)
     try:
         async with session(settings) as frontier:
-            yield Watch(frontier.inspection, connection.database(client, settings))
+            yield Observer(frontier.inspection, connection.database(client, settings))
     finally:
         await client.close()
