@@ -33,6 +33,7 @@ ALLOW_BLOCKED: Final = "allow_blocked"
 ANY_SCOPE: Final = "any_scope"
 # What the crawler notes on it, for one attempt or from its first failure to its response.
 REQUEST_ID: Final = "request_id"
+RUN_ID: Final = "run_id"
 TIER: Final = "tier"
 TIER_STAYS: Final = "tier_stays"
 BLOCK: Final = "block"
@@ -65,6 +66,7 @@ TABLE: Final = (
     Key(ALLOW_BLOCKED, "spider: it takes what comes, block pages and empty shells too", external=True),
     Key(ANY_SCOPE, "spider: it is followed whatever the scope says"),
     Key(REQUEST_ID, "scheduler: the lease's id, in log lines and on items", stored=False),
+    Key(RUN_ID, "scheduler: the run that it is part of, in log lines", stored=False),
     Key(TIER, "scheduler: the tier that it was leased for", stored=False),
     Key(TIER_STAYS, "tiers middleware: why a page that failed is not tried in a higher tier", stored=False),
     Key(BLOCK, "blocks and tiers middlewares: whose denial the answer is, or what else makes it no page", stored=False),

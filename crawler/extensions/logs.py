@@ -30,7 +30,7 @@ from scrapy.utils import log as scrapy_log
 
 from crawler import config
 from crawler.errors import ConfigError
-from crawler.meta import TIER
+from crawler.meta import RUN_ID, TIER
 from crawler.worker.access import worker_if_any
 
 # Everything between :// and the last @ before the end of the host.
@@ -198,6 +198,7 @@ class JsonFormatter(_MaskingFormatter):
 
     def _about(self, request: Request) -> dict[str, Any]:
         return {
+            "run_id": request.meta.get(RUN_ID),
             "request_id": request_id(request),
             "host": _host(request.url),
             "url": self._mask(request.url),

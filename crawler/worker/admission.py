@@ -10,6 +10,7 @@ from scrapy import Request
 from crawler.errors import CodecError, OtherReleaseError
 from crawler.frontier.state.statement import Statement
 from crawler.frontier.streams import stream_of
+from crawler.meta import REQUEST_ID, RUN_ID
 from crawler.worker.lease_book import Held, LeaseBook
 from crawler.worker.lease_endings import Bury, Move
 from crawler.worker.lease_queue import FrontierQueue
@@ -41,7 +42,8 @@ class Admission:
         request = self._read(held)
         if request is None or self._paced_otherwise(request, held) or self._moved(request, held):
             return None
-        request.meta["request_id"] = held.lease.id
+        request.meta[REQUEST_ID] = held.lease.id
+        request.meta[RUN_ID] = self._book.run_of(held.lease.generation)
         self._book.hold(request, held)
         return request
 

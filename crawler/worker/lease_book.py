@@ -18,8 +18,11 @@ from scrapy.http import Response
 
 from crawler.frontier.messages import Handle, Lease
 from crawler.frontier.state.control import Said
+from crawler.frontier.state.run_record import run_id_of
 from crawler.policy.outcome import Evidence
 from crawler.worker.lease_buffer import Buffer
+
+MOST_RUNS = 1_000  # whose ids are remembered
 
 
 @dataclass(slots=True, eq=False)
@@ -70,7 +73,17 @@ class LeaseBook:
         self._follow_ups: WeakKeyDictionary[Request, tuple[Held, Request]] = WeakKeyDictionary()
         self._parents: WeakKeyDictionary[Request, Held] = WeakKeyDictionary()
         self.hosts: Counter[str] = Counter()
+        self.plain_runs: dict[str, str] = {}  # generation -> id of the run of this start
+        self._runs: dict[str, str | None] = {}  # by generation
         self.said = Said()  # by operators, as of a second ago
+
+    def run_of(self, generation: str) -> str | None:
+        """The id of the run that requests of *generation* are part of; None where nobody can tell."""
+        if generation not in self._runs:
+            if len(self._runs) >= MOST_RUNS:
+                self._runs.clear()
+            self._runs[generation] = run_id_of(generation) or self.plain_runs.get(generation)
+        return self._runs[generation]
 
     def is_forbidden(self, held: Held) -> bool:
         """Whether an operator has paused or cancelled what *held* is a part of: it may not go on the wire."""

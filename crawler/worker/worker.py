@@ -156,6 +156,7 @@ class Worker:
         self.generation = joined.generation
         await feeds.claim(self.frontier.shards, self._crawler.settings, self.name)
         if run := await self.maintenance.runs.begin(joined.generation):
+            self.book.plain_runs[joined.generation] = run.id
             words = "begins" if joined.opened else "is under way: this worker joins it"
             logger.info("Crawl %s of %s %s, run %s", joined.generation, spider.name, words, run.id)
 

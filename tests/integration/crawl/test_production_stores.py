@@ -117,7 +117,7 @@ async def test_tls_users_a_step_down_and_no_secret_in_sight(
     for line in map(json.loads, log.splitlines()):
         assert {"ts", "level", "event", "logger"} <= set(line)
     crawled = [line for line in map(json.loads, log.splitlines()) if line["event"].startswith("Crawled (")]
-    assert {"spider", "worker", "request_id", "host", "url", "attempt", "tier"} <= set(crawled[0])
+    assert {"spider", "worker", "run_id", "request_id", "host", "url", "attempt", "tier"} <= set(crawled[0])
     assert not re.search(r"Traceback|Unhandled", log)
 
 
