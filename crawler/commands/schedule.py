@@ -31,6 +31,7 @@ from crawler.producers.lines import chunks
 from crawler.producers.rejects import Rejects
 from crawler.producers.rows import Rows
 from crawler.producers.schedule import Schedule, ScheduleError, ScheduleSource, refused
+from crawler.producers.sources import check_file
 from crawler.producers.ticks import Progress
 from crawler.routing.encoder import Encoder
 from crawler.routing.push_schema import MAX_PRIORITY
@@ -145,6 +146,8 @@ class Command(FleetCommand, ScrapyCommand):
         rejects, checked = Rejects("", mask), 0
         rows = Rows(encoder, "0", schedule.priority, rejects, tier=schedule.tier)
         source = schedule.source
+        if source.kind == "file":
+            check_file(source.values[0])
         read = chunks(source.values, source.column, Event()) if source.kind != "known" else iter(())
         for chunk in read:
             for batch in rows.of(chunk):

@@ -18,7 +18,7 @@ from cronsim import CronSim, CronSimError
 
 Missed = Literal["once", "all", "none"]
 MISSED: Final[tuple[Missed, ...]] = ("once", "all", "none")
-SHORTEST_S: Final = 60  # between two ticks
+SHORTEST_S: Final = 1  # between two ticks
 LONGEST_S: Final = 366 * 86_400
 LATE_S: Final = 60  # a tick that is later than that was missed: more than another replica needs to take over
 MOST: Final = 500  # ticks of one decision

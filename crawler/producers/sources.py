@@ -8,6 +8,7 @@ from bisect import bisect_right
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from dataclasses import replace
+from pathlib import Path
 from threading import Event
 from typing import Final, NamedTuple
 
@@ -58,12 +59,19 @@ def still_valid(source: ScheduleSource, position: str) -> bool:
     return bool(state) and state == _state(source.values[0]) and number.isdecimal()
 
 
+def check_file(path: str) -> None:
+    """Raise ScheduleError for what is there and no file: a pipe or a device might never end, or never begin."""
+    if not path.startswith(places.REMOTE) and Path(path).exists() and not Path(path).is_file():
+        raise ScheduleError(f"{path!r} is no file")
+
+
 def _state(path: str) -> str:
     return "-".join(map(str, places.state_of(path)))
 
 
 async def _of_file(path: str, column: str, position: str) -> AsyncGenerator[PlacedChunk]:
     state, last = _state(path), int(position.rpartition(":")[2] or 0)
+    await asyncio.to_thread(check_file, path)
     stop = Event()
     read = chunks([path], column, stop)
     try:

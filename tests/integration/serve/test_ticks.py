@@ -198,6 +198,15 @@ async def test_a_source_that_cannot_be_read_is_tried_again_and_says_why(world: W
     assert await world.counts() == [("sealed", 1)]
 
 
+async def test_a_pipe_that_takes_the_place_of_a_file_holds_nothing_up(world: World, tmp_path: Path) -> None:
+    path = tmp_path / "urls.txt"
+    os.mkfifo(path)
+    await world.add(file(path))
+    await world.pass_seconds(3_600)
+    with pytest.raises(ShoalError, match="is no file"):
+        await world.replica().go()
+
+
 async def test_a_tick_that_keeps_failing_makes_way_for_the_next(world: World, tmp_path: Path) -> None:
     await world.add(file(tmp_path / "none.txt"), missed="all", overlap="allow")
     await world.pass_seconds(7_200)

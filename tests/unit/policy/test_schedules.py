@@ -170,7 +170,7 @@ def test_a_span_that_is_none_is_refused(text: str) -> None:
         span(text)
 
 
-@pytest.mark.parametrize("seconds", [0, 59, 367 * DAY])
+@pytest.mark.parametrize("seconds", [0, -1, 367 * DAY])
 def test_an_interval_out_of_range_is_refused(seconds: int) -> None:
-    with pytest.raises(ValueError, match="interval from 60 s to 366 days"):
+    with pytest.raises(ValueError, match="interval from 1 s to 366 days"):
         Interval(seconds, 0)
