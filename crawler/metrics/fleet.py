@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from prometheus_client.metrics_core import Metric
 
 from crawler.frontier.messages import HostState, WorkerState
+from crawler.frontier.state.budgets import Share
 from crawler.frontier.state.eligible import Eligible
 from crawler.frontier.state.inspection import FrontierStats
 from crawler.frontier.state.tiers import Spent
@@ -21,6 +22,7 @@ RUN_STATES = ("queued", "leased", "delayed", "done", "gone", "dead", "dropped")
 OUTCOMES = (OK, *FailureClass, UNREACHED, UNKNOWN)  # each from 0 on, so that a first one is seen as a rise
 PLACES = ("newest", "before")
 MOST_FIELDS = 100  # of a run
+MOST_BUDGETS = 100
 MOST_REASONS = 40  # of dead letters: a site chooses the status in http_NNN
 COUNTED = ("accepted", "done", "dropped", "duplicates", "refused", "nacked", "reaped")
 
@@ -65,6 +67,7 @@ class FleetFigures:
     memory: float  # share of maxmemory
     spent: Spent
     budgets: Spent  # of a day; a tier without a limit is left out
+    shares: Sequence[Share] = ()  # of all budgets, the most spent ones first
     start_urls: Mapping[str, int] = field(default_factory=dict)  # that wait in keys, by spider
     runs: Sequence[RunFigures] = ()
     schedules: Sequence[ScheduleFigures] = ()
@@ -136,6 +139,12 @@ def _budgets(fleet: FleetFigures) -> Iterator[Metric]:
         cost = {tier: float(count) for tier, count in by.cost.items()}
         yield text.gauges(f"fleet_tier_{name}_requests", f"Requests {words}", "tier", requests)
         yield text.gauges(f"fleet_tier_{name}_cost", f"Cost {words}, in the unit of the tier's fetcher", "tier", cost)
+
+    told = fleet.shares[:MOST_BUDGETS]
+    words = "Share of a budget that is spent: of a domain, a spider, a run, or a tier of the whole fleet"
+    yield text.gauges("budget_spent_ratio", words, ("budget", "what"), {one[:2]: one.spent for one in told})
+    words = "Share of the budget's day that is over"
+    yield text.gauges("budget_day_ratio", words, "budget", {one.name: one.day for one in reversed(told)})
 
 
 def _domains(fleet: FleetFigures) -> Iterator[Metric]:

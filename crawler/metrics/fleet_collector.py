@@ -12,12 +12,13 @@ from scrapy.settings import BaseSettings
 
 from crawler import config
 from crawler.errors import ConfigError
-from crawler.frontier.errors import FrontierError
+from crawler.frontier.errors import FrontierError, FrontierRefusedError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.state import eligible
+from crawler.frontier.state.budgets import Share
 from crawler.frontier.state.inspection import SILENT_MS, FrontierStats
 from crawler.frontier.state.run_record import Run
-from crawler.frontier.state.tiers import Spent, Tiers
+from crawler.frontier.state.tiers import DAY_MS, Spent, Tiers
 from crawler.metrics.fleet import COUNTED, PLACES, RUN_STATES, FleetFigures, RunFigures, ScheduleFigures, render
 from crawler.policy.tiers import TIERS, Tier
 
@@ -118,6 +119,7 @@ class FleetCollector:
         frontier, ask = self._frontier, self._frontier.inspection
         stats = await ask.stats()
         domains = await frontier.domains.top()
+        spent = await Tiers(frontier.shards, keep_ms=0).spent(stats.now_ms)
         return FleetFigures(
             at=self._clock(),
             stats=stats,
@@ -130,12 +132,29 @@ class FleetCollector:
             dead_letters=await frontier.dead.count(),
             waiting_for_room=await ask.put_off(),
             memory=await frontier.gauge.used(),
-            spent=await Tiers(frontier.shards, keep_ms=0).spent(stats.now_ms),
+            spent=spent,
             budgets=self._config.budgets,
+            shares=await self._shares(spent, stats.now_ms),
             start_urls=await self._others.start_urls(),
             runs=await self._runs(),
             schedules=await self._others.schedules(),
         )
+
+    async def _shares(self, spent: Spent, now_ms: int) -> list[Share]:
+        """Of all budgets, those of tiers among them; the most spent ones first."""
+        day, limits = now_ms % DAY_MS / DAY_MS, self._config.budgets
+        kinds = (("requests", spent.requests, limits.requests), ("cost", spent.cost, limits.cost))
+        tiers = [
+            Share(f"tier {tier}", what, used.get(tier, 0) / most, day)
+            for what, used, allowed in kinds
+            for tier, most in allowed.items()
+            if most > 0
+        ]
+        try:
+            others = await self._frontier.budgets.shares(now_ms)
+        except FrontierRefusedError:  # a key of another type: the next script that needs it sets it aside
+            others = []
+        return sorted([*tiers, *others], key=lambda one: -one.spent)
 
     async def _runs(self) -> list[RunFigures]:
         """The newest runs; of the newest of each name and of the one before it also which fields their items have."""

@@ -62,6 +62,15 @@ class Closed(NamedTuple):
         return f"the budget of {of} is spent ({KINDS.get(self.what, self.what)})"
 
 
+class Share(NamedTuple):
+    """How much of a budget is spent of *what*, and how much of its day is over; both from 0 to 1, or a little more."""
+
+    name: str
+    what: str
+    spent: float
+    day: float
+
+
 class Budgets:
     """What may be spent, is spent, and is held back."""
 
@@ -103,3 +112,37 @@ class Budgets:
                 requests, size, browser_ms, cost = _USED.unpack(raw)
                 total = (total[0] + requests, total[1] + size, total[2] + browser_ms, total[3] + cost / MILLION)
         return total
+
+    async def shares(self, now_ms: int) -> list[Share]:
+        """Of every budget that is in force, the most spent ones first; of several shards the one that has spent most.
+
+        Those of each other host (`*`) are left out: there is one for every host.
+        """
+        found: dict[tuple[str, str], Share] = {}
+        for shard in range(self._shards.count):
+            for one in await self._shares_of(shard, now_ms):
+                before = found.get(one[:2])
+                found[one[:2]] = one if before is None or one.spent > before.spent else before
+        return sorted(found.values(), key=lambda one: (-one.spent, one.name, one.what))
+
+    async def _shares_of(self, shard: int, now_ms: int) -> list[Share]:
+        client, days = self._shards.client, dict[float, dict[bytes, tuple[float, ...]]]()
+        for name, raw in (await client.hgetall(self._shards.key(shard, "budgets"))).items():
+            if len(raw) < _TERMS.size or name == b"*":
+                continue
+            until, begin, *terms = _TERMS.unpack_from(raw)
+            if until == 0 or until > now_ms:
+                days.setdefault(begin, {})[name] = tuple(terms)
+        found: list[Share] = []
+        for begin, stated in days.items():
+            raws = await client.hmget(self._shards.key(shard, f"used:{begin:.0f}"), list(stated))
+            for (name, (stop, *most)), raw in zip(stated.items(), raws, strict=True):
+                used = _USED.unpack(raw) if raw and len(raw) == _USED.size else (0.0,) * 4
+                day = (now_ms - begin) / (stop - begin) if stop > begin else 1.0
+                text = name.decode(errors="replace")
+                found += [
+                    Share(text, what, spent / limit, day)
+                    for what, spent, limit in zip(KINDS, used, most, strict=True)
+                    if limit > 0
+                ]
+        return found

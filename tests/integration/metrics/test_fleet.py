@@ -11,6 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from scrapy.settings import Settings
 
 from crawler.errors import ConfigError
+from crawler.frontier.state.budgets import Terms
 from crawler.frontier.state.domains import MOST_TOLD
 from crawler.frontier.state.tiers import Tiers
 from crawler.metrics.fleet import ScheduleFigures, render
@@ -120,6 +121,32 @@ async def test_a_run_has_a_bounded_number_of_fields(world: Timed) -> None:
     assert await world.client.hlen(f"{{shoal:0}}:fields:s:{run.generation}") == 300
     found = read(render(await collector(world).look())[0])
     assert sum(name == "shoal_run_field_coverage_ratio" for name, _ in found) == 100
+
+
+async def test_budgets_are_told_with_how_much_of_their_day_is_over(world: Timed) -> None:
+    now, day = world.now, 86_400_000
+    begin = now - day // 4
+    terms = [
+        Terms("d:a.example", (begin, begin + day), requests=4, size=100),
+        Terms("s:s", (begin, begin + day), requests=8),
+        Terms("*", (begin, begin + day), requests=8),
+    ]
+    await world.frontier.budgets.state(terms)
+    await world.frontier.push([message(n, "a.example", cap=3) for n in range(3)])
+    await world.frontier.start(handles(await world.lease(3)))
+    body, _ = render(await collector(world).look())
+    check_metrics(body)
+    found = read(body)
+    assert found["shoal_budget_spent_ratio", ("d:a.example", "requests")] == 0.75
+    assert found["shoal_budget_spent_ratio", ("d:a.example", "bytes")] == 0
+    assert found["shoal_budget_spent_ratio", ("s:s", "requests")] == 0.375
+    assert found["shoal_budget_day_ratio", ("d:a.example",)] == 0.25
+    assert found["shoal_budget_spent_ratio", ("tier browser", "requests")] == 0
+    await world.client.hset("{shoal:0}:budgets", "d:odd", b"short")
+    assert len((await collector(world).look()).shares) == 4
+    await world.client.delete("{shoal:0}:budgets")
+    await world.client.set("{shoal:0}:budgets", "of another type")
+    assert [one.name for one in (await collector(world).look()).shares] == ["tier browser"]
 
 
 async def test_counts_go_on_rising_when_a_generation_expires(world: Timed) -> None:

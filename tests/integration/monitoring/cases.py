@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 Labels = Mapping[str, str]
-STEPS = {"ShoalBudgetSpentEarly": 10}  # minutes between two looks, for an alert about a whole day; else 1
 
 
 @dataclass(frozen=True)
@@ -116,14 +115,15 @@ def _coverage(newest: str, before: str) -> dict[str, str]:
     }
 
 
-def _budget(kind: str, spent: str, budget: str) -> dict[str, str]:
+def _budget(spent: str, day: str) -> dict[str, str]:
     return {
-        _fleet(f"shoal_fleet_tier_spent_{kind}", 'tier="api"'): spent,
-        _fleet(f"shoal_fleet_tier_budget_{kind}", 'tier="api"'): budget,
+        _fleet("shoal_budget_spent_ratio", 'budget="tier api",what="cost"'): spent,
+        _fleet("shoal_budget_day_ratio", 'budget="tier api"'): day,
     }
 
 
 S, A = {"spider": "s"}, {"domain": "a.example"}
+TIER = {"budget": "tier api", "what": "cost"}
 RUN = {"spider": "s", "name": "nightly", "field": "price"}
 
 BACKLOG = (
@@ -303,28 +303,12 @@ RUNS = (
         {_fleet("shoal_schedule_late_seconds", 'schedule="nightly"'): "840x60"},
         severity="page",
     ),
-    # promtool's time begins at midnight (UTC): 480 minutes are a third of the day
-    Case(
-        "ShoalBudgetSpentEarly",
-        "60 % at a third of the day",
-        480,
-        _budget("requests", "60x500", "100x500"),
-        ({"tier": "api"},),
-    ),
-    Case("ShoalBudgetSpentEarly", "60 % of the cost", 480, _budget("cost", "60x500", "100x500"), ({"tier": "api"},)),
-    Case("ShoalBudgetSpentEarly", "60 % at almost half of it", 600, _budget("requests", "60x620", "100x620")),
-    Case("ShoalBudgetSpentEarly", "70 % past noon", 780, _budget("requests", "70x800", "100x800")),
-    Case("ShoalBudgetSpentEarly", "45 % at once", 60, _budget("requests", "45x620", "100x620")),
-    Case("ShoalBudgetSpentEarly", "45 % of the cost at once", 60, _budget("cost", "45x620", "100x620")),
-    Case("ShoalBudgetSpentEarly", "without a limit", 60, _budget("requests", "45x620", "0x620")),
-    Case("ShoalBudgetSpentEarly", "for a moment", 69, _budget("requests", "10x59 60x60", "100x620")),
-    Case(
-        "ShoalBudgetSpentEarly",
-        "for long enough",
-        70,
-        _budget("requests", "10x59 60x60", "100x620"),
-        ({"tier": "api"},),
-    ),
+    Case("ShoalBudgetSpentEarly", "60 % at a third of the day", 30, _budget("0.6x60", "0.34x60"), (TIER,)),
+    Case("ShoalBudgetSpentEarly", "60 % at almost half of it", 30, _budget("0.6x60", "0.42x60")),
+    Case("ShoalBudgetSpentEarly", "45 % at once", 30, _budget("0.45x60", "0.01x60")),
+    Case("ShoalBudgetSpentEarly", "all of it at the end", 30, _budget("1.02x60", "0.9x60")),
+    Case("ShoalBudgetSpentEarly", "for a moment", 24, _budget("0.1x14 0.6x60", "0.1x80")),
+    Case("ShoalBudgetSpentEarly", "for long enough", 25, _budget("0.1x14 0.6x60", "0.1x80"), (TIER,)),
 )
 CASES = (*BACKLOG, *STALLED, *DOMAIN, *WORKERS, *ABSENT, *ERRORS, *DEAD, *STORES, *RUNS)
 

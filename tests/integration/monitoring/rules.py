@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import yaml
 
-from tests.integration.monitoring.cases import STEPS, Case
+from tests.integration.monitoring.cases import Case
 from tests.prometheus import program
 from tests.zygote import PROJECT_DIR
 
@@ -32,7 +32,7 @@ def failures(directory: Path, alert: str, cases: Sequence[Case], rule: dict[str,
     (directory / "rules.yml").write_text(_only(alert, rule))
     tests = {
         "rule_files": ["rules.yml"],
-        "evaluation_interval": f"{STEPS.get(alert, 1)}m",
+        "evaluation_interval": "1m",
         "tests": [case.group() for case in cases],
     }
     path = directory / "tests.yml"
