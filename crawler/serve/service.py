@@ -103,8 +103,12 @@ async def _again(task: ReplicaTask) -> None:
 
 
 async def _stopped() -> None:
-    """Return when this process is asked to end."""
+    """Return when this process is asked to end; asked once more, it ends at once."""
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    await stop.wait()
+    try:
+        await stop.wait()
+    finally:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.remove_signal_handler(number)
