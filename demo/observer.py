@@ -62,7 +62,7 @@ class Observer:
 
 @asynccontextmanager
 async def observing(settings: BaseSettings) -> AsyncIterator[Observer]:
-    """A Observer on the servers in *settings*."""
+    """An Observer on the servers in *settings*."""
     client = connection.connect(settings)
     try:
         async with session(settings) as frontier:
