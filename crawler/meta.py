@@ -30,6 +30,7 @@ COUNTRY: Final = "country"
 SESSION: Final = "session"
 API_PROVIDER: Final = "api_provider"
 ALLOW_BLOCKED: Final = "allow_blocked"
+SITEMAP: Final = "shoal_sitemap"
 ANY_SCOPE: Final = "any_scope"
 # What the crawler notes on it, for one attempt or from its first failure to its response.
 REQUEST_ID: Final = "request_id"
@@ -65,6 +66,7 @@ TABLE: Final = (
     Key(API_PROVIDER, "spider: which scraping API is asked", external=True),
     Key(ALLOW_BLOCKED, "spider: it takes what comes, block pages and empty shells too", external=True),
     Key(ANY_SCOPE, "spider: it is followed whatever the scope says"),
+    Key(SITEMAP, "push: it is a sitemap, and how its pages are chosen (see routing/sitemap_requests.py)"),
     Key(REQUEST_ID, "scheduler: the lease's id, in log lines and on items", stored=False),
     Key(RUN_ID, "scheduler: the run that it is part of, in log lines", stored=False),
     Key(TIER, "scheduler: the tier that it was leased for", stored=False),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
@@ -18,6 +19,7 @@ from crawler.frontier.state.runs import RunSkippedError
 from crawler.producers.progress import PushProgress
 from crawler.producers.push import Pusher, Wanted
 from crawler.producers.rejects import Rejects
+from crawler.producers.sitemap_push import SitemapPusher, wanted_sitemaps
 from crawler.routing.encoder import Encoder
 from crawler.routing.push_schema import MAX_PRIORITY
 from crawler.routing.tier_routing import TierRouting
@@ -29,7 +31,7 @@ class Command(FleetCommand, ScrapyCommand):
     """Pushes URLs or messages (see crawler/routing/push_schema.py) into the shared frontier."""
 
     def syntax(self) -> str:
-        return "<spider> [URL... | FILE... | s3://BUCKET/KEY... | -] [--name NAME | --run ID] [options]"
+        return "<spider> [--sitemap URL | URL... | FILE... | s3://BUCKET/KEY... | -] [--name NAME | --run ID] [options]"
 
     def short_desc(self) -> str:
         return "Push URLs to a spider: as arguments, from files, or from standard input (-)"
@@ -47,6 +49,12 @@ class Command(FleetCommand, ScrapyCommand):
         parser.add_argument("--overlap", choices=OVERLAPS, help="while a run of that name is not over (default refuse)")
         parser.add_argument("--recrawl", action="store_true", help="crawl known URLs, and all they lead to, once more")
         parser.add_argument("--scope", default="", metavar="JSON", help="what the run may fetch (docs/scope.md)")
+        words = "push a sitemap, index or feed by its URL; `robots`: those that the robots.txt of each site names"
+        parser.add_argument("--sitemap", action="append", default=[], metavar="URL", help=words)
+        words = "only pages of sitemaps in whose URL this regular expression is found; may be repeated"
+        parser.add_argument("--include", action="append", default=[], metavar="PATTERN", help=words)
+        words = "no pages of sitemaps in whose URL this is found; may be repeated"
+        parser.add_argument("--exclude", action="append", default=[], metavar="PATTERN", help=words)
         parser.add_argument("--column", default="", help="read CSV: the column of the URLs, its name or its number")
         parser.add_argument("--dry-run", action="store_true", help="check all lines, push nothing")
         parser.add_argument("--rejects", metavar="FILE", default="", help="write what is refused there, as JSON lines")
@@ -54,22 +62,18 @@ class Command(FleetCommand, ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Exit status 2 when any line was refused."""
         with answering(args):
-            if len(args) < 2:
+            if len(args) < 1 + (not opts.sitemap):
                 words = "name a spider and what to push: URLs, files, or - for standard input"
                 raise UsageError(words, print_help=False)
+            _check(opts)
             crawler = self.crawler_of(args[0])
             encoder = Encoder(crawler.spidercls, crawler.settings, fingerprinter(crawler), TierRouting())
-            if opts.scope and opts.run:
-                raise UsageError("--run continues a run as it was opened: leave out --scope", print_help=False)
             encoder.scopes.given(opts.scope or "{}")
-            wanted = Wanted(args[1:], opts.column, opts.priority, opts.scope)
-            run = WantedRun(opts.name, opts.recrawl, opts.run, opts.overlap, wanted.identity())
-            with PushProgress(wanted.sources) as progress:
+            with PushProgress(args[1:]) as progress:
                 rejects = Rejects(opts.rejects, mask, progress.say)
-                rejects.open(wanted.sources)
-                pusher = Pusher(encoder, wanted, rejects, progress)
+                rejects.open(args[1:])
                 try:
-                    summary = tasks.run(pusher.check()) if opts.dry_run else _push(pusher, crawler.settings, run)
+                    summary = _pushed(encoder, args[1:], opts, rejects, progress, crawler.settings)
                 except RunSkippedError as skipped:
                     summary = f"nothing pushed: {skipped}"
                 finally:
@@ -78,7 +82,41 @@ class Command(FleetCommand, ScrapyCommand):
             self.exitcode = 2 if rejects.count else 0
 
 
-def _push(pusher: Pusher, settings: BaseSettings, run: WantedRun) -> str:
+def _check(opts: argparse.Namespace) -> None:
+    """Raise UsageError for options that do not belong together."""
+    if opts.scope and opts.run:
+        raise UsageError("--run continues a run as it was opened: leave out --scope", print_help=False)
+    if not opts.sitemap and (opts.include or opts.exclude):
+        raise UsageError("--include and --exclude choose pages of a --sitemap", print_help=False)
+    if opts.sitemap and (opts.dry_run or opts.column):
+        words = "--dry-run and --column are for files: a worker reads the sitemap, after it was fetched"
+        raise UsageError(words, print_help=False)
+
+
+def _pushed(
+    encoder: Encoder,
+    given: list[str],
+    opts: argparse.Namespace,
+    rejects: Rejects,
+    progress: PushProgress,
+    settings: BaseSettings,
+) -> str:
+    """What became of it, in a line."""
+    if opts.sitemap:
+        sitemaps = wanted_sitemaps(opts.sitemap, given, opts.include, opts.exclude, changed_only=not opts.recrawl)
+        sitemaps = replace(sitemaps, priority=opts.priority, scope=opts.scope)
+        same = sitemaps.identity()
+        return _push(SitemapPusher(encoder, sitemaps, rejects), settings, _run(opts, same))
+    wanted = Wanted(given, opts.column, opts.priority, opts.scope)
+    pusher = Pusher(encoder, wanted, rejects, progress)
+    return tasks.run(pusher.check()) if opts.dry_run else _push(pusher, settings, _run(opts, wanted.identity()))
+
+
+def _run(opts: argparse.Namespace, same: str) -> WantedRun:
+    return WantedRun(opts.name, opts.recrawl, opts.run, opts.overlap, same)
+
+
+def _push(pusher: Pusher | SitemapPusher, settings: BaseSettings, run: WantedRun) -> str:
     """What became of it, in a line; printed where an error ends it."""
 
     async def push() -> None:

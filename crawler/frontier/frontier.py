@@ -34,6 +34,7 @@ from crawler.frontier.state.robots import Robots
 from crawler.frontier.state.runs import Runs
 from crawler.frontier.state.schedules import Schedules
 from crawler.frontier.state.scopes import RunScopes
+from crawler.frontier.state.sitemaps import Sitemaps
 from crawler.frontier.state.statement import Statement
 from crawler.policy.pace import Pace
 
@@ -47,7 +48,7 @@ class Frontier:
     """Leased, host-fair, polite scheduling for a fleet of workers. All its state is in Redis.
 
     `inspection` counts and lists, `dead` keeps dead letters, `gone` missing pages, `runs` opens and ends runs,
-    `generations` drops crawl generations, `robots` shares robots.txt files, `domains` counts what busy ones answer,
+    `generations` drops crawl generations, `robots` shares robots.txt files, `sitemaps` knows those of runs, `domains` counts what busy ones answer,
     `schedules` says what is crawled when, `coverage` which fields the items of a run have.
     """
 
@@ -70,6 +71,7 @@ class Frontier:
         self.generations = Generations(self.shards)
         self.runs = Runs(self.shards)
         self.robots = Robots(self.shards)
+        self.sitemaps = Sitemaps(self.shards)
         self.scopes = RunScopes(self.shards)
         self.budgets = Budgets(self.shards)
         self.domains = Domains(self.shards)

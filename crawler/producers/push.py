@@ -64,19 +64,12 @@ class Pusher:
         await learn_tiers(frontier, self._encoder)
         self._run = PushedRun(frontier.runs, self._encoder.spider.name, run)
         async with self._run:
-            await self._share_scope(frontier, self._run.generation)
+            await share_scope(frontier, self._encoder, self._run.generation, self._wanted.scope)
             rows = self._rows(self._run.generation)
             async with Sender(frontier) as self._sender:
                 await self._push(rows, self._sender)
             self._run.incomplete |= self._sender.full
             self._count_refused(self._sender)
-
-    async def _share_scope(self, frontier: Frontier, generation: str) -> None:
-        """Workers look it up before the first page of the run; one that goes on keeps what it was given."""
-        spider = self._encoder.spider.name
-        if self._wanted.scope:
-            await frontier.scopes.put(spider, generation, self._wanted.scope)
-        self._encoder.scopes.learn(generation, await frontier.scopes.get(spider, generation))
 
     async def _push(self, rows: Rows, sender: Sender) -> None:
         async for chunk in self._chunks():
@@ -152,3 +145,10 @@ async def learn_tiers(frontier: Frontier, encoder: Encoder) -> None:
     routing, tiers = encoder.tier_routing, Tiers(frontier.shards, keep_ms=0)
     routing.hosts = {host: change.known for host, change in (await tiers.changes()).items()}
     routing.served = await tiers.served(encoder.spider.name)
+
+
+async def share_scope(frontier: Frontier, encoder: Encoder, generation: str, scope: str) -> None:
+    """Workers look it up before the first page of the run; one that goes on keeps what it was given."""
+    if scope:
+        await frontier.scopes.put(encoder.spider.name, generation, scope)
+    encoder.scopes.learn(generation, await frontier.scopes.get(encoder.spider.name, generation))

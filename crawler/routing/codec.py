@@ -31,6 +31,7 @@ UNSTORED_HEADERS: Final = frozenset({b"Proxy-Authorization"})
 
 _CLASSES: Final[dict[str, type[Request]]] = {"f": FormRequest, "j": JsonRequest}
 _NAMES: Final = {cls: name for name, cls in _CLASSES.items()}
+_BUILT_IN: Final = frozenset({"shoal_sitemap"})  # callbacks that every spider of a worker has
 _INT_MAX: Final = 1 << 63
 _PASSED_ON: Final = "x"  # in a stored request: the count of `passed_on`; a release that can read the request drops it
 _VERBATIM: Final = {"verbatim_url": True}  # a stored URL is escaped already: escaping it again took half of the time
@@ -224,6 +225,8 @@ def _packs(value: object) -> bool:
 
 def _name(spider: Spider | type[Spider], callback: Callable[..., Any] | str, request: Request) -> str:
     name = callback if isinstance(callback, str) else getattr(callback, "__name__", "")
+    if name in _BUILT_IN:
+        return name
     method = getattr(spider, name, None) if name.isidentifier() else None
     same = isinstance(callback, str) or _function(method) is _function(callback)
     if not same:

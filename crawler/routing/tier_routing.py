@@ -8,7 +8,7 @@ from time import time
 
 from scrapy import Request
 
-from crawler.meta import MIN_TIER, PLAYWRIGHT
+from crawler.meta import MIN_TIER, PLAYWRIGHT, SITEMAP
 from crawler.policy.tiers import TIERS, Learned, Tier, choose, dearest, rank, step_up
 from crawler.routing.host_rules import HostRule
 
@@ -37,6 +37,8 @@ class TierRouting:
 
     def tier(self, request: Request, rule: HostRule) -> Tier:
         """The tier to queue *request* in."""
+        if SITEMAP in request.meta:
+            return TIERS[0]  # a browser would show it, not give it
         asked = min_tier(request)
         if rule.tier != TIERS[0]:
             asked = dearest(rule.tier, asked)

@@ -45,6 +45,7 @@ class PushedRun:
         self._run: Run | None = None
         self._is_sealed = False
         self.incomplete = False  # something found no room: it is to be pushed once more
+        self.left_to = ""  # what seals it later
 
     @property
     def generation(self) -> str:
@@ -98,7 +99,7 @@ class PushedRun:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         assert self._run is not None
-        if kind is None and not self.incomplete:
+        if kind is None and not self.incomplete and not self.left_to:
             await self._runs.seal(self._run.id)
             self._is_sealed = True
             await self._runs.settle()  # where nothing was new it is over
@@ -110,6 +111,8 @@ class PushedRun:
         name = f"run {self._run.id}"
         if self._is_sealed:
             return name
+        if self.left_to and not self.incomplete:
+            return f"{name}, which ends after {self.left_to}"
         return (
             f"{name}, still open: push the same again, with --run {self._run.id}, or `scrapy runs seal {self._run.id}`"
         )

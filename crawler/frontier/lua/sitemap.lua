@@ -1,0 +1,43 @@
+#!lua flags=allow-oom
+-- sitemap: which sitemaps of a run are still to be read, and which were read to their end.
+-- KEYS[1]  the tag of shard 0
+-- ARGV[1]  spider
+-- ARGV[2]  generation of the run
+-- ARGV[3]  '1' to leave out what has not changed since any run read it
+-- ARGV[4]  digest of the one that was read to its end, '' for none
+-- ARGV[5]  its lastmod, '' for none: then it counts as changed
+-- ARGV[6]  ms after which all this is forgotten
+-- ARGV[7]  how many sitemaps are known of a run or a spider at most
+-- ARGV[8...]  digest and lastmod of each that is to be read
+-- Result: how many are left, and of each 1 to read it, 0 where it has not changed, -1 where there are too many.
+-- O(sitemaps of the call). T:sitemaps:<spider> HASH digest -> lastmod; T:sitemaps:<spider>:<generation> HASH digest ->
+-- '0', or '1' for read; left.
+-- include: clock damage state
+local known, run = T .. ':sitemaps:' .. ARGV[1], T .. ':sitemaps:' .. ARGV[1] .. ':' .. ARGV[2]
+local most, left, result = tonumber(ARGV[7]), 0, {0}
+local room = most - call('HLEN', run)
+
+local function verdict(digest, lastmod)
+  if ARGV[3] == '1' and lastmod ~= '' and call('HGET', known, digest) == lastmod then return 0 end
+  if call('HEXISTS', run, digest) == 1 then return 1 end
+  if room <= 0 then return -1 end
+  room, left = room - 1, left + 1
+  call('HSET', run, digest, '0')
+  return 1
+end
+
+for i = 8, #ARGV, 2 do result[#result + 1] = verdict(ARGV[i], ARGV[i + 1]) end
+if ARGV[4] ~= '' then
+  if call('HGET', run, ARGV[4]) == '0' then
+    call('HSET', run, ARGV[4], '1')
+    left = left - 1
+  end
+  if ARGV[5] ~= '' and (call('HLEN', known) < most or call('HEXISTS', known, ARGV[4]) == 1) then
+    call('HSET', known, ARGV[4], ARGV[5])
+    call('PEXPIRE', known, ARGV[6])
+  end
+end
+result[1] = call('HINCRBY', run, 'left', left)
+call('PEXPIRE', run, ARGV[6])
+save()
+return result

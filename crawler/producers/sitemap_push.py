@@ -1,0 +1,139 @@
+"""Pushes sitemaps: they are requests like others, and a worker reads what they name."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from threading import Event
+from typing import Final
+from urllib.parse import urlsplit
+
+from crawler import urls
+from crawler.errors import CodecError, MessageError, ShoalError
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.messages import Message, PushOutcome
+from crawler.frontier.state.pushed_run import PushedRun, WantedRun
+from crawler.policy.patterns import BadPatternError, Pattern
+from crawler.producers.lines import Refusal, chunks
+from crawler.producers.push import learn_tiers, share_scope
+from crawler.producers.rejects import Rejects
+from crawler.producers.sender import FULL
+from crawler.routing.encoder import Encoder
+from crawler.routing.sitemap_requests import SitemapTerms, sitemap_message
+
+ROBOTS: Final = "robots"  # in place of a sitemap: those that the robots.txt of a site names
+
+
+@dataclass(frozen=True, slots=True)
+class WantedSitemaps:
+    """*sitemaps*: their URLs; *sites*: sources of URLs whose robots.txt names some."""
+
+    sitemaps: Sequence[str]
+    sites: Sequence[str] = ()
+    terms: SitemapTerms = field(default_factory=SitemapTerms)
+    priority: int = 0
+    scope: str = ""  # of the run, as JSON
+
+    def identity(self) -> str:
+        """The same for the same push."""
+        told = [*self.sitemaps, *self.sites, self.terms.stored(), self.priority, self.scope]
+        return sha256(repr(told).encode(errors="surrogateescape")).hexdigest()[:32]
+
+
+def wanted_sitemaps(
+    given: Sequence[str], sites: Sequence[str], include: Sequence[str], exclude: Sequence[str], *, changed_only: bool
+) -> WantedSitemaps:
+    """What the options of a command ask for; raises ShoalError that names the one that is wrong."""
+    if ROBOTS in given and not sites:
+        raise ShoalError("--sitemap robots: name the sites, as in `--sitemap robots https://shop.example/`")
+    if sites and ROBOTS not in given:
+        raise ShoalError(f"{sites[0]!r} cannot be pushed beside a sitemap: give it to a push of its own")
+    terms = SitemapTerms(_patterns("--include", include), _patterns("--exclude", exclude), changed_only)
+    return WantedSitemaps([one for one in given if one != ROBOTS], sites, terms)
+
+
+def _patterns(option: str, texts: Sequence[str]) -> tuple[Pattern, ...]:
+    try:
+        return tuple(Pattern(text) for text in texts)
+    except BadPatternError as error:
+        raise ShoalError(f"{option} is no pattern ({error}): expected a regular expression such as /product/") from None
+
+
+class SitemapPusher:
+    """One push of what is *wanted*; `summary` says what has become of it."""
+
+    def __init__(self, encoder: Encoder, wanted: WantedSitemaps, rejects: Rejects) -> None:
+        self._encoder = encoder
+        self._wanted = wanted
+        self._rejects = rejects
+        self._run: PushedRun | None = None
+        self.outcomes: Counter[PushOutcome] = Counter()
+
+    @property
+    def begun(self) -> bool:
+        """Whether something was sent."""
+        return bool(self.outcomes)
+
+    async def push(self, frontier: Frontier, run: WantedRun) -> None:
+        """Raises FrontierError, and RunError where *run* cannot be had."""
+        roots = list(self._roots().items())
+        if not roots:
+            return
+        await learn_tiers(frontier, self._encoder)
+        self._run = PushedRun(frontier.runs, self._encoder.spider.name, run)
+        async with self._run:
+            self._run.left_to = "the last of its sitemaps is read"
+            generation = self._run.generation
+            await share_scope(frontier, self._encoder, generation, self._wanted.scope)
+            messages = [self._message(root, terms, generation) for root, terms in roots]
+            await frontier.sitemaps.add(self._encoder.spider.name, generation, [(root, "") for root, _ in roots])
+            self.outcomes.update(await frontier.push(messages))
+            for outcome in FULL:
+                if count := self.outcomes[outcome]:
+                    self._run.incomplete = True
+                    self._rejects.add(
+                        Refusal("", 0, f"{count} sitemaps: the frontier takes no more ({outcome})"), count
+                    )
+
+    def summary(self) -> str:
+        """One line for people."""
+        name = self._encoder.spider.name
+        words = [f"{self.outcomes[PushOutcome.ACCEPTED]} sitemaps pushed to {name}"]
+        if known := self.outcomes[PushOutcome.DUPLICATE]:
+            words.append(f"{known} known already in this run")
+        if dead := self.outcomes[PushOutcome.DUPLICATE_DEAD]:
+            words.append(f"{dead} are dead letters (`scrapy dead retry {name}`)")
+        if self._rejects.count:
+            words.append(f"{self._rejects.count} refused")
+        told = self._run.told() if self._run else ""
+        return ", ".join(words) + (f" ({told})" if told else "")
+
+    def _roots(self) -> dict[str, SitemapTerms]:
+        """Each that can be fetched, once."""
+        terms = self._wanted.terms
+        robots = SitemapTerms(terms.include, terms.exclude, terms.changed_only, is_robots=True)
+        found = {url: terms for url in self._wanted.sitemaps if self._is_good("--sitemap", 0, url)}
+        for chunk in chunks(self._wanted.sites, "", Event()):
+            for refusal in chunk.refused:
+                self._rejects.add(refusal)
+            for number, line in zip(chunk.numbers, chunk.lines, strict=True):
+                site = line.strip() if "://" in line or not line.strip() else f"https://{line.strip()}"
+                if site and self._is_good(chunk.source, number, site):
+                    parts = urlsplit(site)
+                    found[f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}/robots.txt"] = robots
+        return found
+
+    def _is_good(self, source: str, number: int, url: str) -> bool:
+        """Whether a request for *url* can be made; else it is refused."""
+        try:
+            urls.check(url)
+            self._message(url, self._wanted.terms, "0")
+        except (MessageError, CodecError, ValueError) as error:
+            self._rejects.add(Refusal(source, number, str(error) if number else f"{source}: {error}", url))
+            return False
+        return True
+
+    def _message(self, url: str, terms: SitemapTerms, generation: str) -> Message:
+        return sitemap_message(self._encoder, url, terms, generation, self._wanted.priority)

@@ -1,0 +1,226 @@
+"""Reads a sitemap that a worker fetched: its pages and further sitemaps go on the frontier, piece by piece."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import Final, NamedTuple
+from urllib.parse import urljoin
+
+from scrapy import Request
+from scrapy.http import Response
+
+from crawler.errors import CodecError, MessageError, ShoalError
+from crawler.extraction.sitemaps import SitemapEntry, SitemapParser
+from crawler.extraction.unpacking import DamagedError, TooLongError, unpacked
+from crawler.frontier.errors import FrontierError
+from crawler.frontier.frontier import Frontier, Row
+from crawler.frontier.messages import PushOutcome
+from crawler.frontier.server.wire_format import push_row
+from crawler.frontier.state.runs import run_id_of
+from crawler.frontier.state.sitemaps import SitemapVerdict
+from crawler.routing.encoder import Encoder
+from crawler.routing.plain_urls import PlainUrls
+from crawler.routing.sitemap_requests import DEPTH, MAX_BYTES, SitemapTerms, sitemap_message
+
+PIECES: Final = 4  # of a body, parsed in one go in a thread
+BATCH: Final = 480  # rows; all others of the event loop have a turn after each
+MOST_PAGES: Final = 500_000  # of one sitemap; sitemaps.org allows 50,000
+ROOM_SECONDS: Final = 5.0  # between two tries while Redis is full or away
+ROOM_TRIES: Final = 120
+
+logger = logging.getLogger(__name__)
+
+
+class SitemapError(ShoalError):
+    """Why a sitemap, or what is left of it, cannot be read."""
+
+
+class Step(NamedTuple):
+    """Some entries; *error*: why there are no more. *is_last*: there are no more."""
+
+    entries: list[SitemapEntry]
+    error: str = ""
+    is_last: bool = False
+
+
+class SitemapReader:
+    """Of one spider. *cut* is told of pages out of scope: the rule, the URL and the generation."""
+
+    def __init__(self, frontier: Frontier, encoder: Encoder, cut: Callable[[str, str, str], None]) -> None:
+        self._frontier = frontier
+        self._encoder = encoder
+        self._cut = cut
+
+    async def read(self, response: Response, terms: SitemapTerms, generation: str, priority: int) -> Counter[str]:
+        """Queue all that *response* names; what it came to, by name. Raises SitemapError, after what came before it.
+
+        May be repeated: what is queued is known. The last sitemap of a run seals it.
+        """
+        reading = _Reading(self._encoder, response.url, terms, generation, priority, self._cut)
+        parser = SitemapParser(is_robots=terms.is_robots)
+        pieces = unpacked(response.body, MAX_BYTES)
+        step = Step([])
+        while not step.is_last and reading.counts["pages"] <= MOST_PAGES:
+            step = await asyncio.to_thread(_step, parser, pieces)
+            for entries in _batches(step.entries):
+                await self._push(reading.rows(entries))
+                await asyncio.sleep(0)
+        await self._push_sitemaps(reading)
+        if error := step.error or _missing(parser, reading, terms):
+            raise SitemapError(f"sitemap {response.url} {error}; {reading.counts['pages']:,} pages of it are queued")
+        await self._end(response, terms, generation)
+        return reading.counts
+
+    async def _push_sitemaps(self, reading: _Reading) -> None:
+        """Queue those that it names, unless they have not changed."""
+        named, terms, spider = reading.sitemaps, reading.terms, self._encoder.spider.name
+        if not named:
+            return
+        if terms.depth >= DEPTH:
+            raise SitemapError(f"sitemap {reading.url} names others, {DEPTH} levels deep: that is no index any more")
+        for group in (list(named.items())[at : at + BATCH] for at in range(0, len(named), BATCH)):
+            verdicts = await self._frontier.sitemaps.add(
+                spider, reading.generation, group, changed_only=terms.changed_only
+            )
+            for verdict in verdicts:
+                reading.counts[f"sitemaps_{verdict.name.lower()}"] += 1
+            chosen = [one for one, verdict in zip(group, verdicts, strict=True) if verdict is SitemapVerdict.READ]
+            await self._push([row for one in chosen if (row := reading.sitemap_row(*one)) is not None])
+        if reading.counts["sitemaps_too_many"]:
+            raise SitemapError(f"sitemap {reading.url} names more sitemaps than a run may have")
+
+    async def _push(self, rows: Sequence[Row]) -> None:
+        """Queue them; waits while Redis is full or away, and raises SitemapError when that does not end."""
+        for _ in range(ROOM_TRIES):
+            try:
+                outcomes = await self._frontier.push_rows(rows, forced=True) if rows else []
+                rows = [row for row, out in zip(rows, outcomes, strict=True) if out is PushOutcome.REFUSED_MEMORY]
+            except FrontierError as error:
+                logger.warning("The pages of a sitemap wait for Redis: %s", error)
+            if not rows:
+                return
+            await asyncio.sleep(ROOM_SECONDS)
+        raise SitemapError("a sitemap's pages found no room in Redis")
+
+    async def _end(self, response: Response, terms: SitemapTerms, generation: str) -> None:
+        name, url = self._encoder.spider.name, terms.url or response.url
+        left = await self._frontier.sitemaps.end(name, generation, url, terms.lastmod)
+        if left <= 0 and (run_id := run_id_of(generation)):
+            await self._frontier.runs.seal(run_id)
+
+
+class _Reading:
+    """One sitemap, while it is read."""
+
+    def __init__(
+        self,
+        encoder: Encoder,
+        url: str,
+        terms: SitemapTerms,
+        generation: str,
+        priority: int,
+        cut: Callable[[str, str, str], None],
+    ) -> None:
+        self.url = url
+        self.terms = terms
+        self.generation = generation
+        self.counts: Counter[str] = Counter()
+        self.sitemaps: dict[str, str] = {}  # their lastmod by URL
+        self._encoder = encoder
+        self._priority = priority
+        self._plain = PlainUrls(encoder, generation, priority).row
+        self._cut = cut
+        self._scope = encoder.scopes.of(generation)
+
+    def rows(self, entries: Sequence[SitemapEntry]) -> list[Row]:
+        """The pages of *entries* that are wanted; notes the sitemaps."""
+        found: list[Row] = []
+        for entry in entries:
+            url = entry.url if entry.url.startswith(("http://", "https://")) else self._absolute(entry.url)
+            if entry.is_sitemap:
+                self.sitemaps[url] = entry.lastmod
+            elif self._is_wanted(url) and (row := self._plain(url) or self._row(url)) is not None:
+                found.append(row)
+        self.counts["pages"] += len(found)
+        return found
+
+    def _absolute(self, url: str) -> str:
+        try:
+            return urljoin(self.url, url)
+        except ValueError:
+            return url  # refused where it is looked at
+
+    def _is_wanted(self, url: str) -> bool:
+        if not self.terms.takes(url):
+            self.counts["filtered"] += 1
+            return False
+        if self._scope.cuts_nothing:
+            return True
+        if rule := self._scope.link(url, self.url, 0).rule:
+            self._cut(rule, url, self.generation)
+            self.counts["cut"] += 1
+        return not rule
+
+    def _row(self, url: str) -> Row | None:
+        try:
+            request = Request(url, priority=self._priority)
+            message = self._encoder.message(request, generation=self.generation, dedupe=True)
+        except (MessageError, CodecError, ValueError) as error:
+            self._refuse(error)
+            return None
+        return message.host, push_row(message)
+
+    def sitemap_row(self, url: str, lastmod: str) -> Row | None:
+        """The request for one that it names."""
+        terms = SitemapTerms(
+            self.terms.include, self.terms.exclude, self.terms.changed_only, lastmod=lastmod, depth=self.terms.depth + 1
+        )
+        try:
+            message = sitemap_message(self._encoder, url, terms, self.generation, self._priority)
+        except (MessageError, CodecError, ValueError) as error:
+            self._refuse(error)
+            return None
+        return message.host, push_row(message)
+
+    def _refuse(self, error: Exception) -> None:
+        self.counts["invalid"] += 1
+        if self.counts["invalid"] <= 3:
+            logger.warning("Sitemap %s: %s", self.url, error)
+
+
+def _step(parser: SitemapParser, pieces: Iterator[bytes]) -> Step:
+    """In a thread: what the next pieces name."""
+    entries: list[SitemapEntry] = []
+    try:
+        for _ in range(PIECES):
+            if (piece := next(pieces, None)) is None:
+                return Step(entries + parser.close(), is_last=True)
+            entries += parser.feed(piece)
+    except DamagedError as error:
+        return Step(entries + parser.close(), f"is damaged ({error})", is_last=True)
+    except TooLongError as error:
+        return Step(entries + parser.close(), f"is too long ({error})", is_last=True)
+    return Step(entries)
+
+
+def _batches(entries: Sequence[SitemapEntry]) -> Iterator[list[SitemapEntry]]:
+    rest = iter(entries)
+    while batch := list(islice(rest, BATCH)):
+        yield batch
+
+
+def _missing(parser: SitemapParser, reading: _Reading, terms: SitemapTerms) -> str:
+    """What is wrong with all of it; "" for a sitemap."""
+    if reading.counts["pages"] > MOST_PAGES:
+        return f"names more than {MOST_PAGES:,} pages"
+    if parser.kind == "html":
+        return "is a web page, not a sitemap"
+    if terms.is_robots and not reading.sitemaps:
+        return "names no sitemap"
+    if parser.kind in {"", "text"} and not reading.sitemaps and not sum(reading.counts.values()):
+        return "is no sitemap: it names no address"
+    return ""
