@@ -27,6 +27,8 @@ RESTORED: Final = (
 )
 CREDENTIALS: Final = "frontier/credentials_cut"  # requests whose URL had a user name or password
 SCOPE_CUT: Final = "scope/cut/{}"  # links and pages that are out of scope, by rule
+SITEMAPS_READ: Final = "sitemaps/read"
+SITEMAP_NAMED: Final = "sitemaps/named/{}"  # by sitemaps: pages, sitemaps, those unchanged, filtered, cut or invalid
 SCOPE_SESSIONS: Final = "scope/sessions"  # links from which a session id was taken
 UNFETCHABLE: Final = "frontier/unfetchable"  # links that are not http or https URLs
 STALE: Final = "frontier/stale_tokens"

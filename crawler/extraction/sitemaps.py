@@ -27,7 +27,7 @@ _DECLARED: Final = re.compile(rb"<\?xml[^>]*?encoding\s*=\s*[\"']([\w.:-]{1,40})
 # What begins an entry; or an element and its text; or what hides both.
 _TOKEN: Final = re.compile(
     r"<(?:(?:([A-Za-z_][\w.-]*):)?(?:(url|sitemap|item|entry)[\s/>]"
-    r"|(loc|lastmod|updated|link|guid)\b([^<>]*)>\s*(?:<!\[CDATA\[([^\]<]*)|([^<]*)))"
+    r"|(loc|lastmod|link|guid)\b([^<>]*)>\s*(?:<!\[CDATA\[([^\]<]*)|([^<]*)))"
     r"|!\[CDATA\[.*?\]\]>|!--.*?-->)",
     re.DOTALL,
 )
@@ -121,8 +121,8 @@ class SitemapParser:
     def _elements(self, text: str) -> list[SitemapEntry]:
         """One walk over the elements that matter."""
         found: list[SitemapEntry] = []
-        entry, own, is_feed = self._entry, self._prefix, self.kind == "feed"
-        begins = _BEGIN["feed" if is_feed else "urlset"]
+        entry, own = self._entry, self._prefix
+        begins = _BEGIN["feed" if self.kind == "feed" else "urlset"]
         for token in _TOKEN.finditer(text):
             prefix, begun, name, attributes, hidden, plain = token.groups()
             if begun is not None:
@@ -134,14 +134,9 @@ class SitemapParser:
             elif name == "link":
                 self._link(prefix, attributes, hidden or plain, found)
             elif (prefix is None or prefix == own) and (value := (hidden if hidden is not None else plain).strip()):
-                if name == "loc" and not is_feed:
-                    if entry.url:
-                        found += entry.taken()
-                    entry.url = _unescaped(value)
-                elif name == "lastmod":
-                    entry.lastmod = value
-                elif name == "guid" and "false" not in attributes.lower() and value.startswith(_WEB):
-                    entry.guid = _unescaped(value)
+                if name == "loc" and entry.url:
+                    found += entry.taken()
+                entry.note(name, value, attributes)
         return found
 
     def _link(self, prefix: str | None, attributes: str, text: str, found: list[SitemapEntry]) -> None:
@@ -166,6 +161,15 @@ class _Entry:
     def begin(self, name: str) -> None:
         self.url = self.guid = self.lastmod = ""
         self.is_sitemap, self.is_open = name == "sitemap", True
+
+    def note(self, name: str, value: str, attributes: str) -> None:
+        """The text of one of its elements."""
+        if name == "loc":
+            self.url = _unescaped(value)
+        elif name == "lastmod":
+            self.lastmod = value
+        elif name == "guid" and "false" not in attributes.lower() and value.startswith(_WEB):
+            self.guid = _unescaped(value)
 
     def taken(self) -> tuple[SitemapEntry, ...]:
         """It, once, where it has an address."""

@@ -21,9 +21,9 @@ class DamagedError(Exception):
 
 
 def unpacked(body: bytes, limit: int, layers: int = LAYERS) -> Iterator[bytes]:
-    """*body* in pieces: as it is, or what was packed. Raises TooLongError behind *limit* bytes, DamagedError; what comes
-    before either is good."""
-    pieces = (body[at : at + PIECE] for at in range(0, len(body), PIECE))
+    """*body* in pieces: as it is, or what was packed. Raises TooLongError behind *limit* bytes, or DamagedError; what
+    comes before is good."""
+    pieces: Iterator[bytes] = (body[at : at + PIECE] for at in range(0, len(body), PIECE))
     for _ in range(layers):
         pieces = _layer(pieces)
     length = 0

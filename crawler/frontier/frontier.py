@@ -48,8 +48,8 @@ class Frontier:
     """Leased, host-fair, polite scheduling for a fleet of workers. All its state is in Redis.
 
     `inspection` counts and lists, `dead` keeps dead letters, `gone` missing pages, `runs` opens and ends runs,
-    `generations` drops crawl generations, `robots` shares robots.txt files, `sitemaps` knows those of runs, `domains` counts what busy ones answer,
-    `schedules` says what is crawled when, `coverage` which fields the items of a run have.
+    `generations` drops crawl generations, `robots` shares robots.txt files, `sitemaps` knows those of runs, `domains`
+    counts what busy ones answer, `schedules` says what is crawled when, `coverage` which fields a run's items have.
     """
 
     def __init__(

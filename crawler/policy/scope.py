@@ -68,11 +68,8 @@ class ScopeRules:
         self._links = Memo(self._judge, REMEMBERED, LONGEST)
         scopes = [self._of_site(site) for site in (domains.default, *domains.by_host.values())]
         self._limited = any(scope.pages or scope.pages_per_host for scope in scopes)
-
-    @property
-    def cuts_nothing(self) -> bool:
-        """Whether no link of any domain is out of scope."""
-        return self.usual == Scope() and not self._domains.by_host and self._domains.default == DomainRules()
+        excluding = any(site.exclude for site in (domains.default, *domains.by_host.values()))
+        self.cuts_nothing = not excluding and all(scope == Scope() for scope in scopes)  # no link of any domain
 
     def of(self, url: str) -> Scope:
         """The scope of *url*'s domain."""

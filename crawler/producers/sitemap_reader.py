@@ -32,6 +32,12 @@ MOST_PAGES: Final = 500_000  # of one sitemap; sitemaps.org allows 50,000
 ROOM_SECONDS: Final = 5.0  # between two tries while Redis is full or away
 ROOM_TRIES: Final = 120
 
+_NAMES: Final = {
+    SitemapVerdict.READ: "sitemaps",
+    SitemapVerdict.UNCHANGED: "sitemaps_unchanged",
+    SitemapVerdict.TOO_MANY: "sitemaps_too_many",
+}
+
 logger = logging.getLogger(__name__)
 
 
@@ -50,7 +56,7 @@ class Step(NamedTuple):
 class SitemapReader:
     """Of one spider. *cut* is told of pages out of scope: the rule, the URL and the generation."""
 
-    def __init__(self, frontier: Frontier, encoder: Encoder, cut: Callable[[str, str, str], None]) -> None:
+    def __init__(self, frontier: Frontier, encoder: Encoder, cut: Callable[[str, str, str], object]) -> None:
         self._frontier = frontier
         self._encoder = encoder
         self._cut = cut
@@ -87,10 +93,10 @@ class SitemapReader:
                 spider, reading.generation, group, changed_only=terms.changed_only
             )
             for verdict in verdicts:
-                reading.counts[f"sitemaps_{verdict.name.lower()}"] += 1
+                reading.counts[_NAMES[verdict]] += 1
             chosen = [one for one, verdict in zip(group, verdicts, strict=True) if verdict is SitemapVerdict.READ]
             await self._push([row for one in chosen if (row := reading.sitemap_row(*one)) is not None])
-        if reading.counts["sitemaps_too_many"]:
+        if reading.counts[_NAMES[SitemapVerdict.TOO_MANY]]:
             raise SitemapError(f"sitemap {reading.url} names more sitemaps than a run may have")
 
     async def _push(self, rows: Sequence[Row]) -> None:
@@ -123,7 +129,7 @@ class _Reading:
         terms: SitemapTerms,
         generation: str,
         priority: int,
-        cut: Callable[[str, str, str], None],
+        cut: Callable[[str, str, str], object],
     ) -> None:
         self.url = url
         self.terms = terms
@@ -143,7 +149,7 @@ class _Reading:
             url = entry.url if entry.url.startswith(("http://", "https://")) else self._absolute(entry.url)
             if entry.is_sitemap:
                 self.sitemaps[url] = entry.lastmod
-            elif self._is_wanted(url) and (row := self._plain(url) or self._row(url)) is not None:
+            elif (url := self._wanted(url)) and (row := self._plain(url) or self._row(url)) is not None:
                 found.append(row)
         self.counts["pages"] += len(found)
         return found
@@ -154,16 +160,18 @@ class _Reading:
         except ValueError:
             return url  # refused where it is looked at
 
-    def _is_wanted(self, url: str) -> bool:
+    def _wanted(self, url: str) -> str:
+        """*url* as it is to be queued, "" where it is not."""
         if not self.terms.takes(url):
             self.counts["filtered"] += 1
-            return False
+            return ""
         if self._scope.cuts_nothing:
-            return True
-        if rule := self._scope.link(url, self.url, 0).rule:
-            self._cut(rule, url, self.generation)
+            return url
+        judged = self._scope.link(url, self.url, 0)
+        if judged.rule:
+            self._cut(judged.rule, url, self.generation)
             self.counts["cut"] += 1
-        return not rule
+        return "" if judged.rule else judged.url
 
     def _row(self, url: str) -> Row | None:
         try:

@@ -68,7 +68,7 @@ class SitemapTerms:
 
 
 def sitemap_message(encoder: Encoder, url: str, terms: SitemapTerms, generation: str, priority: int) -> Message:
-    """The request for a sitemap, known within its run alone: each run reads it once. Raises MessageError, CodecError."""
+    """The request for a sitemap, known in its run alone: each run reads it once. Raises MessageError, CodecError."""
     meta = {SITEMAP: replace(terms, url=url).stored(), "download_maxsize": MAX_BYTES, "download_warnsize": 0}
     request = Request(url, callback=shoal_sitemap, meta=meta, priority=priority, headers={"Accept-Encoding": "gzip"})
     told = f"sitemap {generation} {url}".encode("utf-8", "surrogatepass")

@@ -10,6 +10,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 
+from crawler import stats as names
 from crawler.errors import MessageError
 from crawler.meta import SITEMAP
 from crawler.producers.sitemap_reader import SitemapReader
@@ -23,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 
 class SitemapsMiddleware:
-    """The body goes to the callback as it came, and is unpacked there in pieces: 50 MB need not be in memory at once."""
+    """The body goes to the callback as it came, and is unpacked there in pieces: 50 MB are never in memory at once."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -61,5 +62,5 @@ class SitemapsMiddleware:
         told = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in sorted(counts.items()) if count)
         logger.info("Sitemap %s is read: %s", response.url, told or "nothing in it")
         for name, count in counts.items():
-            self._crawler.stats.inc_value(f"sitemaps/{name}", count)
-        self._crawler.stats.inc_value("sitemaps/read")
+            self._crawler.stats.inc_value(names.SITEMAP_NAMED.format(name), count)
+        self._crawler.stats.inc_value(names.SITEMAPS_READ)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Mapping
 
 import pytest
 
@@ -23,37 +22,116 @@ def index(**sitemaps: str) -> str:
     return f"<sitemapindex>{''.join(rows)}</sitemapindex>"
 
 
-def push(fleet: Fleet, *args: str, status: int = 0) -> str:
+def push(fleet: Fleet, *args: str, spider: str = "walk", status: int = 0) -> str:
     given = options({"FRONTIER_KEY": fleet.key, "DOWNLOAD_DELAY": 0, "SPIDER_MODULES": MODULES})
-    done = fleet.runner.run("push", "walk", *args, *given)
+    done = fleet.runner.run("push", spider, *args, *given)
     assert (done.returncode, "Traceback" in done.stderr) == (status, False), done.stderr
     return done.stdout + done.stderr
 
 
 async def runs(fleet: Fleet) -> list[tuple[str, int, int]]:
+    """State, done and dead of each, the oldest first."""
     async with open_frontier(fleet.redis_url, fleet.key) as frontier:
         await frontier.runs.settle()
-        return [(run.state, run.counts.done, run.counts.dead) for run in await frontier.runs.find()]
+        found = [(run.state, run.counts.done, run.counts.dead) for run in await frontier.runs.find()]
+    return found[::-1]
 
 
-def site(pages: Mapping[str, Page]) -> Site:
-    return Site({f"/{name}": Page() for name in "abcdefg"} | dict(pages))
+def shop(**pages: Page) -> Site:
+    return Site({f"/{name}": Page() for name in "abcdefg"} | {f"/{name}.xml": page for name, page in pages.items()})
+
+
+def once(site: Site) -> list[str]:
+    """What was asked for, once each; the list is begun anew."""
+    found = sorted(set(site.requested))
+    site.received.clear()
+    return found
 
 
 async def test_robots_index_and_packed_sitemaps_lead_to_their_pages(fleet: Fleet) -> None:
     packed = gzip.compress(urlset("/c", "/d?utm_source=x", "/skip/1").encode())
-    with site({}) as shop:
-        shop.pages |= {
-            "/robots.txt": Page(f"User-agent: *\nDisallow: /private\nSitemap: {shop.url('/index.xml')}\n"),
-            "/index.xml": Page(index(first="", second=""), headers=XML),
-            "/first.xml": Page(urlset("/a", "/b", "/a", "/private/1"), headers=XML),
-            "/second.xml": Page(packed, headers=XML | {"Content-Encoding": "gzip"}),
-        }
-        told = push(fleet, "--sitemap", "robots", shop.url("/any/page"), "--exclude", "/skip/")
-        assert "1 sitemaps pushed to walk (run " in told
+    with shop(
+        index=Page(index(first="", second=""), headers=XML),
+        first=Page(urlset("/a", "/b", "/a", "/private/1"), headers=XML),
+        second=Page(packed, headers=XML | {"Content-Encoding": "gzip"}),
+    ) as site:
+        rules = f"User-agent: *\nDisallow: /private\nDisallow: /robots.txt\nSitemap: {site.url('/index.xml')}\n"
+        site.pages |= {"/robots.txt": Page(rules), "/d?utm_source=x": Page()}
+        told = push(fleet, "--sitemap", "robots", site.url("/any/page"), "--exclude", "/skip/")
+        assert told.startswith("1 sitemaps pushed to walk (run ")
+        assert told.endswith("which ends after the last of its sitemaps is read)\n")
         status, log = await ended(fleet.start(DOWNLOAD_DELAY=0))
-    assert (status, count(log, "sitemaps/pages")) == (0, 6)
-    assert sorted(set(shop.requested) - {"/robots.txt"}) == [
-        *("/a", "/b", "/c", "/d?utm_source=x", "/first.xml", "/index.xml", "/second.xml")
-    ]
-    assert await runs(fleet) == [("finished", 8, 0)] or (await runs(fleet))[0][0] == "finished"
+    assert (status, count(log, "sitemaps/named/pages"), count(log, "sitemaps/read")) == (0, 6, 4)
+    found = ["/a", "/b", "/c", "/d?utm_source=x", "/first.xml", "/index.xml", "/private/1", "/robots.txt"]
+    assert once(site) == [*found, "/second.xml"]
+    assert await runs(fleet) == [("finished", 9, 0)]
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        Page("no", status=404),
+        Page("<!DOCTYPE html><html><body>Our sitemap is here soon</body></html>"),
+        Page(gzip.compress(urlset(*(f"/{name}" for name in "abc")).encode())[:-9], headers=XML),
+        Page(""),
+    ],
+)
+async def test_one_that_fails_leaves_the_run_open(fleet: Fleet, bad: Page) -> None:
+    with shop(index=Page(index(good="", bad="")), good=Page(urlset("/d", "/e")), bad=bad) as site:
+        push(fleet, "--sitemap", site.url("/index.xml"))
+        await ended(fleet.start(DOWNLOAD_DELAY=0))
+        assert {"/d", "/e"} <= set(once(site))
+        ((state, _, _),) = await runs(fleet)
+        assert state == "open"
+        assert "0 sitemaps pushed" in push(fleet, "--sitemap", site.url("/index.xml"))
+
+
+async def test_sitemaps_that_have_not_changed_are_read_by_a_recrawl_alone(fleet: Fleet) -> None:
+    with shop(
+        index=Page(index(first="2026-11-01", second="2026-11-01", third="")),
+        first=Page(urlset("/a")),
+        second=Page(urlset("/b")),
+        third=Page(urlset("/c")),
+    ) as site:
+        seen = []
+        for more in ([], [], ["--recrawl"]):
+            push(fleet, "--sitemap", site.url("/index.xml"), *more)
+            await ended(fleet.start(DOWNLOAD_DELAY=0))
+            seen.append(once(site))
+            site.pages["/index.xml"] = Page(index(first="2026-11-01", second="2026-11-02", third=""))
+    every = ["/a", "/b", "/c", "/first.xml", "/index.xml", "/second.xml", "/third.xml"]
+    assert seen == [every, ["/index.xml", "/second.xml", "/third.xml"], every]
+    assert [state for state, _, _ in await runs(fleet)] == ["finished"] * 3
+
+
+async def test_circles_and_ever_deeper_indexes_end(fleet: Fleet) -> None:
+    with shop(
+        circle=Page(index(circle="", other="")), other=Page(index(circle="", good="")), good=Page(urlset("/a"))
+    ) as site:
+        for level in range(9):
+            site.pages[f"/deep{level}.xml"] = Page(index(**{f"deep{level + 1}": ""}))
+        push(fleet, "--sitemap", site.url("/circle.xml"))
+        push(fleet, "--sitemap", site.url("/deep0.xml"))
+        await ended(fleet.start(DOWNLOAD_DELAY=0))
+        asked = once(site)
+    assert [path for path in asked if "deep" not in path] == ["/a", "/circle.xml", "/good.xml", "/other.xml"]
+    assert len([path for path in asked if "deep" in path]) == 5
+    assert [state for state, _, _ in await runs(fleet)] == ["finished", "open"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--sitemap", "robots"], "--sitemap robots: name the sites, as in `--sitemap robots https://shop.example/`"),
+        (["--sitemap", "http://a.example/s.xml", "urls.txt"], "'urls.txt' cannot be pushed beside a sitemap"),
+        (["--sitemap", "http://a.example/s.xml", "--include", "("], "--include is no pattern ("),
+        (["--sitemap", "ftp://a.example/s.xml"], "--sitemap: unknown scheme 'ftp': expected http or https"),
+        (["--sitemap", "http://a.example/s.xml", "--dry-run"], "--dry-run and --column are for files"),
+        (["http://a.example/", "--include", "x"], "--include and --exclude choose pages of a --sitemap"),
+    ],
+)
+async def test_a_mistake_is_one_line(fleet: Fleet, arguments: list[str], words: str) -> None:
+    told = push(fleet, *arguments, status=2)
+    assert words in told
+    assert len(told.splitlines()) <= 2
+    assert await runs(fleet) == []
