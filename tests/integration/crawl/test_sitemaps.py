@@ -33,7 +33,7 @@ async def runs(fleet: Fleet) -> list[tuple[str, int, int]]:
     """State, done and dead of each, the oldest first."""
     async with open_frontier(fleet.redis_url, fleet.key) as frontier:
         await frontier.runs.settle()
-        found = [(run.state, run.counts.done, run.counts.dead) for run in await frontier.runs.find()]
+        found = [(str(run.state), run.counts.done, run.counts.dead) for run in await frontier.runs.find()]
     return found[::-1]
 
 
