@@ -62,7 +62,7 @@ class Command(FleetCommand, ScrapyCommand):
         add("--zone", default="", help="time zone of --cron, such as Europe/Berlin (default UTC)")
         add("--known", type=host_name, metavar="HOST", help="crawl what the spider has stored of that host")
         add("--missed", default="once", help="what was missed is run once (default), all of it, or none")
-        add("--overlap", default="skip", help="while its last run is not over: skip (default), queue or allow")
+        add("--overlap", default="skip", help="while its last run is not over: skip (default), queue, replace or allow")
         ranged = integer(-MAX_PRIORITY, MAX_PRIORITY)
         add("--priority", type=ranged, default=0, help="-1000 to 1000, higher first (default 0)")
         add("--tier", default="", help=f"the least that its pages need: {', '.join(TIERS)}")

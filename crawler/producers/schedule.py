@@ -19,7 +19,7 @@ NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 MAX_URLS: Final = 100
 SourceKind = Literal["urls", "file", "known"]
 SOURCES: Final[tuple[SourceKind, ...]] = get_args(SourceKind)
-OVERLAPS: Final[tuple[Overlap, ...]] = ("skip", "queue", "allow")
+OVERLAPS: Final[tuple[Overlap, ...]] = ("skip", "queue", "replace", "allow")
 
 
 class ScheduleError(ShoalError):

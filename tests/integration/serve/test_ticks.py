@@ -243,7 +243,13 @@ async def test_a_full_frontier_lets_a_tick_wait_and_go_on(redis_client: redis.as
 
 
 @pytest.mark.parametrize(
-    ("overlap", "states"), [("skip", ["sealed"]), ("allow", ["sealed", "sealed"]), ("queue", ["sealed", "finished"])]
+    ("overlap", "states"),
+    [
+        ("skip", ["sealed"]),
+        ("allow", ["sealed", "sealed"]),
+        ("queue", ["sealed", "finished"]),
+        ("replace", ["sealed", "cancelled"]),
+    ],
 )
 async def test_a_tick_while_the_last_run_is_not_over(world: World, overlap: Overlap, states: list[str]) -> None:
     await world.add(ScheduleSource("urls", ("https://a.example/",)), overlap=overlap)
@@ -258,6 +264,7 @@ async def test_a_tick_while_the_last_run_is_not_over(world: World, overlap: Over
         assert [state for state, _ in await world.counts()] == ["sealed"]
         await world.crawl()
     await going
+    await world.time.frontier.runs.settle()
     assert [state for state, _ in await world.counts()] == states
     assert (await world.last())["words"].startswith("skipped: run ") == (overlap == "skip")
 

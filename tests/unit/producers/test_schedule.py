@@ -40,7 +40,7 @@ def test_what_is_stored_is_read_back(schedule: Schedule) -> None:
         ({"name": ""}, "name = ''"),
         ({"name": "x" * 65}, "1 to 64"),
         ({"missed": "twice"}, "missed = 'twice' is invalid: expected one of once, all, none"),
-        ({"overlap": "refuse"}, "overlap = 'refuse' is invalid: expected one of skip, queue, allow"),
+        ({"overlap": "refuse"}, "overlap = 'refuse' is invalid: expected one of skip, queue, replace, allow"),
         ({"tier": "ftp"}, "tier = 'ftp' is invalid"),
         ({"priority": 1_001}, "priority = 1001 is invalid"),
         ({"source": ScheduleSource("urls", ())}, "source = 0 is invalid"),
