@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from scrapy import Request
 from scrapy.downloadermiddlewares.offsite import OffsiteMiddleware
@@ -18,7 +18,10 @@ from crawler.meta import ANY_SCOPE
 from crawler.middlewares.spider.fleet import FleetMiddleware
 from crawler.policy.robots_tags import NOFOLLOW, NOINDEX, asked
 from crawler.policy.scope import Scope, ScopeRules
+from crawler.routing.scoping import Scopes
 from crawler.worker.lease_book import Held
+
+NOTHING: Final = frozenset[str]()
 
 
 class Page(NamedTuple):
@@ -67,13 +70,13 @@ class ScopeMiddleware(FleetMiddleware):
         held = self._worker.book.behind(response)
         if held is None:
             return None
-        rules = self._worker.queue.encoder.scopes.of(held.lease.generation)
+        rules = self._scopes.of(held.lease.generation)
         scope = rules.of(response.url)
-        refused = self._refused(response, scope) if scope.nofollow or scope.noindex else frozenset[str]()
+        refused = self._refused(response, scope) if scope.nofollow or scope.noindex else NOTHING
         return Page(response, held, rules, scope, refused)
 
     def _pushed(self, request: Request) -> str:
-        return self._worker.queue.encoder.scopes.of(self._worker.generation).pushed(request.url)
+        return self._scopes.of(self._worker.generation).pushed(request.url)
 
     def _judged(self, request: Request, page: Page) -> Request | None:
         depth = 0 if request.meta.get("depth_reset") else _depth(page.response) + 1
@@ -92,11 +95,12 @@ class ScopeMiddleware(FleetMiddleware):
 
     def _refused(self, response: Response, scope: Scope) -> frozenset[str]:
         """What the site asks not to do with the page, as far as *scope* obeys."""
-        agent = self._crawler.settings["ROBOTSTXT_USER_AGENT"] or ""
         values = [value.decode("latin-1") for value in response.headers.getlist("X-Robots-Tag")]
         if scope.noindex and isinstance(response, TextResponse):
             values.append(metas(Document(response.text, response.url)).get("robots", ""))
-        found = asked(values, agent) if values else frozenset()
+        if not values:
+            return NOTHING
+        found = asked(values, self._crawler.settings["ROBOTSTXT_USER_AGENT"] or "")
         return found & {name for name, obeyed in ((NOFOLLOW, scope.nofollow), (NOINDEX, scope.noindex)) if obeyed}
 
     def _is_offsite(self, request: Request) -> bool:
@@ -108,6 +112,10 @@ class ScopeMiddleware(FleetMiddleware):
 
     def _count(self, rule: str, url: str, held: Held) -> None:
         self._worker.cuts.count(rule, url, held.lease.generation)
+
+    @cached_property
+    def _scopes(self) -> Scopes:
+        return self._worker.queue.encoder.scopes
 
     @cached_property
     def _offsite(self) -> OffsiteMiddleware | None:
