@@ -40,6 +40,8 @@ class Report:
     spider: str
     places: Sequence[Found]
     host: HostState
+    scope: str = ""  # the rule by which it is not followed where a page links to it
+    closed: Sequence[str] = ()  # budgets and visiting hours that hold it back
     robots: str = ""  # what keeps robots.txt from allowing it, as far as the fleet has fetched that
     stored: Sequence[Mapping[str, Any]] = field(default=())  # collection, version, first_seen_at, last_seen_at
 
@@ -89,6 +91,8 @@ class Command(FleetCommand, ScrapyCommand):
             places=places,
             host=await frontier.finding.host(message),
             robots=await _robots(frontier, message, url, agent) if obeys else "",
+            scope=encoder.scopes.usual.link(url, url, 1).rule,
+            closed=await _closed(frontier, message),
             stored=await _stored(crawler.settings, url),
         )
 
@@ -104,6 +108,9 @@ def lines(report: Report) -> list[str]:
         told.append("  never seen")
     if report.robots:
         told.append(f"  {report.robots}")
+    if report.scope:
+        told.append(f"  no link to it is followed: out of scope by the rule {report.scope!r} (docs/scope.md)")
+    told += [f"  {one}" for one in report.closed]
     if any(one.state in {"queued", "delayed"} for one in report.places):
         told.append(f"  {_host(report.host)}")
     return told
@@ -125,6 +132,15 @@ def _host(host: HostState) -> str:
     turn = f"in {host.waits_ms / 1000:.1f} s" if host.waits_ms else "now"
     told = f"{host.host}: next turn {turn}, delay {host.delay_ms / 1000:g} s, {host.in_flight} of {host.cap} in flight"
     return f"{told}, circuit breaker {host.breaker}"
+
+
+async def _closed(frontier: Frontier, message: Message) -> list[str]:
+    now_ms = (await frontier.inspection.stats()).now_ms
+    return [
+        f"held back for {one.until_ms / 1000:,.0f} s: {one.told}"
+        for one in await frontier.budgets.closed(now_ms)
+        if one.governs(message.host, message.spider)
+    ]
 
 
 async def _robots(frontier: Frontier, message: Message, url: str, agent: str) -> str:

@@ -52,6 +52,13 @@ class Closed(NamedTuple):
     what: str
     until_ms: int  # from now
 
+    def governs(self, host: str, spider: str) -> bool:
+        """Whether it holds back requests of *spider* to *host*, or those of one of its runs."""
+        kind, _, whose = self.name.partition(":")
+        if kind == "d":
+            return f".{host}".endswith(f".{whose}")
+        return {"*": host, "s": spider, "r": spider}.get(kind) == (whose.partition(":")[0] if kind == "r" else whose)
+
     @property
     def told(self) -> str:
         """In words, without when that ends."""

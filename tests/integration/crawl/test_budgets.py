@@ -27,6 +27,7 @@ async def test_a_spent_budget_holds_back_its_host_and_no_other(fleet: Fleet, tmp
             begin = now - now % 86_400_000
             used = await frontier.budgets.used("d:127.0.0.1", begin)
         shown = fleet.runner.run("status", "walk", *fleet.options())
+        found = fleet.runner.run("find", site.url("/11"), "--spider", "walk", *fleet.options(SCOPE={"exclude": "/11"}))
         worker.send_signal(signal.SIGTERM)
         status, log = await ended(worker)
     assert status == 0, log
@@ -36,6 +37,8 @@ async def test_a_spent_budget_holds_back_its_host_and_no_other(fleet: Fleet, tmp
     assert [(one.name, one.what) for one in closed] == [("d:127.0.0.1", "bytes")]
     assert (used[0], used[1] >= 5_000 * fetched) == (fetched, True)
     assert "the budget of 127.0.0.1 is spent (bytes), for " in " ".join(shown.stdout.split())
+    assert "the budget of 127.0.0.1 is spent (bytes)" in found.stdout
+    assert "out of scope by the rule 'exclude'" in found.stdout
     assert count(log, "response_received_count") == fetched + 1
 
 

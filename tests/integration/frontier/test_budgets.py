@@ -155,3 +155,20 @@ async def test_what_nobody_states_any_more_is_over_and_damage_costs_a_budget_alo
     await made.frontier.ack(handles(leases))
     await rest(made, 310_000)
     assert len(await made.lease()) == 2
+
+
+@pytest.mark.parametrize("key", ["limited", "budgets", "closed", "used", "pages"])
+async def test_a_key_of_another_type_is_set_aside_and_requests_go_on(redis_client: Any, key: str) -> None:
+    made = await timed(redis_client)
+    await state(made, Terms("d:a.example", TODAY, requests=1))
+    await made.frontier.push([message(n, pages_per_host=5, **MANY) for n in range(4)])
+    assert len(await made.lease()) == 1
+    assert await made.lease() == []
+    name = {"used": f"used:{TODAY[0]}", "pages": "pages:s:0"}.get(key, key)
+    full = made.frontier.shards.key(made.frontier.shards.of_host("a.example"), name)
+    await made.client.delete(full)
+    await made.client.rpush(full, "x")
+    await state(made, Terms("d:a.example", TODAY, requests=50))
+    await rest(made, 61_000)
+    await made.frontier.push([message(9, pages_per_host=5, **MANY)])
+    assert 1 <= len(await made.lease()) <= 4

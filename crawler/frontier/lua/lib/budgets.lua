@@ -55,6 +55,7 @@ end
 local function used_by(name)
   if not used_of[name] then
     local raw = call('HGET', T .. ':used:' .. string.format('%.0f', terms_of[name].begin), name)
+    if raw and #raw ~= 32 then set_aside(T .. ':used ' .. name, raw) end
     used_of[name] = raw and #raw == 32 and {struct.unpack(USED_FORMAT, raw)} or {0, 0, 0, 0}
   end
   return used_of[name]

@@ -22,7 +22,11 @@ local function page_count(name, of)
   if not counts[of] then
     local raw = call('HGET', T .. ':pages:' .. name, of)
     local used, most = 0, 0
-    if raw and #raw == 8 then used, most = struct.unpack(PAGES_FORMAT, raw) end
+    if raw and #raw == 8 then
+      used, most = struct.unpack(PAGES_FORMAT, raw)
+    elseif raw then
+      set_aside(T .. ':pages:' .. name .. ' ' .. of, raw)
+    end
     counts[of] = {used = used, most = most, raw = raw}
   end
   return counts[of]
