@@ -12,10 +12,15 @@ class Demand:
     """One look at the frontier. *requests* wait at hosts that may be visited, which take *slots* of them at once;
     *leased* are in workers' hands, *soon* will be queued within moments, start URLs included."""
 
-    requests: float
-    slots: float
+    requests: float = 0
+    slots: float = 0
     leased: int = 0
     soon: int = 0
+
+    def __add__(self, other: Demand) -> Demand:
+        return Demand(
+            self.requests + other.requests, self.slots + other.slots, self.leased + other.leased, self.soon + other.soon
+        )
 
 
 def workers_wanted(demand: Demand, per_worker: float) -> int:

@@ -17,6 +17,7 @@ from crawler.errors import ConfigError
 from crawler.frontier.errors import FrontierError, FrontierRefusedError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.state import eligible
+from crawler.frontier.state.eligible import Eligible, Queue
 from crawler.frontier.state.leader import Lead
 from crawler.frontier.state.schedules import Timetable
 from crawler.frontier.state.seeds import Seeds
@@ -24,8 +25,10 @@ from crawler.metrics.fleet import ScheduleFigures
 from crawler.metrics.fleet_collector import FleetCollector, FleetConfig, Others
 from crawler.policy.scaling import Demand, Hold, workers_wanted
 from crawler.policy.schedules import following
+from crawler.policy.tiers import TIERS
 from crawler.producers.schedule import Schedule, ScheduleError
 
+Filter = tuple[str | None, str | None]  # spider and tier, None for all
 OLD_LOOKS: Final = 3  # an answer older than so many intervals is none
 
 logger = logging.getLogger(__name__)
@@ -58,6 +61,7 @@ class FleetFiguresPart:
         self.collector = FleetCollector(
             frontier, FleetConfig.from_settings(settings), Others(self._schedules, self._start_urls)
         )
+        self._spiders = set(start_keys)
         self.scaling = Scaling(ScalingConfig.from_settings(settings))
 
     async def look(self, lead: Lead) -> None:
@@ -77,16 +81,25 @@ class FleetFiguresPart:
         body, content_type = self.collector.text(request.headers.get("accept", ""))
         return Response(body, media_type=content_type)
 
-    def scale(self, _: Request) -> Response:
-        """For KEDA's metrics-api: `workers`. 503 while it is not known: a fleet must not be scaled to 0 by mistake."""
-        answer = self.scaling.answer()
+    def scale(self, request: Request) -> Response:
+        """For KEDA's metrics-api: `workers`, of all or of one `spider` and `tier`. 503 while it is not known: a fleet
+        must not be scaled to 0 by mistake. 400 for a tier or a spider that nobody has heard of."""
+        spider, tier = request.query_params.get("spider"), request.query_params.get("tier")
+        if tier not in {None, *TIERS} or (spider is not None and spider not in self._spiders):
+            return JSONResponse({"error": f"there is no spider {spider}, or no tier {tier}"}, 400)
+        answer = self.scaling.answer(spider, tier)
         return JSONResponse(answer or {"error": "not known now"}, 200 if answer else 503)
 
-    async def _demand(self) -> Demand:
-        now = await eligible.eligible(self._frontier.shards)
-        leased = (await self._frontier.inspection.stats()).total.leased
-        soon = now.delayed + sum((await self._start_urls()).values())
-        return Demand(now.requests, now.slots, leased, soon)
+    async def _demand(self) -> dict[Queue, Demand]:
+        ready = await eligible.by_queue(self._frontier.shards)
+        leased = {queue: one.leased for queue, one in (await self._frontier.inspection.stats()).tiers.items()}
+        waiting = {(spider, TIERS[0]): count for spider, count in (await self._start_urls()).items()}
+        self._spiders |= {spider for spider, _ in {*ready, *leased}}
+        return {
+            queue: Demand(one.requests, one.slots, leased.get(queue, 0), one.delayed + waiting.get(queue, 0))
+            for queue in {*ready, *leased, *waiting}
+            for one in [ready.get(queue, Eligible())]
+        }
 
     async def _start_urls(self) -> dict[str, int]:
         waiting: dict[str, int] = {}
@@ -121,35 +134,49 @@ def lateness(seen: Timetable) -> list[ScheduleFigures]:
 
 
 class Scaling:
-    """The newest answer of /scaling; read from other threads."""
+    """The newest answers of /scaling; read from other threads."""
 
     def __init__(self, settings: ScalingConfig, clock: Callable[[], float] = time.monotonic) -> None:
         self._config = settings
         self._clock = clock
-        self._hold = Hold(settings.hold_seconds)
-        self._newest: tuple[float, dict[str, float]] | None = None
+        self._holds: dict[Filter, Hold] = {}
+        self._newest: tuple[float, dict[Filter, dict[str, float]]] | None = None
 
-    def take(self, demand: Demand | None) -> None:
-        """A look, or that nothing can be known."""
-        if demand is None:
+    def take(self, demands: Mapping[Queue, Demand] | None) -> None:
+        """A look at each queue, or that nothing can be known."""
+        if demands is None:
             self._newest = None
             return
+        sums: dict[Filter, Demand] = {(None, None): Demand()}
+        for (spider, tier), one in demands.items():
+            keys: tuple[Filter, ...] = ((None, None), (spider, None), (None, tier), (spider, tier))
+            for key in keys:
+                sums[key] = sums.get(key, Demand()) + one
         now = self._clock()
-        wanted = workers_wanted(demand, self._config.per_worker)
-        self._newest = (
-            now,
-            {
-                "workers": self._hold.held(wanted, now),
-                "wanted_now": wanted,
-                "eligible_requests": round(demand.requests),
-                "eligible_slots": round(demand.slots),
-                "leased": demand.leased,
-                "soon": demand.soon,
-            },
-        )
+        for key in self._holds.keys() - sums.keys():
+            sums[key] = Demand()
+        self._newest = now, {key: self._answer(key, demand, now) for key, demand in sums.items()}
 
-    def answer(self) -> dict[str, float] | None:
+    def answer(self, spider: str | None = None, tier: str | None = None) -> dict[str, float] | None:
         """None while it is not known, or too old."""
         newest = self._newest
         too_old = OLD_LOOKS * self._config.every_seconds + 1
-        return newest[1] if newest is not None and self._clock() - newest[0] <= too_old else None
+        if newest is None or self._clock() - newest[0] > too_old:
+            return None
+        return newest[1].get((spider, tier)) or _told(Demand(), 0, 0)
+
+    def _answer(self, key: Filter, demand: Demand, now: float) -> dict[str, float]:
+        wanted = workers_wanted(demand, self._config.per_worker)
+        hold = self._holds.setdefault(key, Hold(self._config.hold_seconds))
+        return _told(demand, hold.held(wanted, now), wanted)
+
+
+def _told(demand: Demand, workers: int, wanted: int) -> dict[str, float]:
+    return {
+        "workers": workers,
+        "wanted_now": wanted,
+        "eligible_requests": round(demand.requests),
+        "eligible_slots": round(demand.slots),
+        "leased": demand.leased,
+        "soon": demand.soon,
+    }

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from crawler.frontier.messages import HostState
 from crawler.frontier.server import keys
 from crawler.frontier.server.failures import translating
 from crawler.frontier.server.shards import Shards
 from crawler.frontier.state.host_records import lead_of, read_host
+from crawler.frontier.streams import tier_of
+from crawler.policy.tiers import Tier
 
 SOON_MS: Final = 30_000  # a host whose turn comes within that time counts: politeness is no reason to leave
 SAMPLED: Final = 100  # hosts of a stream and shard whose queues and caps are read; beyond that their mean is taken
@@ -41,10 +44,22 @@ class Eligible:
         )
 
 
+Queue = tuple[str, Tier]  # of a spider and a tier
+
+
 async def eligible(shards: Shards) -> Eligible:
-    """Of all spiders. O(streams * log hosts), and at most SAMPLED hosts of each stream and shard are read."""
-    looks = [_of_shard(shards, shard) for shard in range(shards.count)]
-    return sum(await asyncio.gather(*looks), Eligible())
+    """Of all queues."""
+    return sum((await by_queue(shards)).values(), Eligible())
+
+
+async def by_queue(shards: Shards) -> dict[Queue, Eligible]:
+    """Of each queue. O(streams * log hosts), and at most SAMPLED hosts of each stream and shard are read."""
+    found: dict[Queue, Eligible] = {}
+    for of_shard in await asyncio.gather(*(_of_shard(shards, shard) for shard in range(shards.count))):
+        for stream, one in of_shard:
+            queue = (stream.partition(":")[0], tier_of(stream))
+            found[queue] = found.get(queue, Eligible()) + one
+    return found
 
 
 async def hosts(shards: Shards, names: list[str], now_ms: int) -> dict[str, HostState]:
@@ -59,12 +74,21 @@ async def hosts(shards: Shards, names: list[str], now_ms: int) -> dict[str, Host
     return found
 
 
-async def _of_shard(shards: Shards, shard: int) -> Eligible:
+async def _of_shard(shards: Shards, shard: int) -> list[tuple[str, Eligible]]:
     answer = await shards.run("stats", shard)
     now, streams = answer[1], [stream.decode() for stream, *_ in answer[6]]
-    delayed = await shards.client.zcount(shards.key(shard, "delayed"), "-inf", now + SOON_MS)
-    found = [await _of_stream(shards, shard, stream + apart, now) for stream in streams for apart in ("", "!")]
-    return sum(found, Eligible(delayed=delayed))
+    found = [
+        (stream, await _of_stream(shards, shard, stream + apart, now)) for stream in streams for apart in ("", "!")
+    ]
+    delayed = await _delayed(shards, shard, now)
+    return [*found, *((stream, Eligible(delayed=count)) for stream, count in delayed.items())]
+
+
+async def _delayed(shards: Shards, shard: int, now: int) -> Counter[str]:
+    """How many of a stream are queued again within SOON_MS, of the first SAMPLED."""
+    key = shards.key(shard, "delayed")
+    entries = await shards.client.zrangebyscore(key, "-inf", now + SOON_MS, start=0, num=SAMPLED)
+    return Counter(entry[1 : 1 + entry[0]].decode(errors="replace") for entry in entries if entry)
 
 
 async def _of_stream(shards: Shards, shard: int, stream: str, now: int) -> Eligible:
@@ -87,15 +111,24 @@ async def _of_stream(shards: Shards, shard: int, stream: str, now: int) -> Eligi
     chosen = [name.decode() for name in names[:: max(1, len(names) // SAMPLED)]][:SAMPLED]
     known = await hosts(shards, chosen, now)
     lengths = await _lengths(shards, shard, stream, chosen)
+    active = [name for name in chosen if name not in known or _is_active(known[name])]
     scale = count / len(chosen) if chosen else 0
+    overdue = max((now - at for _, at in first_waiting), default=0.0)
     return Eligible(
-        hosts=count,
-        requests=sum(lengths) * scale,
-        slots=sum(max(1, one.cap) if not one.openings else 1 for one in known.values()) * scale,
-        late_ms=max(
-            await _late(shards, shard, first_due, now), max((now - at for _, at in first_waiting), default=0.0), 0.0
-        ),
+        hosts=round(len(active) * scale),
+        requests=sum(lengths[name] for name in active) * scale,
+        slots=sum(_slots(known.get(name)) for name in active) * scale,
+        late_ms=max(await _late(shards, shard, first_due, now), overdue, 0.0),
     )
+
+
+def _is_active(host: HostState) -> bool:
+    """Whether its turn comes soon: the lists are looked at more often than that, because rules may change."""
+    return host.in_flight > 0 or host.waits_ms <= SOON_MS
+
+
+def _slots(host: HostState | None) -> int:
+    return 1 if host is None or host.openings else max(1, host.cap)
 
 
 async def _late(shards: Shards, shard: int, first: list[tuple[bytes, float]], now: int) -> float:
@@ -108,11 +141,15 @@ async def _late(shards: Shards, shard: int, first: list[tuple[bytes, float]], no
     return 0.0
 
 
-async def _lengths(shards: Shards, shard: int, stream: str, names: list[str]) -> list[int]:
-    places: list[Any] = [queue for name in names for queue in keys.queue_names(stream, name)]
+async def _lengths(shards: Shards, shard: int, stream: str, names: list[str]) -> Counter[str]:
+    places = [(name, queue) for name in names for queue in keys.queue_names(stream, name)]
     async with shards.client.pipeline(transaction=False) as pipe:
-        for place in places:
+        for _, place in places:
             pipe.llen(shards.key(shard, f"q:{place}"))
             pipe.zcard(shards.key(shard, f"early:{place}"))
         with translating():
-            return list(await pipe.execute()) if places else []
+            counts = await pipe.execute() if places else []
+    lengths: Counter[str] = Counter()
+    for (name, _), in_order, ahead in zip(places, counts[::2], counts[1::2], strict=True):
+        lengths[name] += in_order + ahead
+    return lengths

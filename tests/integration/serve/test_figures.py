@@ -33,8 +33,8 @@ def settings(**given: Any) -> Settings:
     return made
 
 
-def request(accept: str = "") -> Request:
-    return Request({"type": "http", "headers": [(b"accept", accept.encode())]})
+def request(query: str = "") -> Request:
+    return Request({"type": "http", "headers": [], "query_string": query.encode()})
 
 
 @pytest.fixture
@@ -46,9 +46,9 @@ def part_of(world: Timed, **given: Any) -> FleetFiguresPart:
     return FleetFiguresPart(world.frontier, settings(**given), {"s": "s:start_urls"})
 
 
-async def scaled(part: FleetFiguresPart) -> tuple[int, Any]:
+async def scaled(part: FleetFiguresPart, query: str = "") -> tuple[int, Any]:
     await part.look_for_scaling()
-    response = part.scale(request())
+    response = part.scale(request(query))
     return response.status_code, json.loads(bytes(response.body))
 
 
@@ -94,6 +94,32 @@ async def test_many_hosts_are_work_for_many(world: Timed) -> None:
     assert status == 200
     assert told["workers"] == 150 >= MOST
     assert told["eligible_slots"] == 500
+
+
+async def test_a_pool_of_workers_is_told_of_its_own_queue(world: Timed) -> None:
+    part = part_of(world)
+    await world.frontier.push([message(n, f"{n}.example") for n in range(30)])
+    await world.frontier.push([message(n, f"{n}.example", "s:browser") for n in range(100, 150)])
+    await world.frontier.push([message(n, f"{n}.example", "t") for n in range(200, 270)])
+    told = {
+        query: (await scaled(part, query))[1]["workers"]
+        for query in ("", "spider=s", "tier=http", "tier=browser", "spider=s&tier=http", "tier=api", "spider=t")
+    }
+    assert list(told.values()) == [15, 8, 10, 5, 3, 0, 7]
+    assert (await scaled(part, "tier=brwoser"))[0] == 400
+    assert (await scaled(part, "spider=nobody"))[0] == 400
+    assert (await scaled(part, "spider=s&tier=api"))[0] == 200
+
+
+async def test_hosts_whose_delay_is_long_are_work_for_few(world: Timed) -> None:
+    await world.frontier.push([message(n, f"{n % 50}.example", delay_ms=3_600_000) for n in range(500)])
+    part = part_of(world)
+    assert (await scaled(part))[1]["workers"] == 50
+    leased = await world.lease(50)
+    await world.frontier.start(handles(leased))
+    await world.frontier.report([answer(handle) for handle in handles(leased)])
+    await world.frontier.ack(handles(leased))
+    assert (await scaled(part))[1]["workers"] == 0, "their next turn comes in an hour"
 
 
 async def test_hosts_that_rest_for_long_are_work_for_nobody(world: Timed) -> None:
@@ -143,7 +169,7 @@ async def test_what_is_not_known_is_503_and_never_0(world: Timed, monkeypatch: p
 def test_an_old_answer_is_none() -> None:
     now = [0.0]
     scaling = Scaling(ScalingConfig(every_seconds=10, per_worker=1, hold_seconds=0), lambda: now[0])
-    scaling.take(Demand(5, 5))
+    scaling.take({("s", "http"): Demand(5, 5)})
     now[0] = 31
     assert scaling.answer() is not None
     now[0] = 32
