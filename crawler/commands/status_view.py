@@ -60,7 +60,7 @@ def verdict(seen: Snapshot) -> str:
         )
         return f"Waiting: {why}; {left}."
     speed = f"{seen.rate('pages_per_s'):,.1f} pages/s, {seen.rate('items_per_s'):,.1f} items/s"
-    return f"Crawling: {speed}, {_workers_of(seen)}; {left}: {_duration(seconds)}."
+    return f"Crawling: {speed}, {_workers_of(seen)}; {left}: {spoken(seconds)}."
 
 
 def _workers_of(seen: Snapshot) -> str:
@@ -68,7 +68,7 @@ def _workers_of(seen: Snapshot) -> str:
 
 
 def _oldest(seen: Snapshot) -> str:
-    return f"The oldest request that may go out has waited {_duration(seen.oldest_ms / 1000)} for a worker."
+    return f"The oldest request that may go out has waited {spoken(seen.oldest_ms / 1000)} for a worker."
 
 
 def _remarks(seen: Snapshot) -> Iterator[str]:
@@ -107,7 +107,7 @@ def _room(seen: Snapshot) -> Iterator[str]:
 
 def _runs(seen: Snapshot) -> Table:
     """One row per run: those that are not over, and the last few that are."""
-    table = _table("", ["run", "spider", "state"], ["done", "to do", "dead", "out", "to go"])
+    table = narrow_table("", ["run", "spider", "state"], ["done", "to do", "dead", "out", "to go"])
     for run in seen.runs:
         counts, name = run.counts, f"{run.spider} {run.name}".strip()
         state = "ending" if run.cancelled_ms and not run.is_over else run.state
@@ -115,10 +115,10 @@ def _runs(seen: Snapshot) -> Table:
             run.id,
             name,
             state,
-            _count(counts.done),
-            _count(counts.pending) if counts.pending else "-",
-            _count(counts.dead) if counts.dead else "-",
-            _count(counts.dropped) if counts.dropped else "-",
+            amount(counts.done),
+            amount(counts.pending) if counts.pending else "-",
+            amount(counts.dead) if counts.dead else "-",
+            amount(counts.dropped) if counts.dropped else "-",
             _to_go(seen, run),
         )
     return table
@@ -127,12 +127,12 @@ def _runs(seen: Snapshot) -> Table:
 def _to_go(seen: Snapshot, run: Run) -> str:
     """For a run that is over: how long it took."""
     if run.is_over:
-        return f"took {_duration((run.ended_ms - run.opened_ms) / 1000)}"
+        return f"took {spoken((run.ended_ms - run.opened_ms) / 1000)}"
     seconds = seen.seconds_to_go(run.spider, run.counts.pending) if run.counts.pending else None
-    return "-" if seconds is None else _duration(seconds)
+    return "-" if seconds is None else spoken(seconds)
 
 
-def _duration(seconds: float) -> str:
+def spoken(seconds: float) -> str:
     """In the two largest units that matter."""
     for size, unit, smaller, small in ((86_400, "d", 3_600, "h"), (3_600, "h", 60, "min"), (60, "min", 0, "")):
         if seconds >= size:
@@ -147,7 +147,7 @@ def _cut(spider: str, rules: Mapping[str, int]) -> str:
     return f"Out of scope for {spider}, by rule: {told} (docs/scope.md)."
 
 
-def _table(title: str, names: Sequence[str], numbers: Sequence[str]) -> Table:
+def narrow_table(title: str, names: Sequence[str], numbers: Sequence[str]) -> Table:
     """Narrow, with names folded instead of cut off: it fits 80 columns."""
     table = Table(
         title=f"\n{title}" if title else None,
@@ -171,17 +171,17 @@ def _given_up(one: WaitingHost) -> str:
 
 
 def _spiders(spiders: Mapping[str, SpiderStats]) -> Table:
-    table = _table("", ["spider"], COLUMNS)
+    table = narrow_table("", ["spider"], COLUMNS)
     for name in sorted(spiders):
-        table.add_row(name, *(_count(getattr(spiders[name], column)) for column in COLUMNS))
+        table.add_row(name, *(amount(getattr(spiders[name], column)) for column in COLUMNS))
     return table
 
 
 def _tiers(spiders: dict[str, dict[str, SpiderStats]]) -> Table:
-    table = _table("Tiers", ["spider", "tier"], COLUMNS[:5])
+    table = narrow_table("Tiers", ["spider", "tier"], COLUMNS[:5])
     for spider, of_tiers in spiders.items():
         for tier, counters in of_tiers.items():
-            table.add_row(spider, tier, *(_count(getattr(counters, name)) for name in COLUMNS[:5]))
+            table.add_row(spider, tier, *(amount(getattr(counters, name)) for name in COLUMNS[:5]))
     return table
 
 
@@ -199,12 +199,12 @@ def _hosts(hosts: Sequence[HostState]) -> Table:
         else "Hosts with the longest queues"
     )
     numbers = ("queued", "in use", "delay", "next in", "latency", "ok")
-    table = _table(title, ["host", *optional], numbers)
+    table = narrow_table(title, ["host", *optional], numbers)
     for host in shown:
         table.add_row(
             host.host,
             *(told(host) for told in optional.values()),
-            _count(host.queued),
+            amount(host.queued),
             f"{host.in_flight}/{host.cap}",
             _seconds(host.delay_ms),
             _seconds(max(host.waits_ms, host.blocked_ms)),
@@ -221,7 +221,7 @@ def _breaker(host: HostState) -> str:
 def _workers(workers: Sequence[WorkerState]) -> Table:
     numbers = ["pages/s", "age", "memory", "leases", "outbox", "seen ago"]
     tiers = ["tiers"] if {str(one.info.get("tiers", TIERS[0])) for one in workers} - {TIERS[0]} else []
-    table = _table("Workers", ["worker", "spider", *tiers], numbers)
+    table = narrow_table("Workers", ["worker", "spider", *tiers], numbers)
     for worker in workers:
         info = worker.info
         told = [str(info.get(name, "")) for name in ("spider", *tiers)]
@@ -230,7 +230,7 @@ def _workers(workers: Sequence[WorkerState]) -> Table:
             worker.name,
             *told,
             f"{float(info.get('pages_per_s') or 0):.1f}",
-            _duration(float(age)) if age is not None else "",
+            spoken(float(age)) if age is not None else "",
             f"{memory} MB" if memory else "",
             str(info.get("leases", "")),
             str(info.get("outbox", "")),
@@ -239,7 +239,7 @@ def _workers(workers: Sequence[WorkerState]) -> Table:
     return table
 
 
-def _count(number: int) -> str:
+def amount(number: int) -> str:
     return f"{number:,}" if number < 10_000_000 else f"{number / 1_000_000:,.1f}M"
 
 

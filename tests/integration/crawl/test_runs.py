@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import os
 import re
 import signal
 from pathlib import Path
 
+import pytest
 import redis
 
 from crawler.frontier.state.runs import Run
 from tests.crawling import Fleet, ended, open_frontier, options, said
+from tests.integration.frontier.making import message
 from tests.sites import Page, Site
 
 
@@ -60,3 +64,63 @@ async def test_a_push_that_was_killed_goes_on_where_it_was(fleet: Fleet, tmp_pat
     assert re.fullmatch(rf"(\d+) pushed to products, (\d+) known already .*\(run {run.id}\)\n", again.stdout)
     [run] = await runs_of(fleet)
     assert (run.state, run.counts.accepted) == ("sealed", 600)
+
+
+async def test_the_commands(fleet: Fleet) -> None:
+    def scrapy(*args: str) -> tuple[int, str, str]:
+        done = fleet.runner.run("runs", *args, *options({"FRONTIER_KEY": fleet.key}))
+        assert "Traceback" not in done.stderr
+        return done.returncode, done.stdout, done.stderr
+
+    assert scrapy() == (0, "There has been no run yet.\n", "")
+    async with open_frontier(fleet.redis_url, fleet.key) as frontier:
+        nightly = await frontier.runs.open("products", name="nightly", fresh=True)
+        urls = [message(number, f"h{number}.example", "products", generation=nightly.generation) for number in (1, 2)]
+        await frontier.push(urls)
+        status, shown, _ = scrapy("show", nightly.id)
+        assert status == 0
+        assert shown.startswith(f"Run {nightly.id} of products, nightly: open\n")
+        assert " accepted            2\n" in shown
+        assert "It is open: more may be pushed." in shown
+        assert "No worker of products is running." in shown
+        status, sealed, _ = scrapy("seal", nightly.id, "--json")
+        row = json.loads(sealed)
+        assert (status, row["state"], row["counts"]["queued"], row["seconds_to_go"]) == (0, "sealed", 2, None)
+        waiting = fleet.runner.fork("runs", "wait", nightly.id, *options({"FRONTIER_KEY": fleet.key}))
+        [*leases] = (await frontier.lease(["products"], 2, worker="w")).leases
+        await frontier.ack([(leases[0].id, leases[0].token)])
+        assert waiting.poll() is None
+        await frontier.bury(leases[1].id, leases[1].token, reason="http_500")
+        assert await asyncio.to_thread(waiting.wait, 30) == 1, "it has dead letters"
+        clean = await frontier.runs.open("pages")
+        await frontier.runs.seal(clean.id)
+        stopped = await frontier.runs.open("pages")
+        await frontier.runs.cancel(stopped.id)
+        assert scrapy("wait", clean.id)[:2] == (0, f"run {clean.id} finished: 0 done (pages)\n")
+        assert scrapy("wait", stopped.id)[0] == 3
+    status, shown, _ = scrapy("show", nightly.id)
+    assert "     dead            1   http_500 1\n" in shown
+    assert "ended 20" in shown
+    status, listed, _ = scrapy("products")
+    rows = [line.split()[:4] for line in listed.splitlines()[2:] if line.strip()]
+    assert rows == [[nightly.id, "products", "nightly", "finished"]]
+    assert len(scrapy("--json")[1].splitlines()) == 3
+    assert max(map(len, listed.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("args", "complaint"),
+    [
+        (("show", "7"), "'7' is no run: expected an id like 20261122-1, `scrapy runs` shows them"),
+        (("wait", "20261122-77"), "there is no run 20261122-77: `scrapy runs` shows them"),
+        (("seal", "20261122-77"), "there is no run 20261122-77: `scrapy runs` shows them"),
+        (("show",), "scrapy runs [SPIDER] | show ID"),
+        (("products", "pages"), "scrapy runs [SPIDER] | show ID"),
+        (("nonsense",), "there is no spider 'nonsense'"),
+        (("--limit", "0"), "--limit = '0' is invalid: expected an integer from 1"),
+    ],
+)
+def test_a_wrong_word_is_one_line(fleet: Fleet, args: tuple[str, ...], complaint: str) -> None:
+    done = fleet.runner.run("runs", *args, *options({"FRONTIER_KEY": fleet.key}))
+    assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.stderr
+    assert complaint in done.stderr

@@ -1,0 +1,108 @@
+"""`scrapy runs`: what has been crawled, what became of it, and whether it is done."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+from typing import Final
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from crawler import tasks
+from crawler.commands import runs_view, status_look
+from crawler.commands.options import integer
+from crawler.commands.usage import FleetCommand, answering, console, spider_class
+from crawler.frontier.command_session import session
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.state.control import run_target
+from crawler.frontier.state.run_record import Run, RunError, generation_of
+
+VERBS: Final = {"show": 1, "wait": 1, "seal": 1}  # and how many ids they take
+POLL_SECONDS: Final = 0.5
+WITH_DEAD_LETTERS, CANCELLED = 1, 3  # exit statuses of `wait`
+MOST: Final = 1_000_000
+
+
+class Command(FleetCommand, ScrapyCommand):
+    """Lists runs, or shows one; `wait` returns when it is over, `seal` says that no more will be pushed to it."""
+
+    def syntax(self) -> str:
+        return "[SPIDER] | show ID | wait ID | seal ID [--limit N] [--json]"
+
+    def short_desc(self) -> str:
+        return "List runs; show, wait for or seal one"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--limit", type=integer(1, MOST), default=20, help="so many, newest first (default 20)")
+        parser.add_argument("--json", action="store_true", help="one JSON object per run")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Exit status 2 for a wrong call or id; `wait`: 0 done, 1 with dead letters, 3 cancelled."""
+        with answering(args):
+            verb, ids = (args[0], args[1:]) if args and args[0] in VERBS else ("", args)
+            if len(ids) > 1 or (verb and len(ids) != VERBS[verb]):
+                raise UsageError(f"scrapy runs {self.syntax()}", print_help=False)
+            if verb:
+                generation_of(ids[0])  # a wrong one is no business of Redis
+            self.exitcode = tasks.run(self._carry_out(verb, ids[0] if ids else "", opts))
+
+    async def _carry_out(self, verb: str, what: str, opts: argparse.Namespace) -> int:
+        assert self.settings is not None
+        async with session(self.settings) as frontier:
+            await frontier.runs.settle()
+            if not verb:
+                return await self._list(frontier, what or None, opts)
+            if verb == "wait":
+                return await _wait(frontier, what, as_json=opts.json)
+            run = await (_get(frontier, what) if verb == "show" else _seal(frontier, what))
+            await _show(frontier, run, as_json=opts.json)
+            return 0
+
+    async def _list(self, frontier: Frontier, spider: str | None, opts: argparse.Namespace) -> int:
+        runs = await frontier.runs.find(spider, limit=opts.limit)
+        if not runs and spider is not None:
+            assert self.settings is not None
+            spider_class(self.settings, spider)
+        if opts.json:
+            for run in runs:
+                print(json.dumps(runs_view.plain(run)))
+            return 0
+        now = (await frontier.inspection.stats()).now_ms
+        console().print(runs_view.overview(runs, now) if runs else "There has been no run yet.")
+        return 0
+
+
+async def _get(frontier: Frontier, run_id: str) -> Run:
+    run = await frontier.runs.get(run_id)
+    if run is None:
+        raise RunError(f"there is no run {run_id}: `scrapy runs` shows them")
+    return run
+
+
+async def _seal(frontier: Frontier, run_id: str) -> Run:
+    await frontier.runs.seal(run_id)
+    await frontier.runs.settle()
+    return await _get(frontier, run_id)
+
+
+async def _show(frontier: Frontier, run: Run, *, as_json: bool) -> None:
+    seen = await status_look.look(frontier, run.spider)
+    if as_json:
+        print(json.dumps(runs_view.plain(run, seen)))
+        return
+    paused = f"pause {run_target(run)}" in (await frontier.control.said()).fields
+    print("\n".join(runs_view.whole(run, seen, paused)))
+
+
+async def _wait(frontier: Frontier, run_id: str, *, as_json: bool) -> int:
+    """Return when the run is over, however long that takes."""
+    while not (run := await _get(frontier, run_id)).is_over:
+        await asyncio.sleep(POLL_SECONDS)
+        await frontier.runs.settle()
+    print(json.dumps(runs_view.plain(run)) if as_json else run.told())
+    if run.state == "cancelled":
+        return CANCELLED
+    return WITH_DEAD_LETTERS if run.counts.dead else 0

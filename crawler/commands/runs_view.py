@@ -1,0 +1,116 @@
+"""What `scrapy runs` prints: a table of runs, and one run with all there is to know of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from rich.table import Table
+
+from crawler.commands.status_look import Snapshot
+from crawler.commands.status_view import amount, narrow_table, spoken
+from crawler.frontier.state.run_record import Run
+
+MOMENT: Final = "%Y-%m-%d %H:%M:%S"
+MOST_HOSTS: Final = 5
+_COUNTS: Final = ("accepted", "queued", "leased", "delayed", "done", "dead", "dropped")
+
+
+def overview(runs: Sequence[Run], now_ms: int) -> Table:
+    """One row per run, newest first; it fits 80 columns."""
+    table = narrow_table("", ["run", "spider and name", "state"], ["took", "to do", "done", "gone", "dead", "dropped"])
+    for run in runs:
+        counts = run.counts
+        numbers = (counts.pending, counts.done, counts.gone, counts.dead, counts.dropped)
+        told = [amount(number) if number else "-" for number in numbers]
+        table.add_row(run.id, f"{run.spider} {run.name}".strip(), state_of(run), took(run, now_ms), *told)
+    return table
+
+
+def state_of(run: Run) -> str:
+    """As people read it: a cancelled run ends with what is leased."""
+    return "ending" if run.cancelled_ms and not run.is_over else run.state
+
+
+def took(run: Run, now_ms: int) -> str:
+    """For how long it has been under way, or was."""
+    return spoken(max(0, (run.ended_ms or now_ms) - run.opened_ms) / 1000)
+
+
+def whole(run: Run, seen: Snapshot, paused: bool) -> Iterator[str]:
+    """The lines of `runs show`."""
+    yield f"Run {run.id} of {run.spider}{f', {run.name}' if run.name else ''}: {state_of(run)}"
+    yield f"opened {_moment(run.opened_ms)}{f' by {run.producer}' if run.producer else ''}; {_course(run, seen)}"
+    yield _known(run)
+    counts = run.counts
+    for name in _COUNTS:
+        line = f"{name:>9} {getattr(counts, name):>12,}"
+        if name == "done" and counts.gone:
+            line += f"   of these {counts.gone:,} gone (404, 410, ...)"
+        yield line + _reasons({"dead": counts.dead_by, "dropped": counts.dropped_by}.get(name, {}))
+    if counts.cut_by:
+        yield "Out of scope, by rule:" + _reasons(counts.cut_by)
+    if not run.is_over:
+        yield from _prospect(run, seen, paused=paused)
+
+
+def plain(run: Run, seen: Snapshot | None = None) -> dict[str, Any]:
+    """*run* for scripts: times as ISO 8601, null for what has not happened; how fast it goes, if that was *seen*."""
+    row = {name: value for name, value in asdict(run).items() if not name.endswith("_ms") and name != "base"}
+    times = {name: getattr(run, f"{name}_ms") for name in ("opened", "sealed", "ended", "cancelled")}
+    row |= {name: _iso(ms) if ms else None for name, ms in times.items()}
+    if seen is not None and not run.is_over:
+        row["pages_per_s"] = round(seen.rate("pages_per_s", run.spider), 2)
+        row["seconds_to_go"] = seen.seconds_to_go(run.spider, run.counts.pending)
+    return row
+
+
+def _course(run: Run, seen: Snapshot) -> str:
+    length = took(run, seen.now_ms)
+    if run.is_over:
+        return f"ended {_moment(run.ended_ms)}, after {length}"
+    return f"under way for {length}" + (f", sealed {_moment(run.sealed_ms)}" if run.sealed_ms else "")
+
+
+def _known(run: Run) -> str:
+    if run.is_plain:
+        return f"of the crawl that plain starts and start URLs join (generation {run.generation})"
+    if run.fresh:
+        return "every URL is new to it"
+    return f"knows what generation {run.shares} of {run.spider} knows"
+
+
+def _prospect(run: Run, seen: Snapshot, *, paused: bool) -> Iterator[str]:
+    """How fast it goes, for how long, and what holds it up."""
+    if run.state == "open":
+        yield "It is open: more may be pushed. It ends once it is sealed (`scrapy runs seal`) and all is done."
+    if not run.counts.pending:
+        return
+    pages = seen.rate("pages_per_s", run.spider)
+    seconds = seen.seconds_to_go(run.spider, run.counts.pending)
+    if seconds is not None:
+        yield f"{run.spider} does {pages:,.1f} pages a second: about {spoken(seconds)} to go."
+    elif not seen.workers:
+        yield f"No worker of {run.spider} is running."
+    else:
+        yield "No page was done in the last minute."
+    if paused:
+        yield "It is paused (`scrapy control resume`)."
+    yield from (f"{reason}." for reason in seen.held_up)
+    for one in seen.waiting[:MOST_HOSTS]:
+        yield f"{one.host}: {one.pages:,} pages wait, next try in {spoken(one.until_ms / 1000)}: {one.why}."
+
+
+def _reasons(counts: Mapping[str, int]) -> str:
+    most_first = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+    return "   " + ", ".join(f"{name} {count:,}" for name, count in most_first) if most_first else ""
+
+
+def _moment(ms: int) -> str:
+    return f"{datetime.fromtimestamp(ms / 1000, UTC):{MOMENT}} UTC"
+
+
+def _iso(ms: int) -> str:
+    return datetime.fromtimestamp(ms / 1000, UTC).isoformat()
