@@ -26,7 +26,7 @@ class Cluster:
             try:
                 self._begin(data / str(attempt))
                 break
-            except AssertionError:  # somebody has taken one of its ports meanwhile
+            except AssertionError:  # one of its ports was taken meanwhile
                 self.kill()
                 if attempt == ATTEMPTS - 1:
                     raise
@@ -41,7 +41,7 @@ class Cluster:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What a worker is told of it."""
+        """The settings of its workers."""
         return {"REDIS_URL": self.nodes[0].url, "REDIS_CLUSTER": True}
 
     def start(self) -> None:
@@ -79,7 +79,7 @@ class Cluster:
 
 
 def _node(bus: int, data: Path) -> Server:
-    """The bundled Valkey in cluster mode, on the data directory *data*; it hears of the others on port *bus*."""
+    """The bundled Valkey in cluster mode, on the data directory *data*; its cluster bus is on port *bus*."""
 
     def arguments(data: Path, port: int) -> list[str]:
         return [*VALKEY.arguments(data, port), "--cluster-enabled", "yes", "--cluster-port", str(bus)]

@@ -20,7 +20,7 @@ from tests import servers
 from tests.clusters import Cluster
 from tests.zygote import Zygote
 
-# A busy machine is no fault: whatever else the profile of this place says, no example has to be quick.
+# A busy machine is no failure: in every profile, examples have no deadline.
 settings.register_profile("unhurried", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")
 

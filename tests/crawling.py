@@ -60,7 +60,7 @@ class Left:
 
     @property
     def states(self) -> dict[str, int]:
-        """Where the accepted requests are; what is not named there is 0."""
+        """Where the accepted requests are; missing states are 0."""
         names = ("queued", "delayed", "leased", "dead", "done", "dropped")
         return {name: value for name in names if (value := getattr(self.counters, name))}
 

@@ -49,7 +49,7 @@ def environment(data_dir: Path) -> dict[str, str]:
 
 
 def free_port() -> int:
-    """A port of the loopback address that nobody listens on, and that the system gives to no outgoing connection."""
+    """A free loopback port outside the system's range for outgoing connections."""
     while True:
         port = secrets.choice(PORTS)
         with socket.socket() as probe, suppress(OSError):

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 
 class Server(ThreadingHTTPServer):
-    """A thread per connection, for which nobody waits in the end."""
+    """A thread per connection; they are not joined at the end."""
 
     daemon_threads = True
     block_on_close = False

@@ -42,7 +42,7 @@ class Received:
 
 class Site(Served):
     """Serves *pages* by path on a loopback address, over *tls* if given, at *port* or any; other paths are 404.
-    `received` lists what was asked for, in the order in which it came in."""
+    `received` lists the requests in order of arrival."""
 
     def __init__(
         self,
@@ -67,11 +67,11 @@ class Site(Served):
 
     @property
     def gaps(self) -> list[float]:
-        """Seconds between each request and the next; LATE tells how far they may be off."""
+        """Seconds between consecutive requests, accurate to LATE."""
         return [after.at - before.at for before, after in pairwise(self.received)]
 
     def last(self, path: str) -> Received:
-        """The last request for *path*, whatever else came in since."""
+        """The last request for *path*."""
         return next(request for request in reversed(self.received) if request.path == path)
 
     def url(self, path: str = "/") -> str:
@@ -80,7 +80,7 @@ class Site(Served):
         return f"{self._scheme}://{host!s}:{port}{path}"
 
     def note(self, request: Received) -> None:
-        """Add it to what was received."""
+        """Add it to `received`."""
         with self._noting:
             insort(self.received, request, key=lambda one: one.at)
 

@@ -1,4 +1,4 @@
-"""Real `scrapy` processes without the seconds that loading takes: each is a fork of one that has loaded everything.
+"""Real `scrapy` processes without the seconds of loading: each is a fork of one that has loaded everything.
 
 `python -m tests.zygote FD` serves a socket. A request brings the arguments, the environment and the directory as JSON,
 and as file descriptors standard input, output and error, and a socket that is told the process id and, at its end,
@@ -125,21 +125,21 @@ class Forked:
 
 def serve(control: socket.socket) -> list[str]:
     """Fork for each request; returns in each child, with its arguments, and never in the zygote."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # keepers are nobody's business
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # children that report an exit are not waited for
     while True:
         message, files, _, _ = socket.recv_fds(control, REQUEST_BYTES, 4)
         if not message:
             os._exit(0)
         if os.fork() == 0:
             control.close()
-            _keep(files)
+            _report_exit(files)
             return _become(json.loads(message), files)
         for file in files:
             os.close(file)
 
 
-def _keep(files: list[int]) -> None:
-    """Fork again: the parent waits for the child and tells how it ended."""
+def _report_exit(files: list[int]) -> None:
+    """Fork again: the parent waits for the child and reports its exit."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     child = os.fork()
     if child == 0:

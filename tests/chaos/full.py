@@ -18,7 +18,7 @@ from crawler.frontier.messages import SpiderStats
 from tests.chaos.trouble import Fleet
 
 SHARE: Final = 0.9  # of what is used then is all that there is
-LEASES: Final = 3.0  # for so many it stays full: pages that wait for room are given back meanwhile
+LEASES: Final = 3.0  # it stays full for this many leases: pages that wait for room are given back meanwhile
 STEPS: Final = 20
 GO_ON_SECONDS: Final = 5.0  # within which requests are stored again once there is room
 

@@ -11,7 +11,7 @@ from enum import StrEnum
 from random import Random
 from typing import Final
 
-NEAR: Final = 25  # a page is linked from one of so many before it: the site is deep, and wide enough to keep busy
+NEAR: Final = 25  # a page is linked from one of this many before it: the site is deep, and wide enough
 MOST_LATENCY: Final = 0.25  # seconds a page takes to answer, evenly from 0
 SLOW_SECONDS: Final = 2.5
 HOSTS_MOST: Final = 200
@@ -60,7 +60,7 @@ class Plan:
 def build(seed: int, *, port: int, hosts: int, pages: int, fatal: int = 0) -> Plan:
     """*pages* on each of *hosts* hosts (127.0.0.2 and on), redirects and what is meant to fail beside them.
 
-    *fatal*: on so many hosts is a page that kills its worker.
+    *fatal*: how many hosts have a page that kills its worker.
     """
     if not (2 <= hosts <= HOSTS_MOST and pages >= 2):
         raise ValueError(f"{hosts} hosts must be 2 to {HOSTS_MOST}, and {pages} pages per host at least 2")

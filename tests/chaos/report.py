@@ -77,7 +77,7 @@ def _rules(result: Result) -> Iterator[str]:
 
 
 def _settled(result: Result) -> float:
-    """Seconds in which what was leased under the rules before leaves its worker, or is given back."""
+    """Seconds until requests leased under the earlier rules have been sent or given back."""
     return 0.3 * result.options.lease + rules.TIMES * result.options.delay + verdict.THAW_SECONDS
 
 
@@ -90,7 +90,7 @@ def _strict(result: Result) -> str:
 
 
 def _unpaced(result: Result) -> list[tuple[float, float]]:
-    """When nobody could know of the visits before: Redis had lost them, and workers went on with what they had."""
+    """Times when earlier requests were unknown: Redis had lost them, and workers continued with what they had."""
     seconds = 0.3 * result.options.lease + result.options.delay + verdict.THAW_SECONDS
     return [(at, at + seconds) for at in result.emptied]
 
@@ -104,7 +104,7 @@ def _short(gap: verdict.Gap, result: Result) -> str:
 
 
 def rows(result: Result) -> list[tuple[str, str]]:
-    """What happened, and what came of it."""
+    """What happened, and the outcome."""
     stored = verdict.stored(result.plan, result.documents)
     wire = verdict.wire(result.log, result.options.delay, result.freezes, _unpaced(result))
     reasons = Counter(result.dead.values())

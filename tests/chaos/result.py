@@ -66,7 +66,7 @@ class Result:
     documents: list[dict[str, Any]] = field(default_factory=list)
     changes: int = 0
     log: list[Entry] = field(default_factory=list)
-    passed_on: int = 0  # requests that workers of the old release left to those of the new one
+    passed_on: int = 0  # requests that old workers left to workers of the new release
     kills: int = 0
     fatal_kills: int = 0  # by pages
     restarts: int = 0

@@ -17,15 +17,15 @@ from demo.log import Entry
 from tests.chaos import verdict
 from tests.chaos.trouble import STRICT, Fleet, Freeze
 
-TIMES: Final = 6  # its delay is so many times that of the others
+TIMES: Final = 6  # factor of its delay over the others'
 HOLD_SECONDS: Final = 8.0
 HOLD_MOST_SECONDS: Final = 45.0  # other trouble may stop the crawl meanwhile: there is nothing to judge by then
-VISITS: Final = 40  # by so many requests, that went out under them, the rules are judged
+VISITS: Final = 40  # rules are judged by this many requests sent under them
 JOIN_SECONDS: Final = 30.0
 POLL_SECONDS: Final = 0.1
 KEPT_SECONDS: Final = 7.0  # at least so long its rules outlive it: it may have been silent for a few seconds before
-HELD_UP: Final = 1.3  # a gap of so many delays was made by the delay
-PROOF: Final = 4  # so many of them show that it is in force
+HELD_UP: Final = 1.3  # a gap of this many delays was caused by the delay
+PROOF: Final = 4  # this many such gaps show that it is in force
 FALL_SECONDS: Final = 15.0  # and at most so long, give or take what a host's turn took under them
 
 
@@ -80,7 +80,7 @@ class Seen:
 
 
 def seen(entries: Sequence[Entry], one: Stricter, freezes: Sequence[Freeze], settled: float) -> Seen:
-    """*settled*: seconds from which on all that was under way before has left its worker."""
+    """*settled*: seconds after which everything in flight before has left its worker."""
     during = [entry for entry in entries if one.began + settled <= entry.at <= one.ended]
     before = one.delay - verdict.TOLERANCE
     later = sorted((entry for entry in entries if entry.at > one.ended), key=attrgetter("at"))

@@ -1,4 +1,4 @@
-"""One chaos run: servers, site, workers under fire, and what came of it."""
+"""One chaos run: servers, site, workers under fire, and the outcome."""
 
 from __future__ import annotations
 

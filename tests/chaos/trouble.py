@@ -1,4 +1,4 @@
-"""What is done to the workers, and when: drawn from the seed, by the share of pages done, whatever the speed."""
+"""What is done to the workers, and when: drawn from the seed and timed by the share of pages done."""
 
 from __future__ import annotations
 

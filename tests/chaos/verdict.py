@@ -1,4 +1,4 @@
-"""What a chaos run shows: pure functions of what the site saw, what is stored, and what was done to the workers."""
+"""What a chaos run shows: pure functions of the site's log, the stored documents, and what was done to the workers."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ class Wire:
 def wire(
     entries: Sequence[Entry], delay: float, freezes: Sequence[Freeze], unpaced: Sequence[tuple[float, float]] = ()
 ) -> Wire:
-    """Compare what the site saw with the delay it was promised; a freeze may cost one gap, no more. *unpaced*: times in
-    which nothing is promised."""
+    """Compare the site's log with the promised delay; a freeze may cost one gap at most. *unpaced*: times without a
+    promise."""
     too_short: list[Gap] = []
     by_freezes: dict[Freeze, Gap] = {}
     rest = [gap for gap in gaps(entries) if gap.seconds >= delay - TOLERANCE]

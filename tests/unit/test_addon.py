@@ -30,7 +30,7 @@ THEIRS = "tests.integration.extensions.spiders.LogPipeline"
 
 
 class Own(Scheduler):
-    """A scheduler of somebody's own making, on ours."""
+    """A user's scheduler that subclasses ours."""
 
 
 def project(**changed: Any) -> Settings:

@@ -32,7 +32,7 @@ class Book:
 
 
 class OwnRequest(Request):
-    """A class of somebody's own."""
+    """A user's own class."""
 
 
 class TroubledSpider(Spider):
@@ -76,7 +76,7 @@ class FineSpider(Spider):
 
 
 class PoppingSpider(RedisSpider):  # type: ignore[misc]
-    """Overrides what is not called."""
+    """Overrides a method that is not called."""
 
     name = "popping"
 

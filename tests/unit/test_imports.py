@@ -44,7 +44,7 @@ def graph(package: Path) -> dict[str, set[str]]:
 
 
 def cycle(imported: Mapping[str, set[str]]) -> list[str]:
-    """One circle of imports, [] where there is none."""
+    """One import cycle, [] if there is none."""
     try:
         TopologicalSorter(imported).prepare()
     except CycleError as error:

@@ -62,7 +62,7 @@ async def test_what_the_client_swallows_is_cancelled_again() -> None:
 
 
 async def deaf(swallows: int = 0) -> str:
-    """A Ctrl-C, that many cancellations swallowed, and an answer nobody asks for any more."""
+    """A Ctrl-C, that many cancellations swallowed, and a result that nobody awaits."""
     signal.raise_signal(signal.SIGINT)
     for _ in range(swallows):
         with suppress(asyncio.CancelledError):

@@ -94,7 +94,7 @@ class Unavailable(Ending):
 
 
 class ObjectInMeta(Unavailable):
-    """503 to the last retry, and a middleware has put into meta what nobody can store."""
+    """503 up to the last retry, and a middleware has put an unstorable value into meta."""
 
     name = "object_in_meta"
     custom_settings: dict[str, Any] = Unavailable.custom_settings | {
@@ -103,7 +103,7 @@ class ObjectInMeta(Unavailable):
 
 
 class ObjectFromCallback(Ending):
-    """The item fails the first time, and the callback has put into meta what nobody can store."""
+    """The item fails the first time, and the callback has put an unstorable value into meta."""
 
     name = "object_from_callback"
     custom_settings = {"ITEM_PIPELINES": {f"{HERE}.OnceFailingPipeline": 1}}
@@ -114,7 +114,7 @@ class ObjectFromCallback(Ending):
 
 
 class ObjectRedirected(Ending):
-    """A redirect to another host of a request whose meta nobody can store."""
+    """A redirect to another host, of a request with unstorable meta."""
 
     name = "object_redirected"
     path = "/elsewhere"
@@ -122,7 +122,7 @@ class ObjectRedirected(Ending):
 
 
 class RedirectedToMail(Ending):
-    """A redirect to what is no page."""
+    """A redirect to a URL that is no page."""
 
     name = "redirected_to_mail"
     path = "/to-mail"
@@ -136,7 +136,7 @@ class RedirectedTooFar(Ending):
 
 
 class RedirectedToNothing(Ending):
-    """A redirect to what is no address at all."""
+    """A redirect to an invalid URL."""
 
     name = "redirected_to_nothing"
     path = "/to-nothing"
@@ -151,7 +151,7 @@ class RedirectTaken(Ending):
 
 
 class ReplacedByTooLong(Ending):
-    """A middleware answers with a request that nobody can send."""
+    """A middleware returns a request that cannot be fetched."""
 
     name = "replaced_by_too_long"
     custom_settings = {"DOWNLOADER_MIDDLEWARES": {f"{HERE}.LengtheningMiddleware": 1}}
@@ -220,7 +220,7 @@ class ErrbackRaises(RefusedWithErrback):
 
 
 class ErrbackPassesOn(RefusedWithErrback):
-    """The errback leaves the failure as it is: nobody has dealt with it."""
+    """The errback returns the failure: it is not handled."""
 
     name = "errback_passes_on"
 
@@ -457,7 +457,7 @@ class FetchingMiddleware:
 
 
 class SameObjectMiddleware:
-    """Sends the same Request object once more."""
+    """Sends the same Request object again."""
 
     def process_response(self, request: Request, response: Response) -> Response | Request:
         if request.meta.get("tried"):

@@ -70,7 +70,7 @@ async def test_start_requests_are_taken_once_by_three_workers(crawls: Crawls) ->
     hold.set()
     logs = [log for status, log in [await ended(worker) for worker in workers] if status == 0]
     assert len(logs) == 3
-    # each start request once, the repeated one twice, and the pages once more as links
+    # each start request once, the repeated one twice, and the pages again as links
     assert sorted(crawls.site.requested) == ["/page/1/"] * 2 + ["/page/2/"] * 2 + ["/page/3/"] * 2
     assert sum("Crawl 1 of many begins" in log for log in logs) == 1
     assert sum("Crawl 1 of many is under way: this worker joins it" in log for log in logs) == 2

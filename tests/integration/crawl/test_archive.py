@@ -76,7 +76,7 @@ async def test_every_confirmed_page_of_killed_workers_is_parsed_again(
 ) -> None:
     directory = tmp_path / "archive"
     archiving = SHORT_LEASE | {"ARCHIVE_PAGES": "all", "ARCHIVE_DIR": str(directory), "DOWNLOAD_DELAY": 0.01}
-    hold = threading.Event()  # the last pages: nobody is done before he is killed
+    hold = threading.Event()  # the last pages: no worker finishes before it is killed
     with Site({f"/{n}": Page(BODY.format(n), hold=hold if n >= 100 else None) for n in range(120)}) as site:
         await fleet.push(*map(site.url, site.pages))
         for asked, done in ((30, 1), (70, 11)):

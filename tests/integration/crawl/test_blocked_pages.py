@@ -1,4 +1,5 @@
-"""What is no page never reaches a callback or the store, whatever its status, and is kept with its dead letter."""
+"""A response that is not the page never reaches a callback or the store, whatever its status, and is kept with its dead
+letter."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def words(pid: int) -> bytes:
 
 
 async def test_a_killed_browser_loses_no_page(fleet: Fleet, mongo_database: AsyncDatabase[dict[str, Any]]) -> None:
-    hold = threading.Event()  # or all would be over by the time somebody kills it
+    hold = threading.Event()  # or everything would be over before the kill
     with Site({f"/{number}": Page(PAGE, hold=hold if number > 1 else None) for number in range(6)}) as site:
         await fleet.push(*map(site.url, site.pages), stream="walk:browser", cap=2)
         worker = fleet.start(**BROWSER | {"DOWNLOAD_TIMEOUT": 15})  # what a page costs at most that dies unnoticed

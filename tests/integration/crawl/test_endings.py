@@ -1,4 +1,4 @@
-"""The contract of scrapy_hooks.py: however a request ends, its lease is settled once, by what was seen of it."""
+"""The contract of scrapy_hooks.py: however a request ends, its lease ends exactly once, according to the evidence."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_an_item_that_always_fails_is_tried_as_often_as_may_be(ended: dict[str, 
     crawl = ended["item_error"]
     assert crawl.count("frontier/nacked") == 4
     assert crawl.count("frontier/leased") == 5
-    assert crawl.left.letters[0].deliveries == 1  # it killed nobody, and is no suspect
+    assert crawl.left.letters[0].deliveries == 1  # it killed no worker and is no suspect
     assert crawl.left.letters[0].detail["error"] == "OSError: the disk is full"
     assert ended["item_error_once"].count("item_scraped_count") == 1
 
@@ -252,7 +252,7 @@ def test_a_page_that_closes_the_spider_is_tried_again(ended: dict[str, Ended]) -
 
 
 def test_a_cookie_wall_looks_at_who_asks_it() -> None:
-    """It looked at the last request of all, of whichever spider: a third answer to one that needs two."""
+    """It used to look at the last request of any spider: a third answer to one that needs two."""
     with Site({}) as site:
         wall = cookie_wall(site)
         site.note(Received("GET", "/cookie", {}, "", 1.0))

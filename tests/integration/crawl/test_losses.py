@@ -20,7 +20,8 @@ def pages() -> dict[str, Page]:
 
 
 async def test_what_is_pushed_again_after_a_loss_is_crawled_again(fleet: Fleet) -> None:
-    """First only what is known is gone, as after a restart on an older state, and connections dropped; then all."""
+    """First only known fingerprints are lost, as after a restart with older data, and connections drop; then
+    everything."""
     with Site(pages()) as site:
         worker = fleet.start(ROBOTSTXT_OBEY=True, **PATIENT)
         await fleet.workers(1)

@@ -63,7 +63,7 @@ def tops(site: Site) -> list[str]:
 
 
 async def waiting(fleet: Fleet, number: int) -> None:
-    """Return when workers have said that so many pages wait for room."""
+    """Return when workers have reported this many pages waiting for room."""
     async with open_frontier(fleet.redis_url, fleet.key) as frontier:
         async with asyncio.timeout(30):
             while sum(worker.info.get("waiting", 0) for worker in await frontier.inspection.workers()) < number:  # noqa: ASYNC110
@@ -71,7 +71,7 @@ async def waiting(fleet: Fleet, number: int) -> None:
 
 
 async def test_pages_without_new_links_drain_by_themselves(fleet: Fleet, client: Any) -> None:
-    """Some lead to new pages: these wait, and hold up none of the others."""
+    """Some have new links: these wait without delaying the others."""
     leaves = {f"/leaf/{number}": Page() for number in range(60)}
     with Site(parents() | leaves) as site:
         await fleet.push(*tops(site), *(site.url(path) for path in leaves))
@@ -154,7 +154,7 @@ async def test_workers_that_are_killed_while_pages_wait_lose_none_and_charge_non
 
 
 async def waited(fleet: Fleet) -> None:
-    """Return when a page has begun to wait, and counts as no delivery."""
+    """Return when a page waits and is not charged."""
     async with open_frontier(fleet.redis_url, fleet.key) as frontier:
         async with asyncio.timeout(30):
             while not any(record[32:40] == bytes(8) and record[41] for record in await records(frontier)):  # noqa: ASYNC110

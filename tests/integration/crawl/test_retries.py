@@ -17,7 +17,7 @@ REFUSED = "http://127.0.0.3:1"
 
 
 def failing(status: int, times: int = 1, **headers: str) -> Any:
-    """Answers so many times with *status*, then with a page."""
+    """Answers *times* times with *status*, then with a page."""
     pages = iter([Page("not now", status, {name.replace("_", "-"): value for name, value in headers.items()})] * times)
     return lambda: next(pages, Page())
 

@@ -97,7 +97,7 @@ async def test_a_killed_fetcher_costs_a_moment(fleet: Fleet) -> None:
 
 
 def wait_until(condition: Callable[[], bool], seconds: float = 10) -> None:
-    """Let a request wait for *condition*; too long, and it is answered all the same."""
+    """Delay a response until *condition* holds, up to a limit."""
     deadline = time.monotonic() + seconds
     while not condition() and time.monotonic() < deadline:
         time.sleep(0.01)

@@ -127,7 +127,7 @@ async def test_a_start_url_that_is_excluded_is_not_fetched(fleet: Fleet) -> None
 async def test_a_page_limit_keeps_what_is_urgent_and_near(fleet: Fleet) -> None:
     pages = {"/": page("/a", "/b", "/c"), "/a": page("/a/deep"), "/b": page("/b/deep"), "/c": page()}
     with Site(pages) as site:
-        await fleet.push(site.url())  # without a limit: the first that a worker pushes begins it
+        await fleet.push(site.url())  # without a limit: a worker's first push starts it
         worker = fleet.start(SCOPE={"pages_per_host": 3}, CONCURRENT_REQUESTS_PER_DOMAIN=1)
         status, log = await ended(worker)
         left = await fleet.left()

@@ -193,7 +193,7 @@ def test_nothing_is_dropped_unless_somebody_agrees(fleet: Fleet) -> None:
 
 
 def _at_a_terminal(fleet: Fleet, arguments: list[str], answer: str) -> str:
-    """What a command shows somebody who types *answer*."""
+    """A command's output at a terminal where *answer* is typed."""
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "scrapy", *arguments]
     with subprocess.Popen(command, cwd=PROJECT_DIR, env=fleet.runner.env, stdin=theirs, stdout=theirs) as process:

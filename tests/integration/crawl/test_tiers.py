@@ -79,7 +79,7 @@ async def test_pages_that_fail_are_fetched_by_the_browser_and_so_is_then_the_hos
     assert left.states == {"done": 10}
     assert sorted(pages) == [site.url(f"/{number}") for number in range(10)]
     assert {(page["title"], page["source"]["tier"]) for page in pages.values()} == {("A lamp", "browser")}
-    assert 3 <= len(plainly(site)) <= 8  # TIER_FAILURES, and what was in the air: the others did not have to try
+    assert 3 <= len(plainly(site)) <= 8  # TIER_FAILURES, and requests in flight: the others did not have to try
     assert sorted(path for path in site.requested if "?" in path) == [f"/{number}?browser" for number in range(10)]
     assert count(log, "tiers/moves/browser") == 10
     assert count(log, "tiers/requests/http") == len(plainly(site))
@@ -173,7 +173,7 @@ async def test_what_waits_for_a_spent_tier_waits_for_the_next_day(fleet: Fleet, 
     status, log = await ended(worker)
     left = await fleet.left()
     assert status == 0
-    assert 4 <= left.counters.done < 8  # what was fetched until the worker heard of it
+    assert 4 <= left.counters.done < 8  # fetched before the worker learned of it
     assert left.counters.done + left.counters.backlog + left.counters.dead == 10
     assert "The daily budget of tier browser is spent" in log
 

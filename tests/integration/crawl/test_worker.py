@@ -77,7 +77,7 @@ async def test_idle_worker_waits_while_others_hold_work_and_says_so_once(fleet: 
         await fleet.push(site.url("/0"))
         patient: dict[str, Any] = {
             "MAX_IDLE_TIME_BEFORE_CLOSE": 2
-        }  # time to say so, even for one that had no turn for a second
+        }  # time to report, even for one that had no turn for a second
         busy = fleet.start(**patient)
         await site.asked(1)
         idle = fleet.start(**patient)

@@ -17,7 +17,7 @@ from tests.integration.embedded.users import User
 
 @pytest.fixture
 def data_dir(tmp_path: Path) -> Iterator[Path]:
-    """A data directory whose servers are gone when the test ends."""
+    """A data directory whose servers are stopped after the test."""
     yield tmp_path
     for name in ("redis", "mongodb"):
         said = record.read(tmp_path / name)

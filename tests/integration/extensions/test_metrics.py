@@ -154,7 +154,7 @@ def test_a_worker_of_the_fleet_shows_its_leases_and_whether_redis_answers(
 
 
 def _stop_redis(data_dir: Path) -> None:
-    """Its supervisor takes the server along, and nobody asks for a new one."""
+    """Its supervisor takes the server along, and nothing starts a new one."""
     said = record.read(data_dir / "redis")
     assert said is not None
     said.supervisor.send(signal.SIGKILL)

@@ -174,7 +174,7 @@ class Model:
         return max(self.open_at(host), host.hold)
 
     def open_at(self, host: Host) -> float:
-        """When a request may go out; after a silence the delay starts anew, for the clock may have jumped over it."""
+        """When a request may be sent; after a silence the delay starts again, as the clock may have jumped over it."""
         at = max(host.next, host.blocked)
         if host.delay and 0 < host.next < self.stepped:
             grace = self.config.start_within_ms if host.in_flight else 0
@@ -256,7 +256,7 @@ class Model:
         self.counters[message.stream, message.generation][state] += 1
 
     def before_lease(self) -> None:
-        """What each lease call does first: reap, and queue what was delayed until now."""
+        """What each lease call does first: reap, and queue due requests."""
         self.tick()
         if self.now >= self.resumed + self.config.lease_ms:
             expired = sorted((held.expires, str(number)) for number, held in self.held.items())
@@ -466,7 +466,7 @@ class Model:
         return True
 
     def end_gone(self, number: int, token: int) -> bool:
-        """Done, and kept apart: of all that is gone the newest."""
+        """Done, and listed; only the newest are kept."""
         held = self._valid(number, token)
         if held is None or number not in self.urls:
             return False

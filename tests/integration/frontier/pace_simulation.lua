@@ -67,7 +67,7 @@ local function note(fleet, at, kind, h)
   bins[key] = b
 end
 
--- A worker looks again at the soonest moment that it was told of.
+-- A worker calls again at the earliest time it was given.
 local looks = {}
 local function look(name, at)
   if looks[name] and looks[name] <= at then return end

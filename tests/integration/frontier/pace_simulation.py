@@ -21,7 +21,7 @@ BIN_MS = 10_000
 
 @dataclass(frozen=True)
 class Site:
-    """What a site allows, and how far away it is. *noise*: share of answers refused whatever the pace."""
+    """What a site allows, and how far away it is. *noise*: share of responses refused at any pace."""
 
     rate: float = 0.0  # per second, and the size of the bucket; 0: no limit
     retry_after_ms: int = 0
@@ -49,7 +49,7 @@ class Run:
     bins: dict[int, dict[int, tuple[int, int, float]]] = field(default_factory=dict)
 
     def after(self, seconds: float, fleet: int = 1, until: float = 0) -> tuple[float, float]:
-        """Good answers per second, and the share refused, from then on, to the end or *until* so many seconds."""
+        """Good responses per second, and the share refused, from then to the end or *until* that many seconds."""
         until = until or self.seconds
         chosen = [row for at, row in self.bins.get(fleet, {}).items() if seconds <= at * BIN_MS / 1000 < until]
         good, bad = sum(row[0] for row in chosen), sum(row[1] for row in chosen)

@@ -47,7 +47,7 @@ async def test_above_the_memory_mark_pushes_are_refused_and_leasing_slows(redis_
     world = await timed(redis_client, memory_high_water=0.1, memory_limit=0.2)
     await world.frontier.push([message(number, f"{number}.example") for number in range(16)])
     await small(4 * max(info["used_memory"] for info in await server_check.infos(redis_client, "memory")))
-    other = await timed(redis_client, memory_high_water=0.1, memory_limit=0.2)  # it looks at the server anew
+    other = await timed(redis_client, memory_high_water=0.1, memory_limit=0.2)  # a new one asks the server again
     assert await other.frontier.push([message(99)]) == [MEMORY]
     assert await other.frontier.push([message(99)], forced=True) == [ACCEPTED]
     pressure = await other.frontier.pressure()

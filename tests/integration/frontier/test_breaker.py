@@ -13,7 +13,7 @@ OPEN = 30_000
 
 
 async def broken(client: Any, faults: int = 5, **config: Any) -> Timed:
-    """A host of cap 8 with 60 requests, of which so many failed in a row."""
+    """A host with cap 8 and 60 requests, of which *faults* failed in a row."""
     world = await timed(client, **config)
     await world.frontier.push([message(number, cap=8) for number in range(60)])
     for _ in range(faults):

@@ -1,4 +1,4 @@
-"""One value in Redis that is none of ours costs itself alone: the work goes on, and the log names the key."""
+"""A foreign value in Redis costs only itself: work goes on, and the log names the key."""
 
 from __future__ import annotations
 
@@ -203,7 +203,7 @@ async def cut_short(client: Any, key: str) -> None:
 @pytest.mark.parametrize("harm", [cut_short, replaced(), relisted, scheduled], ids=["cut", "text", "list", "more"])
 @pytest.mark.parametrize("place", ["delayed", "delayed:room"])
 async def test_a_delayed_request_that_is_lost_is_not_waited_for(redis_client: Any, place: str, harm: Harm) -> None:
-    """A frontier with nothing in it counts as empty; what was lost counts as dropped."""
+    """A frontier without requests counts as empty; lost ones count as dropped."""
     world = await timed(redis_client, lease_ms=60_000)
     frontier = world.frontier
     await frontier.push([message(1, BAD), message(2, BAD)])

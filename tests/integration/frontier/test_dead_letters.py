@@ -162,7 +162,7 @@ async def test_what_is_gone_and_dropped_is_forgotten(redis_client: Any) -> None:
 
 
 async def trip(world: Timed, host: str = "a.example") -> tuple[int, int]:
-    """Its breaker opens, and a worker says so."""
+    """Its breaker opens, and a worker reports it."""
     [lease] = await world.lease(1)
     await world.frontier.start(handles([lease]), on_wire=True)
     await world.frontier.report([answer(handles([lease])[0], 0, fault=True)])

@@ -167,7 +167,7 @@ async def test_a_generation_with_work_is_not_forgotten(redis_client: Any) -> Non
 
 
 async def test_what_a_window_has_outlived_is_forgotten(redis_client: Any) -> None:
-    """Also when nothing new comes: the memory is that of the URLs of one window."""
+    """Even when nothing new arrives: memory is that of one window's URLs."""
     world = await timed(redis_client, dedupe="window", window_s=20)
     for _ in range(5):
         await world.frontier.push([message(number) for number in range(500)])

@@ -63,7 +63,7 @@ async def test_hosts_take_turns_however_long_their_queues(redis_client: Any) -> 
 
 
 async def test_a_slow_host_holds_up_nobody(redis_client: Any) -> None:
-    """One host with 1,000 URLs and a delay, beside ten hosts with ten each: these go as if it were not there."""
+    """One host with 1,000 URLs and a delay, beside ten hosts with ten each: these are crawled as if alone."""
     world = await timed(redis_client)
     await world.frontier.push([message(number, "slow.example", delay_ms=60_000) for number in range(1_000)])
     await world.frontier.push([message(2_000 + number, f"{number % 10}.example") for number in range(100)])

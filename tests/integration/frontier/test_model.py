@@ -444,7 +444,7 @@ class FrontierMachine(RuleBasedStateMachine):
 
     @rule(host=st.sampled_from(HOSTS), times=st.integers(1, 4), nacked=st.booleans())
     def a_host_stays_down(self, host: str, times: int, nacked: bool) -> None:
-        """Probe after probe fails, and its worker tells of each opening; the probe is tried again later, or at once."""
+        """Probe after probe fails, and its worker reports each opening; the probe is retried later, or at once."""
         self.crowd(host)
         for _ in range(times):
             before = len(self.given)
@@ -658,7 +658,8 @@ def check_filing(seen: Observation, model: Model) -> None:
 
 
 def latest(model: Model, host: str) -> float:
-    """When a host that waits is looked at again, at the latest: when it came to its cap since, after a lease's time."""
+    """The latest time at which a waiting host is checked again; if it has reached its cap since, after a lease's
+    time."""
     at = model.ready_at(host)
     return at if at < inf else model.now + model.config.lease_ms
 

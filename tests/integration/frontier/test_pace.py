@@ -410,7 +410,7 @@ async def test_a_damaged_memory_of_a_pace_is_set_aside(redis_client: Any, value:
 
 
 async def test_what_an_older_release_stored_of_a_host_is_read(redis_client: Any) -> None:
-    """Its record had the same form; of a host that had pushed back it remembered no more than the delay."""
+    """Its record had the same form; for a host that had pushed back it only had the delay."""
     world = await timed(redis_client)
     await fill(world, delay_ms=1_000)
     await exchange(world, 429)

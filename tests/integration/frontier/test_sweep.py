@@ -1,4 +1,4 @@
-"""Hosts that nobody visits any more are forgotten as fast as new ones come, and no step of that holds up the others."""
+"""Idle hosts are forgotten as fast as new ones arrive, and no step of that delays other work."""
 
 from __future__ import annotations
 

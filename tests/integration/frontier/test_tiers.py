@@ -170,7 +170,7 @@ async def test_what_is_spent_is_counted_by_day_for_the_whole_fleet(frontier: Tim
 
 
 async def test_status_shows_the_tier_that_a_hosts_requests_are_queued_for(frontier: Timed) -> None:
-    """What was learned of a host is not what fetches it, where nobody serves that tier."""
+    """A host's learned tier is not the one that fetches it if no worker serves that tier."""
     await frontier.frontier.push([message(1), message(2), message(3, stream="s:browser")])
     (host,) = await frontier.frontier.inspection.hosts("s")
     assert host.tier == "http"

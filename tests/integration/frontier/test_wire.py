@@ -132,13 +132,13 @@ class Fleet:
         self.put_on_wire(self.random.choice(self.may_send()))
 
     def put_on_wire(self, permit: Permit) -> None:
-        """A worker mostly tells at once; one that is killed just then never does."""
+        """A worker usually reports at once; one that is killed at that moment never does."""
         early = self.full_at - (self.burst - 1) * self.delay - self.time
         assert early <= 0, f"{early} ms too early; {self.told()}"
         self.full_at = max(self.full_at, self.time) + self.delay
         self.sends.append(self.time)
         permit.sent_at, permit.spent = self.time, True
-        # what its worker left unanswered for longer than a lease is nobody's any more
+        # a request left unanswered for longer than a lease belongs to no worker any more
         young = sum(self.time - (other.sent_at or 0) < CONFIG.lease_ms for other in self.on_wire())
         assert young <= self.cap, f"{young} in flight; {self.told()}"
         if self.random.random() < 0.8:
@@ -228,7 +228,7 @@ class Disagreement:
         return Frontier(self.harness.client, CONFIG, rng=lambda: 0.5, replaced=self.replaced)
 
     def push(self) -> None:
-        """With whatever wishes: they are no rules while anybody states any."""
+        """With any delay and cap: these are no rules while a worker states some."""
         wishes: dict[str, Any] = {"delay_ms": self.random.choice((0, 500, 9_000)), "cap": 8, "dedupe": False}
         made = [Message(host=HOST, stream="s", spider="s", body=b"", fingerprint=1, **wishes) for _ in range(2)]
         self.harness.run(self.plain.push(made))
@@ -270,7 +270,8 @@ class Disagreement:
             self.push()
 
     def judge(self, passed: int, *, sent: bool) -> None:
-        """Never before the strictest of the living allows it, and nobody waits for the rules of one long dead."""
+        """Never before the strictest live rule allows it, and never delayed by the rules of a worker that died long
+        ago."""
         living = max(one.delay for one in self.visitors if one.said and one.died_at is None)
         of_late = max(
             one.delay for one in self.visitors if one.said and (one.died_at is None or self.time - one.died_at < 15_000)
@@ -300,7 +301,7 @@ def test_no_worker_clock_or_stall_breaks_the_pace(redis_settings: BaseSettings, 
 
 
 def disagree(settings: BaseSettings, seed: int, replaced: Mapping[str, str]) -> Disagreement:
-    """Raises AssertionError where a request went out too early, or was held back by a rule of nobody alive."""
+    """Raises AssertionError if a request was sent too early, or delayed by the rule of a dead worker."""
     harness = Harness(settings)
     try:
         disagreement = Disagreement(harness, seed, replaced)

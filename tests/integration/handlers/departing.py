@@ -18,7 +18,7 @@ from crawler import components
 from crawler.handlers.wire_turn import WireTurn
 from crawler.meta import WIRE_TURN
 
-STUCK_SECONDS = 0.5  # what was not written by then leaves late
+STUCK_SECONDS = 0.5  # anything not written by then is late
 
 
 class DepartingSpider(Spider):

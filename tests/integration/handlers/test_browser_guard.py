@@ -64,8 +64,7 @@ def every_way_to(site: Site) -> str:
 async def visit(
     handler: BrowserDownloadHandler, body: str, until: Callable[[], bool] = lambda: True, **pages: Page
 ) -> Site:
-    """Load a page with *body*, which is settled at the earliest when *until* is fulfilled; the site knows what was
-    asked of it."""
+    """Load a page with *body*, which is complete at the earliest when *until* holds; the site logs its requests."""
     over = threading.Event()
     waiting = {"/": Page(f"<body>{body}<script>fetch('/over')</script>"), "/over": Page(hold=over)}
     with Site(waiting | {f"/{name}": page for name, page in pages.items()}) as site:

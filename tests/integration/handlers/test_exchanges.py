@@ -274,7 +274,7 @@ async def test_chunks_of_one_byte_are_a_body_like_any_other() -> None:
 
 
 async def test_a_connection_that_nobody_uses_may_not_go_on_talking(tmp_path: Path) -> None:
-    """TLS has records that say nothing to whoever reads: tickets for sessions to come."""
+    """TLS has records without content for the reader: tickets for later sessions."""
     async with RawServer(OK, tls=certified(tmp_path)) as server, Client() as client:
         await client.get(server.url())
         (connection,) = client.handler._pool._idle

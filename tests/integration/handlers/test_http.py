@@ -1,4 +1,5 @@
-"""The handler's promise: what it calls sent has left, over TLS too, and what is no longer allowed never leaves."""
+"""The handler's promise: what it reports as sent was sent, over TLS too, and a request that is no longer allowed is
+never sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cookies at a site: one session whatever worker visits, none where nobody asked, and no value in a log."""
+"""Cookies at a site: one session for all workers, none unless configured, and no value in a log."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ async def test_cookies_are_off_where_nobody_asks_for_them(fleet: Fleet, tmp_path
 
 @pytest.mark.parametrize("cookies_of", ["none", "host"])
 async def test_scrapys_own_jars_stay_what_they_are(fleet: Fleet, tmp_path: Path, cookies_of: str) -> None:
-    """Where COOKIES_ENABLED is set and the domain asks for nothing; another worker begins without."""
+    """With COOKIES_ENABLED and no setting for the domain; another worker starts without cookies."""
     settings = domains(tmp_path, f'cookies = "{cookies_of}"') | {"COOKIES_ENABLED": True}
     with site() as shop:
         for path in ("/in", "/0"):

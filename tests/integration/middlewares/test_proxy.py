@@ -153,7 +153,7 @@ async def test_proxies_that_fail_in_every_way_cost_no_page_and_no_retry(
 
 
 async def test_a_dead_host_condemns_no_proxy(fleet: Fleet, tmp_path: Path) -> None:
-    """Whatever is asked of it fails through every proxy; the other host is crawled as ever."""
+    """Its requests fail through every proxy; the other host is crawled as usual."""
     dead = free_port()
     with tinyproxy(tmp_path) as one, tinyproxy(tmp_path) as two, Site(PAGES) as site:
         await fleet.push(*(f"http://127.0.0.2:{dead}/{number}" for number in range(6)), *map(site.url, PAGES), cap=2)

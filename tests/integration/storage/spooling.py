@@ -1,6 +1,6 @@
 """A worker process that meets a dead mongod: `python -m ... URI leave|full`.
 
-It prints `open`, waits for SIGUSR1, and prints each URL when it is told that the item is safe.
+It prints `open`, waits for SIGUSR1, and prints each URL once its item is safe.
 """
 
 from __future__ import annotations

@@ -145,7 +145,7 @@ async def test_failures_alone_have_a_bound_of_their_own(
     assert 10_000 < sum(path.stat().st_size for path in kept) <= 20_000
     found = await read(database, config)
     assert found[0].page is not None
-    assert found[0].page.url.endswith("/0")  # what somebody asked for is not thrown away for it
+    assert found[0].page.url.endswith("/0")  # requested pages are not discarded because of it
     assert [stored.page.url for stored in found[1:] if stored.page][-1].endswith("/40")
 
 

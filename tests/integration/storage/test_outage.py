@@ -24,7 +24,7 @@ from tests.servers import Server
 
 @pytest.fixture
 def mongod(tmp_path: Path, mongodb_uri: str) -> Iterator[Server]:
-    """Beside the shared server, whose fixture knows what to do where there is none."""
+    """Beside the shared server, whose fixture skips or fails if there is none."""
     server = Server(MONGOD, tmp_path)
     yield server
     server.kill()
@@ -117,7 +117,7 @@ async def test_frozen_server_confirms_nothing(
             await asyncio.sleep(1.5)
             assert not waiting.done()
             mongod.thaw()
-            # Of the tries, any may be the one that counted: the state is right, and the word tells of it.
+            # Any of the tries may have counted: the state is right, and the result matches it.
             assert await waiting is StoreResult.CHANGED
 
 

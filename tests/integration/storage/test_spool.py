@@ -45,7 +45,7 @@ def _forgotten_sockets() -> Iterator[None]:
 
 @pytest.fixture
 def mongod(tmp_path: Path, mongodb_uri: str) -> Iterator[Server]:
-    """Beside the shared server, whose fixture knows what to do where there is none."""
+    """Beside the shared server, whose fixture skips or fails if there is none."""
     data = tmp_path / "mongod"
     data.mkdir()
     server = Server(MONGOD, data)
@@ -188,7 +188,7 @@ async def test_older_spooled_state_does_not_replace_a_newer_one(
 
 
 async def test_what_a_full_disk_does_not_take_waits_and_is_stored(mongod: Server, settings: dict[str, Any]) -> None:
-    """A process that may write no file of more than 64 KB stands for a full disk."""
+    """A process limited to files of 64 KB simulates a full disk."""
     confirmed = run_spooler(mongod, settings, "full", restart_after=1.5)
     assert len(confirmed) == 300
     stored = await products(settings)
@@ -277,7 +277,7 @@ def test_the_command_shows_and_stores_what_waits(
 
 
 def leave(settings: dict[str, Any], *parts: Sequence[ProductItem] | bytes, owner: str = "0-1") -> Path:
-    """The file of a worker that is gone: appends of items, and bytes as they are."""
+    """The file of a dead worker: appends of items, and raw bytes."""
     directory = building.spool_directory(settings, config(settings))
     directory.mkdir(parents=True, exist_ok=True)
     path = directory / f"{owner}-000001.spool"
@@ -394,7 +394,7 @@ def config(settings: dict[str, Any]) -> StorageConfig:
 
 
 def run_spooler(mongod: Server, settings: dict[str, Any], how: str, restart_after: float = 0.0) -> list[str]:
-    """URLs that a worker process, which meets a dead mongod, was told are safe; with "leave" it dies with -9."""
+    """URLs reported safe to a worker process whose mongod is down; with "leave" it dies by kill -9."""
     command = [sys.executable, "-m", "tests.integration.storage.spooling", settings["MONGODB_URI"], how]
     environment = {**os.environ, "SPOOL_DIR": settings["SPOOL_DIR"]}
     process = subprocess.Popen(command, cwd=PROJECT_DIR, env=environment, stdout=subprocess.PIPE, text=True)

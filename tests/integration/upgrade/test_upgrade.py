@@ -1,4 +1,4 @@
-"""What the release before stored is read by this one: nothing is lost, nothing is doubled.
+"""This release reads what the previous one stored: nothing is lost or duplicated.
 
 store/ was written by that release's own code (write_store.py). Times in it are those of the tests' clock.
 """
@@ -99,7 +99,7 @@ async def pushed(frontier: Frontier, url: str) -> PushOutcome:
 
 
 def old_hosts() -> dict[str, dict[str, Any]]:
-    """As the other release told them, without what the tiers are called in."""
+    """As the other release reported them, without the tiers' names."""
     return {name: {key: one[key] for key in one if key != "tier"} for name, one in EXPECTED["hosts"].items()}
 
 

@@ -7,7 +7,7 @@ clock. Hosts and pages are made up. Nothing here is imported by the tests.
 """
 
 # mypy: ignore-errors
-# The types are those of the other checkout.
+# Types are those of the other checkout.
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What holds before a command runs: whatever Scrapy or a person does in its first second."""
+"""Before a command runs: what Scrapy or a person may do in its first second."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The fleet's end: when the frontier is empty, when every worker is gone, when it takes too long."""
+"""The fleet's end: an empty frontier, no workers left, a timeout."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gaps and violations are counted host by host, whatever the order of arrival."""
+"""Gaps and violations are counted per host, in any order of arrival."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A folder of saved pages becomes hosts; a folder that is none says what is missing."""
+"""A folder of saved pages becomes hosts; for any other folder the error says what is missing."""
 
 from __future__ import annotations
 

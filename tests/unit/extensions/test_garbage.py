@@ -1,4 +1,4 @@
-"""What the garbage collector is told at the start and the end of a crawl."""
+"""The garbage collector's settings at the start and end of a crawl."""
 
 from __future__ import annotations
 

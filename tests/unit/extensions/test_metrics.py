@@ -69,7 +69,7 @@ class Engineless:
 
 
 def _hostile_stats(values: int) -> dict[str, Any]:
-    """Every family with as many values of its label as somebody cares to make up."""
+    """Every family with many invented values of its label."""
     patterns = [stat for family in FAMILIES if family.label for stat in family.stats]
     named = {pattern.format(f"value {n}"): 1 for pattern in patterns for n in range(values)}
     return named | {family.stats[0]: 1 for family in FAMILIES if not family.label}

@@ -1,4 +1,4 @@
-"""Pages that cost a parser more than they weigh. Each is made of as many pieces as fit in so many characters."""
+"""Pages that cost a parser more than their size suggests. Each is made of as many pieces as fit in the given size."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _body_attributes(size: int) -> str:
 
 
 def _names(each: int, first: str = "") -> Bomb:
-    """Tags with so many attributes *each* whose names are found nowhere else."""
+    """Tags with *each* attributes of unique names."""
 
     def build(size: int) -> str:
         names = (f"a{n:x}" for n in count())

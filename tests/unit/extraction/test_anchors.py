@@ -1,4 +1,4 @@
-"""Links read from the markup are those of the parser."""
+"""Links read from the markup equal the parser's."""
 
 from __future__ import annotations
 

@@ -48,7 +48,8 @@ OF_LINKS: Final = "links of /"  # what `pages` does not look at
 
 
 def measure(reader: str) -> None:
-    """Print for each bomb, as JSON: its name, CPU seconds at full and half size, MB at full size, what was raised."""
+    """Print for each bomb, as JSON: its name, CPU seconds at full and half size, MB at full size, the exception if
+    any."""
     read = READERS[reader]
     read("<title>A lamp</title><h1>A lamp</h1><p>Posted 2020-01-02. Some text.<a href=/p/1>x</a>", URL)
     for name, build in TRIED.items():
@@ -60,7 +61,7 @@ def measure(reader: str) -> None:
 
 
 def cost(read: Callable[[str, str], Any], html: str) -> tuple[float, int, str]:
-    """(CPU seconds, MB, what was raised)."""
+    """(CPU seconds, MB, exception)."""
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak
     before = _peak()
     started, error = time.process_time(), ""
@@ -79,7 +80,7 @@ def _peak() -> int:
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads the peak of memory from /proc")
 @pytest.mark.parametrize("reader", READERS)
 def test_bombs_do_not_go_off(reader: str) -> None:
-    """All of them in one process that no more memory is given than a few pages need."""
+    """All of them in one process with memory for only a few pages."""
     limits = "import resource as r; r.setrlimit(r.RLIMIT_AS, (3 << 30, 3 << 30)); r.setrlimit(r.RLIMIT_CPU, (200, 200))"
     program = f"{limits}; from tests.unit.extraction import test_bombs; test_bombs.measure({reader!r})"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)

@@ -58,7 +58,7 @@ def test_other_codecs_of_python_are_ignored() -> None:
 
 
 def test_nor_does_a_page_choose_them_for_itself() -> None:
-    """A page that names one of the Standard's encodings by Python's name means that one, in whatever spelling."""
+    """A page that names one of the Standard's encodings by Python's name means that one, in any spelling."""
     others = [name for name in OTHERS if resolve_encoding(name) not in charsets.ENCODINGS]
     assert len(others) > 100
     for name in others:

@@ -42,7 +42,7 @@ def test_scripts_are_found_where_they_are() -> None:
 
 @given(st.lists(PIECES, max_size=12).map("".join))
 def test_what_can_be_seen_stays(html: str) -> None:
-    """The texts that stand in no script, style or comment are those of the whole source."""
+    """The texts outside scripts, styles and comments are those of the whole source."""
     whole, markup = (LexborHTMLParser(each) for each in (html, source.read(html).markup))
     for tree in (whole, markup):
         tree.strip_tags(["script", "style"])

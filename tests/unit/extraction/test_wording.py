@@ -185,7 +185,8 @@ def test_other_buttons(label: str, language: str) -> None:
 
 
 def test_every_phrase_is_found_by_its_first_letter() -> None:
-    """Else all places of a text are looked at, at five times the cost; a `|` outside of groups would be cut in two."""
+    """Otherwise every position of a text is tried, at five times the cost; a `|` outside a group would split a
+    phrase."""
     grouped = re.compile(r"\((?:[^()]|\([^()]*\))*\)")
     phrases = [each for kinds in wording._PHRASES.values() for kind in kinds.values() for each in kind]
     assert [each for each in phrases if "|" in grouped.sub("", each)] == []

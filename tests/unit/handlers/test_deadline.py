@@ -1,4 +1,4 @@
-"""A time limit, with a loop that comes round and with one that is held up."""
+"""A time limit, with a running loop and with a blocked one."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ async def _forever() -> None:
 
 
 async def _read(sent: bytes, held_up: float) -> bytes:
-    """What comes of an exchange of 0.2 s whose loop is held up after the answer, if any, has come."""
+    """The result of an exchange of 0.2 s whose loop is blocked after the response, if any, has arrived."""
     ours, theirs = socket.socketpair()
     with theirs:
         reader, writer = await asyncio.open_connection(sock=ours)

@@ -94,7 +94,7 @@ async def test_a_silent_name_server_is_not_waited_for(names: Names) -> None:
 
 async def test_an_answer_is_believed_for_its_time_only(names: Names, resolver: Resolver) -> None:
     await resolver.resolve("shop.example")
-    names.answers["shop.example"] = ["127.0.0.1"]  # rebinding: what was resolved is what is dialled
+    names.answers["shop.example"] = ["127.0.0.1"]  # rebinding: the resolved address is the one that is dialled
     names.time = 59.9
     assert await resolver.resolve("shop.example") == NAMES["shop.example"]
     names.time = 60

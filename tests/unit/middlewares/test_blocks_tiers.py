@@ -112,7 +112,7 @@ async def test_a_page_that_may_not_move_says_why() -> None:
     assert isinstance(response, Response)
     assert (request.meta[BLOCK], request.meta[TIER_STAYS]) == ("javascript", "max_tier is http")
     assert crawl.stat("tiers/refused") == 1
-    assert crawl.told == ["failed at http"]  # an app shell is no reason to leave its host alone
+    assert crawl.told == ["failed at http"]  # an app shell is no reason to pause its host
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Pools as people write them, and how mistakes are told without telling a password."""
+"""Pools as people write them, and errors that do not show passwords."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose rules hold for whom, where RFC 9309 and its reference parser say so and other readers differ."""
+"""Which rules apply to which agent, where RFC 9309 and its reference parser differ from other readers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Empty app shells, and pages that are none."""
+"""Empty app shells, and pages that are not."""
 
 from __future__ import annotations
 

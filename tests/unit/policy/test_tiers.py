@@ -122,7 +122,7 @@ def test_a_request_goes_no_higher_than_the_maximum_and_no_lower_than_it_asks(
     assert rank(chosen) <= rank(most)
     assert rank(chosen) >= min(rank(asked), rank(most))
     if served and rank(asked) == 0 and any(rank(tier) <= rank(most) for tier in served):
-        assert chosen in served  # what only was learned waits for nobody
+        assert chosen in served  # a tier that was only learned waits for no worker
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_a_request_goes_no_higher_than_the_maximum_and_no_lower_than_it_asks(
     [
         ("http", "http", "api", {"http"}, "http"),
         ("browser", "http", "api", {"http", "browser"}, "browser"),
-        ("browser", "http", "api", {"http"}, "http"),  # nobody would fetch it
+        ("browser", "http", "api", {"http"}, "http"),  # no worker would fetch it
         ("browser", "http", "api", set(), "http"),
         ("browser", "http", "http", {"http", "browser"}, "http"),
         ("browser", "browser", "api", {"http"}, "browser"),  # asked for: it waits

@@ -1,4 +1,4 @@
-"""Which pool a request belongs to, and what it is told to be."""
+"""Which pool a request belongs to, and its credentials."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def test_rules_and_requests_decide_before_the_first_fetch(
 def test_a_learned_tier_counts_while_it_is_served_and_its_term_lasts(encoder: Encoder) -> None:
     tier_routing = encoder.tier_routing
     tier_routing.hosts["any.example"] = Learned("browser", until_ms=LATER)
-    assert stream(encoder, "http://any.example/") == "shop"  # nobody serves it
+    assert stream(encoder, "http://any.example/") == "shop"  # no worker serves it
     tier_routing.served = frozenset({"http", "browser"})
     assert stream(encoder, "http://any.example/") == "shop:browser"
     assert stream(encoder, "http://other.example/") == "shop"

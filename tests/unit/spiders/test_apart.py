@@ -1,4 +1,4 @@
-"""Doubtful pages are read in a child that may take only so much, and whose end is nobody else's."""
+"""Doubtful pages are read in a limited child process, whose death affects nothing else."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def report(reason="", **counts):
 
 @pytest.fixture
 def fleet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
-    """Runs that many of a program; its exit status, what was shown, which workers began."""
+    """Runs that many processes of a program; returns exit status, output, and which workers started."""
     monkeypatch.setattr(local_fleet, "BACKOFF_SECONDS", 0.01)
 
     def run(workers: int, program: str, meanwhile: Callable[[LocalFleet], None] = lambda _: None) -> tuple[int, str]:

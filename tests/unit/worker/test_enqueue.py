@@ -32,7 +32,7 @@ KEYS = sorted(RESERVED | {"not_before", "download_slot", "country", "proxy_pool"
 
 
 class Hostile:
-    """An object that nobody can even look at."""
+    """An object whose every access raises."""
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -106,7 +106,7 @@ class Desk:
             self.book._parents[request] = parent
         queued = bool(self.scheduler.enqueue_request(request))
         for message in self.queued:
-            push_row(message)  # what was taken must not fail later, when nobody knows whose it was
+            push_row(message)  # an accepted request must not fail later, when its page is unknown
         return queued
 
 

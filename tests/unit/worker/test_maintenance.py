@@ -25,7 +25,7 @@ ROUNDS = 5
 
 
 class Inspection:
-    """Refuses the sign of life, which is a write, for as long as it is told to."""
+    """Refuses heartbeats, which are writes, while set to."""
 
     def __init__(self, refusal: Exception) -> None:
         self.refusal: Exception | None = refusal

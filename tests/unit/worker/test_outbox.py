@@ -29,7 +29,7 @@ class Desk:
         self.outage = Outage()
         self.confirmed: list[Message] = []
         made: Any = Outbox
-        self.woken: list[str] = []  # what had been told last, each time that there may be more to lease
+        self.woken: list[str] = []  # the last call before each wake
         confirmed, wake = self.confirmed.append, lambda: self.woken.append(frontier.names[-1])
         self.room = Room()
         self.outbox: Outbox = made(frontier, self.stats, self.outage, 0.0, confirmed, wake, self.room)
@@ -182,7 +182,7 @@ def test_no_page_is_acknowledged_before_its_children_are_stored(
     for parent, number in enumerate(children):
         bodies = [b"%d" % (100 * parent + child) for child in range(number)]
         assert all(log.index(body) < log.index(("0:1", parent)) for body in bodies)
-    assert len(log) == len(set(log)) == len(children) + sum(children)  # a call that failed is told again, as a whole
+    assert len(log) == len(set(log)) == len(children) + sum(children)  # a failed call is repeated as a whole
 
 
 def events(children: list[int], order: Any) -> list[Event]:

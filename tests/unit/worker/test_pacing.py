@@ -94,7 +94,8 @@ async def test_who_tells_the_moment_later_charges_before_and_reports_the_moment(
 async def test_what_goes_beside_the_queue_may_be_another_sites_doing(
     site: Site, leased: bool, meta: dict[str, str], led: str
 ) -> None:
-    """Its fault is none of a host that never answered: robots.txt of each dead port that some page links to."""
+    """Its fault does not count against a host that never answered: the robots.txt of a dead port that a page links
+    to."""
     request = PAGE.replace(meta=meta)
     if leased:
         site.holds(request)

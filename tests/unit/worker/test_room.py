@@ -13,7 +13,7 @@ from crawler.worker.room import Room
 
 
 class Desk:
-    """A room, and a Redis that is as full as it is told to be."""
+    """A Room, and a Redis with a configurable fill level."""
 
     def __init__(self) -> None:
         self.used = 0.5

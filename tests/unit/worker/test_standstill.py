@@ -25,7 +25,7 @@ CONFIG = FrontierConfig(lease_ms=120_000, start_within_ms=20_000)
 
 
 class Scripts:
-    """Notes what was run."""
+    """Records what was run."""
 
     def __init__(self) -> None:
         self.ran: list[tuple[str, list[Handle], tuple[str, ...]]] = []
@@ -162,7 +162,7 @@ def test_it_warns_and_counts_once(bench: Bench, caplog: pytest.LogCaptureFixture
 
 
 def test_a_process_that_stood_still_as_a_whole_is_no_blocked_loop(bench: Bench) -> None:
-    """SIGSTOP, a machine that sleeps: nobody knows how the loop would have done."""
+    """SIGSTOP, a sleeping machine: the loop cannot be blamed."""
     bench.work = [_sent(1)]
     bench.passes(5)
     bench.clock.now += 3600

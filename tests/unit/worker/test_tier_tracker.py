@@ -37,7 +37,7 @@ class Fleet:
 
     async def learn(self, host: str, lesson: Callable[[Learned], Learned]) -> Learned:
         self._call()
-        lesson(Learned("api"))  # somebody else was quicker: it is asked again
+        lesson(Learned("api"))  # another worker was faster: the lesson is applied again
         self.known[host] = lesson(self.known.get(host, UNKNOWN))
         return self.known[host]
 
@@ -99,7 +99,7 @@ async def test_what_was_known_before_a_loss_is_forgotten_and_all_is_asked_for_ag
     del desk.fleet.known[HOST]
     desk.tracker.forget()
     assert desk.tier_routing.hosts == {}
-    desk.tier_routing.hosts[HOST] = Learned("browser")  # a refresh that was under way notes what it had read before
+    desk.tier_routing.hosts[HOST] = Learned("browser")  # a refresh in progress stores what it had read before
     await desk.tracker.refresh()
     assert (desk.tier_routing.hosts, desk.fleet.forgotten) == ({}, 1)
 

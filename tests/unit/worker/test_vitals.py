@@ -1,4 +1,4 @@
-"""Rates are those of the last minute."""
+"""Rates are of the last minute."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An outage is said once, and what was believed of the server is forgotten at both its ends."""
+"""An outage is logged once, and caches are cleared at its start and end."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from crawler.frontier.server import server_check
 
 
 class Server:
-    """Answers after so many refusals."""
+    """Answers after *refusals* refusals."""
 
     def __init__(self, *refusals: Exception) -> None:
         self.refusals = list(refusals)

@@ -1,4 +1,4 @@
-"""Responses out of bytes, however they are cut, and whatever is wrong with them."""
+"""Responses parsed from bytes, cut anywhere, with any defect."""
 
 from __future__ import annotations
 

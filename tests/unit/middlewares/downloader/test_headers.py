@@ -1,4 +1,4 @@
-"""Requests wear the profile of their domain, and only of theirs."""
+"""Requests have the header profile of their own domain only."""
 
 from __future__ import annotations
 

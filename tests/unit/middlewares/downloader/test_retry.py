@@ -58,7 +58,7 @@ class Chain:
         return self.middleware.process_exception(request, error)
 
     def retries(self, request: Request, again: Callable[[Request], Any]) -> list[Request]:
-        """Every retry until there is none any more."""
+        """Every retry, up to the last."""
         made: list[Request] = []
         while len(made) < 20 and isinstance(one := again(made[-1] if made else request), Request):
             made.append(one)

@@ -134,7 +134,7 @@ async def test_a_known_file_is_parsed_once_and_looked_for_again_after_a_while(mo
 
 
 async def test_a_file_is_forgotten_when_redis_may_have_lost_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With it Redis lost the host's Crawl-delay, which is told again with the file."""
+    """Redis lost the host's Crawl-delay with it, which is stored again with the file."""
     site = Site(monkeypatch, RULES)
     site.middleware._opened()
     for asked in (1, 2):

@@ -1,4 +1,4 @@
-"""Archive files on disk: whole or as before, and found again after their writer is gone."""
+"""Archive files on disk: complete or unchanged, and found again after their writer has died."""
 
 from __future__ import annotations
 

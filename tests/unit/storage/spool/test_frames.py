@@ -1,4 +1,4 @@
-"""Of a spool file every whole frame is read, whatever a crash, a disk or a person has done to the rest of it."""
+"""Every intact frame of a spool file is read, whatever happened to the rest."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def remove(whole: bytes, at: int, by: int) -> bytes:
 
 
 def alike(one: bytes, other: bytes) -> int:
-    """How many bytes both begin with."""
+    """Length of the common prefix."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
@@ -99,7 +99,7 @@ def test_whatever_is_done_to_some_bytes_the_other_frames_are_read(
     assert found == [one for one in payloads if one in found]
     if changed != whole and len(found) < len(payloads):
         assert gaps or damage is remove  # frames cut out whole leave nothing to see
-        assert damage is not flip or not any(gap.torn for gap in gaps)  # what was safe once is not called torn
+        assert damage is not flip or not any(gap.torn for gap in gaps)  # what was safe once is not reported as torn
 
 
 @pytest.mark.parametrize("form", FORMS)
