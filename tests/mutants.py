@@ -49,7 +49,7 @@ MUTANTS = (
     Mutant("a slot is freed twice", "lib/release", "if r[RELEASED] == 1 then return end", ""),
     Mutant("any report lowers the reservation", "lib/release", "if h[NEXT] == r[RESERVED] then", "if true then"),
     Mutant("the delay does not count from the wire start", "lib/report", "release(r, wire)", "release(r, nil)"),
-    Mutant("a lease reserves nothing", "lease", "if h[DELAY] > 0 then reserve(h) end", ""),
+    Mutant("a lease reserves nothing", "lease", "if #given > 0 and h[DELAY] > 0 then reserve(h) end", ""),
     Mutant("a burst is without an end", "lib/hosts", "math.max(at, h[PRIOR] + h[DELAY])", "at"),
     Mutant("a burst is longer by one", "lib/hosts", "local spare = burst(h) - 2", "local spare = burst(h) - 1"),
     Mutant("the cap is not looked at", "lib/hosts", "return h[INFLIGHT] >= width(h)", "return false"),
@@ -66,7 +66,10 @@ MUTANTS = (
     Mutant("who is urgent waits at the end", "lib/queue", "score > last or (score == last and id > last_id)", "true"),
     Mutant("those that belong ahead are leased last", "lease", "    table.sort(heads, goes_before)\n", ""),
     Mutant(
-        "a request from ahead is handed out twice", "lease", "call('ZREMRANGEBYRANK', ahead, 0, from_ahead - 1)", ""
+        "a request from ahead is handed out twice",
+        "lease",
+        "call('ZREMRANGEBYRANK', T .. ':early:' .. place, 0, from_ahead - 1)",
+        "",
     ),
     Mutant("an emptied host stays on the list", "lease", "remove_stream(h, stream)", ""),
     Mutant("a refused URL counts as seen", "push", "if room <= 0 then return FULL end", ""),
@@ -74,8 +77,8 @@ MUTANTS = (
     Mutant(
         "a dead URL is forgotten",
         "lib/dead",
-        "dead_name(r[STREAM], envelope), 1)",
-        "dead_name(r[STREAM], envelope), 0)",
+        "call('HINCRBY', T .. ':dead:fp', name, 1)",
+        "call('HINCRBY', T .. ':dead:fp', name, 0)",
     ),
     Mutant("what is given back loses its place", "lib/requeue", "r[HOST], r[SCORE], member", "r[HOST], now, member"),
     Mutant("a delayed retry is dropped", "nack", "delay_until(now + delay", "local _ = (now + delay"),
@@ -115,7 +118,7 @@ MUTANTS = (
         "or works_on(h, s.spider) then return end",
         "then local _ = 0 end",
     ),
-    Mutant("a host that is given up stays on the list", "host_down", "remove_stream(h, stream)", ""),
+    Mutant("a host that is given up stays on the list", "host_down", "then unfile(name, stream) end", "then end"),
     Mutant("a host that works again keeps its old term", "host_down", "h[TRIPS] == 1 or not", "not"),
     Mutant("a host is given up at once", "lib/down", "down_for(name) >= GIVE_UP_MS", "down_for(name) >= 0"),
     Mutant("the probe of a dead host is tried for ever", "nack", "envelope and is_given_up(r[HOST])", "false"),
@@ -123,7 +126,7 @@ MUTANTS = (
     Mutant("what is gone counts as queued still", "gone", "t.done + 1", "t.done"),
     Mutant("what is gone is kept without an end", "lib/dead", "return remove_letter(kind, oldest, {})", "return"),
     Mutant("a dead letter keeps the body before", "bury", "envelope = changed(envelope", "local _ = changed(envelope"),
-    Mutant("a step of the clock is taken for time", "lib/state", "112, 4500", "112, 30000"),
+    Mutant("a step of the clock is taken for time", "lib/state", "120, 4500", "120, 30000"),
     Mutant("a clock that jumped lets a host be hit twice", "lib/hosts", "state.stepped + h[DELAY]", "0 * h[DELAY]"),
 )
 

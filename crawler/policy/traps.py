@@ -19,6 +19,7 @@ TRAPS: Final = ("deep_path", "repeating_path", "growing_query", "calendar", SESS
 DEEPEST: Final = 20  # parts of a path
 REPEATS: Final = 3  # of one part or of several in a row
 OCCURRENCES: Final = 4  # of one part anywhere
+PARAMETERS: Final = 20  # of one address, repeated or not
 SAME_NAME: Final = 10  # parameters of one name
 SAME_PAIR: Final = 3  # of one name and value
 MONTHS_AROUND: Final = 13  # of a calendar that are visited, before and after today
@@ -121,16 +122,21 @@ def _grows(query: str) -> bool:
     if "%2525" in query:
         return True
     pairs = _pairs(query)
+    if len(pairs) > PARAMETERS:
+        return True
     if len(pairs) > 1:
         if max(Counter(name for name, _ in pairs).values()) > SAME_NAME:
             return True
         if max(Counter(pairs).values()) >= SAME_PAIR:
             return True
-    return any(name and _holds(unquote(value), name) for name, value in pairs if len(value) > len(name))
+    return any(_grown(name, unquote(value)) for name, value in pairs if len(value) > len(name))
 
 
-def _holds(value: str, name: str) -> bool:
-    return f"?{name}=" in value or f"&{name}=" in value
+def _grown(name: str, value: str) -> bool:
+    """A value that holds its own parameter, or a path that repeats itself."""
+    if name and (f"?{name}=" in value or f"&{name}=" in value):
+        return True
+    return value.count("/") >= REPEATS and _repeats([part for part in value.split("/") if part][: 3 * DEEPEST])
 
 
 def _far(path: str, query: str, today: date) -> bool:

@@ -28,6 +28,8 @@ def rule(url: str) -> str:
         ("/list?" + "&".join(f"color={number}" for number in range(11)), "growing_query"),
         ("/login?next=%2Flogin%3Fnext%3D%252F", "growing_query"),
         ("/x?u=%252525", "growing_query"),
+        ("/x?" + "&".join(f"p{number}=1" for number in range(21)), "growing_query"),
+        ("/x?dir=/a/b/a/b/a/b", "growing_query"),
         ("/calendar/2031/05", "calendar"),
         ("/calendar/2031-05-17/", "calendar"),
         ("/events/month/2019-02", "calendar"),
@@ -57,6 +59,7 @@ def test_what_a_site_can_make_without_end_is_a_trap(url: str, expected: str) -> 
         "/list?page=99999",
         "/login?next=%2Fcheckout",
         "/p/4012345678901",
+        "/go?url=https://elsewhere.example/a/b/c/d",
         "/collections/2027/07/x?from=2019-01-01",
     ],
 )
