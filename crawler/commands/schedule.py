@@ -7,32 +7,32 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path
 from threading import Event
-from typing import Any, Final
+from typing import Final
 
-from rich.table import Table
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from crawler import tasks
 from crawler.commands.options import host_name, integer
+from crawler.commands.schedule_view import table, ticks_of, told, when
 from crawler.commands.usage import FleetCommand, answering, console, fingerprinter
 from crawler.errors import ShoalError
 from crawler.extensions.logs import mask
 from crawler.frontier.command_session import session
-from crawler.frontier.state.schedules import MOST, Schedules, Tick, Timetable, TooManyError
-from crawler.policy.schedules import Cron, Interval, Timing, following, span, spoken, zone_of
+from crawler.frontier.state.schedules import MOST, Schedules, Timetable, TooManyError
+from crawler.policy.schedules import Cron, Interval, Timing, following, span, zone_of
 from crawler.policy.tiers import TIERS
 from crawler.producers import places
 from crawler.producers.lines import chunks
+from crawler.producers.pushing import sitemap_pusher
 from crawler.producers.rejects import Rejects
 from crawler.producers.rows import Rows
-from crawler.producers.schedule import Schedule, ScheduleError, ScheduleSource, refused
+from crawler.producers.schedule import Schedule, ScheduleSource, refused
+from crawler.producers.sitemap_push import ROBOTS
 from crawler.producers.sources import check_file
-from crawler.producers.ticks import Progress
 from crawler.routing.encoder import Encoder
 from crawler.routing.push_schema import MAX_PRIORITY
 from crawler.routing.tier_routing import TierRouting
@@ -47,7 +47,7 @@ class Command(FleetCommand, ScrapyCommand):
 
     def syntax(self) -> str:
         return (
-            "add NAME SPIDER URL...|FILE|--known HOST --every 12h|--cron '0 3 * * *' [--zone Z] | list | "
+            "add NAME SPIDER URL...|FILE|--known HOST|--sitemap URL --every 12h|--cron '0 3 * * *' [--zone Z] | list | "
             "show|pause|resume|run|remove NAME"
         )
 
@@ -61,6 +61,24 @@ class Command(FleetCommand, ScrapyCommand):
         add("--cron", metavar="EXPR", help="minute hour day month weekday, or @hourly, @daily, @weekly, @monthly")
         add("--zone", default="", help="time zone of --cron, such as Europe/Berlin (default UTC)")
         add("--known", type=host_name, metavar="HOST", help="crawl what the spider has stored of that host")
+        add(
+            "--sitemap",
+            action="append",
+            default=[],
+            metavar="URL",
+            help="crawl what it names; robots: of the sites named",
+        )
+        add(
+            "--include",
+            action="append",
+            default=[],
+            metavar="RE",
+            help="only pages of sitemaps in whose URL it is found",
+        )
+        add(
+            "--exclude", action="append", default=[], metavar="RE", help="no pages of sitemaps in whose URL it is found"
+        )
+        add("--changed-only", action="store_true", help="skip sitemaps whose lastmod is the same as at the last tick")
         add("--missed", default="once", help="what was missed is run once (default), all of it, or none")
         add("--overlap", default="skip", help="while its last run is not over: skip (default), queue, replace or allow")
         ranged = integer(-MAX_PRIORITY, MAX_PRIORITY)
@@ -82,8 +100,13 @@ class Command(FleetCommand, ScrapyCommand):
             tasks.run(self._do(verb, rest, opts))
 
     def _check_added(self, rest: list[str], opts: argparse.Namespace) -> None:
-        if len(rest) < 2 or (len(rest) == 2) != bool(opts.known):
-            words = "add needs a name, a spider, and what to crawl: URLs, one file, or --known HOST"
+        is_robots = ROBOTS in opts.sitemap
+        named = bool(opts.known) + bool(opts.sitemap and not is_robots)
+        if len(rest) < 2 or (len(rest) > 2) + named != 1:
+            words = "add needs a name, a spider, and what to crawl: URLs, one file, --known HOST or --sitemap URL"
+            raise UsageError(words, print_help=False)
+        if (opts.include or opts.exclude or opts.changed_only) and not opts.sitemap:
+            words = "--include, --exclude and --changed-only choose pages of a --sitemap"
             raise UsageError(words, print_help=False)
         if bool(opts.every) == bool(opts.cron) or (opts.zone and not opts.cron):
             raise UsageError("add needs either --every, or --cron with or without --zone", print_help=False)
@@ -119,7 +142,7 @@ class Command(FleetCommand, ScrapyCommand):
             _changed(await schedules.put(schedule.name, "", schedule.text(), cursor=now))
         except TooManyError:
             raise ShoalError(f"there are {MOST} schedules, and may be no more: remove one") from None
-        print(f"added {schedule.name}: first tick {_when(schedule.timing, following(schedule.timing, now))}")
+        print(f"added {schedule.name}: first tick {when(schedule.timing, following(schedule.timing, now))}")
         _say_leader(seen)
 
     def _schedule(self, rest: list[str], opts: argparse.Namespace, now: int) -> Schedule:
@@ -128,7 +151,7 @@ class Command(FleetCommand, ScrapyCommand):
         return Schedule(
             name=name,
             spider=spider,
-            source=_source(given, opts.known, opts.column),
+            source=_source(given, opts),
             timing=_timing(opts, now),
             missed=opts.missed,
             overlap=opts.overlap,
@@ -148,7 +171,9 @@ class Command(FleetCommand, ScrapyCommand):
         source = schedule.source
         if source.kind == "file":
             check_file(source.values[0])
-        read = chunks(source.values, source.column, Event()) if source.kind != "known" else iter(())
+        if source.is_sitemaps:
+            sitemap_pusher(encoder, schedule, rejects).roots()
+        read = chunks(source.values, source.column, Event()) if source.kind in {"urls", "file"} else iter(())
         for chunk in read:
             for batch in rows.of(chunk):
                 checked += len(batch)
@@ -161,7 +186,7 @@ class Command(FleetCommand, ScrapyCommand):
         text = seen.definitions[name]
         if verb == "remove":
             _changed(await schedules.put(name, text, ""))
-            print(f"removed {name}" + ("; what it has begun to push is sealed" if _ticks(seen, name) else ""))
+            print(f"removed {name}" + ("; what it has begun to push is sealed" if ticks_of(seen, name) else ""))
             return
         schedule, is_pause = Schedule.read(name, text), verb == "pause"
         if schedule.paused == is_pause:
@@ -170,7 +195,7 @@ class Command(FleetCommand, ScrapyCommand):
         after = replace(schedule, paused=is_pause)
         now = seen.clock_ms // 1000
         _changed(await schedules.put(name, text, after.text(), cursor=None if is_pause else now))
-        told = "paused" if is_pause else f"goes on: next tick {_when(after.timing, following(after.timing, now))}"
+        told = "paused" if is_pause else f"goes on: next tick {when(after.timing, following(after.timing, now))}"
         print(f"{name} {told}")
 
     async def _run_now(self, schedules: Schedules, seen: Timetable, name: str) -> None:
@@ -184,44 +209,45 @@ class Command(FleetCommand, ScrapyCommand):
     def _list(self, seen: Timetable, *, as_json: bool) -> None:
         if as_json:
             for name in sorted(seen.definitions):
-                print(json.dumps(_told(seen, name)))
+                print(json.dumps(told(seen, name)))
             return
-        table = Table("name", "spider", "source", "when", "next", "last")
-        for name in sorted(seen.definitions):
-            told = _told(seen, name)
-            last = told["error"] or _last(told["last"])
-            row = (told["spider"], told["source"], told["when"], told["next"] or told["state"], last)
-            table.add_row(name, *(str(cell) for cell in row))
-        console().print(table if seen.definitions else "No schedules.")
+        console().print(table(seen) if seen.definitions else "No schedules.")
         _say_leader(seen)
 
     def _show(self, seen: Timetable, name: str, *, as_json: bool) -> None:
-        told = _told(seen, name)
+        all_of_it = told(seen, name)
         if as_json:
-            print(json.dumps(told))
+            print(json.dumps(all_of_it))
             return
-        for key, value in told.items():
+        for key, value in all_of_it.items():
             if value not in ("", [], {}, None):
                 print(f"{key:<10} {json.dumps(value) if isinstance(value, (dict, list)) else value}")
-        if not told["state"]:
+        if all_of_it["next"]:
             schedule = Schedule.read(name, seen.definitions[name])
-            for epoch in islice(schedule.timing.epochs(int(seen.cursors.get(name, "0"))), 1, SHOWN):
-                print(f"{'then':<10} {_when(schedule.timing, epoch)}")
+            for epoch in islice(schedule.timing.epochs(int(seen.cursors[name])), 1, SHOWN):
+                print(f"{'then':<10} {when(schedule.timing, epoch)}")
         _say_leader(seen)
 
 
-def _source(given: Sequence[str], known: str | None, column: str) -> ScheduleSource:
-    is_file = not known and not all(map(places.is_url, given))
-    if column and not is_file:
-        raise refused("--column", column, "it with a file")
-    if known:
-        return ScheduleSource("known", (known,))
+def _source(given: Sequence[str], opts: argparse.Namespace) -> ScheduleSource:
+    is_file = bool(given) and not opts.sitemap and not all(map(places.is_url, given))
+    if opts.column and not is_file:
+        raise refused("--column", opts.column, "it with a file")
+    if opts.sitemap:
+        terms = {"include": tuple(opts.include), "exclude": tuple(opts.exclude), "changed_only": opts.changed_only}
+        if ROBOTS in opts.sitemap:
+            if wrong := [one for one in given if "://" not in one]:
+                raise refused("site", wrong[0], "the URL of a site such as https://shop.example/")
+            return ScheduleSource("robots", tuple(given), **terms)
+        return ScheduleSource("sitemap", tuple(opts.sitemap), **terms)
+    if opts.known:
+        return ScheduleSource("known", (opts.known,))
     if not is_file:
         return ScheduleSource("urls", tuple(given))
     if len(given) > 1 or given[0] == places.STDIN:
         raise refused("source", given[0], "URLs, or one file and nothing else")
     path = given[0] if given[0].startswith(places.REMOTE) else str(Path(given[0]).absolute())
-    return ScheduleSource("file", (path,), column)
+    return ScheduleSource("file", (path,), opts.column)
 
 
 def _timing(opts: argparse.Namespace, now: int) -> Timing:
@@ -240,64 +266,6 @@ def _timing(opts: argparse.Namespace, now: int) -> Timing:
 def _changed(done: bool) -> None:
     if not done:
         raise ShoalError("somebody else changed that schedule at the same moment: look at it, and try again")
-
-
-def _ticks(seen: Timetable, name: str) -> list[Tick]:
-    return [tick for tick in seen.ticks if tick.name == name]
-
-
-def _told(seen: Timetable, name: str) -> dict[str, Any]:
-    """All that is known of a schedule, for people and for scripts."""
-    told: dict[str, Any] = {"name": name, "spider": "", "source": "", "when": "", "next": "", "state": ""}
-    waiting = {tick.epoch: Progress.read(tick.state) for tick in _ticks(seen, name)}
-    told["error"] = next((progress.error for progress in waiting.values() if progress.error), "")
-    try:
-        schedule = Schedule.read(name, seen.definitions[name])
-        told |= {"spider": schedule.spider, "source": str(schedule.source), "when": _timing_words(schedule.timing)}
-        told |= {"missed": schedule.missed, "overlap": schedule.overlap}
-        told |= {
-            "priority": schedule.priority,
-            "tier": schedule.tier,
-            "scope": schedule.scope,
-            "state": "paused" if schedule.paused else "",
-        }
-        cursor = seen.cursors.get(name, "")
-        if not schedule.paused and cursor.isdecimal():
-            told["next"] = _when(schedule.timing, following(schedule.timing, int(cursor)))
-    except ScheduleError as error:
-        told |= {"state": "unreadable", "error": str(error)}
-    told["passed_over"] = int(seen.missed.get(name, "0")) if seen.missed.get(name, "0").isdecimal() else 0
-    told["waiting"] = [
-        {"epoch": epoch, "run": progress.run, "pushed": progress.pushed} for epoch, progress in waiting.items()
-    ]
-    told["last"] = _outcome(seen.last.get(name, ""))
-    return told
-
-
-def _outcome(text: str) -> dict[str, Any]:
-    try:
-        found = json.loads(text)
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _last(outcome: dict[str, Any]) -> str:
-    if not outcome:
-        return "-"
-    refused_lines = f", {outcome['refused']:,} refused" if outcome.get("refused") else ""
-    return str(outcome.get("words") or f"run {outcome.get('run')}: {outcome.get('pushed', 0):,} pushed{refused_lines}")
-
-
-def _timing_words(timing: Timing) -> str:
-    return f"{timing.expression} {timing.zone}" if isinstance(timing, Cron) else f"every {spoken(timing.seconds)}"
-
-
-def _when(timing: Timing, epoch: int | None) -> str:
-    if epoch is None:
-        return "never"
-    zone = zone_of(timing.zone) if isinstance(timing, Cron) else UTC
-    return f"{datetime.fromtimestamp(epoch, zone):%Y-%m-%d %H:%M:%S %Z}"
 
 
 def _say_leader(seen: Timetable) -> None:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
+from dataclasses import replace
 from typing import Final
 
 from crawler.errors import ShoalError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import PushOutcome
 from crawler.producers.lines import Chunk
-from crawler.producers.push import learn_tiers
+from crawler.producers.push import learn_tiers, share_scope
 from crawler.producers.rejects import Rejects
 from crawler.producers.rows import Rows
 from crawler.producers.schedule import Schedule
-from crawler.producers.sender import Sender
+from crawler.producers.sender import FULL, Sender
+from crawler.producers.sitemap_push import ROBOTS, SitemapPusher, wanted_sitemaps
 from crawler.routing.encoder import Encoder
 
 SAID: Final = 20  # refused lines of a tick that the log names
@@ -27,6 +30,22 @@ class FullError(ShoalError):
 
 class CancelledRunError(ShoalError):
     """The run is cancelled: it takes nothing any more."""
+
+
+def check_taken(outcomes: Counter[PushOutcome]) -> None:
+    """Raise FullError or CancelledRunError where something was not taken."""
+    if outcomes[PushOutcome.CANCELLED]:
+        raise CancelledRunError("the run was cancelled")
+    if any(outcomes[outcome] for outcome in FULL):
+        raise FullError("the frontier takes no more for now")
+
+
+def sitemap_pusher(encoder: Encoder, schedule: Schedule, rejects: Rejects) -> SitemapPusher:
+    """For a schedule whose source is sitemaps; raises ShoalError for a wrong pattern."""
+    source = schedule.source
+    sitemaps, sites = ([ROBOTS], source.values) if source.kind == "robots" else (source.values, ())
+    wanted = wanted_sitemaps(sitemaps, sites, source.include, source.exclude, changed_only=source.changed_only)
+    return SitemapPusher(encoder, replace(wanted, priority=schedule.priority, scope=schedule.scope), rejects)
 
 
 class ChunkPusher:
@@ -49,9 +68,7 @@ class ChunkPusher:
     async def prepare(self) -> None:
         """Make known to the fleet what holds for this run, and learn what the fleet knows."""
         await learn_tiers(self._frontier, self._encoder)
-        if self._schedule.scope:
-            await self._frontier.scopes.put(self._schedule.spider, self._generation, self._schedule.scope)
-            self._encoder.scopes.learn(self._generation, self._schedule.scope)
+        await share_scope(self._frontier, self._encoder, self._generation, self._schedule.scope)
 
     async def push(self, chunk: Chunk) -> None:
         """Return once all of it is stored; may be repeated. Raises FullError where the frontier has no room, and
@@ -59,10 +76,7 @@ class ChunkPusher:
         async with Sender(self._frontier) as sender:
             for batch in self._rows.of(chunk):
                 await sender.send(batch)
-        if sender.outcomes[PushOutcome.CANCELLED]:
-            raise CancelledRunError("the run was cancelled")
-        if sender.full:
-            raise FullError("the frontier takes no more for now")
+        check_taken(sender.outcomes)
         self.pushed += sender.outcomes.total()
 
     def _say(self, words: str) -> None:

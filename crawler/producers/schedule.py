@@ -17,7 +17,14 @@ from crawler.routing.push_schema import MAX_PRIORITY
 VERSION: Final = 1
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 MAX_URLS: Final = 100
-SourceKind = Literal["urls", "file", "known"]
+SourceKind = Literal["urls", "file", "known", "sitemap", "robots"]
+_SOURCE_WORDS: Final[Mapping[SourceKind, str]] = {
+    "urls": "",
+    "file": "file ",
+    "known": "known documents of ",
+    "sitemap": "sitemap ",
+    "robots": "sitemaps of ",
+}
 SOURCES: Final[tuple[SourceKind, ...]] = get_args(SourceKind)
 OVERLAPS: Final[tuple[Overlap, ...]] = ("skip", "queue", "replace", "allow")
 
@@ -28,16 +35,34 @@ class ScheduleError(ShoalError):
 
 @dataclass(frozen=True, slots=True)
 class ScheduleSource:
-    """Where the URLs of each run come from: *values* are URLs, one file or s3:// address (of CSV with a *column*), or a
-    host whose stored documents are meant."""
+    """Where the URLs of each run come from: *values* are URLs, one file or s3:// address (of CSV with a *column*), a
+    host whose stored documents are meant, sitemaps, or sites whose robots.txt names some.
+
+    *include* and *exclude* are patterns of pages of sitemaps; *changed_only* skips sitemaps whose lastmod is the same.
+    """
 
     kind: SourceKind
     values: tuple[str, ...]
     column: str = ""
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    changed_only: bool = False
+
+    @property
+    def is_sitemaps(self) -> bool:
+        """Whether workers read what is to be crawled, and seal the run once they have."""
+        return self.kind in {"sitemap", "robots"}
 
     def __str__(self) -> str:
-        words = {"urls": "", "file": "file ", "known": "known documents of "}[self.kind]
-        return words + ", ".join(self.values) + (f", column {self.column}" if self.column else "")
+        words = _SOURCE_WORDS[self.kind] + ", ".join(self.values)
+        return words + (f", column {self.column}" if self.column else "")
+
+    @classmethod
+    def read(cls, fields: Mapping[str, Any]) -> Self:
+        """What is stored; raises KeyError, TypeError or ValueError for what is none."""
+        texts = {name: tuple(map(str, fields.get(name, ()))) for name in ("values", "include", "exclude")}
+        column, changed_only = str(fields.get("column", "")), bool(fields.get("changed_only"))
+        return cls(fields["kind"], column=column, changed_only=changed_only, **texts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +95,7 @@ class Schedule:
                 raise refused(what, value, f"one of {', '.join(allowed)}")
         if not -MAX_PRIORITY <= self.priority <= MAX_PRIORITY:
             raise refused("priority", self.priority, f"an integer from -{MAX_PRIORITY} to {MAX_PRIORITY}")
-        if not 1 <= len(self.source.values) <= (MAX_URLS if self.source.kind == "urls" else 1):
+        if not 1 <= len(self.source.values) <= (1 if self.source.kind in {"file", "known"} else MAX_URLS):
             raise refused("source", len(self.source.values), f"1 to {MAX_URLS} URLs, or one file or host")
 
     def text(self) -> str:
@@ -86,8 +111,7 @@ class Schedule:
             fields = json.loads(text)
             if fields.pop("version") > VERSION:
                 raise ScheduleError(f"schedule {name} was written by a newer release: upgrade this one, or remove it")
-            told = fields["source"]
-            source = ScheduleSource(told["kind"], tuple(map(str, told["values"])), str(told.get("column", "")))
+            source = ScheduleSource.read(fields["source"])
             return cls(**fields | {"name": name, "source": source, "timing": _timing(fields["timing"])})
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             words = f"schedule {name} cannot be read ({type(error).__name__}): `scrapy schedule remove {name}`"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from threading import Event
@@ -78,24 +78,26 @@ class SitemapPusher:
 
     async def push(self, frontier: Frontier, run: WantedRun) -> None:
         """Raises FrontierError, and RunError where *run* cannot be had."""
-        roots = list(self._roots().items())
-        if not roots:
+        if not (roots := self.roots()):
             return
-        await learn_tiers(frontier, self._encoder)
         self._run = PushedRun(frontier.runs, self._encoder.spider.name, run)
         async with self._run:
             self._run.left_to = "the last of its sitemaps is read"
-            generation = self._run.generation
-            await share_scope(frontier, self._encoder, generation, self._wanted.scope)
-            messages = [self._message(root, terms, generation) for root, terms in roots]
-            await frontier.sitemaps.add(self._encoder.spider.name, generation, [(root, "") for root, _ in roots])
-            self.outcomes.update(await frontier.push(messages))
+            await self.push_roots(frontier, roots, self._run.generation)
             for outcome in FULL:
                 if count := self.outcomes[outcome]:
                     self._run.incomplete = True
                     self._rejects.add(
                         Refusal("", 0, f"{count} sitemaps: the frontier takes no more ({outcome})"), count
                     )
+
+    async def push_roots(self, frontier: Frontier, roots: Mapping[str, SitemapTerms], generation: str) -> None:
+        """Push *roots* into an open run, which the last of its sitemaps seals. May be repeated."""
+        await learn_tiers(frontier, self._encoder)
+        await share_scope(frontier, self._encoder, generation, self._wanted.scope)
+        messages = [self._message(root, terms, generation) for root, terms in roots.items()]
+        await frontier.sitemaps.add(self._encoder.spider.name, generation, [(root, "") for root in roots])
+        self.outcomes.update(await frontier.push(messages))
 
     def summary(self) -> str:
         """One line for people."""
@@ -110,7 +112,7 @@ class SitemapPusher:
         told = self._run.told() if self._run else ""
         return ", ".join(words) + (f" ({told})" if told else "")
 
-    def _roots(self) -> dict[str, SitemapTerms]:
+    def roots(self) -> dict[str, SitemapTerms]:
         """Each that can be fetched, once."""
         terms = self._wanted.terms
         robots = SitemapTerms(terms.include, terms.exclude, terms.changed_only, is_robots=True)

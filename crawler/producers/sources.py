@@ -48,6 +48,8 @@ async def placed_chunks(
             async with aclosing(found):
                 async for one in found:
                     yield one
+        case "sitemap" | "robots":
+            raise NotImplementedError("sitemaps are read by workers")
 
 
 def still_valid(source: ScheduleSource, position: str) -> bool:

@@ -8,6 +8,7 @@ import logging
 from collections.abc import Callable
 from contextlib import aclosing, suppress
 from dataclasses import asdict, dataclass, replace
+from dataclasses import fields as dataclass_fields
 from datetime import UTC, datetime
 from typing import Any, Final, Self
 
@@ -17,7 +18,8 @@ from crawler.frontier.frontier import Frontier
 from crawler.frontier.state.leader import DeposedError, Lead
 from crawler.frontier.state.runs import Run, RunError, RunSkippedError
 from crawler.frontier.state.schedules import Tick
-from crawler.producers.pushing import CancelledRunError, ChunkPusher
+from crawler.producers.pushing import CancelledRunError, ChunkPusher, check_taken, sitemap_pusher
+from crawler.producers.rejects import Rejects
 from crawler.producers.schedule import Schedule
 from crawler.producers.sources import placed_chunks, still_valid
 from crawler.routing.encoder import Encoder
@@ -42,9 +44,11 @@ class Progress:
     def read(cls, text: str) -> Self:
         """What was stored; from the beginning where that cannot be read: nothing is pushed twice into a run."""
         try:
-            return cls(**json.loads(text))
+            found = cls(**json.loads(text))
         except (ValueError, TypeError, RecursionError):
             return cls()
+        kinds = (type(getattr(found, one.name)) is type(one.default) for one in dataclass_fields(cls))
+        return found if all(kinds) else cls()
 
     def text(self) -> str:
         """As it is stored."""
@@ -83,7 +87,8 @@ class TickRunner:
                     progress = await self._push(tick, schedule, run, progress, lead)
             except CancelledRunError:
                 is_cancelled = True
-        await self._end(tick, lead, progress, "its run was cancelled" if is_cancelled else "")
+        why = "its run was cancelled" if is_cancelled else ""
+        await self._end(tick, lead, progress, why, is_left_open=schedule.source.is_sitemaps and progress.pushed > 0)
 
     async def note(self, tick: Tick, error: str, lead: Lead) -> None:
         """Keep why it is tried again, for `scrapy schedule show`. Raises DeposedError."""
@@ -121,6 +126,8 @@ class TickRunner:
 
     async def _push(self, tick: Tick, schedule: Schedule, run: Run, progress: Progress, lead: Lead) -> Progress:
         """Push what is left; raises ShoalError where it is to be tried again."""
+        if schedule.source.is_sitemaps:
+            return await self._push_sitemaps(schedule, run, progress)
         pusher = ChunkPusher(self._frontier, self._encoder_of(schedule.spider), schedule, run.generation)
         await pusher.prepare()
         if progress.position and not still_valid(schedule.source, progress.position):
@@ -137,9 +144,17 @@ class TickRunner:
                     break  # somebody else has ended it
         return now
 
-    async def _end(self, tick: Tick, lead: Lead, progress: Progress, why: str) -> None:
+    async def _push_sitemaps(self, schedule: Schedule, run: Run, progress: Progress) -> Progress:
+        rejects = Rejects("", str, logger.warning)
+        pusher = sitemap_pusher(self._encoder_of(schedule.spider), schedule, rejects)
+        roots = pusher.roots()
+        await pusher.push_roots(self._frontier, roots, run.generation)
+        check_taken(pusher.outcomes)
+        return replace(progress, pushed=len(roots), refused=rejects.count, error="")
+
+    async def _end(self, tick: Tick, lead: Lead, progress: Progress, why: str, *, is_left_open: bool = False) -> None:
         lead.check()
-        if progress.run:
+        if progress.run and not is_left_open:
             with suppress(RunError):  # forgotten: it was over long ago
                 await self._frontier.runs.seal(progress.run)
         outcome: dict[str, Any] = {"epoch": tick.epoch, "ended": datetime.now(UTC).isoformat(timespec="seconds")}

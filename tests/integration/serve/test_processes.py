@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import redis
 from scrapy.cmdline import ScrapyArgumentParser
 from scrapy.exceptions import UsageError
 
@@ -23,6 +24,8 @@ from tests.shipped import shipped
 from tests.zygote import Forked
 
 LINES = 20_000
+ADD = ("add", "s", "products")
+URL = "https://a.example/"
 SECONDS = 40
 
 
@@ -116,8 +119,38 @@ def test_a_schedule_from_its_beginning_to_its_end(schedule: InProcess) -> None:
     assert schedule("show", "s")[::2] == (1, "there is no schedule 's': `scrapy schedule list` shows them\n")
 
 
-ADD = ("add", "s", "products")
-URL = "https://a.example/"
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"schedules": "{"},
+        {"schedules:cursor": "9" * 30},
+        {"schedules:cursor": "x"},
+        {"schedules:missed": "x"},
+        {"schedules:last": "[1]"},
+        {"schedules:last": '{"run": {}, "pushed": "x", "refused": []}'},
+        {"ticks": "x"},
+    ],
+    ids=str,
+)
+def test_what_is_damaged_is_shown_as_far_as_it_goes(
+    schedule: InProcess, redis_url: str, key: str, damage: dict[str, str]
+) -> None:
+    assert schedule("add", "s", "products", URL, "--cron", "@daily")[0] == 0
+    ((of, value),) = damage.items()
+    with redis.Redis.from_url(redis_url) as client:
+        client.hset(f"{{{key}:0}}:{of}", "s:7" if of == "ticks" else "s", value)
+    assert schedule("list")[0] == 0
+    assert json.loads(schedule("list", "--json")[1])["name"] == "s"
+    assert schedule("show", "s")[0] == 0
+    assert schedule("remove", "s")[0] == 0
+
+
+def test_sitemaps_are_a_source(schedule: InProcess) -> None:
+    assert schedule("add", "a", "products", "--sitemap", "https://a.example/s.xml", "--every", "1d")[0] == 0
+    sites = ("--sitemap", "robots", "https://a.example", "https://b.example/", "--exclude", "/cart")
+    assert schedule("add", "b", "products", *sites, "--every", "1d", "--changed-only")[0] == 0
+    told = [json.loads(line)["source"] for line in schedule("list", "--json")[1].splitlines()]
+    assert told == ["sitemap https://a.example/s.xml", "sitemaps of https://a.example, https://b.example/"]
 
 
 @pytest.mark.parametrize(
@@ -149,7 +182,13 @@ URL = "https://a.example/"
         ((*ADD, URL, "--column", "url", "--every", "1d"), "--column = 'url' is invalid"),
         ((*ADD, URL, "--scope", "{", "--every", "1d"), "--scope = '{' is invalid"),
         ((*ADD, URL, "--scope", '{"dept": 3}', "--every", "1d"), "dept"),
-        ((*ADD, URL, "--sitemap", "x", "--every", "1d"), "there is no option --sitemap"),
+        ((*ADD, URL, "--sitemap", URL, "--every", "1d"), "what to crawl"),
+        ((*ADD, "--sitemap", "robots", "--every", "1d"), "what to crawl"),
+        ((*ADD, "--sitemap", "robots", "a.example", "--every", "1d"), "site = 'a.example' is invalid"),
+        ((*ADD, "--sitemap", "x://y", "--every", "1d"), "unknown scheme 'x'"),
+        ((*ADD, "--sitemap", URL, "--include", "(", "--every", "1d"), "--include is no pattern"),
+        ((*ADD, URL, "--include", "x", "--every", "1d"), "choose pages of a --sitemap"),
+        ((*ADD, URL, "--changed-only", "--every", "1d"), "choose pages of a --sitemap"),
     ],
     ids=lambda value: " ".join(value)[:50] if isinstance(value, tuple) else "",
 )

@@ -18,7 +18,10 @@ from crawler.frontier.state.leader import Lead
 from crawler.frontier.state.runs import Overlap, Run
 from crawler.policy.schedules import Interval
 from crawler.producers.schedule import Schedule, ScheduleSource
+from crawler.routing import codec
+from crawler.routing.sitemap_requests import shoal_sitemap
 from crawler.serve.schedules import TRIES
+from crawler.spiders.products import ProductsSpider
 from tests.integration.frontier.making import START_MS, Timed, answer, handles, timed
 from tests.integration.serve.replicas import Replica
 from tests.shipped import shipped
@@ -145,6 +148,50 @@ async def test_a_packed_csv_file_and_a_scope(world: World, tmp_path: Path) -> No
     assert (await world.last())["refused"] == 2
     (run,) = await world.runs()
     assert await world.time.frontier.scopes.get("products", run.generation) == '{"exclude": ["/cart"]}'
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "url"),
+    [
+        ("sitemap", "https://a.example/sitemap.xml", "https://a.example/sitemap.xml"),
+        ("robots", "https://a.example", "https://a.example/robots.txt"),
+    ],
+)
+async def test_the_run_of_sitemaps_is_left_to_the_workers_that_read_them(
+    world: World, kind: Any, value: str, url: str
+) -> None:
+    await world.add(ScheduleSource(kind, (value,), include=("/p/",)), overlap="allow")
+    await world.pass_seconds(3_600)
+    calls, ended = 0, False
+    while not ended:
+        calls += 2
+        victim = world.replica()
+        victim.gate.close_after(calls)
+        await victim.go()
+        ended = not victim.gate.is_waiting
+        await victim.kill()
+        await world.pass_seconds(16)
+    assert await world.counts() == [("open", 1)]
+    assert (await world.last())["pushed"] == 1
+    (run,) = await world.runs()
+    (lease,) = await world.time.lease(streams=["products"])
+    spider = ProductsSpider()
+    setattr(spider, shoal_sitemap.__name__, shoal_sitemap)
+    request = codec.decode(lease.body, spider)
+    assert request.url == url
+    assert request.meta["shoal_sitemap"]["include"] == ["/p/"]
+    assert await world.time.frontier.sitemaps.end("products", run.generation, url) == 0
+
+
+@pytest.mark.parametrize(
+    "state", ["[]", '{"pushed": "x"}', '{"run": 7, "position": 3}', '{"a": 1}', "\xff", '{"position": "x"}']
+)
+async def test_progress_that_is_damaged_begins_anew(world: World, urls: Path, state: str) -> None:
+    await world.add(file(urls))
+    key = world.time.frontier.shards.key(0, "ticks")
+    await world.time.client.hset(key, f"s:{START + 3_600}", state)
+    await world.replica().go()
+    assert await world.counts() == [("sealed", LINES)]
 
 
 async def test_a_run_that_is_cancelled_takes_no_more(world: World, urls: Path) -> None:
