@@ -19,6 +19,7 @@ from crawler.producers.progress import PushProgress
 from crawler.producers.rejects import Rejects
 from crawler.producers.rows import Rows
 from crawler.producers.sender import FULL, Sender
+from crawler.routing.budgeting import terms_of_run
 from crawler.routing.encoder import Encoder
 
 MAX_HOSTS: Final = 100_000  # that a dry run counts
@@ -151,4 +152,7 @@ async def share_scope(frontier: Frontier, encoder: Encoder, generation: str, sco
     """Workers look it up before the first page of the run; one that goes on keeps what it was given."""
     if scope:
         await frontier.scopes.put(encoder.spider.name, generation, scope)
-    encoder.scopes.learn(generation, await frontier.scopes.get(encoder.spider.name, generation))
+    given = await frontier.scopes.get(encoder.spider.name, generation)
+    encoder.scopes.learn(generation, given)
+    if (budget := encoder.scopes.budget_of(given)) is not None:
+        await frontier.budgets.state([terms_of_run(encoder.spider.name, generation, budget)])

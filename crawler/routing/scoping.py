@@ -12,8 +12,10 @@ from scrapy.settings import BaseSettings
 
 from crawler import config
 from crawler.errors import ConfigError
+from crawler.policy.budgets import Budget
 from crawler.policy.domains import Rules
 from crawler.policy.scope import ScopeRules, read_scope
+from crawler.routing.budgeting import checked
 
 MOST_RUNS: Final = 100  # whose scopes are remembered
 
@@ -31,6 +33,7 @@ class Scopes:
         self._domains = domains
         self.usual = ScopeRules(self._common, domains)
         self._runs: dict[str, ScopeRules] = {}  # by generation
+        self.budgeted = False  # whether a run has brought a budget
 
     def knows(self, generation: str) -> bool:
         """Whether `learn` was told of that run."""
@@ -46,13 +49,28 @@ class Scopes:
             self._runs.clear()
         try:
             self._runs[generation] = self.given(given) if given else self.usual
+            self.budgeted = self.budgeted or self.budget_of(given) is not None
         except ConfigError as error:
             logger.error("The scope of the run with generation %s was left out: %s", generation, error)
             self._runs[generation] = self.usual
 
+    def budget_of(self, scope: str) -> Budget | None:
+        """What a run that is given *scope* may spend in all; raises ConfigError."""
+        table = _table(scope, "--scope") if scope else {}
+        if not isinstance(table, dict) or "budget" not in table:
+            return None
+        found = checked(table["budget"], "--scope['budget']")
+        if found.hours or found.time_zone != "UTC":
+            raise ConfigError("--scope['budget']", table["budget"], "no hours and no time_zone: these are a domain's")
+        return found
+
     def given(self, scope: str) -> ScopeRules:
         """*scope*, a JSON object, before all others; raises ConfigError."""
-        own = read_scope(_table(scope, "--scope"), "--scope")
+        table = _table(scope, "--scope")
+        self.budget_of(scope)
+        if isinstance(table, dict):
+            table.pop("budget", None)
+        own = read_scope(table, "--scope")
         return ScopeRules(self._common, self._domains, own=own)
 
 

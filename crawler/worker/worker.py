@@ -35,9 +35,10 @@ from crawler.frontier.state.statement import Statement
 from crawler.policy.retries import RetryPolicy
 from crawler.policy.scope import read_scope
 from crawler.routing import codec
+from crawler.routing.budgeting import spider_budget
 from crawler.routing.host_rules import HostRules
 from crawler.worker import feeds
-from crawler.worker.budget_keeper import BudgetKeeper, spider_budget
+from crawler.worker.budget_keeper import BudgetKeeper
 from crawler.worker.cuts import Cuts
 from crawler.worker.dupefilter import FrontierDupeFilter
 from crawler.worker.lease_book import LeaseBook
@@ -83,8 +84,7 @@ class Worker:
         self.outbox = Outbox(
             frontier, crawler.stats, self.outage, FLUSH_SECONDS, self._confirmed, self._wake, self.room
         )
-        domains = queue.encoder.rules.domains
-        self.budgets = BudgetKeeper(crawler, frontier, self.book, self.outbox, domains)
+        self.budgets = BudgetKeeper(crawler, frontier, self.book, self.outbox, queue.encoder)
         self.cuts = Cuts(crawler.stats, partial(self.outbox.cut, crawler.spider.name))
         self.requeue = Requeue(crawler, self.outbox)
         self.tracker = RequestTracker(crawler, self.book, self.outbox, self.requeue, frontier.config.max_deliveries)

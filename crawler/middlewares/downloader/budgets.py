@@ -1,8 +1,9 @@
-"""Downloader middleware that charges what an answer came to against the budgets. Nearest to the wire, where bodies are
-as they were received."""
+"""Downloader middleware that charges what an answer came to against the budgets. Near to the wire, where bodies are as
+they were received."""
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Self
 
 from scrapy import Request
@@ -11,9 +12,8 @@ from scrapy.downloadermiddlewares.stats import get_header_size
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 
-from crawler.policy.domains import load_rules
 from crawler.worker.access import worker_of
-from crawler.worker.budget_keeper import spider_budget
+from crawler.worker.budget_keeper import BudgetKeeper
 from crawler.worker.scheduler import in_use
 
 
@@ -25,18 +25,21 @@ class BudgetMiddleware:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Off where there is no budget."""
-        rules = load_rules(crawler.settings["DOMAINS_FILE"]) if in_use(crawler.settings) else None
-        sites = (rules.default, *rules.by_host.values()) if rules else ()
-        if not sites or (not spider_budget(crawler.settings) and all(site.budget is None for site in sites)):
+        """Off where the spider does not use the shared frontier. A run may bring a budget along at any time."""
+        if not in_use(crawler.settings):
             raise NotConfigured
         return cls(crawler)
 
     def process_response(self, request: Request, response: Response) -> Response:
         """Charge an answer."""
-        worker_of(self._crawler).budgets.answered(request, len(response.body) + get_header_size(response.headers))
+        if self._budgets.on:
+            self._budgets.answered(request, len(response.body) + get_header_size(response.headers))
         return response
 
     def process_exception(self, request: Request, exception: Exception) -> None:
         """A failure may have kept a tab busy."""
-        worker_of(self._crawler).budgets.answered(request, 0)
+        self._budgets.answered(request, 0)
+
+    @cached_property
+    def _budgets(self) -> BudgetKeeper:
+        return worker_of(self._crawler).budgets

@@ -117,7 +117,7 @@ async def test_a_runs_budget_holds_that_run_back_alone_and_may_last(redis_client
     assert (total.queued, total.delayed, total.leased) == (0, 4, 8)
     await made.frontier.ack(handles(leases))
     for _ in range(3):
-        await rest(made, 600_000)
+        await rest(made, 1_000_000)
         assert await made.lease() == []
     assert (await made.frontier.inspection.stats("s")).total.delayed == 4
     assert (await made.frontier.budgets.closed(made.now))[0].name == "r:s:7"

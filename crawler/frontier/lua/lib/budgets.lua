@@ -4,7 +4,7 @@
 -- requests, bytes, browser ms, cost in millionths (0: any number); then pairs of ms between which it is open (d each).
 -- T:used:<day's begin> HASH name -> requests, bytes, browser ms, cost (d each).
 -- T:closed HASH name -> '<ms until>:<why>' of those that held a request back.
-local TERMS, USED_FORMAT, KEPT_MS, LOOK_MS = '<ddddddd', '<dddd', 259200000, 60000
+local TERMS, USED_FORMAT, KEPT_MS, LOOK_MS, LATER_MS = '<ddddddd', '<dddd', 259200000, 60000, 900000
 local KINDS = {'requests', 'bytes', 'browser', 'cost'}
 local terms_of, used_of, budgets_of, any_budgets = {}, {}, {}, nil
 
@@ -71,7 +71,7 @@ local function closed_until(name)
   end
   if opens then return opens < math.huge and opens or now + LOOK_MS, 'hours' end
   for i, most in ipairs(b.most) do
-    if most > 0 and used[i] >= most then return b.stop > now and b.stop or now + LOOK_MS, KINDS[i] end
+    if most > 0 and used[i] >= most then return b.stop > now and b.stop or now + LATER_MS, KINDS[i] end
   end
 end
 
