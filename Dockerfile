@@ -14,7 +14,13 @@ ENV PATH=/opt/venv/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1 \
     SCRAPY_PROJECT=production
-RUN useradd --uid 10001 --user-group --no-create-home --shell /usr/sbin/nologin shoal
+# An init process takes in what a killed browser or child leaves behind. The version is Debian's latest.
+# hadolint ignore=DL3008
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends tini \
+    && rm -rf /var/lib/apt/lists/* \
+    && useradd --uid 10001 --user-group --no-create-home --shell /usr/sbin/nologin shoal \
+    && install --directory --owner=shoal --group=shoal /var/lib/shoal
 COPY --from=dependencies /opt/venv /opt/venv
 WORKDIR /app
 COPY scrapy.cfg LICENSE ./
@@ -28,8 +34,8 @@ EXPOSE 9410
 EXPOSE 9411
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
     CMD ["python", "-c", "from urllib.request import urlopen; urlopen('http://127.0.0.1:9410/healthz', timeout=4)"]
-# Scrapy as process 1: SIGTERM drains, that is it finishes what it has started and gives the rest back.
-ENTRYPOINT ["scrapy"]
+# SIGTERM reaches Scrapy and drains: it finishes what it has started and gives the rest back.
+ENTRYPOINT ["tini", "--", "scrapy"]
 CMD ["crawl", "products"]
 
 FROM program AS browser

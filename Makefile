@@ -37,7 +37,7 @@ lock:  ## Resolve the lock again from pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
 		--python-version 3.11 --extra embedded --extra tls --constraint requirements.lock --output-file requirements.run.lock pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
-		--python-version 3.11 --constraint requirements.lock --output-file requirements.production.lock pyproject.toml
+		--python-version 3.11 --extra tls --constraint requirements.lock --output-file requirements.production.lock pyproject.toml
 
 # One more than the two cores of CI: much of the time a test waits for a delay, a lease or a server.
 test: $(STAMP)  ## Run the tests (TESTS=path narrows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -110,7 +111,7 @@ def test_the_image_runs_as_nobody_in_particular_with_the_production_settings() -
         WORKER["securityContext"]["runAsGroup"],
     ]
     assert "SCRAPY_PROJECT=production" in DOCKERFILE
-    assert 'ENTRYPOINT ["scrapy"]' in DOCKERFILE
+    assert 'ENTRYPOINT ["tini", "--", "scrapy"]' in DOCKERFILE
 
 
 def test_browsers_are_in_an_image_of_their_own_that_is_not_the_default_one() -> None:
@@ -370,6 +371,36 @@ def test_the_port_of_the_service_is_the_same_everywhere() -> None:
     service = COMPOSE["services"]["serve"]
     assert service["ports"] == [f"127.0.0.1:{port}:{port}"]
     assert f"http://127.0.0.1:{port}/healthz" in service["healthcheck"]["test"][-1]
+
+
+def test_compose_brings_what_it_mounts_and_asks_for_passwords() -> None:
+    services = COMPOSE["services"]
+    assert set(services) == {"valkey", "mongodb", "migrate", "worker", "serve", "prometheus", "grafana"}
+    for service in services.values():
+        for volume in service.get("volumes", []):
+            if volume.startswith("./"):
+                assert (PROJECT_DIR / volume.partition(":")[0]).exists(), volume
+        assert all(port.startswith("127.0.0.1:") for port in service.get("ports", []))
+        assert {each["source"] for each in service.get("configs", [])} <= set(COMPOSE["configs"])
+    for name in ("migrate", "worker", "serve"):
+        urls = services[name]["environment"]
+        assert (urlsplit(urls["REDIS_URL"]).password, urlsplit(urls["MONGODB_URI"]).password) == ("local", "local")
+    assert "--requirepass" in services["valkey"]["command"]
+
+
+def test_the_prometheus_of_compose_is_one_that_prometheus_takes(tmp_path: Path) -> None:
+    config = yaml.safe_load(COMPOSE["configs"]["prometheus"]["content"])
+    jobs = {one["job_name"]: one["dns_sd_configs"][0] for one in config["scrape_configs"]}
+    assert jobs["workers"]["port"] == _settings("production").getint("METRICS_PORT")
+    assert jobs["serve"]["port"] == _settings("production").getint("SERVE_PORT")
+    assert config["rule_files"] == ["/etc/prometheus/shoal.rules.yml"]
+    if promtool := shutil.which("promtool"):
+        config["rule_files"] = [str(PROJECT_DIR / "k8s/components/monitoring/shoal.rules.yml")]
+        (tmp_path / "prometheus.yml").write_text(yaml.safe_dump(config))
+        told = subprocess.run(
+            [promtool, "check", "config", tmp_path / "prometheus.yml"], capture_output=True, text=True, check=False
+        )
+        assert told.returncode == 0, told.stdout + told.stderr
 
 
 def test_nothing_is_crawled_that_nobody_asked_for() -> None:
