@@ -24,13 +24,13 @@ HEAD: Final = 1_024  # bytes in which a sitemap says what it is
 _ROOTS: Final[dict[str, Kind]] = {"sitemapindex": "index", "rss": "feed", "feed": "feed", "rdf": "feed", "html": "html"}
 _ROOT: Final = re.compile(r"<(?:([\w.-]+):)?([A-Za-z][\w.-]*)|<!doctype\s+(html)", re.IGNORECASE)
 _DECLARED: Final = re.compile(rb"<\?xml[^>]*?encoding\s*=\s*[\"']([\w.:-]{1,40})", re.IGNORECASE)
-# What begins an entry; or an element and its text; or what hides both.
+# An entry as most sitemaps write it; or what begins one; or an element and its text.
 _TOKEN: Final = re.compile(
-    r"<(?:(?:([A-Za-z_][\w.-]*):)?(?:(url|sitemap|item|entry)[\s/>]"
-    r"|(loc|lastmod|link|guid)\b([^<>]*)>\s*(?:<!\[CDATA\[([^\]<]*)|([^<]*)))"
-    r"|!\[CDATA\[.*?\]\]>|!--.*?-->)",
-    re.DOTALL,
+    r"<url>\s*<loc>([^<]+)</loc>(?:\s*<lastmod>([^<]*))?"
+    r"|<(?:([A-Za-z_][\w.-]*):)?(?:(url|sitemap|item|entry)[\s/>]|(loc|lastmod|link|guid)\b([^<>]*)>([^<]*))"
 )
+_CDATA: Final = ("<![CDATA[", "]]>")
+_COMMENT: Final = ("<!--", "-->")
 _BEGIN: Final = {"feed": ("item", "entry"), "urlset": ("url", "sitemap")}
 _ATTRIBUTE: Final = re.compile(r"([\w:.-]+)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 _ENTITY: Final = re.compile(r"&(?:#x([0-9a-fA-F]{1,6})|#([0-9]{1,7})|(amp|lt|gt|quot|apos));")
@@ -75,8 +75,12 @@ class SitemapParser:
         """What was left."""
         piece = self._begin() if self._decoder is None else b""
         assert self._decoder is not None
-        text, self._text = self._text + self._decoder.decode(piece, final=True), ""
-        return [*self._read(text), *self._entry.taken()]
+        self._text += self._decoder.decode(piece, final=True)
+        self._know(self._text)
+        found = self._read(self._complete())
+        if self.kind == "text":
+            found += self._read(self._text)  # the last line; of markup what is cut off is no address
+        return [*found, *self._entry.taken()]
 
     def _begin(self) -> bytes:
         self._decoder = io.IncrementalNewlineDecoder(_decoder(self._head), translate=True)
@@ -96,18 +100,17 @@ class SitemapParser:
         return (not self._is_robots and text.lstrip("\ufeff \n\t")[:1] == "<") or self.kind not in {"", "text"}
 
     def _read(self, text: str) -> list[SitemapEntry]:
-        if not self.kind:
-            self._know(text)
+        self._know(text)
         if self.kind == "text":
             return list(self._lines(text))
         return self._elements(text) if self.kind not in {"", "html"} else []
 
     def _know(self, text: str) -> None:
-        if not text.strip("\ufeff \n\t"):
+        if self.kind or not text.strip("\ufeff \n\t"):
             return
         if not self._is_markup(text):
             self.kind = "text"
-        elif found := _ROOT.search(re.sub(r"<!--.*?-->|<\?.*?\?>", "", text, flags=re.DOTALL)):
+        elif found := _ROOT.search(_shown(text)):
             self.kind = "html" if found[3] else _ROOTS.get(found[2].lower(), "urlset")
             self._prefix = found[1] if self.kind != "feed" or found[2].lower() == "feed" else None
 
@@ -123,17 +126,19 @@ class SitemapParser:
         found: list[SitemapEntry] = []
         entry, own = self._entry, self._prefix
         begins = _BEGIN["feed" if self.kind == "feed" else "urlset"]
-        for token in _TOKEN.finditer(text):
-            prefix, begun, name, attributes, hidden, plain = token.groups()
-            if begun is not None:
+        for token in _TOKEN.finditer(_shown(text)):
+            url, lastmod, prefix, begun, name, attributes, value = token.groups()
+            if url is not None and "url" in begins:
+                found += entry.taken()
+                entry.begin("url")
+                entry.url, entry.lastmod = _unescaped(url.strip()), lastmod or ""
+            elif begun is not None:
                 if begun in begins and (prefix == own or not prefix):
                     found += entry.taken()
                     entry.begin(begun)
-            elif name is None:
-                continue  # hidden from view
             elif name == "link":
-                self._link(prefix, attributes, hidden or plain, found)
-            elif (prefix is None or prefix == own) and (value := (hidden if hidden is not None else plain).strip()):
+                self._link(prefix, attributes, value, found)
+            elif name is not None and prefix in {None, own} and (value := value.strip()):
                 if name == "loc" and entry.url:
                     found += entry.taken()
                 entry.note(name, value, attributes)
@@ -182,13 +187,31 @@ def _last_start(text: str) -> int:
     """Where the last thing begins whose end may not have come: a tag, with the element whose text it ends; CDATA, a
     comment."""
     end = text.rfind("<")
-    for start, finish in (("<![CDATA[", "]]>"), ("<!--", "-->")):
-        at = text.rfind(start)
-        if at >= 0 and text.find(finish, at) < 0:
+    for start, finish in (_CDATA, _COMMENT):
+        at = text.find(start, text.rfind(finish) + 1)
+        if at >= 0:
             end = min(end, at)
-    if text.startswith("<!", end):
-        end = text.rfind("<", 0, end)  # the element that holds it
+    while end == len(text) - 1 or text.startswith("<!", end):
+        if (end := text.rfind("<", 0, max(end, 0))) < 0:  # the element that it may be part of
+            break
     return max(end, 0)
+
+
+def _shown(text: str) -> str:
+    """*text* without comments; of CDATA the text, unless it is markup: that of a page, in a feed."""
+    if "<!" not in text:
+        return text
+    return _without(_without(text, _COMMENT, keep=False), _CDATA, keep=True)
+
+
+def _without(text: str, marks: tuple[str, str], *, keep: bool) -> str:
+    parts, at = list[str](), 0
+    start, finish = marks
+    while (begin := text.find(start, at)) >= 0 and (end := text.find(finish, begin + len(start))) >= 0:
+        inner = text[begin + len(start) : end]
+        parts += text[at:begin], inner if keep and "<" not in inner else ""
+        at = end + len(finish)
+    return "".join((*parts, text[at:]))
 
 
 def _decoder(head: bytes) -> codecs.IncrementalDecoder:
