@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import struct
 from collections import Counter
 from typing import Any
 
@@ -11,6 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from scrapy.settings import Settings
 
 from crawler.errors import ConfigError
+from crawler.frontier.server.wire_format import read_lease, seal
 from crawler.frontier.state.budgets import Terms
 from crawler.frontier.state.domains import MOST_TOLD
 from crawler.frontier.state.tiers import Tiers
@@ -269,3 +271,15 @@ def test_ranges(name: str, bad: Any) -> None:
     settings.set(name, bad, priority="cmdline")
     with pytest.raises(ConfigError, match=name):
         FleetConfig.from_settings(settings)
+
+
+async def test_a_lease_says_for_how_long_it_was_queued_whatever_its_priority(world: Timed) -> None:
+    await world.frontier.push([message(1, "a.example"), message(2, "b.example", priority=7)])
+    await world.pass_ms(5_000)
+    assert {int(lease.body): lease.waited_ms for lease in await world.lease(2)} == {1: 5_000, 2: 5_000}
+
+
+@pytest.mark.parametrize("score", [float("nan"), float("inf"), -1e300, 1e18])
+def test_a_damaged_place_in_the_queue_costs_that_figure_alone(score: float) -> None:
+    record = struct.pack("<dddddBBH", 1, score, 0, 0, 0, 0, 0, 0) + b"\x01a\x01s\x010\x01w"
+    assert read_lease(0, 1_000, 7, record, seal(message(1)), 1_000, 60_000).waited_ms == 0
