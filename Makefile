@@ -6,7 +6,7 @@ STAMP := .venv/.installed
 RUN := $(or $(wildcard $(STAMP)),.venv/.installed-run)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo shop test lint format bench bench-storage extraction main-text blocks bench-reparse docs clean chaos bench-fairness bench-pace bench-handlers bench-wide bench-frontier bench-push bench-engine bench-workers bombs mutants alert-mutants dashboards compat
+.PHONY: help setup lock demo shop test lint format bench bench-storage extraction main-text blocks bench-reparse docs clean chaos bench-fairness bench-pace bench-handlers bench-wide bench-frontier bench-push bench-engine bench-workers bombs mutants alert-mutants scaling dashboards compat
 
 help:  ## Show the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -116,6 +116,9 @@ mutants: $(STAMP)  ## Plant faults in the Lua scripts: the tests must find each 
 
 alert-mutants: $(STAMP)  ## Plant faults in the alerts: their cases must find nine of ten (a minute; Debian's prometheus)
 	@$(BIN)/python -m tests.integration.monitoring $(ARGS)
+
+scaling: $(STAMP)  ## 0 to 6 real workers after the scaling signal of a real `scrapy serve` (two to three minutes)
+	@$(BIN)/python -m tests.integration.serve.scaling
 
 dashboards: $(STAMP)  ## Crawl for two minutes and draw the dashboards from Prometheus' answers; writes docs/dashboard-*.svg
 	@$(BIN)/python -m tests.integration.monitoring.pictures

@@ -32,6 +32,5 @@ def program(name: str) -> str:
 def check_metrics(text: bytes | str) -> None:
     """Fail where `promtool check metrics` has anything to say of *text*."""
     given = text.encode() if isinstance(text, str) else text
-    # it knows our own only: the library names the process' metrics
     done = subprocess.run([program("promtool"), "check", "metrics"], input=given, capture_output=True, check=False)
     assert (done.returncode, done.stdout.decode() + done.stderr.decode()) == (0, "")

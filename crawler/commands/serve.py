@@ -65,14 +65,16 @@ class Command(FleetCommand, ScrapyCommand):
             await FleetService(frontier, config, parts(frontier, runner, figures)).run()
 
     def _start_keys(self) -> dict[str, str]:
-        """The key of Redis from which each spider takes start URLs, of those that know one."""
+        """The key of Redis from which each spider takes start URLs; "" for one that knows none."""
         assert self.settings is not None
         loader = get_spider_loader(self.settings)
-        spiders = {name: loader.load(name) for name in loader.list()}
         pattern = str(self.settings.get("REDIS_START_URLS_KEY") or START_URLS_KEY)
-        known = [name for name, spider in spiders.items() if issubclass(spider, RedisMixin)]
-        keys = {name: getattr(spiders[name], "redis_key", None) or pattern for name in known}
-        return {name: str(key) % {"name": name} for name, key in keys.items()}
+        keys: dict[str, str] = {}
+        for name in loader.list():
+            spider = loader.load(name)
+            key = getattr(spider, "redis_key", None) or pattern
+            keys[name] = str(key) % {"name": name} if issubclass(spider, RedisMixin) else ""
+        return keys
 
     def _encoder(self, spider: str) -> Encoder:
         """Made anew for each tick: a schedule may name a spider that is not there yet."""

@@ -57,7 +57,8 @@ class FleetFiguresPart:
 
     def __init__(self, frontier: Frontier, settings: BaseSettings, start_keys: Mapping[str, str]) -> None:
         self._frontier = frontier
-        self._seeds = {name: Seeds.from_settings(frontier.client, key, settings) for name, key in start_keys.items()}
+        keys = {name: key for name, key in start_keys.items() if key}
+        self._seeds = {name: Seeds.from_settings(frontier.client, key, settings) for name, key in keys.items()}
         self.collector = FleetCollector(
             frontier, FleetConfig.from_settings(settings), Others(self._schedules, self._start_urls)
         )

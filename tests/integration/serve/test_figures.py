@@ -43,7 +43,7 @@ async def world(redis_client: Any) -> Timed:
 
 
 def part_of(world: Timed, **given: Any) -> FleetFiguresPart:
-    return FleetFiguresPart(world.frontier, settings(**given), {"s": "s:start_urls"})
+    return FleetFiguresPart(world.frontier, settings(**given), {"s": "s:start_urls", "plain": ""})
 
 
 async def scaled(part: FleetFiguresPart, query: str = "") -> tuple[int, Any]:
@@ -109,6 +109,7 @@ async def test_a_pool_of_workers_is_told_of_its_own_queue(world: Timed) -> None:
     assert (await scaled(part, "tier=brwoser"))[0] == 400
     assert (await scaled(part, "spider=nobody"))[0] == 400
     assert (await scaled(part, "spider=s&tier=api"))[0] == 200
+    assert (await scaled(part, "spider=plain"))[1]["workers"] == 0, "known, and nothing was ever pushed to it"
 
 
 async def test_hosts_whose_delay_is_long_are_work_for_few(world: Timed) -> None:
