@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from enum import Enum
-from itertools import islice
+from itertools import accumulate, islice
 from typing import Final
 
 from selectolax.lexbor import LexborNode
@@ -17,6 +18,7 @@ BEFORE, AFTER = 40, 300  # texts around the heading that speak of the product
 MAX_WORDS: Final = 90  # characters; longer texts explain, they do not state
 MAX_LABEL: Final = 40  # characters of a button
 MAX_PRESSED: Final = 300  # elements with their words in an attribute
+MAX_DOUBTED: Final = 3  # what is said of other things, before the rest of it is left out at once
 _ELSEWHERE: Final = view.OTHER | view.LINK | view.HIDDEN | view.CHOICE
 _DISABLED = re.compile(r"disabled|inactive|sold-?out|unavailable|\bhidden\b|\bhide\b|d-none")
 _PRESSED = "input,button,a[title]"  # what may have its words in an attribute
@@ -69,32 +71,42 @@ def _button(page: View) -> Button:
 
 def _said(page: View, *names: str) -> str | None:
     """The one of *names* that is said first in the short texts around the heading, of the product as a whole."""
-    near = _near(page)
-    if _first(page, "\n".join(text for text, _ in near), names) is None:  # what texts stand in is dear to find out
-        return None
-    return _first(page, "\n".join(text for text, node in near if not page.flags(node) & _ELSEWHERE), names)
+    near = list(page.once(_near))
+    for _ in range(MAX_DOUBTED):
+        first = _first(page, "\n".join(text for text, _ in near), names)
+        if first is None:
+            return None
+        place, name = first
+        at = bisect_right(list(accumulate(len(text) + 1 for text, _ in near)), place)
+        if not page.flags(near[at][1]) & _ELSEWHERE:
+            return name
+        del near[at]
+    first = _first(page, "\n".join(text for text, node in near if not page.flags(node) & _ELSEWHERE), names)
+    return first[1] if first else None
 
 
 def _near(page: View) -> list[tuple[str, LexborNode]]:
+    """The short texts around the heading, in lower case."""
     start = max(0, page.heading_index - BEFORE)
-    return [each for each in page.texts[start : max(0, page.heading_index) + AFTER] if len(each[0]) <= MAX_WORDS]
+    near = page.texts[start : max(0, page.heading_index) + AFTER]
+    return [(text.lower(), node) for text, node in near if len(text) <= MAX_WORDS]
 
 
 def _labelled_denial(page: View) -> str | None:
     """OutOfStock, where a label that stands for the stock of the whole product is followed by a denial."""
-    near = "\n".join(text for text, _ in _near(page))
+    near = "\n".join(text for text, _ in page.once(_near))
     labels_of_stock = labels.STOCK_LABEL.finditer(near)
     stated = (near[label.end() : label.end() + MAX_LABEL].partition("\n")[0] for label in labels_of_stock)
-    first = next((_first(page, text, ("OutOfStock", "Discontinued", "InStock")) for text in stated), None)
+    _, first = next((_first(page, text, ("OutOfStock", "Discontinued", "InStock")) for text in stated), None) or (0, "")
     if first not in ("OutOfStock", "Discontinued"):
         return None
     return first if _said(page, first) else None  # not of another product
 
 
-def _first(page: View, text: str, names: Iterable[str]) -> str | None:
-    lower = text.lower()
-    said = [(place, name) for name in names if (place := page.lexicon.place(name, lower)) is not None]
-    return min(said)[1] if said else None
+def _first(page: View, text: str, names: Iterable[str]) -> tuple[int, str] | None:
+    """(place, name) of the one of *names* that lower-cased *text* says first."""
+    said = [(place, name) for name in names if (place := page.lexicon.place(name, text)) is not None]
+    return min(said, default=None)
 
 
 def _buying(page: View) -> Iterator[LexborNode]:
