@@ -19,6 +19,10 @@ _BROKEN = re.compile(r"(?<=\d) ?([.,]) ?(?=\d)")  # blanks inside a number
 
 def parts_of(node: LexborNode, limit: int = LONG) -> list[str]:
     """The texts in *node*, white space collapsed, up to the one that passes *limit* characters."""
+    only = node.first_child
+    if only is not None and only.is_text_node and only.next is None:  # most elements that anyone asks for
+        text = " ".join(only.text_lexbor()[: 4 * limit].split())
+        return [text] if text and node.tag not in _CODE_TAGS else []
     parts: list[str] = []
     size = 0
     for count, each in enumerate(node.traverse(include_text=True, skip_empty=True)):

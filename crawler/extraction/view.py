@@ -18,7 +18,7 @@ MAX_HEADING: Final = 400  # characters
 ALIKE: Final = 0.3  # of a heading's words are in the title of its page; less is another thing's name
 MIN_TITLE: Final = 8  # characters that name something; half as many where a character is a word
 
-BEFORE, AFTER = 100, 800  # texts around the heading that may be about its product
+BEFORE, AFTER = 60, 500  # texts around the heading that may be about its product
 
 # What an element stands in; inherited by everything inside it.
 OTHER: Final = names.OTHER

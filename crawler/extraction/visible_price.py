@@ -167,7 +167,7 @@ def _candidate(page: View, index: int, country: str) -> _Candidate | None:
         return None
     if currency := _beside(page, index, number[0], country):
         return _Candidate(index, node, number[0], currency)
-    for element in _around(node) if _has_short_neighbour(page, index) else ():
+    for element in _around(node):
         whole = page.price_text(element, MAX_BLOCK)
         if len(whole) > MAX_BLOCK:
             break
@@ -178,13 +178,6 @@ def _candidate(page: View, index: int, country: str) -> _Candidate | None:
     if not unit and (page.flags(node) & view.PRICE or _says(page.lexicon.price, page, index)):
         return _Candidate(index, node, number[0], None)
     return None
-
-
-def _has_short_neighbour(page: View, index: int) -> bool:
-    """Whether a text before or after is so short that an element with both still counts as one price."""
-    texts = page.texts
-    most = MAX_BLOCK - 1 - len(texts[index][0])
-    return not 0 < index < len(texts) - 1 or len(texts[index - 1][0]) <= most or len(texts[index + 1][0]) <= most
 
 
 @cached(16_384)  # the pages of a site share most of their texts
