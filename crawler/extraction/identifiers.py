@@ -23,7 +23,7 @@ _ATTRIBUTES: Final = (
     "data-sku", "data-product-sku", "data-product-id", "data-productid", "data-product-code", "data-item-id",
     "data-itemid", "data-pid", "data-article-id", "data-asin",
 )  # fmt: skip
-_WRITTEN = re.compile(rf"data-(?i:{'|'.join(name.removeprefix('data-') for name in _ATTRIBUTES)})(?=[\s=])")
+_WRITTEN = re.compile(rf"data-{labels.any_of(' '.join(name.removeprefix('data-') for name in _ATTRIBUTES))}(?=[\s=])")
 _INPUTS: Final = frozenset(
     (
         "articleid", "asin", "goodsid", "id", "idproduct", "itemid", "pid", "prodid", "product", "productcode",

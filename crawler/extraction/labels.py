@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 
-def _any(phrases: str) -> str:
+def any_of(phrases: str) -> str:
     """A pattern for *phrases*, which are divided by blanks, in any case; most places fail at their first letter."""
     rest: dict[str, list[str]] = {}
     for phrase in phrases.split():
@@ -30,10 +30,10 @@ _ALONE: Final = (
     r" 상품\s?(?:번호|코드) mã_(?:sản_phẩm|sp|hàng)"
 ).replace("{0}", "編號|编号|番号|号|號|ID|コード")
 _FIRST: Final = "".join({phrase[0] + phrase[0].upper() for phrase in f"{_THINGS} {_WORDS} {_ALONE}".split()})
-_THING, _WORD = _any(_THINGS), _any(_WORDS)
+_THING, _WORD = any_of(_THINGS), any_of(_WORDS)
 SKU_LABEL: Final = re.compile(
     rf"(?=[{_FIRST}])(?:{_THING}[\s./-]*+{_WORD}|{_WORD}[\s.º°]*+(?i:of|do|del|de la|de|du|della|dell')?\s*+{_THING}"
-    rf"|{_any(_ALONE)})(?![^\W\d_])[.:：#№º°\s)]*"
+    rf"|{any_of(_ALONE)})(?![^\W\d_])[.:：#№º°\s)]*"
 )
 GTIN_LABEL: Final = re.compile(
     r"\b(gtin|ean|upc|isbn|jan)(-?\d{1,2})?\b|\bbarcode\b|штрих-?код|条形码|국제표준", re.IGNORECASE

@@ -60,6 +60,7 @@ _IDENTIFIED = re.compile(
 )
 _LIST_ID = re.compile(r"[/-]c-?\d{3,}(?:[/.-]|$)")
 _DIGIT = re.compile(r"\d")
+_FORBIDDING = re.compile(r"[nN][oO](?:[nN][eE]|[fF][oO][lL][lL][oO][wW])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +109,7 @@ def _has_own(rules: DomainRules) -> bool:
 
 
 def _forbids(document: Document) -> bool:
-    if "nofollow" not in document.head.lower() and "none" not in document.head.lower():
+    if not _FORBIDDING.search(document.head):
         return False
     words = re.split(r"[\s,]+", opengraph.metas(document).get("robots", "").lower())
     return "nofollow" in words or "none" in words

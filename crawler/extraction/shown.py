@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import islice
 from typing import Final
 
 from crawler.extraction import identifiers, visible, visible_price, visible_stock
@@ -136,18 +137,17 @@ def _is_reduced(price: Decimal, html: str) -> bool:
 
     Searched are the last three digits before the decimals, as pages group the others in many ways.
     """
-    digits = str(int(price))[-3:]
-    start = 0
-    for _ in range(MAX_PLACES):
-        start = html.find(digits, start)
-        if start < 0:
-            return False
-        after, before = html[start + len(digits) : start + len(digits) + 1], html[start - 1 : start]
-        shown = after in " .,<€" and before not in "\"'=:-/" and not before.isdigit()  # else data or an address
-        if shown and _is_old(html[max(0, start - REACH) : start].lower()):
+    for place in islice(_shown(str(int(price))[-3:]).finditer(html), MAX_PLACES):
+        start = place.start()
+        if _is_old(html[max(0, start - REACH) : start].lower()):
             return True
-        start += len(digits)
     return False
+
+
+@lru_cache(maxsize=1_200)
+def _shown(digits: str) -> re.Pattern[str]:
+    """*digits* as the end of a whole number that people see: no data and no address."""
+    return re.compile(rf"{digits}(?=[ .,<€])(?<![\"'=:/\d-]{digits})")
 
 
 def _is_old(before: str) -> bool:
