@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urljoin, urlsplit
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
@@ -37,6 +37,9 @@ _WHOLE = re.compile(r"https?://[A-Za-z\d.-]++(?::\d{1,5}+)?+(?:[/?][\w/%+~.,=&?:
 _NO_PAGES = ("javascript:", "mailto:", "tel:")
 
 
+R = TypeVar("R")
+
+
 class Document:
     """A page and its address.
 
@@ -48,6 +51,14 @@ class Document:
     def __init__(self, html: str | bytes, url: str, content_type: str | None = None) -> None:
         self.url = without_credentials(url)
         self.html = charsets.decode(html, content_type) if isinstance(html, bytes) else html
+        self._read: dict[Callable[[Document], Any], Any] = {}
+
+    def once(self, read: Callable[[Document], R]) -> R:
+        """What *read* finds on this page, found once."""
+        if read not in self._read:
+            self._read[read] = read(self)
+        found: R = self._read[read]
+        return found
 
     @cached_property
     def source(self) -> Source:

@@ -28,8 +28,12 @@ FIELDS: Final = {
 def metas(document: Document) -> dict[str, str]:
     """name or property -> content of the head's meta elements, the first of each name.
 
-    Read from the source: most pages need their metas only, and a tree costs more than all of this room.
+    Read from the source, once: most pages need their metas only, and a tree costs more than all of this room.
     """
+    return document.once(_metas)
+
+
+def _metas(document: Document) -> dict[str, str]:
     found: dict[str, str] = {}
     for element in _META.findall(document.head):
         attributes = {name.lower(): a or b or c for name, a, b, c in _ATTRIBUTE.findall(element)}

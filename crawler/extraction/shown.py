@@ -100,6 +100,9 @@ class Shown:
 
     def _read_price(self, evidence: StructuredData) -> None:
         draft = self.draft
+        is_agreed = not draft.lacks("price", "currency") and len(set(evidence.prices)) < 2
+        if is_agreed and visible_price.stands(self.view, draft.fields["price"]):
+            return
         if draft.lacks("price"):
             best = visible_price.best_price(self._prices)
         else:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Final
+from typing import Final, NamedTuple
 
 from selectolax.lexbor import LexborNode
 
@@ -22,6 +22,7 @@ MAX_LABEL: Final = 40  # characters of a text that may say what the next one is
 UNDERCUTS: Final = 8  # texts between an old price and the one asked now
 MANY: Final = 4  # different prices in elements made alike are those of a list
 MIN_SCORE: Final = 0.5
+REPEATED: Final = 2  # less for one of a list's prices
 MIN_DISCOUNTED: Final = Decimal("0.25")  # of the old price; a lower one beside it is a unit price or an instalment
 
 _DIGIT = re.compile(r"\d")
@@ -52,6 +53,15 @@ class _Candidate:
     currency: str | None
 
 
+class _Looked(NamedTuple):
+    """A number by what it stands in."""
+
+    past: bool  # for certain
+    doubtful: bool  # it may be past: a lower one beside it decides
+    named: bool
+    score: float  # of one that is neither past nor repeated
+
+
 def shown_prices(page: View) -> list[Price]:
     """The prices of the page, the likeliest one of its product first."""
     read = [(each, values.price_in_text(each.number, each.currency)) for each in _candidates(page)]
@@ -62,18 +72,42 @@ def shown_prices(page: View) -> list[Price]:
         amounts.setdefault(look, []).append(amount)
     found: list[Price] = []
     for at, (each, amount) in enumerate(candidates):
-        flags = page.flags(each.node)
-        repeated = _is_list(amounts[looks[at]])
-        worded = _says(page.lexicon.past_price, page, each.index)
-        past = bool(flags & view.PAST) or (worded and not flags & view.PRICE)
-        if not past and (worded or flags & view.OLD):
+        looked = _looked_at(page, each)
+        past = looked.past
+        if not past and looked.doubtful:
             past = _is_undercut(page, each, amount, candidates[max(0, at - UNDERCUTS) : at + UNDERCUTS + 1])
-        offered = _is_offered(page, each)
-        named = offered or bool(flags & view.PRICE) or _says(page.lexicon.price, page, each.index)
-        score = _score(page, each, named=named, offered=offered) - 5 * past - 2 * repeated
-        found.append(Price(amount, each.currency, past, named, repeated, score, each.index))
+        repeated = _is_list(amounts[looks[at]])
+        score = looked.score - 5 * past - REPEATED * repeated
+        found.append(Price(amount, each.currency, past, looked.named, repeated, score, each.index))
     found.sort(key=lambda price: -price.score)
     return _lower_first(found)
+
+
+def stands(page: View, stated: Decimal) -> bool:
+    """Whether the page shows *stated* as what it asks now, whatever other prices it shows: most pages do.
+
+    Costs a look at the texts with its last digits before the decimals.
+    """
+    digits = str(int(stated))[-3:]
+    for index in _numbers(page):
+        if digits not in page.texts[index][0]:
+            continue
+        each = _candidate(page, index, page.document.country)
+        if each is not None and values.price_in_text(each.number, each.currency) == stated:
+            looked = _looked_at(page, each)
+            if not (looked.past or looked.doubtful) and looked.score - REPEATED >= MIN_SCORE:
+                return True
+    return False
+
+
+def _looked_at(page: View, each: _Candidate) -> _Looked:
+    flags = page.flags(each.node)
+    worded = _says(page.lexicon.past_price, page, each.index)
+    past = bool(flags & view.PAST) or (worded and not flags & view.PRICE)
+    offered = _is_offered(page, each)
+    named = offered or bool(flags & view.PRICE) or _says(page.lexicon.price, page, each.index)
+    score = _score(page, each, flags, named=named, offered=offered)
+    return _Looked(past, bool(worded or flags & view.OLD), named, score)
 
 
 def _is_list(amounts: Sequence[Decimal]) -> bool:
@@ -145,16 +179,21 @@ def _lower_first(prices: list[Price]) -> list[Price]:
 
 
 def _candidates(page: View) -> Iterator[_Candidate]:
-    texts = page.texts
-    numbers = [index for index in page.numbers if len(text := texts[index][0]) <= MAX_TEXT and "%" not in text]
-    if len(numbers) > MAX_NUMBERS:
-        numbers = sorted(sorted(numbers, key=lambda index: abs(index - page.heading_index))[:MAX_NUMBERS])
     done: set[int] = set()
-    for index in numbers:
+    for index in _numbers(page):
         candidate = _candidate(page, index, page.document.country)
         if candidate is not None and candidate.node.mem_id not in done:
             done.add(candidate.node.mem_id)
             yield candidate
+
+
+def _numbers(page: View) -> list[int]:
+    """Which texts may be prices."""
+    texts = page.texts
+    numbers = [index for index in page.numbers if len(text := texts[index][0]) <= MAX_TEXT and "%" not in text]
+    if len(numbers) > MAX_NUMBERS:
+        numbers = sorted(sorted(numbers, key=lambda index: abs(index - page.heading_index))[:MAX_NUMBERS])
+    return numbers
 
 
 def _candidate(page: View, index: int, country: str) -> _Candidate | None:
@@ -220,8 +259,7 @@ def _around(node: LexborNode) -> Iterator[LexborNode]:
         current = current.parent
 
 
-def _score(page: View, candidate: _Candidate, *, named: bool, offered: bool) -> float:
-    flags = page.flags(candidate.node)
+def _score(page: View, candidate: _Candidate, flags: int, *, named: bool, offered: bool) -> float:
     score = 3.0 * named + 1.0 * bool(flags & view.CURRENT) + 1.5 * (candidate.currency is not None)
     score -= 6 * bool(flags & view.OTHER) + 2 * bool(flags & view.HIDDEN)
     text = page.texts[candidate.index][0]
