@@ -101,22 +101,27 @@ class Document:
     @property
     def tamed(self) -> str:
         """The whole source as a parser may see it."""
-        whole = _encoded(self.html)
+        whole = self.html.encode(errors="ignore")
         calm = tame.tamed(whole)
         return self.html if calm is whole else calm.decode(errors="ignore")
 
     @property
     def is_doubtful(self) -> bool:
         """Whether the page had to be tamed before it could be parsed (see tame.py): it may know other tricks."""
-        return self._calm is not self._bytes
+        return self._calm is not self._encoded[0]
 
     @cached_property
     def _calm(self) -> bytes:
-        return tame.tamed(self._bytes)
+        page, is_whole = self._encoded
+        return tame.tamed(page, self.source.strays if is_whole else None)
 
     @cached_property
-    def _bytes(self) -> bytes:
-        return _encoded(self.markup)
+    def _encoded(self) -> tuple[bytes, bool]:
+        """The markup, and whether that is all of it: half of a surrogate pair is lost, and may part a tag's name."""
+        try:
+            return self.markup.encode(), True
+        except UnicodeEncodeError:
+            return self.markup.encode(errors="ignore"), False
 
     @cached_property
     def head(self) -> str:
@@ -229,10 +234,6 @@ def visible_texts(nodes: Iterable[LexborNode]) -> Iterator[tuple[str, LexborNode
             text = node.text_lexbor().strip()
             if text:
                 yield text, parent
-
-
-def _encoded(html: str) -> bytes:
-    return html.encode(errors="ignore")  # half of a surrogate pair is no letter
 
 
 def join(base: str, href: str) -> str | None:

@@ -7,17 +7,21 @@ the same tree, with empty scripts.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Final, NamedTuple
+
+from crawler.extraction import tame
 
 COMMENT: Final = r"!--(?!-?>)[^-]*+(?:-(?!-!?>)[^-]*+)*+"  # after its "<", up to its end
 RAW: Final = r"[\s/>][^<]*+(?:<(?!/(?P=raw)[\s/>])[^<]*+)*+"  # the rest of an element that holds text only, named `raw`
 
 # Attributes of a tag that ends for certain at its first ">", whatever the parser takes its quotes for.
 _ATTRIBUTES: Final = r"((?=[\s/>])[^<>\"']*+(?:\"[^\"<>]*+\"[^<>\"']*+|'[^'<>]*+'[^<>\"']*+)*+)>"
+_SCRIPT: Final = r"[sS](?:[cC][rR][iI][pP][tT]|[tT][yY][lL][eE])"
 _CODE = re.compile(
-    rf"<(?:{COMMENT}|(script|style){_ATTRIBUTES}([^<]*+(?:<(?!/\1[\s/>])(!--|script)?+[^<]*+)*+))",
-    re.IGNORECASE,
+    rf"<{tame.NO_FORMATTING}(?:{COMMENT}"
+    rf"|({_SCRIPT}){_ATTRIBUTES}([^<]*+(?:<(?!/(?i:\1)[\s/>])(!--|[sS][cC][rR][iI][pP][tT])?+[^<]*+)*+)"
+    rf"|(?P<name>{tame.FORMATTING})(?!{tame.CLOSED}))",
+    re.ASCII,
 )
 
 
@@ -29,12 +33,12 @@ class Script(NamedTuple):
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """`scripts` are in document order, without those inside comments."""
+class Source(NamedTuple):
+    """`scripts` are in document order, without those inside comments; `strays` as of tame.py, of the markup."""
 
     markup: str
     scripts: tuple[Script, ...]
+    strays: tuple[str, ...]
 
 
 def read(html: str) -> Source:
@@ -45,14 +49,19 @@ def read(html: str) -> Source:
     """
     scripts: list[Script] = []
     pieces: list[str] = []
+    strays: list[str] = []
     taken = 0
     for found in _CODE.finditer(html):
-        start, end = found.span(3)
-        if start < 0 or end == len(html):
+        if found.lastgroup:
+            strays.append(found[0][1:])
             continue
-        if found[1] not in ("style", "STYLE"):
+        start, end = found.span(3)
+        is_code = start >= 0 and end < len(html)
+        if is_code and found[1] not in ("style", "STYLE"):
             scripts.append(Script(found[2], start, end))
-        if start < end and found[4] is None:
+        if is_code and start < end and found[4] is None:
             pieces.append(html[taken:start])
             taken = end
-    return Source("".join((*pieces, html[taken:])) if pieces else html, tuple(scripts))
+        elif "<" in found[0][1:]:  # a comment, or code, and a parser may not think so
+            strays += tame.strays(found[0].encode(errors="ignore"))
+    return Source("".join((*pieces, html[taken:])) if pieces else html, tuple(scripts), tuple(strays))

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from random import randrange
 from typing import Final
 
@@ -37,10 +38,11 @@ SAMPLE: Final = 600  # bytes
 LONG: Final = 4_000  # of a tag; what lies behind is found without its beginning
 NAMES_SAMPLED: Final = 20  # different ones in a sample, of all samples together; real pages have up to half of it
 
-# Formatting elements, <html> and <body>. A look at their first letter spares most tags the rest.
-_NAMES: Final = (
-    r"(?=[bBiIuUsSeEtThHcCfFnN])([bBiIuUsS]|[eE][mM]|[tT][tT]|[bB](?:[iI][gG]|[oO][dD][yY])|[hH][tT][mM][lL]|[cC][oO][dD][eE]"
-    r"|[fF][oO][nN][tT]|[nN][oO][bB][rR]|[sS][mM][aA][lL][lL]|[sS][tT][rR](?:[iI][kK][eE]|[oO][nN][gG]))(?=[\s/>])"
+# What follows the "<" of formatting elements, <html> and <body>. Most tags fail at their first letter, and sooner here.
+NO_FORMATTING: Final = r"(?![/adlpm])"
+FORMATTING: Final = (
+    r"(?:[bB](?:[iI][gG]|[oO][dD][yY])?+|[iIuU]|[sS](?:[mM][aA][lL][lL]|[tT][rR](?:[iI][kK][eE]|[oO][nN][gG]))?+"
+    r"|[eE][mM]|[tT][tT]|[hH][tT][mM][lL]|[cC][oO][dD][eE]|[fF][oO][nN][tT]|[nN][oO][bB][rR])(?=[\s/>])"
 )
 # A tag that ends for certain at its first ">", whatever the parser takes its quotes for.
 _PLAIN: Final = r"[^<>\"'=]*+(?:=(?:\"[^\"<>=]*+\"|'[^'<>=]*+'|[^\s<>\"'=])[^<>\"'=]*+)*+>"
@@ -48,7 +50,7 @@ _PLAIN: Final = r"[^<>\"'=]*+(?:=(?:\"[^\"<>=]*+\"|'[^'<>=]*+'|[^\s<>\"'=])[^<>\
 _INSIDE: Final = (
     rf"(?:<(?:(?:br|img|wbr|input){_PLAIN}|(?P<in>[a-zA-Z][^\s/>]*+)(?=[\s/>]){_PLAIN}[^<]*+</(?P=in)\s*+>)[^<]*+)"
 )
-_CLOSED: Final = rf"{_PLAIN}[^<]*+{_INSIDE}{{0,5}}+</\1\s*+>"
+CLOSED: Final = rf"{_PLAIN}[^<]*+{_INSIDE}{{0,5}}+</(?P=name)\s*+>"  # after the element's `name`
 _VALUE: Final = r"(?:\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s>]*+))?+"
 _ATTRIBUTE: Final = rf"(?:[\s/]*+[^\s/>][^\s/>=]*+{_VALUE})"
 
@@ -57,9 +59,9 @@ def _compiled(pattern: str, flags: re.RegexFlag = re.NOFLAG) -> re.Pattern[bytes
     return re.compile(pattern.encode(), flags)
 
 
-_STRAY = _compiled(rf"<{_NAMES}(?!{_CLOSED})")
-_END = _compiled(rf"</{_NAMES}")
-_PAIR = _compiled(rf"<{_NAMES}{_CLOSED}")
+_STRAY = _compiled(rf"<{NO_FORMATTING}(?P<name>{FORMATTING})(?!{CLOSED})")
+_END = _compiled(rf"</{FORMATTING}")
+_PAIR = _compiled(rf"<{NO_FORMATTING}(?P<name>{FORMATTING}){CLOSED}")
 _ROOT = _compiled(r"<(body|html)(?=[\s/>])", re.IGNORECASE)
 _SURPLUS = _compiled(rf"{_ATTRIBUTE}++")
 _START = _compiled(rf"<([a-zA-Z][^\s/>]*+)({_ATTRIBUTE}*+)")
@@ -91,7 +93,7 @@ _FOREIGN: Final = frozenset(("svg", "math"))
 _HAS_FOREIGN = _compiled(r"<(?:svg|math)(?=[\s/>])", re.IGNORECASE)
 _NESTING_ANYWHERE = _compiled(r"<[a-zA-Z]")
 # Start tags of elements that nest, but for those that the very next tag closes: a tree has no more levels than these.
-_NESTING = _compiled(rf"<(?!(?:{'|'.join(sorted(_NOT_NESTING))})[\s/>])([a-zA-Z][^\s/>]*+)(?!{_CLOSED})")
+_NESTING = _compiled(rf"<(?!(?:{'|'.join(sorted(_NOT_NESTING))})[\s/>])(?P<name>[a-zA-Z][^\s/>]*+)(?!{CLOSED})")
 # Nothing inside these sees what is open outside, and their own end closes all of it; so it is for raw text, too.
 _WALLS: Final = frozenset(
     (
@@ -110,11 +112,14 @@ _BLOCKS: Final = frozenset(
 _SPECIAL: Final = _BLOCKS | _WALLS | {"noscript"}
 
 
-def tamed(page: bytes) -> bytes:
-    """*page*, in UTF-8: itself, nearly always."""
+def tamed(page: bytes, strays: Sequence[str] | None = None) -> bytes:
+    """*page*, in UTF-8: itself, nearly always.
+
+    *strays*: names of all unclosed formatting elements, <html> and <body> in it, or of more, where they are known.
+    """
     if len(page) <= SMALL and page.count(b"<") < FEW_TAGS:
         return page if len(page) < EVERY else _few_attributes(page, _places(page))
-    page = _few_open(page)
+    page = _few_open(page, strays)
     places = _places(page)
     page = _few_attributes(page, places)
     names, tags = _seen(page, places)
@@ -127,20 +132,25 @@ def _places(page: bytes) -> range:
     return range(randrange(EVERY), len(page), EVERY)  # noqa: S311 - nobody is to know them, nothing more
 
 
-def _few_open(page: bytes) -> bytes:
+def _few_open(page: bytes, known: Sequence[str] | None) -> bytes:
     """Without unclosed formatting elements, and further <html> and <body>, where there are enough of them to hurt."""
-    found = Counter(name.lower() for name, _ in _STRAY.findall(page))
-    roots = found[b"html"] + found[b"body"]
-    strays = found.total() - roots
+    found = Counter(name.lower() for name in (strays(page) if known is None else known))
+    roots = found["html"] + found["body"]
+    unclosed = found.total() - roots
     if roots > MAX_ROOTS:
         first = list(_ROOT.finditer(page))[MAX_ROOTS].start()
         page = page[:first] + _ROOT.sub(b"<embed", page[first:])
-    if not strays:
+    if not unclosed:
         return page
     tags = page.count(b"<")
     depth = tags if tags < TAGS_UNCHECKED else 2 * MAX_DEPTH
-    sunk = strays * depth**2 > MAX_SUNK and _has_stray_ends(page, MAX_STEPS // depth)
-    return _STRAY.sub(b"<embed", page) if sunk or strays * tags > MAX_REOPENED else page
+    sunk = unclosed * depth**2 > MAX_SUNK and _has_stray_ends(page, MAX_STEPS // depth)
+    return _STRAY.sub(b"<embed", page) if sunk or unclosed * tags > MAX_REOPENED else page
+
+
+def strays(page: bytes) -> list[str]:
+    """The names of unclosed formatting elements, <html> and <body>, in document order."""
+    return [name.decode() for name, _ in _STRAY.findall(page)]
 
 
 def _has_stray_ends(page: bytes, most: int) -> bool:

@@ -2,16 +2,53 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
-from crawler.extraction import source
+from crawler.extraction import Document, source, tame
 
 PIECES = st.sampled_from(
     ["<script>", "</script>", "<script type='a'>", "<style>", "</style>", "<!--", "-->", "<p class=a>", "</p>", "x < y"]
 )
+
+TAGS = st.sampled_from(
+    [
+        "<b>",
+        "</b>",
+        "<B•",
+        '<i•title="',
+        '">',
+        "<!--",
+        "-->",
+        "<script>",
+        "</script>",
+        "<style>",
+        "</style>",
+        "<textarea>",
+        "</textarea>",
+        "<font•x=y>",
+        "</font>",
+        "<body>",
+        "<html•a='<b>'>",
+        "x",
+        ">",
+        "<br>",
+        "<!-->",
+        "<b¤>",
+        "<b></b>",
+        "<b></b¤>",
+        "<small/>",
+        "--!>",
+        "<em",
+        "<script•src=x>",
+        "<",
+        "/",
+    ]
+).map(lambda tag: tag.replace("•", " ").replace("¤", "\xa0"))  # a blank in Unicode, which is none in HTML
 
 
 def scripts(html: str) -> list[tuple[str, str]]:
@@ -48,3 +85,16 @@ def test_what_can_be_seen_stays(html: str) -> None:
         tree.strip_tags(["script", "style"])
     assert [node.tag for node in markup.css("*")] == [node.tag for node in whole.css("*")]
     assert markup.text() == whole.text()
+
+
+@given(st.lists(TAGS | st.text(max_size=3), max_size=20).map("".join))
+def test_no_unclosed_element_is_missed(html: str) -> None:
+    read = source.read(html)
+    assert Counter(tame.strays(read.markup.encode())) <= Counter(read.strays)
+
+
+def test_a_page_that_is_not_all_read_is_looked_at_again() -> None:
+    html = "<p>" + "<b\ud800><i>" * 700 + "<p>" * 7_000
+    document = Document(html, "https://shop.example.com/")
+    assert document.is_doubtful
+    assert document.tree.css_first("b") is None
