@@ -62,7 +62,7 @@ def items(document: Document, syntax: Syntax) -> list[dict[str, Any]]:
     if not _has_items(document, syntax):
         return []
     top: list[dict[str, Any]] = []
-    known: dict[int, dict[str, Any]] = {}
+    known: dict[int, dict[str, Any] | None] = {}
     marked = {node.mem_id: node for node in document.tree.css(f"[{syntax.item}],[{syntax.prop}]")}  # each once
     for node in islice(marked.values(), MAX_ELEMENTS):
         attributes = node.attributes
@@ -87,15 +87,20 @@ def _has_items(document: Document, syntax: Syntax) -> bool:
     return all(sign.search(document.markup) for sign in syntax.signs)
 
 
-def _owner(node: LexborNode, known: dict[int, dict[str, Any]]) -> dict[str, Any] | None:
+def _owner(node: LexborNode, known: dict[int, dict[str, Any] | None]) -> dict[str, Any] | None:
+    """The nearest item around *node*. *known*: that of each element which was asked already, and items themselves."""
+    passed: list[int] = []
+    owner: dict[str, Any] | None = None
     parent = node.parent
-    for _ in range(MAX_DEPTH):
-        if parent is None:
-            return None
-        if (item := known.get(parent.mem_id)) is not None:
-            return item
+    while parent is not None and len(passed) < MAX_DEPTH:
+        identity = parent.mem_id
+        if identity in known:
+            owner = known[identity]
+            break
+        passed.append(identity)
         parent = parent.parent
-    return None
+    known.update(dict.fromkeys(passed, owner))
+    return owner
 
 
 def _plain(name: str) -> str:

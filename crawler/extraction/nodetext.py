@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, islice
 from typing import Final
 
 from selectolax.lexbor import LexborNode
@@ -55,17 +55,22 @@ def _from(start: LexborNode) -> Iterator[LexborNode]:
 
 def texts_before(end: LexborNode, enough: int) -> list[LexborNode]:
     """The last *enough* texts before *end*, in document order."""
-    pieces: list[list[LexborNode]] = []
+    return list(islice(_texts_back(end), enough))[::-1]
+
+
+def _texts_back(end: LexborNode) -> Iterator[LexborNode]:
+    """The texts before *end* that are not blank, the last one first."""
     around: LexborNode | None = end
-    while around is not None and enough > 0:
+    while around is not None:
         before = around.prev
-        while before is not None and enough > 0:
-            nodes = before.traverse(include_text=True, skip_empty=True)
-            pieces.append([node for node in nodes if node.is_text_node][-enough:])
-            enough -= len(pieces[-1])
-            before = before.prev
-        around = around.parent
-    return [node for piece in reversed(pieces) for node in piece]
+        if before is None:
+            around = around.parent
+            continue
+        around = before
+        while (last := around.last_child) is not None:
+            around = last
+        if around.is_text_node and not around.is_empty_text_node:
+            yield around
 
 
 def text_of(node: LexborNode, limit: int = LONG) -> str:
