@@ -17,7 +17,7 @@ from crawler.errors import ShoalError
 from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.state.leader import DeposedError, Lead
-from crawler.frontier.state.schedules import Tick, Timetable
+from crawler.frontier.state.schedules import MOST, Tick, Timetable
 from crawler.policy.schedules import decide, following
 from crawler.producers.schedule import Schedule, ScheduleError
 from crawler.producers.ticks import TickRunner
@@ -67,7 +67,7 @@ class ScheduleKeeper:
             await tasks.end(*running.values())
 
     async def claim(self, seen: Timetable, lead: Lead) -> bool:
-        """Claim what is due; False when more is due at once. Raises DeposedError."""
+        """Claim what is due; False when there is more to do at once. Raises DeposedError."""
         now, is_all = seen.clock_ms // 1000, True
         waiting = {name: len(list(ticks)) for name, ticks in groupby(sorted(tick.name for tick in seen.ticks))}
         for name, text in seen.definitions.items():
@@ -83,7 +83,7 @@ class ScheduleKeeper:
                 if await self._schedules.claim(lead.token, name, text, before, *row) and decision.passed_over:
                     words = "Schedule %s: %d ticks were missed and are passed over (missed: %s)"
                     logger.warning(words, name, decision.passed_over, schedule.missed)
-                is_all = is_all and not decision.more
+                is_all = is_all and not (decision.more or decision.run)
         return is_all
 
     def _is_due(self, name: str, text: str, schedule: Schedule, cursor: int, now: int) -> bool:
@@ -95,6 +95,9 @@ class ScheduleKeeper:
     def schedule(self, name: str, text: str) -> Schedule | None:
         """What *text* says; None, and one line in the log, where it cannot be read."""
         if (known := self._read.get(name)) is None or known[0] != text:
+            if len(self._read) > 2 * MOST:  # most of them are removed
+                self._read.clear()
+                self._next.clear()
             schedule = None
             try:
                 schedule = Schedule.read(name, text)

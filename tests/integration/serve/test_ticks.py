@@ -340,7 +340,7 @@ async def test_one_that_was_frozen_until_its_run_was_forgotten_leaves_none_open(
     await world.add(ScheduleSource("urls", ("https://a.example/",)), overlap="allow")
     await world.pass_seconds(3_600)
     frozen = world.replica()
-    frozen.gate.close_after(4)  # it has claimed the tick, and was about to open its run
+    frozen.gate.close_after(5)  # it has claimed the tick, and was about to open its run
     await frozen.go()
     await world.pass_seconds(16)
     for _ in range(15):
