@@ -1,8 +1,8 @@
 """`make bench-engine`: what each replaced part of Scrapy spends on a page, beside Scrapy's own.
 
 Both do the same work in one process, in turns, without network and store: sixteen downloader middlewares that look at
-a request and its response, a callback's output of one item and ten requests through four pipelines, twenty counted
-stats. CPU time, medians of the rounds.
+a request and its response, a callback's output of one item and ten requests through four pipelines, an item and a
+request through Scrapy's own spider middlewares, twenty counted stats. CPU time, medians of the rounds.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any, Final, cast
 from scrapy import Request, Spider
 from scrapy.core.downloader.middleware import DownloaderMiddlewareManager
 from scrapy.core.scraper import Scraper, Slot
+from scrapy.core.spidermw import SpiderMiddlewareManager
 from scrapy.http import Response
 from scrapy.pipelines import ItemPipelineManager
 from scrapy.statscollectors import MemoryStatsCollector, StatsCollector
@@ -28,6 +29,7 @@ from scrapy.utils.test import get_crawler
 from benchmarks import document
 from crawler.engine import item_processor, stats_collector
 from crawler.engine.middleware_chain import MiddlewareChain
+from crawler.engine.spider_chain import fold
 from demo.arguments import whole
 
 DOCUMENT: Final = Path(__file__).resolve().parent.parent / "crawler" / "engine" / "README.md"
@@ -80,7 +82,7 @@ def _output(manager: type[ItemPipelineManager], *, ours: bool) -> Work:
     scraper = Scraper(crawler)
     scraper.itemproc = manager(*(Pipeline() for _ in range(PIPELINES)), crawler=crawler)
     scraper.slot = Slot()
-    crawler.engine = cast("Any", SimpleNamespace(crawl=lambda _: None, scraper=scraper))
+    crawler.engine = cast("Any", SimpleNamespace(crawl=lambda request: None, scraper=scraper))
     if ours:
         scraper.signals = item_processor.Signals(scraper.signals.sender)
     request = Request(URL)
@@ -94,6 +96,30 @@ def _output(manager: type[ItemPipelineManager], *, ours: bool) -> Work:
     if ours:
         return lambda: item_processor.handle_output(scraper, found(), request, response)
     return lambda: scraper.handle_spider_output_async(found(), request, response)
+
+
+def spider_chains() -> tuple[Work, Work]:
+    """A callback's item and request through Scrapy's own spider middlewares."""
+    return _spider_chain(folded=True), _spider_chain(folded=False)
+
+
+def _spider_chain(*, folded: bool) -> Work:
+    crawler = get_crawler()
+    crawler.spider = Spider("bench")
+    manager = SpiderMiddlewareManager.from_crawler(crawler)
+    if folded:
+        fold(manager)
+    request = Request(URL)
+    response = Response(URL, request=request)
+
+    async def scrape(*_: object) -> list[object]:
+        return [{"title": "Lamp"}, Request(URL)]
+
+    async def page() -> None:
+        async for _ in await manager.scrape_response_async(scrape, response, request):
+            pass
+
+    return page
 
 
 def stats() -> tuple[Work, Work]:
@@ -113,6 +139,7 @@ def _counting(collector: StatsCollector) -> Work:
 PARTS: Final[Mapping[str, Callable[[], tuple[Work, Work]]]] = {
     "middleware_chain.py": chains,
     "item_processor.py": outputs,
+    "spider_chain.py": spider_chains,
     "stats_collector.py": stats,
 }
 

@@ -26,6 +26,7 @@ from crawler.handlers.wire_turn import WireTurn
 from crawler.meta import WIRE_TURN
 from crawler.policy.failures import FailureClass, classify
 from crawler.proxies import faults
+from crawler.scrapy_hooks import is_heard
 from crawler.worker.access import worker_of
 from crawler.worker.pacing import MissedError, Pacer, TooLateError, Turn
 from crawler.worker.request_tracker import RequestTracker
@@ -131,7 +132,8 @@ class Downloader(ScrapyDownloader):
         return await self.handlers.download_request_async(request)
 
     def _signal(self, signal: object, **arguments: object) -> None:
-        self.signals.send_catch_log(signal=signal, spider=self.crawler.spider, **arguments)
+        if is_heard(self.crawler, signal):
+            self.signals.send_catch_log(signal=signal, spider=self.crawler.spider, **arguments)
 
     @property
     def _tracker(self) -> RequestTracker:

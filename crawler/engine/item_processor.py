@@ -25,6 +25,8 @@ from scrapy.utils.python import global_object_name
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
+from crawler.engine.spider_chain import fold
+
 logger = logging.getLogger(__name__)
 
 
@@ -41,6 +43,7 @@ class ItemProcessor(ItemPipelineManager):
         scraper = self.crawler.engine.scraper
         scraper.handle_spider_output_async = partial(handle_output, scraper)  # type: ignore[method-assign]
         scraper.signals = Signals(scraper.signals.sender)
+        fold(scraper.spidermw)
         await super().open_spider_async()
 
     async def process_item_async(self, item: Any) -> Any:

@@ -46,6 +46,7 @@ _ENDING_DATE = re.compile(
     r"/[12]\d{3}[-/._]\d{1,2}(?:[-/._]\d{1,2})?/?$|/\d{1,2}[-/._][12]\d{3}/?$|/[12]\d{3}[01]\d(?:[0-3]\d)?/?$"
 )
 _DATED_PARTS = re.compile(r"/([12]\d{3})/(0?[1-9]|1[0-2])(?:/[0-3]?\d)?/?$")
+_YEAR = re.compile(r"[12]\d{3}")
 _SECONDS = re.compile(r"\d{9,10}|\d{12,13}")
 _SURE_SESSION = re.compile(
     r"(?:phpsessid|jsessionid|aspsessionid\w*|asp\.net_sessionid|cfid|cftoken|sessionid|session_id|sessid|oscsid|zenid|xtcsid)",
@@ -103,6 +104,8 @@ def _is_session(pair: str) -> bool:
 
 def _repeats(segments: Sequence[str]) -> bool:
     """Numbers may come again: `/filter/0/0/0` is a page."""
+    if len(set(segments)) == len(segments):  # most links
+        return False
     counts = Counter(part for part in segments if len(part) > 1 and not part.isdigit())
     if counts and max(counts.values()) >= OCCURRENCES:
         return True
@@ -141,6 +144,8 @@ def _grown(name: str, value: str) -> bool:
 
 def _far(path: str, query: str, today: date) -> bool:
     """Whether it is a page of a calendar, and that of a month far from *today*."""
+    if not query and _YEAR.search(path) is None:  # most links
+        return False
     now = 12 * today.year + today.month
     if (ending := _DATED_PARTS.search(path)) and _month(ending[1], ending[2]) > now + MONTHS_AHEAD:
         return True

@@ -19,6 +19,7 @@ from crawler import config
 from crawler.handlers.http.connection import Connection
 from crawler.handlers.http.head import ResponseHead
 from crawler.meta import CUT_AT
+from crawler.scrapy_hooks import is_heard
 
 logger = logging.getLogger(__name__)
 
@@ -120,5 +121,7 @@ class Download:
             self._warnsize = 0  # once
 
     def _ask(self, signal: object, **said: object) -> None:
+        if not is_heard(self._crawler, signal):
+            return
         if stop := check_stop_download(signal, self._crawler, self.request, **said):
             raise stop

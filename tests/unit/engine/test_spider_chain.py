@@ -1,0 +1,119 @@
+"""Folded spider middlewares beside Scrapy's own chain: the same output, errors, order and stats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import pytest
+from scrapy import Request, Spider
+from scrapy.core.spidermw import SpiderMiddlewareManager
+from scrapy.http import Response
+from scrapy.spidermiddlewares.base import BaseSpiderMiddleware
+from scrapy.spidermiddlewares.depth import DepthMiddleware
+from scrapy.spidermiddlewares.httperror import HttpErrorMiddleware
+from scrapy.spidermiddlewares.referer import RefererMiddleware
+from scrapy.spidermiddlewares.start import StartSpiderMiddleware
+from scrapy.spidermiddlewares.urllength import UrlLengthMiddleware
+from scrapy.utils.test import get_crawler
+
+from crawler.engine.spider_chain import fold
+
+URL = "http://a.example/"
+Callback = Callable[[], Iterable[Any]]
+
+
+class Marks(BaseSpiderMiddleware):
+    """Turns items into requests and back; raises for some."""
+
+    def get_processed_request(self, request: Request, response: Response | None) -> Any:
+        if "bad" in request.url:
+            raise ValueError(request.url)
+        return request.url if "item" in request.url else request
+
+    def get_processed_item(self, item: Any, response: Response | None) -> Any:
+        return Request(URL + "made") if item == "link" else f"{item} marked"
+
+
+class Own(Marks):
+    """Has another way to handle output, so it stands alone."""
+
+    async def process_spider_output_async(self, response: Any, result: Any, spider: Any = None) -> Any:
+        async for output in result:
+            yield output
+        yield "the end"
+
+
+class Rescuer:
+    """Yields something in the place of an exception."""
+
+    def process_spider_exception(self, response: Response, exception: Exception) -> list[str] | None:
+        return [f"instead of {exception}"] if "rescue" in str(exception) else None
+
+
+def middle() -> Iterator[Any]:
+    yield {"title": "Lamp"}
+    yield Request(URL + "a")
+    raise RuntimeError("midway, rescue")
+
+
+CALLBACKS: dict[str, Callback] = {
+    "all kinds": lambda: [Request(URL + "1"), "item", "link", None, Request(URL + "item"), Request(URL + "x" * 3_000)],
+    "nothing": list,
+    "an error in a middleware": lambda: [Request(URL + "1"), Request(URL + "bad"), Request(URL + "2")],
+    "one that is rescued": lambda: [Request(URL + "1"), Request(URL + "bad/rescue"), Request(URL + "2")],
+    "an error midway": middle,
+    "deep": lambda: [Request(URL, meta={"depth_reset": True}), Request(URL + "2")],
+}
+CHAINS: dict[str, list[type[Any]]] = {
+    "as shipped": [HttpErrorMiddleware, StartSpiderMiddleware, RefererMiddleware, UrlLengthMiddleware, DepthMiddleware],
+    "one": [Marks],
+    "a rescuer between": [Marks, Rescuer, RefererMiddleware, Marks, DepthMiddleware],
+    "a rescuer outside": [Rescuer, Marks, DepthMiddleware, UrlLengthMiddleware],
+    "one of another kind between": [Marks, RefererMiddleware, Own, Marks, DepthMiddleware],
+    "one of another kind inside": [Rescuer, UrlLengthMiddleware, Own],
+}
+
+
+def shown(output: Any) -> Any:
+    if not isinstance(output, Request):
+        return output
+    return output.url, dict(output.meta), output.headers.get("Referer")
+
+
+async def scraped(chain: list[type[Any]], callback: Callback, *, folded: bool) -> tuple[list[Any], Any, int]:
+    """What comes out, the stats, and how many methods were called for it."""
+    crawler = get_crawler(settings_dict={"DEPTH_STATS_VERBOSE": True, "DEPTH_LIMIT": 3})
+    crawler.spider = Spider("s")
+    made = [one.from_crawler(crawler) if hasattr(one, "from_crawler") else one() for one in chain]
+    manager = SpiderMiddlewareManager(*made, crawler=crawler)
+    if folded:
+        fold(manager)
+    response = Response(URL, request=Request(URL, meta={"depth": 2}))
+    assert response.request is not None
+
+    async def found(*_: Any) -> Any:
+        return callback()
+
+    out: list[Any] = []
+    try:
+        async for each in await manager.scrape_response_async(found, response, response.request):
+            out.append(shown(each))  # noqa: PERF401 - what came before an error counts
+    except Exception as error:  # noqa: BLE001 - it is compared
+        out.append(repr(error))
+    assert crawler.stats is not None
+    return out, crawler.stats.get_stats(), len(manager.methods["process_spider_output"])
+
+
+@pytest.mark.parametrize("callback", CALLBACKS.values(), ids=CALLBACKS)
+@pytest.mark.parametrize("chain", CHAINS.values(), ids=CHAINS)
+async def test_the_same_comes_out(chain: list[type[Any]], callback: Callback) -> None:
+    ours, stats, methods = await scraped(chain, callback, folded=True)
+    theirs, their_stats, their_methods = await scraped(chain, callback, folded=False)
+    assert (ours, stats) == (theirs, their_stats)
+    assert methods <= their_methods
+
+
+async def test_those_that_follow_each_other_are_one() -> None:
+    assert (await scraped(CHAINS["as shipped"], list, folded=True))[2] == 2  # the other one handles exceptions
+    assert (await scraped(CHAINS["a rescuer between"], list, folded=True))[2] == 3
