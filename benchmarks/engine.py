@@ -82,7 +82,7 @@ def _output(manager: type[ItemPipelineManager], *, ours: bool) -> Work:
     scraper = Scraper(crawler)
     scraper.itemproc = manager(*(Pipeline() for _ in range(PIPELINES)), crawler=crawler)
     scraper.slot = Slot()
-    crawler.engine = cast("Any", SimpleNamespace(crawl=lambda request: None, scraper=scraper))
+    crawler.engine = cast("Any", SimpleNamespace(crawl=lambda *_, **__: None, scraper=scraper))
     if ours:
         scraper.signals = item_processor.Signals(scraper.signals.sender)
     request = Request(URL)
