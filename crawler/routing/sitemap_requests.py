@@ -12,7 +12,7 @@ from scrapy.http import Response
 
 from crawler.errors import MessageError
 from crawler.frontier.messages import Message
-from crawler.meta import SITEMAP
+from crawler.meta import ALLOW_BLOCKED, SITEMAP
 from crawler.policy.patterns import BadPatternError, Pattern
 from crawler.routing.encoder import Encoder
 
@@ -69,7 +69,12 @@ class SitemapTerms:
 
 def sitemap_message(encoder: Encoder, url: str, terms: SitemapTerms, generation: str, priority: int) -> Message:
     """The request for a sitemap, known in its run alone: each run reads it once. Raises MessageError, CodecError."""
-    meta = {SITEMAP: replace(terms, url=url).stored(), "download_maxsize": MAX_BYTES, "download_warnsize": 0}
+    meta = {
+        SITEMAP: replace(terms, url=url).stored(),
+        ALLOW_BLOCKED: True,  # no other tier would give it; what is none fails where it is read
+        "download_maxsize": MAX_BYTES,
+        "download_warnsize": 0,
+    }
     request = Request(url, callback=shoal_sitemap, meta=meta, priority=priority, headers={"Accept-Encoding": "gzip"})
     told = f"sitemap {generation} {url}".encode("utf-8", "surrogatepass")
     place = encoder.place(request)._replace(digest=sha1(told, usedforsecurity=False).digest())

@@ -8,7 +8,7 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from typing import Any, ClassVar
 
-from scrapy import Request
+from scrapy import Request, Spider
 from scrapy.http import Response, TextResponse
 
 from crawler.extraction import Document
@@ -30,6 +30,16 @@ class WalkSpider(FrontierSpider):
         yield PageItem(url=response.url, title=response.css("title::text").get())
         yield from response.follow_all(css="a")
         yield from response.follow_all(xpath="//*[local-name()='loc']/text()")  # of a sitemap
+
+
+class StockSpider(Spider):
+    """As many projects have them: nothing of ours, and a table of middlewares of its own."""
+
+    name = "stock"
+    custom_settings: ClassVar[dict[str, Any]] = {"SPIDER_MIDDLEWARES": {}}  # type: ignore[misc]
+
+    def parse(self, response: Response, **kwargs: Any) -> Iterator[Any]:
+        yield {"url": response.url}
 
 
 class StartingSpider(WalkSpider):

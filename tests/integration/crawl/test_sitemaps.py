@@ -119,6 +119,22 @@ async def test_circles_and_ever_deeper_indexes_end(fleet: Fleet) -> None:
     assert [state for state, _, _ in await runs(fleet)] == ["finished", "open"]
 
 
+async def test_retries_and_redirects_to_other_hosts_and_a_spider_of_scrapys_own(fleet: Fleet) -> None:
+    """The spider replaces SPIDER_MIDDLEWARES; one sitemap comes at the second try, one from another host."""
+    with Site({"/moved.xml": Page(urlset("/far"))}, host="127.0.0.2") as other, shop() as site:
+        tries = iter([Page(status=503), Page(urlset("/a"))])
+        moved = Page(status=301, headers={"Location": other.url("/moved.xml")})
+        other.pages["/far"] = Page()
+        site.pages |= {"/slow.xml": lambda: next(tries), "/left.xml": moved}
+        push(fleet, "--sitemap", site.url("/slow.xml"), "--sitemap", site.url("/left.xml"), spider="stock")
+        settings = {"SPIDER_MODULES": MODULES, "DOWNLOAD_DELAY": 0, "RETRY_BASE_SECONDS": 0.1, "RETRY_TIMES": 2}
+        status, log = await ended(fleet.start("stock", **settings))
+        assert (status, count(log, "sitemaps/read")) == (0, 2)
+        assert once(site) == ["/a", "/left.xml", "/slow.xml"]
+        assert once(other) == ["/far", "/moved.xml"]
+    assert {state for state, _, _ in await runs(fleet)} == {"finished"}, "the start of the spider is a run, too"
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

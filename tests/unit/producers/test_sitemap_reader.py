@@ -1,0 +1,175 @@
+"""What a worker makes of a sitemap: all of it is queued before its end is told, in little memory."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import tracemalloc
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from scrapy.http import Response
+
+from crawler.frontier.errors import FrontierError
+from crawler.frontier.frontier import Row
+from crawler.frontier.messages import PushOutcome
+from crawler.frontier.state.sitemaps import SitemapVerdict
+from crawler.policy.patterns import Pattern
+from crawler.producers import sitemap_reader
+from crawler.producers.sitemap_reader import SitemapError, SitemapReader
+from crawler.routing.encoder import Encoder
+from crawler.routing.fingerprint import RequestFingerprinter
+from crawler.routing.sitemap_requests import SitemapTerms, sitemap_message
+from crawler.routing.tier_routing import TierRouting
+from crawler.spiders.products import ProductsSpider
+from tests.shipped import shipped
+
+URL = "https://shop.example/sitemap.xml"
+RUN = "20261122000001"
+
+
+class Away:
+    """A frontier that answers from a list of what goes wrong, then accepts; notes what happened in order."""
+
+    def __init__(self, *wrong: PushOutcome | FrontierError) -> None:
+        self.wrong = list(wrong)
+        self.happened: list[str] = []
+        self.rows: list[Row] = []
+        self.left = 0
+        self.keep = True
+        self.sitemaps = self.runs = self
+
+    async def push_rows(self, rows: Sequence[Row], *, forced: bool) -> list[PushOutcome]:
+        assert forced, "children of leased work"
+        wrong = self.wrong.pop(0) if self.wrong else PushOutcome.ACCEPTED
+        if isinstance(wrong, FrontierError):
+            raise wrong
+        if wrong is PushOutcome.ACCEPTED:
+            self.rows += rows if self.keep else ()
+            self.happened.append("pushed")
+        return [wrong] * len(rows)
+
+    async def add(self, *args: Any, changed_only: bool) -> list[SitemapVerdict]:
+        return [SitemapVerdict.READ if changed_only else SitemapVerdict.UNCHANGED for _ in args[2]]
+
+    async def end(self, *args: Any) -> int:
+        self.happened.append("ended")
+        return self.left
+
+    async def seal(self, run_id: str) -> None:
+        self.happened.append(f"sealed {run_id}")
+
+
+def encoder(**settings: object) -> Encoder:
+    return Encoder(ProductsSpider, shipped(**settings), RequestFingerprinter(), TierRouting())
+
+
+async def read(body: bytes, frontier: Away, terms: SitemapTerms | None = None, **settings: object) -> dict[str, int]:
+    cut: list[tuple[str, str, str]] = []
+    reader = SitemapReader(frontier, encoder(**settings), lambda *told: cut.append(told))  # type: ignore[arg-type]
+    terms = terms or SitemapTerms(url=URL)
+    counts = await reader.read(Response(URL, body=body), terms, RUN, 0)
+    assert len(cut) == counts["cut"]
+    return dict(+counts)
+
+
+def urlset(count: int, more: str = "") -> bytes:
+    rows = (
+        f"<url>\n <loc>https://shop.example/category/kitchen-knives/chef-knife-{number:08d}.html</loc>\n"
+        "  <lastmod>2026-11-22</lastmod>\n  <changefreq>daily</changefreq>\n</url>\n"
+        for number in range(count)
+    )
+    return f"<urlset>{''.join(rows)}{more}</urlset>".encode()
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sitemap_reader, "ROOM_SECONDS", 0.0)
+
+
+async def test_the_last_one_seals_its_run_after_all_is_queued() -> None:
+    frontier = Away()
+    assert await read(urlset(1_000), frontier) == {"pages": 1_000}
+    assert frontier.happened == ["pushed"] * 3 + ["ended", "sealed 20261122-1"]
+    frontier = Away()
+    frontier.left = 1
+    await read(urlset(1), frontier)
+    assert frontier.happened == ["pushed", "ended"]
+
+
+async def test_a_redis_that_is_full_or_away_is_waited_for() -> None:
+    frontier = Away(PushOutcome.REFUSED_MEMORY, FrontierError("away"), PushOutcome.REFUSED_MEMORY)
+    assert await read(urlset(3), frontier) == {"pages": 3}
+    assert len(frontier.rows) == 3
+    frontier = Away(*[PushOutcome.REFUSED_MEMORY] * sitemap_reader.ROOM_TRIES)
+    with pytest.raises(SitemapError, match="no room in Redis"):
+        await read(urlset(3), frontier)
+    assert frontier.happened == []
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (gzip.compress(urlset(1_000))[:-20], r"is damaged \(it ends in the middle\); 9[0-9]{2} pages of it are queued"),
+        (b"<!doctype html><html>", "is a web page"),
+        (b"", "is no sitemap: it names no address"),
+        (b"nothing here\nor here", "is no sitemap"),
+        (urlset(2_001), "names more than 2,000 pages"),
+        (urlset(10, " " * 2_000_000), r"is too long \(more than 1,500,000 bytes\); 10 pages"),
+        (gzip.compress(b"<urlset>" + b"\0" * 50_000_000), "is too long"),
+    ],
+)
+async def test_what_fails_is_never_told_as_read(body: bytes, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sitemap_reader, "MAX_BYTES", 1_500_000)
+    monkeypatch.setattr(sitemap_reader, "MOST_PAGES", 2_000)
+    frontier = Away()
+    with pytest.raises(SitemapError, match=words):
+        await read(body, frontier)
+    assert not {"ended", "sealed 20261122-1"} & set(frontier.happened)
+
+
+async def test_patterns_and_scope_choose_pages() -> None:
+    body = b"<urlset><url><loc>/p/1</loc></url><url><loc>/p/2?sid=1</loc></url><url><loc>http://[</loc></url></urlset>"
+    terms = SitemapTerms(include=(Pattern("/p/|\\["),), exclude=(Pattern("2$"),), url=URL)
+    assert await read(body, Away(), terms) == {"pages": 2, "invalid": 1}
+    assert await read(body, Away(), SitemapTerms(include=(Pattern("/p/1"),), url=URL)) == {"pages": 1, "filtered": 2}
+    cut = await read(body, Away(), SCOPE={"exclude": ["/p/2"]})
+    assert cut == {"pages": 1, "cut": 1, "invalid": 1}
+
+
+async def test_further_sitemaps_are_queued_unless_they_have_not_changed() -> None:
+    body = b"<sitemapindex><sitemap><loc>/a.xml</loc></sitemap><sitemap><loc>/b.xml</loc></sitemap></sitemapindex>"
+    frontier = Away()
+    assert await read(body, frontier) == {"sitemaps": 2}
+    made = encoder()
+    for row, name in zip(frontier.rows, "ab", strict=True):
+        terms = SitemapTerms(depth=1)
+        url = f"https://shop.example/{name}.xml"
+        assert sitemap_message(made, url, terms, RUN, 0).body in row[1]
+    assert await read(body, Away(), SitemapTerms(changed_only=False, url=URL)) == {"sitemaps_unchanged": 2}
+    with pytest.raises(SitemapError, match="levels deep"):
+        await read(body, Away(), SitemapTerms(depth=4, url=URL))
+
+
+async def test_a_long_one_takes_little_memory_and_lets_others_work() -> None:
+    body = gzip.compress(urlset(10_000))
+    frontier, turns = Away(), 0
+    frontier.keep = False
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            await asyncio.sleep(0)
+            turns += 1
+
+    beside = asyncio.create_task(others())
+    tracemalloc.start()
+    try:
+        assert await read(body, frontier) == {"pages": 10_000}
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+        beside.cancel()
+    assert peak < 5e6
+    assert turns > 10_000 / sitemap_reader.BATCH
