@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from crawler.policy.domain_values import BadValueError, integer, number
+from crawler.policy.domain_values import BadValueError, integer, number, table
 
 DAYS_AHEAD: Final = 3  # of opening hours that are stated at once
 MOST: Final = 10**12
@@ -59,17 +59,7 @@ class Budget:
 
 def read_budget(raw: Any) -> Budget:
     """A table of budgets; raises BadValueError."""
-    if not isinstance(raw, dict):
-        raise BadValueError(raw, "a table of " + ", ".join(_READERS))
-    values: dict[str, Any] = {}
-    for key, value in raw.items():
-        if key not in _READERS:
-            raise BadValueError(key, "one of " + ", ".join(_READERS), (str(key),))
-        try:
-            values[key] = _READERS[key](value)
-        except BadValueError as error:
-            raise BadValueError(error.value, error.expected, (key, *error.path)) from None
-    return Budget(**values)
+    return Budget(**table(raw, _READERS))
 
 
 def _hours(raw: Any) -> tuple[tuple[int, int], ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -104,6 +104,21 @@ def choice(*allowed: str) -> Reader:
         return str(raw)
 
     return reader
+
+
+def table(raw: Any, readers: Mapping[str, Reader]) -> dict[str, Any]:
+    """The values of a table whose keys are those of *readers*."""
+    if not isinstance(raw, dict):
+        raise BadValueError(raw, "a table of " + ", ".join(readers))
+    values: dict[str, Any] = {}
+    for key, value in raw.items():
+        if key not in readers:
+            raise BadValueError(key, "one of " + ", ".join(readers), (str(key),))
+        try:
+            values[key] = readers[key](value)
+        except BadValueError as error:
+            raise BadValueError(error.value, error.expected, (key, *error.path)) from None
+    return values
 
 
 def fields_of(names: Sequence[str]) -> Reader:

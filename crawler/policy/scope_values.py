@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Any, Final
 
-from crawler.policy.domain_values import BadValueError, Reader, boolean, choice, integer
+from crawler.policy.domain_values import BadValueError, Reader, boolean, choice, integer, table
 from crawler.policy.patterns import BadPatternError, Pattern
 from crawler.policy.traps import TRAPS
 
@@ -75,23 +75,9 @@ _OF_RUN: Final = MappingProxyType({**_OF_DOMAIN, "pages": integer(0, MOST_PAGES)
 
 def of_domain(raw: Any) -> MappingProxyType[str, Any]:
     """A domain's table `scope`; raises BadValueError."""
-    return _read(raw, _OF_DOMAIN)
+    return MappingProxyType(table(raw, _OF_DOMAIN))
 
 
 def of_run(raw: Any) -> MappingProxyType[str, Any]:
     """The scope of a run, a spider or the settings; raises BadValueError."""
-    return _read(raw, _OF_RUN)
-
-
-def _read(raw: Any, readers: MappingProxyType[str, Reader]) -> MappingProxyType[str, Any]:
-    if not isinstance(raw, dict):
-        raise BadValueError(raw, "a table of " + ", ".join(readers))
-    values: dict[str, Any] = {}
-    for key, value in raw.items():
-        if key not in readers:
-            raise BadValueError(key, "one of " + ", ".join(readers), (str(key),))
-        try:
-            values[key] = readers[key](value)
-        except BadValueError as error:
-            raise BadValueError(error.value, error.expected, (key, *error.path)) from None
-    return MappingProxyType(values)
+    return MappingProxyType(table(raw, _OF_RUN))
