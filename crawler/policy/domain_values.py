@@ -13,6 +13,7 @@ from selectolax.lexbor import LexborHTMLParser, SelectolaxError
 
 _ATTRIBUTE = re.compile(r"(.*)::(?:(text)|attr\(([\w:-]+)\))$", re.DOTALL)
 _ELEMENT = re.compile(r"(?:[\w.-]+(?::[\w.-]+)?/)*@?[\w.-]+(?::[\w.-]+)?")
+_NAME = re.compile(r"[a-z\d][a-z\d_-]{0,62}")
 _EMPTY = LexborHTMLParser("")
 
 
@@ -70,6 +71,13 @@ def boolean(raw: Any) -> bool:
     """true or false."""
     if not isinstance(raw, bool):
         raise BadValueError(raw, "true or false")
+    return raw
+
+
+def name(raw: Any) -> str:
+    """A name that no host can have."""
+    if not isinstance(raw, str) or not _NAME.fullmatch(raw) or raw == "localhost":
+        raise BadValueError(raw, "a name of small letters, digits, - and _, without dots, at most 63")
     return raw
 
 

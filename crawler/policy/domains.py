@@ -55,6 +55,7 @@ class DomainRules:
     concurrency: int | None = None
     burst: int | None = None
     group_by_domain: bool | None = None
+    politeness_group: str | None = None  # a name that hosts of several domains share
     tier: Tier | None = None
     max_tier: Tier | None = None
     headers: str | None = None  # a profile of policy/headers.py
@@ -88,6 +89,7 @@ _READERS: Final = MappingProxyType(
         "concurrency": read.integer(1, 1_000),
         "burst": read.integer(1, 1_000),
         "group_by_domain": read.boolean,
+        "politeness_group": read.name,
         "tier": read.choice(*TIERS),
         "max_tier": read.choice(*TIERS),
         "headers": read.choice("none", *PROFILES),

@@ -37,7 +37,7 @@ def budgets_of(spider: str, own: Budget | None, domains: Rules) -> Iterator[tupl
         yield "*", domains.default.budget
     for name, site in domains.by_host.items():
         if site.budget is not None and site.budget is not domains.around(name).budget:
-            yield f"d:{name}", site.budget
+            yield f"d:{site.politeness_group or name}", site.budget
 
 
 def terms_of(name: str, budget: Budget, now_ms: int) -> Terms:

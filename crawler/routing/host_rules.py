@@ -68,7 +68,7 @@ class HostRules:
         """The rule of *request*'s group: from domains.toml, else DOWNLOAD_SLOTS, else the general settings."""
         site = self.domains.for_url(request.url)
         by = self.grouping if site.group_by_domain is None else self._grouping(site)
-        group = request.meta.get("download_slot") or urls.group(request.url, by)
+        group = request.meta.get("download_slot") or site.politeness_group or urls.group(request.url, by)
         made = self._made.get((id(site), group))  # asked a dozen times per page; `site` objects live as long as this
         return made if made is not None else self._make(site, group)
 
@@ -89,10 +89,11 @@ class HostRules:
         usual, exceptions = self._pace(self.domains.default, ""), dict[str, Pace]()
         for name, site in self.domains.by_host.items():
             exceptions[name] = self._pace(site, "")
-            if self._grouping(site) == "domain":
-                group = urls.registrable(name)
+            if site.politeness_group or self._grouping(site) == "domain":
+                group = site.politeness_group or urls.registrable(name)
                 own = self._pace(site, group)
-                exceptions[f"={group}"] = own.strictest(exceptions.get(f"={group}", self._pace_of_host(group)))
+                others = own if site.politeness_group else self._pace_of_host(group)
+                exceptions[f"={group}"] = own.strictest(exceptions.get(f"={group}", others))
         for group in self.slots:
             own = self._pace_of_host(group)
             exceptions[f"={group}"] = own.strictest(exceptions.get(f"={group}", own))

@@ -127,3 +127,35 @@ def test_by_its_name_a_host_is_known_no_less_strictly_than_by_a_url(
     if grouping == "hostname" and "group_by_domain" not in text:
         assert pace == rule.pace, "and no more"
     assert pace_of("no host at all", *named).delay_ms >= 1_000
+
+
+PLATFORM = """
+["a-shop.com"]
+politeness_group = "platform"
+delay_seconds = 2
+["b.example.org"]
+politeness_group = "platform"
+delay_seconds = 5
+concurrency = 1
+["www.a-shop.com"]
+delay_seconds = 3
+"""
+
+
+def test_hosts_of_several_domains_may_share_a_group_of_a_name(domains: Path) -> None:
+    domains.write_text(PLATFORM)
+    hosts = ("a-shop.com", "b.example.org", "x.b.example.org")
+    assert {rule(domains, f"https://{host}/").group for host in hosts} == {"platform"}
+    assert rule(domains, "https://www.a-shop.com/").group == "platform", "as the tables around it"
+    assert rule(domains, "https://c.example/").group == "c.example"
+    assert rule(domains, "https://a-shop.com/", meta={"download_slot": "mine"}).group == "mine"
+    settings = {"DOWNLOAD_DELAY": 0.5, "CONCURRENT_REQUESTS_PER_DOMAIN": 2, "POLITENESS_GROUP": "hostname"}
+    made = HostRules.from_settings(Settings(settings | {"POLITENESS_BURST": 1, "DOMAINS_FILE": str(domains)}))
+    assert pace_of("platform", *made.by_name()) == (5_000, 1, 1)
+
+
+@pytest.mark.parametrize("name", ["Platform", "a-shop.com", "localhost", "", "x" * 64, 5])
+def test_a_group_has_a_name_that_no_host_has(domains: Path, name: object) -> None:
+    domains.write_text(f'["a-shop.com"]\npoliteness_group = {name!r}')
+    with pytest.raises(ConfigError, match=r"line 2: \[a-shop.com\] politeness_group = .* without dots"):
+        rule(domains)
