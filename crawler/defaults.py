@@ -478,9 +478,9 @@ SERVE_PORT = 9411
 # the leader is killed. Reader: serve/config.py
 SERVE_LEASE_SECONDS = 15
 # Requests that may be fetched now, for each of which /scaling wants one worker more, as long as hosts take as many at
-# once, 1 to 1,000,000. Reader: serve/figures.py
+# once, 1 to 1,000,000. Reader: serve/scaling.py
 SCALING_REQUESTS_PER_WORKER = 500
-# Seconds for which /scaling stays at the most that was wanted, 0 to 86,400. Reader: serve/figures.py
+# Seconds for which /scaling stays at the most that was wanted, 0 to 86,400. Reader: serve/scaling.py
 SCALING_HOLD_SECONDS = 120
 
 # --- Process ------------------------------------------------------------------------------------------------

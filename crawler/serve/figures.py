@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import logging
-import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, Self
+from collections.abc import Mapping, Sequence
 
 from scrapy.settings import BaseSettings
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from crawler import config
 from crawler.errors import ConfigError
 from crawler.frontier.errors import FrontierError, FrontierRefusedError
 from crawler.frontier.frontier import Frontier
@@ -23,33 +19,13 @@ from crawler.frontier.state.schedules import Timetable
 from crawler.frontier.state.seeds import Seeds
 from crawler.metrics.fleet import ScheduleFigures
 from crawler.metrics.fleet_collector import FleetCollector, FleetConfig, Others
-from crawler.policy.scaling import Demand, Hold, workers_wanted
+from crawler.policy.scaling import Demand
 from crawler.policy.schedules import following
 from crawler.policy.tiers import TIERS
 from crawler.producers.schedule import Schedule, ScheduleError
-
-Filter = tuple[str | None, str | None]  # spider and tier, None for all
-OLD_LOOKS: Final = 3  # an answer older than so many intervals is none
+from crawler.serve.scaling import Scaling, ScalingConfig
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class ScalingConfig:
-    """How much work a worker is wanted for, and for how long a peak counts."""
-
-    every_seconds: float
-    per_worker: float
-    hold_seconds: float
-
-    @classmethod
-    def from_settings(cls, settings: BaseSettings) -> Self:
-        """Raises ConfigError when a value is out of range."""
-        return cls(
-            every_seconds=config.number(settings, "METRICS_QUEUE_SECONDS", 0.1, 3_600),
-            per_worker=config.number(settings, "SCALING_REQUESTS_PER_WORKER", 1, 1_000_000),
-            hold_seconds=config.number(settings, "SCALING_HOLD_SECONDS", 0, 86_400),
-        )
 
 
 class FleetFiguresPart:
@@ -132,52 +108,3 @@ def lateness(seen: Timetable) -> list[ScheduleFigures]:
         if tick.name in late:
             late[tick.name] = max(late[tick.name], now - tick.order[2])
     return [ScheduleFigures(name, seconds) for name, seconds in late.items()]
-
-
-class Scaling:
-    """The newest answers of /scaling; read from other threads."""
-
-    def __init__(self, settings: ScalingConfig, clock: Callable[[], float] = time.monotonic) -> None:
-        self._config = settings
-        self._clock = clock
-        self._holds: dict[Filter, Hold] = {}
-        self._newest: tuple[float, dict[Filter, dict[str, float]]] | None = None
-
-    def take(self, demands: Mapping[Queue, Demand] | None) -> None:
-        """A look at each queue, or that nothing can be known."""
-        if demands is None:
-            self._newest = None
-            return
-        sums: dict[Filter, Demand] = {(None, None): Demand()}
-        for (spider, tier), one in demands.items():
-            keys: tuple[Filter, ...] = ((None, None), (spider, None), (None, tier), (spider, tier))
-            for key in keys:
-                sums[key] = sums.get(key, Demand()) + one
-        now = self._clock()
-        for key in self._holds.keys() - sums.keys():
-            sums[key] = Demand()
-        self._newest = now, {key: self._answer(key, demand, now) for key, demand in sums.items()}
-
-    def answer(self, spider: str | None = None, tier: str | None = None) -> dict[str, float] | None:
-        """None while it is not known, or too old."""
-        newest = self._newest
-        too_old = OLD_LOOKS * self._config.every_seconds + 1
-        if newest is None or self._clock() - newest[0] > too_old:
-            return None
-        return newest[1].get((spider, tier)) or _told(Demand(), 0, 0)
-
-    def _answer(self, key: Filter, demand: Demand, now: float) -> dict[str, float]:
-        wanted = workers_wanted(demand, self._config.per_worker)
-        hold = self._holds.setdefault(key, Hold(self._config.hold_seconds))
-        return _told(demand, hold.held(wanted, now), wanted)
-
-
-def _told(demand: Demand, workers: int, wanted: int) -> dict[str, float]:
-    return {
-        "workers": workers,
-        "wanted_now": wanted,
-        "eligible_requests": round(demand.requests),
-        "eligible_slots": round(demand.slots),
-        "leased": demand.leased,
-        "soon": demand.soon,
-    }

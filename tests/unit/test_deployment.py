@@ -24,7 +24,7 @@ from crawler.embedded.service import VALKEY
 from crawler.policy import addresses
 from crawler.policy.addresses import AddressPolicy
 from crawler.policy.scaling import Demand
-from crawler.serve.figures import Scaling, ScalingConfig
+from crawler.serve.scaling import Scaling, ScalingConfig
 from settings import base
 from tests.crds import validate
 from tests.shipped import shipped

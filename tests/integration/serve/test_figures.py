@@ -17,7 +17,8 @@ from crawler.frontier.state.schedules import Tick, Timetable
 from crawler.policy.scaling import Demand
 from crawler.policy.schedules import Interval
 from crawler.producers.schedule import Schedule, ScheduleSource
-from crawler.serve.figures import FleetFiguresPart, Scaling, ScalingConfig, lateness
+from crawler.serve.figures import FleetFiguresPart, lateness
+from crawler.serve.scaling import Scaling, ScalingConfig
 from tests.integration.frontier.making import Timed, answer, handles, message, timed
 from tests.prometheus import check_metrics
 from tests.shipped import shipped
