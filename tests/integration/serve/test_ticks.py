@@ -342,6 +342,7 @@ async def test_one_that_was_frozen_until_its_run_was_forgotten_leaves_none_open(
     frozen = world.replica()
     frozen.gate.close_after(5)  # it has claimed the tick, and was about to open its run
     await frozen.go()
+    assert (len(await world.waiting()), await world.runs()) == (1, [])
     await world.pass_seconds(16)
     for _ in range(15):
         await world.replica().go()
