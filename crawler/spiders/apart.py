@@ -67,7 +67,8 @@ class Apart:
 
     def __init__(self, bounds: Bounds) -> None:
         self._bounds = bounds
-        self._one = threading.Lock()
+        self._turn = asyncio.Lock()
+        self._one = threading.Lock()  # who waits for an answer may be cancelled, and leaves its thread behind
         self._child: tuple[SpawnProcess, Connection] | None = None
 
     @classmethod
@@ -93,7 +94,8 @@ class Apart:
 
     async def ask(self, function: Callable[..., R], document: Document, *args: Any) -> R:
         """The same, always in the child."""
-        result: R = await asyncio.to_thread(self._ask, (function, document.html, document.url, args))
+        async with self._turn:  # waiting in threads, pages would leave none to others
+            result: R = await asyncio.to_thread(self._ask, (function, document.html, document.url, args))
         return result
 
     def close(self) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 from scrapy.settings import Settings
@@ -68,6 +70,22 @@ async def test_what_takes_too_much_ends_the_child_alone(apart: Apart, function: 
     with pytest.raises(TooCostlyError, match=words):
         await apart.read(function, Document(LONG, URL))  # type: ignore[arg-type]
     assert await apart.read(pid, Document(LONG, URL)) not in {before, os.getpid()}
+
+
+async def test_pages_that_wait_for_the_child_hold_no_threads(apart: Apart, monkeypatch: pytest.MonkeyPatch) -> None:
+    busy, most, to_thread = 0, 0, asyncio.to_thread
+
+    async def counted(*arguments: Any) -> Any:
+        nonlocal busy, most
+        busy, most = busy + 1, max(most, busy + 1)
+        try:
+            return await to_thread(*arguments)
+        finally:
+            busy -= 1
+
+    monkeypatch.setattr(asyncio, "to_thread", counted)
+    found = await asyncio.gather(*(apart.read(pid, Document(LONG, URL)) for _ in range(20)))
+    assert (len(set(found)), most) == (1, 1)
 
 
 @pytest.mark.parametrize(

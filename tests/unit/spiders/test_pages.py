@@ -12,7 +12,7 @@ from scrapy.utils.test import get_crawler
 
 from crawler.errors import ConfigError
 from crawler.items import PageItem
-from crawler.spiders.pages import MANY_TAGS, PagesSpider
+from crawler.spiders.pages import CHARACTERS, MANY_TAGS, PagesSpider
 
 URL = "https://site.example/docs/"
 TEXT = "A sentence of the text that is long enough to be taken for it, with a dot at its end. " * 4
@@ -62,9 +62,19 @@ def test_bad_arguments(spider: Spider, name: str, value: str) -> None:
         spider(**{name: value})
 
 
-def test_pages_of_many_tags_are_read_apart(spider: Spider) -> None:
-    for tags, expected in ((MANY_TAGS - 10, False), (MANY_TAGS + 10, True)):
-        assert spider().reading(HtmlResponse(URL, body=b"<br>" * tags, encoding="utf-8")).long == expected
+@pytest.mark.parametrize(
+    ("body", "is_long"),
+    [
+        ("<b>" * (MANY_TAGS * 9 // 10), False),
+        ("<b>" * (MANY_TAGS + 10), True),
+        ("a word " * (MANY_TAGS * CHARACTERS // 7 + 100), True),
+        ("<b>" * (MANY_TAGS // 2 + 100) + "a word " * (MANY_TAGS * CHARACTERS // 14), True),
+        ("<script>" + "<b>" * (MANY_TAGS + 10) + "</script><p>x", False),  # nobody reads what is in there
+    ],
+    ids=["few tags", "many tags", "much text", "both", "a script"],
+)
+def test_pages_that_take_long_are_read_apart(spider: Spider, body: str, is_long: bool) -> None:
+    assert spider().reading(HtmlResponse(URL, body=body.encode(), encoding="utf-8")).long == is_long
 
 
 def test_what_is_no_text_yields_nothing(spider: Spider) -> None:
