@@ -1,4 +1,4 @@
-"""`scrapy control`: pause, resume, cancel, purge; another priority or tier for what is queued."""
+"""`scrapy control`: pause, resume, cancel, purge; change the priority or tier of queued requests."""
 
 from __future__ import annotations
 
@@ -34,27 +34,27 @@ _ACTIONS: Final[dict[str, tuple[Action, str, str]]] = {
 
 
 class Command(FleetCommand, ScrapyCommand):
-    """Steers what is queued. Workers obey within two seconds, also for what they have leased but not sent.
+    """Controls queued requests. Workers obey within two seconds, also for leased requests that are not sent.
 
-    `pause` and `resume` take a run, a spider or a host; `cancel` a run; the others also a pattern of URLs.
+    `pause` and `resume` take a run, a spider or a host; `cancel` a run; the others also a URL pattern.
     """
 
     def syntax(self) -> str:
         return SYNTAX
 
     def short_desc(self) -> str:
-        return "Pause, resume or cancel what is crawled; drop, reprioritise or move what is queued"
+        return "Pause, resume or cancel crawls; drop, reprioritise or move queued requests"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.add_argument("--run", default="", metavar="ID", help="a run, as `scrapy runs` names it")
         parser.add_argument("--spider", default="", metavar="NAME", help="all requests of a spider")
         parser.add_argument("--host", type=host_name, default="", help="all requests of a politeness group")
-        parser.add_argument("--url", default="", metavar="GLOB", help="of these only URLs like this; * is anything")
+        parser.add_argument("--url", default="", metavar="GLOB", help="of these only matching URLs; * matches anything")
         parser.add_argument("--yes", action="store_true", help="do not ask")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Exit status 1 when nothing was met, or nothing new was said."""
+        """Exit status 1 if nothing matched or nothing changed."""
         with answering(args):
             verb, value = _checked(args, opts)
             assert self.settings is not None
@@ -93,7 +93,7 @@ def _checked(args: list[str], opts: argparse.Namespace) -> tuple[str, str]:
         raise UsageError("`cancel` takes --run; of a spider or a host `purge` drops what is queued", print_help=False)
     value = args[1] if takes_value else ""
     if verb == "priority" and not (value.lstrip("-").isdecimal() and -MAX_PRIORITY <= int(value) <= MAX_PRIORITY):
-        raise ConfigError("priority", value, f"a whole number from -{MAX_PRIORITY} to {MAX_PRIORITY}")
+        raise ConfigError("priority", value, f"an integer from -{MAX_PRIORITY} to {MAX_PRIORITY}")
     if verb == "tier" and value not in TIERS:
         raise ConfigError("tier", value, f"one of {', '.join(TIERS)}")
     if verb == "tier" and opts.host and not opts.spider:
@@ -106,7 +106,7 @@ async def _run(frontier: Frontier, run_id: str) -> Run:
     if run is None:
         raise RunError(f"there is no run {run_id}: `scrapy runs` shows them")
     if run.is_over:
-        raise RunError(f"run {run_id} is {run.state}: there is nothing to steer any more")
+        raise RunError(f"run {run_id} is {run.state}: there is nothing left to control")
     return run
 
 
@@ -133,7 +133,7 @@ async def _cancel(frontier: Frontier, run: Run, *, yes: bool) -> bool:
     await frontier.runs.cancel(run.id)
     dropped = await frontier.runs.clear()
     await frontier.runs.settle()
-    print(f"run {run.id} is cancelled: {dropped:,} requests dropped; what is on the wire comes to its end")
+    print(f"run {run.id} is cancelled: {dropped:,} requests dropped; requests on the wire finish")
     return True
 
 

@@ -16,13 +16,13 @@ from crawler.storage.archive.index import Index
 from crawler.storage.archive.reader import Reader, Stored
 from crawler.storage.archive.store import STORE_ERRORS, Store
 
-_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # but tabs and line feeds
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")  # except tabs and line feeds
 
 
 async def page_of(settings: BaseSettings, letter: DeadLetter) -> Stored:
-    """The archived page that *letter* names, or else the last one of its request.
+    """The archived page that *letter* names, else the last one of its request.
 
-    Raises ShoalError saying why there is none, or where it is.
+    Raises ShoalError, which says why there is none, or where it is.
     """
     url = letter.detail.get("url")
     query = {"_id": named} if (named := letter.detail.get("page")) else {"url": url, "request_id": letter.id}
@@ -36,15 +36,15 @@ async def page_of(settings: BaseSettings, letter: DeadLetter) -> Stored:
         why = "the archive no longer has it" if named else "none was archived: ARCHIVE_PAGES says which are"
         raise ShoalError(f"dead letter {letter.id} has no page: {why}")
     if found.page is None:
-        where = f"; worker {letter.worker} wrote it, perhaps to a disk of its own" if letter.worker else ""
+        where = f"; worker {letter.worker} wrote it, perhaps to its own disk" if letter.worker else ""
         raise ShoalError(f"the page of dead letter {letter.id} is not here: {found}{where}")
     return found
 
 
 def show(found: Stored, out: BinaryIO, *, to_terminal: bool) -> None:
-    """Write the body to *out* as it came, and what goes with it to the standard error.
+    """Write the body to *out* unchanged, and its metadata to standard error.
 
-    A terminal gets no control characters: a page could make it do things.
+    A terminal gets no control characters, which a page could abuse.
     """
     page = found.page
     assert page is not None

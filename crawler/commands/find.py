@@ -34,26 +34,26 @@ COLLECTIONS: Final = ("products", "pages")
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What is known of a URL as *spider* would push it."""
+    """What is known of a URL, as pushed by *spider*."""
 
     url: str
     spider: str
     places: Sequence[Found]
     host: HostState
-    scope: str = ""  # the rule by which it is not followed where a page links to it
-    closed: Sequence[str] = ()  # budgets and visiting hours that hold it back
-    robots: str = ""  # what keeps robots.txt from allowing it, as far as the fleet has fetched that
+    scope: str = ""  # the scope rule that keeps links to it from being followed
+    closed: Sequence[str] = ()  # budgets and opening hours that hold it back
+    robots: str = ""  # why robots.txt does not allow it, if the fleet has fetched that
     stored: Sequence[Mapping[str, Any]] = field(default=())  # collection, version, first_seen_at, last_seen_at
 
 
 class Command(FleetCommand, ScrapyCommand):
-    """Reads only. Takes as long as its host has requests queued: a second or two for a million."""
+    """Read-only. Time grows with the host's queue: a second or two for a million requests."""
 
     def syntax(self) -> str:
         return "URL [--spider NAME] [--json]"
 
     def short_desc(self) -> str:
-        return "Show where a URL is: queued behind how many, leased by whom, dead why, stored as what"
+        return "Show where a URL is: its place in the queue, its worker, why it is dead, its documents"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
@@ -61,7 +61,7 @@ class Command(FleetCommand, ScrapyCommand):
         parser.add_argument("--json", action="store_true", help="print one JSON object per spider, for scripts")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Exit status 1 when no spider has ever seen the URL."""
+        """Exit status 1 if no spider has ever seen the URL."""
         with answering(args):
             if len(args) != 1:
                 raise UsageError("name one URL: scrapy find https://...", print_help=False)
@@ -98,7 +98,7 @@ class Command(FleetCommand, ScrapyCommand):
 
 
 def lines(report: Report) -> list[str]:
-    """For people."""
+    """The readable output."""
     told = [f"{report.url} (spider {report.spider})"]
     told += [f"  {_place(one, report.host)}" for one in report.places]
     for one in report.stored:
@@ -149,7 +149,7 @@ async def _robots(frontier: Frontier, message: Message, url: str, agent: str) ->
     if (known := await frontier.robots.kept(message.host, origin)) is None:
         return ""
     if known.verdict is RobotsVerdict.LATER:
-        return f"{origin}/robots.txt cannot be reached: nothing of that site is crawled for now"
+        return f"{origin}/robots.txt is unreachable: that site is not crawled for now"
     allowed = known.verdict is RobotsVerdict.ALLOW or await asyncio.to_thread(
         RobotsFile(known.rules).can_fetch, url, agent
     )
@@ -157,7 +157,7 @@ async def _robots(frontier: Frontier, message: Message, url: str, agent: str) ->
 
 
 async def _stored(settings: Any, url: str) -> list[dict[str, Any]]:
-    """Its documents; none where MongoDB cannot be asked, which is said."""
+    """Its documents; none if MongoDB is away, which is printed."""
     if not settings.getbool("SHOAL_STORE"):
         return []
     config = StorageConfig.from_settings(settings)
@@ -171,7 +171,7 @@ async def _stored(settings: Any, url: str) -> list[dict[str, Any]]:
                         found.append({"collection": collection, **{name: document.get(name) for name in names}})
                         break
     except ServiceError as error:
-        print(f"  what is stored is not known: {mask(str(error))}")
+        print(f"  its documents are unknown: {mask(str(error))}")
     return found
 
 

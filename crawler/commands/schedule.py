@@ -1,4 +1,4 @@
-"""`scrapy schedule`: what is crawled again and again, kept by `scrapy serve`."""
+"""`scrapy schedule`: manages repeated crawls, which `scrapy serve` runs."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ from crawler.routing.push_schema import MAX_PRIORITY
 from crawler.routing.tier_routing import TierRouting
 
 VERBS: Final = ("add", "list", "show", "pause", "resume", "run", "remove")
-CHECKED: Final = 10_000  # lines of a file that are looked at when it is added
-SHOWN: Final = 5  # ticks to come
+CHECKED: Final = 10_000  # lines of a file checked when it is added
+SHOWN: Final = 5  # next ticks shown
 
 
 class Command(FleetCommand, ScrapyCommand):
-    """Each verb is one small change in Redis; the leader of `scrapy serve` does the rest."""
+    """Each verb is a small change in Redis; the leader of `scrapy serve` does the rest."""
 
     def syntax(self) -> str:
         return (
@@ -52,15 +52,15 @@ class Command(FleetCommand, ScrapyCommand):
         )
 
     def short_desc(self) -> str:
-        return "Crawl again and again: add, list, show, pause, resume, run or remove schedules"
+        return "Crawl repeatedly: add, list, show, pause, resume, run or remove schedules"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         add = parser.add_argument
-        add("--every", metavar="SPAN", help="an interval: 15m, 12h, 7d, 2w; counted from now on")
+        add("--every", metavar="SPAN", help="an interval: 15m, 12h, 7d, 2w; counted from now")
         add("--cron", metavar="EXPR", help="minute hour day month weekday, or @hourly, @daily, @weekly, @monthly")
         add("--zone", default="", help="time zone of --cron, such as Europe/Berlin (default UTC)")
-        add("--known", type=host_name, metavar="HOST", help="crawl what the spider has stored of that host")
+        add("--known", type=host_name, metavar="HOST", help="crawl the spider's stored documents of that host")
         add(
             "--sitemap",
             action="append",
@@ -89,7 +89,7 @@ class Command(FleetCommand, ScrapyCommand):
         add("--json", action="store_true", help="list, show: one JSON object per schedule")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Exit status 2 for a wrong call, 1 where there is no such schedule."""
+        """Exit status 2 for wrong usage, 1 if there is no such schedule."""
         with answering(args):
             verb, *rest = args or [""]
             if verb not in VERBS or (verb != "add" and len(rest) != (verb != "list")):
@@ -161,7 +161,7 @@ class Command(FleetCommand, ScrapyCommand):
         )
 
     def _check(self, schedule: Schedule) -> None:
-        """Raise ShoalError where something cannot be pushed; each bad line is named, of a file the first CHECKED."""
+        """Raise ShoalError if something cannot be pushed; names each bad line, among the first CHECKED of a file."""
         crawler = self.crawler_of(schedule.spider)
         encoder = Encoder(crawler.spidercls, crawler.settings, fingerprinter(crawler), TierRouting())
         if schedule.scope:
@@ -265,7 +265,7 @@ def _timing(opts: argparse.Namespace, now: int) -> Timing:
 
 def _changed(done: bool) -> None:
     if not done:
-        raise ShoalError("somebody else changed that schedule at the same moment: look at it, and try again")
+        raise ShoalError("that schedule was changed at the same moment: check it and try again")
 
 
 def _say_leader(seen: Timetable) -> None:

@@ -1,4 +1,4 @@
-"""`scrapy serve`: the service beside the workers, which keeps the schedules."""
+"""`scrapy serve`: the service beside the workers, which runs schedules."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from crawler.serve.service import FleetService
 
 
 class Command(FleetCommand, ScrapyCommand):
-    """Runs until SIGTERM or Ctrl-C; any number of them may run, one of them leads."""
+    """Runs until SIGTERM or Ctrl-C; any number of replicas may run, one of them leads."""
 
     default_settings: ClassVar[dict[str, Any]] = {"FRONTIER_ENABLED": True}
 
@@ -35,7 +35,7 @@ class Command(FleetCommand, ScrapyCommand):
         return "[-s SERVE_PORT=9411]"
 
     def short_desc(self) -> str:
-        return "Keep the schedules: one long-running service, any number of replicas"
+        return "Run schedules: a long-running service with any number of replicas"
 
     def long_desc(self) -> str:
         return (
@@ -45,7 +45,7 @@ class Command(FleetCommand, ScrapyCommand):
         )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Exit status 2 where a setting is wrong, or Redis cannot be used at the start."""
+        """Exit status 2 if a setting is invalid, or Redis is unusable at the start."""
         with answering(args):
             if args:
                 raise UsageError(f"expected no argument, got {' '.join(args)}", print_help=False)
@@ -65,7 +65,7 @@ class Command(FleetCommand, ScrapyCommand):
             await FleetService(frontier, config, parts(frontier, runner, figures)).run()
 
     def _start_keys(self) -> dict[str, str]:
-        """The key of Redis from which each spider takes start URLs; "" for one that knows none."""
+        """The Redis key of each spider's start URLs; "" for spiders without one."""
         assert self.settings is not None
         loader = get_spider_loader(self.settings)
         pattern = str(self.settings.get("REDIS_START_URLS_KEY") or START_URLS_KEY)
@@ -77,6 +77,6 @@ class Command(FleetCommand, ScrapyCommand):
         return keys
 
     def _encoder(self, spider: str) -> Encoder:
-        """Made anew for each tick: a schedule may name a spider that is not there yet."""
+        """Built for each tick: a schedule may name a spider that does not exist yet."""
         crawler = self.crawler_of(spider)
         return Encoder(crawler.spidercls, crawler.settings, fingerprinter(crawler), TierRouting())

@@ -1,4 +1,4 @@
-"""`scrapy status`: is it finished, if not when, and what holds it up."""
+"""`scrapy status`: whether the crawl is finished, if not when it will be, and what delays it."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ WATCH_SECONDS = 2.0
 
 
 class Command(FleetCommand, ScrapyCommand):
-    """Reads only. Costs the same at any size of the queue; of the hosts it shows the longest queues."""
+    """Read-only. Costs the same for any queue size; shows the hosts with the longest queues."""
 
     def syntax(self) -> str:
         return "[spider] [--json] [--watch]"
 
     def short_desc(self) -> str:
-        return "Show whether the crawl is finished, when it will be, and what holds it up"
+        return "Show whether the crawl is finished, when it will be, and what delays it"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.add_argument("--json", action="store_true", help="print one JSON object, for scripts")
-        parser.add_argument("--watch", action="store_true", help=f"look again every {WATCH_SECONDS:g} s until Ctrl-C")
+        parser.add_argument("--watch", action="store_true", help=f"repeat every {WATCH_SECONDS:g} s until Ctrl-C")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         with answering(args):
@@ -59,7 +59,7 @@ class Command(FleetCommand, ScrapyCommand):
                 console().print(render(seen))
 
     async def _watch(self, frontier: Frontier, spider: str | None, seen: Snapshot) -> None:
-        """On a terminal one picture that changes, elsewhere one block per look, with its time and an empty line."""
+        """On a terminal one live view, elsewhere one block each time, with its time and an empty line."""
         shown = console()
         with Live(render(seen), console=shown, auto_refresh=False) if shown.is_terminal else nullcontext() as live:
             while True:

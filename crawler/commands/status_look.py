@@ -1,4 +1,4 @@
-"""What `scrapy status` looks at: one snapshot of the frontier, whatever its size."""
+"""The data of `scrapy status`: a snapshot of the frontier, at any size."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from crawler.frontier.state.waiting import WaitingHost
 from crawler.policy.tiers import TIERS, Tier, rank
 
 TOP_HOSTS: Final = 20
-MOST_RUNS: Final = 50  # the newest
-OVER_RUNS: Final = 3  # of these that are over
-_HELD_UP: Final = {  # by what workers say
+MOST_RUNS: Final = 50  # newest
+OVER_RUNS: Final = 3  # of these, finished ones
+_HELD_UP: Final = {  # by what workers report
     "paused": "Leasing is paused",
     "slowed": "Leasing is slowed to one request at a time",
 }
@@ -28,43 +28,43 @@ _HELD_UP: Final = {  # by what workers say
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """One look at the frontier."""
+    """A snapshot of the frontier."""
 
     spiders: dict[str, SpiderStats]
     tiers: dict[str, dict[str, SpiderStats]]  # by spider, for those that use more than one
     spent: dict[str, dict[str, float]]  # requests and cost of each tier today (UTC), by all spiders
     eligible_hosts: int
     waiting_hosts: int
-    dead_letters: int  # of all spiders, with start URLs that could not be read
+    dead_letters: int  # of all spiders, including invalid start URLs
     hosts: Sequence[HostState]
-    waiting: Sequence[WaitingHost]  # whose requests wait for something else than their turn
+    waiting: Sequence[WaitingHost]  # whose requests wait for something other than their turn
     workers: Sequence[WorkerState]
     advice: Sequence[str]  # on the server's configuration
-    bytes_per_queued: float | None  # measured on a sample of the whole frontier; None where there is nothing
+    bytes_per_queued: float | None  # measured on a sample of the whole frontier; None if it is empty
     bytes_per_seen: float | None
-    memory: float = 0.0  # share of maxmemory in use, of the fullest server; 0 where there is no limit
+    memory: float = 0.0  # share of maxmemory in use on the fullest server; 0 without a limit
     waiting_for_room: int = 0  # pages whose requests Redis has no room for, in workers and given back
     largest_waiting: tuple[str, int] | None = None  # URL and bytes: the page whose requests need the most room
-    cut: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # by spider and rule: what was out of scope
-    closed: Sequence[Closed] = ()  # budgets and visiting hours that hold requests back
-    held_up: Sequence[str] = ()  # why workers lease less than they could, or nothing
-    runs: Sequence[Run] = ()  # that are not over, newest first, and the last few that are
-    oldest_ms: float = 0  # for how long the first of the requests that may go out has waited for a worker
+    cut: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # links out of scope, by spider and rule
+    closed: Sequence[Closed] = ()  # budgets and opening hours that hold requests back
+    held_up: Sequence[str] = ()  # why workers lease slowly or not at all
+    runs: Sequence[Run] = ()  # unfinished ones, newest first, and the last few finished ones
+    oldest_ms: float = 0  # how long the oldest request that may be sent has waited for a worker
     now_ms: int = 0  # the frontier's time
 
     @property
     def pending(self) -> int:
-        """Requests that are still to come to their end."""
+        """Unfinished requests."""
         return sum(one.queued + one.leased + one.delayed for one in self.spiders.values())
 
     def rate(self, what: str, spider: str | None = None) -> float:
-        """Pages ("pages_per_s") or items a second of the last minute, by the workers of *spider* or all."""
+        """Pages ("pages_per_s") or items per second in the last minute, of the workers of *spider* or all."""
         ours = [one.info for one in self.workers if spider in {None, one.info.get("spider")}]
         return sum(float(info.get(what) or 0) for info in ours)
 
     def seconds_to_go(self, spider: str | None = None, pending: int | None = None) -> float | None:
-        """Until *pending* requests are done at the rate of now; None where nothing moves. No less than what the longest
-        of the queues takes at its host's delay."""
+        """Seconds until *pending* requests are done at the current rate, None at a standstill. At least the time of the
+        longest queue at its host's delay."""
         pages = self.rate("pages_per_s", spider)
         if pages <= 0:
             return None
@@ -73,7 +73,7 @@ class Snapshot:
 
 
 async def look(frontier: Frontier, spider: str | None) -> Snapshot:
-    """Everything the command shows."""
+    """Collect everything the command shows."""
     stats = await frontier.inspection.stats(spider)
     workers = await frontier.inspection.workers()
     bytes_per_queued, bytes_per_seen = await frontier.inspection.sizes()
@@ -103,7 +103,7 @@ async def look(frontier: Frontier, spider: str | None) -> Snapshot:
 
 
 def _shown(runs: Sequence[Run]) -> list[Run]:
-    """Those that are not over, and the last few that are."""
+    """Unfinished runs, and the last few finished ones."""
     over = [run for run in runs if run.is_over][:OVER_RUNS]
     return [run for run in runs if not run.is_over or run in over]
 

@@ -1,4 +1,4 @@
-"""What `scrapy status` prints for people: it fits 80 columns, and one look says whether the crawl is finished."""
+"""The readable output of `scrapy status`: fits 80 columns, and shows at a glance whether the crawl is finished."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from crawler.frontier.state.waiting import WaitingHost
 from crawler.policy.tiers import TIERS
 
 COLUMNS: Final = ("queued", "leased", "delayed", "dead", "done", "seen")
-MOST_HOSTS: Final = 5  # of each list: the whole fits a screen; --json has more
+MOST_HOSTS: Final = 5  # per list, so that all fits a screen; --json has more
 MOST_WAITING: Final = 5
 LATE_MS: Final = 10_000
 
 
 def render(seen: Snapshot) -> Group:
-    """What people read: whether it is finished, when it will be, and what holds it up; then runs, hosts and workers."""
+    """The whole output: whether the crawl is finished, when it will be, what delays it; then runs, hosts and
+    workers."""
     parts: list[Table | str] = [verdict(seen), *map(_oldest, [seen] if seen.oldest_ms > LATE_MS else [])]
     parts.extend(f"{reason}." for reason in seen.held_up)
     if seen.runs:
@@ -42,7 +43,7 @@ def render(seen: Snapshot) -> Group:
 
 
 def verdict(seen: Snapshot) -> str:
-    """One line: finished, or how fast it goes and for how long, or that it does not."""
+    """One line: finished, or speed and remaining time, or that it has stopped."""
     if not seen.spiders:
         return "Nothing has been pushed yet." + ("" if seen.workers else " No worker is running.")
     if not seen.pending:

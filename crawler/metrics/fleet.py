@@ -1,4 +1,4 @@
-"""What the leader of `scrapy serve` exports: the whole fleet, each figure once."""
+"""Metrics of the whole fleet, exported once, by the leader of `scrapy serve`."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from crawler.tallies import OK, UNKNOWN, UNREACHED
 
 STATES = ("queued", "leased", "delayed", "dead")
 RUN_STATES = ("queued", "leased", "delayed", "done", "gone", "dead", "dropped")
-OUTCOMES = (OK, *FailureClass, UNREACHED, UNKNOWN)  # each from 0 on, so that a first one is seen as a rise
+OUTCOMES = (OK, *FailureClass, UNREACHED, UNKNOWN)  # all start at 0, so that a first count shows as a rise
 PLACES = ("newest", "before")
 MOST_FIELDS = 100  # of a run
 MOST_BUDGETS = 100
-MOST_REASONS = 40  # of dead letters: a site chooses the status in http_NNN
+MOST_REASONS = 40  # of dead letters: sites choose the status in http_NNN
 COUNTED = ("accepted", "done", "dropped", "duplicates", "refused", "nacked", "reaped")
 
 
 @dataclass(frozen=True, slots=True)
 class RunFigures:
-    """One run: those that are not over, and the last ones that are. Times in Unix seconds, 0 where not yet."""
+    """One run, unfinished or recently finished. Times in Unix seconds, 0 if not yet."""
 
     id: str
     spider: str
@@ -38,13 +38,13 @@ class RunFigures:
     opened_at: float
     ended_at: float
     counts: Mapping[str, int]  # by RUN_STATES
-    coverage: Mapping[str, float] = field(default_factory=dict)  # share of its items that have the field
+    coverage: Mapping[str, float] = field(default_factory=dict)  # share of its items with the field
     place: str = ""  # one of PLACES, among the runs of its spider and name whose coverage is known
 
 
 @dataclass(frozen=True, slots=True)
 class ScheduleFigures:
-    """One schedule, and for how many seconds its last due time has passed without a run."""
+    """One schedule, and how many seconds its last due tick is late."""
 
     name: str
     late_seconds: float
@@ -52,7 +52,7 @@ class ScheduleFigures:
 
 @dataclass(frozen=True, slots=True)
 class FleetFigures:
-    """One look at the fleet, with counts that never go down while the same process looks."""
+    """A snapshot of the fleet; its counters never decrease within one process."""
 
     at: float  # Unix seconds
     stats: FrontierStats
@@ -66,15 +66,15 @@ class FleetFigures:
     waiting_for_room: int
     memory: float  # share of maxmemory
     spent: Spent
-    budgets: Spent  # of a day; a tier without a limit is left out
-    shares: Sequence[Share] = ()  # of all budgets, the most spent ones first
-    start_urls: Mapping[str, int] = field(default_factory=dict)  # that wait in keys, by spider
+    budgets: Spent  # of the day; tiers without a limit are left out
+    shares: Sequence[Share] = ()  # of all budgets, most spent first
+    start_urls: Mapping[str, int] = field(default_factory=dict)  # waiting in their keys, by spider
     runs: Sequence[RunFigures] = ()
     schedules: Sequence[ScheduleFigures] = ()
 
 
 def render(fleet: FleetFigures | None, accept: str = "") -> tuple[bytes, str]:
-    """The text of a scrape and its type; of nobody but the leader it says more than that it does not lead."""
+    """The text of a scrape and its type; a replica that does not lead only says that."""
     return text.render(families(fleet), accept)
 
 
@@ -83,7 +83,7 @@ def families(fleet: FleetFigures | None) -> Iterator[Metric]:
     yield text.gauge("fleet_leader", "1 where this process exports the fleet", fleet is not None)
     if fleet is None:
         return
-    yield text.gauge("fleet_look_timestamp_seconds", "When the fleet was looked at", fleet.at)
+    yield text.gauge("fleet_look_timestamp_seconds", "When the snapshot was taken", fleet.at)
     yield from _frontier(fleet)
     yield from _workers(fleet)
     yield from _dead_letters(fleet)
@@ -97,18 +97,18 @@ def _frontier(fleet: FleetFigures) -> Iterator[Metric]:
     requests = {(name, state): getattr(one, state) for name, one in stats.spiders.items() for state in STATES}
     yield text.gauges("fleet_requests", "Requests in the frontier", ("spider", "state"), requests)
     queued = {queue: one.backlog + one.leased for queue, one in stats.tiers.items()}
-    yield text.gauges("fleet_tier_requests", "Requests that are not done, by tier", ("spider", "tier"), queued)
+    yield text.gauges("fleet_tier_requests", "Unfinished requests, by tier", ("spider", "tier"), queued)
     for what in COUNTED:
         counts = {spider: count for (spider, counted), count in fleet.counts.items() if counted == what}
         yield text.counters(f"fleet_{what}", f"Requests {what}", "spider", counts)
     hosts = {"eligible": stats.eligible_hosts, "waiting": stats.waiting_hosts, "suspect": stats.suspects}
     yield text.gauges("fleet_hosts", "Hosts with queued requests, by whether they are due", "state", hosts)
-    yield text.gauge("fleet_eligible_hosts", "Hosts that may get a request within half a minute", ready.hosts)
+    yield text.gauge("fleet_eligible_hosts", "Hosts that may be sent a request within half a minute", ready.hosts)
     yield text.gauge("fleet_eligible_requests", "Requests that wait at these hosts", ready.requests)
-    yield text.gauge("fleet_eligible_slots", "Requests that these hosts take at once", ready.slots)
-    words = "For how long the first host that is due has waited for a worker"
+    yield text.gauge("fleet_eligible_slots", "Requests that these hosts take at the same time", ready.slots)
+    words = "How long the first due host has waited for a worker"
     yield text.gauge("fleet_oldest_waiting_seconds", words, ready.late_ms / 1000)
-    waiting = "Start URLs that no worker has taken in yet"
+    waiting = "Start URLs that no worker has read yet"
     yield text.gauges("fleet_start_urls", waiting, "spider", fleet.start_urls)
     yield text.gauge("fleet_waiting_for_room", "Pages that wait for room in Redis", fleet.waiting_for_room)
     yield text.gauge("fleet_redis_memory_ratio", "Share of Redis' maxmemory in use; 0 without a limit", fleet.memory)
@@ -120,7 +120,7 @@ def _workers(fleet: FleetFigures) -> Iterator[Metric]:
         spider = str(worker.info.get("spider", ""))
         alive[spider] = alive.get(spider, 0) + 1
     yield text.gauges("fleet_workers", "Workers alive", "spider", alive)
-    words = "Workers that should be alive (FLEET_WORKERS); 0: nobody says"
+    words = "Workers that should be alive (FLEET_WORKERS); 0: not configured"
     yield text.gauge("fleet_workers_expected", words, fleet.expected_workers)
 
 
@@ -129,7 +129,7 @@ def _dead_letters(fleet: FleetFigures) -> Iterator[Metric]:
     by = dict(Counter(fleet.stats.dead_by).most_common(MOST_REASONS))
     by |= {"other": max(0, fleet.dead_letters - sum(by.values()))}
     yield text.gauges("fleet_dead_letters_by", "Dead letters by reason", "reason", by)
-    evicted = "Dead letters lost for want of room (FRONTIER_DEAD_LIMIT)"
+    evicted = "Dead letters evicted for want of room (FRONTIER_DEAD_LIMIT)"
     yield text.counter("fleet_dead_letters_evicted", evicted, fleet.stats.evicted)
 
 
@@ -141,19 +141,19 @@ def _budgets(fleet: FleetFigures) -> Iterator[Metric]:
         yield text.gauges(f"fleet_tier_{name}_cost", f"Cost {words}, in the unit of the tier's fetcher", "tier", cost)
 
     told = fleet.shares[:MOST_BUDGETS]
-    words = "Share of a budget that is spent: of a domain, a spider, a run, or a tier of the whole fleet"
+    words = "Spent share of a budget: of a domain, a spider, a run, or a tier of the whole fleet"
     yield text.gauges("budget_spent_ratio", words, ("budget", "what"), {one[:2]: one.spent for one in told})
-    words = "Share of the budget's day that is over"
+    words = "Elapsed share of the budget's day"
     yield text.gauges("budget_day_ratio", words, "budget", {one.name: one.day for one in reversed(told)})
 
 
 def _domains(fleet: FleetFigures) -> Iterator[Metric]:
     answers = {(name, outcome): of.get(outcome, 0) for name, of in fleet.domains.items() for outcome in OUTCOMES}
-    words = "Answers of the busiest domains, by outcome"
+    words = "Responses of the busiest domains, by outcome"
     yield text.counters("domain_responses", words, ("domain", "outcome"), answers)
     paces = fleet.paces
     delays = {name: one.delay_ms / 1000 for name, one in paces.items()}
-    yield text.gauges("domain_delay_seconds", "Least time between two requests, as the pace stands", "domain", delays)
+    yield text.gauges("domain_delay_seconds", "Current minimum time between two requests", "domain", delays)
     latencies = {name: one.latency_ms / 1000 for name, one in paces.items()}
     yield text.gauges("domain_latency_seconds", "Running mean of the time to first byte", "domain", latencies)
     openings = {name: one.openings for name, one in paces.items()}
@@ -161,7 +161,7 @@ def _domains(fleet: FleetFigures) -> Iterator[Metric]:
         "domain_breaker_openings", "Openings in a row of the circuit breaker; 0: closed", "domain", openings
     )
     flying = {name: one.in_flight for name, one in paces.items()}
-    yield text.gauges("domain_in_flight", "Requests that the domain has not answered yet", "domain", flying)
+    yield text.gauges("domain_in_flight", "Requests in flight at the domain", "domain", flying)
 
 
 def _runs(fleet: FleetFigures) -> Iterator[Metric]:
@@ -172,13 +172,13 @@ def _runs(fleet: FleetFigures) -> Iterator[Metric]:
     opened = {by[run.id]: run.opened_at for run in fleet.runs}
     yield text.gauges("run_opened_timestamp_seconds", "When the run was opened", labels, opened)
     ended = {by[run.id]: run.ended_at for run in fleet.runs}
-    yield text.gauges("run_ended_timestamp_seconds", "When the run ended; 0: it has not", labels, ended)
+    yield text.gauges("run_ended_timestamp_seconds", "When the run ended; 0: not yet", labels, ended)
     fields = {
         (run.spider, run.name, run.place, name): share
         for run in fleet.runs
         for name, share in list(run.coverage.items())[:MOST_FIELDS]
     }
-    words = "Share of the items of a run that have the field: of the newest run of a name, and of the one before"
+    words = "Share of a run's items with the field: of the newest run of a name, and the one before"
     yield text.gauges("run_field_coverage_ratio", words, ("spider", "name", "place", "field"), fields)
     late = {one.name: one.late_seconds for one in fleet.schedules}
-    yield text.gauges("schedule_late_seconds", "Since when a schedule is overdue; 0: it is not", "schedule", late)
+    yield text.gauges("schedule_late_seconds", "Seconds by which a schedule is overdue; 0: it is not", "schedule", late)

@@ -1,4 +1,4 @@
-"""Looks at the whole fleet every few seconds, for whoever exports it: one process at a time."""
+"""Collects the figures of the whole fleet every few seconds, for the process that exports them."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from crawler.frontier.state.tiers import DAY_MS, Spent, Tiers
 from crawler.metrics.fleet import COUNTED, PLACES, RUN_STATES, FleetFigures, RunFigures, ScheduleFigures, render
 from crawler.policy.tiers import TIERS, Tier
 
-MOST_RUNS: Final = 30  # the newest, over or not
-OLD_LOOKS: Final = 4  # figures older than so many intervals are none
+MOST_RUNS: Final = 30  # newest, finished or not
+OLD_LOOKS: Final = 4  # figures older than this many intervals are not served
 
 
 @dataclass(frozen=True, slots=True)
 class FleetConfig:
-    """How often to look, and what an operator expects to see."""
+    """How often to collect, and what an operator expects to see."""
 
     every_seconds: float
     workers: int
@@ -36,7 +36,7 @@ class FleetConfig:
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> FleetConfig:
-        """Raises ConfigError when a value is out of range."""
+        """Raises ConfigError for a value out of range."""
         return cls(
             every_seconds=config.number(settings, "METRICS_QUEUE_SECONDS", 0.1, 3_600),
             workers=config.integer(settings, "FLEET_WORKERS", 0, 100_000),
@@ -62,16 +62,16 @@ async def _no_counts() -> Mapping[str, int]:
 
 @dataclass(frozen=True, slots=True)
 class Others:
-    """What other rooms know of the fleet, asked at each look; each raises FrontierError where it cannot tell."""
+    """Sources of figures in other rooms, called at each collection; each raises FrontierError if it fails."""
 
     schedules: Callable[[], Awaitable[Sequence[ScheduleFigures]]] = field(default=_none)
     start_urls: Callable[[], Awaitable[Mapping[str, int]]] = field(default=_no_counts)
 
 
 class FleetCollector:
-    """`refresh` looks, `text` gives what was seen last: from another thread, and only while this process leads.
+    """`refresh` collects, `text` returns the latest figures: from another thread, and only while this process leads.
 
-    While Redis is away there are no figures: an old one would look like a fleet that stands still.
+    While Redis is away there are no figures: old ones would look like a fleet at a standstill.
     """
 
     def __init__(
@@ -90,12 +90,12 @@ class FleetCollector:
 
     @property
     def every_seconds(self) -> float:
-        """How often to look."""
+        """The interval of collections in seconds."""
         return self._config.every_seconds
 
     @property
     def latest(self) -> FleetFigures | None:
-        """The last look, unless it is out of date, or another process leads since."""
+        """The latest figures, unless they are outdated or another process leads now."""
         if (latest := self._latest) is None:
             return None
         seen, leads = latest
@@ -103,11 +103,11 @@ class FleetCollector:
         return seen if is_fresh and leads() else None
 
     def text(self, accept: str = "") -> tuple[bytes, str]:
-        """Body and type of a scrape, for a client that accepts *accept*."""
+        """Body and content type of a scrape, for the client's *accept* header."""
         return render(self.latest, accept)
 
     async def refresh(self, leads: Callable[[], bool]) -> None:
-        """Look once; the figures are told for as long as *leads*. Raises FrontierError, and then there are none."""
+        """Collect once; the figures are served while *leads*. Raises FrontierError, after which there are none."""
         try:
             self._latest = await self.look(), leads
         except FrontierError:
@@ -115,7 +115,7 @@ class FleetCollector:
             raise
 
     async def look(self) -> FleetFigures:
-        """The figures of now; raises FrontierError when Redis does not give them."""
+        """The current figures; raises FrontierError if Redis does not provide them."""
         frontier, ask = self._frontier, self._frontier.inspection
         stats = await ask.stats()
         domains = await frontier.domains.top()
@@ -141,7 +141,7 @@ class FleetCollector:
         )
 
     async def _shares(self, spent: Spent, now_ms: int) -> list[Share]:
-        """Of all budgets, those of tiers among them; the most spent ones first."""
+        """The shares of all budgets, including those of tiers; most spent first."""
         day, limits = now_ms % DAY_MS / DAY_MS, self._config.budgets
         kinds = (("requests", spent.requests, limits.requests), ("cost", spent.cost, limits.cost))
         tiers = [
@@ -152,12 +152,12 @@ class FleetCollector:
         ]
         try:
             others = await self._frontier.budgets.shares(now_ms)
-        except FrontierRefusedError:  # a key of another type: the next script that needs it sets it aside
+        except FrontierRefusedError:  # a key of the wrong type: the next script that needs it sets it aside
             others = []
         return sorted([*tiers, *others], key=lambda one: -one.spent)
 
     async def _runs(self) -> list[RunFigures]:
-        """The newest runs; of the newest of each name and of the one before it also which fields their items have."""
+        """The newest runs; for the newest two of each name also the coverage of fields."""
         figures: list[RunFigures] = []
         met: Counter[tuple[str, str]] = Counter()
         for run in await self._frontier.runs.find(limit=MOST_RUNS):
@@ -175,14 +175,14 @@ def _figures(run: Run, coverage: Mapping[str, float], place: str) -> RunFigures:
 
 
 class Rising:
-    """Sums over crawl generations that do not go down when one of them expires: only what it added counts."""
+    """Sums over crawl generations that do not decrease when one expires."""
 
     def __init__(self) -> None:
         self._before: dict[tuple[str, str, str], int] = {}
         self._sums: Counter[tuple[str, str]] = Counter()
 
     def take(self, stats: FrontierStats) -> dict[tuple[str, str], float]:
-        """Spider and one of COUNTED -> its sum, with what has come since the last call."""
+        """Spider and one of COUNTED -> its sum, including changes since the last call."""
         now = {
             (spider, generation, what): int(getattr(counters, what))
             for (spider, generation), counters in stats.generations.items()

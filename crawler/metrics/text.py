@@ -1,4 +1,4 @@
-"""Metric families and their text, as Prometheus' formats have them."""
+"""Metric families and their text in Prometheus' formats."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from prometheus_client.samples import Exemplar
 from crawler.timings import Histogram
 
 MAX_EXAMPLE: Final = 64  # characters: OpenMetrics allows 128 with the label's name
-MAX_LABEL: Final = 120  # characters: a longer value is cut
+MAX_LABEL: Final = 120  # characters: longer values are cut
 
-_ODD: Final = re.compile(r"[^A-Za-z0-9:._-]")  # what no id of ours has, and not every scraper can read
+_ODD: Final = re.compile(r"[^A-Za-z0-9:._-]")  # characters that our ids do not have and some scrapers cannot read
 
-Labelled = Mapping[Any, float]  # value of the label, or a tuple of values of several -> value
+Labelled = Mapping[Any, float]  # label value, or tuple of several label values -> value
 
 
 class _Given(Collector):
@@ -29,25 +29,25 @@ class _Given(Collector):
         self._metrics = list(metrics)
 
     def collect(self) -> Iterable[Metric]:
-        """What was given."""
+        """The families it was given."""
         return self._metrics
 
 
 def render(metrics: Iterable[Metric], accept: str = "") -> tuple[bytes, str]:
-    """The text of *metrics* and its type: OpenMetrics, which has exemplars, where the scraper says it accepts that."""
+    """The text of *metrics* and its type: OpenMetrics, which has exemplars, if the scraper accepts it."""
     registry = CollectorRegistry()
     registry.register(_Given(metrics))
     return encoded(registry, accept)
 
 
 def encoded(registry: Collector, accept: str = "") -> tuple[bytes, str]:
-    """The same of a registry."""
+    """The same for a registry."""
     encode, content_type = choose_encoder(accept)
     return encode(registry), content_type
 
 
 def gauge(name: str, words: str, value: float) -> Metric:
-    """One value that may go down."""
+    """A value that may go down."""
     return GaugeMetricFamily(f"shoal_{name}", words, value=value)
 
 
@@ -62,12 +62,12 @@ def counters(name: str, words: str, labels: str | tuple[str, ...], values: Label
 
 
 def counter(name: str, words: str, value: float) -> Metric:
-    """One count that never goes down; *name* is without `_total`."""
+    """A count that never goes down; *name* is without `_total`."""
     return CounterMetricFamily(f"shoal_{name}", words, value=value)
 
 
 def histogram(name: str, words: str, seen: Histogram) -> Metric:
-    """Cumulative buckets; each names the request that was counted there last."""
+    """Cumulative buckets; each has the last counted request as its exemplar."""
     counts = accumulate(list(seen.counts))
     bounds = [*map(str, seen.bounds), "+Inf"]
     buckets = [
@@ -86,7 +86,7 @@ def _names(labels: str | tuple[str, ...]) -> tuple[str, ...]:
 def _filled(
     family: GaugeMetricFamily | CounterMetricFamily, values: Labelled
 ) -> GaugeMetricFamily | CounterMetricFamily:
-    """With one sample for each value; values that are the same once cut are added up."""
+    """The family with one sample per value; values that are equal once cut are summed."""
     sums: dict[tuple[str, ...], float] = {}
     for key, value in values.items():
         cut = tuple(_clean(part) for part in ((key,) if isinstance(key, str) else key))
@@ -97,5 +97,5 @@ def _filled(
 
 
 def _clean(label: str) -> str:
-    """*label* short enough, and without the halves of characters that UTF-8 does not have."""
+    """*label* cut to the limit, without lone surrogates."""
     return label[:MAX_LABEL].encode(errors="replace").decode()

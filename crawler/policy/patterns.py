@@ -1,4 +1,4 @@
-"""Patterns of users that are searched in addresses of sites: RE2's, in time linear in the address."""
+"""User-defined patterns for URLs: RE2's, in time linear in the URL."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Final
 import re2
 
 LONGEST: Final = 1_000  # characters of a pattern
-MEMORY: Final = 1 << 19  # bytes of one compiled pattern
+MEMORY: Final = 1 << 19  # bytes per compiled pattern
 
 
 class BadPatternError(ValueError):
-    """Why a text is no pattern."""
+    """Why a text is not a valid pattern."""
 
 
 class Pattern:
-    """A compiled pattern; equal to another of the same text, and pickled as that."""
+    """A compiled pattern; compared and pickled by its text."""
 
     __slots__ = ("_search", "text")
 
@@ -25,10 +25,10 @@ class Pattern:
         self._search = _compiled(text).search
 
     def search(self, url: str) -> bool:
-        """Whether it is found in *url*."""
+        """Whether it matches somewhere in *url*."""
         try:
             return self._search(url) is not None
-        except UnicodeEncodeError:  # bytes that are not UTF-8, on their way through
+        except UnicodeEncodeError:  # surrogates for bytes that are not UTF-8
             return self._search(url.encode("utf-8", "replace").decode()) is not None
 
     def __repr__(self) -> str:
@@ -55,4 +55,4 @@ def _compiled(text: str) -> re2._Regexp:
         reason = error.args[0] if error.args else error
         raise BadPatternError(reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)) from None
     except UnicodeEncodeError:
-        raise BadPatternError("half a character (a lone surrogate)") from None
+        raise BadPatternError("a lone surrogate") from None

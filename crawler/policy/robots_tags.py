@@ -1,4 +1,4 @@
-"""What X-Robots-Tag and a robots meta element ask of a page."""
+"""What X-Robots-Tag and robots meta elements ask for."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 NOFOLLOW: Final = "nofollow"
 NOINDEX: Final = "noindex"
-MOST: Final = 4_096  # characters of one header
+MOST: Final = 4_096  # characters per header
 _MEANS: Final = {"none": (NOFOLLOW, NOINDEX), NOFOLLOW: (NOFOLLOW,), NOINDEX: (NOINDEX,)}
 _WITH_VALUE: Final = frozenset(("unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"))
 
@@ -15,7 +15,7 @@ _WITH_VALUE: Final = frozenset(("unavailable_after", "max-snippet", "max-image-p
 def asked(values: Iterable[str], agent: str) -> frozenset[str]:
     """Which of `nofollow` and `noindex` the headers ask of a crawler named *agent*.
 
-    `name: a, b` speaks to that crawler alone, up to the next name or the header's end.
+    `name: a, b` applies only to that crawler, up to the next name or the header's end.
     """
     found: set[str] = set()
     for value in values:

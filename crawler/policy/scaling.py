@@ -1,4 +1,4 @@
-"""How many workers there is work for now: not how long the queue is, but how much of it may be fetched."""
+"""How many workers there is work for now: not the queue's length, but how much of it may be fetched."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """One look at the frontier. *requests* wait at hosts that may be visited, which take *slots* of them at once;
-    *leased* are in workers' hands, *soon* will be queued within moments, start URLs included."""
+    """A snapshot of the frontier. *requests* wait at hosts that may be crawled, which take *slots* of them at once;
+    *leased* are at workers, *soon* will be queued in moments, including start URLs."""
 
     requests: float = 0
     slots: float = 0
@@ -24,10 +24,10 @@ class Demand:
 
 
 def workers_wanted(demand: Demand, per_worker: float) -> int:
-    """min(requests / *per_worker*, slots), what is leased included; 0 only when nothing is to be done.
+    """min(requests / *per_worker*, slots), including leased ones; 0 only if nothing is left to do.
 
-    A worker more than there are slots would find nothing: a long queue of one host that takes one request at a time is
-    work for one. Known weakness: slots are of different worth, a fast host's are sooner free.
+    More workers than slots would find nothing: a long queue of one host that takes one request at a time is work for
+    one. Known weakness: slots differ, a fast host's are free sooner.
     """
     by_requests = math.ceil((demand.requests + demand.leased) / per_worker)
     wanted = min(by_requests, math.ceil(max(demand.slots, demand.leased)))
@@ -35,14 +35,14 @@ def workers_wanted(demand: Demand, per_worker: float) -> int:
 
 
 class Hold:
-    """The most that was wanted within *seconds*: a lull between two batches is no reason to leave."""
+    """The maximum wanted within *seconds*: a lull between batches is no reason to scale down."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
-        self._peaks: deque[tuple[float, int]] = deque()  # when, how many: falling from left to right
+        self._peaks: deque[tuple[float, int]] = deque()  # when, how many: descending
 
     def held(self, wanted: int, now: float) -> int:
-        """What to have now that *wanted* are wanted."""
+        """How many to have, given *wanted* now."""
         while self._peaks and self._peaks[0][0] <= now - self._seconds:
             self._peaks.popleft()
         while self._peaks and self._peaks[-1][1] <= wanted:

@@ -1,7 +1,7 @@
 """When a schedule ticks, and which of its ticks are run.
 
-A tick is known by its epoch: the second (Unix time) at which it is due. Which epochs a schedule has depends on its
-timing alone, never on who looks or when, so that every observer finds the same ones.
+A tick is identified by its epoch: the second (Unix time) at which it is due. A schedule's epochs depend only on its
+timing, so that every observer finds the same ones.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ Missed = Literal["once", "all", "none"]
 MISSED: Final[tuple[Missed, ...]] = ("once", "all", "none")
 SHORTEST_S: Final = 1  # between two ticks
 LONGEST_S: Final = 366 * 86_400
-LATE_S: Final = 60  # a tick that is later than that was missed: more than another replica needs to take over
-MOST: Final = 500  # ticks of one decision
+LATE_S: Final = 60  # a later tick counts as missed: longer than another replica needs to take over
+MOST: Final = 500  # ticks per decision
 LAST_S: Final = 32_503_680_000  # the year 3000: nothing ticks after it
 _NICKNAMES: Final = {
     "@hourly": "0 * * * *",
@@ -38,7 +38,7 @@ _UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Every *seconds* from *anchor* (Unix time) on, whatever clocks on walls do."""
+    """Every *seconds* from *anchor* (Unix time) on, independent of time zones."""
 
     seconds: int
     anchor: int
@@ -48,7 +48,7 @@ class Interval:
             raise ValueError(f"an interval from {SHORTEST_S} s to {LONGEST_S // 86_400} days")
 
     def epochs(self, after: int) -> Iterator[int]:
-        """All later than *after*, in order."""
+        """All epochs later than *after*, in order."""
         first = max(1, (after - self.anchor) // self.seconds + 1)
         return (self.anchor + number * self.seconds for number in count(first))
 
@@ -57,8 +57,8 @@ class Interval:
 class Cron:
     """A cron expression of five fields in the time zone *zone* (its IANA name).
 
-    Where clocks are put forward, what would have fallen into the hour that is left out comes right after it; where they
-    are put back, what has a fixed hour comes once and what comes every hour, or more often, goes on. As Debian's cron.
+    When clocks go forward, ticks of the skipped hour come right after it; when they go back, ticks with a fixed hour
+    come once and hourly or more frequent ones continue. As in Debian's cron.
     """
 
     expression: str
@@ -72,7 +72,7 @@ class Cron:
         except CronSimError as error:
             raise ValueError(f"a cron expression such as '0 3 * * *' ({str(error).lower()})") from None
         except StopIteration:
-            raise ValueError("a day that comes: this one never does") from None
+            raise ValueError("a date that exists") from None
 
     @property
     def fields(self) -> str:
@@ -80,7 +80,7 @@ class Cron:
         return _NICKNAMES.get(self.expression.strip().lower(), self.expression)
 
     def epochs(self, after: int) -> Iterator[int]:
-        """All later than *after*, in order."""
+        """All epochs later than *after*, in order."""
         if after >= LAST_S:
             return iter(())
         start = datetime.fromtimestamp(after, UTC).astimezone(zone_of(self.zone))
@@ -95,8 +95,8 @@ Timing = Interval | Cron
 
 @dataclass(frozen=True, slots=True)
 class TickDecision:
-    """*run*: epochs whose ticks are to be run. *passed_over*: how many are not, being missed. *cursor*: the last epoch
-    that is decided. *more*: another decision is due at once."""
+    """*run*: epochs whose ticks are to be run. *passed_over*: how many missed ones are not run. *cursor*: the last
+    decided epoch. *more*: another decision is due at once."""
 
     run: tuple[int, ...]
     passed_over: int
@@ -105,10 +105,10 @@ class TickDecision:
 
 
 def decide(timing: Timing, missed: Missed, cursor: int, now: int, most: int = MOST) -> TickDecision:
-    """What becomes of the epochs after *cursor* that are due at *now*, at most *most* of them.
+    """Decide on the epochs after *cursor* that are due at *now*, at most *most* of them.
 
-    Missed is what comes later than LATE_S. Of several that are due "once" runs the last, "all" each of them, and
-    "none" those that are not missed. A clock put back makes nothing due twice: *cursor* stays where it is.
+    A tick is missed if it is later than LATE_S. Of several due ones "once" runs the last, "all" each of them, "none"
+    those that are not missed. A clock that goes back makes nothing due twice: *cursor* stays.
     """
     due = list(islice(takewhile(lambda epoch: epoch <= now, timing.epochs(cursor)), most + 1))
     due, more = due[:most], len(due) > most
@@ -125,7 +125,7 @@ def decide(timing: Timing, missed: Missed, cursor: int, now: int, most: int = MO
 
 
 def following(timing: Timing, after: int) -> int | None:
-    """The first epoch after *after*; None when there is none for 50 years."""
+    """The first epoch after *after*; None if there is none for 50 years."""
     return next(timing.epochs(after), None)
 
 
@@ -133,7 +133,7 @@ def zone_of(name: str) -> ZoneInfo:
     """The time zone of that IANA name; raises ValueError."""
     try:
         return ZoneInfo(name)
-    except (KeyError, OSError, ValueError):  # unknown; a directory of zones; a path outside of them
+    except (KeyError, OSError, ValueError):  # unknown, a directory of zones, or a path outside them
         raise ValueError("the name of a time zone such as Europe/Berlin") from None
 
 
@@ -145,6 +145,6 @@ def span(text: str) -> int:
 
 
 def spoken(seconds: int) -> str:
-    """*seconds* as `span` reads them, in the largest unit that fits."""
+    """*seconds* in the form that `span` reads, in the largest exact unit."""
     unit, size = next((unit, size) for unit, size in reversed(_UNITS.items()) if seconds % size == 0)
     return f"{seconds // size}{unit}"

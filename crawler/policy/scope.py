@@ -1,8 +1,8 @@
-"""What a crawl may fetch: which links it follows, and how many pages of a host and of a run.
+"""What a crawl may fetch: which links it follows, and how many pages per host and run.
 
-The same keys stand in the setting SCOPE, in a spider's `scope`, in a domain's table `scope` and with a run; the nearest
-one that has a key decides. Links are judged where they become requests, and pushed addresses where they are pushed, by
-`ScopeRules` alone.
+The same keys are allowed in the setting SCOPE, a spider's `scope`, a domain's table `scope` and a run; the most
+specific one with a key decides. Links are checked where they become requests, pushed URLs where they are pushed, by
+`ScopeRules` only.
 """
 
 from __future__ import annotations
@@ -27,30 +27,30 @@ REMEMBERED: Final = 16_384  # links
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The limits of one domain; 0, "any" and nothing at all are no limit."""
+    """The limits of one domain; 0, "any" and empty mean no limit."""
 
-    within: Literal["any", "domain", "host"] = "any"  # of the page that links
-    paths: tuple[str, ...] = ()  # one of which the path begins with
-    include: tuple[Pattern, ...] = ()  # one of which is found in the address
-    exclude: tuple[Pattern, ...] = ()  # none of which is found in it; of pushed addresses, too
+    within: Literal["any", "domain", "host"] = "any"  # of the linking page
+    paths: tuple[str, ...] = ()  # the path has to start with one of these
+    include: tuple[Pattern, ...] = ()  # one of these has to match the URL
+    exclude: tuple[Pattern, ...] = ()  # none of these may match it; also for pushed URLs
     depth: int = 0  # links from a pushed page
-    query_parameters: int = 0  # of one address
+    query_parameters: int = 0  # of one URL
     traps: tuple[str, ...] = ()
-    pages: int = 0  # of a run
-    pages_per_host: int = 0  # of a run
+    pages: int = 0  # per run
+    pages_per_host: int = 0  # per run
     nofollow: bool = False  # X-Robots-Tag: nofollow is obeyed
-    noindex: bool = False  # so is noindex, there and in the page: its items are not stored
+    noindex: bool = False  # as is noindex, there and in the page: its items are not stored
 
 
 class Judged(NamedTuple):
-    """A link: where it leads, and the rule that cuts it; "" for none."""
+    """A link: its URL, and the rule that cuts it; "" for none."""
 
     url: str
     rule: str
 
 
 class ScopeRules:
-    """Judges links and pushed addresses; remembers what it said of a link, since sites repeat theirs on every page."""
+    """Judges links and pushed URLs; caches the verdict on links, as sites repeat theirs on every page."""
 
     def __init__(
         self,
@@ -59,17 +59,17 @@ class ScopeRules:
         today: Callable[[], date] | None = None,
         own: Mapping[str, Any] | None = None,
     ) -> None:
-        """*common*: what settings and spider say, as `read_scope` gives it; *own*: what the run says."""
+        """*common*: from settings and spider, as returned by `read_scope`; *own*: the run's."""
         self._common = dict(common)
         self._own = dict(own or {})
         self._domains = domains
         self._today = today or _today
-        self._scopes: dict[int, Scope] = {}  # by the domain's rules, which live as long as this does
+        self._scopes: dict[int, Scope] = {}  # by the domain's rules, which live as long as this object
         self._links = Memo(self._judge, REMEMBERED, LONGEST)
         scopes = [self._of_site(site) for site in (domains.default, *domains.by_host.values())]
         self._limited = any(scope.pages or scope.pages_per_host for scope in scopes)
         excluding = any(site.exclude for site in (domains.default, *domains.by_host.values()))
-        self.cuts_nothing = not excluding and all(scope == Scope() for scope in scopes)  # no link of any domain
+        self.cuts_nothing = not excluding and all(scope == Scope() for scope in scopes)  # cuts no link of any domain
 
     def of(self, url: str) -> Scope:
         """The scope of *url*'s domain."""
@@ -78,7 +78,7 @@ class ScopeRules:
         return known if known is not None else self._make(site)
 
     def link(self, url: str, page: str, depth: int, scope: Scope | None = None) -> Judged:
-        """Whether a link on *page*, whose scope may be given, is followed, that many links from a pushed page."""
+        """Judges a link on *page*, whose scope may be passed, at the given depth from a pushed page."""
         judged = self._links[url]
         if judged.rule:
             return judged
@@ -90,15 +90,15 @@ class ScopeRules:
         return judged
 
     def pushed(self, url: str) -> str:
-        """The rule that refuses an address which somebody names: only `exclude`, all others are about links."""
+        """The rule that refuses a pushed URL: only `exclude` applies, other rules are about links."""
         try:
             scope = self.of(url)
         except ValueError:
-            return ""  # not an address, which is said elsewhere
+            return ""  # not a URL, which is reported elsewhere
         return "exclude" if scope.exclude and _any(scope.exclude, url) else ""
 
     def pages(self, url: str) -> tuple[int, int]:
-        """How many pages of a run, and of *url*'s host in it, may be fetched; 0: any number."""
+        """How many pages per run, and of *url*'s host in it, may be fetched; 0: any number."""
         if not self._limited:
             return 0, 0
         scope = self.of(url)
@@ -113,7 +113,7 @@ class ScopeRules:
         return Scope(**values | {"nofollow": bool(values.get("nofollow")) and site.obey_nofollow})
 
     def _judge(self, url: str) -> Judged:
-        """What an address says by itself."""
+        """The verdict that depends on the URL alone."""
         try:
             site, scope = self._domains.for_url(url), self.of(url)
             if SESSION in scope.traps:
@@ -133,7 +133,7 @@ class ScopeRules:
 
 
 def read_scope(raw: Any, where: str) -> dict[str, Any]:
-    """The checked values of a scope; raises ConfigError that names *where*, key and value."""
+    """The checked values of a scope; raises ConfigError naming *where*, key and value."""
     try:
         return dict(scope_values.of_run(raw))
     except BadValueError as error:
@@ -146,7 +146,7 @@ def _today() -> date:
 
 
 def _any(patterns: tuple[Pattern, ...], url: str) -> bool:
-    """Whether one is found in *url*, as it is written or as a server reads it."""
+    """Whether one matches *url*, as written or as a server reads it."""
     if not patterns:
         return False
     forms = {url, _plain(url)} if "%" in url or "/." in url else {url}
@@ -172,7 +172,7 @@ def _parameters(query: str) -> int:
 
 
 def _leaves(url: str, page: str, within: str) -> bool:
-    """`www.` makes no other host; what is no web address leads nowhere."""
+    """Whether a link leaves the host; `www.` does not count, and a non-web URL leads nowhere."""
     if url.split("/", 3)[:3] == page.split("/", 3)[:3] or url[:4].lower() != "http":
         return False
     try:

@@ -1,1 +1,1 @@
-"""What decides what is crawled, and when: pushes, schedules, and where their URLs come from."""
+"""What is crawled, and when: pushes, schedules, and the sources of their URLs."""

@@ -1,4 +1,4 @@
-"""The lines of sources, in chunks that know where each stands: texts as they are, or one column of CSV."""
+"""The lines of sources, in chunks that know each line's place: text lines, or one column of CSV."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from crawler.producers import places
 from crawler.routing.push_schema import MAX_LINE
 
 ARGUMENT: Final = "argument"
-CSV_ROWS: Final = 1_000  # a chunk
+CSV_ROWS: Final = 1_000  # per chunk
 DELIMITERS: Final = ",;\t|"
-_SHOWN: Final = 60  # characters of a line that is too long
+_SHOWN: Final = 60  # characters shown of a line that is too long
 
 
 class Refusal(NamedTuple):
-    """Why something cannot be pushed; *number* 0: all of the source, or what is left of it, which *reason* says."""
+    """Why something cannot be pushed; *number* 0: the whole source or the rest of it, as *reason* says."""
 
     source: str
     number: int
@@ -35,8 +35,8 @@ class Refusal(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Some lines of a source in their order, blank ones too; none: nothing has come for a while. *read*: how many bytes
-    of it were read since the last chunk. *is_cut*: there is more of it, that cannot be read."""
+    """Some lines of a source in order, including blank ones; none if nothing has arrived for a while. *read*: bytes
+    read since the last chunk. *is_cut*: the rest of the source cannot be read."""
 
     source: str
     numbers: Sequence[int] = ()
@@ -47,8 +47,8 @@ class Chunk:
 
 
 def chunks(given: Sequence[str], column: str, stop: Event) -> Iterator[Chunk]:
-    """Of all that is *given*: URLs and messages as they are, and what files and the like hold. With a *column* these
-    are CSV. Until *stop* is set."""
+    """The chunks of everything *given*: URLs and messages, and the content of files and objects. With a *column* these
+    are CSV. Stops when *stop* is set."""
     for source in given:
         if places.is_url(source):
             yield Chunk(ARGUMENT, (0,), (source,))
@@ -57,14 +57,14 @@ def chunks(given: Sequence[str], column: str, stop: Event) -> Iterator[Chunk]:
 
 
 class _Reading:
-    """One source; what cannot be read of it is in its last chunk."""
+    """Reads one source; the error, if any, is in its last chunk."""
 
     def __init__(self, source: str, column: str, stop: Event) -> None:
         self._source = source
         self._name = places.shown(source)
         self._column = column
         self._stop = stop
-        self._number = 0  # of the last line
+        self._number = 0  # number of the last line
         self._refused: list[Refusal] = []
         self._position = 0
 
@@ -97,8 +97,8 @@ class _Reading:
         self._refused.append(Refusal(self._name, number, reason, text))
 
     def _lines(self) -> Iterator[list[str]]:
-        """Whole lines, as many as a block holds; none while nothing comes."""
-        rest, cut = "", 0  # of the line that has begun, and how much of it is dropped: it is too long
+        """Complete lines, as many as a block has; none while nothing arrives."""
+        rest, cut = "", 0  # start of the current line, and how much of it is dropped as too long
         for text in _texts(places.blocks(self._raw)):
             lines = text.split("\n")
             lines[0] = rest + lines[0]
@@ -118,7 +118,7 @@ class _Reading:
             yield last
 
     def _too_long(self, lines: list[str], cut: int) -> int:
-        """The first of *lines*, of which *cut* characters are gone, is refused; leaves a blank line in its place."""
+        """Refuse the first of *lines*, of which *cut* characters are dropped; leaves a blank line in its place."""
         length = len(lines[0]) + cut
         reason = f"line has {length} characters, more than the {MAX_LINE} allowed: {lines[0][:_SHOWN]}..."
         self._refuse(self._number + 1, reason, lines[0][:_SHOWN])
@@ -151,7 +151,7 @@ class _Reading:
         yield self._chunk(numbers, cells)
 
     def _row(self, rows: Iterator[list[str]], first: int) -> list[str] | None:
-        """The next row, which begins on line *first*; empty where it cannot be read, None at the end."""
+        """The next row, which starts on line *first*; empty if it is invalid, None at the end."""
         try:
             return next(rows, None)
         except csv.Error as error:
@@ -160,7 +160,7 @@ class _Reading:
             return []
 
     def _physical(self) -> Iterator[str]:
-        """Line by line, for the reader of CSV, with the number of the one at hand."""
+        """Single lines for the CSV reader, keeping count of their number."""
         for lines in self._lines():
             last = self._number
             for self._number, line in enumerate(lines, last - len(lines) + 1):
@@ -174,8 +174,8 @@ def _chained(first: Sequence[str], rest: Iterator[str]) -> Iterator[str]:
 
 
 def _column(head: str, column: str) -> tuple[str, int | None, bool]:
-    """The delimiter, which cell of a row is *column* (a name in the first line, or a number from 1 on), and whether the
-    first line is a header."""
+    """The delimiter, the index of *column* (a name in the first line, or a number from 1 on), and whether the first
+    line is a header."""
     rows = {delimiter: next(csv.reader([head], delimiter=delimiter), []) for delimiter in DELIMITERS}
     for delimiter, row in rows.items():
         names = [name.strip().casefold() for name in row]
@@ -189,8 +189,8 @@ def _column(head: str, column: str) -> tuple[str, int | None, bool]:
 
 
 def _texts(blocks: Iterator[bytes | None]) -> Iterator[str]:
-    """*blocks* as text with all line ends alike; bytes that are none become surrogates, which only their own line is
-    refused for."""
+    """*blocks* as text with uniform line ends; undecodable bytes become surrogates, for which only their own line is
+    refused."""
     decoder: io.IncrementalNewlineDecoder | None = None
     for block in blocks:
         if block is None:
@@ -204,7 +204,7 @@ def _texts(blocks: Iterator[bytes | None]) -> Iterator[str]:
 
 
 def _decoder(first: bytes) -> io.IncrementalNewlineDecoder:
-    wide = first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))  # as Excel writes "Unicode text"
+    wide = first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))  # Excel's "Unicode text"
     name, errors = ("utf-16", "replace") if wide else ("utf-8-sig", "surrogateescape")
     return io.IncrementalNewlineDecoder(codecs.getincrementaldecoder(name)(errors), translate=True)
 

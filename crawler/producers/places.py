@@ -1,4 +1,5 @@
-"""Where pushed lines come from: files, standard input, objects of S3; plain, gzip or Zstandard, told by their bytes."""
+"""Where pushed lines come from: files, standard input, S3 objects; plain, gzip or Zstandard, detected by their
+bytes."""
 
 from __future__ import annotations
 
@@ -22,39 +23,39 @@ else:
     from compression import zstd
 
 BLOCK: Final = 131_072  # bytes read at once
-IDLE_SECONDS: Final = 0.2  # without a byte: what was read is pushed, and Ctrl-C is heeded
-RETRY_TIME: Final = timedelta(seconds=30)  # of an object store that does not answer
+IDLE_SECONDS: Final = 0.2  # without input: what was read is pushed, and Ctrl-C is checked
+RETRY_TIME: Final = timedelta(seconds=30)  # for an object store that does not answer
 STDIN: Final = "-"
 REMOTE: Final = "s3://"
-# What reading and unpacking raise. A path with a NUL is a ValueError.
+# Errors of reading and unpacking. A path with a NUL is a ValueError.
 ERRORS: Final = (OSError, EOFError, ValueError, zlib.error, zstd.ZstdError)
 _PACKED: Final[dict[bytes, Callable[[Any], Any]]] = {b"\x1f\x8b": gzip.open, b"\x28\xb5\x2f\xfd": zstd.open}
 
 
 class Raw(Protocol):
-    """Bytes as they are stored; *position* of the next one."""
+    """Bytes as stored; *position* is that of the next one."""
 
     position: int
 
     def read(self) -> bytes | None:
-        """At most BLOCK; empty at the end, None while there is nothing to read yet."""
+        """At most BLOCK bytes; empty at the end, None while nothing is available yet."""
 
     def close(self) -> None:
-        """No more is read."""
+        """Stop reading."""
 
 
 def is_url(source: str) -> bool:
-    """Whether *source* is what to push itself, a URL or a JSON message, and no place to read from."""
+    """Whether *source* is itself a URL or JSON message, not a place to read from."""
     return ("://" in source or source.startswith("{")) and not source.startswith(REMOTE)
 
 
 def shown(source: str) -> str:
-    """What people call it."""
+    """Its name in messages."""
     return "standard input" if source == STDIN else source
 
 
 def size_of(source: str) -> int | None:
-    """Bytes of a file, None where that is not known beforehand."""
+    """The size of a file; None if it is not known in advance."""
     try:
         status = None if source == STDIN else Path(source).stat()
     except ERRORS:
@@ -63,7 +64,7 @@ def size_of(source: str) -> int | None:
 
 
 def state_of(source: str) -> tuple[int, ...]:
-    """What changes with a file; nothing for what is none."""
+    """What identifies a file's state; empty for anything else."""
     try:
         status = None if is_url(source) else Path(source).stat()
     except ERRORS:
@@ -72,14 +73,14 @@ def state_of(source: str) -> tuple[int, ...]:
 
 
 def opened(source: str, stop: Event) -> Raw:
-    """*source* to be read until *stop* is set; raises ERRORS."""
+    """Open *source*, to be read until *stop* is set; raises ERRORS."""
     if source.startswith(REMOTE):
         return _Remote(source)
     return _Local(0 if source == STDIN else os.open(source, os.O_RDONLY), stop)
 
 
 def blocks(raw: Raw) -> Iterator[bytes | None]:
-    """All of *raw*, unpacked; None while there is nothing to read yet. Raises ERRORS."""
+    """The content of *raw*, unpacked; None while nothing is available yet. Raises ERRORS."""
     while (first := raw.read()) is None:
         yield None
     unpack = next((_PACKED[magic] for magic in _PACKED if first.startswith(magic)), None)
@@ -89,12 +90,12 @@ def blocks(raw: Raw) -> Iterator[bytes | None]:
             yield block
         return
     with closing(unpack(io.BufferedReader(_Joined(first, raw), BLOCK))) as unpacked:
-        while block := unpacked.read1(BLOCK):  # what stands before the damage, too
+        while block := unpacked.read1(BLOCK):  # includes what precedes the damage
             yield block
 
 
 class _Local:
-    """A file, a pipe or a terminal. One that has nothing to give is asked again, so that nobody hangs in a read."""
+    """A file, a pipe or a terminal. Polled if it has no data, so that no read blocks for ever."""
 
     def __init__(self, handle: int, stop: Event) -> None:
         self.position = 0
@@ -110,7 +111,7 @@ class _Local:
         while not self.position and block and any(magic.startswith(block) for magic in _PACKED):
             if not (more := os.read(self._handle, BLOCK)):
                 break
-            block += more  # the first bytes say how it is packed
+            block += more  # the first bytes show the compression
         self.position += len(block)
         return block
 
@@ -120,7 +121,7 @@ class _Local:
 
 
 class _Remote:
-    """An object of S3, with the credentials and the endpoint that obstore finds (AWS_ACCESS_KEY_ID ...)."""
+    """An S3 object, with the credentials and endpoint that obstore finds (AWS_ACCESS_KEY_ID ...)."""
 
     def __init__(self, source: str) -> None:
         from obstore import open_reader  # it takes 4 MB
@@ -151,7 +152,7 @@ class _Remote:
 
 
 class _Joined(io.RawIOBase):
-    """A block that was read already, and what follows it."""
+    """A block that was read already, followed by the rest."""
 
     def __init__(self, first: bytes, raw: Raw) -> None:
         self._left = memoryview(first)

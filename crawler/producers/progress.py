@@ -1,4 +1,4 @@
-"""How far a push is, on one line of a terminal; nothing where nobody looks."""
+"""The progress of a push on one line of a terminal; silent elsewhere."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from crawler.producers import places
 
 
 class PushProgress:
-    """Counts lines, and the bytes of *given* as they are stored: these have an end that is known, if all are files."""
+    """Counts lines, and bytes of *given* as stored: their total is known if all are files."""
 
     def __init__(self, given: Sequence[str]) -> None:
         sizes = [places.size_of(source) for source in given if not places.is_url(source)]
@@ -28,7 +28,7 @@ class PushProgress:
         self._lines = 0
 
     def advance(self, lines: int, read: int) -> None:
-        """So many more *lines* were handled, and *read* bytes of their sources."""
+        """Add *lines* handled lines and *read* bytes of their sources."""
         self._lines += lines
         elapsed = self._bar.tasks[0].elapsed or 0
         self._bar.update(self._task, advance=read, lines=self._lines, rate=self._lines / elapsed if elapsed else 0.0)

@@ -1,4 +1,4 @@
-"""Pushes lines of any number: read in a thread, checked, packed and sent in batches, in a memory that does not grow."""
+"""Pushes any number of lines: read in a thread, checked, packed and sent in batches, in constant memory."""
 
 from __future__ import annotations
 
@@ -22,13 +22,12 @@ from crawler.producers.sender import FULL, Sender
 from crawler.routing.budgeting import terms_of_run
 from crawler.routing.encoder import Encoder
 
-MAX_HOSTS: Final = 100_000  # that a dry run counts
+MAX_HOSTS: Final = 100_000  # counted by a dry run
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What to push: *sources* as `chunks` takes them, of which *column* is read where they are CSV; *scope*: that of
-    the run, as JSON."""
+    """What to push: *sources* for `chunks`, with *column* if they are CSV; *scope*: the run's, as JSON."""
 
     sources: Sequence[str]
     column: str = ""
@@ -36,7 +35,7 @@ class Wanted:
     scope: str = ""
 
     def identity(self) -> str:
-        """The same for the same push of the same files; "" where that cannot be told: of what is standard input."""
+        """Equal for the same push of the same files; "" if unknown, as for standard input."""
         if places.STDIN in self.sources:
             return ""
         told = [*((source, *places.state_of(source)) for source in self.sources), self.column, self.priority]
@@ -45,7 +44,7 @@ class Wanted:
 
 
 class Pusher:
-    """One push of what is *wanted*; `summary` says what has become of it, also after an error."""
+    """One push of what is *wanted*; `summary` gives the outcome, also after an error."""
 
     def __init__(self, encoder: Encoder, wanted: Wanted, rejects: Rejects, progress: PushProgress) -> None:
         self._encoder = encoder
@@ -57,11 +56,11 @@ class Pusher:
 
     @property
     def begun(self) -> bool:
-        """Whether something was sent."""
+        """Whether anything was sent."""
         return self._sender is not None and bool(self._sender.outcomes)
 
     async def push(self, frontier: Frontier, run: WantedRun) -> None:
-        """Push every good line; raises FrontierError, and RunError where *run* cannot be had."""
+        """Push every good line; raises FrontierError, and RunError if *run* is unavailable."""
         await learn_tiers(frontier, self._encoder)
         self._run = PushedRun(frontier.runs, self._encoder.spider.name, run)
         async with self._run:
@@ -80,13 +79,13 @@ class Pusher:
             for batch in rows.of(chunk):
                 await sender.send(batch)
             if not chunk.lines:
-                await sender.flush()  # nothing comes: nobody waits for what has come
+                await sender.flush()  # no input at the moment: send what is there
             if chunk.is_cut and self._run is not None:
                 self._run.incomplete = True
             self._progress.advance(len(chunk.lines), chunk.read)
 
     async def check(self) -> str:
-        """A dry run: what would be pushed, in a line for people."""
+        """A dry run: what would be pushed, as one readable line."""
         self._encoder.scopes.learn("0", self._wanted.scope)
         count, hosts, rows = 0, set[str](), self._rows("0")
         async for chunk in self._chunks():
@@ -100,7 +99,7 @@ class Pusher:
         return f"{words}, {self._rejects.count} refused" if self._rejects.count else words
 
     def summary(self) -> str:
-        """One line for people."""
+        """One readable line."""
         name, outcomes = self._encoder.spider.name, self._sender.outcomes if self._sender else {}
         words = [f"{outcomes.get(PushOutcome.ACCEPTED, 0)} pushed to {name}"]
         if known := outcomes.get(PushOutcome.DUPLICATE):
@@ -116,7 +115,7 @@ class Pusher:
         return Rows(self._encoder, generation, self._wanted.priority, self._rejects)
 
     async def _chunks(self) -> AsyncIterator[Chunk]:
-        """Read in a thread, which is told when nobody reads on."""
+        """The chunks, read in a thread that is stopped when iteration ends."""
         stop = Event()
         read = chunks(self._wanted.sources, self._wanted.column, stop)
         try:
@@ -142,14 +141,14 @@ def _next(read: Iterator[Chunk]) -> Chunk | None:
 
 
 async def learn_tiers(frontier: Frontier, encoder: Encoder) -> None:
-    """What the fleet knows of tiers, for the requests to go to the right queues at once."""
+    """Load what the fleet knows of tiers, so that requests go to the right queues at once."""
     routing, tiers = encoder.tier_routing, Tiers(frontier.shards, keep_ms=0)
     routing.hosts = {host: change.known for host, change in (await tiers.changes()).items()}
     routing.served = await tiers.served(encoder.spider.name)
 
 
 async def share_scope(frontier: Frontier, encoder: Encoder, generation: str, scope: str) -> None:
-    """Workers look it up before the first page of the run; one that goes on keeps what it was given."""
+    """Store the run's scope, which workers read before its first page; a continued run keeps its scope."""
     if scope:
         await frontier.scopes.put(encoder.spider.name, generation, scope)
     given = await frontier.scopes.get(encoder.spider.name, generation)

@@ -19,7 +19,7 @@ from crawler.producers.sender import FULL, Sender
 from crawler.producers.sitemap_push import ROBOTS, SitemapPusher, wanted_sitemaps
 from crawler.routing.encoder import Encoder
 
-SAID: Final = 20  # refused lines of a tick that the log names
+SAID: Final = 20  # refused lines of a tick named in the log
 
 logger = logging.getLogger(__name__)
 
@@ -29,11 +29,11 @@ class FullError(ShoalError):
 
 
 class CancelledRunError(ShoalError):
-    """The run is cancelled: it takes nothing any more."""
+    """The run is cancelled and accepts nothing any more."""
 
 
 def check_taken(outcomes: Counter[PushOutcome]) -> None:
-    """Raise FullError or CancelledRunError where something was not taken."""
+    """Raise FullError or CancelledRunError if something was not accepted."""
     if outcomes[PushOutcome.CANCELLED]:
         raise CancelledRunError("the run was cancelled")
     if any(outcomes[outcome] for outcome in FULL):
@@ -49,7 +49,7 @@ def sitemap_pusher(encoder: Encoder, schedule: Schedule, rejects: Rejects) -> Si
 
 
 class ChunkPusher:
-    """Pushes chunks into the run of one *generation*; counts what became of their lines."""
+    """Pushes chunks into the run of one *generation*; counts the outcomes of their lines."""
 
     def __init__(self, frontier: Frontier, encoder: Encoder, schedule: Schedule, generation: str) -> None:
         self._frontier = frontier
@@ -58,20 +58,20 @@ class ChunkPusher:
         self._generation = generation
         self._rejects = Rejects("", str, self._say)
         self._rows = Rows(encoder, generation, schedule.priority, self._rejects, tier=schedule.tier)
-        self.pushed = 0  # lines that are in the run, some of them because they were before
+        self.pushed = 0  # lines in the run, including those that were in it before
 
     @property
     def refused(self) -> int:
-        """How many lines were bad."""
+        """How many lines were refused."""
         return self._rejects.count
 
     async def prepare(self) -> None:
-        """Make known to the fleet what holds for this run, and learn what the fleet knows."""
+        """Publish the run's scope, and load what the fleet knows."""
         await learn_tiers(self._frontier, self._encoder)
         await share_scope(self._frontier, self._encoder, self._generation, self._schedule.scope)
 
     async def push(self, chunk: Chunk) -> None:
-        """Return once all of it is stored; may be repeated. Raises FullError where the frontier has no room, and
+        """Return once everything is stored; may be repeated. Raises FullError if the frontier has no room, and
         CancelledRunError."""
         async with Sender(self._frontier) as sender:
             for batch in self._rows.of(chunk):

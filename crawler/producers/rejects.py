@@ -1,4 +1,4 @@
-"""What cannot be pushed: counted, said, and kept in a file of JSON lines that names source and line of each."""
+"""Refused lines: counted, printed, and kept in a file of JSON lines with source and line number."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Final, TextIO
 from crawler.errors import ShoalError
 from crawler.producers.lines import Refusal
 
-SHOWN: Final = 1_000  # refusals that are said one by one
+SHOWN: Final = 1_000  # refusals printed one by one
 SHOWN_BESIDE_FILE: Final = 10
-MAX_TEXT: Final = 4_096  # characters of a line that are kept
+MAX_TEXT: Final = 4_096  # characters kept of a line
 
 
 class Rejects:
-    """Says the first ones, and writes all of them to *path*, where there is one. *mask* hides secrets."""
+    """Prints the first ones, and writes all of them to *path*, if given. *mask* hides secrets."""
 
     def __init__(self, path: str, mask: Callable[[str], str], say: Callable[[str], None] | None = None) -> None:
         self.count = 0
@@ -29,20 +29,20 @@ class Rejects:
         self._said = 0
 
     def open(self, sources: Sequence[str]) -> None:
-        """Begin the file; raises ShoalError where it cannot be written, or is one of the *sources*."""
+        """Start the file; raises ShoalError if it cannot be written, or is one of the *sources*."""
         if not self._path:
             return
         for source in sources:
             with suppress(OSError, ValueError):
                 if Path(source).samefile(self._path):
-                    raise ShoalError(f"--rejects {self._path} is what is to be pushed: name another file")
+                    raise ShoalError(f"--rejects {self._path} is a source of this push: name another file")
         try:
             self._file = Path(self._path).open("w", encoding="utf-8")  # noqa: SIM115 - `close` ends it
         except (OSError, ValueError) as error:
             raise self._failed(error) from None
 
     def add(self, refusal: Refusal, count: int = 1) -> None:
-        """Note *refusal*, of so many messages. Raises ShoalError where the file cannot be written."""
+        """Add *refusal* of *messages* messages. Raises ShoalError if the file cannot be written."""
         self.count += count
         self._show(refusal)
         if self._file is None:
@@ -55,7 +55,7 @@ class Rejects:
             raise self._failed(error) from None
 
     def close(self) -> None:
-        """All is in the file; raises ShoalError where it is not."""
+        """Finish the file; raises ShoalError if it cannot be written completely."""
         if self._file is None:
             return
         try:

@@ -1,4 +1,4 @@
-"""Lines to rows: what the frontier takes, made of what people write."""
+"""Turns pushed lines into rows for the frontier."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from crawler.routing.encoder import Encoder
 from crawler.routing.plain_urls import PlainUrls
 from crawler.routing.push_schema import MAX_LINE, json_object, parse_line
 
-BATCH: Final = 480  # rows; all others of the event loop have a turn after each
+BATCH: Final = 480  # rows; after each batch other tasks get a turn
 
 
 class Rows:
-    """Checks lines and packs them, in batches; tells *rejects* of the bad ones.
+    """Checks lines and packs them in batches; passes bad ones to *rejects*.
 
-    A message with `dont_filter` is known by its place in the run, not by its URL: the same push again, which
-    goes on with an interrupted one, adds no second copy. *tier*: the least that all pages need, "" for what is known.
+    A message with `dont_filter` is identified by its place in the push, not by its URL: repeating an interrupted push
+    adds no second copy. *tier*: the least tier for all pages, "" for the learned one.
     """
 
     def __init__(self, encoder: Encoder, generation: str, priority: int, rejects: Rejects, *, tier: str = "") -> None:
@@ -40,7 +40,7 @@ class Rows:
         self._arguments = 0
 
     def of(self, chunk: Chunk) -> Iterator[list[Row]]:
-        """Batches of the good lines; empty ones too, where all of a batch was refused."""
+        """Batches of good lines; empty if a whole batch was refused."""
         for refusal in chunk.refused:
             self._rejects.add(refusal)
         lines = zip(chunk.numbers, chunk.lines, strict=True)
@@ -58,16 +58,16 @@ class Rows:
         return rows
 
     def _message(self, text: str) -> Row | None:
-        """Of a message with a plain URL."""
+        """The message of a plain URL."""
         if self._tier:
             return None
         try:
             return self._plain.row_of(json_object(text))
         except MessageError:
-            return None  # it is said where the whole is read
+            return None  # reported when the whole line is read
 
     def _row(self, source: str, number: int, text: str) -> Row | None:
-        """Of a line that may be anything."""
+        """The row of any line."""
         if text.startswith("{") and len(text) <= MAX_LINE and (row := self._message(text)) is not None:
             return row
         if not number:

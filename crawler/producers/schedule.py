@@ -1,4 +1,4 @@
-"""What a schedule says, as it is written and stored."""
+"""The definition of a schedule, and its stored form."""
 
 from __future__ import annotations
 
@@ -30,15 +30,16 @@ OVERLAPS: Final[tuple[Overlap, ...]] = ("skip", "queue", "replace", "allow")
 
 
 class ScheduleError(ShoalError):
-    """A schedule that cannot be: names what, its value and what is expected."""
+    """An invalid schedule: names the field, its value and what is expected."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScheduleSource:
-    """Where the URLs of each run come from: *values* are URLs, one file or s3:// address (of CSV with a *column*), a
-    host whose stored documents are meant, sitemaps, or sites whose robots.txt names some.
+    """Where the URLs of each run come from: *values* are URLs, one file or s3:// URL (CSV with a *column*), a host
+    whose stored documents are crawled again, sitemaps, or sites whose robots.txt names some.
 
-    *include* and *exclude* are patterns of pages of sitemaps; *changed_only* skips sitemaps whose lastmod is the same.
+    *include* and *exclude* are patterns for pages of sitemaps; *changed_only* skips sitemaps with the same lastmod as
+    before.
     """
 
     kind: SourceKind
@@ -50,7 +51,7 @@ class ScheduleSource:
 
     @property
     def is_sitemaps(self) -> bool:
-        """Whether workers read what is to be crawled, and seal the run once they have."""
+        """Whether workers read the sources, and seal the run when they have."""
         return self.kind in {"sitemap", "robots"}
 
     def __str__(self) -> str:
@@ -59,7 +60,7 @@ class ScheduleSource:
 
     @classmethod
     def read(cls, fields: Mapping[str, Any]) -> Self:
-        """What is stored; raises KeyError, TypeError or ValueError for what is none."""
+        """Decode the stored form; raises KeyError, TypeError or ValueError for anything else."""
         texts = {name: tuple(map(str, fields.get(name, ()))) for name in ("values", "include", "exclude")}
         column, changed_only = str(fields.get("column", "")), bool(fields.get("changed_only"))
         return cls(fields["kind"], column=column, changed_only=changed_only, **texts)
@@ -67,7 +68,7 @@ class ScheduleSource:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """What to crawl and when; *scope*: that of its runs, as JSON. Raises ScheduleError for what cannot work."""
+    """What to crawl and when; *scope*: that of its runs, as JSON. Raises ScheduleError for invalid values."""
 
     name: str
     spider: str
@@ -99,14 +100,14 @@ class Schedule:
             raise refused("source", len(self.source.values), f"1 to {MAX_URLS} URLs, or one file or host")
 
     def text(self) -> str:
-        """As it is stored."""
+        """The stored form."""
         fields = asdict(self) | {"timing": _timing_fields(self.timing), "version": VERSION}
         del fields["name"]
         return json.dumps(fields, sort_keys=True)
 
     @classmethod
     def read(cls, name: str, text: str) -> Self:
-        """What is stored under *name*; raises ScheduleError for what no release of ours can have written."""
+        """Decode the schedule stored under *name*; raises ScheduleError for anything that Shoal did not write."""
         try:
             fields = json.loads(text)
             if fields.pop("version") > VERSION:
@@ -119,7 +120,7 @@ class Schedule:
 
 
 def refused(what: str, value: object, expected: str) -> ScheduleError:
-    """The error for a wrong *value*."""
+    """The error for an invalid *value*."""
     return ScheduleError(f"{what} = {value!r} is invalid: expected {expected}")
 
 

@@ -1,4 +1,4 @@
-"""Sends rows to the frontier: some batches at once, while the next one is made."""
+"""Sends rows to the frontier, several batches at once, while the next one is prepared."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from crawler import tasks
 from crawler.frontier.frontier import Frontier, Row
 from crawler.frontier.messages import PushOutcome
 
-IN_FLIGHT: Final = 3  # batches: Redis has always one to work on, and the calls of others come in between
+IN_FLIGHT: Final = 3  # batches: Redis always has one to work on, and others' calls get in between
 FULL: Final = (PushOutcome.REFUSED_FULL, PushOutcome.REFUSED_MEMORY)
 
 
 class Sender:
-    """`async with` one; at its end all is sent, unless it ends with an error. Raises FrontierError: what of the batches
-    in flight was stored is then unknown, and pushing it again is no harm."""
+    """Use with `async with`; on exit everything is sent, except after an error. Raises FrontierError: then it is
+    unknown which batches in flight were stored, and pushing them again is harmless."""
 
     def __init__(self, frontier: Frontier) -> None:
         self._frontier = frontier
@@ -27,18 +27,18 @@ class Sender:
 
     @property
     def full(self) -> bool:
-        """Whether the frontier has refused some: it has no room."""
+        """Whether the frontier has refused some for lack of room."""
         return any(self.outcomes[outcome] for outcome in FULL)
 
     async def send(self, rows: Sequence[Row]) -> None:
-        """Take *rows* on; waits while there are too many on the way."""
+        """Send *rows*; waits while too many batches are in flight."""
         if len(self._flying) >= IN_FLIGHT:
             await self._flying.popleft()
         self._flying.append(asyncio.create_task(self._send(rows)))
         await asyncio.sleep(0)
 
     async def flush(self) -> None:
-        """Wait for all that is on the way."""
+        """Wait for all batches in flight."""
         while self._flying:
             await self._flying.popleft()
 
@@ -57,4 +57,4 @@ class Sender:
         finally:
             await tasks.end(*self._flying)
             for task in self._flying:
-                task.cancelled() or task.exception()  # the error that ends this says enough
+                task.cancelled() or task.exception()  # the first error is reported

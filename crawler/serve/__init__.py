@@ -1,4 +1,4 @@
-"""`scrapy serve`: the one long-running service beside workers, any number of replicas of which one leads.
+"""`scrapy serve`: the long-running service beside workers; any number of replicas, one of which leads.
 
-`parts.py` lists what it does: its routes, and what only the leader does again and again.
+`parts.py` lists what it does: its routes, and the periodic tasks of leader and replicas.
 """

@@ -1,4 +1,4 @@
-"""The settings of `scrapy serve`, read once and checked."""
+"""The settings of `scrapy serve`, read and checked once."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from crawler.errors import ConfigError
 
 @dataclass(frozen=True, slots=True)
 class ServeConfig:
-    """Where it listens, for how long a leader's lease lasts, and how long the event loop may be stuck."""
+    """Where it listens, how long a leader's lease lasts, and how long the event loop may be stuck."""
 
     host: str
-    port: int  # 0 = of the system's choice
+    port: int  # 0 = chosen by the system
     lease_seconds: float
     max_lag_seconds: float
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Self:
-        """Raises ConfigError when a value is out of range."""
+        """Raises ConfigError for a value out of range."""
         host = settings.get("SERVE_HOST")
         if not isinstance(host, str) or not host.strip():
             raise ConfigError("SERVE_HOST", host, "an address or a host name of this machine")

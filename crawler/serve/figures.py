@@ -1,4 +1,4 @@
-"""The fleet in figures: `/metrics`, of the leader alone, and `/scaling`, of each replica."""
+"""The fleet's figures: `/metrics` from the leader only, `/scaling` from each replica."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 
 
 class FleetFiguresPart:
-    """What the service looks at for its figures, and answers of them."""
+    """Collects the service's figures and serves them."""
 
     def __init__(self, frontier: Frontier, settings: BaseSettings, start_keys: Mapping[str, str]) -> None:
         self._frontier = frontier
@@ -42,11 +42,11 @@ class FleetFiguresPart:
         self.scaling = Scaling(ScalingConfig.from_settings(settings))
 
     async def look(self, lead: Lead) -> None:
-        """Of the leader: the whole fleet."""
+        """On the leader: collect the whole fleet's figures."""
         await self.collector.refresh(lead.holds)
 
     async def look_for_scaling(self) -> None:
-        """Of each replica: how many workers there is work for; unknown while Redis does not say it."""
+        """On each replica: how many workers there is work for; unknown while Redis is away."""
         try:
             self.scaling.take(await self._demand())
         except FrontierError as error:
@@ -59,8 +59,8 @@ class FleetFiguresPart:
         return Response(body, media_type=content_type)
 
     def scale(self, request: Request) -> Response:
-        """For KEDA's metrics-api: `workers`, of all or of one `spider` and `tier`. 503 while it is not known: a fleet
-        must not be scaled to 0 by mistake. 400 for a tier or a spider that nobody has heard of."""
+        """For KEDA's metrics-api: `workers`, of all or of one `spider` and `tier`. 503 while it is unknown: a fleet
+        must not be scaled to 0 by mistake. 400 for an unknown tier or spider."""
         spider, tier = request.query_params.get("spider"), request.query_params.get("tier")
         if tier not in {None, *TIERS} or (spider is not None and spider not in self._spiders):
             return JSONResponse({"error": f"there is no spider {spider}, or no tier {tier}"}, 400)
@@ -83,7 +83,10 @@ class FleetFiguresPart:
         for spider, seeds in self._seeds.items():
             try:
                 waiting[spider] = await seeds.pending()
-            except (ConfigError, FrontierRefusedError) as error:  # of another type, or not ours to read: workers say so
+            except (
+                ConfigError,
+                FrontierRefusedError,
+            ) as error:  # of the wrong type, or not readable: workers report it
                 logger.debug("%s", error)
         return waiting
 
@@ -92,7 +95,7 @@ class FleetFiguresPart:
 
 
 def lateness(seen: Timetable) -> list[ScheduleFigures]:
-    """For how long each schedule's oldest tick that is due has not been run; a paused one is never late."""
+    """How long the oldest due tick of each schedule has not been run; a paused one is never late."""
     now, late = seen.clock_ms / 1000, dict[str, float]()
     for name, text in seen.definitions.items():
         try:

@@ -1,4 +1,4 @@
-"""Is this replica alive, and is it at work? Answered from memory: a probe never waits for Redis."""
+"""Liveness and readiness of this replica, answered from memory: a probe never waits for Redis."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from crawler.serve.leadership import Leadership
 
 
 class ServiceHealth:
-    """What the probes read, from any thread.
+    """What the probes report; may be read from any thread.
 
-    Alive: the event loop came round within *max_lag_seconds*; a Redis that is away must not get replicas killed.
+    Alive: the event loop ran within *max_lag_seconds*; a Redis that is away must not get replicas killed.
     Ready: Redis answered within *fresh_seconds*, whoever leads.
     """
 
@@ -38,15 +38,15 @@ class ServiceHealth:
 
     @property
     def lag(self) -> float:
-        """Seconds since the event loop was last seen."""
+        """Seconds since the event loop last ran."""
         return self._clock() - self._beat
 
     def healthz(self, _: Request) -> Response:
-        """503 asks for a restart."""
+        """503 requests a restart."""
         if (lag := self.lag) > self._max_lag:
-            words = f"the event loop has not turned for {lag:.0f} s (limit {self._max_lag:.0f} s)\n"
+            words = f"the event loop has not run for {lag:.0f} s (limit {self._max_lag:.0f} s)\n"
             return PlainTextResponse(words, 503)
-        return PlainTextResponse(f"ok, the event loop turned {lag:.1f} s ago\n")
+        return PlainTextResponse(f"ok, the event loop ran {lag:.1f} s ago\n")
 
     def readyz(self, _: Request) -> Response:
         """503 while it does nothing for the fleet."""
@@ -60,7 +60,7 @@ class ServiceHealth:
             return "starting"
         if self._leadership.silence > self._fresh:
             return f"Redis has not answered for {self._leadership.silence:.0f} s"
-        return f"the event loop has not turned for {self.lag:.0f} s" if self.lag > self._max_lag else ""
+        return f"the event loop has not run for {self.lag:.0f} s" if self.lag > self._max_lag else ""
 
     def _standing(self) -> str:
         standing = self._leadership.standing

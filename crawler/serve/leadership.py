@@ -1,4 +1,4 @@
-"""Leads while it can: asks for the lease again and again, and does the leader's work under it."""
+"""Leads while it can: renews the leader's lease, and does the leader's work under it."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from crawler.frontier.errors import FrontierError, FrontierUnavailableError
 from crawler.frontier.state.leader import DeposedError, Lead, Leader, Standing
 from crawler.serve.outage import ServiceOutage
 
-ASKS: Final = 3  # times in the life of a lease: two may fail
-REFUSED_SECONDS: Final = 5.0  # after an answer that waiting does not mend
+ASKS: Final = 3  # times per lease period: two may fail
+REFUSED_SECONDS: Final = 5.0  # after an error that waiting does not cure
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class LeaderTask:
-    """What only the leader does, every *seconds*. It must bear being done by two at once: see Lead."""
+    """A task of the leader, run every *seconds*. It has to be safe when two run it at once: see Lead."""
 
     name: str
     seconds: float
@@ -30,12 +30,12 @@ class LeaderTask:
 
 
 def boot_clock() -> float:
-    """Seconds that go on while the machine sleeps: a lease does not wait for it."""
+    """A clock that continues while the machine sleeps, as leases do."""
     return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
 class Leadership:
-    """One replica's share of leading. A task that fails is logged and called again; it stops no other."""
+    """One replica's part in leading. A failing task is logged and retried; it stops no other."""
 
     def __init__(
         self,
@@ -53,11 +53,11 @@ class Leadership:
         self._until = 0.0
         self._answered = clock()
         self._running: list[asyncio.Task[None]] = []
-        self.standing: Standing | None = None  # as of the last answer
+        self.standing: Standing | None = None  # by the last answer
         self.lead: Lead | None = None  # while this replica leads
 
     async def run(self) -> None:
-        """Until cancelled; then another replica may lead at once."""
+        """Run until cancelled; then another replica may lead at once."""
         try:
             while True:
                 seconds = await self._ask()
@@ -66,21 +66,21 @@ class Leadership:
             await self._stop()
 
     async def resign(self) -> None:
-        """Let another lead at once. To be called behind `run`."""
+        """Let another replica lead at once. To be called after `run`."""
         if self.standing is not None and self.standing.is_ours:
             await self._leader.resign()
 
     @property
     def silence(self) -> float:
-        """Seconds since Redis last answered, from any thread."""
+        """Seconds since Redis last answered; thread-safe."""
         return self._clock() - self._answered
 
     def holds(self) -> bool:
-        """Whether the lease still runs, by our own clock from before it was asked for."""
+        """Whether the lease is still valid, by our own clock from before the call."""
         return self._clock() < self._until
 
     async def _ask(self) -> float:
-        """Ask once; returns for how many seconds to wait before the next time."""
+        """Ask once; returns the seconds to wait before the next time."""
         began = self._clock()
         try:
             standing = await asyncio.wait_for(self._leader.ask(), self._lease_seconds)
@@ -114,7 +114,7 @@ class Leadership:
 
     async def _lapse(self) -> None:
         if self.lead is not None and not self.holds():
-            logger.warning("The leader's lease is over, and Redis does not answer: this replica leads no more")
+            logger.warning("The leader's lease has expired and Redis does not answer: this replica no longer leads")
             await self._stop()
 
     async def _stop(self) -> None:
@@ -132,5 +132,5 @@ class Leadership:
             except FrontierUnavailableError as error:
                 self._outage.failed(error, began)
             except Exception:
-                logger.exception("%s failed, and is tried again", task.name)
+                logger.exception("%s failed; retrying", task.name)
             await asyncio.sleep(max(0.0, task.seconds - (self._clock() - began)))

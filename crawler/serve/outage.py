@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 
 
 class ServiceOutage(Outage):
-    """Shared by all that the service does with Redis; *failures* counts calls that were not served."""
+    """Shared by everything in the service that calls Redis; *failures* counts unserved calls."""
 
     errors: ClassVar[tuple[type[Exception], ...]] = (FrontierUnavailableError, TimeoutError)
 

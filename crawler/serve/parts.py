@@ -1,4 +1,4 @@
-"""What the service does. A part is added here: its routes read memory, its tasks run on the leader alone, or on each
+"""The parts of the service. Add a part here: its routes read memory, its tasks run on the leader only, or on each
 replica."""
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 
 
 def parts(frontier: Frontier, runner: TickRunner, figures: FleetFiguresPart) -> list[Part]:
-    """All of them."""
+    """All parts."""
     return [_schedules(frontier, runner), _runs(frontier), _figures(figures)]
 
 

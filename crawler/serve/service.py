@@ -1,4 +1,4 @@
-"""The service: a heartbeat, the lease, the leader's work and HTTP, from its start to SIGTERM."""
+"""The service: heartbeat, lease, the leader's work and HTTP, from start to SIGTERM."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from crawler.serve.outage import ServiceOutage
 from crawler.serve.web import Routes, WebServer
 
 BEAT_SECONDS: Final = 1.0
-RESIGN_SECONDS: Final = 2.0  # a Redis that is away does not hold the end up
+RESIGN_SECONDS: Final = 2.0  # a Redis that is away does not delay the exit
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class ReplicaTask:
-    """What each replica does for itself, every *seconds*, whoever leads."""
+    """A task of each replica, run every *seconds*."""
 
     name: str
     seconds: float
@@ -39,7 +39,7 @@ class ReplicaTask:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One thing that the service does: what it answers, and what the leader, or each replica, does again and again."""
+    """One part of the service: its routes, and periodic tasks of the leader or each replica."""
 
     routes: Routes = field(default_factory=dict)
     tasks: Sequence[LeaderTask] = ()
@@ -47,7 +47,7 @@ class Part:
 
 
 class FleetService:
-    """One replica, named after its host and process."""
+    """One replica, named by host and process."""
 
     def __init__(self, frontier: Frontier, config: ServeConfig, parts: Sequence[Part]) -> None:
         self.name = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(3)}"
@@ -63,7 +63,7 @@ class FleetService:
         }
 
     async def run(self) -> None:
-        """Until SIGTERM or Ctrl-C. Raises ConfigError when it cannot listen, ServiceError when Redis cannot be used."""
+        """Run until SIGTERM or Ctrl-C. Raises ConfigError if it cannot listen, ServiceError if Redis is unusable."""
         stopped = asyncio.create_task(_stopped())
         web = WebServer(self._config.host, self._config.port, self._routes)
         logger.info("%s serves %s on %s", self.name, ", ".join(sorted(self._routes)), web.url)
@@ -90,7 +90,7 @@ class FleetService:
         try:
             await asyncio.wait_for(self.leadership.resign(), RESIGN_SECONDS)
         except (FrontierError, TimeoutError) as error:
-            logger.warning("The lease was not given up (%s): another replica leads when it is over", error)
+            logger.warning("The lease could not be released (%s): another replica leads when it expires", error)
 
 
 async def _again(task: ReplicaTask) -> None:
@@ -98,12 +98,12 @@ async def _again(task: ReplicaTask) -> None:
         try:
             await task.call()
         except Exception:
-            logger.exception("%s failed, and is tried again", task.name)
+            logger.exception("%s failed; retrying", task.name)
         await asyncio.sleep(task.seconds)
 
 
 async def _stopped() -> None:
-    """Return when this process is asked to end; asked once more, it ends at once."""
+    """Return when a signal asks this process to end; a second signal ends it at once."""
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)

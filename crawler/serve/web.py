@@ -1,4 +1,4 @@
-"""HTTP in a thread with an event loop of its own: it answers while the work's loop is busy or stuck."""
+"""HTTP in a thread with its own event loop: it answers while the main loop is busy or stuck."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from crawler.errors import ConfigError
 
-CLOSE_SECONDS: Final = 2.0  # for requests that are being answered
-CLIENT_SECONDS: Final = 10.0  # for a client to get its request over, or to take its answer
+CLOSE_SECONDS: Final = 2.0  # for requests in progress
+CLIENT_SECONDS: Final = 10.0  # for a client to send its request, or to read the response
 
 Endpoint = Callable[[Request], Response]
 Routes = Mapping[str, Endpoint]
 
 
 class WebServer:
-    """Serves GET requests of *routes*: functions that read memory, each called in a thread."""
+    """Serves GET requests for *routes*: functions that read memory, each called in a thread."""
 
     def __init__(self, host: str, port: int, routes: Routes) -> None:
-        """Listens at once, on a port of the system's choice for 0. Raises ConfigError where it cannot."""
+        """Listens at once; port 0 lets the system choose. Raises ConfigError if that fails."""
         self._socket = _listening(host, port)
         app = Starlette(
             routes=[Route(path, endpoint, methods=["GET"]) for path, endpoint in routes.items()],
@@ -55,22 +55,22 @@ class WebServer:
 
     @property
     def url(self) -> str:
-        """Where it listens, without a path."""
+        """The URL it listens on, without a path."""
         host, port = self._socket.getsockname()[:2]
         return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
     def close(self) -> None:
-        """Stop listening; waits for what is being answered, for a few seconds at most."""
+        """Stop listening; waits a few seconds at most for requests in progress."""
         self._server.should_exit = True
         self._thread.join(2 * CLOSE_SECONDS)
         self._socket.close()
 
 
 class _Connection(H11Protocol):
-    """One that is ended where its client neither asks nor listens: uvicorn itself would keep it for ever."""
+    """A connection that is closed if its client neither sends nor reads: uvicorn would keep it for ever."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
-        """Look again and again until it ends."""
+        """Start checking until it ends."""
         super().connection_made(transport)
         self._look_later(None)
 

@@ -104,7 +104,7 @@ def test_a_file_of_nothing_but_mistakes_does_not_flood_the_terminal(fleet: Fleet
 
 @pytest.mark.parametrize(
     ("rejects", "words"),
-    [("{source}", "is what is to be pushed: name another file"), ("/none/x", "cannot be written (No such file")],
+    [("{source}", "is a source of this push: name another file"), ("/none/x", "cannot be written (No such file")],
 )
 async def test_a_file_for_rejects_that_cannot_be_is_one_line(
     fleet: Fleet, tmp_path: Path, rejects: str, words: str

@@ -46,7 +46,7 @@ def test_it_is_alive_while_its_loop_turns(health: ServiceHealth, leadership: Any
     assert health.healthz(ASKED).status_code == 200
     clock.now += 1
     answer = health.healthz(ASKED)
-    assert (answer.status_code, words(answer)) == (503, "the event loop has not turned for 61 s (limit 60 s)")
+    assert (answer.status_code, words(answer)) == (503, "the event loop has not run for 61 s (limit 60 s)")
     health.beat()
     assert health.healthz(ASKED).status_code == 200
 
@@ -72,6 +72,6 @@ def test_one_that_does_nothing_for_the_fleet_is_not_ready(
 
 def test_nor_is_one_that_is_stuck_or_ends(health: ServiceHealth, clock: Clock) -> None:
     clock.now += 61
-    assert words(health.readyz(ASKED)) == "the event loop has not turned for 61 s"
+    assert words(health.readyz(ASKED)) == "the event loop has not run for 61 s"
     health.is_closing = True
     assert words(health.readyz(ASKED)) == "closing"

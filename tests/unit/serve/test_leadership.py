@@ -147,7 +147,7 @@ async def test_a_task_that_fails_is_called_again_and_stops_no_other(caplog: pyte
     await world.ask()
     assert calls.count("failing") == 3, "another replica leads: it ends"
     assert calls.count("other") > 3
-    assert "task 0 failed, and is tried again" in caplog.text
+    assert "task 0 failed; retrying" in caplog.text
     await world.leadership._stop()
 
 
