@@ -1,6 +1,6 @@
 """Scrapy signals about runs, sent with `run` (crawler.frontier.state.run_record.Run) where RUN_SIGNALS is on.
 
-Each is sent at least once in one of the workers, whichever sees it first.
+Each is sent at least once, in the worker that sees it first.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Final
 run_started: Final = object()
 run_finished: Final = object()
 run_cancelled: Final = object()
-run_failing: Final = object()  # RUN_FAILURE_SHARE of what has ended is dead
+run_failing: Final = object()  # RUN_FAILURE_SHARE of finished requests are dead letters
 
 BY_EVENT: Final = {"start": run_started, "finish": run_finished, "cancel": run_cancelled, "failing": run_failing}
 NAMES: Final = {"start": "started", "finish": "finished", "cancel": "cancelled", "failing": "failing"}

@@ -1,4 +1,4 @@
-"""What a worker counts for the figures of the fleet, until it tells Redis every few seconds."""
+"""What a worker counts for the fleet's figures, until it is sent to Redis every few seconds."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from weakref import WeakKeyDictionary
 
 from scrapy.crawler import Crawler
 
-# What became of an attempt, where it is no class of policy/failures.py.
+# Outcomes of attempts besides the classes of policy/failures.py.
 OK: Final = "ok"
-UNREACHED: Final = "unreached"  # tried again, without an answer
-UNKNOWN: Final = "unknown"  # an exception that policy/failures.py does not know
-MOST: Final = 20_000  # keys that wait; while Redis is away new ones are not counted beyond that
-MOST_FIELDS: Final = 1_000  # of a run and grade that wait
+UNREACHED: Final = "unreached"  # retried without a response
+UNKNOWN: Final = "unknown"  # an exception that policy/failures.py has no class for
+MOST: Final = 20_000  # pending keys; while Redis is away further new ones are not counted
+MOST_FIELDS: Final = 1_000  # pending, per run and grade
 
 
 class Tally:
-    """Counts by key. Only the event loop's thread uses it."""
+    """Counts by key. For the event loop's thread only."""
 
     def __init__(self) -> None:
         self._counts: Counter[tuple[str, ...]] = Counter()
 
     def add(self, *key: str) -> None:
-        """Count one."""
+        """Count one key."""
         if key in self._counts or len(self._counts) < MOST:
             self._counts[key] += 1
 
     def take(self) -> Counter[tuple[str, ...]]:
-        """All that was counted since the last call."""
+        """The counts since the last call."""
         taken, self._counts = self._counts, Counter()
         return taken
 
     def give_back(self, counts: Counter[tuple[str, ...]]) -> None:
-        """They could not be told: they are among the next ones."""
+        """Add counts that could not be sent to the next ones."""
         self._counts.update(counts)
 
 
@@ -53,18 +53,18 @@ class FieldTally:
             counts.update(fields)
 
     def take(self) -> Counter[tuple[str, ...]]:
-        """All that was counted since the last call."""
+        """The counts since the last call."""
         taken, self._counts = self._counts, {}
         return Counter({(*key, field): count for key, counts in taken.items() for field, count in counts.items()})
 
     def give_back(self, counts: Counter[tuple[str, ...]]) -> None:
-        """They could not be told: they are among the next ones."""
+        """Add counts that could not be sent to the next ones."""
         for (generation, grade, field), count in counts.items():
             self._counts.setdefault((generation, grade), Counter())[field] += count
 
 
 class Tallies:
-    """Those of one worker: *answers* by host and outcome, *fields* of the items of runs."""
+    """The tallies of one worker: *answers* by host and outcome, *fields* of the items of runs."""
 
     def __init__(self) -> None:
         self.answers = Tally()
@@ -75,5 +75,5 @@ _KNOWN: Final[WeakKeyDictionary[Crawler, Tallies]] = WeakKeyDictionary()
 
 
 def tallies_of(crawler: Crawler) -> Tallies:
-    """Those of *crawler*, made at the first call."""
+    """The tallies of *crawler*, created on the first call."""
     return _KNOWN.setdefault(crawler, Tallies())

@@ -1,6 +1,6 @@
 """How long each step of a page takes in this worker: histograms that any room adds to and the metrics endpoint reads.
 
-Adding costs about half a microsecond: what is read when somebody scrapes is counted here, and nothing else is done.
+Adding costs about half a microsecond; everything else happens on a scrape.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 from scrapy.crawler import Crawler
 
-# Seconds. Waiting in the queue may take hours; parsing and storing are over within a second or something is wrong.
+# Seconds. Waiting in the queue may take hours; parsing and storing take under a second or something is wrong.
 WAITS: Final = (0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3_600.0, 14_400.0, 86_400.0)
 FETCHES: Final = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)  # up to DOWNLOAD_TIMEOUT
 STEPS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0)
@@ -30,8 +30,8 @@ class Histogram:
         self.total = 0.0
 
     def observe(self, seconds: float, request_id: str = "") -> None:
-        """Count one; the newest of each bucket is kept as its example, if the request is known."""
-        if seconds < 0:  # clocks of two machines
+        """Count one value; the newest of each bucket is its exemplar, if the request is known."""
+        if seconds < 0:  # different clocks on two machines
             seconds = 0.0
         place = bisect_left(self.bounds, seconds)
         self.counts[place] += 1
@@ -44,8 +44,8 @@ class Timings:
     """The histograms of one worker."""
 
     def __init__(self) -> None:
-        self.queue_wait = Histogram(WAITS)  # from being queued to the wire, first deliveries only
-        self.first_byte = Histogram(FETCHES)  # from sending to the head of the answer
+        self.queue_wait = Histogram(WAITS)  # from queueing to the wire, first deliveries only
+        self.first_byte = Histogram(FETCHES)  # from sending to the head of the response
         self.body = Histogram(FETCHES)  # from there to the end of the body
         self.parse = Histogram(STEPS)  # in the callback and the spider middlewares, until its output ended
         self.store = Histogram(STEPS)  # until an item is durable
@@ -55,5 +55,5 @@ _KNOWN: Final[WeakKeyDictionary[Crawler, Timings]] = WeakKeyDictionary()
 
 
 def timings_of(crawler: Crawler) -> Timings:
-    """Those of *crawler*, made at the first call."""
+    """The timings of *crawler*, created on the first call."""
     return _KNOWN.setdefault(crawler, Timings())

@@ -1,4 +1,4 @@
-"""Tells others what happens to runs: signed web-hooks, and Scrapy signals."""
+"""Reports events of runs: signed webhooks, and Scrapy signals."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class HooksConfig:
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Self:
-        """Raises ConfigError, without the address: it may hold a token."""
+        """Raises ConfigError, without the URL: it may contain a token."""
         url = str(settings.get("RUN_WEBHOOK_URL") or "")
         try:
             if url:
@@ -55,10 +55,10 @@ class HooksConfig:
 
 
 class RunHooks:
-    """Any worker delivers what is due: an event goes to one of them, and to another one until it is answered with 2xx.
+    """Any worker delivers due events: an event goes to one of them, then to another, until a 2xx response.
 
-    At least once, within seconds; retried with growing waits for about a day. A receiver tells repetitions by
-    `X-Shoal-Delivery`. The address is dialled through the guard: a private one needs GUARD_ALLOWED_NETWORKS.
+    At least once, within seconds; retried with growing waits for about a day. Receivers recognise repetitions by
+    `X-Shoal-Delivery`. The URL is dialled through the guard: a private address needs GUARD_ALLOWED_NETWORKS.
     """
 
     def __init__(self, crawler: Crawler, hooks: HooksConfig) -> None:
@@ -77,12 +77,12 @@ class RunHooks:
         return extension
 
     def spider_opened(self) -> None:
-        """Begin, in a crawl of the fleet."""
+        """Start, in a fleet crawl."""
         if worker_if_any(self._crawler) is not None:
             self._task = asyncio.create_task(self._run())
 
     async def spider_closed(self) -> None:
-        """Deliver what came last; what fails now is left to others."""
+        """Deliver the last events; what fails now is left to other workers."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -105,8 +105,8 @@ class RunHooks:
             for event in await events.due(worker.name, webhooks.wait_ms):
                 if await self._tell(event):
                     await events.done(event.id)
-        except FrontierError as error:  # the worker says that Redis is away; nothing is lost
-            logger.debug("Hooks of runs wait: %s", error)
+        except FrontierError as error:  # the worker logs that Redis is away; nothing is lost
+            logger.debug("Events of runs wait: %s", error)
 
     async def _look_for_failures(self) -> None:
         worker = worker_if_any(self._crawler)
@@ -117,7 +117,7 @@ class RunHooks:
                 await runs.alarm(run.id)
 
     async def _tell(self, event: RunEvent) -> bool:
-        """Whether it is done: it was taken, or is given up."""
+        """Whether it is done: delivered or given up."""
         if self._config.signals and event.tries == 1:
             await self._crawler.signals.send_catch_log_async(run_signals.BY_EVENT[event.event], run=event.run)
         if not self._config.url:
@@ -128,7 +128,7 @@ class RunHooks:
             stats.inc_value(names.WEBHOOKS)
             return True
         stats.inc_value(names.WEBHOOKS_FAILED)
-        told = f"The web-hook about run {event.run.id} ({event.event}) failed: {problem}"
+        told = f"The webhook about run {event.run.id} ({event.event}) failed: {problem}"
         if event.tries >= webhooks.MOST_TRIES:
             logger.error("%s; given up after %d tries", told, event.tries)
             return True
@@ -136,7 +136,7 @@ class RunHooks:
         return False
 
     async def _post(self, event: RunEvent) -> str:
-        """What went wrong; empty for an answer with 2xx."""
+        """The failure; empty for a 2xx response."""
         content = webhooks.body(run_signals.NAMES[event.event], event.id, described(event))
         headers = webhooks.headers(self._config.secret, int(time.time()), event.id, content)
         request = Request(
@@ -151,7 +151,7 @@ class RunHooks:
 
 
 def described(event: RunEvent) -> dict[str, Any]:
-    """The run for receivers; times in Unix ms."""
+    """The run as sent to receivers; times in Unix ms."""
     fields = asdict(event.run)
     kept = ("id", "name", "spider", "state", "opened_ms", "sealed_ms", "ended_ms", "cancelled_ms", "counts")
     return {name: fields[name] for name in kept}

@@ -1,7 +1,7 @@
-"""Crawler traps: addresses that a site makes without end, recognised by how they are written.
+"""Crawler traps: endless URLs of a site, recognised by their form.
 
-Each rule takes time linear in the address and no rule knows a site, so each has exceptions that it takes for traps: a
-crawl switches single rules off by name.
+Each rule takes time linear in the URL, and none knows sites, so each has false positives: a crawl can switch off single
+rules by name.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from datetime import date
 from typing import Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-SESSION: Final = "session"  # takes the session id out of the link, and cuts nothing
+SESSION: Final = "session"  # removes the session id from the link and cuts nothing
 TRAPS: Final = ("deep_path", "repeating_path", "growing_query", "calendar", SESSION)
 
 DEEPEST: Final = 20  # parts of a path
-REPEATS: Final = 3  # of one part or of several in a row
+REPEATS: Final = 3  # of one part or of several, in a row
 OCCURRENCES: Final = 4  # of one part anywhere
-PARAMETERS: Final = 20  # of one address, repeated or not
+PARAMETERS: Final = 20  # of one URL, repeated or not
 SAME_NAME: Final = 10  # parameters of one name
 SAME_PAIR: Final = 3  # of one name and value
-MONTHS_AROUND: Final = 13  # of a calendar that are visited, before and after today
-MONTHS_AHEAD: Final = 24  # beyond which a dated path is a calendar, whatever it is called
-MOST_PAIRS: Final = 500  # of a query that are looked at
+MONTHS_AROUND: Final = 13  # of a calendar that are crawled, before and after today
+MONTHS_AHEAD: Final = 24  # beyond this a dated path is a calendar, whatever its name
+MOST_PAIRS: Final = 500  # of a query examined
 
-# Words with which a site names its calendars, and their dates.
+# Words for calendars, and their dates.
 _CALENDAR: Final = frozenset(
     {"calendar", "kalender", "calendrier", "calendario", "calendari", "kalendar", "kalendarz", "agenda", "schedule"}
     | {"event", "events", "eventi", "eventos", "evenement", "evenements", "evenementen", "termine", "ical"}
@@ -59,7 +59,7 @@ _ASP_PATH = re.compile(r"/\((?:[AFSX]\([\w-]{16,64}\)){1,4}\)(?=/)")
 
 
 def trap(url: str, rules: Sequence[str], today: date) -> str:
-    """Which of *rules* takes *url* for a trap; "" for none of them. Raises on no text."""
+    """Which of *rules* takes *url* for a trap; "" for none. Never raises."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -79,7 +79,7 @@ def trap(url: str, rules: Sequence[str], today: date) -> str:
 
 
 def without_session(url: str) -> str:
-    """*url* without the id of a visit: the page is the same for all visitors."""
+    """*url* without its session id: the page is the same for all visitors."""
     head, mark, query = url.partition("?")
     if ";" in head:
         head = _IN_PATH.sub("", head)
@@ -103,7 +103,7 @@ def _is_session(pair: str) -> bool:
 
 
 def _repeats(segments: Sequence[str]) -> bool:
-    """Numbers may come again: `/filter/0/0/0` is a page."""
+    """Numbers may repeat: `/filter/0/0/0` is a page."""
     if len(set(segments)) == len(segments):  # most links
         return False
     counts = Counter(part for part in segments if len(part) > 1 and not part.isdigit())
@@ -119,7 +119,7 @@ def _repeats(segments: Sequence[str]) -> bool:
 
 
 def _grows(query: str) -> bool:
-    """A parameter that comes again and again, or an address that holds itself."""
+    """Whether a parameter keeps repeating, or the URL contains itself."""
     if not query:
         return False
     if "%2525" in query:
@@ -136,14 +136,14 @@ def _grows(query: str) -> bool:
 
 
 def _grown(name: str, value: str) -> bool:
-    """A value that holds its own parameter, or a path that repeats itself."""
+    """Whether a value contains its own parameter, or the path repeats itself."""
     if name and (f"?{name}=" in value or f"&{name}=" in value):
         return True
     return value.count("/") >= REPEATS and _repeats([part for part in value.split("/") if part][: 3 * DEEPEST])
 
 
 def _far(path: str, query: str, today: date) -> bool:
-    """Whether it is a page of a calendar, and that of a month far from *today*."""
+    """Whether it is a calendar page of a month far from *today*."""
     if not query and _YEAR.search(path) is None:  # most links
         return False
     now = 12 * today.year + today.month
@@ -160,7 +160,7 @@ def _far(path: str, query: str, today: date) -> bool:
 
 
 def _months_of_query(pairs: Sequence[tuple[str, str]]) -> list[int]:
-    """The months that a query names, counted from the year 0; a year alone counts as its nearer end would."""
+    """The months that a query names, counted from year 0; a year alone counts by its nearer end."""
     months: list[int] = []
     for name, value in pairs:
         names = set(_WORDS.findall(name.lower()))

@@ -1,4 +1,4 @@
-"""A stored request in words for people: what it asks for, without what it proves who we are with."""
+"""A stored request in readable form, without credentials."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import msgpack
 
 from crawler.urls import without_credentials
 
-# Headers and cookies whose values are secrets, whatever sites call theirs.
+# Headers and cookies whose values are secret, whatever their names.
 _SECRET: Final = re.compile(r"auth|cookie|token|secret|session|passw|credential|api.?key|signature", re.IGNORECASE)
 _NAMES: Final = {
     "u": "url", "m": "method", "h": "headers", "b": "body", "d": "meta", "c": "cookies", "k": "cb_kwargs", "g": "flags",
     "p": "priority", "n": "dont_filter", "f": "callback", "r": "errback",
 }  # fmt: skip
-_MOST: Final = 2_000  # characters of a body
+_MOST: Final = 2_000  # characters of a body shown
 
 
 def described(body: bytes) -> dict[str, Any] | str:
-    """What `codec.encode` wrote, field by field, with *** for secrets; the text itself where it is no such record."""
+    """The record of `codec.encode`, field by field, with *** for secrets; the text itself if it is no such record."""
     try:
         state = msgpack.unpackb(body, timestamp=3)
     except (ValueError, msgpack.exceptions.UnpackException):

@@ -1,8 +1,8 @@
-"""Push rows of plain URLs, at a tenth of what a Request and a Message cost.
+"""Push rows of plain URLs, at a tenth of the cost of a Request and a Message.
 
-A URL is plain when Scrapy and `urls.canonicalize` leave all of it as it is, but for the order of its parameters: lower
-case, no port, no dot segments, nothing to be quoted. That is most of what people push. The rows are those that
-`Encoder.message` gives, byte for byte; what is not plain takes that way.
+A URL is plain if Scrapy and `urls.canonicalize` change nothing but the order of its parameters: lower case, no port, no
+dot segments, nothing to quote. Most pushed URLs are. The rows equal those of `Encoder.message` byte for byte; other
+URLs go through that.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from crawler.routing import codec, fingerprint
 from crawler.routing.encoder import Encoder
 from crawler.urls import MAX_URL_LENGTH, TRACKING, canonicalize
 
-HOSTS: Final = 16_384  # that are remembered: a memory of 10 MB
+HOSTS: Final = 16_384  # remembered, in about 10 MB
 _plain: Final = re.compile(
     r"(https?://)([a-z0-9-]+(?:\.[a-z0-9-]+)+)(/[A-Za-z0-9/%!$&'()*+,:;=@~._-]*)"
     r"(?:\?([A-Za-z0-9_.~-]+=[A-Za-z0-9_.~-]*(?:&[A-Za-z0-9_.~-]+=[A-Za-z0-9_.~-]*)*))?"
@@ -35,8 +35,8 @@ _STEERING: Final = frozenset(key.name for key in TABLE)
 
 
 class PlainUrls:
-    """Of the spider of *encoder*: deduplicated, all of one generation and priority. What is known of tiers when a host
-    is met first holds for all of its URLs."""
+    """Rows for the spider of *encoder*: deduplicated, of one generation and priority. What is known of tiers when a
+    host is first met applies to all its URLs."""
 
     def __init__(self, encoder: Encoder, generation: str, priority: int) -> None:
         self._encoder = encoder
@@ -49,13 +49,13 @@ class PlainUrls:
         self._pack = msgpack.Packer(datetime=True).pack
 
     def row(self, url: str) -> Row | None:
-        """The row of *url*; None where it is not plain."""
+        """The row of *url*; None if it is not plain."""
         if (canonical := plain_form(url)) is None or (like := self._hosts[_host_of(url)]) is None:
             return None
         return _row(like, canonical, self._before + self._pack(url) + self._after)
 
     def row_of(self, fields: dict[str, Any]) -> Row | None:
-        """The row of a message with a plain URL and, at most, meta that means nothing to the machinery; else None."""
+        """The row of a message with a plain URL and at most meta that the crawler ignores; else None."""
         url, meta = fields.get("url"), fields.get("meta", {})
         if not fields.keys() <= _FIELDS or type(url) is not str or type(meta) is not dict or not _is_own(meta):
             return None
@@ -63,13 +63,12 @@ class PlainUrls:
             return None
         try:
             body = self._pack({"u": url} | ({"d": meta} if meta else {}) | self._rest)
-        except (ValueError, OverflowError):  # half a character, nested too deeply, a number of over 64 bits
+        except (ValueError, OverflowError):  # a lone surrogate, nested too deeply, a number of more than 64 bits
             return None
         return _row(like, canonical, body) if len(body) <= codec.MAX_BYTES else None
 
     def _host(self, host: str) -> tuple[str, RowsLike] | None:
-        """How URLs of *host* are filed; None where it is none that everybody leaves as it is, or where the scope has to
-        see each of its URLs."""
+        """How URLs of *host* are queued; None if the host may be rewritten, or the scope has to check each URL."""
         url = f"http://{host}/"
         try:
             request = Request(url, priority=self._priority)
@@ -89,12 +88,12 @@ def _row(like: tuple[str, RowsLike], canonical: str, body: bytes) -> Row:
 
 
 def _is_own(meta: dict[str, Any]) -> bool:
-    """Whether all of *meta* is the spider's own business."""
+    """Whether all of *meta* is the spider's own."""
     return _STEERING.isdisjoint(meta) and not any(name.startswith("playwright") for name in meta)
 
 
 def plain_form(url: str) -> str | None:
-    """`canonicalize(url)`, where that differs from *url* in the order of its parameters at most; None where it may."""
+    """`canonicalize(url)` if that differs from *url* at most in the order of parameters; None if it may differ more."""
     if (found := _plain(url)) is None or len(url) > MAX_URL_LENGTH or "/." in found[3]:
         return None
     query = found[4]
@@ -110,5 +109,5 @@ def plain_form(url: str) -> str | None:
 
 
 def _host_of(url: str) -> str:
-    """Of a plain *url*."""
+    """The host of a plain *url*."""
     return url.split("/", 3)[2]

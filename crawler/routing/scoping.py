@@ -1,4 +1,4 @@
-"""The scopes of a spider: what the setting SCOPE says, its own `crawl_scope`, and what its runs were given."""
+"""The scopes of a spider: the setting SCOPE, its own `crawl_scope`, and those of its runs."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from crawler.policy.domains import Rules
 from crawler.policy.scope import ScopeRules, read_scope
 from crawler.routing.budgeting import checked
 
-MOST_RUNS: Final = 100  # whose scopes are remembered
+MOST_RUNS: Final = 100  # runs whose scopes are remembered
 
 logger = logging.getLogger(__name__)
 
 
 class Scopes:
-    """`usual` is the scope of runs that were given none."""
+    """`usual` is the scope of runs without their own."""
 
     def __init__(self, spider: Spider | type[Spider], settings: BaseSettings, domains: Rules) -> None:
-        """Raises ConfigError that names where the bad value stands."""
+        """Raises ConfigError naming the place of an invalid value."""
         where = f"crawl_scope of spider {spider.name}"
         own = read_scope(_table(getattr(spider, "crawl_scope", None), where), where)
         self._common = read_scope(config.mapping(settings, "SCOPE"), "SCOPE") | own
         self._domains = domains
         self.usual = ScopeRules(self._common, domains)
         self._runs: dict[str, ScopeRules] = {}  # by generation
-        self.budgeted = False  # whether a run has brought a budget
+        self.budgeted = False  # whether a run has its own budget
 
     def knows(self, generation: str) -> bool:
-        """Whether `learn` was told of that run."""
+        """Whether `learn` has seen that run."""
         return generation in self._runs
 
     def of(self, generation: str) -> ScopeRules:
@@ -44,18 +44,18 @@ class Scopes:
         return self._runs.get(generation, self.usual) if self._runs else self.usual
 
     def learn(self, generation: str, given: str) -> None:
-        """The scope that a run was *given*, "" for none; one that cannot be read is left out, which is logged."""
+        """Note the scope that a run was *given*, "" for none; an invalid one is ignored, which is logged."""
         if len(self._runs) >= MOST_RUNS:
             self._runs.clear()
         try:
             self._runs[generation] = self.given(given) if given else self.usual
             self.budgeted = self.budgeted or self.budget_of(given) is not None
         except ConfigError as error:
-            logger.error("The scope of the run with generation %s was left out: %s", generation, error)
+            logger.error("Ignored the invalid scope of the run with generation %s: %s", generation, error)
             self._runs[generation] = self.usual
 
     def budget_of(self, scope: str) -> Budget | None:
-        """What a run that is given *scope* may spend in all; raises ConfigError."""
+        """The total budget of a run with *scope*; raises ConfigError."""
         table = _table(scope, "--scope") if scope else {}
         if not isinstance(table, dict) or "budget" not in table:
             return None
@@ -65,7 +65,7 @@ class Scopes:
         return found
 
     def given(self, scope: str) -> ScopeRules:
-        """*scope*, a JSON object, before all others; raises ConfigError."""
+        """*scope*, a JSON object, with precedence over all others; raises ConfigError."""
         table = _table(scope, "--scope")
         self.budget_of(scope)
         if isinstance(table, dict):
@@ -75,7 +75,7 @@ class Scopes:
 
 
 def _table(raw: Any, where: str) -> Any:
-    """A text is what `-a crawl_scope=...` gives."""
+    """A string comes from `-a crawl_scope=...`."""
     if raw is None:
         return {}
     if not isinstance(raw, str):

@@ -86,7 +86,7 @@ class FleetFiguresPart:
             except (
                 ConfigError,
                 FrontierRefusedError,
-            ) as error:  # of the wrong type, or not readable: workers report it
+            ) as error:  # wrong type, or not readable: workers report it
                 logger.debug("%s", error)
         return waiting
 

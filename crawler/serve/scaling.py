@@ -19,7 +19,7 @@ OLD_LOOKS: Final = 3  # an answer older than so many intervals is none
 
 @dataclass(frozen=True, slots=True)
 class ScalingConfig:
-    """How much work a worker is wanted for, and for how long a peak counts."""
+    """How much work justifies a worker, and for how long a peak counts."""
 
     every_seconds: float
     per_worker: float
@@ -27,7 +27,7 @@ class ScalingConfig:
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Self:
-        """Raises ConfigError when a value is out of range."""
+        """Raises ConfigError for a value out of range."""
         return cls(
             every_seconds=config.number(settings, "METRICS_QUEUE_SECONDS", 0.1, 3_600),
             per_worker=config.number(settings, "SCALING_REQUESTS_PER_WORKER", 1, 1_000_000),
@@ -36,7 +36,7 @@ class ScalingConfig:
 
 
 class Scaling:
-    """The newest answers of /scaling; read from other threads."""
+    """The latest answers of /scaling; read from other threads."""
 
     def __init__(self, settings: ScalingConfig, clock: Callable[[], float] = time.monotonic) -> None:
         self._config = settings
@@ -45,7 +45,7 @@ class Scaling:
         self._newest: tuple[float, dict[Filter, dict[str, float]]] | None = None
 
     def take(self, demands: Mapping[Queue, Demand] | None) -> None:
-        """A look at each queue, or that nothing can be known."""
+        """Take the demand of each queue; None: unknown."""
         if demands is None:
             self._newest = None
             return
@@ -60,7 +60,7 @@ class Scaling:
         self._newest = now, {key: self._answer(key, demand, now) for key, demand in sums.items()}
 
     def answer(self, spider: str | None = None, tier: str | None = None) -> dict[str, float] | None:
-        """None while it is not known, or too old."""
+        """The answer; None while it is unknown or too old."""
         newest = self._newest
         too_old = OLD_LOOKS * self._config.every_seconds + 1
         if newest is None or self._clock() - newest[0] > too_old:

@@ -1,4 +1,4 @@
-"""What a scope has cut: counted by rule, said in the log, and told to the frontier before its page ends."""
+"""Links cut by the scope: counted by rule, logged, and reported to the frontier before their page ends."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from crawler import stats as names
 from crawler.caches import key
 from crawler.urls import without_credentials
 
-SAID_EVERY_SECONDS: Final = 60.0  # of one rule
-REMEMBERED: Final = 50_000  # links, so that one which stands on every page counts once
+SAID_EVERY_SECONDS: Final = 60.0  # between log lines of one rule
+REMEMBERED: Final = 50_000  # links, so that one on every page counts once
 
 logger = logging.getLogger(__name__)
 
 
 class Cuts:
-    """One worker's. A link counts once for each worker that finds it, and again after REMEMBERED others."""
+    """The cuts of one worker. A link counts once per worker that finds it, and again after REMEMBERED others."""
 
     def __init__(
         self,
@@ -29,7 +29,7 @@ class Cuts:
         send: Callable[[str, str], None],
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """*send* takes the generation and the rule."""
+        """*send* gets the generation and the rule."""
         self._stats = stats
         self._send = send
         self._clock = clock
@@ -38,7 +38,7 @@ class Cuts:
         self._said: dict[str, float] = {}
 
     def count(self, rule: str, url: str, generation: str) -> bool:
-        """*url* is not fetched in *generation* because of *rule*; False when that was counted before."""
+        """Count that *url* is not fetched in *generation* because of *rule*; False if counted before."""
         known = (rule, generation, key(url))
         if known in self._known:
             return False

@@ -1,4 +1,4 @@
-"""What a worker does for runs: takes part in one, says where its start URLs come from, and ends what is over."""
+"""A worker's part in runs: joins one, reports its start-URLs key, and ends finished ones."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ logger = logging.getLogger(__name__)
 
 
 class RunKeeper:
-    """Of all workers one looks at a time: what is over costs the fleet a few calls a second, however large it is."""
+    """One worker of the fleet checks at a time: ending runs costs a few calls a second, for any size of fleet."""
 
     def __init__(self, crawler: Crawler, runs: Runs, seeds: Seeds | None, seconds: float) -> None:
         self._crawler = crawler
@@ -24,7 +24,7 @@ class RunKeeper:
         self._turn_ms = max(1, round(seconds * 1000))
 
     async def begin(self, generation: str) -> Run | None:
-        """The run of this start; None for a spider that waits for start URLs: their first one begins a run."""
+        """The run of this start; None for a spider that waits for start URLs, the first of which begins a run."""
         assert self._crawler.spider is not None
         name = self._crawler.spider.name
         if self._seeds is not None:
@@ -34,11 +34,11 @@ class RunKeeper:
         return await self._runs.begin(name, generation)
 
     async def look(self) -> None:
-        """End what is over, unless another worker has looked a moment ago."""
+        """End finished runs, unless another worker has just checked."""
         self._tell(await self._runs.settle(turn_ms=self._turn_ms))
 
     async def last(self, worker: str) -> None:
-        """The same before *worker*, which this is, leaves, whoever else has looked."""
+        """The same before this *worker* signs off, even if another one has just checked."""
         self._tell(await self._runs.settle(leaving=worker))
 
     def _tell(self, ended: list[Run]) -> None:

@@ -1,4 +1,4 @@
-"""How a worker is doing, for `scrapy status`: its rates of late, its age, its memory."""
+"""A worker's vital figures, for `scrapy status`: recent rates, age, memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class _Stats(Protocol):
 
 
 class Vitals:
-    """Rates are those of the last WINDOW_SECONDS, or since the first call."""
+    """Rates are of the last WINDOW_SECONDS, or since the first call."""
 
     def __init__(self, stats: _Stats, clock: Callable[[], float] = monotonic) -> None:
         self._stats = stats
@@ -29,7 +29,7 @@ class Vitals:
         self._seen: deque[tuple[float, int, int]] = deque([(self._began, 0, 0)])
 
     def told(self) -> dict[str, float]:
-        """pages_per_s, items_per_s, age_s, memory_mb (0 where the system does not tell)."""
+        """pages_per_s, items_per_s, age_s, memory_mb (0 if unavailable)."""
         now = self._clock()
         pages, items = (int(self._stats.get_value(name, 0)) for name in (names.ACKED, "item_scraped_count"))
         while len(self._seen) > 1 and self._seen[1][0] <= now - WINDOW_SECONDS:
@@ -48,5 +48,5 @@ class Vitals:
 def _memory_mb() -> int:
     try:
         return int(_MEMORY.read_text("ascii").split()[1]) * _PAGE_BYTES // 1_000_000
-    except (OSError, ValueError, IndexError):  # no Linux
+    except (OSError, ValueError, IndexError):  # not Linux
         return 0

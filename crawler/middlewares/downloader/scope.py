@@ -1,4 +1,4 @@
-"""Whether a redirect stays in scope."""
+"""Checks that redirects stay in scope."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from crawler.worker.access import worker_if_any
 
 
 def check_scope(crawler: Crawler, request: Request, followed: Request) -> None:
-    """Raise IgnoreRequest where *request* leads out of scope; the page is done then.
+    """Raise IgnoreRequest if *request* leads out of scope; the page is then done.
 
-    A pushed address may lead anywhere but to what is excluded: shops move. A link may not leave by a redirect.
+    A pushed URL may redirect anywhere except to excluded URLs: shops move. A link may not leave the scope by a
+    redirect.
     """
     worker = worker_if_any(crawler)
     held = worker.book.of(request) if worker is not None else None

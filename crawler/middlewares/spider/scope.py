@@ -25,7 +25,7 @@ NOTHING: Final = frozenset[str]()
 
 
 class Page(NamedTuple):
-    """What its links are judged by."""
+    """What links on it are judged by."""
 
     response: Response
     held: Held
@@ -35,13 +35,13 @@ class Page(NamedTuple):
 
 
 class ScopeMiddleware(FleetMiddleware):
-    """Applies `ScopeRules` to what a callback yields. Not to a request with `dont_filter` or `meta["any_scope"]`.
+    """Applies `ScopeRules` to what a callback yields. Requests with `dont_filter` or `meta["any_scope"]` are exempt.
 
-    What Scrapy cuts itself (`allowed_domains`, DEPTH_LIMIT) is only counted here, and cut there.
+    What Scrapy cuts itself (`allowed_domains`, DEPTH_LIMIT) is only counted here.
     """
 
     async def process_start(self, start: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        """Start requests are named by somebody: see `ScopeRules.pushed`."""
+        """Start requests count as pushed URLs: see `ScopeRules.pushed`."""
         async for output in start:
             if not isinstance(output, Request) or output.dont_filter or not (rule := self._pushed(output)):
                 yield output
@@ -49,7 +49,7 @@ class ScopeMiddleware(FleetMiddleware):
                 self._worker.cuts.count(rule, output.url, self._worker.generation)
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        """All that is in scope."""
+        """Pass on everything in scope."""
         page = self._page(response)
         async for output in result:
             if page is None or output is None:
@@ -63,7 +63,7 @@ class ScopeMiddleware(FleetMiddleware):
                 yield output
             elif (request := self._judged(output, page)) is not None:
                 yield request
-        if page is not None and NOFOLLOW in response.flags:  # our spiders saw it in the page
+        if page is not None and NOFOLLOW in response.flags:  # our spiders found it in the page
             self._count(NOFOLLOW, response.url, page.held)
 
     def _page(self, response: Response) -> Page | None:
@@ -94,7 +94,7 @@ class ScopeMiddleware(FleetMiddleware):
         return request.replace(url=url)
 
     def _refused(self, response: Response, scope: Scope) -> frozenset[str]:
-        """What the site asks not to do with the page, as far as *scope* obeys."""
+        """What the site asks not to do with the page, as far as *scope* obeys it."""
         values = [value.decode("latin-1") for value in response.headers.getlist("X-Robots-Tag")]
         if scope.noindex and isinstance(response, TextResponse):
             values.append(metas(Document(response.text, response.url)).get("robots", ""))
