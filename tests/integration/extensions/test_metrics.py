@@ -142,8 +142,7 @@ def test_a_worker_of_the_fleet_shows_its_leases_and_whether_redis_answers(
             "CONCURRENT_REQUESTS_PER_DOMAIN=1",
         )
         address = start(scrapy_run, urls, *fast, spider="fleet")
-        found = eventually(address, lambda found: found.get(("shoal_worker_leases", ())) == 1)
-        assert found["shoal_frontier_pushed_total", ()] == 21
+        found = eventually(address, _all_queued_and_one_leased)
         assert found["shoal_frontier_away", ()] == 0
         assert get(f"{address}/readyz") == (200, "ok\n")
         _stop_redis(Path(project_env["EMBEDDED_DATA_DIR"]))
@@ -151,6 +150,10 @@ def test_a_worker_of_the_fleet_shows_its_leases_and_whether_redis_answers(
         assert get(f"{address}/healthz") == (200, "ok\n")
         eventually(address, lambda found: found["shoal_frontier_away", ()] == 1)
         hold.set()
+
+
+def _all_queued_and_one_leased(found: Samples) -> bool:
+    return found["shoal_frontier_pushed_total", ()] == 21 and found.get(("shoal_worker_leases", ())) == 1
 
 
 def _stop_redis(data_dir: Path) -> None:
