@@ -2,8 +2,9 @@
 
 CPU is that of the command alone, without the second and a half in which every command loads: Redis works on a core of
 its own. Its share is told beside it, and what the clock said. URLs have about 85 characters and come in runs of 16 of
-one host, 2,000 hosts in turn. "Mixed" has of a hundred URLs ten that must be looked at by all of Scrapy: escapes in the
-query, a fragment, a port, an upper-case host, a tracking parameter. The memory is the largest that the process had.
+one host, 2,000 hosts in turn; "100,000 hosts" come in no order, so that nothing known of a host serves twice. "Mixed"
+has of a hundred URLs ten that must be looked at by all of Scrapy: escapes in the query, a fragment, a port, a tracking
+parameter. The memory is the largest that the process had.
 """
 
 from __future__ import annotations
@@ -51,6 +52,11 @@ def url(number: int) -> str:
     return f"https://{host}/category/kitchen-knives/chef-knife-{number:08d}.html?variant=2"
 
 
+def strange(number: int) -> str:
+    """URL *number* of a host that comes once in 100,000 URLs."""
+    return f"https://shop-{number * 7919 % 100_000:05d}.example/category/kitchen-knives/chef-knife-{number:08d}.html"
+
+
 def odd(number: int) -> str:
     """URL *number*, one of ten not plain."""
     plain = url(number)
@@ -72,6 +78,7 @@ KINDS: Final[dict[str, tuple[Callable[[int], str], Callable[[bytes], bytes], tup
     "gzip": (url, lambda text: gzip.compress(text, 6), ()),
     "Zstandard": (url, lambda text: zstd.compress(text, 3), ()),
     "mixed": (odd, bytes, ()),
+    "100,000 hosts": (strange, bytes, ()),
     "CSV": (as_csv, bytes, ("--column", "url")),
     "JSON lines": (as_json, bytes, ()),
 }

@@ -8,25 +8,32 @@ URLs go through that.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import replace
 from hashlib import sha1
-from typing import Any, Final
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple, cast
 
 import msgpack
 from scrapy import Request
 
 from crawler.caches import Memo
-from crawler.errors import CodecError, MessageError
+from crawler.errors import MessageError
 from crawler.frontier.frontier import Row
 from crawler.frontier.server.wire_format import RowsLike
+from crawler.frontier.streams import stream_of
 from crawler.meta import TABLE
 from crawler.routing import codec, fingerprint
 from crawler.routing.encoder import Encoder
-from crawler.urls import MAX_URL_LENGTH, TRACKING, canonicalize
+from crawler.urls import MAX_URL_LENGTH, TRACKING
 
 HOSTS: Final = 16_384  # remembered, in about 10 MB
 _plain: Final = re.compile(
     r"(https?://)([a-z0-9-]+(?:\.[a-z0-9-]+)+)(/[A-Za-z0-9/%!$&'()*+,:;=@~._-]*)"
     r"(?:\?([A-Za-z0-9_.~-]+=[A-Za-z0-9_.~-]*(?:&[A-Za-z0-9_.~-]+=[A-Za-z0-9_.~-]*)*))?"
+).fullmatch
+_NAME: Final = re.compile(
+    r"(?:(?!..--)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+(?!..--)[a-z][a-z0-9-]{0,61}[a-z0-9]"
 ).fullmatch
 _tracking: Final = TRACKING.match
 _TEMPLATE: Final = "http://a.example/"
@@ -43,7 +50,9 @@ class PlainUrls:
         self._generation = generation
         self._priority = priority
         self._hosts: Memo[tuple[str, RowsLike] | None] = Memo(self._host, HOSTS, MAX_URL_LENGTH)
-        packed = codec.encode(Request(_TEMPLATE, priority=priority), encoder.spider)
+        template = Request(_TEMPLATE, priority=priority)
+        self._template = encoder.message(template, generation=generation, dedupe=True)
+        packed = self._template.body
         self._before, _, self._after = packed.partition(msgpack.packb(_TEMPLATE))
         self._rest = {"p": priority} if priority else {}
         self._pack = msgpack.Packer(datetime=True).pack
@@ -70,16 +79,38 @@ class PlainUrls:
     def _host(self, host: str) -> tuple[str, RowsLike] | None:
         """How URLs of *host* are queued; None if the host may be rewritten, or the scope has to check each URL."""
         url = f"http://{host}/"
+        scope = self._encoder.scopes.of(self._generation)
+        if not self._encoder.by_url_alone or not _is_name(host) or scope.of(url).exclude:
+            return None
         try:
-            request = Request(url, priority=self._priority)
-            if not self._encoder.by_url_alone or not request.url == url == canonicalize(url):
-                return None
-            if self._encoder.scopes.of(self._generation).of(url).exclude:
-                return None
-            message = self._encoder.message(request, generation=self._generation, dedupe=True)
-        except (MessageError, CodecError, ValueError):
+            rule = self._encoder.rules.of(plain := cast("Request", _Plain(url)))
+            stream = stream_of(self._encoder.spider.name, self._encoder.tier_routing.tier(plain, rule))
+            pages, per_host = scope.pages(url)
+            message = replace(
+                self._template,
+                host=rule.group,
+                stream=stream,
+                delay_ms=rule.delay_ms,
+                cap=rule.cap,
+                burst=rule.burst,
+                pages=pages,
+                pages_per_host=per_host,
+            )
+        except (MessageError, ValueError):
             return None
         return message.host, RowsLike(message)
+
+
+class _Plain(NamedTuple):
+    """What rules look at of a request for a plain URL."""
+
+    url: str
+    meta: Mapping[str, Any] = MappingProxyType({})
+
+
+def _is_name(host: str) -> bool:
+    """Whether *host* is a name as DNS has them: no address, which may be written in several ways."""
+    return len(host) <= 253 and _NAME(host) is not None
 
 
 def _row(like: tuple[str, RowsLike], canonical: str, body: bytes) -> Row:

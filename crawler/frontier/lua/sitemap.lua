@@ -10,34 +10,30 @@
 -- ARGV[7]  how many sitemaps are known of a run or a spider at most
 -- ARGV[8...]  digest and lastmod of each that is to be read
 -- Result: how many are left, and of each 1 to read it, 0 where it has not changed, -1 where there are too many.
--- O(sitemaps of the call). T:sitemaps:<spider> HASH digest -> lastmod; T:sitemaps:<spider>:<generation> HASH digest ->
--- '0', or '1' for read; left.
+-- O(sitemaps of the call). T:sitemaps:<spider> HASH digest -> lastmod; T:sitemaps:<spider>:<generation> ZSET digest -> 0,
+-- or 1 for one that was read.
 -- include: clock damage state
 local known, run = T .. ':sitemaps:' .. ARGV[1], T .. ':sitemaps:' .. ARGV[1] .. ':' .. ARGV[2]
-local most, left, result = tonumber(ARGV[7]), 0, {0}
-local room = most - call('HLEN', run)
+local most = tonumber(ARGV[7])
+local room = most - call('ZCARD', run)
 
 local function verdict(digest, lastmod)
   if ARGV[3] == '1' and lastmod ~= '' and call('HGET', known, digest) == lastmod then return 0 end
-  if call('HEXISTS', run, digest) == 1 then return 1 end
-  if room <= 0 then return -1 end
-  room, left = room - 1, left + 1
-  call('HSET', run, digest, '0')
+  if room <= 0 then return call('ZSCORE', run, digest) and 1 or -1 end
+  room = room - call('ZADD', run, 'NX', 0, digest)
   return 1
 end
 
+local result = {0}
 for i = 8, #ARGV, 2 do result[#result + 1] = verdict(ARGV[i], ARGV[i + 1]) end
 if ARGV[4] ~= '' then
-  if call('HGET', run, ARGV[4]) == '0' then
-    call('HSET', run, ARGV[4], '1')
-    left = left - 1
-  end
+  call('ZADD', run, 'XX', 1, ARGV[4])
   if ARGV[5] ~= '' and (call('HLEN', known) < most or call('HEXISTS', known, ARGV[4]) == 1) then
     call('HSET', known, ARGV[4], ARGV[5])
     call('PEXPIRE', known, ARGV[6])
   end
 end
-result[1] = call('HINCRBY', run, 'left', left)
+result[1] = call('ZCOUNT', run, 0, 0)
 call('PEXPIRE', run, ARGV[6])
 save()
 return result

@@ -24,7 +24,18 @@ from tests.shipped import shipped
 
 _PATHS = st.text("abcXYZ019/%.!$&'()*+,:;=@~_-?#|\\é ", max_size=24)
 _HOSTS = st.text("abz019.-_", min_size=1, max_size=12) | st.sampled_from(
-    ["shop.example", "www.shop.example", "127.0.0.1", "0x7f.1", "1.2", "xn--bcher-kva.example", "a." + "b" * 64]
+    [
+        "shop.example",
+        "www.shop.example",
+        "127.0.0.1",
+        "0x7f.1",
+        "1.2",
+        "xn--bcher-kva.example",
+        "xn--.example",
+        "ab--c.example",
+        "a-.b.c1",
+        "a." + "b" * 64,
+    ]
 )
 _QUERIES = st.text("abutm_source=&;%+.~-1é", max_size=24)
 URLS = st.builds(
