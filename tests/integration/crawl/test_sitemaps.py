@@ -104,6 +104,14 @@ async def test_sitemaps_that_have_not_changed_are_read_by_a_recrawl_alone(fleet:
     assert [state for state, _, _ in await runs(fleet)] == ["finished"] * 3
 
 
+async def test_it_may_be_longer_than_a_page(fleet: Fleet) -> None:
+    with shop(long=Page(urlset("/a", " " * 12_000_000), headers=XML)) as site:
+        push(fleet, "--sitemap", site.url("/long.xml"))
+        await ended(fleet.start(DOWNLOAD_DELAY=0, DOWNLOAD_MAXSIZE=1_000_000, ARCHIVE_PAGES="all"))
+        assert once(site) == ["/a", "/long.xml"]
+    assert await runs(fleet) == [("finished", 2, 0)]
+
+
 async def test_circles_and_ever_deeper_indexes_end(fleet: Fleet) -> None:
     with shop(
         circle=Page(index(circle="", other="")), other=Page(index(circle="", good="")), good=Page(urlset("/a"))
