@@ -14,7 +14,7 @@ _OWN: Final = frozenset({UNTYPED, REJECTED, "archive", "archive_files", "attempt
 _BATCH: Final = 500
 
 
-class Known(NamedTuple):
+class KnownDocument(NamedTuple):
     """A stored document: where it is, and the URL to fetch it from."""
 
     collection: str
@@ -24,7 +24,7 @@ class Known(NamedTuple):
 
 async def known(
     database: Database, host: str, spider: str, *, history: Collection[str], after: tuple[str, str] = ("", "")
-) -> AsyncIterator[Known]:
+) -> AsyncIterator[KnownDocument]:
     """The documents that *spider* stored of *host* (any scheme and port), in order of collection and id, those behind
     *after*. Reads by the index of ids, so it costs what the host has; other writers may go on.
 
@@ -45,4 +45,4 @@ async def known(
             ids: dict[str, Any] = {"$gte": low, "$lt": high} | ({"$gt": last} if last else {})
             found = database[collection].find({"_id": ids, "source.spider": spider}, {"url": 1})
             async for one in found.sort("_id", 1).batch_size(_BATCH):
-                yield Known(collection, one["_id"], str(one.get("url") or one["_id"]))
+                yield KnownDocument(collection, one["_id"], str(one.get("url") or one["_id"]))
