@@ -8,11 +8,14 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from docs.dashboards import DASHBOARDS
 from tests.unit.test_deployment import KUBECTL
 from tests.zygote import PROJECT_DIR
+
+SCRAPED = ("overlays/production", "components/browser-workers", "components/api-workers", "components/monitoring")
 
 
 def test_the_component_scrapes_a_port_that_is_there(tmp_path: Path) -> None:
@@ -31,22 +34,27 @@ def test_the_component_scrapes_a_port_that_is_there(tmp_path: Path) -> None:
         assert endpoint["port"] in ports
 
 
+@pytest.mark.parametrize(
+    ("resource", "components"),
+    [("base", []), ("overlays/local", []), ("overlays/production", []), ("overlays/production", ["components/keda"])],
+)
+def test_as_many_workers_are_expected_as_are_deployed(tmp_path: Path, resource: str, components: list[str]) -> None:
+    documents = _built(tmp_path, resource, *components)
+    workers = next(one for one in documents if (one["kind"], one["metadata"]["name"]) == ("StatefulSet", "workers"))
+    serve = next(one for one in documents if (one["kind"], one["metadata"]["name"]) == ("Deployment", "serve"))
+    environment = {one["name"]: one.get("value") for one in serve["spec"]["template"]["spec"]["containers"][0]["env"]}
+    assert int(environment["FLEET_WORKERS"] or "") == workers["spec"].get("replicas", 0), "0: KEDA says how many"
+
+
 def test_grafanas_sidecar_finds_the_dashboards(tmp_path: Path) -> None:
     (boards,) = (one for one in _built(tmp_path) if one["metadata"]["name"] == "shoal-dashboards")
     assert boards["metadata"]["labels"]["grafana_dashboard"] == "1"
     assert {json.loads(text)["uid"] for text in boards["data"].values()} == {f"shoal-{one.name}" for one in DASHBOARDS}
 
 
-def _built(directory: Path) -> list[dict[str, Any]]:
-    overlay, *parts = (
-        os.path.relpath(PROJECT_DIR / "k8s" / path, directory)
-        for path in (
-            "overlays/production",
-            "components/browser-workers",
-            "components/api-workers",
-            "components/monitoring",
-        )
-    )
+def _built(directory: Path, *paths: str) -> list[dict[str, Any]]:
+    """A directory of a user's own on these, or on production with all that is scraped."""
+    overlay, *parts = (os.path.relpath(PROJECT_DIR / "k8s" / path, directory) for path in paths or SCRAPED)
     kustomization = {"resources": [overlay], "components": parts, "namespace": "shoal"}
     (directory / "kustomization.yaml").write_text(yaml.safe_dump(kustomization))
     done = subprocess.run(
