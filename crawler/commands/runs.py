@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+from collections import Counter
+from dataclasses import asdict
 from typing import Final
 
 from scrapy.commands import ScrapyCommand
@@ -18,48 +20,77 @@ from crawler.frontier.command_session import session
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.state.control import run_target
 from crawler.frontier.state.run_record import Run, RunError, generation_of
+from crawler.storage import connection, run_items
 
-VERBS: Final = {"show": 1, "wait": 1, "seal": 1}  # and how many ids they take
+VERBS: Final = {"show": 1, "wait": 1, "seal": 1, "diff": 2}  # and how many ids they take
 POLL_SECONDS: Final = 0.5
 WITH_DEAD_LETTERS, CANCELLED = 1, 3  # exit statuses of `wait`
 MOST: Final = 1_000_000
 
 
 class Command(FleetCommand, ScrapyCommand):
-    """Lists runs, or shows one; `wait` returns when it is over, `seal` says that no more will be pushed to it."""
+    """Lists runs, or shows one; `wait` returns when it is over, `seal` says that no more will be pushed to it; `diff`
+    says which stored documents are new, changed and gone from one run to another."""
 
     def syntax(self) -> str:
-        return "[SPIDER] | show ID | wait ID | seal ID [--limit N] [--json]"
+        return "[SPIDER] | show ID | wait ID | seal ID | diff ID ID [--limit N] [--json]"
 
     def short_desc(self) -> str:
-        return "List runs; show, wait for or seal one"
+        return "List runs; show, wait for, seal or compare them"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.add_argument("--limit", type=integer(1, MOST), default=20, help="so many, newest first (default 20)")
-        parser.add_argument("--json", action="store_true", help="one JSON object per run")
+        parser.add_argument("--json", action="store_true", help="one JSON object per run, or document")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         """Exit status 2 for a wrong call or id; `wait`: 0 done, 1 with dead letters, 3 cancelled."""
         with answering(args):
             verb, ids = (args[0], args[1:]) if args and args[0] in VERBS else ("", args)
-            if len(ids) > 1 or (verb and len(ids) != VERBS[verb]):
+            if len(ids) > max(1, VERBS.get(verb, 0)) or (verb and len(ids) != VERBS[verb]):
                 raise UsageError(f"scrapy runs {self.syntax()}", print_help=False)
-            if verb:
-                generation_of(ids[0])  # a wrong one is no business of Redis
-            self.exitcode = tasks.run(self._carry_out(verb, ids[0] if ids else "", opts))
+            for one in ids if verb else ():
+                generation_of(one)  # a wrong one is no business of Redis
+            self.exitcode = tasks.run(self._carry_out(verb, ids, opts))
 
-    async def _carry_out(self, verb: str, what: str, opts: argparse.Namespace) -> int:
+    async def _carry_out(self, verb: str, ids: list[str], opts: argparse.Namespace) -> int:
         assert self.settings is not None
         async with session(self.settings) as frontier:
             await frontier.runs.settle()
             if not verb:
-                return await self._list(frontier, what or None, opts)
+                return await self._list(frontier, ids[0] if ids else None, opts)
             if verb == "wait":
-                return await _wait(frontier, what, as_json=opts.json)
-            run = await (_get(frontier, what) if verb == "show" else _seal(frontier, what))
-            await _show(frontier, run, as_json=opts.json)
+                return await _wait(frontier, ids[0], as_json=opts.json)
+            if verb == "diff":
+                before, after = [await _get(frontier, one) for one in ids]
+                return await self._diff(before, after, as_json=opts.json)
+            run = await (_get(frontier, ids[0]) if verb == "show" else _seal(frontier, ids[0]))
+            await self._show(frontier, run, as_json=opts.json)
             return 0
+
+    async def _show(self, frontier: Frontier, run: Run, *, as_json: bool) -> None:
+        assert self.settings is not None
+        seen = await status_look.look(frontier, run.spider)
+        async with connection.session(self.settings) as database:
+            items = await run_items.counts(database, run.id)
+        if as_json:
+            print(json.dumps(runs_view.plain(run, seen) | {"items": items}))
+            return
+        paused = f"pause {run_target(run)}" in (await frontier.control.said()).fields
+        print("\n".join(runs_view.whole(run, seen, items, paused=paused)))
+
+    async def _diff(self, before: Run, after: Run, *, as_json: bool) -> int:
+        assert self.settings is not None
+        found: Counter[str] = Counter()
+        async with connection.session(self.settings) as database:
+            async for one in run_items.differences(database, before.id, after.id):
+                found[one.kind] += 1
+                if one.kind != "unchanged":
+                    print(json.dumps(asdict(one)) if as_json else runs_view.difference(one))
+        if not as_json:
+            told = ", ".join(f"{found[kind]:,} {kind}" for kind in ("new", "changed", "gone", "unchanged"))
+            print(f"{before.id} -> {after.id}: {told}")
+        return 0
 
     async def _list(self, frontier: Frontier, spider: str | None, opts: argparse.Namespace) -> int:
         runs = await frontier.runs.find(spider, limit=opts.limit)
@@ -86,15 +117,6 @@ async def _seal(frontier: Frontier, run_id: str) -> Run:
     await frontier.runs.seal(run_id)
     await frontier.runs.settle()
     return await _get(frontier, run_id)
-
-
-async def _show(frontier: Frontier, run: Run, *, as_json: bool) -> None:
-    seen = await status_look.look(frontier, run.spider)
-    if as_json:
-        print(json.dumps(runs_view.plain(run, seen)))
-        return
-    paused = f"pause {run_target(run)}" in (await frontier.control.said()).fields
-    print("\n".join(runs_view.whole(run, seen, paused)))
 
 
 async def _wait(frontier: Frontier, run_id: str, *, as_json: bool) -> int:

@@ -12,6 +12,7 @@ from rich.table import Table
 from crawler.commands.status_look import Snapshot
 from crawler.commands.status_view import amount, narrow_table, spoken
 from crawler.frontier.state.run_record import Run
+from crawler.storage.run_items import Difference
 
 MOMENT: Final = "%Y-%m-%d %H:%M:%S"
 MOST_HOSTS: Final = 5
@@ -39,8 +40,8 @@ def took(run: Run, now_ms: int) -> str:
     return spoken(max(0, (run.ended_ms or now_ms) - run.opened_ms) / 1000)
 
 
-def whole(run: Run, seen: Snapshot, paused: bool) -> Iterator[str]:
-    """The lines of `runs show`."""
+def whole(run: Run, seen: Snapshot, items: Mapping[str, int], *, paused: bool) -> Iterator[str]:
+    """The lines of `runs show`; *items*: how many documents of each collection it has."""
     yield f"Run {run.id} of {run.spider}{f', {run.name}' if run.name else ''}: {state_of(run)}"
     yield f"opened {_moment(run.opened_ms)}{f' by {run.producer}' if run.producer else ''}; {_course(run, seen)}"
     yield _known(run)
@@ -50,6 +51,8 @@ def whole(run: Run, seen: Snapshot, paused: bool) -> Iterator[str]:
         if name == "done" and counts.gone:
             line += f"   of these {counts.gone:,} gone (404, 410, ...)"
         yield line + _reasons({"dead": counts.dead_by, "dropped": counts.dropped_by}.get(name, {}))
+    if items:
+        yield "documents:" + _reasons(items)
     if counts.cut_by:
         yield "Out of scope, by rule:" + _reasons(counts.cut_by)
     if not run.is_over:
@@ -65,6 +68,13 @@ def plain(run: Run, seen: Snapshot | None = None) -> dict[str, Any]:
         row["pages_per_s"] = round(seen.rate("pages_per_s", run.spider), 2)
         row["seconds_to_go"] = seen.seconds_to_go(run.spider, run.counts.pending)
     return row
+
+
+def difference(one: Difference) -> str:
+    """A line of `runs diff`."""
+    sign = {"new": "+", "gone": "-"}.get(one.kind, "~")
+    versions = f" (version {one.before} -> {one.after})" if one.kind == "changed" else ""
+    return f"{sign} {one.collection} {one.id}{versions}"
 
 
 def _course(run: Run, seen: Snapshot) -> str:

@@ -23,6 +23,7 @@ class StorageConfig:
     item_max_bytes: int = 4 * 2**20
     retry_max_seconds: float = 30.0
     rejected_days: int = 30
+    run_items_kept: int = 30
     spool_dir: str = ""  # none
     spool_max_bytes: int = 2**30
     spool_high_water: float = 0.8
@@ -39,6 +40,7 @@ class StorageConfig:
             item_max_bytes=int(config.number(settings, "ITEM_MAX_MB", 0.01, 5) * 2**20),
             retry_max_seconds=config.number(settings, "STORAGE_RETRY_MAX_SECONDS", 0.05, 600),
             rejected_days=config.integer(settings, "REJECTED_ITEMS_DAYS", 1, 3650),
+            run_items_kept=config.integer(settings, "RUN_ITEMS_KEPT", 0, 10_000),
             spool_dir=str(settings.get("SPOOL_DIR") or ""),
             spool_max_bytes=int(config.number(settings, "SPOOL_MAX_MB", 1, 10_000_000) * 2**20),
             spool_high_water=config.number(settings, "SPOOL_HIGH_WATER", 0.05, 1),

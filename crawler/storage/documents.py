@@ -46,6 +46,7 @@ class StoredDocument(NamedTuple):
     fetched_at: datetime
     body: RawBSONDocument
     distinctive: bool = False  # whether another URL of the host with this content is the same item
+    run: str = ""  # that it was fetched in, where that is known
 
     @property
     def naive_time(self) -> datetime:
@@ -80,7 +81,8 @@ def document(item: Any, fetched_at: datetime, max_bytes: int, origin: Origin | N
         )
     key = digest_of({"item": digest, "spider": origin.source.get("spider", ""), "url": origin.url})
     whole = {"url": origin.url, "item": values, "source": storable(origin.source, "source.")}
-    return StoredDocument(UNTYPED, key, digest, moment, _body(key, whole, digest, moment, max_bytes))
+    body = _body(key, whole, digest, moment, max_bytes)
+    return StoredDocument(UNTYPED, key, digest, moment, body, run=run_in(origin.source))
 
 
 def content(item: Item) -> dict[str, Any]:
@@ -132,9 +134,14 @@ def _typed(item: Item, moment: datetime, max_bytes: int) -> StoredDocument:
             raise UnstorableError("wrong_type", f"{name} = {values[name]!r:.80} is no {allowed.__name__}")
     values = storable(values | {"url": without_credentials(item.url)})
     digest, key = content_hash(item), identity(item)
-    return StoredDocument(
-        item.collection, key, digest, moment, _body(key, values, digest, moment, max_bytes), is_distinctive(item)
-    )
+    body = _body(key, values, digest, moment, max_bytes)
+    return StoredDocument(item.collection, key, digest, moment, body, is_distinctive(item), run_in(item.source))
+
+
+def run_in(source: object) -> str:
+    """The run that the source of an item names; "" for none."""
+    run = source.get("run") if isinstance(source, Mapping) else None
+    return run if isinstance(run, str) else ""
 
 
 def _fields(item: Any) -> dict[str, Any]:

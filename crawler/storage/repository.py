@@ -18,6 +18,7 @@ from crawler.storage.documents import StoredDocument
 from crawler.storage.duplicates import DuplicateError
 from crawler.storage.outage import ServerError, Stats
 from crawler.storage.rejections import Rejection
+from crawler.storage.run_items import RunItems
 from crawler.storage.update import shortcut, upsert
 from crawler.storage.values import UnstorableError
 
@@ -40,7 +41,7 @@ Results = dict[str, Result]  # by `_id`
 States = dict[str, dict[str, Any]]
 
 # The fields that predict what an update will do.
-_HEAD = dict.fromkeys(("content_hash", "last_seen_at", "pending_changes"), 1)
+_HEAD = dict.fromkeys(("content_hash", "last_seen_at", "pending_changes", "version"), 1)
 # The fields that show afterwards what it did, and the changes to be recorded.
 _STATE = dict.fromkeys(("content_hash", "last_seen_at", "last_changed_at", "version", "pending_changes"), 1)
 
@@ -57,6 +58,7 @@ class Repository:
         self._config = config
         self._stats = stats
         self._indexed: set[str] = set()
+        self._run_items = RunItems(database, config.run_items_kept)
 
     async def prepare(self) -> None:
         """Create indexes and finish what a killed worker left pending; raises ServiceError if that fails."""
@@ -81,7 +83,9 @@ class Repository:
         heads = await self._read(name, entries, _HEAD)
         done = await self._link(name, [entry for entry in entries if entry.distinctive and entry.id not in heads])
         done |= await self._shorten(name, [entry for entry in entries if entry.id not in done], heads)
-        done |= await self._decide(name, [entry for entry in entries if entry.id not in done])
+        decided, stored = await self._decide(name, [entry for entry in entries if entry.id not in done])
+        done |= decided
+        await self._run_items.add(name, _by_run(entries, done, heads | stored))
         return [done[entry.id] for entry in entries]
 
     async def _link(self, name: str, entries: Sequence[StoredDocument]) -> Results:
@@ -107,10 +111,10 @@ class Repository:
                 done[entry.id] = StoreResult.STALE if head["last_seen_at"] > entry.naive_time else StoreResult.UNCHANGED
         return done
 
-    async def _decide(self, name: str, entries: Sequence[StoredDocument]) -> Results:
+    async def _decide(self, name: str, entries: Sequence[StoredDocument]) -> tuple[Results, States]:
         """Write the others by the update that decides on the server; its changes are recorded."""
         if not entries:
-            return {}
+            return {}, {}
         history, restate = name in self._config.history, self._config.restate
         updates = [upsert(entry, history=history, restate=restate) for entry in entries]
         inserted, refused = await bulk.apply(self._database[name], updates)
@@ -120,7 +124,7 @@ class Repository:
         stored = await self._read(name, matched, _STATE)
         if pending := [state for state in stored.values() if "pending_changes" in state]:
             await self._record(name, pending)
-        return done | {entry.id: _result(entry, stored.get(entry.id)) for entry in matched}
+        return done | {entry.id: _result(entry, stored.get(entry.id)) for entry in matched}, stored
 
     async def _ensure_indexes(self, name: str) -> None:
         if name not in self._indexed:
@@ -140,6 +144,16 @@ class Repository:
     async def _record(self, name: str, documents: Sequence[dict[str, Any]]) -> None:
         records = self._database[self._config.history[name]]
         self._stats.inc_value(names.CHANGES, await history.record(self._database[name], records, documents))
+
+
+def _by_run(entries: Sequence[StoredDocument], done: Results, states: States) -> dict[str, list[tuple[str, int]]]:
+    """`_id` and version of those that are stored, by run."""
+    found: dict[str, list[tuple[str, int]]] = {}
+    for entry in entries:
+        if entry.run and isinstance(result := done[entry.id], StoreResult):
+            version = 1 if result is StoreResult.NEW else states.get(entry.id, {}).get("version", 1)
+            found.setdefault(entry.run, []).append((entry.id, version))
+    return found
 
 
 def _result(entry: StoredDocument, state: dict[str, Any] | None) -> StoreResult:

@@ -6,7 +6,7 @@ A page whose record is lost or could not be written is fetched in full: nothing 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,6 +19,7 @@ from crawler.errors import ServiceError
 from crawler.storage import indexes
 from crawler.storage.batcher import Batcher, Flush, R, T
 from crawler.storage.connection import Database
+from crawler.storage.run_items import RunItems
 
 COLLECTION: Final = "validators"
 BATCH: Final = 500
@@ -40,8 +41,9 @@ class StoredVersion:
 class Validators:
     """Reads and writes in batches. Every method raises ServiceError when MongoDB is away."""
 
-    def __init__(self, database: Database, days: int) -> None:
+    def __init__(self, database: Database, days: int, runs_kept: int = 0) -> None:
         self._database = database
+        self._run_items = RunItems(database, runs_kept)
         self._days = days
         self._indexed = False
         self._found = _batcher(self._find, FIND_SECONDS)
@@ -52,9 +54,10 @@ class Validators:
         """The stored version of *page*, if any."""
         return await self._found.submit(page, page)
 
-    async def seen(self, page: StoredVersion, at: datetime) -> bool:
-        """Note that *page* and its items were unchanged at that time; False if one of the items is no longer stored."""
-        return await self._seen.submit(page.id, (page, at))
+    async def seen(self, page: StoredVersion, at: datetime, run: str = "") -> bool:
+        """Note that *page* and its items were unchanged at that time, and so part of *run*; False if one of the items
+        is no longer stored."""
+        return await self._seen.submit(page.id, (page, at, run))
 
     async def store(self, page: StoredVersion) -> bool:
         """Remember *page*, which expires if it is not seen again; True."""
@@ -71,23 +74,25 @@ class Validators:
             found = {row["_id"]: _read(row) async for row in cursor}
         return [found.get(page) for page in pages]
 
-    async def _see(self, entries: Sequence[tuple[StoredVersion, datetime]]) -> Sequence[bool]:
+    async def _see(self, entries: Sequence[tuple[StoredVersion, datetime, str]]) -> Sequence[bool]:
         ids: dict[str, dict[str, datetime]] = defaultdict(dict)
-        for page, at in entries:
+        for page, at, _ in entries:
             for collection, item in page.items:
                 ids[collection][item] = max(at, ids[collection].get(item, at))
         with _served():
-            stored = {(name, item) for name, wanted in ids.items() for item in await self._stored(name, list(wanted))}
+            stored = {name: await self._stored(name, list(wanted)) for name, wanted in ids.items()}
             for name, wanted in ids.items():
                 moves = [UpdateOne({"_id": item}, {"$max": {"last_seen_at": at}}) for item, at in wanted.items()]
                 await self._database[name].bulk_write(moves, ordered=False)
-            ours = [UpdateOne({"_id": page.id}, {"$set": {"at": datetime.now(UTC)}}) for page, _ in entries]
+                await self._run_items.add(name, _by_run(name, entries, stored[name]))
+            ours = [UpdateOne({"_id": page.id}, {"$set": {"at": datetime.now(UTC)}}) for page, *_ in entries]
             await self._database[COLLECTION].bulk_write(ours, ordered=False)
-        return [stored.issuperset(page.items) for page, _ in entries]
+        return [all(item in stored[name] for name, item in page.items) for page, *_ in entries]
 
-    async def _stored(self, collection: str, ids: list[str]) -> list[str]:
-        cursor = self._database[collection].find({"_id": {"$in": ids}}, {"_id": 1}, batch_size=len(ids))
-        return [row["_id"] async for row in cursor]
+    async def _stored(self, collection: str, ids: list[str]) -> dict[str, int]:
+        """Their versions."""
+        cursor = self._database[collection].find({"_id": {"$in": ids}}, {"version": 1}, batch_size=len(ids))
+        return {row["_id"]: row.get("version", 1) async for row in cursor}
 
     async def _keep(self, pages: Sequence[StoredVersion]) -> Sequence[bool]:
         with _served():
@@ -111,6 +116,15 @@ def _served() -> Iterator[None]:
 
 def _batcher(flush: Flush[T, R], seconds: float) -> Batcher[T, R]:
     return Batcher(flush, BATCH, seconds)
+
+
+def _by_run(
+    collection: str, entries: Sequence[tuple[StoredVersion, datetime, str]], versions: Mapping[str, int]
+) -> dict[str, list[tuple[str, int]]]:
+    found: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    for page, _, run in entries:
+        found[run] += [(item, versions[item]) for name, item in page.items if name == collection and item in versions]
+    return found
 
 
 def _row(page: StoredVersion, now: datetime) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from crawler import config, urls
 from crawler import stats as names
 from crawler.errors import ServiceError
 from crawler.frontier.errors import FrontierError
-from crawler.meta import CONDITIONAL, CONDITIONAL_WHOLE
+from crawler.meta import CONDITIONAL, CONDITIONAL_WHOLE, RUN_ID
 from crawler.middlewares.conditional import page_links
 from crawler.middlewares.spider.provenance import fetched_at
 from crawler.storage import connection
@@ -54,7 +54,8 @@ class ConditionalMiddleware:
         settings = crawler.settings
         days = config.integer(settings, "CONDITIONAL_DAYS", 1, 3_650)
         self._client = connection.connect(settings)
-        self._validators = Validators(connection.database(self._client, settings), days)
+        kept = config.integer(settings, "RUN_ITEMS_KEPT", 0, 10_000)
+        self._validators = Validators(connection.database(self._client, settings), days, kept)
         self._clock = clock
         self._away_until = 0.0
         self._asked: WeakKeyDictionary[Request, StoredVersion] = WeakKeyDictionary()
@@ -97,7 +98,7 @@ class ConditionalMiddleware:
         if page is None:
             own = any(name in request.headers for name in CONDITIONS)
             return response if own or request.meta.get(CONDITIONAL_WHOLE) else self._again(request, "not_asked")
-        if not await self._seen(page, fetched_at(held, response)):
+        if not await self._seen(page, fetched_at(held, response), request.meta.get(RUN_ID) or ""):
             return self._again(request, "not_stored")
         assert self._crawler.spider is not None
         request.callback = _yielding(page_links.read(page.links, self._crawler.spider))
@@ -121,8 +122,8 @@ class ConditionalMiddleware:
         page = page_id(self._crawler, request.url)
         return await self._served(lambda: self._validators.find(page), otherwise=None)
 
-    async def _seen(self, page: StoredVersion, at: datetime) -> bool:
-        return await self._served(lambda: self._validators.seen(page, at), otherwise=False)
+    async def _seen(self, page: StoredVersion, at: datetime, run: str) -> bool:
+        return await self._served(lambda: self._validators.seen(page, at, run), otherwise=False)
 
     def _again(self, request: Request, why: str) -> Request:
         """*request* without conditions, under the same lease."""

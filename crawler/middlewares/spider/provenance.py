@@ -12,6 +12,7 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 
 from crawler.items import Item
+from crawler.meta import RUN_ID
 from crawler.storage import origin
 from crawler.storage.origin import Origin
 from crawler.urls import without_credentials
@@ -54,6 +55,7 @@ class ProvenanceMiddleware:
             "request_id": response.meta.get("request_id", ""),
             "tier": response.meta.get("tier", "http"),
             "generation": held.lease.generation if held is not None else "",
+            "run": response.meta.get(RUN_ID) or "",
         }
         found = Origin(without_credentials(response.url), fetched_at(held, response), source)
         origin.note(response, found)

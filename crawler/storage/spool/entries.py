@@ -11,7 +11,7 @@ from bson.codec_options import CodecOptions
 from bson.errors import BSONError
 from bson.raw_bson import RawBSONDocument
 
-from crawler.storage.documents import StoredDocument, is_collection
+from crawler.storage.documents import StoredDocument, is_collection, run_in
 from crawler.storage.rejections import Rejection
 
 Entry = StoredDocument | Rejection
@@ -25,6 +25,7 @@ _DOCUMENT: Final = {
     "fetched_at": datetime,
     "body": RawBSONDocument,
     "distinctive": bool,
+    "run": str,
 }
 _REJECTION: Final = {"id": str, "body": RawBSONDocument}
 
@@ -46,12 +47,17 @@ def unpack(payload: bytes) -> Iterator[Entry | UnreadableError]:
             row = next(rows, None)
             if row is None:
                 return
-            yield _made(StoredDocument, _DOCUMENT, row) if "collection" in row else _made(Rejection, _REJECTION, row)
+            yield _document(row) if "collection" in row else _made(Rejection, _REJECTION, row)
         except UnreadableError as error:
             yield error
         except (BSONError, ValueError) as error:  # the rest of this payload cannot be located
             yield UnreadableError(f"no BSON: {error!s:.100}")
             return
+
+
+def _document(row: Mapping[str, Any]) -> StoredDocument:
+    made = _made(StoredDocument, _DOCUMENT, row)
+    return made._replace(run=run_in(made.body.get("source")))
 
 
 def _made(kind: type[T], form: Mapping[str, type], row: Mapping[str, Any]) -> T:
@@ -72,4 +78,6 @@ def _made(kind: type[T], form: Mapping[str, type], row: Mapping[str, Any]) -> T:
 def _row(entry: Entry) -> dict[str, Any]:
     if isinstance(entry, Rejection):
         return {"id": entry.id, "body": entry.body}
-    return entry._asdict()
+    row = entry._asdict()
+    del row["run"]  # its body names it
+    return row

@@ -108,6 +108,36 @@ async def test_the_commands(fleet: Fleet) -> None:
     assert max(map(len, listed.splitlines())) <= 80
 
 
+async def test_what_a_recrawl_changed(fleet: Fleet) -> None:
+    """Pages that answer 304 are part of the recrawl."""
+    pages = {
+        "/": Page("<a href=/same>.</a><a href=/other>.</a><a href=/old>.</a>"),
+        "/same": Page("<title>same</title>", headers={"ETag": '"1"'}),
+        "/other": Page("<title>before</title>"),
+        "/old": Page("<title>old</title>"),
+    }
+    common = options({"FRONTIER_KEY": fleet.key, "SPIDER_MODULES": "tests.integration.crawl.spiders"})
+    with Site(pages) as site:
+        ids = []
+        for again in ([], ["--recrawl"]):
+            pushed = fleet.runner.run("push", "walk", site.url("/"), *again, *common).stdout
+            ids.append(re.findall(r"run (\d{8}-\d+)", pushed)[0])
+            assert (await ended(fleet.start("walk", DOWNLOAD_DELAY=0)))[0] == 0
+            site.pages["/"] = Page("<a href=/same>.</a><a href=/other>.</a><a href=/new>.</a>")
+            site.pages["/other"] = Page("<title>after</title>")
+            site.pages["/new"] = Page("<title>new</title>")
+        listed = fleet.runner.run("runs", "diff", *ids, *common).stdout.splitlines()
+        shown = fleet.runner.run("runs", "show", ids[1], *common).stdout
+        base = site.url("")
+    assert listed[-1] == f"{ids[0]} -> {ids[1]}: 1 new, 1 changed, 1 gone, 2 unchanged"
+    assert sorted(line.replace(base, "") for line in listed[:-1]) == [
+        "+ pages /new",
+        "- pages /old",
+        "~ pages /other (version 1 -> 2)",
+    ]
+    assert "documents:   pages 4\n" in shown
+
+
 @pytest.mark.parametrize(
     ("args", "complaint"),
     [
@@ -116,6 +146,8 @@ async def test_the_commands(fleet: Fleet) -> None:
         (("seal", "20261122-77"), "there is no run 20261122-77: `scrapy runs` shows them"),
         (("show",), "scrapy runs [SPIDER] | show ID"),
         (("products", "pages"), "scrapy runs [SPIDER] | show ID"),
+        (("diff", "20261122-1"), "scrapy runs [SPIDER] | show ID"),
+        (("diff", "20261122-1", "20261122-2"), "there is no run 20261122-1"),
         (("nonsense",), "there is no spider 'nonsense'"),
         (("--limit", "0"), "--limit = '0' is invalid: expected an integer from 1"),
     ],

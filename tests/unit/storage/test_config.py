@@ -41,6 +41,7 @@ def test_shipped_settings_are_the_defaults_of_the_dataclass() -> None:
         ("STORAGE_RETRY_MAX_SECONDS", [0, 601]),
         ("ITEM_MAX_MB", [0, 5.1, None]),
         ("REJECTED_ITEMS_DAYS", [0, 3651]),
+        ("RUN_ITEMS_KEPT", [-1, 10_001]),
         ("SPOOL_MAX_MB", [0, 10_000_001, "much"]),
         ("SPOOL_HIGH_WATER", [0, 1.1, None]),
         ("LINK_DUPLICATES_OF", [["items"], ["products", "Pages"], "product", 5]),

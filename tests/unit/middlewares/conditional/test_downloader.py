@@ -35,7 +35,7 @@ class Validators:
         self._served()
         return PAGE if page == PAGE.id else None
 
-    async def seen(self, page: StoredVersion, at: Any) -> bool:
+    async def seen(self, page: StoredVersion, at: Any, run: str) -> bool:
         self._served()
         return self.stored
 

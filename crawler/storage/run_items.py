@@ -1,0 +1,119 @@
+"""Which documents each run stored or found unchanged, in which version: what `scrapy runs diff` compares.
+
+One record per batch of items, not per item: it costs a write per batch, and a few bytes per item beyond its `_id`. A
+page that was delivered twice is there twice and counts once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, NamedTuple
+
+from pymongo import IndexModel
+
+from crawler.storage.connection import Database
+
+COLLECTION: Final = "run_items"
+_PAIRED: Final = {"$project": {"collection": 1, "item": {"$zip": {"inputs": ["$ids", "$versions"]}}}}
+_ITEM, _VERSION = ({"$arrayElemAt": ["$item", at]} for at in (0, 1))
+
+
+class Member(NamedTuple):
+    """A document of a run, and the version it had then."""
+
+    collection: str
+    id: str
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What became of a document from one run to another; version 0 where it was not there."""
+
+    kind: Literal["new", "changed", "gone", "unchanged"]
+    collection: str
+    id: str
+    before: int
+    after: int
+
+
+class RunItems:
+    """Keeps the documents of the newest *kept* runs; 0: of none. Raises PyMongo's errors."""
+
+    def __init__(self, database: Database, kept: int) -> None:
+        self._stored = database[COLLECTION]
+        self._kept = kept
+        self._known: set[str] = set()  # runs of which something is stored
+
+    async def add(self, collection: str, members: Mapping[str, Sequence[tuple[str, int]]]) -> None:
+        """Note `_id` and version of documents of *collection*, by run; may be repeated."""
+        members = {run: items for run, items in members.items() if run and items}
+        if not members or not self._kept:
+            return
+        rows: list[dict[str, Any]] = []
+        for run, items in members.items():
+            ids, versions = zip(*items, strict=True)
+            rows.append({"run": run, "collection": collection, "ids": ids, "versions": versions})
+        if not self._known:
+            await self._stored.create_indexes([IndexModel([("run", 1)], name="run")])
+        for row in rows:  # mostly one: a command of its own costs less than the way to send many
+            await self._stored.insert_one(row)
+        if news := set(members) - self._known:
+            self._known |= news
+            await self._forget()
+
+    async def _forget(self) -> None:
+        runs = sorted(await self._stored.distinct("run"), key=_order)
+        if old := runs[: -self._kept]:
+            await self._stored.delete_many({"run": {"$in": old}})
+            self._known.difference_update(old)
+
+
+async def members(database: Database, run: str) -> AsyncIterator[Member]:
+    """The documents of *run* by collection and `_id`, each once; sorted on the server's disk where they are many."""
+    steps: list[dict[str, Any]] = [
+        {"$match": {"run": run}},
+        _PAIRED,
+        {"$unwind": "$item"},
+        {"$group": {"_id": {"c": "$collection", "i": _ITEM}, "v": {"$max": _VERSION}}},
+        {"$sort": {"_id.c": 1, "_id.i": 1}},
+    ]
+    async for row in await database[COLLECTION].aggregate(steps, allowDiskUse=True):
+        yield Member(row["_id"]["c"], row["_id"]["i"], int(row["v"]))
+
+
+async def counts(database: Database, run: str) -> dict[str, int]:
+    """How many documents of each collection *run* stored or found unchanged, each counted once."""
+    steps: list[dict[str, Any]] = [
+        {"$match": {"run": run}},
+        _PAIRED,
+        {"$unwind": "$item"},
+        {"$group": {"_id": {"c": "$collection", "i": _ITEM}}},
+        {"$group": {"_id": "$_id.c", "n": {"$sum": 1}}},
+        {"$sort": {"_id": 1}},
+    ]
+    return {row["_id"]: row["n"] async for row in await database[COLLECTION].aggregate(steps, allowDiskUse=True)}
+
+
+async def differences(database: Database, before: str, after: str) -> AsyncIterator[Difference]:
+    """What *after* has that *before* had not, has in another version, or no longer has; in the order of `members`."""
+    olds, news = members(database, before), members(database, after)
+    old, new = await anext(olds, None), await anext(news, None)
+    while old or new:
+        if new is None or (old is not None and old[:2] < new[:2]):
+            assert old is not None
+            yield Difference("gone", old.collection, old.id, old.version, 0)
+            old = await anext(olds, None)
+        elif old is None or new[:2] < old[:2]:
+            yield Difference("new", new.collection, new.id, 0, new.version)
+            new = await anext(news, None)
+        else:
+            kind: Literal["changed", "unchanged"] = "unchanged" if old.version == new.version else "changed"
+            yield Difference(kind, new.collection, new.id, old.version, new.version)
+            old, new = await anext(olds, None), await anext(news, None)
+
+
+def _order(run: str) -> tuple[str, int]:
+    day, _, number = run.partition("-")
+    return day, int(number) if number.isdecimal() else 0

@@ -1,0 +1,90 @@
+"""Which documents a run has, and what became of them from one run to the next."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime
+from typing import Any
+
+import pytest
+from pymongo.asynchronous.database import AsyncDatabase
+
+from crawler.items import ProductItem
+from crawler.storage import run_items
+from crawler.storage.documents import document
+from crawler.storage.origin import Origin
+from crawler.storage.run_items import Difference, Member, RunItems
+from crawler.storage.spool import entries
+from crawler.storage.validators import StoredVersion, Validators
+from tests.integration.storage.observing import RecordedStats, a_writer, at
+
+Database = AsyncDatabase[dict[str, Any]]
+FIRST, SECOND = "20261122-1", "20261123-1"
+
+
+def product(name: str, run: str, seconds: int, price: str = "1") -> ProductItem:
+    url = f"https://shop.example/{name}"
+    return ProductItem(url=url, title=f"{name} {price}", fetched_at=at(seconds), source={"run": run})
+
+
+async def test_a_diff_names_what_is_new_changed_and_gone(mongo_database: Database) -> None:
+    writer = a_writer(mongo_database, RecordedStats())
+    await writer.open()
+    for name in ("a", "b", "c"):
+        await writer.store(product(name, FIRST, 0))
+    await writer.store(product("a", FIRST, 5))  # delivered again
+    await asyncio.gather(
+        writer.store(product("a", SECOND, 100)),
+        writer.store(product("b", SECOND, 100, "2")),
+        writer.store(product("d", SECOND, 100)),
+    )
+    await writer.store({"no": "item class"}, Origin("https://shop.example/", at(100), {"run": SECOND}))
+    await writer.store(product("e", "", 100))
+    await writer.close()
+    url = "https://shop.example/"
+    first = [one async for one in run_items.members(mongo_database, FIRST)]
+    assert first == [Member("products", url + name, 1) for name in ("a", "b", "c")]
+    assert await run_items.counts(mongo_database, FIRST) == {"products": 3}
+    assert await run_items.counts(mongo_database, SECOND) == {"items": 1, "products": 3}
+    found = [one async for one in run_items.differences(mongo_database, FIRST, SECOND)]
+    assert found[0].collection == "items"
+    assert found[1:] == [
+        Difference("unchanged", "products", url + "a", 1, 1),
+        Difference("changed", "products", url + "b", 1, 2),
+        Difference("gone", "products", url + "c", 1, 0),
+        Difference("new", "products", url + "d", 0, 1),
+    ]
+    back = [one.kind async for one in run_items.differences(mongo_database, SECOND, FIRST)]
+    assert back == ["gone", "unchanged", "changed", "new", "gone"]
+    assert [one async for one in run_items.differences(mongo_database, "20261101-1", "20261101-2")] == []
+
+
+async def test_a_page_that_answered_304_is_part_of_the_run(mongo_database: Database) -> None:
+    writer = a_writer(mongo_database, RecordedStats())
+    await writer.open()
+    await writer.store(product("a", FIRST, 0))
+    await writer.close()
+    validators = Validators(mongo_database, 90, 30)
+    page = StoredVersion("page", "e", "", (("products", "https://shop.example/a"), ("products", "missing")), b"")
+    assert await validators.seen(page, at(50), SECOND) is False
+    await validators.close()
+    members = [one async for one in run_items.members(mongo_database, SECOND)]
+    assert members == [Member("products", "https://shop.example/a", 1)]
+
+
+async def test_the_newest_runs_are_kept(mongo_database: Database) -> None:
+    kept = RunItems(mongo_database, 2)
+    for number in (1, 2, 10, 3):
+        await kept.add("products", {f"20261122-{number}": [("a", 1)]})
+    assert sorted(await mongo_database[run_items.COLLECTION].distinct("run")) == ["20261122-10", "20261122-3"]
+    await RunItems(mongo_database, 0).add("products", {"20261123-1": [("a", 1)]})
+    assert await run_items.counts(mongo_database, "20261123-1") == {}
+
+
+@pytest.mark.parametrize("run", [FIRST, ""])
+def test_the_spool_knows_the_run_without_a_field_of_its_own(run: str) -> None:
+    made = document(product("a", run, 0), datetime.fromisoformat("2026-11-22T00:00:00+00:00"), 10_000)
+    assert made.run == run
+    [back] = entries.unpack(entries.pack([made]))
+    assert back == made
+    assert b"\x02run\x00" not in entries.pack([made]).replace(bytes(made.body.raw), b"")
