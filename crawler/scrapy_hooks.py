@@ -16,8 +16,6 @@ from pydispatch.dispatcher import getReceivers
 from scrapy import Request
 from scrapy.core.engine import ExecutionEngine
 from scrapy.crawler import Crawler
-from scrapy.downloadermiddlewares import cookies
-from tldextract import TLDExtract
 
 
 def engine_of(crawler: Crawler) -> ExecutionEngine | None:
@@ -76,4 +74,7 @@ def wake(engine: ExecutionEngine) -> None:
 def know_public_suffixes() -> None:
     """Make Scrapy's cookies use the list that ships with tldextract. Otherwise the first cookie with a domain downloads
     the list, blocks the event loop meanwhile, and logs a traceback without network."""
+    from scrapy.downloadermiddlewares import cookies  # with tldextract: see `urls`
+    from tldextract import TLDExtract
+
     cookies._split_domain = TLDExtract(suffix_list_urls=(), cache_dir=None, include_psl_private_domains=True)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import Literal
+from functools import cache
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
-
-import tldextract
 
 from crawler.caches import cached
 from crawler.errors import MessageError
+
+if TYPE_CHECKING:
+    from tldextract import TLDExtract
 
 MAX_URL_LENGTH = 4096  # characters; longer ones are often rejected, and likely a crawler trap
 SCHEMES = ("http", "https")
@@ -22,9 +24,6 @@ TRACKING = re.compile(
     r"|srsltid|spm|scm)$",
     re.IGNORECASE,
 )
-
-# The public suffix list that ships with tldextract: never downloaded.
-_suffixes = tldextract.TLDExtract(suffix_list_urls=(), cache_dir=None)
 
 _CREDENTIALS = re.compile(r"^([\x00-\x20]*(?:[a-z][a-z0-9+.-]*:)?//)[^/?#]*@", re.IGNORECASE)
 
@@ -86,15 +85,23 @@ def group(url: str, by: Grouping = "hostname") -> str:
     return registrable(host) if by == "domain" else host
 
 
+@cache
+def _suffixes() -> TLDExtract:
+    """The public suffix list that ships with tldextract: never downloaded."""
+    from tldextract import TLDExtract  # 7 MB, with an HTTP client that is never used: a push does without
+
+    return TLDExtract(suffix_list_urls=(), cache_dir=None)
+
+
 @cached(65_536, longest=256)
 def registrable(host: str) -> str:
     """`shop.example.co.uk` -> `example.co.uk`; an address or a bare name is returned as it is."""
-    return _suffixes(host).top_domain_under_public_suffix or host
+    return _suffixes()(host).top_domain_under_public_suffix or host
 
 
 @cached(65_536, longest=256)
 def _site(host: str) -> str:
-    return _suffixes(host, include_psl_private_domains=True).top_domain_under_public_suffix or host
+    return _suffixes()(host, include_psl_private_domains=True).top_domain_under_public_suffix or host
 
 
 def same_site(url: str, other: str) -> bool:
