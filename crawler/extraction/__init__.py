@@ -1,4 +1,4 @@
-"""HTML and its URL -> fields and links. Pure: no file, no network, no Scrapy.
+"""Turns HTML and its URL into fields and links. Pure: no files, no network, no Scrapy.
 
     document = Document(html, url)                  # parsed once, shared by all readers
     item = extract_product(document, url, rules)    # ProductItem, or None when it is no product page

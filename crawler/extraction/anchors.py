@@ -1,4 +1,4 @@
-"""The links of a page as it writes them: from its elements, or from its markup while nobody has asked for those."""
+"""The links of a page as written: from its elements, or from its markup while it is not parsed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from crawler.extraction.source import COMMENT, RAW
 
 Anchor: TypeAlias = tuple[str | None, str]  # href, rel
 
-# Attributes as the parser reads them. With a "<" in them or without a value after "=" they are not, and rare.
+# Attributes as the parser reads them, except rare ones with a "<" or without a value after "=".
 _QUOTED: Final = r"\"[^\"<]*+\"|'[^'<]*+'"
 _ATTRIBUTE: Final = rf"[\s/]*+[^\s/>=<\"']++(?:\s*+=\s*+(?:{_QUOTED}|[^\s>\"'<][^\s><]*+))?+"
 _HREF: Final = r"[\s/]*+[hH][rR][eE][fF]"
@@ -22,27 +22,27 @@ _ANCHOR = re.compile(
     rf"<(?:(?=[al])(a(?:rea)?|link)(?=[\s/])((?:(?!{_HREF}[\s=/>]){_ATTRIBUTE})*+)"
     rf"(?:{_HREF}\s*+=\s*+({_QUOTED}|[^\s>\"'<][^\s><]*+))?+((?:{_ATTRIBUTE})*+)[\s/]*+(>?)"
     rf"|(?=[stixn])(?P<raw>script|style|title|textarea|iframe|xmp|noembed|noframes){RAW}|{COMMENT}"
-    r"|(?=[tpfA-Z])(template|plaintext|frameset|[A-Z]))"  # in capitals anything may come
+    r"|(?=[tpfA-Z])(template|plaintext|frameset|[A-Z]))"  # tags in capitals are left to the parser
 )
 _REL = re.compile(r"rel\s*+=\s*+(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
-# In an attribute `&copy=1` is no copyright sign.
+# In an attribute `&copy=1` is not a copyright sign.
 _REFERENCE = re.compile(r"&(?:#[xX]?[\da-fA-F]{1,99};?|[A-Za-z\d]{1,40}(?:;|(?![=A-Za-z\d])))")
 
 
 def anchors(document: Document, *, following: bool = False) -> Iterable[Anchor]:
-    """The links and areas of the page, where *following* with its `<link rel=next>`, in document order."""
+    """The links and areas of the page in document order, with *following* also its `<link rel=next>`."""
     if not document.has_tree and (written := _written(document.markup, following)) is not None:
         return written
     return of_elements(document.tree.css("a[href],area[href],link[rel=next]" if following else "a[href],area[href]"))
 
 
 def of_elements(nodes: Iterable[LexborNode]) -> list[Anchor]:
-    """Those of *nodes*."""
+    """The links of *nodes*."""
     return [((written := node.attributes).get("href"), written.get("rel") or "") for node in nodes]
 
 
 def _written(markup: str, following: bool) -> list[Anchor] | None:
-    """What the parser would find in *markup*; None where only the parser can tell."""
+    """What the parser would find in *markup*; None if only the parser can tell."""
     found: list[Anchor] = []
     for kind, before, href, after, end, _, other in _ANCHOR.findall(markup):
         if other or (kind and not end):

@@ -1,7 +1,7 @@
-"""Which encoding a page is in: one that the WHATWG Encoding Standard names, and none that Python happens to know.
+"""The encoding of a page: one of the WHATWG Encoding Standard, not any that Python happens to know.
 
-Python's list has codecs that are no character sets (rot13, zlib, idna), and some that take minutes for a megabyte
-(punycode): a page must not choose them. A label that the Standard does not name is as good as none.
+Python has codecs that are no character sets (rot13, zlib, idna), and some that take minutes for a megabyte (punycode):
+a page must not choose them. Labels that the Standard does not name are ignored.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from w3lib.encoding import html_body_declared_encoding, http_content_type_encodi
 LONGEST_HEADER: Final = 1_000  # characters of a Content-Type
 
 # encoding.spec.whatwg.org, 4.2: labels by Python's name for the encoding. Those of `replacement` (ISO-2022-KR, HZ ...)
-# and `x-user-defined` stand for no encoding of text.
+# and `x-user-defined` are not encodings of text.
 _LABELS: Final = {
     "utf-8": "unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8",
     "cp866": "866 cp866 csibm866 ibm866",
@@ -72,9 +72,9 @@ _BOM_STARTS: Final = frozenset((b"\xef", b"\xfe", b"\xff", b"\0"))
 
 
 def declared(content_type: str | None, body: bytes) -> str | None:
-    """The encoding that byte order mark, Content-Type or the page itself name, in this order; None when none does.
+    """The encoding from byte order mark, Content-Type or the page itself, in this order; None if none names one.
 
-    By Python's name, one of ENCODINGS.
+    As Python's name, one of ENCODINGS.
     """
     if bom := _bom(body):
         return bom[1]
@@ -82,7 +82,7 @@ def declared(content_type: str | None, body: bytes) -> str | None:
 
 
 def encoding(content_type: str | None, body: bytes) -> str:
-    """Of any *body*: what is declared, else UTF-8 where it is that, else Windows-1252."""
+    """The encoding of any *body*: the declared one, else UTF-8 if it is valid, else Windows-1252."""
     name = declared(content_type, body)
     if name is not None:
         return name
@@ -94,9 +94,9 @@ def encoding(content_type: str | None, body: bytes) -> str:
 
 
 def correction(content_type: str | None, body: bytes) -> str | None:
-    """The encoding to read *body* in where Scrapy would follow a label that it must not, or miss one; else None."""
+    """The encoding for *body* if Scrapy would follow a label that it must not, or miss one; else None."""
     scrapys, ours = http_content_type_encoding(content_type), _named_by(content_type)
-    if body[:1] in _BOM_STARTS:  # hardly ever, and two searches
+    if body[:1] in _BOM_STARTS:  # rare, and costs two searches
         scrapys = read_bom(body)[0] or scrapys
         bom = _bom(body)
         ours = bom[1] if bom else ours
@@ -106,7 +106,7 @@ def correction(content_type: str | None, body: bytes) -> str | None:
 
 
 def decode(body: bytes, content_type: str | None = None) -> str:
-    """The text of *body*; what cannot be read in its encoding becomes U+FFFD."""
+    """The text of *body*; undecodable bytes become U+FFFD."""
     if bom := _bom(body):
         return body[len(bom[0]) :].decode(bom[1], "replace")
     return to_unicode(body, encoding(content_type, body))
@@ -129,6 +129,6 @@ def _named(content_type: str) -> str | None:
 
 def _named_by_itself(body: bytes) -> str | None:
     named = html_body_declared_encoding(body)
-    if named in _UTF_16:  # cannot be, or we had not read it
+    if named in _UTF_16:  # impossible: the declaration itself could not have been read
         return "utf-8"
     return named if named in ENCODINGS else None

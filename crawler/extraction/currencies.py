@@ -1,4 +1,4 @@
-"""Currency symbols and codes -> ISO 4217; the page's country decides about the symbols that many share.
+"""Currency symbols and codes to ISO 4217; the page's country resolves shared symbols.
 
 The symbols are data: `currencies.toml`.
 """
@@ -17,10 +17,10 @@ from crawler.policy.validation import CURRENCIES
 
 THREE_DECIMALS: Final = frozenset(("BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"))
 NO_DECIMALS: Final = frozenset(("CLP", "COP", "HUF", "IDR", "ISK", "JPY", "KRW", "PYG", "VND", "XAF", "XOF"))
-MAX_BESIDE: Final = 16  # characters beside a number that are looked at
+MAX_BESIDE: Final = 16  # characters examined beside a number
 
 _DATA: Final[dict[str, Any]] = tomllib.loads(
-    Path(__file__).with_suffix(".toml").read_text("utf-8")  # a part of the program, read once with it
+    Path(__file__).with_suffix(".toml").read_text("utf-8")  # part of the program, read once
 )
 _SYMBOLS: Final[dict[str, str]] = {symbol: code for code, symbols in _DATA["everywhere"].items() for symbol in symbols}
 _SHARED: Final[dict[str, dict[str, str]]] = _DATA["shared"]
@@ -31,15 +31,15 @@ _COUNTRIES: Final[dict[str, str]] = _DATA["countries"]
 
 _DIGIT: Final = re.compile(r"\d")
 _LETTERS: Final = r"[^\W\d_]+"
-_UNSPACED: Final = re.compile(r"[\u0e00-\u109f\u1780-\u17ff\u3040-\u9fff\uac00-\ud7af]")  # scripts without blanks
-_AMOUNT: Final = re.compile(r"[.,'’]\d{2,3}(?!\d)|\d[ \u00a0\u202f]\d{3}(?!\d)")  # decimals, or groups of thousands
-_NOT_A_COUNTRY = ("ai", "co", "eu", "io", "me", "tv")  # country domains that shops anywhere use
+_UNSPACED: Final = re.compile(r"[\u0e00-\u109f\u1780-\u17ff\u3040-\u9fff\uac00-\ud7af]")  # scripts without spaces
+_AMOUNT: Final = re.compile(r"[.,'’]\d{2,3}(?!\d)|\d[ \u00a0\u202f]\d{3}(?!\d)")  # decimals, or thousands groups
+_NOT_A_COUNTRY = ("ai", "co", "eu", "io", "me", "tv")  # country domains used by shops anywhere
 
 
 def _token(symbols: Iterable[str]) -> re.Pattern[str]:
-    """Symbols with signs in them, and those that stand inside runs of letters (99元起), then words.
+    """Symbols that contain signs or occur inside runs of letters (99元起), then words.
 
-    What begins with a letter stands behind one look at what is before it, and single signs in one class.
+    All that start with a letter share one lookbehind, and single signs one character class.
     """
     signs = [each for each in symbols if not re.fullmatch(_LETTERS, each) or _UNSPACED.match(each)]
     signs = sorted((each for each in signs if "$" not in each), key=len, reverse=True)
@@ -58,10 +58,10 @@ _TOKEN: Final = _token((*_SYMBOLS, *_SHARED))
 
 
 def iso_code(text: str, country: str = "") -> str | None:
-    """The ISO 4217 code that a *text* for machines means: a code in any case, a symbol, a price string that has one.
+    """The ISO 4217 code of a machine-readable *text*: a code in any case, a symbol, or a price string with one.
 
-    *country* is the page's: it decides about `$`, `kr`, `¥`, `£` and their like. Known weakness: `$` without a
-    country is taken for US dollars, `¥` for yen.
+    *country* is the page's: it resolves `$`, `kr`, `¥`, `£` and the like. Known weakness: without a country `$` is
+    taken for US dollars, `¥` for yen.
     """
     code = text.strip().upper()
     if code in CURRENCIES:
@@ -71,10 +71,10 @@ def iso_code(text: str, country: str = "") -> str | None:
 
 
 def beside(before: str, number: str, after: str, country: str = "") -> str | None:
-    """The currency of a *number* that people read, from the symbol or code right before or right after it.
+    """The currency of a displayed *number*, from the symbol or code right before or after it.
 
-    Words are none (`TOP 10`, `2 cup`): a code counts as it is written in capitals, and one that is a word besides,
-    like a short symbol (`SR`, `TL`), only in its own country or beside a number that is written as an amount.
+    Words do not count (`TOP 10`, `2 cup`): a code has to be in capitals, and one that is also a word, or a short symbol
+    (`SR`, `TL`), only counts in its own country or beside a number formatted as an amount.
     """
     tokens = list(_TOKEN.finditer(before[-MAX_BESIDE:])) if before else ()
     certain = bool(_AMOUNT.search(number))
@@ -90,7 +90,7 @@ def beside(before: str, number: str, after: str, country: str = "") -> str | Non
 
 
 def _meant(token: str, country: str, *, certain: bool) -> str | None:
-    """The code that one *token* means; of a doubtful one only in its country, or where it is *certain*."""
+    """The code of one *token*; of an ambiguous one only in its country, or if *certain*."""
     lower = token.lower().replace(" ", "")
     shared = _SHARED.get(lower, {})
     if code := shared.get(country):
@@ -108,10 +108,10 @@ def _meant(token: str, country: str, *, certain: bool) -> str | None:
 
 
 def page_country(url: str, language: str = "") -> str:
-    """The two-letter country a page speaks to, or "".
+    """The two-letter country that a page addresses, or "".
 
-    Its host's country domain, else a locale in the path (`/en-ca/`), else the region of *language* (`fr-CH`), else
-    where most who write it live (`sv`).
+    Its host's country domain, else a locale in the path (`/en-ca/`), else the region of *language* (`fr-CH`), else the
+    country of most of its writers (`sv`).
     """
     parts = urlsplit(url)
     match = re.match(r"/([a-z]{2}[-_][a-z]{2})(?:/|$)", parts.path, re.IGNORECASE)

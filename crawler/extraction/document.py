@@ -1,4 +1,4 @@
-"""One page as the rest of the room reads it: decoded once, parsed once, each part on first use."""
+"""One page as the readers use it: decoded once, parsed once, each part on first use."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from crawler.extraction.nodetext import HIDDEN_TAGS
 from crawler.extraction.source import Source
 from crawler.urls import check, same_site, without_credentials
 
-HEAD_CHARACTERS = 60_000  # where <base> and rel=canonical are looked for without a tree
-MAX_TEXTS = 40_000  # text nodes read from a page; beyond it lie logs and generated lists, not products
+HEAD_CHARACTERS = 60_000  # searched for <base> and rel=canonical without a tree
+MAX_TEXTS = 40_000  # text nodes read from a page; more means logs and generated lists, not products
 
 _LANGUAGE = re.compile(r"<html\b[^>]{0,2000}?\blang\s*=\s*[\"']?([\w-]{1,35})", re.IGNORECASE)
 _LINK = re.compile(r"<link\b[^>]{0,4000}>", re.IGNORECASE)
 _BASE = re.compile(r"<base\b[^>]{0,2000}\bhref\s*=\s*[\"']?([^\"'\s>]+)", re.IGNORECASE)
 _CANONICAL = re.compile(r"\brel\s*=\s*[\"']?canonical\b", re.IGNORECASE)
-_NO_URL = re.compile(r"[<>{}|\\^`\[\]\"]|/(?:undefined|null|none|nan|true|false)/?$", re.IGNORECASE)  # of its path
+_NO_URL = re.compile(r"[<>{}|\\^`\[\]\"]|/(?:undefined|null|none|nan|true|false)/?$", re.IGNORECASE)  # in the path
 _HREF = re.compile(r"\bhref\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
 
 
-# A relative link that is appended to the folder of its page as it stands, and such a folder.
+# A relative link that can be appended to its page's folder unchanged, and such a folder.
 _BESIDE = re.compile(r"[A-Za-z\d_][A-Za-z\d_/%+~.,-]*+(?:\?[A-Za-z\d_/%+~.,=&-]++)?+")
 _FOLDER = re.compile(r"https?://[^/?#;]++/(?:[A-Za-z\d_%+~.,=-]++/)*+(?=[^/;]*+(?:[?#]|$))")
 _WHOLE = re.compile(r"https?://[A-Za-z\d.-]++(?::\d{1,5}+)?+(?:[/?][\w/%+~.,=&?:;!*-]*+)?+", re.ASCII)
@@ -41,11 +41,11 @@ R = TypeVar("R")
 
 
 class Document:
-    """A page and its address.
+    """A page and its URL.
 
     `html` is text, or bytes whose charset is taken from the byte order mark, *content_type* (the value of
     that HTTP header), the page's own meta element, then UTF-8, with Windows-1252 for what is not UTF-8; only
-    encodings of the WHATWG Encoding Standard count. The tree belongs to all readers: nobody may change it.
+    encodings of the WHATWG Encoding Standard count. All readers share the tree, so none may change it.
     """
 
     def __init__(self, html: str | bytes, url: str, content_type: str | None = None) -> None:
@@ -62,17 +62,17 @@ class Document:
 
     @cached_property
     def source(self) -> Source:
-        """Its scripts, and its markup without them."""
+        """The page's scripts, and its markup without them."""
         return source.read(self.html)
 
     @cached_property
     def states(self) -> list[Any]:
-        """What its scripts hold as JSON (see state.py); a page that is JSON itself is its only state."""
+        """JSON in its scripts (see state.py); a page that is JSON itself is its only state."""
         return [self._json] if self.is_json else state.states(self.html, self.source.scripts)
 
     @property
     def is_json(self) -> bool:
-        """Whether the page is an object or a list in JSON."""
+        """Whether the page is a JSON object or list."""
         return self._json is not None
 
     @cached_property
@@ -81,33 +81,35 @@ class Document:
 
     @property
     def markup(self) -> str:
-        """The source without what only scripts and styles hold."""
+        """The source without the content of scripts and styles."""
         return self.source.markup
 
     @cached_property
     def tree(self) -> LexborHTMLParser:
-        """The page's elements; of scripts and styles only the elements themselves."""
-        return LexborHTMLParser(self._calm, options=LexborDocumentOptions.WO_EVENTS)  # <option>s look at all others
+        """The parsed page; scripts and styles are empty elements."""
+        return LexborHTMLParser(
+            self._calm, options=LexborDocumentOptions.WO_EVENTS
+        )  # <option>s are compared with all others
 
     @property
     def has_tree(self) -> bool:
-        """Whether somebody has asked for the tree already."""
+        """Whether the tree has been built."""
         return "tree" in self.__dict__
 
     def parse(self) -> None:
-        """Have the tree, for those who read the source while there is none."""
+        """Build the tree, for readers that otherwise read the source."""
         self.tree  # noqa: B018
 
     @property
     def tamed(self) -> str:
-        """The whole source as a parser may see it."""
+        """The whole source in a form that is safe to parse."""
         whole = self.html.encode(errors="ignore")
         calm = tame.tamed(whole)
         return self.html if calm is whole else calm.decode(errors="ignore")
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether the page had to be tamed before it could be parsed (see tame.py): it may know other tricks."""
+        """Whether the page had to be tamed before parsing (see tame.py): it may use other tricks too."""
         return self._calm is not self._encoded[0]
 
     @cached_property
@@ -132,18 +134,18 @@ class Document:
 
     @cached_property
     def language(self) -> str:
-        """What the page declares itself to be written in (`de`, `fr-CH`), or ""."""
+        """The page's declared language (`de`, `fr-CH`), or ""."""
         match = _LANGUAGE.search(self.head)
         return match[1].lower() if match else ""
 
     @cached_property
     def country(self) -> str:
-        """The two-letter country that the page speaks to, or "": it decides about shared currency symbols and words."""
+        """The two-letter country that the page addresses, or "": it resolves shared currency symbols and words."""
         return page_country(self.url, self.language)
 
     @cached_property
     def base_url(self) -> str:
-        """What relative links are relative to: <base href>, else the page's URL."""
+        """The base of relative links: <base href>, else the page's URL."""
         match = _BASE.search(self.head) if "<base" in self.head else None
         if match is None:
             return self.url
@@ -156,11 +158,11 @@ class Document:
 
     @cached_property
     def canonical_url(self) -> str:
-        """The page's rel=canonical when it points into the page's own site, else its URL.
+        """The page's rel=canonical if it is within the page's own site, else its URL.
 
         A canonical link to another site is ignored (it would let one site overwrite another's documents). So are common
-        mistakes of templates: one to the site's front page from any other page, a sentence or an unfilled
-        placeholder in the place of a URL.
+        template errors: one to the front page from another page, a sentence or an unfilled placeholder instead of a
+        URL.
         """
         target = self.declared_url
         if target and same_site(target, self.url) and _same_depth(target, self.url) and _is_whole(target):
@@ -169,7 +171,7 @@ class Document:
 
     @cached_property
     def declared_url(self) -> str | None:
-        """The absolute URL of rel=canonical, of whatever site, or None."""
+        """The absolute URL of rel=canonical, of any site, or None."""
         for link in _LINK.findall(self.head):
             if _CANONICAL.search(link) and (href := _HREF.search(link)):
                 return join(self.base_url, unescape(href[1] or href[2] or href[3] or ""))
@@ -181,11 +183,11 @@ class Document:
         return list(islice(visible_texts(self.nodes()), MAX_TEXTS))
 
     def absolute(self, href: str | None) -> str | None:
-        """*href* as an absolute http(s) URL without fragment, or None when it is no such thing."""
+        """*href* as an absolute http(s) URL without fragment, or None if that is impossible."""
         if not isinstance(href, str) or not href:
             return None
         if href[0] == "/" and href[1:2] not in "/\\" and self.root and "/." not in href:
-            return self.root + href.partition("#")[0].rstrip()  # nine of ten links, at a tenth of the cost
+            return self.root + href.partition("#")[0].rstrip()  # 90 % of links, at a tenth of the cost
         if href.startswith(self.own):
             return href.partition("#")[0].rstrip()
         if href[0] == "#":
@@ -196,7 +198,7 @@ class Document:
 
     @cached_property
     def root(self) -> str:
-        """What a link that begins with a slash is appended to; "" where that needs a closer look."""
+        """The prefix of links that start with a slash; "" if they need urljoin."""
         if self.base_url == self.url:
             return self.origin
         root = "/".join(self.base_url.split("/", 3)[:3])
@@ -204,18 +206,18 @@ class Document:
 
     @cached_property
     def _itself(self) -> str | None:
-        """What a link of nothing but a fragment means."""
+        """The target of a link that is only a fragment."""
         return join(self.base_url, "")
 
     @cached_property
     def _folder(self) -> str:
-        """What a plain relative link is appended to; "" where that needs a closer look."""
+        """The prefix of plain relative links; "" if they need urljoin."""
         found = _FOLDER.match(self.base_url)
         return found[0] if found and found[0].startswith(self.own) and "/." not in found[0] else ""
 
     @cached_property
     def own(self) -> str:
-        """What the page's own URLs begin with; where it has credentials, nothing does."""
+        """The prefix of URLs of the page's own origin; none if that has credentials."""
         return f"{self.origin}/" if self.origin.startswith("http") and "@" not in self.origin else "\0"
 
     def first(self, css: str) -> LexborNode | None:
@@ -228,7 +230,7 @@ class Document:
 
 
 def visible_texts(nodes: Iterable[LexborNode]) -> Iterator[tuple[str, LexborNode]]:
-    """Those of *nodes* that are texts people see, white space trimmed, each with its element."""
+    """The visible texts of *nodes*, white space trimmed, each with its element."""
     for node in nodes:
         if node.is_text_node and (parent := node.parent) is not None and parent.tag not in HIDDEN_TAGS:
             text = node.text_lexbor().strip()
@@ -237,7 +239,7 @@ def visible_texts(nodes: Iterable[LexborNode]) -> Iterator[tuple[str, LexborNode
 
 
 def join(base: str, href: str) -> str | None:
-    """Like urljoin, without the fragment; None for what is not http(s) or not a URL."""
+    """Like urljoin, without the fragment; None for invalid and non-http(s) URLs."""
     href = href.strip().partition("#")[0]
     if _WHOLE.fullmatch(href):
         return href
@@ -255,7 +257,7 @@ def _same_depth(target: str, url: str) -> bool:
 
 
 def _is_whole(target: str) -> bool:
-    """Whether it can be the URL of a page."""
+    """Whether it is a plausible URL of a page."""
     try:
         return _NO_URL.search(urlsplit(check(target)).path) is None
     except (MessageError, ValueError):

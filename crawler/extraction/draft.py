@@ -1,4 +1,4 @@
-"""A product in the making: each field is cleaned and set once, by the first source that has a good value."""
+"""A product under construction: each field is cleaned and set once, by the first source with a good value."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from crawler.items import ProductItem
 from crawler.policy.validation import CURRENCIES
 from crawler.urls import MAX_URL_LENGTH
 
-CORE: Final = ("title", "price", "currency", "availability")  # what makes an offer
+CORE: Final = ("title", "price", "currency", "availability")  # the fields of an offer
 
 
 class Draft:
-    """Fields in order of trust: what is set stays set."""
+    """Fields by order of trust: once set they stay."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
@@ -24,17 +24,17 @@ class Draft:
         self.found_in: dict[str, str] = {}
 
     def lacks(self, *names: str) -> bool:
-        """Whether any of *names* is not set."""
+        """Whether any of *names* is missing."""
         return any(name not in self.fields for name in names)
 
     def fill(self, raw: Mapping[str, Any], source: str) -> None:
-        """Set what is missing from *raw* values; one that cannot be right leaves its field to the next source."""
+        """Set missing fields from *raw* values; an implausible one leaves its field to the next source."""
         for name in _CLEANERS:
             if name not in self.fields:
                 self.set(name, raw.get(name), source, raw.get("best_rating"))
 
     def set(self, name: str, raw: Any, source: str, scale: Any = None) -> None:
-        """Set one field, even if it is set already, unless *raw* cannot be right."""
+        """Set one field, even if it is set already, unless *raw* is implausible."""
         if raw is None:
             return
         value = values.rating(raw, scale) if name == "rating" else _CLEANERS[name](raw, self)

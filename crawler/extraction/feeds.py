@@ -1,4 +1,4 @@
-"""XML product feeds, RSS or Atom with `g:` fields -> their products, one by one while the feed is read."""
+"""Products of XML feeds (RSS or Atom with `g:` fields), one by one while the feed is read."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from crawler.policy.domains import DomainRules
 from crawler.urls import same_site
 
 CHUNK: Final = 65_536  # characters parsed at a time
-MAX_STILL: Final = 16  # chunks that may be one tag
-MAX_DEPTH: Final = 64  # of nested elements
-MAX_VALUES: Final = 300  # of one product
+MAX_STILL: Final = 16  # most chunks of one tag
+MAX_DEPTH: Final = 64  # levels of nested elements
+MAX_VALUES: Final = 300  # values of one product
 MAX_TEXT: Final = 20_000  # characters of one value
-MAX_LINKS: Final = 200_000  # that are remembered, to tell products with one link apart
+MAX_LINKS: Final = 200_000  # remembered links, to tell products that share one apart
 
 _START = re.compile(r"\ufeff?\s*<(?:\?xml\b|rss\b|feed\b|rdf:)", re.IGNORECASE)
 _ITEMS: Final = ("item", "entry")
 _LINKS: Final = ("g:link", "link", "link/@href", "g:mobile_link")
-# Where a field stands that the rules say nothing of.
+# Where fields without a rule are.
 _FIELDS: Final = {
     "title": ("g:title", "title"),
     "price": ("g:sale_price", "g:price"),
@@ -40,15 +40,15 @@ _FIELDS: Final = {
 
 
 class _RefusedError(Exception):
-    """What no feed needs, and what can hurt: says what it was."""
+    """Something that no feed needs and that may be harmful; the message says what."""
 
 
 class Feed:
     """The products of the feed in *document*, by the `xml` rules of its domain; the other fields have their `g:` names.
 
-    Reads as it is iterated, once, in memory for one product. Raises on no input: where a feed is broken, or declares
-    entities, the products up to there count, and `broken` then says why and where. A product has the address
-    that its link names within the feed's own site; otherwise, and where two share a link, its identifier is its key.
+    Reads as it is iterated, once, holding one product in memory. Never raises: if a feed is broken or declares
+    entities, the products before that count, and `broken` says why and where. A product's URL is its link, if that is
+    within the feed's own site; otherwise, or if two share a link, its identifier is its key.
     """
 
     def __init__(self, document: Document, rules: DomainRules) -> None:
@@ -98,19 +98,19 @@ class Feed:
 
 
 def is_feed(text: str, rules: DomainRules) -> bool:
-    """Whether *text* begins like XML, on a domain that has `xml` rules."""
+    """Whether *text* starts like XML, on a domain with `xml` rules."""
     ruled = any(rule.xml is not None for choices in rules.fields.values() for rule in choices)
     return ruled and _START.match(text) is not None
 
 
 class _Reader:
-    """Collects in `found` the values of each item: path below the item -> text, the first of each path."""
+    """Collects each item's values in `found`: path below the item -> its first text."""
 
     def __init__(self) -> None:
         self.found: list[dict[str, str]] = []
         self._path: list[str] = []
         self._item: dict[str, str] | None = None
-        self._base = 0  # depth of the item
+        self._base = 0  # depth of the current item
         self._texts: list[str] = []
         self._size = 0
         self._still = self._place = 0
@@ -123,7 +123,7 @@ class _Reader:
 
     @property
     def line(self) -> int:
-        """Where the parser is."""
+        """The parser's line."""
         return self._parser.CurrentLineNumber
 
     def feed(self, text: str) -> None:
@@ -133,10 +133,10 @@ class _Reader:
         self._still = self._still + 1 if place == self._place else 0
         self._place = place
         if self._still > MAX_STILL:
-            raise _RefusedError("a tag without end")
+            raise _RefusedError("an unterminated tag")
 
     def close(self) -> None:
-        """The feed is over; raises ExpatError where it should not be."""
+        """End the feed; raises ExpatError if it is incomplete."""
         self._parser.Parse(b"", True)
 
     def _open(self, name: str, attributes: dict[str, str]) -> None:

@@ -1,4 +1,4 @@
-"""The number by which a shop knows the product: from labels, form fields and the URL."""
+"""The shop's identifier of the product: from labels, form fields and the URL."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from crawler.extraction import labels, values, view
 from crawler.extraction.view import View
 
-SHOWN: Final = 4.5  # weight of what a label announces: more than internal numbers of forms, attributes and the URL
-MAX_PLACES: Final = 100  # of one identifier in one page
-REACH: Final = 2_000  # characters back to the tag that a place may be in
+SHOWN: Final = 4.5  # weight of a labelled identifier: more than internal numbers of forms, attributes and the URL
+MAX_PLACES: Final = 100  # examined per identifier and page
+REACH: Final = 2_000  # characters searched backwards for the enclosing tag
 MAX_GTIN_TEXT: Final = 80  # characters
 
 _LONG_NUMBER = re.compile(r"\d[\d -]{6,15}\d")
@@ -37,7 +37,7 @@ _MARKER = re.compile(
     r"|article|artikel|i)",
     re.IGNORECASE,
 )
-_ANY_KIND = re.compile(r"article|artikel|details?|i", re.IGNORECASE)  # of page, not only a product's
+_ANY_KIND = re.compile(r"article|artikel|details?|i", re.IGNORECASE)  # of any page, not only a product's
 _NOT_AN_ID = re.compile(
     r"\d{1,3}|(?:19|20)\d\d|\d+(?:x\d+)+(?:cm|mm)?|\d+[.,]\d+|\d+(?:cm|mm|kg|g|ml|l|w|v|gb|tb|hz|mah|inch)"
     r"|\d\d?[./-]\d\d?[./-]\d{2,4}",
@@ -48,9 +48,8 @@ _NOT_AN_ID = re.compile(
 def shown_sku(page: View, others: Sequence[str] = ()) -> tuple[str, str] | None:
     """(identifier, "html" or "url") with the most evidence, or None.
 
-    What a label announces counts most, then a form field or data attribute, then the URL; *others* are
-    identifiers of structured data that need not be the shop's own (productID, mpn). Evidence for the same
-    identifier adds up.
+    Labelled identifiers count most, then form fields and data attributes, then the URL; *others* are identifiers in
+    structured data that may not be the shop's own (productID, mpn). Evidence for the same identifier adds up.
     """
     weights: dict[str, float] = {}
     sources: dict[str, str] = {}
@@ -66,18 +65,18 @@ def shown_sku(page: View, others: Sequence[str] = ()) -> tuple[str, str] | None:
 
 
 def labelled_sku(page: View) -> str | None:
-    """The identifier that a label on the page announces, or None."""
+    """The identifier with a label on the page, or None."""
     values = (value.strip("-./") for _, value in _labelled(page))
     return next((value for value in values if not _NOT_AN_ID.fullmatch(value)), None)
 
 
 def may_label(markup: str) -> bool:
-    """Whether a text of *markup* begins with the label of an identifier; costs no tree."""
+    """Whether a text in *markup* starts with the label of an identifier; needs no tree."""
     return _LABELLED.search(markup) is not None
 
 
 def is_shown(identifier: str, markup: str) -> bool:
-    """Whether *identifier* stands in a text of *markup*, not only in attributes and addresses."""
+    """Whether *identifier* is in a text of *markup*, not only in attributes and URLs."""
     place = -1
     for _ in range(MAX_PLACES):
         place = markup.find(identifier, place + 1)
@@ -124,7 +123,7 @@ def _attributes(page: View) -> Iterator[tuple[float, str]]:
     """Data attributes and hidden inputs, outside of other products."""
     given: set[str] = set()
     tree = page.document.tree
-    # A selector for each of them, asked of each element, takes longer than to see which of them the page has.
+    # A selector for each, matched with every element, takes longer than finding which of them the page has.
     written = sorted({name.lower() for name in _WRITTEN.findall(page.document.markup)})
     for node in tree.css(",".join(f"[{name}]" for name in written))[:100] if written else ():
         if len(given) == 3:
@@ -137,7 +136,7 @@ def _attributes(page: View) -> Iterator[tuple[float, str]]:
             if value and _VALUE.fullmatch(value) and value not in given and len(given) < 3:
                 given.add(value)
                 yield 1.6 - 0.4 * len(given), value
-    entered: set[str] = set()  # a form for the cart and one for the wish list say the same
+    entered: set[str] = set()  # forms for cart and wish list repeat it
     for node in tree.css("input[type=hidden][name],form input[name]")[:200]:
         attributes = node.attributes
         name = re.sub(r"[\W_]", "", attributes.get("name") or "").lower()
@@ -150,7 +149,7 @@ def _attributes(page: View) -> Iterator[tuple[float, str]]:
 
 
 def url_identifiers(url: str) -> Iterator[str]:
-    """Parts of a product's URL that look like its identifier, the likeliest first."""
+    """Parts of a product's URL that look like its identifier, likeliest first."""
     try:
         parts = urlsplit(url)
         query = parse_qsl(parts.query, max_num_fields=50)
@@ -174,7 +173,7 @@ def _is_id_key(key: str) -> bool:
 
 
 def likelihood(url: str) -> float:
-    """How much *url* looks like a product's: 1 when a part of its path says so, 0.5 for an identifier, else 0."""
+    """How much *url* looks like a product's: 1 if a part of its path says so, 0.5 for an identifier, else 0."""
     try:
         segments = urlsplit(url).path.split("/")
     except ValueError:
@@ -185,7 +184,7 @@ def likelihood(url: str) -> float:
 
 
 def has_label(page: View) -> bool:
-    """Whether the page labels an identifier, as products do."""
+    """Whether the page has a labelled identifier, as products do."""
     return bool(page.once(_labelled))
 
 

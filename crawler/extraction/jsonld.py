@@ -1,4 +1,4 @@
-"""JSON-LD blocks -> Python values, however broken the JSON is."""
+"""JSON-LD blocks as Python values, even from broken JSON."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ MAX_BLOCK = 2_000_000  # characters
 
 _TYPE = re.compile(r"\btype\s{0,9}=\s{0,9}[\"']?application/(?:ld\+json|json\+ld)", re.IGNORECASE)
 _OPENING = re.compile(r"(?:<!--|//\s{0,9}<!\[CDATA\[|/\*\s{0,9}<!\[CDATA\[\s{0,9}\*/|<!\[CDATA\[)")
-_CLOSINGS = ("-->", "*/", "]]>", "//", "/*", ";")  # in the order in which they end a block
+_CLOSINGS = ("-->", "*/", "]]>", "//", "/*", ";")  # in the order they end a block
 _TRAILING_COMMA = re.compile(r",(?=\s{0,99}[}\]])")
 _COMMENT = re.compile(r"^[ \t]*//.*$", re.MULTILINE)
-_JUNK = re.compile(r"[\s,;]*")  # between several values one after another
+_JUNK = re.compile(r"[\s,;]*")  # between consecutive values
 _BAD_ESCAPE = re.compile(r"\\(?![\"\\/bfnrtu])")
 _SCALARS = re.compile(
     r"\"(name|sku|mpn|gtin\d*|price|lowPrice|priceCurrency|availability|image|description|productID)\""
@@ -31,7 +31,7 @@ _decoder = json.JSONDecoder(strict=False, parse_float=str, parse_constant=lambda
 def blocks(html: str, scripts: Iterable[Script]) -> Iterator[Any]:
     """The value of each JSON-LD script of *html*; numbers with a fraction stay strings, NaN becomes None.
 
-    A block that no repair makes readable still yields the plain properties of its product, when it has one.
+    An unreparable block still yields the simple properties of its product, if it has one.
     """
     stated = (script for script in scripts if "json" in script.attributes and _TYPE.search(script.attributes))
     for script in islice(stated, MAX_BLOCKS):
@@ -49,7 +49,7 @@ def _values(source: str) -> Iterator[Any]:
 
 
 def _repaired(source: str) -> Iterator[Any]:
-    """The values of *source* after the usual mistakes are mended: wrappers, comments, commas, escapes."""
+    """The values of *source* after repairing common errors: wrappers, comments, commas, escapes."""
     mended = source.strip()
     if opening := _OPENING.match(mended):
         mended = mended[opening.end() :]
@@ -77,7 +77,7 @@ def _after_junk(text: str, position: int) -> int:
 
 
 def _salvaged(source: str) -> Iterator[dict[str, Any]]:
-    """The first plain properties of a product whose block cannot be parsed."""
+    """The first simple properties of a product whose block cannot be parsed."""
     start = re.search(r"\"@type\"\s*+:\s*+\[?+\s*+\"Product\"", source)
     if start is None:
         return

@@ -1,4 +1,4 @@
-"""Labels before identifiers and brands, in all languages at once: they are matched where a text begins."""
+"""Labels of identifiers and brands in all languages at once, matched at the start of a text."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 
 def any_of(phrases: str) -> str:
-    """A pattern for *phrases*, which are divided by blanks, in any case; most places fail at their first letter."""
+    """A case-insensitive pattern for the space-separated *phrases*; most texts fail at the first letter."""
     rest: dict[str, list[str]] = {}
     for phrase in phrases.split():
         rest.setdefault(phrase[0], []).append(phrase[1:].replace("_", " "))
@@ -46,7 +46,7 @@ _BRAND = (
 )
 BRANDS: Final = frozenset(_BRAND.removeprefix("(?:").removesuffix(")").split("|"))  # in lower case
 BRAND_PREFIX: Final = re.compile(rf"^.{{0,40}}\b{_BRAND}\s*[:：]\s*", re.IGNORECASE)
-# Before what a shop says of the stock of the product as a whole.
+# Labels before a statement about the whole product's stock.
 STOCK_LABEL: Final = re.compile(
     r"^(?:product |stock )?(?:availability|stock status|status|stock|verfügbarkeit|lagerstatus|lagerbestand|bestand"
     r"|disponibilité|disponibilidad|existencias|disponibilidade|disponibilità|beschikbaarheid|voorraad|tillgänglighet"

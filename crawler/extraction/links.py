@@ -1,4 +1,4 @@
-"""Which links of a page a product crawl follows: products, further pages of a list, and lists."""
+"""Which links of a page a product crawl follows: products, next pages of a list, and lists."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from crawler.policy.domain_values import LinkRule
 from crawler.policy.domains import DomainRules
 from crawler.urls import MAX_URL_LENGTH, same_site
 
-MAX_LINKS = 5_000  # looked at on one page
-LONGEST_PAGE: Final = 20  # characters at the end of a path that number a page
+MAX_LINKS = 5_000  # examined per page
+LONGEST_PAGE: Final = 20  # characters of a page number at the end of a path
 _TRAP: Final = "trap"
 
 
-# Most links are told by the words between their slashes, at a third of the cost of patterns.
+# Most links are classified by the words between slashes, at a third of the cost of patterns.
 _TRAP_WORDS: Final = word_set(
     "cart basket bag checkout login log-in logout log-out signin sign-in signup sign-up signout sign-out register "
     "account myaccount my-account wishlist wish-list compare search auth password print share feed rss wp-admin "
@@ -70,25 +70,25 @@ class Links:
     product: tuple[str, ...] = ()
     pagination: tuple[str, ...] = ()
     listing: tuple[str, ...] = ()
-    nofollow: bool = field(default=False, compare=False)  # the page asks that none be followed
+    nofollow: bool = field(default=False, compare=False)  # the page asks to follow none
 
     def __iter__(self) -> Iterator[str]:
-        """All of them, pages of lists first."""
+        """All links, pagination first."""
         return iter(self.pagination + self.product + self.listing)
 
 
 def links(html: str | bytes | Document, url: str, rules: DomainRules | None = None, *, excluding: bool = True) -> Links:
-    """The links of the page at *url* that lead on within its registrable domain. Raises on no input.
+    """The links to follow from the page at *url* within its registrable domain. Never raises.
 
-    When the rules have any of `product`, `pagination` and `follow`, these alone decide, in this order: a link
-    is taken when a pattern is found in its absolute URL, or when the CSS selects it or something around it.
-    Otherwise the general default decides by the link's URL: further pages (`?page=2`, `/page/2`, rel=next),
-    then products (`/product/…`, `/p/…`, an identifier at the end), then lists (`/c/…`, `/category/…`); carts,
-    accounts, searches, sorted views and files are left out. `exclude` removes links in both cases, unless
-    *excluding* is False: where they become requests the scope cuts them, which is counted.
+    If the rules have any of `product`, `pagination` and `follow`, only these decide, in this order: a link is taken if
+    a pattern matches its absolute URL, or if the CSS selects it or something around it. Otherwise the general default
+    decides by the link's URL: next pages (`?page=2`, `/page/2`, rel=next), then products (`/product/…`, `/p/…`, an
+    identifier at the end), then lists (`/c/…`, `/category/…`); carts, accounts, searches, sorted views and files are
+    left out. `exclude` removes links in both cases, unless *excluding* is False: where they become requests the scope
+    cuts them, which is counted.
 
-    A page that says `nofollow` to robots has no links, and a link with rel=nofollow is none, unless the rules
-    set `obey_nofollow = false`. A link to the page itself is none.
+    A page whose robots meta says `nofollow` has no links, and links with rel=nofollow are skipped, unless the rules set
+    `obey_nofollow = false`. Links to the page itself are skipped.
     """
     document = html if isinstance(html, Document) else Document(html, url)
     if document.is_json:
@@ -116,9 +116,9 @@ def _forbids(document: Document) -> bool:
 
 
 def _guessed(document: Document, rules: DomainRules) -> Iterator[tuple[str, str]]:
-    """By their looks."""
+    """By the form of their URLs."""
     for target, path, relations in _targets(document, anchors(document, following=True), rules):
-        kind = _kind(path)  # host names are not to look like paths
+        kind = _kind(path)  # so that host names are not mistaken for paths
         if kind == _TRAP:
             continue
         if relations and "next" in relations:
@@ -127,11 +127,11 @@ def _guessed(document: Document, rules: DomainRules) -> Iterator[tuple[str, str]
             yield kind, target
 
 
-@cached(32_768, longest=256)  # the pages of a site share most of their links
+@cached(32_768, longest=256)  # pages of a site share most of their links
 def _kind(path: str) -> str | None:
-    """The kind of link that a path and query look like.
+    """The kind of link, by its path and query.
 
-    A word that says what a page is counts before an identifier, which lists may have too.
+    Words that name the kind of page count before identifiers, which lists may have too.
     """
     path, mark, query = path.lower().partition("?")
     query = mark + query
@@ -158,7 +158,7 @@ def _is_trap(segments: list[str], query: str) -> bool:
 
 
 def _is_product(path: str, segments: list[str], query: str) -> bool:
-    """Whether a word for a product stands before the last part."""
+    """Whether a word for a product precedes the last part."""
     if not _PRODUCT_WORDS.isdisjoint(segments[:-1]) and any(
         following and word in _PRODUCT_WORDS for word, following in pairwise(segments)
     ):
@@ -171,7 +171,7 @@ def _is_product(path: str, segments: list[str], query: str) -> bool:
 
 
 def _chosen(document: Document, rules: DomainRules) -> Iterator[tuple[str, str]]:
-    """By the rules, each link under the first kind that takes it."""
+    """By the rules, each link under the first kind that matches."""
     seen: set[str] = set()
     for kind, choices in (("product", rules.product), ("pagination", rules.pagination), ("listing", rules.follow)):
         for rule in choices:
@@ -200,7 +200,7 @@ def _targets(document: Document, found: Iterable[Anchor], rules: DomainRules) ->
             continue
         written.add(href)
         if is_root and href[0] == "/" and href[1:2] not in "/\\" and "/." not in href:
-            path = href.partition("#")[0].rstrip()  # as `absolute` does, in place: a page has hundreds of these
+            path = href.partition("#")[0].rstrip()  # inlined from `absolute`: a page has hundreds of these
             target = origin + path
         elif href.startswith(own):
             target = href.partition("#")[0].rstrip()
@@ -215,8 +215,8 @@ def _targets(document: Document, found: Iterable[Anchor], rules: DomainRules) ->
 
 
 def _resolved(document: Document, href: str, hosts: dict[str, bool]) -> tuple[str, str]:
-    """(absolute URL, its path with the query) of a link within the page's site, else ("", ""); *hosts* remembers which
-    are of it."""
+    """(absolute URL, its path with the query) of a link within the page's site, else ("", ""); *hosts* caches which
+    hosts belong to it."""
     target = document.absolute(href)
     if target is None:
         return "", ""

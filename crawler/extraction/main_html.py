@@ -1,4 +1,4 @@
-"""Passages as HTML again, with nothing but headings, paragraphs, lists, quotations, tables, links, images and code."""
+"""Passages as HTML with only headings, paragraphs, lists, quotations, tables, links, images and code."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Final
 from crawler.extraction.document import Document
 from crawler.extraction.passages import Box, Passage, Piece
 
-MAX_LEVELS: Final = 12  # of lists in lists and the like
-MAX_STEPS: Final = 200  # from a passage outwards
+MAX_LEVELS: Final = 12  # of nested lists and the like
+MAX_STEPS: Final = 200  # climbed from a passage outwards
 
 _STRUCTURE: Final = frozenset(str.split("ul ol li table tr td th blockquote pre h1 h2 h3 h4 h5 h6"))
 _HOLDS_TEXT: Final = frozenset(str.split("li td th pre h1 h2 h3 h4 h5 h6"))
@@ -18,7 +18,7 @@ _ONLY_IN: Final = {"li": ("ul", "ol"), "tr": ("table",), "td": ("tr",), "th": ("
 
 
 def main_html(document: Document, chosen: Sequence[Passage], *, images: bool = False) -> str:
-    """The HTML of *chosen*, links and images with absolute addresses; *images*: with these, too."""
+    """The HTML of *chosen* with absolute URLs; *images*: include images."""
     parts: list[str] = []
     open_: list[Box] = []
     for passage in chosen:
@@ -42,7 +42,7 @@ def main_html(document: Document, chosen: Sequence[Passage], *, images: bool = F
 
 
 def _levels(box: Box) -> list[Box]:
-    """The boxes around a passage, outermost first, that mean something to a reader, each where it may stand."""
+    """The boxes around a passage that matter to a reader, outermost first, each in a valid place."""
     around: list[Box] = []
     step: Box | None = box
     for _ in range(MAX_STEPS):
@@ -64,7 +64,7 @@ def _levels(box: Box) -> list[Box]:
 
 
 def _inline(document: Document, pieces: Sequence[Piece], images: bool, code: bool) -> str:
-    """Text, and the elements inside it, each closed in its turn."""
+    """Text and the inline elements in it, properly nested."""
     parts: list[str] = []
     open_: list[str] = []
     for piece in pieces:

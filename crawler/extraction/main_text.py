@@ -1,7 +1,7 @@
-"""Which passages of a page are its main text: weighted signs of each, held against a mark for the kind of page.
+"""Which passages of a page are its main text: weighted features, compared with a threshold for the kind of page.
 
-The signs are language-free: the elements and the names of classes around a passage, how long it is and how much of it
-stands in links, where it is, what is around it. The weights are learned (reading.toml).
+The features are language-independent: elements and class names around a passage, its length, its share of links, its
+place, its surroundings. The weights are learned (reading.toml).
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from typing import Final
 from crawler.extraction.page_kind import PRICE, Kind
 from crawler.extraction.passages import BITS, READING, Box, Passage
 
-# The least chance of being main text with which a passage counts as such.
+# Thresholds: the least probability with which a passage counts as main text.
 MARKS: Final[Mapping[Kind, float]] = {"article": 0.5, "forum": 0.5, "product": 0.45, "shop": 0.4, "other": 0.4}
-REPEATING: Final = frozenset(("forum", "product", "shop"))  # kinds whose pages show the same text twice
-FEW_WORDS: Final = 10  # of a page of ten times as many are no text of its own: a shell, a wall
-SMALL_PAGE: Final = 60  # words; all of it is main text where no passage is taken for such
+REPEATING: Final = frozenset(("forum", "product", "shop"))  # kinds of pages that show the same text twice
+FEW_WORDS: Final = 10  # fewer than a tenth of a page are no main text: an app shell, a consent wall
+SMALL_PAGE: Final = 60  # words; all of a small page is main text if no passage qualifies
 SHOPS: Final = frozenset(("product", "shop"))
 
-# Signs of what is around a passage, and of its own block.
+# Features of what is around a passage, and of its own block.
 AROUND: Final = str.split(
     """
     footer header nav table td ul li fieldset select figcaption h2 h4 main a p shop foot head side rel social sub
@@ -67,7 +67,7 @@ class Weights:
         self._numbers = values[len(AROUND) + len(OWN) :]
 
     def chances(self, found: Sequence[Passage], kind: Kind) -> list[float]:
-        """How likely each of a page's passages is main text, 0 to 1."""
+        """The probability of each passage to be main text."""
         around: dict[int, float] = {}
         own: dict[int, float] = {}
         chances = []
@@ -85,7 +85,7 @@ LEARNED: Final = Weights(READING["weights"])
 
 
 def main_passages(found: Sequence[Passage], kind: Kind, weights: Weights = LEARNED) -> list[Passage]:
-    """Those of a page's passages that are its main text, in order."""
+    """The passages of a page's main text, in order."""
     mark = MARKS[kind]
     chosen: list[Passage] = []
     seen: set[str] = set()
@@ -101,7 +101,7 @@ def main_passages(found: Sequence[Passage], kind: Kind, weights: Weights = LEARN
 
 
 def _or_none(found: Sequence[Passage], chosen: list[Passage]) -> list[Passage]:
-    """*chosen*, unless it is next to nothing."""
+    """*chosen*, unless that is next to nothing."""
     total = sum(each.words for each in found)
     words = sum(each.words for each in chosen)
     if not words and total <= SMALL_PAGE:
@@ -110,12 +110,12 @@ def _or_none(found: Sequence[Passage], chosen: list[Passage]) -> list[Passage]:
 
 
 def _is_of_buying(passage: Passage) -> bool:
-    """A price, or what stands in a form."""
+    """Whether it is a price, or in a form."""
     return bool(passage.around & _FIELDS) or (passage.words < 8 and PRICE.search(passage.text[:400]) is not None)
 
 
 def signs_of(found: Sequence[Passage], kind: Kind) -> list[dict[int, float]]:
-    """For each passage its SIGNS, by index, with their values but zeros: what weights are learned from."""
+    """For each passage its non-zero SIGNS, by index: the input for learning weights."""
     both = len(AROUND) + len(OWN)
     rows = []
     for each, numbers in zip(found, numbers_of(found, kind), strict=True):
@@ -138,7 +138,7 @@ def numbers_of(found: Sequence[Passage], kind: Kind) -> list[tuple[float, ...]]:
 
 
 def _of_itself(page: _Page, each: Passage, at: int, place: float) -> tuple[float, ...]:
-    """The first of NUMBERS."""
+    """The first part of NUMBERS: of the passage itself."""
     return (
         1.0,
         place,
@@ -161,7 +161,7 @@ def _of_itself(page: _Page, each: Passage, at: int, place: float) -> tuple[float
 
 
 def _of_its_place(page: _Page, each: Passage, at: int, kind: Kind) -> tuple[float, ...]:
-    """The others: of the page, of what is near, and of the posts of a forum."""
+    """The rest of NUMBERS: of the page, of neighbours, and of forum posts."""
     post = float(kind == "forum")
     prose = each.words >= 10 and each.linked < 0.3 * each.words and bool(_PROSE.search(each.text))
     second, third, fourth = _boxes(each.box)
@@ -191,7 +191,7 @@ def _boxes(box: Box) -> tuple[Box, Box, Box]:
 
 
 class _Page:
-    """What the signs of one passage take from all of them."""
+    """What features of one passage need from all passages."""
 
     def __init__(self, found: Sequence[Passage]) -> None:
         self.words = max(1, sum(each.words for each in found))
@@ -211,7 +211,7 @@ class _Page:
         return math.log(self._alike[passage.box.tag, passage.own, passage.around])
 
     def is_repeated(self, passage: Passage) -> bool:
-        """Whether the same text stood before; each passage is asked for once, in order."""
+        """Whether the same text occurred before; has to be called once per passage, in order."""
         known = len(self._seen)
         self._seen.add(passage.text)
         return len(self._seen) == known
@@ -222,7 +222,7 @@ class _Page:
         return (self._linked[high] - self._linked[low]) / max(1, self._words[high] - self._words[low])
 
     def long_share(self, at: int, reach: int) -> float:
-        """The share of passages of ten words and more, among so many on each side."""
+        """The share of passages with ten words or more, among neighbours on each side."""
         low, high = max(0, at - reach), min(self._count, at + reach + 1)
         return (self._long[high] - self._long[low]) / (high - low)
 

@@ -1,4 +1,4 @@
-"""Microdata and RDFa -> the same nested dicts that JSON-LD gives."""
+"""Microdata and RDFa as the same nested dicts that JSON-LD yields."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from selectolax.lexbor import LexborNode
 from crawler.extraction.document import Document
 from crawler.extraction.nodetext import price_text, text_of
 
-MAX_ELEMENTS = 10_000  # with a property or a type, of one page
-MAX_NAMES = 20  # properties that one element states
-MAX_PRICE = 200  # characters of an element that states a price
+MAX_ELEMENTS = 10_000  # with a property or type, per page
+MAX_NAMES = 20  # properties of one element
+MAX_PRICE = 200  # characters of an element with a price
 MAX_DEPTH = 256  # parents climbed to find the item that a property belongs to
 
 _LINKS: Final = {"a": "href", "link": "href", "area": "href", "img": "src", "source": "src", "iframe": "src"}
 _VALUES: Final = {"time": "datetime", "data": "value", "meter": "value", "input": "value", "object": "data"}
-# Properties whose link is the value; of any other property a link is only where its text leads.
+# Properties whose link is the value; for others the link is only the target of the text.
 _URLS: Final = frozenset(("url", "image", "availability", "itemCondition", "item", "logo", "thumbnailUrl"))
 _ALIASES: Final = {
     "offerDetails": "offers",
@@ -39,7 +39,7 @@ class Syntax:
     prop: str
     signs: tuple[
         re.Pattern[str], ...
-    ]  # what a page with items has in its source; found in half the time that `in` takes
+    ]  # found in the source of a page with items; found in half the time that `in` takes
 
 
 MICRODATA: Final = Syntax(
@@ -57,7 +57,7 @@ RDFA: Final = Syntax(
 def items(document: Document, syntax: Syntax) -> list[dict[str, Any]]:
     """The top-level items of the page in *syntax*, in document order.
 
-    Known weakness: `itemref` is not followed; a property counts for the nearest item around it.
+    Known weakness: `itemref` is not followed; a property belongs to the nearest enclosing item.
     """
     if not _has_items(document, syntax):
         return []
@@ -81,7 +81,7 @@ def items(document: Document, syntax: Syntax) -> list[dict[str, Any]]:
 
 
 def _has_items(document: Document, syntax: Syntax) -> bool:
-    """Whether the page may have items in *syntax*: by its elements, where it is parsed, which takes half as long."""
+    """Whether the page may have items in *syntax*; by its elements if it is parsed, which takes half as long."""
     if document.has_tree:
         return document.first(f"[{syntax.item}]") is not None
     return all(sign.search(document.markup) for sign in syntax.signs)

@@ -1,4 +1,4 @@
-"""What the names of an element, its classes and id, say of what stands in it: judged by the words they are made of."""
+"""What an element's classes and id say about its content, by the words they consist of."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from crawler.caches import cached
 OTHER: Final = 1  # related products, menus, carts, reviews, pop-ups: not the product itself
 PRICE: Final = 8  # a price
 CURRENT: Final = 16  # the price asked now
-BUTTON: Final = 32  # something to press
-OLD: Final = 128  # a price that no longer holds, it says; a lower price beside it has to bear that out
-CHOICE: Final = 256  # one size or colour of several
+BUTTON: Final = 32  # a button
+OLD: Final = 128  # an old price, by its name; a lower price nearby has to confirm that
+CHOICE: Final = 256  # one of several sizes or colours
 
 _OTHER = re.compile(
     r"related|recommend|similar|cross-?_?sell|up-?_?sell|also|recent|last-?viewed|carousel|swiper|slick|slider|owl"
@@ -35,11 +35,11 @@ _COMPOUND = re.compile(rf"({_PRICE_WORD})s?")
 
 
 def word_set(words: str) -> frozenset[str]:
-    """*words*, which are separated by blanks."""
+    """The space-separated *words*."""
     return frozenset(words.split())
 
 
-# Words for the price asked now, and for one that no longer is. Each needs a word for a price, but for a few.
+# Words for current and for old prices. All but a few need a word for a price beside them.
 _NOW: Final = word_set(
     "sale sales current now final special our offer actual main buy deal new promo promotion promotional "
     "discounted discount today live active selling sell reduced sonder aktuell aktuelle aktueller nuevo actuel "
@@ -59,7 +59,7 @@ _CHOICES: Final = word_set("size sizes swatch swatches taille tailles talla tall
 
 @cached(16_384)  # a site's pages share their names
 def flags(name: str) -> int:
-    """What *name* says, as a sum of the constants above: classes and id, divided by blanks, in their own case."""
+    """What *name* (classes and id, space-separated, in original case) says, as a sum of the constants above."""
     lower = name.lower()
     value = OTHER * bool(_OTHER.search(lower)) + BUTTON * bool(_BUTTON.search(lower))
     words = _words(name)
@@ -69,7 +69,7 @@ def flags(name: str) -> int:
 
 
 def _time(words: list[str], *, priced: bool) -> int:
-    """Whether the words of a name mean the price asked now, or an old one; both where they contradict each other."""
+    """Whether the words of a name mean the current price or an old one; both if they conflict."""
     marked = [at for at, word in enumerate(words) if word in _NOW] if priced else []
     reduced = [at for at in marked if not (at and words[at - 1] in _NOT_YET)]
     now = bool(reduced) or words in (["now"], ["current"], ["new"])
@@ -78,6 +78,7 @@ def _time(words: list[str], *, priced: bool) -> int:
 
 
 def _words(name: str) -> list[str]:
-    """`product-oldPrice is_live` -> product, old, price, is, live; a word for a price is one within others, too."""
+    """`product-oldPrice is_live` -> product, old, price, is, live; a word for a price also counts inside longer
+    words."""
     spaced = _COMPOUND.sub(r" \1 ", _CAMEL.sub(" ", name).lower())
     return re.findall(r"[^\W\d_]+", spaced)

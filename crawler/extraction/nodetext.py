@@ -1,4 +1,4 @@
-"""The text of an element, read only as far as anyone wants it: a page may be one element of 10 MB."""
+"""The text of an element, read only as far as needed: a page may be one element of 10 MB."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ LONG: Final = 10_000  # characters
 HIDDEN_TAGS: Final = frozenset(("script", "style", "noscript", "template", "svg", "head", "title", "textarea"))
 
 _CODE_TAGS: Final = frozenset(("script", "style", "template"))
-_WHOLE = re.compile(r"(?<![.,\d])\d{1,7}$|\d[ .,]\d{3}$")  # a number without decimals, at the end
-_BROKEN = re.compile(r"(?<=\d) ?([.,]) ?(?=\d)")  # blanks inside a number
+_WHOLE = re.compile(r"(?<![.,\d])\d{1,7}$|\d[ .,]\d{3}$")  # a number without decimals at the end
+_BROKEN = re.compile(r"(?<=\d) ?([.,]) ?(?=\d)")  # spaces inside a number
 
 
 def parts_of(node: LexborNode, limit: int = LONG) -> list[str]:
@@ -37,12 +37,12 @@ def parts_of(node: LexborNode, limit: int = LONG) -> list[str]:
 
 
 def nodes_from(start: LexborNode) -> Iterator[LexborNode]:
-    """*start*, what is in it, and all that follows it in its document."""
+    """*start*, its descendants, and everything after it in the document."""
     return chain.from_iterable(each.traverse(include_text=True, skip_empty=True) for each in _from(start))
 
 
 def _from(start: LexborNode) -> Iterator[LexborNode]:
-    """*start*, what follows it in its parent, then in the parent of that, and so on."""
+    """*start*, its following siblings, then those of its parent, and so on."""
     yield start
     around: LexborNode | None = start
     while around is not None:
@@ -74,14 +74,14 @@ def _texts_back(end: LexborNode) -> Iterator[LexborNode]:
 
 
 def text_of(node: LexborNode, limit: int = LONG) -> str:
-    """The text of *node*, its pieces set apart by blanks; cut when it is longer than *limit*."""
+    """The text of *node*, pieces separated by spaces, cut at *limit*."""
     return " ".join(parts_of(node, limit))[:limit]
 
 
 def price_text(node: LexborNode, limit: int = LONG) -> str:
-    """Like `text_of`, with cents that stand in an element of their own set off by a dot (12 <sup>99</sup>).
+    """Like `text_of`, with a dot before cents in their own element (12 <sup>99</sup>).
 
-    A text longer than *limit* is cut somewhere after it.
+    A longer text is cut somewhere after *limit*.
     """
     parts = parts_of(node, limit)
     if len(parts) == 1:

@@ -1,4 +1,4 @@
-"""Which of a product's variants and offers the page shows, and what it asks for it."""
+"""Which of a product's variants and offers the page shows, and its price."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 from urllib.parse import parse_qsl, urlsplit
 
-MAX_STOCK = 300  # characters of a statement on the stock
+MAX_STOCK = 300  # characters of a stock statement
 
 Node: TypeAlias = Mapping[str, Any]
 
@@ -18,9 +18,9 @@ _NOT_ASKED = re.compile(r"(list|strikethrough|msrp|srp|regular|minimumadvertised
 
 
 def variant(product: Node, url: str) -> Node:
-    """The variant of a ProductGroup that *url* names, else its first one in stock, else its first.
+    """The variant of a ProductGroup that *url* names, else the first in stock, else the first.
 
-    What the variant does not state itself it has from its group; its sku, too, unless the URL names the variant.
+    Missing properties come from the group; so does the sku, unless the URL names the variant.
     """
     variants = [entry for entry in _nodes(product.get("hasVariant")) if entry.get("offers") or entry.get("name")]
     if not variants:
@@ -32,10 +32,10 @@ def variant(product: Node, url: str) -> Node:
 
 
 def choose(offers: Any, url: str) -> dict[str, Any]:
-    """One offer as {price, priceCurrency, availability, sku, gtin..}; empty when there is none.
+    """One offer as {price, priceCurrency, availability, sku, gtin..}; empty if there is none.
 
-    Of several, the one *url* names, else the first available, else the first. The offers of an AggregateOffer
-    count before its own low price, and the product is available when one of its sizes is.
+    Of several, the one that *url* names, else the first available, else the first. The offers of an AggregateOffer
+    count before its own low price, and the product is available if one of its sizes is.
     """
     entries = _flattened(offers)
     if not entries:
@@ -65,7 +65,7 @@ def _inherited(aggregate: Node) -> dict[str, Any]:
 
 
 def _stated(offer: Node) -> dict[str, Any]:
-    """The offer with its price and currency at the top, from wherever it states them."""
+    """The offer with price and currency at its top level, wherever it states them."""
     price, currency = _scalar(offer.get("price")), _scalar(offer.get("priceCurrency"))
     if price is None:
         for specification in _nodes(offer.get("priceSpecification")):
@@ -80,7 +80,7 @@ def _stated(offer: Node) -> dict[str, Any]:
 
 
 def _names(entry: Node, url: str) -> bool:
-    """Whether *url* is the entry's own, or carries its sku as a value of its query or fragment."""
+    """Whether *url* is the entry's own, or has its sku as a value in query or fragment."""
     own = entry.get("url") or entry.get("@id")
     try:
         here, there = urlsplit(url), urlsplit(own) if isinstance(own, str) else None
@@ -94,7 +94,7 @@ def _names(entry: Node, url: str) -> bool:
 
 
 def available(entry: Node) -> bool:
-    """Whether the offer says that it can be ordered."""
+    """Whether the offer can be ordered."""
     return bool(AVAILABLE.search(str(entry.get("availability") or "")[:MAX_STOCK]))
 
 

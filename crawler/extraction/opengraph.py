@@ -1,4 +1,4 @@
-"""Open Graph and product: meta elements -> raw fields."""
+"""Raw fields from Open Graph and product: meta elements."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FIELDS: Final = {
 
 
 def metas(document: Document) -> dict[str, str]:
-    """name or property -> content of the head's meta elements, the first of each name.
+    """Name or property -> content of the head's meta elements, the first of each name.
 
     Read from the source, once: most pages need their metas only, and a tree costs more than all of this room.
     """
@@ -44,12 +44,12 @@ def _metas(document: Document) -> dict[str, str]:
 
 
 def raw_fields(found: dict[str, str]) -> dict[str, str]:
-    """The product fields that the page's *found* metas state."""
+    """The product fields stated by the *found* metas."""
     values = {name: next((found[key] for key in keys if key in found), None) for name, keys in FIELDS.items()}
     return {name: value for name, value in values.items() if value}
 
 
 def is_product(found: dict[str, str]) -> bool:
-    """Whether the page says that it is a product (`og:type` product, product.item, shop:product ...)."""
+    """Whether the page calls itself a product (`og:type` product, product.item, shop:product ...)."""
     kind = found.get("og:type", "").lower()
     return "product" in kind and "group" not in kind

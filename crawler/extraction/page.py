@@ -1,4 +1,4 @@
-"""A page of any kind -> its main text, as text and as Markdown, and what it says of itself."""
+"""The main text of any page, as text and Markdown, and its metadata."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from crawler.extraction.passages import BITS, Box, Passage, passages
 from crawler.items import PageItem
 from crawler.urls import MAX_URL_LENGTH
 
-MAX_LINKS: Final = 2_000  # of the main text
+MAX_LINKS: Final = 2_000  # in the main text
 MAX_IMAGES: Final = 500
 MAX_MARKDOWN: Final = 1_000_000  # characters of HTML that are converted
 
@@ -24,11 +24,11 @@ _CELLS: Final = BITS["td"] | BITS["th"]
 
 
 def extract_page(html: str | bytes | Document, url: str, *, links: bool = False, images: bool = False) -> PageItem:
-    """The page at *url*; a field that is not found is None. Raises on no input.
+    """The page at *url*; missing fields are None. Never raises.
 
-    Takes some milliseconds of CPU a page, more for one of many elements. *links*, *images*: also those of the main
-    text, as absolute addresses; images then stand in the Markdown, too. `published_at` is the page's date at midnight
-    UTC; `language` is what the page declares of itself.
+    Takes some milliseconds of CPU per page, more with many elements. *links*, *images*: include those of the main text,
+    as absolute URLs; images are then in the Markdown too. `published_at` is the page's date at midnight UTC; `language`
+    is the declared one.
     """
     document = html if isinstance(html, Document) else Document(html, url)
     kind, found = kind_and_passages(document)
@@ -49,13 +49,13 @@ def extract_page(html: str | bytes | Document, url: str, *, links: bool = False,
 
 
 def kind_and_passages(document: Document) -> tuple[Kind, list[Passage]]:
-    """What kind of page *document* is, and its passages."""
+    """The kind of page that *document* is, and its passages."""
     found = passages(document)
     return kind_of(document, opengraph.metas(document), found), found
 
 
 def _text(chosen: Sequence[Passage]) -> str:
-    """A line for each passage, and for each row of a table."""
+    """One line per passage, and per table row."""
     parts: list[str] = []
     row: Box | None = None
     for passage in chosen:
@@ -75,7 +75,7 @@ def _row(passage: Passage) -> Box | None:
 
 
 def _stated_text(document: Document) -> str | None:
-    """The text that JSON-LD states, where none is shown."""
+    """The text in JSON-LD, if the page shows none."""
     for block in jsonld.blocks(document.html, document.source.scripts):
         for node in block if isinstance(block, list) else [block]:
             body = node.get("articleBody") if isinstance(node, dict) else None
@@ -85,7 +85,7 @@ def _stated_text(document: Document) -> str | None:
 
 
 def _markdown(html: str) -> str:
-    import html_to_markdown  # a library of 10 MB that a product crawl does not load
+    import html_to_markdown  # a 10 MB library that a product crawl does not need
 
     if not html or len(html) > MAX_MARKDOWN:
         return ""
@@ -96,7 +96,7 @@ def _markdown(html: str) -> str:
 
 
 def _targets(document: Document, chosen: Sequence[Passage], tag: str, most: int) -> Iterator[str]:
-    """The absolute addresses of links or images, each once."""
+    """The absolute URLs of links or images, each once."""
     seen: set[str] = set()
     for passage in chosen:
         for piece in passage.pieces:

@@ -1,4 +1,4 @@
-"""What a page says of itself: title, author, date and the like. Cheap sources first, looks last, nothing guessed."""
+"""A page's metadata: title, author, date and the like. Cheap sources first, visible text last, nothing guessed."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from crawler.extraction.nodetext import text_of
 from crawler.extraction.page_kind import Kind
 from crawler.extraction.passages import BITS, READING, WORD, Passage
 
-MAX_NODES: Final = 2_000  # of JSON-LD, looked at
+MAX_NODES: Final = 2_000  # of JSON-LD, examined
 MAX_TIMES: Final = 40  # <time> elements
 LONGEST_NAME: Final = 100  # characters
-BELOW_HEADING: Final = 6  # passages in which the date may stand
-LONGEST_LINE: Final = 30  # words of a line that is searched for a date
+BELOW_HEADING: Final = 6  # passages that may contain the date
+LONGEST_LINE: Final = 30  # words of a line searched for a date
 FIRST_YEAR: Final = 1995
 MANY_AUTHORS: Final = 10
 
@@ -78,7 +78,7 @@ _BYLINES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """`published` is midnight UTC of the stated day."""
+    """The facts; `published` is midnight UTC of the stated day."""
 
     title: str | None
     author: str | None
@@ -87,7 +87,7 @@ class Facts:
 
 
 def facts(document: Document, metas: Mapping[str, str], kind: Kind, found: Sequence[Passage], today: date) -> Facts:
-    """Those of *document*; a date after *today* is none."""
+    """The facts of *document*; a date after *today* is ignored."""
     works = list(_works(document))
     return Facts(
         title=_title(document, metas, found),
@@ -98,14 +98,14 @@ def facts(document: Document, metas: Mapping[str, str], kind: Kind, found: Seque
 
 
 def _works(document: Document) -> Iterator[dict[str, Any]]:
-    """What JSON-LD says of the page and what is on it: articles before web pages."""
+    """JSON-LD objects about the page and its content: articles before web pages."""
     nodes = list(islice(_nodes(list(jsonld.blocks(document.html, document.source.scripts))), MAX_NODES))
     yield from (node for node in nodes if _types(node) & _WORKS and "WebPage" not in _types(node))
     yield from (node for node in nodes if "WebPage" in _types(node))
 
 
 def _nodes(stack: list[Any]) -> Iterator[dict[str, Any]]:
-    """Objects with a type, outermost and first ones first."""
+    """Objects with a type, outermost first."""
     seen = 0
     while seen < len(stack) < 4 * MAX_NODES:
         value = stack[seen]
@@ -128,7 +128,7 @@ def _types(node: Mapping[str, Any]) -> set[str]:
 
 
 def _title(document: Document, metas: Mapping[str, str], found: Sequence[Passage]) -> str | None:
-    """The heading that <title> or og:title confirm; else these, without the name of the site."""
+    """The heading, if <title> or og:title confirms it; else these without the site's name."""
     node = document.first("title")
     written = text_of(node, 1_000) if node is not None else ""
     stated = next((" ".join(metas[name].split()) for name in _TITLES if metas.get(name)), "")
@@ -145,7 +145,7 @@ def _title(document: Document, metas: Mapping[str, str], found: Sequence[Passage
 
 
 def _bare(title: str, site: str) -> str:
-    """*title* without the name of the site at its end or begin."""
+    """*title* without the site's name at its end or start."""
     parts = _SEPARATOR.split(title)
     if len(parts) < 2:
         return title
@@ -211,7 +211,7 @@ def _published(
 
 
 def _times(document: Document, css: str) -> Iterator[str]:
-    """What elements say in their attributes, or show."""
+    """Times in elements' attributes or text."""
     for node in islice(document.tree.css(css), MAX_TIMES):
         attributes = node.attributes
         yield attributes.get("datetime") or attributes.get("content") or text_of(node, 100)
@@ -223,7 +223,7 @@ def _of_path(url: str) -> str:
 
 
 def _shown(found: Sequence[Passage]) -> Iterator[str]:
-    """Short lines with a number: those whose class says that they are about the page, and those below its heading."""
+    """Short lines with a number: those whose class is about the page's data, and those below its heading."""
     meta, below = BITS["meta"], 0
     for each in found[:1_500]:
         below = BELOW_HEADING if each.box.tag == "h1" else below - 1
@@ -232,7 +232,7 @@ def _shown(found: Sequence[Passage]) -> Iterator[str]:
 
 
 def day_of(text: str, today: date) -> date | None:
-    """The first day that *text* states, as ISO 8601 or with a month's name; None for one that cannot be."""
+    """The first date in *text*, as ISO 8601 or with a month's name; None if it is invalid."""
     for year, month, day in _days(text[:400]):
         try:
             found = date(int(year), month, int(day))

@@ -1,4 +1,4 @@
-"""What kind of page it is, as far as its main text depends on that, from what it says of itself."""
+"""The kind of page, as far as its main text depends on it, from its own statements."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _ARTICLES: Final = frozenset(("Article", "NewsArticle", "BlogPosting", "TechArti
 
 
 def kind_of(document: Document, metas: dict[str, str], found: Sequence[Passage]) -> Kind:
-    """By JSON-LD types, then og:type, then how many prices stand on it; forums also by their URL and software."""
+    """By JSON-LD types, then og:type, then the number of prices; forums also by URL and software."""
     types = _types(document)
     stated = metas.get("og:type", "").lower()
     if (types & _THREADS and not types & _NO_THREADS) or _is_thread(document):

@@ -1,7 +1,7 @@
-"""A page as passages: its texts in order, each with what its place in the tree says of it.
+"""A page as passages: its texts in order, each with its place in the tree.
 
-A passage is what a browser would set as one block: a paragraph, a heading, a cell, the text between two blocks. One
-walk over the tree makes them all; nothing is decided here.
+A passage is what a browser would display as one block: a paragraph, a heading, a cell, the text between two blocks. One
+walk over the tree builds them all; nothing is decided here.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from selectolax.lexbor import LexborNode
 from crawler.caches import cached
 from crawler.extraction.document import Document
 
-MAX_ELEMENTS: Final = 20_000  # looked at
+MAX_ELEMENTS: Final = 20_000  # examined
 MAX_PASSAGES: Final = 8_000
 MAX_PIECES: Final = 5_000  # texts and inline tags of one passage
-MAX_CHARACTERS: Final = 2_000_000  # of all texts
+MAX_CHARACTERS: Final = 2_000_000  # in all texts
 
 READING: Final[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("reading.toml").read_text(encoding="utf-8"))
 
@@ -70,25 +70,25 @@ NAMES: Final = (*sorted(_TAGS), *READING["names"], "hidden", "role-nav", "role-a
 BITS: Final[Mapping[str, int]] = {name: 1 << at for at, name in enumerate(NAMES)}
 _GROUPS: Final = {word: BITS[name] for name, words in READING["names"].items() for word in words.split()}
 
-Piece = str | tuple[str, str]  # text, or (inline tag, its target; "/" before the tag at its end)
+Piece = str | tuple[str, str]  # text, or (inline tag, target; end tags start with "/")
 
 
 @dataclass(slots=True, eq=False)
 class Box:
-    """A block element. `words` and `linked` count those of all that is in it."""
+    """A block element. `words` and `linked` count words in it, and those in links."""
 
     tag: str
     parent: Box | None
     depth: int = 0
-    around: int = 0  # BITS of the element and of all around it
-    own: int = 0  # of the element alone
+    around: int = 0  # BITS of the element and its ancestors
+    own: int = 0  # BITS of the element itself
     words: int = 0
     linked: int = 0
 
 
 @dataclass(slots=True, eq=False)
 class Passage:
-    """One text; `linked` of its `words` stand in links."""
+    """One text; `linked` of its `words` are in links."""
 
     text: str
     words: int
@@ -101,7 +101,7 @@ class Passage:
 
 @cached(16_384, longest=400)
 def _named(value: str) -> int:
-    """What the words of a class or an id say."""
+    """BITS of the words in a class or id."""
     bits = 0
     for word in _NAME_WORD.findall(value[:400]):
         bits |= _GROUPS.get(word.lower(), 0)
@@ -125,14 +125,14 @@ def _bits(attributes: Mapping[str, str | None]) -> int:
 
 
 class _Walk:
-    """From the first text to the last, without recursion: pages nest deeper than Python's stack."""
+    """Walks from the first text to the last without recursion: pages nest deeper than Python's stack."""
 
     def __init__(self, root: LexborNode) -> None:
         self.passages: list[Passage] = []
         self._box = Box("body", None)
-        self._extra = 0  # BITS of the inline elements around
+        self._extra = 0  # BITS of enclosing inline elements
         self._pieces: list[Piece] = []
-        self._links = 0  # links around
+        self._links = 0  # enclosing links
         self._linked = 0
         self._left = MAX_CHARACTERS
         self._run(root)
@@ -234,10 +234,10 @@ class _Walk:
 
 
 def passages(document: Document) -> list[Passage]:
-    """Those of *document*, in order, as far as the bounds above go.
+    """The passages of *document* in order, within the limits above.
 
-    What stands in <noscript> counts where it is more than all the rest (pages that are built by scripts put the whole
-    text there), else it is left out.
+    <noscript> content counts if it is more than all the rest (script-built pages put the whole text there), else it is
+    left out.
     """
     body = document.tree.body
     found = _Walk(body).passages if body is not None else []

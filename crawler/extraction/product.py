@@ -1,8 +1,8 @@
-"""A page -> the product it is about, or None when it is about none.
+"""The product that a page is about, or None.
 
-Sources in order of trust: the domain's rules, JSON-LD, microdata, RDFa, Open Graph, what is shown. A page whose
-rules and JSON-LD give title, price, currency, availability and identifier costs neither a tree nor a walk: of the
-others only its meta elements are read then. Of any other page every source is read for whatever is missing.
+Sources in order of trust: the domain's rules, JSON-LD, microdata, RDFa, Open Graph, the visible page. If rules and
+JSON-LD give title, price, currency, availability and identifier, no tree is built: of the other sources only meta
+elements are read. Otherwise every source is read for what is missing.
 """
 
 from __future__ import annotations
@@ -18,17 +18,16 @@ from crawler.policy.domains import DomainRules
 
 
 def extract_product(html: str | bytes | Document, url: str, rules: DomainRules | None = None) -> ProductItem | None:
-    """The product of the page at *url*, or None when it is no product page. Raises on no input.
+    """The product of the page at *url*, or None if it is no product page. Never raises.
 
-    It is a product page when a title is found and one of these holds: a `product` pattern of the rules
-    matches the URL, or their `price` is on the page; structured data describes one main product (not the
-    entries of a listing); the page calls itself a product (og:type); or it looks like one (`Shown.is_product`),
-    which is not asked where structured data lists products or is that of an article, or the rules have `product`
-    patterns.
+    It is a product page if a title is found and one of these holds: a `product` pattern of the rules matches the URL,
+    or their `price` matches the page; structured data describes one main product (not the entries of a listing); the
+    page calls itself a product (og:type); or it looks like one (`Shown.is_product`), which is skipped if structured
+    data lists products or describes an article, or if the rules have `product` patterns.
 
-    `found_in` names the source of each field: rule, json-ld, microdata, rdfa, opengraph, html, state, url (the sku),
-    or inferred (InStock, where a price is asked and nothing denies the stock). Of a *document* that is given
-    instead of its source, the tree is shared with other readers, and *url* must be the document's own.
+    `found_in` names the source of each field: rule, json-ld, microdata, rdfa, opengraph, html, state, url (the sku), or
+    inferred (InStock, if there is a price and nothing says otherwise). If a *document* is passed instead of source, its
+    tree is shared with other readers, and *url* must be its own.
     """
     document = html if isinstance(html, Document) else Document(html, url)
     rules = rules or DomainRules()
@@ -55,7 +54,7 @@ def extract_product(html: str | bytes | Document, url: str, rules: DomainRules |
 
 
 def _stated_in_script(draft: Draft, structured: Structured) -> bool:
-    """Fill *draft* with the product of the page's state that its heading or URL names; whether there is one."""
+    """Fill *draft* with the product in the page's state that heading or URL names; returns whether there is one."""
     document = draft.document
     if not document.states:
         return False
@@ -70,7 +69,7 @@ def _is_stated(draft: Draft, evidence: StructuredData, rules: DomainRules) -> bo
 
 
 def _finished(draft: Draft, structured: Structured) -> ProductItem | None:
-    """The item, with what only follows from the rest."""
+    """The item, with fields that follow from others."""
     if draft.lacks("title"):
         draft.set("title", structured.metas.get("og:title"), "opengraph")
     title = draft.fields.get("title")

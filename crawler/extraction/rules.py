@@ -1,4 +1,4 @@
-"""What a domain's rules say of a page: its fields, and whether it is all there."""
+"""Applies a domain's rules to a page: its fields, and whether it is complete."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from crawler.policy.domains import DomainRules
 
 
 def raw_fields(document: Document, rules: DomainRules) -> dict[str, str]:
-    """The raw value of each field that the rules find; the first rule of a field that finds something counts."""
+    """The raw value of each field found by the rules; the first rule of a field that matches counts."""
     found = {
         name: next((value for rule in choices if (value := _read(document, rule, name))), None)
         for name, choices in rules.fields.items()
@@ -23,8 +23,8 @@ def raw_fields(document: Document, rules: DomainRules) -> dict[str, str]:
 def missing_required(document: Document, item: Any, rules: DomainRules) -> list[str]:
     """What the rules require and the page lacks: names of fields, and the CSS of elements.
 
-    *item* is what was extracted from *document*, None when that was nothing. A page of a known kind that lacks
-    something required is a changed layout or a disguised block page.
+    *item* was extracted from *document*, None if nothing was. If a known kind of page lacks something required, its
+    layout has changed or it is a disguised block page.
     """
     missing = []
     for required in rules.required:

@@ -1,4 +1,4 @@
-"""schema.org items, whatever syntax they came in -> the page's main product and its raw fields.
+"""The page's main product and its raw fields, from schema.org items in any syntax.
 
 JSON-LD, microdata and RDFa all arrive here as the same nested dicts with "@type", so that one set of rules
 chooses the product, the variant and the offer.
@@ -26,15 +26,15 @@ ARTICLES = frozenset(
         "howto",
     )
 )  # fmt: skip
-# Kinds of pages that are about no one product.
+# Kinds of pages that are not about a single product.
 OTHER_PAGES = frozenset(
     ("collectionpage", "searchresultspage", "profilepage", "qapage", "aboutpage", "contactpage", "jobposting")
 )
-# What only a product that is for sale has; a name with stars is given to services and categories, too.
+# Properties that only products for sale have; services and categories have names and ratings too.
 _SOLD_BY = ("offers", "hasvariant", "sku", "mpn", "productid", "gtin", "gtin8", "gtin12", "gtin13", "gtin14", "price")
 MAX_SIZES = 100
-MAX_NODES = 20_000  # of one page
-# Properties of a page or product that hold other products.
+MAX_NODES = 20_000  # per page
+# Properties of a page or product that contain other products.
 _OTHERS = frozenset(
     (
         "isrelatedto",
@@ -50,17 +50,17 @@ _OTHERS = frozenset(
 
 @dataclass(slots=True)
 class Found:
-    """What the structured data of a page holds: product candidates, and the trail of its breadcrumbs."""
+    """The content of a page's structured data: product candidates and breadcrumbs."""
 
     products: list[Node] = field(default_factory=list)
-    listed: int = 0  # products that are entries of a list
+    listed: int = 0  # products that are list entries
     breadcrumbs: list[str] = field(default_factory=list)
     articles: list[str] = field(default_factory=list)  # their headlines
-    other_page: bool = False  # the page says that it is about no one product
+    other_page: bool = False  # the page says that it is not about a single product
 
 
 def search(values: Iterable[Any]) -> Found:
-    """Walk all *values*, not into related products and reviews; never recursive, so depth cannot hurt."""
+    """Walk all *values* except related products and reviews; not recursive, so depth is harmless."""
     found = Found()
     stack = [(value, False) for value in values][::-1]
     for _ in range(MAX_NODES):
@@ -102,13 +102,13 @@ def types(node: Node) -> set[str]:
 
 
 def is_bare(product: Node) -> bool:
-    """Whether nothing but a name, stars and a picture is stated of *product*."""
+    """Whether *product* only has a name, a rating and an image."""
     stated = {key.lower() for key, value in product.items() if value}
     return stated.isdisjoint(_SOLD_BY)
 
 
 def is_article(found: Found, product: Node | None, headings: Sequence[str]) -> bool:
-    """Whether one of the articles found has the page's heading, and *product* has not."""
+    """Whether one of the articles has the page's heading and *product* has not."""
     folded = [heading for each in headings if (heading := _folded(each))]
     if product is not None and _folded(product.get("name")) in folded:
         return False
@@ -117,11 +117,10 @@ def is_article(found: Found, product: Node | None, headings: Sequence[str]) -> b
 
 
 def main_product(products: Sequence[Node], url: str, headings: Sequence[str], least: int = 0) -> Node | None:
-    """The product that the page is about, or None when they are the entries of a listing.
+    """The product that the page is about, or None if they are entries of a listing.
 
-    One product is the page's. Of several it is the one with the page's URL or with the name that a heading
-    (or the title) has; then, with a *least* likeness of 0, the first that has offers and does not name another page as
-    its own.
+    A single product is the page's. Of several it is the one with the page's URL or with the name in a heading (or
+    title); then, with a *least* likeness of 0, the first that has offers and names no other page as its own.
     """
     if len(products) <= 1:
         return products[0] if products else None
@@ -143,9 +142,9 @@ def _likeness(node: Node, url: str, headings: Sequence[str]) -> int:
 
 
 def raw_fields(node: Node, url: str, products: Sequence[Node] = ()) -> dict[str, Any]:
-    """The node's fields as the page states them, of the variant and the offer that *url* shows.
+    """The node's raw fields, of the variant and offer that *url* shows.
 
-    *products* are all of the page: those of the same name are its sizes, of which one in stock is enough.
+    *products* are all products of the page: those with the same name are its sizes, of which one in stock is enough.
     """
     product = offers.variant(node, url)
     offer = offers.choose(product.get("offers"), url)

@@ -1,4 +1,4 @@
-"""What a page shows to people, for the fields that it does not state for machines."""
+"""Reads the visible page, for fields that structured data does not state."""
 
 from __future__ import annotations
 
@@ -14,33 +14,34 @@ from crawler.extraction.draft import Draft
 from crawler.extraction.structured import StructuredData
 from crawler.extraction.view import View
 
-# Signs, shortly before a price in the source, that it is an old one.
+# Signs right before a price in the source that it is an old one.
 _REDUCED = re.compile(
     r"<(?:del|s|strike)\b|line-through|strike|crossed|(?:old|was|orig\w*|regular|list|before|previous)[-_ ]?-?price"
     r"|price[-_]{0,2}(?:old|was|orig|regular|list|before|previous)"
 )
 _TAGS = re.compile(r"^[^<>]*>|<[^<>]*>?")  # the rest of the sign's own tag, and tags after it
 _DIGIT = re.compile(r"\d")
-MAX_PLACES = 500  # of one number in one page
+MAX_PLACES = 500  # per number and page
 REACH = 160  # characters between the sign and the price
-MAX_PROSE = 30  # characters of a text that is not yet a sentence
+MAX_PROSE = 30  # characters; longer texts count as sentences
 ENOUGH = 3.0  # evidence for a product page
 
 
 class Shown:
-    """Reads the visible page of a draft into the draft."""
+    """Fills a draft from its visible page."""
 
     def __init__(self, draft: Draft) -> None:
         self.draft = draft
         self.view = View(draft.document)
 
     def is_product(self, evidence: StructuredData) -> bool:
-        """Whether the page looks like a product's: enough of these, which no listing or article has together.
+        """Whether the page looks like a product page: enough of the following, which listings and articles do not
+        combine.
 
-        A price of its own by the heading (2, 0.5 more when it is named one, 1 in a sentence), something to press to
-        buy (2), a labelled identifier (1), words that deny the stock (1), a URL that names a product (1) or has an
-        identifier (0.5), structured data with the name of a product (1). It takes 3, without a heading 4. A price
-        that repeats like those of a listing's entries decides it: no product page.
+        Its own price by the heading (2, 0.5 more if named a price, 1 in a sentence), a buy button (2), a labelled
+        identifier (1), out-of-stock wording (1), a URL that names a product (1) or has an identifier (0.5), structured
+        data with a product's name (1). It takes 3, without a heading 4. A price that repeats like those of a listing's
+        entries rules it out.
         """
         enough = ENOUGH if self.view.heading is not None else ENOUGH + 1
         best = visible_price.best_price(self._prices)
@@ -56,7 +57,7 @@ class Shown:
         return score >= enough
 
     def read(self, evidence: StructuredData) -> None:
-        """Fill what is missing, and correct the stated price when the page asks another one."""
+        """Fill missing fields, and correct the stated price if the page shows another one."""
         draft, page = self.draft, self.view
         if draft.lacks("title"):
             draft.set("title", visible.shown_title(page), "html")
@@ -67,30 +68,30 @@ class Shown:
         self._read_details(evidence)
 
     def is_needed(self, evidence: StructuredData) -> bool:
-        """Whether the page may say something else than what is stated for machines, or more."""
+        """Whether the visible page may contradict or add to structured data."""
         return not evidence.complete or self.is_doubtful(evidence) or self._is_denied()
 
     def _is_denied(self) -> bool:
-        """Whether the stock is denied for machines: what sells all the same is right."""
+        """Whether structured data says out of stock: a working buy button overrides that."""
         draft = self.draft
         return draft.fields.get("availability") == "OutOfStock" and draft.found_in["availability"] != "rule"
 
     @cached_property
     def is_internal(self) -> bool:
-        """Whether the identifier that is stated for machines is nowhere on the page, which labels another one."""
+        """Whether the identifier in structured data is not visible, and the page labels another one."""
         if self.draft.lacks("sku") or self.draft.found_in["sku"] == "rule":
             return False
         markup = self.draft.document.markup
         return not identifiers.is_shown(self.draft.fields["sku"], markup) and identifiers.may_label(markup)
 
     def is_doubtful(self, evidence: StructuredData) -> bool:
-        """Whether the stated price may not be the one that is asked."""
+        """Whether the stated price may not be the current one."""
         if self.draft.lacks("price") or self.draft.found_in["price"] == "rule":
             return False
         return len(set(evidence.prices)) > 1 or _is_reduced(self.draft.fields["price"], self.draft.document.markup)
 
     def read_identifier(self) -> None:
-        """Replace an identifier that nobody sees by the one that a label announces."""
+        """Replace an invisible identifier by the labelled one."""
         if self.is_internal and (labelled := identifiers.labelled_sku(self.view)):
             self.draft.set("sku", labelled, "html")
 
@@ -136,9 +137,9 @@ _DETAILS: Final[dict[str, Callable[[View], str | None]]] = {
 
 
 def _is_reduced(price: Decimal, html: str) -> bool:
-    """Whether *price* stands somewhere in the source as an old price; costs one search for its digits.
+    """Whether *price* occurs in the source as an old price; costs one search for its digits.
 
-    Searched are the last three digits before the decimals, as pages group the others in many ways.
+    Searches for the last three digits before the decimals, as pages group the others in many ways.
     """
     for place in islice(_shown(str(int(price))[-3:]).finditer(html), MAX_PLACES):
         start = place.start()
@@ -154,5 +155,5 @@ def _shown(digits: str) -> re.Pattern[str]:
 
 
 def _is_old(before: str) -> bool:
-    """Whether a sign of an old price stands in *before* with no other number after it."""
+    """Whether *before* has a sign of an old price with no other number after it."""
     return any(not _DIGIT.search(_TAGS.sub("", before[sign.end() :])) for sign in _REDUCED.finditer(before))

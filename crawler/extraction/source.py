@@ -1,7 +1,7 @@
 """The source of a page in one pass: where its scripts are, and its markup without what only scripts and styles hold.
 
-Half of a shop's page is code. Whoever looks for something in the markup looks at half as much, and the parser builds
-the same tree, with empty scripts.
+Half of a shop's page is code. Searches in the markup read half as much, and the parser builds the same tree with empty
+scripts.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _CODE = re.compile(
 
 
 class Script(NamedTuple):
-    """A script's attributes as they are written, and where its content is in the source of the page."""
+    """A script's attributes as written, and the place of its content in the page's source."""
 
     attributes: str
     start: int
@@ -42,10 +42,10 @@ class Source(NamedTuple):
 
 
 def read(html: str) -> Source:
-    """Take *html* apart. Linear in its size.
+    """Split *html*. Linear in its size.
 
-    A script that has something like another in it keeps its content: its end may be no end. Known weakness:
-    `<script>` in a quoted attribute or a textarea is taken for one. One without an end is none.
+    A script that seems to contain another one keeps its content, as its end may not be one. Known weakness: `<script>`
+    in a quoted attribute or a textarea is taken for a script. An unterminated one is ignored.
     """
     scripts: list[Script] = []
     pieces: list[str] = []

@@ -1,7 +1,7 @@
-"""State that pages carry in scripts for their own code, and answers that are JSON -> Python values.
+"""State in a page's scripts, and JSON responses, as Python values.
 
-Next.js, Nuxt, Apollo and their like put what a page shows into a script: as JSON in a script of that type, or assigned
-to a variable. It is parsed as JSON and never executed; what is no JSON (functions, unquoted keys) is not read.
+Next.js, Nuxt, Apollo and the like put a page's data into a script: as JSON in a script of that type, or assigned to a
+variable. It is parsed as JSON and never executed; anything else (functions, unquoted keys) is not read.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any, Final
 
 from crawler.extraction.source import Script
 
-MAX_STATES: Final = 20  # of one page
-MAX_STATE: Final = 2_000_000  # characters of one
+MAX_STATES: Final = 20  # per page
+MAX_STATE: Final = 2_000_000  # characters per state
 MAX_ALL: Final = 4_000_000  # characters of all
-MAX_NODES: Final = 50_000  # objects and lists of one page that are looked into
+MAX_NODES: Final = 50_000  # objects and lists examined per page
 MAX_STEPS: Final = 64  # of a path, and references followed
 
 _JSON_TYPE = re.compile(
@@ -37,7 +37,7 @@ _decoder = json.JSONDecoder(strict=False, parse_float=str, parse_constant=lambda
 
 
 def whole(text: str) -> Any:
-    """The object or list that *text* is in JSON, from its first character to the last; else None."""
+    """The JSON object or list that *text* as a whole is; else None."""
     if text[:100].lstrip(_BLANK)[:1] not in ("{", "[") or len(text) > MAX_ALL:
         return None
     try:
@@ -47,9 +47,10 @@ def whole(text: str) -> Any:
 
 
 def states(html: str, scripts: Iterable[Script]) -> list[Any]:
-    """The states in the *scripts* of a page, in document order; of one that is assigned, {variable: value}.
+    """The states in a page's *scripts*, in document order; an assigned one as {variable: value}.
 
-    Numbers with a fraction stay strings. Bounded in characters; what is too long, too deep or broken is left out.
+    Numbers with a fraction stay strings. Bounded in characters; states that are too long, too deep or broken are left
+    out.
     """
     return list(islice(_in_scripts(html, scripts), MAX_STATES))
 
@@ -67,7 +68,7 @@ def _in_scripts(html: str, scripts: Iterable[Script]) -> Iterator[Any]:
                 yield _unflattened(value) if "NUXT_DATA" in script.attributes else value
         elif not _OTHER_TYPE.search(script.attributes):
             code = html[script.start : script.end]
-            if "rice" in code:  # nothing in it has a price
+            if "rice" in code:  # it contains no "price"
                 left -= size
                 yield from _assigned(code)
 
@@ -90,7 +91,7 @@ def _assigned(code: str) -> Iterator[dict[str, Any]]:
 
 
 def _parsed(text: str) -> Any:
-    """The value that *text* begins with, or None."""
+    """The value at the start of *text*, or None."""
     try:
         return _decoder.raw_decode(text.lstrip())[0]
     except (ValueError, RecursionError):
@@ -98,7 +99,7 @@ def _parsed(text: str) -> Any:
 
 
 def _unflattened(flat: Any) -> Any:
-    """What Nuxt flattened into a list: members of objects and lists are indices into it."""
+    """Restores what Nuxt flattened into a list, in which members of objects and lists are indices."""
     if not isinstance(flat, list) or not flat or len(flat) > MAX_NODES:
         return flat
     made: list[Any] = [type(value)() if isinstance(value, (dict, list)) else value for value in flat]
@@ -128,9 +129,9 @@ def _is_wrapper(value: Any) -> bool:
 
 
 def lookup(state: Any, path: str) -> str | None:
-    """The text, number or truth value at *path*: keys and places in lists, dots between, `*` for any of them.
+    """The string, number or boolean at *path*: keys and list indices, separated by dots, `*` for any.
 
-    `product.offers.0.price`, `props.*.price`; no key may have a dot. References of Apollo are followed.
+    `product.offers.0.price`, `props.*.price`; keys must not contain dots. Apollo references are followed.
     """
     found = _resolved([state], path.split("."), state)
     return next((text for value in found if (text := scalar(value))), None)
@@ -164,7 +165,7 @@ def dereferenced(value: Any, root: Any) -> Any:
 
 
 def _tables(root: Any) -> Iterator[Mapping[str, Any]]:
-    """The objects at the top of a state, down to the third level: one of them is the cache."""
+    """The objects in the top three levels of a state: one of them is the cache."""
     level = [root]
     for _ in range(4):
         level = [value for value in level[:MAX_STEPS] if isinstance(value, dict)]
@@ -173,7 +174,7 @@ def _tables(root: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def scalar(value: Any) -> str | None:
-    """*value* as text where it is one value, the first of a list, else None."""
+    """*value* as text if it is a scalar, or the first of a list; else None."""
     for _ in range(MAX_STEPS):
         if not isinstance(value, list):
             break

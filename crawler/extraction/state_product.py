@@ -1,4 +1,4 @@
-"""The product in a page's state, where its shape is a product's and the page confirms that it is about it."""
+"""The product in a page's state: an object shaped like a product that the page confirms to be about."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from urllib.parse import unquote, urlsplit
 
 from crawler.extraction import identifiers, state, values
 
-MAX_FOUND: Final = 500  # objects that have the shape of a product
-MAX_DEPTH: Final = 4  # of objects that a price may be wrapped in
+MAX_FOUND: Final = 500  # objects shaped like a product
+MAX_DEPTH: Final = 4  # of objects that wrap a price
 MIN_ID: Final = 3  # characters of an identifier in the URL
 
 _NAMES: Final = ("name", "title", "productname", "displayname", "producttitle")
@@ -20,7 +20,7 @@ _PRICES: Final = (
     "offerprice", "priceafterdiscount", "pricewithdiscount", "pricenow", "price", "unitprice", "prices", "priceinfo",
     "pricing", "pricerange", "priceamount", "pricevalue", "variants", "offers", "offer", "masterdata", "mastervariant",
 )  # fmt: skip
-# Where a price is an object: the one asked first, then any.
+# Keys if a price is an object: the current price first, then any.
 _AMOUNTS: Final = (
     *_PRICES[:10], "final", "current", "sale", "special", "selling", "now", "discounted", "value", "amount", "raw",
     "gross", "numeric", "price", "min", "minprice", "minimum", "minvariantprice", "low", "lowprice", "regular",
@@ -45,7 +45,7 @@ Node = Mapping[str, Any]
 def raw_fields(states: Sequence[Any], url: str, headings: Sequence[str]) -> dict[str, Any]:
     """The fields of the product that *url* or one of the page's *headings* names, or {}.
 
-    The shape of a product is a name and a price; of several that are confirmed the one with most evidence counts.
+    A product has a name and a price; of several confirmed ones the one with most evidence counts.
     """
     folded = {_folded(part) for heading in headings for part in (heading, *_SEPARATED.split(heading))} - {""}
     path, in_url = _path(url), {each.lower() for each in identifiers.url_identifiers(url)}
@@ -61,7 +61,7 @@ def raw_fields(states: Sequence[Any], url: str, headings: Sequence[str]) -> dict
 
 
 def _shaped(root: Any) -> Iterator[Node]:
-    """Objects of a state with a name and a price, outermost first; keys in lower case without signs."""
+    """Objects of a state with name and price, outermost first; keys in lower case without punctuation."""
     level, seen, found = [root], set[int](), 0
     while level and len(seen) < state.MAX_NODES:
         inner: list[Any] = []
@@ -83,7 +83,7 @@ def _shaped(root: Any) -> Iterator[Node]:
 
 
 def _plain(node: Mapping[Any, Any]) -> dict[str, Any]:
-    """With keys as `saleprice`, whatever they are written like: `sale_price`, `salePrice`."""
+    """Normalises keys: `sale_price`, `salePrice` -> `saleprice`."""
     plain: dict[str, Any] = {}
     for key, value in node.items():
         if isinstance(key, str) and len(key) <= 40:
@@ -112,7 +112,7 @@ def _fields(node: Node, root: Any) -> dict[str, Any]:
 
 
 def _evidence(node: Node, fields: Mapping[str, Any], path: str, in_url: set[str], headings: set[str]) -> float:
-    """How much the page confirms that it is about *node*: 0 when nothing does."""
+    """How much evidence the page has that it is about *node*; 0 if none."""
     named = _folded(fields["title"] or "") in headings
     own = (_path(str(node[key])) for key in _URLS if isinstance(node.get(key), str))
     slugs = any(
@@ -125,8 +125,8 @@ def _evidence(node: Node, fields: Mapping[str, Any], path: str, in_url: set[str]
 
 
 def _price(node: Node, root: Any) -> tuple[str | None, str | None]:
-    """(price, currency) of the first property that states one."""
-    cents = "pricevaries" in node and "handle" in node  # Shopify's own form of a product
+    """(price, currency) of the first property that has one."""
+    cents = "pricevaries" in node and "handle" in node  # Shopify's form of a product
     for key in _PRICES:
         if key in node and (found := _amount(node[key], root, MAX_DEPTH)) is not None:
             whole = cents and isinstance(node[key], int)
@@ -135,7 +135,7 @@ def _price(node: Node, root: Any) -> tuple[str | None, str | None]:
 
 
 def _amount(value: Any, root: Any, depth: int) -> tuple[str, str | None] | None:
-    """(price, currency) in a number, a text, an object or the first of a list."""
+    """(price, currency) from a number, a string, an object or the first of a list."""
     value = state.dereferenced(value, root)
     if isinstance(value, list):
         value = state.dereferenced(value[0], root) if value else None

@@ -1,4 +1,4 @@
-"""All that a page states for machines: JSON-LD, microdata, RDFa, Open Graph."""
+"""A page's structured data: JSON-LD, microdata, RDFa, Open Graph."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from crawler.extraction import identifiers, jsonld, markup, opengraph, schema_or
 from crawler.extraction.draft import CORE, Draft
 from crawler.extraction.nodetext import text_of
 
-LIKELY = 3  # likeness of a page and its product, where it is an article's that may name several
+LIKELY = 3  # required likeness of page and product on an article, which may name several
 MAX_HEADING = 400  # characters
 
 
 @dataclass(slots=True)
 class StructuredData:
-    """What was learned of the page besides the fields themselves."""
+    """What was learned about the page besides its fields."""
 
     main: bool = False  # one main product is described
-    named: bool = False  # a product is named, with nothing that makes it one for sale
+    named: bool = False  # a product is named, but nothing shows that it is for sale
     listed: bool = False  # the entries of a listing are described
     other: bool = False  # an article or a page of another kind is described
-    prices: list[Decimal] = field(default_factory=list)  # that the sources state, in order of trust
+    prices: list[Decimal] = field(default_factory=list)  # stated prices, in order of trust
     other_ids: list[str] = field(default_factory=list)  # identifiers besides the sku
     trail: list[str] = field(default_factory=list)  # breadcrumbs
     trail_source: str = ""
-    complete: bool = False  # rules and JSON-LD have all that makes an offer: other sources are not needed
+    complete: bool = False  # rules and JSON-LD have a complete offer: other sources are not needed
 
 
 class Structured:
-    """Reads the structured data of a draft's page into the draft."""
+    """Fills a draft from its page's structured data."""
 
     def __init__(self, draft: Draft) -> None:
         self.draft = draft
@@ -40,10 +40,10 @@ class Structured:
         self.evidence = StructuredData()
 
     def read(self, *, is_looked_at: bool = True) -> StructuredData:
-        """Fill the draft, each source only while something is missing that it may have.
+        """Fill the draft, reading each source only while something is missing that it may have.
 
-        *is_looked_at*: whether the page is, too, where JSON-LD does not tell what it is about. Whether it has markup is
-        then asked of its tree, in half the time that its source takes.
+        *is_looked_at*: whether the visible page is read too, if JSON-LD does not tell what it is about. Then its tree
+        is checked for markup, which takes half the time of checking its source.
         """
         evidence = self.evidence
         self._take(jsonld.blocks(self.document.html, self.document.source.scripts), "json-ld")
@@ -56,7 +56,7 @@ class Structured:
         if self.draft.lacks(*CORE, "sku", "brand", "image", "description") or ":price:amount" in self.document.head:
             raw = opengraph.raw_fields(self.metas)
             self._note_price(raw)
-            # Its title is made for sharing ("Buy X at Y"): the heading of the page comes first.
+            # Its title is written for sharing ("Buy X at Y"): the page's heading comes first.
             self.draft.fill({name: value for name, value in raw.items() if name != "title"}, "opengraph")
         return evidence
 
@@ -96,7 +96,7 @@ class Structured:
             self.evidence.prices.append(price)
 
     def _note_identifiers(self, others: Sequence[Any], source: str) -> None:
-        """Keep *others*; one of them replaces the sku when it is the one by which the URL knows the product."""
+        """Keep *others*; one that is the URL's identifier of the product replaces the sku."""
         cleaned = [identifier for other in others if (identifier := values.identifier(other))]
         self.evidence.other_ids += cleaned
         sku = self.draft.fields.get("sku")

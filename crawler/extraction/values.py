@@ -1,4 +1,4 @@
-"""Raw values, as pages write them -> clean ones. A value that cannot be right is None, never a guess."""
+"""Cleans raw values as pages write them. An implausible value becomes None, never a guess."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from crawler.extraction.currencies import NO_DECIMALS, THREE_DECIMALS
 from crawler.extraction.labels import BRAND_PREFIX
 from crawler.extraction.wording import lexicon
 
-MAX_PRICE = Decimal(10) ** 12  # beyond it a "price" is a timestamp or an id
+MAX_PRICE = Decimal(10) ** 12  # anything above is a timestamp or an id
 MAX_TEXT = 1_000  # characters of a title, brand, sku, category
 MAX_PRICE_TEXT = 100
 MAX_DESCRIPTION = 5_000
@@ -23,13 +23,13 @@ _SCIENTIFIC = re.compile(r"\d+(?:\.\d+)?[eE][+-]?\d{1,3}")
 _NEGATIVE = re.compile(r"^\W{0,4}[-−–]\s*[^\d\s]{0,3}\s*\d")
 _TAG = re.compile(r"<[^>]{0,2000}>")
 _EURO_CENTS = re.compile(r"\d\s?€\s?\d\d(?!\d)")
-# A number with its separators; a space only joins groups of three digits, so that "34 99" is not 3499.
+# A number with separators; a space only joins groups of three digits, so that "34 99" is not 3499.
 WRITTEN = re.compile(
     r"(?:\d+(?:[.,'’]\d+)*(?:[ \u00a0\u202f]\d{3}(?!\d))*(?:[.,]\d{1,2}(?!\d))?|[.,]\d{1,2})(?![\d.,]*\s?[%折])"
 )
 _THREE_DECIMALS = re.compile(r"\d{1,3}\.\d{3}")
 _PLACEHOLDER = re.compile(r"n/?a|null|none|undefined|unknown|default|no brand|nan|\W*", re.IGNORECASE)
-# What a template has left unfilled, and what stands where a name should: addresses, dates.
+# Unfilled templates, and other values in place of a name: URLs, dates.
 _UNFILLED = re.compile(
     r"\{\{|\}\}|\$\{|<%|%>|\[\[|\]\]|\{[\w.$ ]+\}|[%#@]{1,2}[\w.]+[%#@]{1,2}|__\w+__"
     r"|\[\w*(?:brand|name|sku|title|marca)\w*\]"
@@ -80,7 +80,7 @@ def text(raw: object, limit: int = MAX_TEXT) -> str | None:
 
 
 def name(raw: object) -> str | None:
-    """A short text that is no placeholder such as `N/A` or `null`, nor one of a template such as `{{brand}}`."""
+    """A short text that is no placeholder such as `N/A`, `null` or `{{brand}}`."""
     value = text(raw, 200)
     if value is None or _PLACEHOLDER.fullmatch(value) or "{{" in value or "${" in value:
         return None
@@ -88,14 +88,14 @@ def name(raw: object) -> str | None:
 
 
 def brand(raw: object) -> str | None:
-    """A brand's name, without a label before it (`More of the brand: Acme` -> `Acme`); no date and no address."""
+    """A brand's name, without a label before it (`More of the brand: Acme` -> `Acme`); not a date or URL."""
     value = name(raw)
     value = name(BRAND_PREFIX.sub("", value)) if value is not None else None
     return None if value is None or _DATE.fullmatch(value) or value.startswith(("http:", "https:", "//")) else value
 
 
 def identifier(raw: object) -> str | None:
-    """An identifier; words that follow it are cut off (`TX502999 Housse de chaise` -> `TX502999`)."""
+    """An identifier; words after it are cut off (`TX502999 Housse de chaise` -> `TX502999`)."""
     value = name(raw)
     if value is None:
         return None
@@ -104,11 +104,11 @@ def identifier(raw: object) -> str | None:
 
 
 def price(raw: object, currency: str | None = None) -> Decimal | None:
-    """A price above zero. *raw* is what a machine-readable field states, `currency` what is known of its code.
+    """A price above zero. *raw* is from a machine-readable field, *currency* its code if known.
 
-    A plain number is read as schema.org says, with a dot for the decimals, except where that cannot be meant:
-    three digits after the dot are thousands when the currency has no decimals or the last digit counts
-    (`1.299` EUR, `34.000` IDR). Anything else is read as text, see `price_in_text`.
+    A plain number has a decimal dot, as schema.org defines, unless that is implausible: three digits after the dot are
+    thousands if the currency has no decimals or the last digit counts (`1.299` EUR, `34.000` IDR). Anything else is
+    read by `price_in_text`.
     """
     value = str(raw).strip() if isinstance(raw, (str, int, float, Decimal)) else ""
     if _SCIENTIFIC.fullmatch(value):
@@ -123,11 +123,11 @@ def price(raw: object, currency: str | None = None) -> Decimal | None:
 
 
 def price_in_text(raw: str, currency: str | None = None) -> Decimal | None:
-    """The first price in a text as people write it: `1.299,00 €`, `₹1,29,999`, `CHF 12.–`, `¥1,980`.
+    """The first price in a displayed text: `1.299,00 €`, `₹1,29,999`, `CHF 12.–`, `¥1,980`.
 
-    Of a *currency* with three decimals, `KD 4.750` has them.
+    With a *currency* of three decimals, `KD 4.750` has them.
 
-    Known weakness: `1.299` alone is one thousand and `1.29` is one, whatever the country writes.
+    Known weakness: `1.299` alone is one thousand and `1.29` is one, in every country.
     """
     raw = raw[:MAX_PRICE_TEXT]
     if _NEGATIVE.match(raw):
@@ -141,7 +141,7 @@ def price_in_text(raw: str, currency: str | None = None) -> Decimal | None:
 
 
 def availability(raw: object) -> str | None:
-    """A name of schema.org's ItemAvailability from its URL, its name, Open Graph's or a shop's words."""
+    """A schema.org ItemAvailability name, from its URL, its name, Open Graph's or a shop's wording."""
     if not isinstance(raw, str) or not raw:
         return None
     name = raw.rstrip("/ ").rpartition("/")[2].strip()
@@ -151,7 +151,7 @@ def availability(raw: object) -> str | None:
 
 
 def gtin(raw: object) -> str | None:
-    """A GTIN-8, -12, -13 or -14 (an ISBN-13 too) whose check digit is right, digits only."""
+    """A GTIN-8, -12, -13 or -14 (an ISBN-13 too) with a valid check digit, digits only."""
     digits = re.sub(r"[\s-]", "", str(raw)) if isinstance(raw, (str, int)) else ""
     if len(digits) not in (8, 12, 13, 14) or not digits.isascii() or not digits.isdecimal() or not int(digits):
         return None
@@ -159,7 +159,7 @@ def gtin(raw: object) -> str | None:
 
 
 def rating(raw: object, best: object = None) -> float | None:
-    """A mean rating on 0..5, from a scale that ends at *best*, else at the nearest of 5, 10 and 100."""
+    """A mean rating scaled to 0..5, from a scale that ends at *best*, else at the nearest of 5, 10 and 100."""
     value, top = _number(raw), _number(best)
     if value is None:
         return None

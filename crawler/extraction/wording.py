@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Final
 
 _PHRASES: Final[dict[str, dict[str, list[str]]]] = tomllib.loads(
-    Path(__file__).with_suffix(".toml").read_text("utf-8")  # a part of the program, read once with it
+    Path(__file__).with_suffix(".toml").read_text("utf-8")  # part of the program, read once
 )
 LANGUAGES: Final = frozenset(_PHRASES)
-# Languages of a country whose domain is not the name of its language.
+# Languages of countries whose domain is not a language code.
 _SPOKEN: Final = {
     "ad": "ca es fr", "ae": "ar", "al": "sq", "am": "hy ru", "ao": "pt", "ar": "es", "at": "de", "ba": "bs hr sr",
     "bd": "bn", "be": "nl fr", "bh": "ar", "bo": "es", "br": "pt", "by": "be ru", "ca": "fr", "ch": "de fr it",
@@ -27,14 +27,14 @@ _SPOKEN: Final = {
     "se": "sv", "sg": "zh", "si": "sl", "sl": "", "sn": "fr", "sr": "nl", "sv": "es", "tn": "ar fr", "tw": "zh",
     "ua": "uk ru", "uy": "es", "uz": "uz ru", "ve": "es", "vn": "vi", "xk": "sq sr",
 }  # fmt: skip
-_STOCK: Final = {  # a denial comes before a promise
+_STOCK: Final = {  # denials before promises
     "Discontinued": "discontinued",
     "OutOfStock": "out_of_stock",
     "PreOrder": "pre_order",
     "BackOrder": "back_order",
     "InStock": "in_stock",
 }
-# Kinds whose words are found without the marks on their letters, too; among words at prices that gives others ("før").
+# Kinds whose words also match without diacritics; near prices that would match other words ("før").
 _FOLDED: Final = frozenset((*_STOCK.values(), "buy", "other_button", "offered", "negation", "negation_after"))
 _PLAIN: Final = {
     mark: plain
@@ -45,20 +45,20 @@ _PLAIN: Final = {
     }.items()
     for mark in marks
 }  # fmt: skip
-# What a phrase may begin with: `^`, also of a line, `\b`, then a letter or sign, one of several, or a digit.
+# How a phrase may start: `^` (also of a line), `\b`, then a letter or sign, a class of them, or a digit.
 _START: Final = re.compile(
     r"(?P<mode>\(\?m:)?(?P<place>\^|\\b)?(?:\[(?P<letters>[^]^\\-]+)\]|\\d|(?P<letter>\\\W|[^\\\[\](){}.*+?^$|]))(?![?*{+])"
 )
 _UNSPACED: Final = re.compile(r"[\u0e00-\u109f\u1780-\u17ff\u3040-\u9fff\uac00-\ud7af]")
 _NO: Final = r"0|no|none|non|nein|nicht|não|nao|ne|nie|nee|nej|nei|nem|nu|нет|не|ні|ні|hayır|όχι|لا|לא|否|無|无"
 _ZERO: Final = re.compile(r"(?<![\d.,])0 (?:\w{1,8} )?$")
-_REACH: Final = 40  # characters before and behind a promise in which a denial of it stands
+_REACH: Final = 40  # characters before and after a promise that may deny it
 
 
 class Lexicon:
-    """One pattern for each kind of phrase; all are searched in lower-cased text.
+    """One pattern per kind of phrase; all are searched in lower-cased text.
 
-    Each is compiled when it is first asked for: many pages need a few of them.
+    Each is compiled on first use: many pages need only a few.
     """
 
     out_of_stock: re.Pattern[str]
@@ -72,8 +72,8 @@ class Lexicon:
     past_price: re.Pattern[str]
     other_price: re.Pattern[str]
     offered: re.Pattern[str]
-    negation: re.Pattern[str]  # at the end of what stands before a promise
-    negation_after: re.Pattern[str]  # at the start of what stands behind it
+    negation: re.Pattern[str]  # at the end of the text before a promise
+    negation_after: re.Pattern[str]  # at the start of the text after it
 
     def __init__(self, languages: Iterable[str]) -> None:
         self._languages = sorted(languages)
@@ -86,11 +86,11 @@ class Lexicon:
         return pattern
 
     def availability(self, text: str) -> str | None:
-        """What *text* says of the stock, as a name of schema.org; a denial wins over a promise."""
+        """What *text* says about stock, as a schema.org name; a denial wins over a promise."""
         return next((name for name in _STOCK if self.place(name, text.lower()) is not None), None)
 
     def place(self, availability: str, text: str) -> int | None:
-        """Where lower-cased *text* first says the *availability* of that name; a promise denied is OutOfStock."""
+        """Where lower-cased *text* first states *availability*; a denied promise is OutOfStock."""
         pattern: re.Pattern[str] = getattr(self, _STOCK[availability])
         if availability == "InStock":
             return next((place for place, denied in self._promises(text) if not denied), None)
@@ -102,11 +102,11 @@ class Lexicon:
         return min((at for at in (place, denied) if at is not None), default=None)
 
     def buys(self, label: str) -> bool:
-        """Whether lower-cased *label* is what is pressed to buy, and not to wish for or to compare."""
+        """Whether lower-cased *label* is that of a buy button, not of a wish list or comparison."""
         return self.buy.search(label) is not None and self.other_button.search(label) is None
 
     def _promises(self, text: str) -> Iterator[tuple[int, bool]]:
-        """(where the stock is promised, whether the promise is denied)."""
+        """(where stock is promised, whether the promise is denied)."""
         for promise in self.in_stock.finditer(text):
             before = text[max(0, promise.start() - _REACH) : promise.start()]
             after = text[promise.end() : promise.end() + _REACH]
@@ -115,9 +115,9 @@ class Lexicon:
 
 
 def languages_of(language: str, country: str) -> frozenset[str]:
-    """The languages whose words a page may use: its own, its country's, and English; all when neither tells.
+    """The languages whose words a page may use: its own, its country's, and English; all if neither is known.
 
-    Known weakness: a page of a host without a country that names a wrong language.
+    Known weakness: a page that declares a wrong language on a host without a country.
     """
     told = {language, *_SPOKEN.get(country, country).split()} & LANGUAGES
     return frozenset(told | {"en"}) if told else LANGUAGES
@@ -144,9 +144,9 @@ def _source(kind: str, languages: Iterable[str]) -> str:
 
 
 def _folded(phrase: str) -> str:
-    """A pattern that finds *phrase* without the marks on its letters, too."""
+    """A pattern that also finds *phrase* without diacritics."""
     pieces: list[str] = []
-    inside = False  # a class of characters
+    inside = False  # in a character class
     for character in phrase:
         inside = (inside or character == "[") and character != "]"
         plain = _PLAIN.get(character, "")
@@ -158,7 +158,7 @@ def _folded(phrase: str) -> str:
 
 
 def _by_first(phrases: Iterable[str]) -> str:
-    """One pattern for *phrases*, grouped by their first letter: of a text it looks only at places with one of these."""
+    """One pattern for *phrases*, grouped by first letter: it only tries positions with one of these."""
     groups: dict[str, list[str]] = {}
     for phrase in phrases:
         for first, rest in _begun(phrase):
@@ -167,9 +167,9 @@ def _by_first(phrases: Iterable[str]) -> str:
 
 
 def _begun(phrase: str) -> Iterator[tuple[str, str]]:
-    """*phrase* as (first letter, the rest), for each letter that it may begin with.
+    """*phrase* as (first letter, the rest), for each letter that it may start with.
 
-    Raises ValueError where it begins with anything else than a letter, a class of some, a digit, or a place before one.
+    Raises ValueError if it starts with anything but a letter, a class of letters, a digit, or an anchor before one.
     """
     start = _START.match(phrase)
     if start is None:

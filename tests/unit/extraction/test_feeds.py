@@ -100,7 +100,7 @@ BROKEN = {
     "unclosed": (rss(3)[: -len(END)] + "<item><title>x", 3, "line"),
     "unknown entity": (rss(2)[: -len(END)] + "<item><title>&nbsp;</title></item>" + END, 2, "undefined entity"),
     "deep": (OPENING + "<a>" * 100_000, 0, "deeper"),
-    "endless tag": (OPENING + "<item a='" + "x" * 3_000_000, 0, "a tag without end"),
+    "endless tag": (OPENING + "<item a='" + "x" * 3_000_000, 0, "an unterminated tag"),
     "many values": (OPENING + f"<item><title>t</title>{MANY}</item>" + END, 1, ""),
     "long value": (OPENING + f"<item><title>{'t' * 2_000_000}</title></item>" + END, 1, ""),
     "surrogates": (OPENING + "<item><title>a\ud800b</title></item>" + END, 1, ""),
