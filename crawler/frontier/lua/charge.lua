@@ -5,7 +5,7 @@
 -- Result: 1. O(rows).
 -- include: clock damage state records budgets
 for i = 1, has_budgets() and #ARGV or 0, 6 do
-  spend(budgets_for(ARGV[i], ARGV[i + 1], ARGV[i + 2]), 0, ARGV[i + 3], ARGV[i + 4], ARGV[i + 5])
+  spend_all(ARGV[i], ARGV[i + 1], ARGV[i + 2], 0, ARGV[i + 3], ARGV[i + 4], ARGV[i + 5])
 end
 save()
 return 1

@@ -158,9 +158,8 @@ end
 
 -- Whether an entry goes out; else it is dropped, or waits until its run's budget renews.
 local function may_go(base, name, entry)
-  if not has_budgets() then return not limits or admit(base, name, entry) end
-  local budgets = budgets_for(name, spider_of(base), generation_of(string.sub(entry, 9)))
-  local held = held_until(budgets)
+  local run = has_budgets() and budget_of_run(spider_of(base), generation_of(string.sub(entry, 9)))
+  local held = run and held_until({run})
   if held then
     wake_at(held)
     call('ZADD', T .. ':delayed', held, struct.pack('>Bc0Bc0', #base, base, #name, name) .. string.sub(entry, 9))
@@ -169,7 +168,7 @@ local function may_go(base, name, entry)
     return false
   end
   if limits and not admit(base, name, entry) then return false end
-  spend(budgets, 1, 0, 0, 0)
+  if run then spend(run, 1, 0, 0, 0) end
   return true
 end
 
@@ -177,7 +176,8 @@ end
 local function stays(base, name, generation)
   local run = run_name(base, generation)
   if is_held_back(base, generation) or (is_limited(run) and limit_reached(run, name)) then return true end
-  return has_budgets() and held_until(budgets_for(name, spider_of(base), generation)) ~= nil
+  local budget = has_budgets() and budget_of_run(spider_of(base), generation)
+  return budget and held_until({budget}) ~= nil
 end
 
 -- Drops what is over its limit at the head of a queue, and sets aside what is held back; returns what follows.
@@ -227,6 +227,7 @@ local function visit(stream, base, name, most)
         given[#given + 1] = heads[i]
       end
     end
+    for _, budget in ipairs(budgets) do spend(budget, #given, 0, 0, 0) end
     if #given > 0 and h[DELAY] > 0 then reserve(h) end
     for _, entry in ipairs(given) do hand_out(base, name, entry, h[NEXT]) end
     h[INFLIGHT] = h[INFLIGHT] + #given

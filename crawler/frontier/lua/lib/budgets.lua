@@ -5,12 +5,27 @@
 -- T:used:<day's begin> HASH name -> requests, bytes, browser ms, cost (d each).
 -- T:closed HASH name -> '<ms until>:<why>' of those that held a request back.
 local TERMS, USED_FORMAT, KEPT_MS, LOOK_MS, LATER_MS = '<ddddddd', '<dddd', 259200000, 60000, 900000
+local FEW_BUDGETS = 100
 local KINDS = {'requests', 'bytes', 'browser', 'cost'}
-local terms_of, used_of, budgets_of, any_budgets = {}, {}, {}, nil
+local terms_of, used_of, budgets_of, found_as, said_closed = {}, {}, {}, {}, {}
+local any_budgets, all_budgets
 
 local function has_budgets()
   if any_budgets == nil then any_budgets = call('EXISTS', T .. ':budgets') == 1 end
   return any_budgets
+end
+
+-- What stands under names. A few budgets are read at once, however many hosts there are.
+local function budgets_under(names)
+  if all_budgets == nil then
+    all_budgets = call('HLEN', T .. ':budgets') <= FEW_BUDGETS and {}
+    local rows = all_budgets and call('HGETALL', T .. ':budgets') or {}
+    for i = 1, #rows, 2 do all_budgets[rows[i]] = rows[i + 1] end
+  end
+  if not all_budgets then return call('HMGET', T .. ':budgets', unpack(names)) end
+  local raws = {}
+  for i, name in ipairs(names) do raws[i] = all_budgets[name] or false end
+  return raws
 end
 
 local function read_terms(raw)
@@ -28,7 +43,7 @@ end
 
 -- The first of names that has terms, as the name of what is spent there.
 local function budget_of(names, own)
-  for i, raw in ipairs(call('HMGET', T .. ':budgets', unpack(names))) do
+  for i, raw in ipairs(budgets_under(names)) do
     local b = read_terms(raw)
     if b then
       local name = names[i] == '*' and '*:' .. own or names[i]
@@ -38,18 +53,26 @@ local function budget_of(names, own)
   end
 end
 
--- Those that govern a request: its host's, its spider's, and its run's where that is named.
-local function budgets_for(of, spider, generation)
-  local key = of .. '\n' .. spider .. '\n' .. (generation or '')
+local function budget_named(name)
+  if found_as[name] == nil then found_as[name] = budget_of({name}) or false end
+  return found_as[name] or nil
+end
+
+-- Those that govern all requests of a spider to a host: the host's and the spider's.
+local function budgets_for(of, spider)
+  local key = of .. '\n' .. spider
   if budgets_of[key] then return budgets_of[key] end
   local names, found = {'d:' .. of}, {}
   for at in string.gmatch(of, '%.()') do names[#names + 1] = 'd:' .. string.sub(of, at) end
   names[#names + 1] = '*'
   found[1] = budget_of(names, of)
-  found[#found + 1] = budget_of({'s:' .. spider})
-  if generation then found[#found + 1] = budget_of({'r:' .. spider .. ':' .. generation}) end
+  found[#found + 1] = budget_named('s:' .. spider)
   budgets_of[key] = found
   return found
+end
+
+local function budget_of_run(spider, generation)
+  return budget_named('r:' .. spider .. ':' .. generation)
 end
 
 local function used_by(name)
@@ -82,7 +105,10 @@ local function held_until(names)
     local at, why = closed_until(name)
     if at then
       latest = math.max(latest or 0, at)
-      call('HSET', T .. ':closed', name, string.format('%.0f:%s', at, why))
+      if not said_closed[name] then
+        said_closed[name] = true
+        call('HSET', T .. ':closed', name, string.format('%.0f:%s', at, why))
+      end
     end
   end
   return latest
@@ -98,26 +124,38 @@ local function requests_left(names)
   return left
 end
 
-local function spend(names, requests, bytes, browser, cost)
-  for _, name in ipairs(names) do
-    local used = used_by(name)
-    for i, by in ipairs({requests, bytes, browser, cost}) do used[i] = math.max(0, used[i] + by) end
-    used.changed = true
-  end
+local function spend(name, requests, bytes, browser, cost)
+  local used = used_by(name)
+  for i, by in ipairs({requests, bytes, browser, cost}) do used[i] = math.max(0, used[i] + by) end
+  used.changed = true
+end
+
+-- On all budgets that govern a request.
+local function spend_all(of, spider, generation, ...)
+  for _, name in ipairs(budgets_for(of, spider)) do spend(name, ...) end
+  local run = budget_of_run(spider, generation)
+  if run then spend(run, ...) end
 end
 
 -- A leased request that was never sent.
 local function refund_request(r)
   if r[STARTED] > 0 or r[STREAM] == '' or not has_budgets() then return end
-  spend(budgets_for(r[HOST], spider_of(r[STREAM]), r[GENERATION]), -1, 0, 0, 0)
+  spend_all(r[HOST], spider_of(r[STREAM]), r[GENERATION], -1, 0, 0, 0)
 end
 
 local function save_budgets()
+  local days = {}
   for name, used in pairs(used_of) do
     if used.changed then
-      local key = T .. ':used:' .. string.format('%.0f', terms_of[name].begin)
-      call('HSET', key, name, struct.pack(USED_FORMAT, used[1], used[2], used[3], used[4]))
-      if terms_of[name].begin > 0 then call('PEXPIRE', key, KEPT_MS) end
+      local day = terms_of[name].begin
+      local rows = days[day] or {}
+      days[day] = rows
+      rows[#rows + 1], rows[#rows + 2] = name, struct.pack(USED_FORMAT, used[1], used[2], used[3], used[4])
     end
+  end
+  for day, rows in pairs(days) do
+    local key = T .. ':used:' .. string.format('%.0f', day)
+    call('HSET', key, unpack(rows))
+    if day > 0 then call('PEXPIRE', key, KEPT_MS) end
   end
 end
