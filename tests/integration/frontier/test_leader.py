@@ -62,6 +62,7 @@ async def test_a_jump_of_the_clock_leaves_one_leader(world: Timed, jump: int) ->
     assert standings[0].clock_ms == world.now, "the server's own clock is told, whatever the frontier's time is"
 
 
+@pytest.mark.one_server(reason="the same on each node")
 @pytest.mark.parametrize(
     "damage", [{"token": "x"}, {"until": "x"}, {"until": str(10**18)}, {"holder": "\xff", "until": "-1"}, "a string"]
 )

@@ -98,6 +98,7 @@ async def test_there_are_never_more_than_so_many(schedules: Schedules, monkeypat
     assert await schedules.put("a", "d", "e"), "one that is there may change"
 
 
+@pytest.mark.one_server(reason="the same on each node")
 @pytest.mark.parametrize("name", ["schedules", "schedules:cursor", "schedules:missed", "schedules:last", "ticks"])
 async def test_a_key_of_another_type_is_set_aside(world: Timed, schedules: Schedules, name: str) -> None:
     await schedules.put("s", "", "d", cursor=5)

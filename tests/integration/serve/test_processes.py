@@ -215,7 +215,6 @@ def test_every_bad_line_of_a_file_is_named(schedule: InProcess, tmp_path: Path) 
 def test_wrong_settings_of_the_service_are_refused_in_a_line(scrapy_run: ScrapyRunner, redis_url: str) -> None:
     for given, words in (
         ({"SERVE_PORT": 70_000}, "scrapy serve: SERVE_PORT = '70000' is invalid"),
-        ({"SERVE_HOST": "nowhere.invalid"}, "scrapy serve: SERVE_HOST = 'nowhere.invalid' is invalid"),
         ({"REDIS_URL": "redis://127.0.0.1:1/0"}, "scrapy serve: Redis at 127.0.0.1:1"),
     ):
         done = scrapy_run.run("serve", *options({"REDIS_URL": redis_url} | given))

@@ -24,9 +24,9 @@ from tests.integration.frontier.making import Timed, timed
 from tests.integration.serve.replicas import Replica
 from tests.shipped import shipped
 
-DAYS = float(os.environ.get("SCHEDULE_DAYS", "1.5"))
+DAYS = float(os.environ.get("SCHEDULE_DAYS", "0.8"))
 TROUBLES = 60  # ten of them jumps of the clock, the others deaths and freezes
-START = int(datetime(2026, 10, 24, 14, tzinfo=UTC).timestamp())  # on the 25th clocks are put back
+START = int(datetime(2026, 10, 24, 15, tzinfo=UTC).timestamp())  # on the 25th clocks are put back
 HOUR = 3_600
 URLS = tuple(f"https://{host}.example/{number}" for host in "ab" for number in range(2))
 TIMINGS: dict[str, tuple[Timing, Missed]] = {

@@ -27,7 +27,7 @@ from tests.integration.serve.replicas import Replica
 from tests.shipped import shipped
 
 START = START_MS // 1_000
-LINES = 1_203
+LINES = 1_003
 
 
 class World:
@@ -96,7 +96,7 @@ async def test_a_leader_that_dies_at_any_call_is_followed_by_one_that_goes_on(
     await world.pass_seconds(3_600)
     ended, calls = False, 0
     while not ended:
-        calls += 3
+        calls += 5
         victim = world.replica()
         victim.gate.close_after(calls)
         await victim.go()
