@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 import urllib.request
 from collections.abc import Mapping
@@ -29,6 +30,7 @@ from demo.state import State
 
 START_SECONDS: Final = 30.0
 DATABASE: Final = "demo"
+RUN_NAMED: Final = re.compile(r"\(run (\d{8}-\d+)")  # by `scrapy push`
 # The workers' settings: the shops' pace, loopback allowed, and short leases, so that a dead worker's pages return soon.
 SETTINGS: Final[Mapping[str, object]] = {
     "MONGODB_DATABASE": DATABASE,
@@ -89,6 +91,7 @@ class Demo:
             await observer.begin()
             self._push(fleet)
             seconds = await self._work(fleet, observer)
+            self._show_run(fleet)
             replace(self._state, crawled=True).save(self._home)
             result = Result(await observer.documents(), await observer.price_changes(began), self._request_log())
             score = self._job.judge(self._state, result, self._console)
@@ -111,14 +114,29 @@ class Demo:
         self._say(f"Shop: {self._job.what} on port {self._state.port}, day {self._state.day}")
 
     def _push(self, fleet: Fleet) -> None:
-        """A new day is a new crawl generation: known links are followed again."""
-        again = ["--recrawl"] if self._state.day > 1 else []
-        arguments = fleet.scrapy("push", SPIDER, str(self._urls), *again)
-        push = fleet.family.start("push", *arguments)
-        if push.wait(START_SECONDS) != 0:
+        """A new day is a new run, to which all links are new; one that was interrupted goes on."""
+        ways = [["--run", self._state.run]] if self._state.run else []
+        ways.append(["--recrawl"] if self._state.day > 1 else [])
+        for way in ways:
+            push = fleet.family.start("push", *fleet.scrapy("push", SPIDER, str(self._urls), *way))
+            if push.wait(START_SECONDS) == 0:
+                break
+        else:
             raise DemoError(f"the start URLs could not be pushed:\n{push.tail()}")
-        self._say(f"$ scrapy push {SPIDER} {self._urls} {' '.join(again)}")
+        self._say(f"$ scrapy push {SPIDER} {self._urls} {' '.join(way)}")
         self._say(push.tail(1))
+        if found := RUN_NAMED.search(push.tail(1)):
+            self._state = replace(self._state, run=found[1])
+            self._state.save(self._home)
+
+    def _show_run(self, fleet: Fleet) -> None:
+        """What became of it, and what is different from the day before."""
+        day, before = self._state.run, self._state.before
+        for words in (["wait", day], ["diff", before, day]) if before else (["wait", day],):
+            command = fleet.family.start("runs", *fleet.scrapy("runs", *words))
+            command.wait(START_SECONDS)
+            self._say(f"$ scrapy runs {' '.join(words)}")
+            self._say(command.tail(1))
 
     async def _work(self, fleet: Fleet, observer: Observer) -> float:
         for _ in range(self._options.workers):

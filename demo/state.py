@@ -19,6 +19,8 @@ class State:
     port: int
     day: int = 1
     crawled: bool = False  # the crawl of that day finished
+    run: str = ""  # of that day, once it was pushed
+    before: str = ""  # of the day before
 
     @classmethod
     def load(cls, directory: Path) -> Self | None:
@@ -35,7 +37,7 @@ class State:
 
     def next_run(self) -> State:
         """The next day; or the same day again, if its crawl was interrupted."""
-        return State(self.port, self.day + 1) if self.crawled else self
+        return State(self.port, self.day + 1, before=self.run) if self.crawled else self
 
 
 def directory_of(root: Path, what: Any) -> Path:

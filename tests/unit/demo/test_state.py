@@ -20,6 +20,7 @@ def test_is_kept_between_runs(tmp_path: Path) -> None:
 def test_the_next_day_comes_only_after_a_finished_crawl() -> None:
     assert State(8123, day=2, crawled=True).next_run() == State(8123, day=3)
     assert State(8123, day=2).next_run() == State(8123, day=2)
+    assert State(8123, 2, crawled=True, run="20261122-1").next_run() == State(8123, 3, before="20261122-1")
 
 
 def test_other_shops_never_meet_the_data(tmp_path: Path) -> None:
