@@ -2,7 +2,8 @@
 
 Both do the same work in one process, in turns, without network and store: sixteen downloader middlewares that look at
 a request and its response, a callback's output of one item and ten requests through four pipelines, an item and a
-request through Scrapy's own spider middlewares, twenty counted stats. CPU time, medians of the rounds.
+request through Scrapy's own spider middlewares, requests for ten links that each page has, twenty counted stats. CPU
+time, medians of the rounds.
 """
 
 from __future__ import annotations
@@ -21,13 +22,14 @@ from scrapy import Request, Spider
 from scrapy.core.downloader.middleware import DownloaderMiddlewareManager
 from scrapy.core.scraper import Scraper, Slot
 from scrapy.core.spidermw import SpiderMiddlewareManager
-from scrapy.http import Response
+from scrapy.http import Response, request
 from scrapy.pipelines import ItemPipelineManager
 from scrapy.statscollectors import MemoryStatsCollector, StatsCollector
 from scrapy.utils.test import get_crawler
+from w3lib.url import safe_url_string
 
 from benchmarks import document
-from crawler.engine import item_processor, stats_collector
+from crawler.engine import item_processor, safe_urls, stats_collector
 from crawler.engine.middleware_chain import MiddlewareChain
 from crawler.engine.spider_chain import fold
 from demo.arguments import whole
@@ -122,6 +124,22 @@ def _spider_chain(*, folded: bool) -> Work:
     return page
 
 
+def requests() -> tuple[Work, Work]:
+    """Requests for the same links."""
+    return _requests(safe_urls.remembered), _requests(safe_url_string)
+
+
+def _requests(escape: Callable[..., str]) -> Work:
+    urls = [f"{URL}menu/{number}" for number in range(REQUESTS)]
+
+    async def page() -> None:
+        request.safe_url_string = escape  # type: ignore[attr-defined]
+        for url in urls:
+            Request(url)
+
+    return page
+
+
 def stats() -> tuple[Work, Work]:
     """Counting."""
     crawler = get_crawler()
@@ -140,6 +158,7 @@ PARTS: Final[Mapping[str, Callable[[], tuple[Work, Work]]]] = {
     "middleware_chain.py": chains,
     "item_processor.py": outputs,
     "spider_chain.py": spider_chains,
+    "safe_urls.py": requests,
     "stats_collector.py": stats,
 }
 

@@ -25,6 +25,7 @@ from scrapy.utils.python import global_object_name
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
+from crawler.engine import safe_urls
 from crawler.engine.spider_chain import fold
 
 logger = logging.getLogger(__name__)
@@ -44,6 +45,7 @@ class ItemProcessor(ItemPipelineManager):
         scraper.handle_spider_output_async = partial(handle_output, scraper)  # type: ignore[method-assign]
         scraper.signals = Signals(scraper.signals.sender)
         fold(scraper.spidermw)
+        safe_urls.install()
         await super().open_spider_async()
 
     async def process_item_async(self, item: Any) -> Any:

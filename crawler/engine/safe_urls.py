@@ -1,0 +1,31 @@
+"""Remembers what Scrapy makes of URLs: a site's links recur on each of its pages, and to escape them anew was most of
+what a request costs."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from scrapy.http import request
+from w3lib.url import safe_url_string
+
+from crawler.caches import LONGEST, Memo
+
+ENTRIES: Final = 16_384
+
+
+def remembered(url: str, encoding: str = "utf8") -> str:
+    """As w3lib's `safe_url_string`."""
+    return _known[url if type(url) is str else str(url), encoding]  # other kinds of str may hold on to a whole page
+
+
+def install() -> None:
+    """Use it for all requests of this process."""
+    request.safe_url_string = remembered  # type: ignore[attr-defined]
+
+
+def _escaped(key: tuple[str, str]) -> str:
+    escaped = safe_url_string(*key)
+    return key[0] if escaped == key[0] else escaped  # one text to keep instead of two
+
+
+_known: Final[Memo[str]] = Memo(_escaped, ENTRIES, LONGEST)
