@@ -20,7 +20,7 @@ def remembered(url: str, encoding: str = "utf8") -> str:
 
 def install() -> None:
     """Use it for all requests of this process."""
-    request.safe_url_string = remembered  # type: ignore[attr-defined]
+    request.safe_url_string = remembered  # type: ignore[assignment, attr-defined]
 
 
 def _escaped(key: tuple[str, str]) -> str:
