@@ -16,7 +16,7 @@ from scrapy.settings import BaseSettings
 
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.state.leader import DeposedError, Lead
-from crawler.frontier.state.runs import Run, RunError, RunSkippedError
+from crawler.frontier.state.runs import Overlap, Run, RunError, RunSkippedError
 from crawler.frontier.state.schedules import Tick
 from crawler.producers.pushing import CancelledRunError, ChunkPusher, check_taken, sitemap_pusher
 from crawler.producers.rejects import Rejects
@@ -114,15 +114,34 @@ class TickRunner:
             return False
 
     async def _open(self, tick: Tick, schedule: Schedule, lead: Lead) -> Run:
+        """The run of *tick*; raises RunSkippedError where the last one is in its way."""
+        first: Overlap = "skip" if schedule.overlap == "queue" else schedule.overlap
+        try:
+            return await self._opened(tick, schedule, first, lead)
+        except RunSkippedError as error:
+            if not await self._cancel_stuck(schedule, error.run) and schedule.overlap == "skip":
+                raise
+        return await self._opened(tick, schedule, schedule.overlap, lead)
+
+    async def _opened(self, tick: Tick, schedule: Schedule, overlap: Overlap, lead: Lead) -> Run:
         lead.check()
+        producer = f"schedule {schedule.name}"
         return await self._frontier.runs.open(
-            schedule.spider,
-            name=schedule.name,
-            fresh=True,
-            producer=f"schedule {schedule.name}",
-            key=tick.id,
-            overlap=schedule.overlap,
+            schedule.spider, name=schedule.name, fresh=True, producer=producer, key=tick.id, overlap=overlap
         )
+
+    async def _cancel_stuck(self, schedule: Schedule, run: Run | None) -> bool:
+        """Cancel *run* where an earlier tick left it to its sitemaps and one of them could not be read: nothing would
+        end it, and it must not count as finished."""
+        if run is None or run.state != "open" or run.producer != f"schedule {schedule.name}":
+            return False
+        counted = await self._frontier.runs.get(run.id)
+        if not schedule.source.is_sitemaps or counted is None or counted.counts.pending or not counted.counts.accepted:
+            return False
+        words = "Schedule %s: run %s is cancelled: a sitemap of it could not be read (`scrapy dead list %s`)"
+        logger.warning(words, schedule.name, run.id, schedule.spider)
+        await self._frontier.runs.cancel(run.id)
+        return True
 
     async def _push(self, tick: Tick, schedule: Schedule, run: Run, progress: Progress, lead: Lead) -> Progress:
         """Push what is left; raises ShoalError where it is to be tried again."""

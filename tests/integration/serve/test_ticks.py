@@ -183,6 +183,23 @@ async def test_the_run_of_sitemaps_is_left_to_the_workers_that_read_them(
     assert await world.time.frontier.sitemaps.end("products", run.generation, url) == 0
 
 
+@pytest.mark.parametrize("overlap", ["skip", "queue"])
+async def test_a_sitemap_that_cannot_be_read_does_not_end_its_schedule(world: World, overlap: Overlap) -> None:
+    await world.add(ScheduleSource("sitemap", ("https://a.example/s.xml",)), overlap=overlap)
+    await world.pass_seconds(3_600)
+    await world.replica().go()
+    await world.pass_seconds(3_600)
+    if overlap == "skip":  # it is still to be read: that is no reason
+        await world.replica().go()
+        assert (await world.last())["words"].startswith("skipped: run ")
+        await world.pass_seconds(3_600)
+    (lease,) = await world.time.lease(streams=["products"])
+    assert await world.time.frontier.bury(lease.id, lease.token, reason="sitemap")
+    await world.replica().go()
+    await world.time.frontier.runs.settle()
+    assert [run.state for run in await world.runs()] == ["open", "cancelled"]
+
+
 @pytest.mark.parametrize(
     "state", ["[]", '{"pushed": "x"}', '{"run": 7, "position": 3}', '{"a": 1}', "\xff", '{"position": "x"}']
 )
