@@ -83,13 +83,13 @@ class RequestTracker:
         """Count one attempt at a host; one that a middleware retries is judged by the last status, 0 if there was
         none."""
         if BLOCK in request.meta:
-            outcome: str | None = FailureClass.BLOCKED
+            outcome: str = FailureClass.BLOCKED
         elif isinstance(result, Exception):
             outcome = classify(result) or UNKNOWN
         else:
             status = result.status if isinstance(result, Response) else held.status
-            outcome = classify(status) if status else UNREACHED
-        self._answers.add(held.lease.host, outcome or OK)
+            outcome = OK if 200 <= status < 400 else UNREACHED if not status else classify(status) or OK
+        self._answers.add(held.lease.host, outcome)
 
     def _answered(self, request: Request, response: Response, held: Held) -> None:
         """*response* is the last one: retries, if any, are used up."""

@@ -120,9 +120,15 @@ async def test_the_fields_of_a_run_are_set_beside_those_of_the_run_before(world:
 async def test_a_run_has_a_bounded_number_of_fields(world: Timed) -> None:
     run = await world.frontier.runs.open("s", name="nightly", fresh=True)
     await world.frontier.coverage.add("s", {(run.generation, "present", f"f{n}"): 30 for n in range(1_000)})
-    assert await world.client.hlen(f"{{shoal:0}}:fields:s:{run.generation}") == 300
+    key = f"{{shoal:0}}:fields:s:{run.generation}"
+    assert await world.client.hlen(key) == 300
+    await world.frontier.coverage.add(
+        "s", {(run.generation, "present", "f0"): 4, (run.generation, "present", "new"): 9}
+    )
+    assert (await world.client.hget(key, "present:f0"), await world.client.hlen(key)) == (b"34", 300)
+    assert await world.client.pttl(key) > 86_400_000, "forgotten some day"
     found = read(render(await collector(world).look())[0])
-    assert sum(name == "shoal_run_field_coverage_ratio" for name, _ in found) == 100
+    assert sum(name == "shoal_run_field_coverage_ratio" for name, _ in found) == 40
 
 
 async def test_budgets_are_told_with_how_much_of_their_day_is_over(world: Timed) -> None:
@@ -193,6 +199,8 @@ async def test_the_busiest_domains_are_kept_and_the_others_make_room(world: Time
         )
     top = await domains.top(3)
     assert next(iter(top.items())) == ("big.example", {"ok": 600})
+    await domains.add({("less.example", "ok"): 45, ("more.example", "ok"): 49})
+    assert list(await domains.top(3)) == ["big.example", "more.example", "less.example"]
     assert await world.client.zcard("{shoal:0}:domains:busy") == await world.client.hlen("{shoal:0}:domains") == 1_000
     await world.pass_ms(3_600_000)
     await domains.add({("new.example", "ok"): 20})
@@ -225,6 +233,12 @@ async def test_damage_costs_a_figure_and_no_scrape(world: Timed) -> None:
     assert found["shoal_fleet_dead_letters", ()] == 1
     assert found["shoal_domain_responses_total", ("1.example", "ok")] == 1
     assert found["shoal_fleet_eligible_hosts", ()] == 3
+    for number, damaged in enumerate((b"\xc1", b"\x07")):  # no msgpack, and no table
+        await client.hset("{shoal:0}:domains", "0.example", damaged)
+        await frontier.domains.add({("0.example", "ok"): 4})
+        assert (await frontier.domains.top())["0.example"] == {"ok": 4}, number
+        await client.hdel("{shoal:0}:domains", "0.example")
+    assert await client.hget("{shoal:0}:damaged", "{shoal:0}:domains 0.example") == b"\xc1", "the first is kept"
     await frontier.domains.add({("0.example", "ok"): 4})
     assert (await frontier.domains.top())["0.example"] == {"ok": 4}
     run = await frontier.runs.open("s", name="nightly", fresh=True)
