@@ -21,7 +21,7 @@ from crawler.extensions.logs import mask
 from crawler.frontier.command_session import session
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import HostState, Message
-from crawler.frontier.state.finding import Found
+from crawler.frontier.state.finding import UrlPlace
 from crawler.policy.robots import RobotsVerdict
 from crawler.policy.robots_file import RobotsFile
 from crawler.routing.encoder import Encoder
@@ -33,12 +33,12 @@ COLLECTIONS: Final = ("products", "pages")
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class UrlReport:
     """What is known of a URL, as pushed by *spider*."""
 
     url: str
     spider: str
-    places: Sequence[Found]
+    places: Sequence[UrlPlace]
     host: HostState
     scope: str = ""  # the scope rule that keeps links to it from being followed
     closed: Sequence[str] = ()  # budgets and opening hours that hold it back
@@ -70,7 +70,7 @@ class Command(FleetCommand, ScrapyCommand):
                 print(json.dumps(asdict(report), default=str) if opts.json else "\n".join(lines(report)))
             self.exitcode = 0 if any(report.places or report.stored for report in reports) else 1
 
-    async def _look(self, url: str, only: str) -> list[Report]:
+    async def _look(self, url: str, only: str) -> list[UrlReport]:
         assert self.settings is not None
         async with session(self.settings) as frontier:
             names = [only] if only else sorted((await frontier.inspection.stats()).spiders)
@@ -78,14 +78,14 @@ class Command(FleetCommand, ScrapyCommand):
                 raise ShoalError("the frontier has seen no URL of any spider yet; name one with --spider")
             return [await self._report(frontier, url, name) for name in names]
 
-    async def _report(self, frontier: Frontier, url: str, spider: str) -> Report:
+    async def _report(self, frontier: Frontier, url: str, spider: str) -> UrlReport:
         crawler = self.crawler_of(spider)
         encoder = Encoder(crawler.spidercls, crawler.settings, fingerprinter(crawler), TierRouting())
         message = encoder.message(Request(url), generation="0", dedupe=True)
         places = await frontier.finding.find(message)
         agent = str(crawler.settings["ROBOTSTXT_USER_AGENT"] or crawler.settings["USER_AGENT"])
         obeys = crawler.settings.getbool("ROBOTSTXT_OBEY")
-        return Report(
+        return UrlReport(
             url=url,
             spider=spider,
             places=places,
@@ -97,7 +97,7 @@ class Command(FleetCommand, ScrapyCommand):
         )
 
 
-def lines(report: Report) -> list[str]:
+def lines(report: UrlReport) -> list[str]:
     """The readable output."""
     told = [f"{report.url} (spider {report.spider})"]
     told += [f"  {_place(one, report.host)}" for one in report.places]
@@ -116,7 +116,7 @@ def lines(report: Report) -> list[str]:
     return told
 
 
-def _place(one: Found, host: HostState) -> str:
+def _place(one: UrlPlace, host: HostState) -> str:
     run = f"crawl {one.generation}" if one.generation != "0" else "the first crawl"
     return {
         "queued": f"queued in {one.stream} behind {one.ahead:,} requests of {host.host}, {run}",

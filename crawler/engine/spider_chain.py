@@ -20,7 +20,7 @@ Method = Callable[..., Any]
 Pair = tuple[Method | None, Method | None]  # what handles output, and exceptions; their places in a chain are the same
 
 
-class Step(NamedTuple):
+class ChainStep(NamedTuple):
     """What one middleware does with a page, with a request and with an item."""
 
     prepare: Callable[[Response], None] | None
@@ -39,7 +39,7 @@ def fold(manager: SpiderMiddlewareManager) -> None:
     """Put one method in the place of those that follow each other, none of which handles exceptions."""
     outputs, handlers = manager.methods["process_spider_output"], manager.methods["process_spider_exception"]
     folded: list[Pair] = []
-    steps: list[Step] = []
+    steps: list[ChainStep] = []
     for pair in zip(list(outputs), list(handlers), strict=True):
         if pair == (None, None):
             continue
@@ -53,17 +53,17 @@ def fold(manager: SpiderMiddlewareManager) -> None:
     _replace(handlers, (handler for _, handler in folded))
 
 
-def _step(output: Method | None, handler: Method | None) -> Step | None:
+def _step(output: Method | None, handler: Method | None) -> ChainStep | None:
     owner, function = getattr(output, "__self__", None), getattr(output, "__func__", None)
     if handler is not None or function not in _SIMPLE or not isinstance(owner, BaseSpiderMiddleware):
         return None
     if owner._get_processed.__func__ is not BaseSpiderMiddleware._get_processed:  # type: ignore[attr-defined]
         return None
     prepare = _SIMPLE[function]
-    return Step(prepare and prepare.__get__(owner), owner.get_processed_request, owner.get_processed_item)
+    return ChainStep(prepare and prepare.__get__(owner), owner.get_processed_request, owner.get_processed_item)
 
 
-def _as_one(steps: Sequence[Step]) -> list[Pair]:
+def _as_one(steps: Sequence[ChainStep]) -> list[Pair]:
     async def process_spider_output(response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         for step in steps:
             if step.prepare is not None:

@@ -27,7 +27,7 @@ from crawler.frontier.state.coverage import Coverage
 from crawler.frontier.state.damage import Damage
 from crawler.frontier.state.dead_letters import DeadLetters
 from crawler.frontier.state.domains import Domains
-from crawler.frontier.state.finding import Finding
+from crawler.frontier.state.finding import UrlFinder
 from crawler.frontier.state.generations import Generations
 from crawler.frontier.state.inspection import Inspection
 from crawler.frontier.state.robots import Robots
@@ -65,7 +65,7 @@ class Frontier:
         self.shards = Shards(client, config, replaced)
         self.inspection = Inspection(self.shards)
         self.control = Control(self.shards)
-        self.finding = Finding(self.shards, self.inspection)
+        self.finding = UrlFinder(self.shards, self.inspection)
         self.dead = DeadLetters(self.shards)
         self.gone = DeadLetters(self.shards, "gone")
         self.generations = Generations(self.shards)

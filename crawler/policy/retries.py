@@ -32,7 +32,7 @@ class Settings(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class RetryBudget:
     """The retries of one class; *times* None: Scrapy's RETRY_TIMES."""
 
     times: int | None
@@ -53,8 +53,8 @@ class RetryPolicy:
     """
 
     statuses: frozenset[int]  # RETRY_HTTP_CODES
-    default: Budget
-    budgets: Mapping[FailureClass, Budget]
+    default: RetryBudget
+    budgets: Mapping[FailureClass, RetryBudget]
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Self:
@@ -62,7 +62,7 @@ class RetryPolicy:
         rows = settings.getdict("RETRY_CLASSES")
         if unknown := set(rows) - set(RETRIED):
             raise ConfigError("RETRY_CLASSES", min(map(str, unknown)), "one of the classes " + ", ".join(RETRIED))
-        default = Budget(None, _shared(settings, "base_seconds"), _shared(settings, "cap_seconds"))
+        default = RetryBudget(None, _shared(settings, "base_seconds"), _shared(settings, "cap_seconds"))
         _shared(settings, "times")
         return cls(
             statuses=_statuses(settings),
@@ -75,7 +75,7 @@ class RetryPolicy:
         kind = FailureClass.BLOCKED if blocked else classify(status)
         return FailureClass.TRANSIENT if kind not in RETRIED and status in self.statuses else kind
 
-    def budget(self, kind: FailureClass | None) -> Budget:
+    def budget(self, kind: FailureClass | None) -> RetryBudget:
         """The budget of a class; the default for an exception in RETRY_EXCEPTIONS that has no class."""
         return self.budgets.get(kind, self.default) if kind is not None else self.default
 
@@ -85,12 +85,12 @@ def _shared(settings: Settings, key: str) -> Any:
     return read({name: settings.get(name)}, name, low, high)
 
 
-def _budget(settings: Settings, kind: FailureClass, row: Any, default: Budget) -> Budget:
+def _budget(settings: Settings, kind: FailureClass, row: Any, default: RetryBudget) -> RetryBudget:
     where = f"RETRY_CLASSES[{str(kind)!r}]"
     if not isinstance(row, Mapping) or not set(row) <= set(_KEYS):
         raise ConfigError(where, row, "a dict with some of the keys " + ", ".join(_KEYS))
     found = {key: _own(settings, where, key, row) for key in _KEYS}
-    return Budget(**{key: getattr(default, key) if value is None else value for key, value in found.items()})
+    return RetryBudget(**{key: getattr(default, key) if value is None else value for key, value in found.items()})
 
 
 def _own(settings: Settings, where: str, key: str, row: Mapping[str, Any]) -> Any:

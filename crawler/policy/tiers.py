@@ -155,7 +155,7 @@ def step_up(at: Tier, most: Tier, served: Collection[Tier], spent: Collection[Ti
 
 
 @dataclass(frozen=True, slots=True)
-class Budgets:
+class TierBudgets:
     """Most requests and cost of each tier per day (UTC); a tier without an entry is not limited.
 
     Cost is in the unit that a tier's fetcher reports, such as a scraping API's credits.

@@ -45,7 +45,7 @@ class SitemapError(ShoalError):
     """Why a sitemap, or what is left of it, cannot be read."""
 
 
-class Step(NamedTuple):
+class SitemapStep(NamedTuple):
     """Some entries; *error*: why there are no more. *is_last*: there are no more."""
 
     entries: list[SitemapEntry]
@@ -69,7 +69,7 @@ class SitemapReader:
         reading = _Reading(self._encoder, response.url, terms, generation, priority, self._cut)
         parser = SitemapParser(is_robots=terms.is_robots)
         pieces = unpacked(response.body, MAX_BYTES)
-        step = Step([])
+        step = SitemapStep([])
         while not step.is_last and reading.counts["pages"] <= MOST_PAGES:
             step = await asyncio.to_thread(_step, parser, pieces)
             for entries in _batches(step.entries):
@@ -200,19 +200,19 @@ class _Reading:
             logger.warning("Sitemap %s: %s", self.url, error)
 
 
-def _step(parser: SitemapParser, pieces: Iterator[bytes]) -> Step:
+def _step(parser: SitemapParser, pieces: Iterator[bytes]) -> SitemapStep:
     """In a thread: what the next pieces name."""
     entries: list[SitemapEntry] = []
     try:
         for _ in range(PIECES):
             if (piece := next(pieces, None)) is None:
-                return Step(entries + parser.close(), is_last=True)
+                return SitemapStep(entries + parser.close(), is_last=True)
             entries += parser.feed(piece)
     except DamagedError as error:
-        return Step(entries + parser.close(), f"is damaged ({error})", is_last=True)
+        return SitemapStep(entries + parser.close(), f"is damaged ({error})", is_last=True)
     except TooLongError as error:
-        return Step(entries + parser.close(), f"is too long ({error})", is_last=True)
-    return Step(entries)
+        return SitemapStep(entries + parser.close(), f"is too long ({error})", is_last=True)
+    return SitemapStep(entries)
 
 
 def _batches(entries: Sequence[SitemapEntry]) -> Iterator[list[SitemapEntry]]:

@@ -19,7 +19,7 @@ _PAIRED: Final = {"$project": {"collection": 1, "item": {"$zip": {"inputs": ["$i
 _ITEM, _VERSION = ({"$arrayElemAt": ["$item", at]} for at in (0, 1))
 
 
-class Member(NamedTuple):
+class RunItem(NamedTuple):
     """A document of a run, and the version it had then."""
 
     collection: str
@@ -70,7 +70,7 @@ class RunItems:
             self._known.difference_update(old)
 
 
-async def members(database: Database, run: str) -> AsyncIterator[Member]:
+async def members(database: Database, run: str) -> AsyncIterator[RunItem]:
     """The documents of *run* by collection and `_id`, each once; sorted on the server's disk where they are many."""
     steps: list[dict[str, Any]] = [
         {"$match": {"run": run}},
@@ -80,7 +80,7 @@ async def members(database: Database, run: str) -> AsyncIterator[Member]:
         {"$sort": {"_id.c": 1, "_id.i": 1}},
     ]
     async for row in await database[COLLECTION].aggregate(steps, allowDiskUse=True):
-        yield Member(row["_id"]["c"], row["_id"]["i"], int(row["v"]))
+        yield RunItem(row["_id"]["c"], row["_id"]["i"], int(row["v"]))
 
 
 async def counts(database: Database, run: str) -> dict[str, int]:

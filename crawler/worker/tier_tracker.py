@@ -23,9 +23,9 @@ from crawler.meta import REQUEST_ID, TIER_FAILED
 from crawler.policy.tiers import (
     TIERS,
     UNKNOWN,
-    Budgets,
     Learned,
     Tier,
+    TierBudgets,
     TierPolicy,
     after_failure,
     after_success,
@@ -45,7 +45,7 @@ class TierConfig:
     """The settings of tiers."""
 
     policy: TierPolicy
-    budgets: Budgets
+    budgets: TierBudgets
     served: tuple[Tier, ...]  # tiers counted as served even without a worker
 
     @classmethod
@@ -53,7 +53,7 @@ class TierConfig:
         """Raises ConfigError when a value is out of range."""
         return cls(
             policy=TierPolicy.from_settings(settings),
-            budgets=Budgets(_limits(settings, "TIER_DAILY_REQUESTS"), _limits(settings, "TIER_DAILY_COST")),
+            budgets=TierBudgets(_limits(settings, "TIER_DAILY_REQUESTS"), _limits(settings, "TIER_DAILY_COST")),
             served=listed(settings, "TIERS_SERVED"),
         )
 

@@ -24,7 +24,7 @@ _NAMES_AT: Final = 44  # of a lease's record: host, stream, generation and worke
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class UrlPlace:
     """One place where a request for the URL is, or was.
 
     *state*: queued, delayed, leased, dead, gone or done. *ahead*: requests of its host that are leased before it, where
@@ -41,14 +41,14 @@ class Found:
     id: str = ""
 
 
-class Finding:
+class UrlFinder:
     """Looks for a fingerprint where its host's requests are: no index is kept. O(requests of the host), in slices."""
 
     def __init__(self, shards: Shards, inspection: Inspection) -> None:
         self._shards = shards
         self._inspection = inspection
 
-    async def find(self, message: Message) -> list[Found]:
+    async def find(self, message: Message) -> list[UrlPlace]:
         """Every place; *message* is the URL as its spider would push it. Nothing: it was never seen.
 
         Known weakness: a request that moves while the look-up runs may be missed; with `FRONTIER_DEDUPE` = compact two
@@ -65,18 +65,18 @@ class Finding:
         """What its host waits for."""
         return await self._inspection.host(message.host)
 
-    async def _queued(self, shard: int, message: Message, fingerprint: bytes) -> AsyncIterator[Found]:
+    async def _queued(self, shard: int, message: Message, fingerprint: bytes) -> AsyncIterator[UrlPlace]:
         for tier in TIERS:
             for stream in (stream_of(message.spider, tier), stream_of(message.spider, tier) + "!"):
                 for queue in keys.queue_names(stream, message.host):
                     early = await self._ranked(shard, "ahead", f"early:{queue}", fingerprint)
                     if early is not None:
                         before = await self._listed_before(shard, queue, early[1])
-                        yield Found("queued", stream, _generation(early[1][8:]), ahead=early[0] + before)
+                        yield UrlPlace("queued", stream, _generation(early[1][8:]), ahead=early[0] + before)
                     listed = await self._ranked(shard, "list", f"q:{queue}", fingerprint)
                     if listed is not None:
                         before = await self._ahead_before(shard, queue, listed[1])
-                        yield Found("queued", stream, _generation(listed[1][8:]), ahead=listed[0] + before)
+                        yield UrlPlace("queued", stream, _generation(listed[1][8:]), ahead=listed[0] + before)
 
     async def _ahead_before(self, shard: int, queue: str, entry: bytes) -> int:
         """How many of those ahead of the end of the list come before *entry* of the list in order."""
@@ -108,7 +108,7 @@ class Finding:
                 return None
             at += answer
 
-    async def _delayed(self, shard: int, spider: str, fingerprint: bytes) -> AsyncIterator[Found]:
+    async def _delayed(self, shard: int, spider: str, fingerprint: bytes) -> AsyncIterator[UrlPlace]:
         for key in ("delayed", "delayed:room", "delayed:aside"):
             if (one := await self._ranked(shard, "delayed", key, fingerprint)) is None:
                 continue
@@ -122,9 +122,9 @@ class Finding:
             wait = max(0, round(one[2] - now))
             if key == "delayed:aside":
                 wait, why = 0, b"its run is paused"
-            yield Found("delayed", stream.decode(), _generation(member), until_ms=wait, why=why.decode())
+            yield UrlPlace("delayed", stream.decode(), _generation(member), until_ms=wait, why=why.decode())
 
-    async def _leased(self, shard: int, spider: str, fingerprint: bytes) -> AsyncIterator[Found]:
+    async def _leased(self, shard: int, spider: str, fingerprint: bytes) -> AsyncIterator[UrlPlace]:
         client = self._shards.client
         async for number, envelope in _scanned(client, self._shards.key(shard, "body")):
             if envelope[_FINGERPRINT] != fingerprint:
@@ -137,29 +137,29 @@ class Finding:
             generation, rest = _prefixed(rest)
             if stream.decode().partition(":")[0] == spider:
                 worker = _prefixed(rest)[0].decode()
-                yield Found("leased", stream.decode(), generation.decode(), why=worker)
+                yield UrlPlace("leased", stream.decode(), generation.decode(), why=worker)
 
-    async def _letters(self, message: Message) -> list[Found]:
-        found: list[Found] = []
+    async def _letters(self, message: Message) -> list[UrlPlace]:
+        found: list[UrlPlace] = []
         for kind in ("dead", "gone"):
             letters = DeadLetters(self._shards, kind)
             matching = await letters.of_fingerprint(message.host, message.fingerprint)
             found += [_of_letter(kind, letter) for letter in matching if letter.spider == message.spider]
         return found
 
-    async def _known(self, shard: int, message: Message) -> list[Found]:
+    async def _known(self, shard: int, message: Message) -> list[UrlPlace]:
         stats = await self._inspection.stats(message.spider)
         ours = {generation for spider, generation in stats.generations if spider == message.spider and generation}
         ours.add(await Generations(self._shards).current(message.spider))
         envelope = seal(message)
         for generation in sorted(ours, key=int, reverse=True):
             if await self._shards.run("known", shard, f"{message.spider}:{generation}", envelope):
-                return [Found("done", message.stream, generation)]
+                return [UrlPlace("done", message.stream, generation)]
         return []
 
 
-def _of_letter(kind: str, letter: DeadLetter) -> Found:
-    return Found(kind, letter.spider, letter.generation, why=letter.reason, id=letter.id)
+def _of_letter(kind: str, letter: DeadLetter) -> UrlPlace:
+    return UrlPlace(kind, letter.spider, letter.generation, why=letter.reason, id=letter.id)
 
 
 async def _scanned(client: Any, key: str) -> AsyncIterator[tuple[bytes, bytes]]:

@@ -24,7 +24,7 @@ from crawler.worker.lease_book import Held
 NOTHING: Final = frozenset[str]()
 
 
-class Page(NamedTuple):
+class LinkingPage(NamedTuple):
     """What links on it are judged by."""
 
     response: Response
@@ -66,19 +66,19 @@ class ScopeMiddleware(FleetMiddleware):
         if page is not None and NOFOLLOW in response.flags:  # our spiders found it in the page
             self._count(NOFOLLOW, response.url, page.held)
 
-    def _page(self, response: Response) -> Page | None:
+    def _page(self, response: Response) -> LinkingPage | None:
         held = self._worker.book.behind(response)
         if held is None:
             return None
         rules = self._scopes.of(held.lease.generation)
         scope = rules.of(response.url)
         refused = self._refused(response, scope) if scope.nofollow or scope.noindex else NOTHING
-        return Page(response, held, rules, scope, refused)
+        return LinkingPage(response, held, rules, scope, refused)
 
     def _pushed(self, request: Request) -> str:
         return self._scopes.of(self._worker.generation).pushed(request.url)
 
-    def _judged(self, request: Request, page: Page) -> Request | None:
+    def _judged(self, request: Request, page: LinkingPage) -> Request | None:
         depth = 0 if request.meta.get("depth_reset") else _depth(page.response) + 1
         url, rule = page.rules.link(request.url, page.response.url, depth, page.scope)
         if rule or NOFOLLOW in page.refused:

@@ -9,11 +9,11 @@ import pytest
 
 from crawler.frontier.messages import Message
 from crawler.frontier.state import finding
-from crawler.frontier.state.finding import Found
+from crawler.frontier.state.finding import UrlPlace
 from tests.integration.frontier.making import Timed, answer, handles, message, timed
 
 
-async def places(world: Timed, number: int, **fields: Any) -> list[Found]:
+async def places(world: Timed, number: int, **fields: Any) -> list[UrlPlace]:
     return await world.frontier.finding.find(message(number, **fields))
 
 
@@ -22,18 +22,18 @@ async def test_a_url_is_found_at_each_step_of_its_life(redis_client: Any, monkey
     world = await timed(redis_client)
     assert await places(world, 5) == []
     await world.frontier.push([message(number, cap=10) for number in range(6)])
-    assert await places(world, 5) == [Found("queued", "s", "0", ahead=5)]
+    assert await places(world, 5) == [UrlPlace("queued", "s", "0", ahead=5)]
     assert await places(world, 5, stream="t") == []
     [lease] = await world.lease(1)
-    assert await places(world, 0) == [Found("leased", "s", "0", why="w")]
-    assert await places(world, 5) == [Found("queued", "s", "0", ahead=4)]
+    assert await places(world, 0) == [UrlPlace("leased", "s", "0", why="w")]
+    assert await places(world, 5) == [UrlPlace("queued", "s", "0", ahead=4)]
     await world.frontier.nack(lease.id, lease.token, delay_ms=7_000, reason="http_503")
-    assert await places(world, 0) == [Found("delayed", "s", "0", until_ms=7_000, why="http_503")]
+    assert await places(world, 0) == [UrlPlace("delayed", "s", "0", until_ms=7_000, why="http_503")]
     await world.pass_ms(7_001)
     await world.frontier.shards.run_all("reap")
     assert [one.state for one in await places(world, 0)] == ["queued"]
     await world.fetch(6)
-    assert await places(world, 0) == [Found("done", "s", "0")]
+    assert await places(world, 0) == [UrlPlace("done", "s", "0")]
 
 
 async def test_letters_are_found_with_their_reason(redis_client: Any) -> None:
@@ -42,8 +42,8 @@ async def test_letters_are_found_with_their_reason(redis_client: Any) -> None:
     first, second = await world.lease(2)
     await world.frontier.bury(first.id, first.token, reason="spider_error")
     await world.frontier.end_gone(second.id, second.token, reason="http_404", detail={})
-    assert await places(world, 1) == [Found("dead", "s", "0", why="spider_error", id=first.id)]
-    assert await places(world, 2) == [Found("gone", "s", "0", why="http_404", id=second.id)]
+    assert await places(world, 1) == [UrlPlace("dead", "s", "0", why="spider_error", id=first.id)]
+    assert await places(world, 2) == [UrlPlace("gone", "s", "0", why="http_404", id=second.id)]
 
 
 @pytest.mark.parametrize("dedupe", ["exact", "window", "bloom"])
@@ -52,7 +52,7 @@ async def test_what_is_done_is_known_in_every_mode(redis_client: Any, dedupe: st
     given: dict[str, Any] = {"digest": struct.pack(">Q", 1) * 2} if dedupe == "exact" else {}
     await world.frontier.push([message(1, **given)])
     await world.fetch()
-    assert await places(world, 1, **given) == [Found("done", "s", "0")]
+    assert await places(world, 1, **given) == [UrlPlace("done", "s", "0")]
     assert await places(world, 2) == []
 
 
@@ -76,8 +76,8 @@ async def test_what_stands_ahead_of_the_end_of_a_queue_is_found_with_its_place(r
 async def test_other_tiers_suspects_and_hosts_with_a_port_are_looked_at(redis_client: Any) -> None:
     world = await timed(redis_client)
     await world.frontier.push([message(1, stream="s:browser"), message(2, host="api:443")])
-    assert await places(world, 1) == [Found("queued", "s:browser", "0")]
-    assert await places(world, 2, host="api:443") == [Found("queued", "s", "0")]
+    assert await places(world, 1) == [UrlPlace("queued", "s:browser", "0")]
+    assert await places(world, 2, host="api:443") == [UrlPlace("queued", "s", "0")]
 
 
 @pytest.mark.one_server
@@ -87,7 +87,7 @@ async def test_a_long_queue_is_looked_through_in_short_calls(redis_client: Any) 
     for at in range(0, len(rows), 2_000):
         await world.frontier.push(rows[at : at + 2_000])
     await redis_client.config_resetstat()
-    assert await places(world, 19_999) == [Found("queued", "s", "0", ahead=19_999)]
+    assert await places(world, 19_999) == [UrlPlace("queued", "s", "0", ahead=19_999)]
     calls = await redis_client.info("commandstats")
     ran = calls["cmdstat_evalsha"]
     assert 10 <= ran["calls"] <= 40

@@ -13,7 +13,7 @@ from crawler.items import ProductItem
 from crawler.storage import run_items
 from crawler.storage.documents import document
 from crawler.storage.origin import Origin
-from crawler.storage.run_items import Difference, Member, RunItems
+from crawler.storage.run_items import Difference, RunItem, RunItems
 from crawler.storage.spool import entries
 from crawler.storage.validators import StoredVersion, Validators
 from tests.integration.storage.observing import RecordedStats, a_writer, at
@@ -43,7 +43,7 @@ async def test_a_diff_names_what_is_new_changed_and_gone(mongo_database: Databas
     await writer.close()
     url = "https://shop.example/"
     first = [one async for one in run_items.members(mongo_database, FIRST)]
-    assert first == [Member("products", url + name, 1) for name in ("a", "b", "c")]
+    assert first == [RunItem("products", url + name, 1) for name in ("a", "b", "c")]
     assert await run_items.counts(mongo_database, FIRST) == {"products": 3}
     assert await run_items.counts(mongo_database, SECOND) == {"items": 1, "products": 3}
     found = [one async for one in run_items.differences(mongo_database, FIRST, SECOND)]
@@ -69,7 +69,7 @@ async def test_a_page_that_answered_304_is_part_of_the_run(mongo_database: Datab
     assert await validators.seen(page, at(50), SECOND) is False
     await validators.close()
     members = [one async for one in run_items.members(mongo_database, SECOND)]
-    assert members == [Member("products", "https://shop.example/a", 1)]
+    assert members == [RunItem("products", "https://shop.example/a", 1)]
 
 
 async def test_the_newest_runs_are_kept(mongo_database: Database) -> None:

@@ -11,14 +11,14 @@ from scrapy.settings import Settings
 
 from crawler.errors import ConfigError
 from crawler.policy.failures import FailureClass, classify
-from crawler.policy.retries import RETRIED, Budget, RetryPolicy
+from crawler.policy.retries import RETRIED, RetryBudget, RetryPolicy
 from tests.unit.test_settings import base
 
 PROJECT = RetryPolicy.from_settings(base())
 
 statuses = st.integers(100, 999)
 budgets = st.builds(
-    Budget, times=st.integers(0, 1_000), base_seconds=st.floats(0, 3_600), cap_seconds=st.floats(0, 86_400)
+    RetryBudget, times=st.integers(0, 1_000), base_seconds=st.floats(0, 3_600), cap_seconds=st.floats(0, 86_400)
 )
 
 
@@ -29,13 +29,13 @@ def policy(**settings: Any) -> RetryPolicy:
 
 
 @given(budgets, st.integers(1, 10_000), st.floats(0, 1))
-def test_no_wait_is_longer_than_its_cap(budget: Budget, attempt: int, luck: float) -> None:
+def test_no_wait_is_longer_than_its_cap(budget: RetryBudget, attempt: int, luck: float) -> None:
     wait = budget.wait_seconds(attempt, lambda low, high: low + luck * (high - low))
     assert 0 <= wait <= budget.cap_seconds
 
 
 @given(budgets, st.integers(1, 40))
-def test_the_longest_wait_never_shrinks(budget: Budget, attempt: int) -> None:
+def test_the_longest_wait_never_shrinks(budget: RetryBudget, attempt: int) -> None:
     sooner, later = (budget.wait_seconds(n, lambda low, high: high) for n in (attempt, attempt + 1))
     assert sooner <= later
 
@@ -59,13 +59,13 @@ def test_the_project_is_patient_within_reason(kind: FailureClass) -> None:
 
 
 def test_a_class_without_a_row_is_as_all_are() -> None:
-    assert policy().budget(FailureClass.BLOCKED) == policy().default == Budget(None, 1, 300)
+    assert policy().budget(FailureClass.BLOCKED) == policy().default == RetryBudget(None, 1, 300)
     assert policy().budget(None) == policy().default
 
 
 def test_rows_may_come_as_text_from_the_command_line() -> None:
     rows = '{"transient": {"times": 7, "cap_seconds": 9}}'
-    assert policy(RETRY_CLASSES=rows).budget(FailureClass.TRANSIENT) == Budget(7, 1, 9)
+    assert policy(RETRY_CLASSES=rows).budget(FailureClass.TRANSIENT) == RetryBudget(7, 1, 9)
 
 
 @pytest.mark.parametrize(("priority", "expected"), [("default", 7), ("project", 7), ("spider", 1), ("cmdline", 1)])

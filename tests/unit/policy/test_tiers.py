@@ -13,8 +13,8 @@ from crawler.policy.tiers import (
     REMEMBERED_PAGES,
     TIERS,
     UNKNOWN,
-    Budgets,
     Learned,
+    TierBudgets,
     TierPolicy,
     after_failure,
     after_success,
@@ -162,11 +162,11 @@ def test_steps_up(at: Any, most: Any, served: Any, spent: Any, expected: Any) ->
 
 
 def test_budgets_are_of_requests_and_of_cost() -> None:
-    budgets = Budgets(requests={"browser": 10}, cost={"api": 2.5})
+    budgets = TierBudgets(requests={"browser": 10}, cost={"api": 2.5})
     assert budgets.spent({}, {}) == frozenset()
     assert budgets.spent({"browser": 9, "api": 10**9}, {"api": 2.4, "browser": 99}) == frozenset()
     assert budgets.spent({"browser": 10}, {"api": 2.5}) == {"browser", "api"}
-    assert Budgets({"browser": 0}, {}).spent({}, {}) == {"browser"}
+    assert TierBudgets({"browser": 0}, {}).spent({}, {}) == {"browser"}
 
 
 def test_lists_of_tiers() -> None:
