@@ -120,7 +120,7 @@ MAX_IDLE_TIME_BEFORE_CLOSE = 0
 # table `scope` and a run go before it, key by key. Readers: routing/scoping.py, policy/scope.py
 SCOPE: dict[str, object] = {}
 # What a spider may spend in a day, as a dict or a JSON object with any of requests, mb, browser_seconds, cost, hours
-# ("22:00-06:00") and time_zone: docs/scope.md. A domain has its own in domains.toml. Reader: worker/budget_keeper.py
+# ("22:00-06:00") and time_zone: docs/scope.md. A domain has its own in domains.toml. Reader: worker/budgets.py
 BUDGET: dict[str, object] = {}
 
 # --- Tiers --------------------------------------------------------------------------------------------------

@@ -100,7 +100,7 @@ def lateness(seen: Timetable) -> list[ScheduleFigures]:
     for name, text in seen.definitions.items():
         try:
             schedule = Schedule.read(name, text)
-        except ScheduleError:  # the keeper logs it
+        except ScheduleError:  # the dispatcher logs it
             continue
         late[name] = 0.0
         cursor = seen.cursors.get(name, "")

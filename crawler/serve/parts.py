@@ -10,7 +10,7 @@ from crawler.frontier.state.leader import Lead
 from crawler.producers.ticks import TickRunner
 from crawler.serve.figures import FleetFiguresPart
 from crawler.serve.leadership import LeaderTask
-from crawler.serve.schedules import ScheduleKeeper
+from crawler.serve.schedules import ScheduleDispatcher
 from crawler.serve.service import Part, ReplicaTask
 
 logger = logging.getLogger(__name__)
@@ -22,8 +22,8 @@ def parts(frontier: Frontier, runner: TickRunner, figures: FleetFiguresPart) -> 
 
 
 def _schedules(frontier: Frontier, runner: TickRunner) -> Part:
-    keeper = ScheduleKeeper(frontier, runner)
-    return Part(tasks=[LeaderTask("schedules", 1.0, keeper.keep)])
+    dispatcher = ScheduleDispatcher(frontier, runner)
+    return Part(tasks=[LeaderTask("schedules", 1.0, dispatcher.keep)])
 
 
 def _runs(frontier: Frontier) -> Part:

@@ -40,7 +40,7 @@ class _Failure:
     at: float  # when it is
 
 
-class ScheduleKeeper:
+class ScheduleDispatcher:
     """What the leader does about schedules. A tick that fails is tried again, until others of its schedule wait too."""
 
     def __init__(self, frontier: Frontier, runner: TickRunner, clock: Callable[[], float] = monotonic) -> None:

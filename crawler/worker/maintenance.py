@@ -23,7 +23,7 @@ from crawler.frontier.messages import Message
 from crawler.frontier.state.seeds import Seed, Seeds
 from crawler.frontier.streams import stream_of
 from crawler.tallies import tallies_of
-from crawler.worker.run_keeper import RunKeeper
+from crawler.worker.runs import WorkerRuns
 from crawler.worker.vitals import Vitals
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Maintenance:
         self._vitals = Vitals(crawler.stats, clock)
         key = start_key(crawler.spider)
         self._seeds = Seeds.from_settings(worker.frontier.client, key, crawler.settings) if key else None
-        self.runs = RunKeeper(crawler, worker.frontier.runs, self._seeds, plan.idle)
+        self.runs = WorkerRuns(crawler, worker.frontier.runs, self._seeds, plan.idle)
         self._empty_since: float | None = None
         self._full = ""
         self._shown: tuple[bool, ...] = ()  # of what others should know at once

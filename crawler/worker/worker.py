@@ -38,7 +38,7 @@ from crawler.routing import codec
 from crawler.routing.budgeting import spider_budget
 from crawler.routing.host_rules import HostRules
 from crawler.worker import feeds
-from crawler.worker.budget_keeper import BudgetKeeper
+from crawler.worker.budgets import WorkerBudgets
 from crawler.worker.cuts import Cuts
 from crawler.worker.dupefilter import FrontierDupeFilter
 from crawler.worker.lease_book import LeaseBook
@@ -84,7 +84,7 @@ class Worker:
         self.outbox = Outbox(
             frontier, crawler.stats, self.outage, FLUSH_SECONDS, self._confirmed, self._wake, self.room
         )
-        self.budgets = BudgetKeeper(crawler, frontier, self.book, self.outbox, queue.encoder)
+        self.budgets = WorkerBudgets(crawler, frontier, self.book, self.outbox, queue.encoder)
         self.cuts = Cuts(crawler.stats, partial(self.outbox.cut, crawler.spider.name))
         self.requeue = Requeue(crawler, self.outbox)
         self.tracker = RequestTracker(crawler, self.book, self.outbox, self.requeue, frontier.config.max_deliveries)

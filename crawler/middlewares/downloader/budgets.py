@@ -10,7 +10,7 @@ from scrapy.downloadermiddlewares.stats import get_header_size
 from scrapy.http import Response
 
 from crawler.middlewares.spider.fleet import FleetMiddleware
-from crawler.worker.budget_keeper import BudgetKeeper
+from crawler.worker.budgets import WorkerBudgets
 
 
 class BudgetMiddleware(FleetMiddleware):
@@ -28,5 +28,5 @@ class BudgetMiddleware(FleetMiddleware):
         self._budgets.answered(request, 0)
 
     @cached_property
-    def _budgets(self) -> BudgetKeeper:
+    def _budgets(self) -> WorkerBudgets:
         return self._worker.budgets

@@ -18,7 +18,7 @@ from crawler.producers.ticks import TickRunner
 from crawler.routing.encoder import Encoder
 from crawler.routing.fingerprint import RequestFingerprinter
 from crawler.routing.tier_routing import TierRouting
-from crawler.serve.schedules import ScheduleKeeper
+from crawler.serve.schedules import ScheduleDispatcher
 from crawler.spiders.products import ProductsSpider
 from tests.integration.frontier.harness import CLOCK
 
@@ -64,7 +64,7 @@ class Replica:
         self.leader = Leader(self.gate, name, LEASE_MS)
         encoder = Encoder(ProductsSpider, settings, RequestFingerprinter(), TierRouting())
         self.runner = TickRunner(self.frontier, lambda _: encoder, settings)
-        self.keeper = ScheduleKeeper(self.frontier, self.runner)
+        self.dispatcher = ScheduleDispatcher(self.frontier, self.runner)
         self._round: asyncio.Task[None] | None = None
 
     async def round(self, lead: Lead | None = None) -> None:
@@ -76,9 +76,9 @@ class Replica:
                     return
                 lead = Lead(standing.token, lambda: True)
             schedules = self.frontier.schedules
-            while not await self.keeper.claim(await schedules.look(), lead):
+            while not await self.dispatcher.claim(await schedules.look(), lead):
                 pass
-            while ticks := self.keeper.next_ticks(seen := await schedules.look()):
+            while ticks := self.dispatcher.next_ticks(seen := await schedules.look()):
                 for tick in ticks:
                     await self.runner.run(tick, Schedule.read(tick.name, seen.definitions[tick.name]), lead)
         except DeposedError:

@@ -239,8 +239,8 @@ async def run_what_is_next(replica: Replica) -> None:
     """What the keeper does with the ticks that are to be run now, to its end."""
     lead = Lead((await replica.leader.ask()).token, lambda: True)
     seen = await replica.frontier.schedules.look()
-    for tick in replica.keeper.next_ticks(seen):
-        await replica.keeper._run(tick, seen, lead)
+    for tick in replica.dispatcher.next_ticks(seen):
+        await replica.dispatcher._run(tick, seen, lead)
 
 
 async def test_a_source_that_cannot_be_read_is_tried_again_and_says_why(world: World, tmp_path: Path) -> None:
@@ -248,7 +248,7 @@ async def test_a_source_that_cannot_be_read_is_tried_again_and_says_why(world: W
     await world.add(file(path))
     await world.pass_seconds(3_600)
     replica = world.replica()
-    await replica.keeper.claim(
+    await replica.dispatcher.claim(
         await replica.frontier.schedules.look(), Lead((await replica.leader.ask()).token, lambda: True)
     )
     await run_what_is_next(replica)
@@ -276,9 +276,9 @@ async def test_a_tick_that_keeps_failing_makes_way_for_the_next(world: World, tm
     await world.pass_seconds(7_200)
     moment = 0.0
     replica = world.replica()
-    vars(replica.keeper)["_clock"] = lambda: moment
+    vars(replica.dispatcher)["_clock"] = lambda: moment
     lead = Lead((await replica.leader.ask()).token, lambda: True)
-    await replica.keeper.claim(await replica.frontier.schedules.look(), lead)
+    await replica.dispatcher.claim(await replica.frontier.schedules.look(), lead)
     first, second = sorted(await world.waiting())
     for _ in range(TRIES):
         assert first in await world.waiting()

@@ -14,7 +14,7 @@ from crawler.frontier.state.seeds import Seeds
 logger = logging.getLogger(__name__)
 
 
-class RunKeeper:
+class WorkerRuns:
     """One worker of the fleet checks at a time: ending runs costs a few calls a second, for any size of fleet."""
 
     def __init__(self, crawler: Crawler, runs: Runs, seeds: Seeds | None, seconds: float) -> None:

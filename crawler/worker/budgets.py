@@ -20,7 +20,7 @@ from crawler.worker.outbox import Outbox
 logger = logging.getLogger(__name__)
 
 
-class BudgetKeeper:
+class WorkerBudgets:
     """BUDGET is the spider's, the table `budget` in domains.toml a domain's, that of [default] each other host's."""
 
     def __init__(
