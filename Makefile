@@ -6,7 +6,7 @@ STAMP := .venv/.installed
 RUN := $(or $(wildcard $(STAMP)),.venv/.installed-run)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo shop test lint format bench bench-storage extraction main-text blocks bench-reparse docs clean chaos bench-fairness bench-pace bench-handlers bench-wide bench-frontier bench-push bench-engine bench-workers bombs mutants alert-mutants scaling dashboards compat
+.PHONY: help setup lock demo shop test lint format bench bench-storage extraction main-text blocks bench-reparse docs clean chaos bench-fairness bench-pace bench-handlers bench-wide bench-frontier bench-push bench-engine bench-workers bombs mutants alert-mutants scaling dashboards operate compat
 
 help:  ## Show the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -116,6 +116,8 @@ mutants: $(STAMP)  ## Plant faults in the Lua scripts: the tests must find each 
 
 alert-mutants: $(STAMP)  ## Plant faults in the alerts: their cases must find nine of ten (a minute; Debian's prometheus)
 	@$(BIN)/python -m tests.integration.monitoring $(ARGS)
+
+operate: alert-mutants scaling dashboards  ## The long proofs of operating it: alerts, scaling, dashboards (six minutes)
 
 scaling: $(STAMP)  ## 0 to 6 real workers after the scaling signal of a real `scrapy serve` (two to three minutes)
 	@$(BIN)/python -m tests.integration.serve.scaling

@@ -42,7 +42,10 @@ def render(metrics: Iterable[Metric], accept: str = "") -> tuple[bytes, str]:
 
 def encoded(registry: Collector, accept: str = "") -> tuple[bytes, str]:
     """The same for a registry."""
-    encode, content_type = choose_encoder(accept)
+    try:
+        encode, content_type = choose_encoder(accept)
+    except (TypeError, ValueError):  # a header that makes no sense, such as version=x
+        encode, content_type = choose_encoder("")
     return encode(registry), content_type
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from hypothesis import given
+from hypothesis import strategies as st
 from prometheus_client.openmetrics import parser as openmetrics
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -50,3 +52,9 @@ def test_an_odd_request_id_breaks_no_scrape() -> None:
     body, _ = text.render([text.histogram("step_seconds", "Steps", seen)], OPEN_METRICS)
     (family,) = openmetrics.text_string_to_metric_families(body.decode())  # type: ignore[no-untyped-call]
     assert sum(sample.exemplar is not None for sample in family.samples) == 4
+
+
+@given(st.one_of(st.text(max_size=60), st.from_regex(r"application/openmetrics-text;version=[a-z0-9.]{0,6}")))
+def test_whatever_a_client_accepts_it_is_answered(accept: str) -> None:
+    body, _ = text.render([text.gauge("one", "One", 1)], accept)
+    assert b"shoal_one 1.0" in body
