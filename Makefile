@@ -6,7 +6,7 @@ STAMP := .venv/.installed
 RUN := $(or $(wildcard $(STAMP)),.venv/.installed-run)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo shop test lint format bench bench-storage extraction main-text blocks bench-reparse docs clean chaos bench-fairness bench-pace bench-handlers bench-wide bench-frontier bench-push bench-engine bench-workers bombs mutants alert-mutants scaling dashboards operate compat
+.PHONY: help setup lock demo shop test lint format bench bench-storage extraction main-text blocks bench-reparse docs clean chaos bench-fairness bench-pace bench-handlers bench-wide bench-recrawl bench-frontier bench-push bench-engine bench-workers bombs mutants alert-mutants scaling dashboards operate compat
 
 help:  ## Show the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -101,6 +101,9 @@ bench-pace: $(STAMP)  ## What sites allow and what they get: limits, block pages
 
 bench-wide: $(STAMP)  ## 2,000 hosts with a few pages each, over TLS with robots.txt; writes docs/benchmarks-wide.md
 	@$(BIN)/python -m benchmarks.wide $(ARGS)
+
+bench-recrawl: $(STAMP)  ## How fresh a budget of visits keeps pages, beside the rules of others; writes docs/recrawl.md (10 minutes)
+	@$(BIN)/python -m benchmarks.recrawl $(ARGS)
 
 bench-push: $(STAMP)  ## What `scrapy push` takes per URL, from files of each kind, and at most; writes docs/benchmarks-push.md
 	@$(BIN)/python -m benchmarks.push $(ARGS)

@@ -9,10 +9,6 @@ expected there, given one; Cho & Garcia-Molina 2003 name the bias of counting it
 al. 2025). A page is due when its value crosses a threshold that is the same for all; it is set, again and again, so
 that pages like a sample of those there are spend the budget. The objective is the weighted share of pages that are as
 stored, averaged over time: what changes faster than any budget can follow is left alone.
-
-**Hints** (a sitemap's `lastmod`) say that a page may have changed. They move its probability to be stale by what hints
-of that site were worth so far (Bayes), and only where that is much: weak ones would do more harm to the estimates, as
-they choose which pages are looked at, than good.
 """
 
 from __future__ import annotations
@@ -30,7 +26,6 @@ LONGEST_SECONDS: Final = 90 * DAY_SECONDS  # what seems never to change is looke
 SHORTEST_SECONDS: Final = 60.0
 STEPS: Final = 30  # of a bisection: to a second in a month
 WAITING: Final = 0.25  # of a day's budget: so many may be due at any time
-LEAST_ODDS: Final = 5.0  # of hints that are used: with 30 % wrong ones they are 2.3
 CORRECTION: Final = 0.1  # a day
 THRESHOLD_STEPS: Final = 22  # to some percent: estimates are no better
 
@@ -100,39 +95,8 @@ def threshold_for(sample: Sequence[tuple[float, float]], visits_per_page: float)
 
 def corrected(correction: float, spent: float, waiting: float) -> float:
     """What the threshold is multiplied by, after a day in which *spent* of its budget was used and *waiting*, of it
-    too, were due at its end: hints and coarse samples make visits that nobody planned. Slow: it acts on dues to come.
+    too, were due at its end: coarse samples make visits that nobody planned. Slow: it acts on dues to come.
     """
     if waiting > WAITING:
         return min(correction * (1 + CORRECTION * min(waiting, 1.0)), 1e3)
     return max(correction * (1 - CORRECTION * max(0.0, 1 - spent)), 1e-3)
-
-
-@dataclass(frozen=True, slots=True)
-class Hints:
-    """What the hints of a site are worth: of pages that had changed, and of those that had not, how many had one.
-
-    Counted at visits that no hint has brought about.
-    """
-
-    changed_hinted: float = 10.0
-    changed: float = 20.0
-    same_hinted: float = 10.0
-    same: float = 20.0
-
-    def after(self, *, hinted: bool, changed: bool) -> Self:
-        """What they are worth after one visit more."""
-        if changed:
-            return type(self)(self.changed_hinted + hinted, self.changed + 1, self.same_hinted, self.same)
-        return type(self)(self.changed_hinted, self.changed, self.same_hinted + hinted, self.same + 1)
-
-    @property
-    def odds(self) -> float:
-        """How much likelier a page is stale for a hint."""
-        return (self.changed_hinted / self.changed) / (self.same_hinted / self.same)
-
-    def aged(self, rate: float, age: float, *, hinted: bool) -> float:
-        """The age that a page without hints would have that is as likely stale as this one, in seconds."""
-        stale = -math.expm1(-rate * age)
-        if not hinted or self.odds < LEAST_ODDS or not 0 < stale < 1:
-            return age  # that there is none says little: many sites have none for most changes
-        return max(age, math.log1p(stale / (1 - stale) * self.odds) / rate)

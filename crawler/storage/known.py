@@ -10,7 +10,9 @@ from crawler.storage.documents import UNTYPED
 from crawler.storage.indexes import REJECTED
 from crawler.storage.reader import collections
 
-_OWN: Final = frozenset({UNTYPED, REJECTED, "archive", "archive_files", "attempts"})  # whose ids are no URLs
+NO_PAGES: Final = frozenset(
+    {UNTYPED, REJECTED, "archive", "archive_files", "attempts", "recrawl", "run_items", "schema"}
+)  # collections whose ids are no URLs
 _BATCH: Final = 500
 
 
@@ -38,7 +40,7 @@ async def known(
         for mark in "/:"
     ]
     for collection in await collections(database):
-        if collection in _OWN or collection in history or collection < after[0]:
+        if collection in NO_PAGES or collection in history or collection < after[0]:
             continue
         last = after[1] if collection == after[0] else ""
         for low, high in ranges:

@@ -1,4 +1,4 @@
-"""When known pages are visited again: the estimate, the value, the threshold, hints; and a short simulation of all."""
+"""When known pages are visited again: the estimate, the value, the threshold; and a short simulation of all."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from benchmarks import recrawl as simulation
 from crawler.policy import recrawl
-from crawler.policy.recrawl import DAY_SECONDS, Estimate, Hints
+from crawler.policy.recrawl import DAY_SECONDS, Estimate
 
 RATES = st.floats(1e-9, 1e-2)
 AGES = st.floats(1, 1e8)
@@ -59,22 +59,11 @@ def test_the_threshold_spends_the_budget(pages: list[tuple[float, float]]) -> No
     assert spent <= share * len(pages) * 1.05 or spent <= least * 1.05
 
 
-@given(RATES, AGES, st.booleans())
-def test_hints_that_are_worth_nothing_change_nothing(rate: float, age: float, hinted: bool) -> None:
-    assert Hints().aged(rate, age, hinted=hinted) == age
-    noisy = Hints(70, 100, 30, 100)
-    assert noisy.aged(rate, age, hinted=hinted) == age
-    assert Hints(95, 100, 5, 100).aged(rate, age, hinted=False) == age
-    assert Hints(95, 100, 5, 100).aged(rate, age, hinted=True) >= age
-
-
 def test_ten_thousand_pages_in_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`make bench-recrawl` has the figures; here the order of the rules, and that a third of wrong hints does no harm."""
+    """`make bench-recrawl` has the figures; here the order of the rules."""
     monkeypatch.setattr(simulation, "SAMPLE", 60)
     best, found = simulation.compared(150, 60, 5.0, seed=3)
     ours, nutch, storm, alike = found.values()
     assert ours > 0.93 * best
     assert ours > max(nutch, storm, alike)
     assert ours <= best * 1.03, "better than the optimum is a mistake in the simulation"
-    hints = simulation.hinted(100, 40, 5.0, 0.3, seed=3)
-    assert hints["used"] >= 0.99 * hints["not used"]

@@ -1,0 +1,98 @@
+"""`scrapy recrawl`: visits again what is most likely out of date, for a budget of visits a day."""
+
+from __future__ import annotations
+
+import argparse
+from datetime import UTC, datetime
+from typing import Final
+
+from scrapy import Request
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from crawler import tasks
+from crawler.commands.options import integer
+from crawler.commands.usage import FleetCommand, answering, fingerprinter
+from crawler.errors import CodecError, MessageError
+from crawler.frontier.command_session import session
+from crawler.frontier.frontier import Frontier
+from crawler.frontier.messages import Message, PushOutcome
+from crawler.frontier.state.pushed_run import PushedRun, WantedRun
+from crawler.producers.push import learn_tiers
+from crawler.routing.encoder import Encoder
+from crawler.routing.tier_routing import TierRouting
+from crawler.storage import connection
+from crawler.storage.config import StorageConfig
+from crawler.storage.recrawl import Due, Recrawl
+
+BATCH: Final = 500
+MOST: Final = 100_000_000
+
+
+class Command(FleetCommand, ScrapyCommand):
+    """One call pushes what is due now, at most --hours of the budget: call it as often as that."""
+
+    def syntax(self) -> str:
+        return "SPIDER --budget VISITS_A_DAY [--hours N] [--dry-run]"
+
+    def short_desc(self) -> str:
+        return "Push known documents that are due for another visit, by how often each changes"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--budget", type=integer(1, MOST), metavar="N", help="visits a day, of all documents")
+        words = "how much of the budget this call may spend (default 1): the time until the next one"
+        parser.add_argument("--hours", type=integer(1, 168), default=1, metavar="N", help=words)
+        parser.add_argument("--dry-run", action="store_true", help="learn and count, push nothing")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Exit status 1 when nothing was due."""
+        with answering(args):
+            if len(args) != 1 or opts.budget is None:
+                raise UsageError("name a spider and a budget: scrapy recrawl products --budget 20000", print_help=False)
+            pushed, told = tasks.run(self._recrawl(args[0], opts))
+            print(told)
+            self.exitcode = 0 if pushed else 1
+
+    async def _recrawl(self, spider: str, opts: argparse.Namespace) -> tuple[int, str]:
+        crawler = self.crawler_of(spider)
+        encoder = Encoder(crawler.spidercls, crawler.settings, fingerprinter(crawler), TierRouting())
+        history = list(StorageConfig.from_settings(crawler.settings).history.values())
+        now, most = datetime.now(UTC), max(1, opts.budget * opts.hours // 24)
+        async with connection.session(crawler.settings) as database:
+            known = Recrawl(database, spider, history)
+            await known.open()
+            learned = await known.learn(await known.threshold(opts.budget), now)
+            due = await known.due(most, now)
+            count = await known.count()
+            told = f"{count:,} documents of {spider} known, {learned:,} visits learned from, {len(due):,} due"
+            if opts.dry_run or not due:
+                return len(due), told
+            async with session(crawler.settings) as frontier:
+                run, pushed = await _push(frontier, encoder, due)
+            await known.pushed(pushed, now)
+        return len(pushed), f"{told}; {len(pushed):,} pushed ({run})"
+
+
+async def _push(frontier: Frontier, encoder: Encoder, due: list[Due]) -> tuple[str, list[Due]]:
+    """Push them as a run of their own; returns it in words, and what the frontier has taken."""
+    await learn_tiers(frontier, encoder)
+    wanted = WantedRun(name="recrawl", fresh=True, overlap="allow")  # what is under way is not due
+    run, taken = PushedRun(frontier.runs, encoder.spider.name, wanted), list[Due]()
+    async with run:
+        for at in range(0, len(due), BATCH):
+            batch = [
+                (one, message) for one in due[at : at + BATCH] if (message := _message(encoder, one, run.generation))
+            ]
+            outcomes = await frontier.push([message for _, message in batch])
+            taken += [one for (one, _), outcome in zip(batch, outcomes, strict=True) if not outcome.is_full]
+            if any(outcome is not PushOutcome.ACCEPTED and outcome.is_full for outcome in outcomes):
+                break  # what is left is due at the next call, too
+    return run.told(), taken
+
+
+def _message(encoder: Encoder, due: Due, generation: str) -> Message | None:
+    try:
+        return encoder.message(Request(due.url), generation=generation, dedupe=True)
+    except (MessageError, CodecError, ValueError):  # an id of a release that stored others: no page of today
+        return None

@@ -1,0 +1,164 @@
+"""What is known of how often stored documents change, and when each is due: the collection `recrawl`.
+
+One record per document: `_id` = (collection, id), url, spider, visited_at, version, changes and seconds (see
+policy/recrawl), due_at, pushed_at while its visit is under way. It is kept apart from the documents, so that storing a
+page costs nothing more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+from pymongo import IndexModel, UpdateOne
+
+from crawler.policy import recrawl
+from crawler.policy.recrawl import DAY_SECONDS, Estimate
+from crawler.storage.connection import Database
+from crawler.storage.known import NO_PAGES
+from crawler.storage.reader import collections
+
+COLLECTION: Final = "recrawl"
+BATCH: Final = 500
+SAMPLE: Final = 300
+GIVEN_UP: Final = timedelta(days=7)  # a visit that has not come back by then never will
+_START: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A document that is due."""
+
+    id: Any
+    url: str
+
+
+class Recrawl:
+    """The records of one spider; *clock* is the time of the documents."""
+
+    def __init__(self, database: Database, spider: str, history: Sequence[str]) -> None:
+        self._database = database
+        self._records = database[COLLECTION]
+        self._spider = spider
+        self._history = frozenset(history)
+
+    async def open(self) -> None:
+        """Create the indexes."""
+        await self._records.create_indexes(
+            [
+                IndexModel([("spider", 1), ("due_at", 1)], name="due"),
+                IndexModel(
+                    [("spider", 1), ("pushed_at", 1)],
+                    name="pushed",
+                    partialFilterExpression={"pushed_at": {"$exists": True}},
+                ),
+            ]
+        )
+
+    async def count(self) -> int:
+        """Documents that are kept in view."""
+        return int(await self._records.count_documents({"spider": self._spider, "due_at": {"$exists": True}}))
+
+    async def threshold(self, visits_a_day: float) -> float:
+        """The value at which pages are due, for that budget; from SAMPLE records at random."""
+        count = max(await self.count(), 1)
+        found = await self._records.aggregate(
+            [{"$match": {"spider": self._spider, "due_at": {"$exists": True}}}, {"$sample": {"size": SAMPLE}}]
+        )
+        sample = [(Estimate(one["changes"], one["seconds"]).rate, 1.0) async for one in found]
+        return recrawl.threshold_for(sample or [(Estimate().rate, 1.0)], visits_a_day / DAY_SECONDS / count)
+
+    async def learn(self, threshold: float, now: datetime) -> int:
+        """Take in what has been visited since the last call; returns how many documents that was."""
+        learned = 0
+        for collection in await collections(self._database):
+            if collection not in NO_PAGES | self._history:
+                learned += await self._learn_changed(collection, threshold)
+        return learned + await self._learn_visited(threshold, now)
+
+    async def due(self, most: int, now: datetime) -> list[Due]:
+        """Up to *most* documents that are due, the most overdue first; each once, until it was visited."""
+        query = {"spider": self._spider, "due_at": {"$lte": now}, "pushed_at": {"$exists": False}}
+        found = self._records.find(query, {"url": 1}).sort("due_at", 1).limit(most)
+        return [Due(one["_id"], one["url"]) async for one in found]
+
+    async def pushed(self, due: Sequence[Due], now: datetime) -> None:
+        """Their visits are under way."""
+        for at in range(0, len(due), BATCH):
+            ids = [one.id for one in due[at : at + BATCH]]
+            await self._records.update_many({"_id": {"$in": ids}}, {"$set": {"pushed_at": now}})
+
+    async def _learn_changed(self, collection: str, threshold: float) -> int:
+        """New documents, and those that changed, in the order of that: from where the last call ended."""
+        mark = {"c": collection, "spider": self._spider, "mark": True}
+        known = await self._records.find_one({"_id": mark})
+        since, learned = known["at"] if known else _START, 0
+        fields = {"url": 1, "version": 1, "last_seen_at": 1, "last_changed_at": 1, "source.spider": 1}
+        found = self._database[collection].find({"last_changed_at": {"$gte": since}}, fields)
+        batch: list[dict[str, Any]] = []
+        async for one in found.sort("last_changed_at", 1).batch_size(BATCH):
+            since = one["last_changed_at"]
+            if one.get("source", {}).get("spider") == self._spider and "last_seen_at" in one:
+                batch.append(one)
+            if len(batch) == BATCH:
+                learned += await self._take(collection, batch, threshold)
+                batch = []
+        learned += await self._take(collection, batch, threshold)
+        await self._records.update_one({"_id": mark}, {"$set": {"at": since}}, upsert=True)
+        return learned
+
+    async def _learn_visited(self, threshold: float, now: datetime) -> int:
+        """Of documents whose visits were under way, those that have come back."""
+        learned = 0
+        async for records in self._under_way():
+            for collection in {record["_id"]["c"] for record in records}:
+                ids = [record["_id"]["id"] for record in records if record["_id"]["c"] == collection]
+                fields = {"url": 1, "version": 1, "last_seen_at": 1}
+                documents = [one async for one in self._database[collection].find({"_id": {"$in": ids}}, fields)]
+                learned += await self._take(collection, documents, threshold)
+        old = {"spider": self._spider, "pushed_at": {"$lte": now - GIVEN_UP}}
+        again = now + timedelta(seconds=recrawl.LONGEST_SECONDS)
+        await self._records.update_many(old, {"$set": {"due_at": again}, "$unset": {"pushed_at": 1}})
+        return learned
+
+    async def _under_way(self) -> AsyncIterator[list[dict[str, Any]]]:
+        batch: list[dict[str, Any]] = []
+        async for one in self._records.find({"spider": self._spider, "pushed_at": {"$exists": True}}, {"_id": 1}):
+            batch.append(one)
+            if len(batch) == BATCH:
+                yield batch
+                batch = []
+        if batch:
+            yield batch
+
+    async def _take(self, collection: str, documents: Sequence[dict[str, Any]], threshold: float) -> int:
+        """Bring the records of *documents* up to date; returns how many had a visit more."""
+        ids = [{"c": collection, "id": one["_id"]} for one in documents]
+        known = {one["_id"]["id"]: one async for one in self._records.find({"_id": {"$in": ids}})}
+        updates = [
+            self._updated(collection, one, known.get(one["_id"]), threshold)
+            for one in documents
+            if one["_id"] not in known or one["last_seen_at"] > known[one["_id"]]["visited_at"]
+        ]
+        if updates:
+            await self._records.bulk_write(updates, ordered=False)
+        return len(updates)
+
+    def _updated(
+        self, collection: str, document: dict[str, Any], record: dict[str, Any] | None, threshold: float
+    ) -> UpdateOne:
+        seen, version = document["last_seen_at"], int(document.get("version", 1))
+        estimate = Estimate()
+        if record is not None:
+            interval = (seen - record["visited_at"]).total_seconds()
+            estimate = Estimate(record["changes"], record["seconds"]).after(
+                interval, changed=version > record["version"]
+            )
+        due = seen + timedelta(seconds=recrawl.due_after(estimate.rate, threshold))
+        fields = {"spider": self._spider, "url": str(document.get("url") or document["_id"]), "visited_at": seen}
+        fields |= {"version": version, "changes": estimate.changes, "seconds": estimate.seconds, "due_at": due}
+        return UpdateOne(
+            {"_id": {"c": collection, "id": document["_id"]}}, {"$set": fields, "$unset": {"pushed_at": 1}}, upsert=True
+        )

@@ -1,0 +1,84 @@
+"""What is known of how often documents change, learned from the documents themselves."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from pymongo.asynchronous.database import AsyncDatabase
+
+from crawler.policy.recrawl import Estimate
+from crawler.storage.recrawl import COLLECTION, Recrawl
+
+DAY = timedelta(days=1)
+START = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+async def stored(database: AsyncDatabase[dict[str, Any]], number: int, seen: datetime, version: int) -> None:
+    """A visit of document *number*, as the writer leaves it."""
+    url, known = (
+        f"https://shop.example/{number}",
+        await database.products.find_one({"_id": f"https://shop.example/{number}"}),
+    )
+    changed = seen if known is None or known["version"] != version else known["last_changed_at"]
+    fields = {
+        "url": url,
+        "version": version,
+        "last_seen_at": seen,
+        "last_changed_at": changed,
+        "source": {"spider": "s"},
+    }
+    await database.products.update_one({"_id": url}, {"$set": fields}, upsert=True)
+
+
+async def test_pages_that_change_come_due_sooner_than_those_that_do_not(
+    mongo_database: AsyncDatabase[dict[str, Any]],
+) -> None:
+    known = Recrawl(mongo_database, "s", ["product_changes"])
+    await known.open()
+    for number in range(6):
+        await stored(mongo_database, number, START, 1)
+    threshold = await known.threshold(1.0)
+    assert await known.learn(threshold, START) == 6
+    assert await known.learn(threshold, START) == 0, "nothing was visited since"
+    assert await known.due(10, START) == []
+    now, version = START, 1
+    for _ in range(12):
+        now, version = now + 3 * DAY, version + 1
+        due = await known.due(100, now + 90 * DAY)
+        assert len(due) == 6
+        await known.pushed(due, now)
+        assert await known.due(100, now + 90 * DAY) == [], "each once, until it was visited"
+        for number in range(6):
+            await stored(mongo_database, number, now, version if number < 3 else 1)
+        assert await known.learn(await known.threshold(2.0), now) == 6
+    records = [one async for one in mongo_database[COLLECTION].find({"due_at": {"$exists": True}}).sort("_id.id", 1)]
+    rates = [Estimate(one["changes"], one["seconds"]).rate for one in records]
+    assert min(rates[:3]) > 5 * max(rates[3:])
+    dues = [one["due_at"] for one in records]
+    assert max(dues[:3]) < min(dues[3:])
+    assert [one.url for one in await known.due(2, now + 90 * DAY)] == [one["url"] for one in records[:2]]
+
+
+async def test_a_visit_that_never_comes_back_does_not_hold_a_page_for_ever(
+    mongo_database: AsyncDatabase[dict[str, Any]],
+) -> None:
+    known = Recrawl(mongo_database, "s", [])
+    await stored(mongo_database, 1, START, 1)
+    await known.learn(1.0, START)
+    due = await known.due(1, START + 100 * DAY)
+    await known.pushed(due, START + 100 * DAY)
+    await known.learn(1.0, START + 108 * DAY)
+    assert [one.url for one in await known.due(1, START + 200 * DAY)] == [due[0].url]
+
+
+async def test_other_spiders_and_our_own_collections_are_left_alone(
+    mongo_database: AsyncDatabase[dict[str, Any]],
+) -> None:
+    await stored(mongo_database, 1, START, 1)
+    for name in ("attempts", "rejected_items", "product_changes", "run_items"):
+        await mongo_database[name].insert_one({"_id": "x", "last_changed_at": START, "last_seen_at": START})
+    assert await Recrawl(mongo_database, "other", ["product_changes"]).learn(1.0, START) == 0
+    known = Recrawl(mongo_database, "s", ["product_changes"])
+    assert await known.learn(1.0, START) == 1
+    assert await known.count() == 1
