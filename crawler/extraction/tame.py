@@ -60,7 +60,7 @@ def _compiled(pattern: str, flags: re.RegexFlag = re.NOFLAG) -> re.Pattern[bytes
 
 
 _STRAY = _compiled(rf"<{NO_FORMATTING}(?P<name>{FORMATTING})(?!{CLOSED})")
-_END = _compiled(rf"</{FORMATTING}")
+_END = _compiled(rf"</{NO_FORMATTING}{FORMATTING}")
 _PAIR = _compiled(rf"<{NO_FORMATTING}(?P<name>{FORMATTING}){CLOSED}")
 _ROOT = _compiled(r"<(body|html)(?=[\s/>])", re.IGNORECASE)
 _SURPLUS = _compiled(rf"{_ATTRIBUTE}++")
