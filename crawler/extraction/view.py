@@ -67,7 +67,8 @@ class View:
     @cached_property
     def numbers(self) -> list[int]:
         """Which of `texts` have a digit."""
-        return [index for index, (text, _) in enumerate(self.texts) if _DIGIT.search(text)]
+        has_digit = _DIGIT.search
+        return [index for index, (text, _) in enumerate(self.texts) if has_digit(text)]
 
     @cached_property
     def _window(self) -> tuple[list[tuple[str, LexborNode]], int]:

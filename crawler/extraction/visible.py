@@ -28,6 +28,7 @@ _CRUMBS = "[class*=breadcrumb i],[id*=breadcrumb i],nav[aria-label*=breadcrumb i
 _SEPARATORS = " \t\n/>»›|·•→\u00a0"
 MAX_CRUMBS = 12
 MAX_BRAND = 40  # characters
+MAX_LABEL = max(map(len, labels.BRANDS)) + 3  # characters, with a colon
 NEAR = 60  # texts around the heading
 MAX_RATING = 200  # characters
 
@@ -40,7 +41,7 @@ def shown_title(page: View) -> str | None:
 def shown_brand(page: View) -> str | None:
     """The text after a label such as Brand or Manufacturer, else that of an element named so near the heading."""
     for index, (text, node) in enumerate(page.texts[:-1]):
-        if len(text) < 40 and text.rstrip(_COLON).lower() in labels.BRANDS and not page.flags(node) & view.OTHER:
+        if len(text) <= MAX_LABEL and text.rstrip(_COLON).lower() in labels.BRANDS and not page.flags(node) & view.OTHER:
             value = next(
                 (following for following, _ in page.texts[index + 1 : index + 3] if following.strip(" :：")), ""
             )

@@ -206,6 +206,8 @@ def _candidate(page: View, index: int, country: str) -> _Candidate | None:
         return None
     if currency := _beside(page, index, number[0], country):
         return _Candidate(index, node, number[0], currency)
+    if page.flags(node) & view.OTHER:  # another product's, as far as that goes
+        return None
     for element in _around(node):
         whole = page.price_text(element, MAX_BLOCK)
         if len(whole) > MAX_BLOCK:
