@@ -12,6 +12,7 @@ from crawler.extraction import labels, values, view
 from crawler.extraction.view import View
 
 SHOWN: Final = 4.5  # weight of a labelled identifier: more than internal numbers of forms, attributes and the URL
+ATTRIBUTED: Final = 2.2  # the most that attributes and form fields add: with a greater lead they decide nothing
 MAX_PLACES: Final = 100  # examined per identifier and page
 REACH: Final = 2_000  # characters searched backwards for the enclosing tag
 MAX_GTIN_TEXT: Final = 80  # characters
@@ -53,13 +54,17 @@ def shown_sku(page: View, others: Sequence[str] = ()) -> tuple[str, str] | None:
     """
     weights: dict[str, float] = {}
     sources: dict[str, str] = {}
-    for weight, value, source in _evidence(page, others):
-        key = value.strip("-./")
-        if _NOT_AN_ID.fullmatch(key) or not any(map(str.isdigit, key)):
-            continue
-        weights[key] = weights.get(key, 0.0) + weight
-        if source == "html" or key not in sources:
-            sources[key] = source
+    for evidence in (_stated(page, others), _attributes(page)):
+        for weight, value, source in evidence:
+            key = value.strip("-./")
+            if _NOT_AN_ID.fullmatch(key) or not any(map(str.isdigit, key)):
+                continue
+            weights[key] = weights.get(key, 0.0) + weight
+            if source == "html" or key not in sources:
+                sources[key] = source
+        first, second = sorted(weights.values(), reverse=True)[:2] if len(weights) > 1 else (sum(weights.values()), 0.0)
+        if first - second > ATTRIBUTED:
+            break
     best = max(weights, key=lambda key: weights[key], default=None)
     return (best, sources[best]) if best is not None else None
 
@@ -89,12 +94,12 @@ def is_shown(identifier: str, markup: str) -> bool:
     return False
 
 
-def _evidence(page: View, others: Sequence[str]) -> Iterator[tuple[float, str, str]]:
-    """(weight, identifier, source)."""
+def _stated(page: View, others: Sequence[str]) -> Iterator[tuple[float, str, str]]:
+    """(weight, identifier, source) of what labels, the URL and structured data tell."""
     yield from ((2.0, other, "html") for other in others)
     for rank, value in enumerate(list(dict.fromkeys(url_identifiers(page.document.url)))[:4]):
         yield 1.5 - 0.3 * rank, value, "url"
-    yield from ((weight, value, "html") for weight, value in (*page.once(_labelled), *_attributes(page)))
+    yield from ((weight, value, "html") for weight, value in page.once(_labelled))
 
 
 def _labelled(page: View) -> list[tuple[float, str]]:
@@ -119,8 +124,8 @@ def _next(page: View, index: int) -> str:
     return following[0] if following else ""
 
 
-def _attributes(page: View) -> Iterator[tuple[float, str]]:
-    """Data attributes and hidden inputs, outside of other products."""
+def _attributes(page: View) -> Iterator[tuple[float, str, str]]:
+    """(weight, identifier, source) of data attributes and hidden inputs, outside of other products."""
     given: set[str] = set()
     tree = page.document.tree
     # A selector for each, matched with every element, takes longer than finding which of them the page has.
@@ -135,7 +140,7 @@ def _attributes(page: View) -> Iterator[tuple[float, str]]:
             value = attributes.get(name)
             if value and _VALUE.fullmatch(value) and value not in given and len(given) < 3:
                 given.add(value)
-                yield 1.6 - 0.4 * len(given), value
+                yield 1.6 - 0.4 * len(given), value, "html"
     entered: set[str] = set()  # forms for cart and wish list repeat it
     for node in tree.css("input[type=hidden][name],form input[name]")[:200]:
         attributes = node.attributes
@@ -145,7 +150,7 @@ def _attributes(page: View) -> Iterator[tuple[float, str]]:
             continue
         if not page.flags(node) & view.OTHER:
             entered.add(value)
-            yield 1.0, value
+            yield 1.0, value, "html"
 
 
 def url_identifiers(url: str) -> Iterator[str]:

@@ -41,7 +41,11 @@ def shown_title(page: View) -> str | None:
 def shown_brand(page: View) -> str | None:
     """The text after a label such as Brand or Manufacturer, else that of an element named so near the heading."""
     for index, (text, node) in enumerate(page.texts[:-1]):
-        if len(text) <= MAX_LABEL and text.rstrip(_COLON).lower() in labels.BRANDS and not page.flags(node) & view.OTHER:
+        if (
+            len(text) <= MAX_LABEL
+            and text.rstrip(_COLON).lower() in labels.BRANDS
+            and not page.flags(node) & view.OTHER
+        ):
             value = next(
                 (following for following, _ in page.texts[index + 1 : index + 3] if following.strip(" :：")), ""
             )

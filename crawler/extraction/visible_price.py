@@ -206,9 +206,9 @@ def _candidate(page: View, index: int, country: str) -> _Candidate | None:
         return None
     if currency := _beside(page, index, number[0], country):
         return _Candidate(index, node, number[0], currency)
-    if page.flags(node) & view.OTHER:  # another product's, as far as that goes
-        return None
-    for element in _around(node):
+    # Of another product, a number without a currency is left alone.
+    is_others = bool(page.flags(node) & view.OTHER)
+    for element in _around(node) if not is_others else ():
         whole = page.price_text(element, MAX_BLOCK)
         if len(whole) > MAX_BLOCK:
             break
@@ -216,7 +216,7 @@ def _candidate(page: View, index: int, country: str) -> _Candidate | None:
             # Otherwise it is the cents of another number, or beside it.
             return _Candidate(index, element, *money) if money[0].startswith(number[0]) else None
     unit = index + 1 < len(page.texts) and _UNIT.match(page.texts[index + 1][0])
-    if not unit and (page.flags(node) & view.PRICE or _says(page.lexicon.price, page, index)):
+    if not (unit or is_others) and (page.flags(node) & view.PRICE or _says(page.lexicon.price, page, index)):
         return _Candidate(index, node, number[0], None)
     return None
 
