@@ -82,10 +82,11 @@ bench-storage: $(STAMP)  ## The item pipelines beside one update_one per item; m
 bench-reparse: $(STAMP)  ## Pages parsed again from the archive, beside crawling them again; writes docs/benchmarks.md
 	@$(BIN)/python -m benchmarks.reparse $(ARGS)
 
-docs: $(STAMP)  ## Write docs/settings.md from crawler/defaults.py, and the PrometheusRule and dashboards of k8s/
+docs: $(STAMP)  ## Write docs/settings.md from crawler/defaults.py, the PrometheusRule and dashboards of k8s/, docs/capacity.md
 	@$(BIN)/python docs/settings_table.py
 	@$(BIN)/python docs/prometheus_rule.py
 	@$(BIN)/python docs/dashboards.py
+	@$(BIN)/python docs/capacity.py
 
 bench-handlers: $(STAMP)  ## HTTP handlers side by side, and what each middleware costs; writes docs/benchmarks-handlers.md
 	@$(BIN)/python -m benchmarks.handlers $(ARGS)

@@ -1,0 +1,130 @@
+"""Writes docs/capacity.md: what a fleet needs, worked out from the figures that the benchmarks have written."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.document import rows, table  # noqa: E402
+
+DOCS: Final = ROOT / "docs"
+FILE: Final = DOCS / "capacity.md"
+DAY_SECONDS: Final = 86_400
+PEAK: Final = 2.0  # the busiest hour over the mean
+BUSY: Final = 0.6  # of a core: beyond that queues build up
+REDIS_BUSY: Final = 0.5  # of the main thread: the other half is for rewrites of its journal and looks of operators
+PAGE_KB: Final = 100  # on the wire, compressed: of today's pages; yours differ
+SEEN_DAYS: Final = 30
+SIZES: Final = (1, 10, 100, 1_000)  # million pages a day
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Per page: CPU-ms of a worker for a static page, and for a first visit to a host over TLS; µs of Redis; bytes per
+    queued and per seen URL; documents a second that one MongoDB takes, and CPU-ms of the worker for each."""
+
+    page_ms: float
+    wide_ms: float
+    redis_us: float
+    queued_bytes: float
+    seen_bytes: float
+    documents: float
+
+    @classmethod
+    def read(cls) -> Measured:
+        """From the tables in docs/."""
+        crawl = _row(DOCS / "benchmarks.md", "crawl", "Shoal")
+        wide = _row(DOCS / "benchmarks-wide.md", "links-20", "Shoal")
+        redis = _row(DOCS / "benchmarks-frontier.md", "speed", "Shoal")
+        memory = _row(DOCS / "benchmarks-frontier.md", "memory", "Shoal")
+        stored = next(row for row in table("storage", DOCS / "benchmarks-storage.md") if row[:2] == ["mixed", "Shoal"])
+        return cls(
+            page_ms=_number(crawl[1]),
+            wide_ms=_number(wide[1]),
+            redis_us=_number(redis[-1]),
+            queued_bytes=_number(memory[4]),
+            seen_bytes=_number(memory[5]),
+            documents=_number(stored[2]),
+        )
+
+
+def _row(file: Path, section: str, first: str) -> list[str]:
+    found = [row for row in table(section, file) if row[0].startswith(first)]
+    if not found:
+        raise ValueError(f"{file.name} has no row {first!r} in section {section!r}")
+    return found[0]
+
+
+def _number(cell: str) -> float:
+    return float(cell.replace(",", "").split()[0])
+
+
+def needs(measured: Measured, millions: int) -> list[str]:
+    """One row: what so many million pages a day need at their peak."""
+    mean = millions * 1e6 / DAY_SECONDS
+    peak = mean * PEAK
+    shards = peak * measured.redis_us / 1e6 / REDIS_BUSY
+    memory = millions * 1e6 * (measured.queued_bytes + SEEN_DAYS * measured.seen_bytes) / 1e9
+    return [
+        f"{millions:,}",
+        f"{mean:,.0f}",
+        _cores(peak * measured.page_ms),
+        _cores(peak * measured.wide_ms),
+        f"{max(1, -(-shards // 1)):,.0f}",
+        f"{memory:,.1f}",
+        f"{max(1, -(-peak / measured.documents // 1)):,.0f}",
+        f"{peak * PAGE_KB * 8 / 1e6:,.1f}",
+    ]
+
+
+def _cores(ms_a_second: float) -> str:
+    return f"{max(1, -(-ms_a_second / 1000 / BUSY // 1)):,.0f}"
+
+
+def document(measured: Measured) -> str:
+    """The whole page."""
+    head = [
+        *("million pages a day", "pages/s", "worker cores, static pages", "worker cores, wide crawl", "Redis shards"),
+        *("Redis GB", "MongoDB primaries", "Gbit/s"),
+    ]
+    ceiling = REDIS_BUSY / measured.redis_us * 1e6
+    return f"""# Capacity
+
+Written by `make docs` from the figures in the benchmarks; change `docs/capacity.py`, not this page. It answers "how many", to
+within a factor of two: measure your own pages before you buy.
+
+{rows(head, [needs(measured, size) for size in SIZES])}
+
+- **At the peak**, taken as {PEAK:g} times the mean; a core is used to {BUSY:.0%}, Redis' main thread to {REDIS_BUSY:.0%}.
+- **Worker cores**: {measured.page_ms:g} CPU-ms for a static page of 20 KB that is stored ([benchmarks.md](benchmarks.md)), {measured.wide_ms:g} for a page of a
+  crawl over many hosts with TLS, robots.txt and links ([benchmarks-wide.md](benchmarks-wide.md)). Pages of your own cost their
+  extraction on top ([extraction.md](extraction.md)), and pages in a browser far more ([browser.md](browser.md)).
+- **Redis shards**: {measured.redis_us:g} µs of the main thread a page, through the whole cycle ([benchmarks-frontier.md](benchmarks-frontier.md)); one takes
+  {ceiling:,.0f} pages a second so. More than one needs a Cluster.
+- **Redis GB**: a day's URLs queued ({measured.queued_bytes:g} bytes each) and {SEEN_DAYS} days' seen ({measured.seen_bytes:g} each). Give it as much again for
+  rewriting its journal.
+- **MongoDB primaries**: {measured.documents:,.0f} documents a second through one worker's writer on a local server
+  ([benchmarks-storage.md](benchmarks-storage.md)); beyond one, shard ([production.md](production.md)).
+- **Gbit/s**: {PAGE_KB} KB a page on the wire, an assumption.
+
+What saturates first: politeness. A host with a delay of a second gives 86,400 pages a day, however many workers there are; a million pages
+a day need 12 such hosts at once, all day. Then worker cores, which grow by adding pods. Then the main thread of Redis, at some
+{ceiling * DAY_SECONDS / PEAK / 1e6:,.0f} million pages a day and shard.
+
+Not measured: fleets of more than a handful of workers, and clusters of more than three nodes. The rows of 100 and 1,000 million are
+multiplication.
+"""
+
+
+def main() -> None:
+    """Write docs/capacity.md."""
+    FILE.write_text(document(Measured.read()))
+
+
+if __name__ == "__main__":
+    main()
