@@ -43,7 +43,9 @@ def names() -> set[str]:
     """Every series that there may be, by its whole name."""
     crawler = cast("Crawler", Idle())
     exported = [*WorkerMetrics(crawler, Busy(crawler, 30, 900)).collect(), *families(_figures())]
-    return {"up", "process_resident_memory_bytes", "process_cpu_seconds_total", *_whole(exported)}
+    supervisor = {"shoal_worker_up", "shoal_worker_restarts_total"}  # of `scrapy crawl --workers`
+    others = {"up", "process_resident_memory_bytes", "process_cpu_seconds_total"}
+    return {*supervisor, *others, *_whole(exported)}
 
 
 def _whole(exported: Iterable[Metric]) -> set[str]:

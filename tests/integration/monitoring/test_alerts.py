@@ -55,6 +55,16 @@ def test_the_rules_read_nothing_that_nobody_exports() -> None:
     assert {name for text in expressions for name in re.findall(r"\bshoal:[a-z_:0-9]+", text)} == recorded
 
 
+def test_the_docs_name_no_metric_that_is_not_there() -> None:
+    texts = [(PROJECT_DIR / f"docs/{name}.md").read_text() for name in ("metrics", "runbook", "operations", "storage")]
+    exported = names()
+    for name in {found for text in texts for found in re.findall(r"\bshoal_[a-z_]+", text)}:
+        is_family = f"{name}_count" in exported or f"{name}_total" in exported
+        assert (
+            name in exported or is_family or (name.endswith("_") and any(one.startswith(name) for one in exported))
+        ), name
+
+
 def test_promtool_and_amtool_have_nothing_to_say() -> None:
     for command in (("promtool", "check", "rules", rules.RULES), ("amtool", "check-config", ALERTMANAGER)):
         done = subprocess.run([program(command[0]), *command[1:]], capture_output=True, text=True, check=False)

@@ -48,13 +48,14 @@ def lines() -> Iterator[tuple[Dashboard, Panel, str]]:
 
 
 async def test_every_panel_shows_something_of_a_real_crawl(fleet: Fleet, tmp_path: Path) -> None:
-    ports = {"worker": free_port(), "serve": free_port()}
-    targets = {name: f"127.0.0.1:{port}" for name, port in ports.items()}
+    ports = {name: free_port() for name in ("worker", "serve", "second")}
+    targets = {name: f"127.0.0.1:{ports[name]}" for name in ports}
     often = {"METRICS_QUEUE_SECONDS": 0.5, "SERVE_PORT": ports["serve"], "FLEET_WORKERS": 1, "FRONTIER_KEY": fleet.key}
     begin = time.time()
     # Prometheus first: it takes five seconds until it scrapes anything
     with Site({f"/{n}": Page() for n in range(2_000)}) as site, running(tmp_path, targets, STEP) as prometheus:
         serve = fleet.runner.fork("serve", *options(often))
+        second = fleet.runner.fork("serve", *options(often | {"SERVE_PORT": ports["second"]}))
         worker = fleet.start(METRICS_PORT=ports["worker"], MAX_IDLE_TIME_BEFORE_CLOSE=0)
         async with open_frontier(fleet.redis_url, fleet.key) as frontier:
             run = await frontier.runs.open("walk", name="nightly", fresh=True)
@@ -68,10 +69,14 @@ async def test_every_panel_shows_something_of_a_real_crawl(fleet: Fleet, tmp_pat
                 await asyncio.sleep(STEP)
                 shown = await asyncio.to_thread(_shown, prometheus, left, begin)
                 left -= shown
-        check_metrics(get(f"http://{targets['serve']}/metrics")[1])
-        assert get(f"http://{targets['serve']}/scaling")[0] == 200
+        replicas = [f"http://127.0.0.1:{ports[name]}" for name in ("serve", "second")]
+        exported = [get(f"{replica}/metrics")[1] for replica in replicas]
+        assert sorted("shoal_fleet_leader 1.0" in text for text in exported) == [False, True]
+        assert sum("shoal_fleet_requests{" in text for text in exported) == 1, "a figure has one exporter"
+        check_metrics(max(exported, key=len))
+        assert [get(f"{replica}/scaling")[0] for replica in replicas] == [200, 200]
         await asyncio.to_thread(_check, prometheus, values, begin)
-        for process in (worker, serve):
+        for process in (worker, serve, second):
             process.send_signal(signal.SIGTERM)
             assert (await ended(process))[0] == 0
 
@@ -89,7 +94,9 @@ def _check(prometheus: Prometheus, values: dict[str, str], begin: float) -> None
     for _, _, expression in lines():
         prometheus.series(filled(expression, values, "5s"), begin, time.time(), STEP)  # raises for a wrong one
     targets = prometheus.ask("targets")["activeTargets"]
-    assert {(target["labels"]["job"], target["health"]) for target in targets} == {("worker", "up"), ("serve", "up")}
+    assert {(target["labels"]["job"], target["health"]) for target in targets} == {
+        (name, "up") for name in ("worker", "serve", "second")
+    }
     asked = {"start": f"{begin}", "end": f"{time.time()}"}
     found = prometheus.ask("query_exemplars", query="shoal_first_byte_seconds_bucket", **asked)
     assert re.fullmatch(r"0:\d+", found[0]["exemplars"][0]["labels"]["request_id"]), "a slow page leads to its log"
