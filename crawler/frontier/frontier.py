@@ -1,7 +1,7 @@
 """The frontier's typed interface: one method per script, any number of shards behind it.
 
-A call that fails in Redis raises FrontierError. Its outcome is then unknown and it may be
-repeated: a stale token changes nothing, and a repeated push is a duplicate (with dedupe=False: a second copy).
+A failed call raises FrontierError. Its outcome is then unknown, and it may be repeated: a stale token changes nothing,
+and a repeated push is a duplicate (with dedupe=False a second copy).
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ from crawler.frontier.state.sitemaps import Sitemaps
 from crawler.frontier.state.statement import Statement
 from crawler.policy.pace import Pace
 
-LEASE_MOST: Final = 500  # in one call, which holds Redis up
+LEASE_MOST: Final = 500  # per call, which blocks Redis
 _OUTCOMES: Final = tuple(PushOutcome)  # as push.lua numbers them
 
 Row = tuple[str, bytes]  # a message packed by wire_format, behind its host
 
 
 class Frontier:
-    """Leased, host-fair, polite scheduling for a fleet of workers. All its state is in Redis.
+    """Leased, host-fair, polite scheduling for a fleet of workers. All state is in Redis.
 
     `inspection` counts and lists, `dead` keeps dead letters, `gone` missing pages, `runs` opens and ends runs,
     `generations` drops crawl generations, `robots` shares robots.txt files, `sitemaps` knows those of runs, `domains`
@@ -79,23 +79,23 @@ class Frontier:
         self.coverage = Coverage(self.shards)
         self.damage = Damage(self.shards)
         self.gauge = Backpressure(client, config)
-        self.statement: Statement | None = None  # the rules of the worker whose frontier this is
-        self.advice: tuple[str, ...] = ()  # what an operator could do better, once it is open
+        self.statement: Statement | None = None  # the rules of this frontier's worker
+        self.advice: tuple[str, ...] = ()  # advice for the operator, once it is open
         self._rng = rng
         self._born: dict[int, int] = {}
-        self.on_other_data: Callable[[], None] = lambda: None  # told before the leases that show it are handed on
+        self.on_other_data: Callable[[], None] = lambda: None  # called before the leases that show it are returned
 
     @property
     def on_cluster(self) -> bool:
-        """Whether the shards are spread over the nodes of a Cluster, which come and go one by one."""
+        """Whether the shards are on nodes of a Cluster, which come and go one by one."""
         return isinstance(self.client, RedisCluster)
 
     async def open(self) -> None:
-        """Check that the server can be used and set it up; raises ServiceError saying what to do."""
+        """Check and set up the server; raises ServiceError, which says what to do."""
         self.advice = await server_check.prepare(self.client, self.shards)
 
     async def push(self, messages: Sequence[Message], *, forced: bool = False) -> list[PushOutcome]:
-        """Store what is new. *forced*: children of leased work, never refused for fullness (but at maxmemory)."""
+        """Store new messages. *forced*: children of leased work, never refused for fullness (except at maxmemory)."""
         if self.statement is not None:
             for message in messages:
                 self.statement.note(message.host, Pace(message.delay_ms, message.cap, message.burst))
@@ -114,7 +114,7 @@ class Frontier:
             return [_OUTCOMES[answer] for answer in answers]
 
         async def run_what_fits(shard: int, group: list[Row]) -> list[PushOutcome]:
-            """At maxmemory less and less at once: the call itself takes memory, with all that it brings."""
+            """At maxmemory send less and less at once: the call itself takes memory too."""
             done: list[PushOutcome] = []
             most = len(group)
             while most and len(done) < len(group):
@@ -124,7 +124,7 @@ class Frontier:
                     most //= 2
             return done + [PushOutcome.REFUSED_MEMORY] * (len(group) - len(done))
 
-        order = sorted(range(len(rows)), key=lambda at: rows[at][0])  # a host's requests are written at once
+        order = sorted(range(len(rows)), key=lambda at: rows[at][0])  # a host's requests are written together
         answers = await self.shards.scatter(
             [rows[at] for at in order], lambda row: self.shards.of_host(row[0]), run_what_fits
         )
@@ -146,7 +146,7 @@ class Frontier:
         suspects_ok: bool = False,
         exclude_hosts: Collection[str] = (),
     ) -> Batch:
-        """Up to *limit* requests, LEASE_MOST of a shard, whose hosts may be visited now; a suspect comes alone and only
+        """Up to *limit* requests, LEASE_MOST per shard, whose hosts may be crawled now; a suspect comes alone and only
         with *suspects_ok*."""
         if await self.gauge.memory_full():
             limit = 1
@@ -165,7 +165,7 @@ class Frontier:
             except FrontierError:
                 if not leases:
                     raise
-                break  # what other shards gave is ours already; the next call meets the error
+                break  # leases of other shards are ours already; the next call meets the error
             rows = zip(flat[::3], flat[1::3], flat[2::3], strict=True)
             terms = self.config.start_within_ms, self.config.priority_step_ms
             leases += [read_lease(shard, now, *row, *terms) for row in rows]
@@ -182,7 +182,7 @@ class Frontier:
     async def _lease(
         self, shard: int, asked: tuple[int, str, str], streams: Sequence[str], excluded: Collection[str]
     ) -> list[Any]:
-        """Lease from one shard, once what is overdue there is back in the queue, and our rules are stated there."""
+        """Lease from one shard, after overdue leases are queued again and our rules are stated there."""
         reaped, stated = "0", self.statement.text if self.statement else ""
         while True:
             answer: list[Any] = await self.shards.run(
@@ -197,13 +197,13 @@ class Frontier:
                 reaped = "1"
 
     def state_anew(self) -> None:
-        """Redis may have lost what was stated: `state` is due."""
+        """Redis may have lost our statement: `state` is due."""
         if self.statement is not None:
             self.statement.is_news = True
 
     async def state(self) -> None:
-        """State by which rules this worker visits hosts: within moments no worker goes beyond them, for as long as this
-        is repeated every few seconds."""
+        """State the rules that this worker crawls by: within moments no worker exceeds them, as long as this is
+        repeated every few seconds."""
         if (statement := self.statement) is None:
             return
         news = statement.is_news
@@ -224,16 +224,16 @@ class Frontier:
         await self.damage.told(shard, answer - 1)
 
     async def start(self, handles: Sequence[Handle], *, on_wire: bool = False) -> list[bool]:
-        """Charge a delivery; False: the lease is no longer ours, or its host has pushed back since: do not send.
+        """Charge a delivery; False: the lease is no longer ours, or its host has pushed back since: do not send it.
 
-        *on_wire*: they went out before this call, so that the next request may follow by the host's delay. Without it
-        the next one waits for the report, or for the time by which these must have started.
+        *on_wire*: they were sent before this call, so the next request may follow after the host's delay. Otherwise the
+        next one waits for the report, or until these must have started.
         """
         return await self.shards.on_handles("start", handles, _flag(on_wire))
 
     async def report(self, reports: Sequence[Report]) -> list[int]:
-        """Free the host's slot and adapt its pace. Of each: 0, stale or reported before; 1, taken; more, it opened the
-        host's breaker for so many ms; -1, it closed that."""
+        """Free the host's slot and adapt its pace. Returns for each: 0, stale or reported before; 1, accepted; more, it
+        opened the host's breaker for this many ms; -1, it closed it."""
 
         async def run(shard: int, group: list[Report]) -> Any:
             rows = [report_row(report, keys.split_handle((report.id, 0))[1][0]) for report in group]
@@ -242,13 +242,13 @@ class Frontier:
         return await self.shards.scatter(reports, lambda report: keys.split_handle((report.id, 0))[0], run)
 
     async def ack(self, handles: Sequence[Handle]) -> list[bool]:
-        """Done, and durable. False: the token is stale and nothing changed."""
+        """Done and durable. False: the token is stale and nothing changed."""
         return await self.shards.on_handles("ack", handles)
 
     async def settle(
         self, starts: Sequence[Handle] = (), reports: Sequence[Report] = (), acks: Sequence[Handle] = ()
     ) -> tuple[list[bool], list[int], list[bool]]:
-        """What `start` (on the wire), `report` and `ack` do, in this order and in one call per shard; their answers."""
+        """`start` (on the wire), `report` and `ack`, in this order and in one call per shard; returns their answers."""
         rows = [(shard, 0, handle_row(*numbers)) for shard, numbers in map(keys.split_handle, starts)]
         for report in reports:
             shard, (number, _) = keys.split_handle((report.id, 0))
@@ -274,10 +274,9 @@ class Frontier:
         priority: int = 0,
         reason: str = "",
     ) -> int:
-        """Try again after *delay_ms*, uncharged, under the same id; a *body* given replaces the old one, and *priority*
-        then the old priority. The last *reason* given stays with it, and is told by its dead letter should it come to
-        that. Returns 1, 0 when the token is stale, and 2 where it is a dead letter at once: its host is given up, see
-        `host_down`."""
+        """Retry after *delay_ms*, uncharged, under the same id; a *body* replaces the old one, and *priority* then the
+        old priority. The last *reason* is kept, for its dead letter if it comes to that. Returns 1, 0 if the token is
+        stale, and 2 if it became a dead letter at once because its host is given up, see `host_down`."""
         shard, (number, _) = keys.split_handle((lease_id, token))
         changed: tuple[Any, ...] = () if body is None else (clamped(priority), body)
         return int(await self.shards.run("nack", shard, number, token, max(0, delay_ms), reason[:MAX_NAME], *changed))
@@ -293,7 +292,7 @@ class Frontier:
         priority: int = 0,
     ) -> bool:
         """Queue on another *stream* of the same spider, uncharged, under the same id, with *body* and *priority* as for
-        `nack`; without a delay at the place in time that it had."""
+        `nack`; without a delay at its old place in the queue."""
         shard, (number, _) = keys.split_handle((lease_id, token))
         changed: tuple[Any, ...] = () if body is None else (clamped(priority), body)
         return bool(await self.shards.run("move", shard, number, token, stream, max(0, delay_ms), *changed))
@@ -312,15 +311,15 @@ class Frontier:
         body: bytes | None = None,
         priority: int = 0,
     ) -> bool:
-        """Set aside as a dead letter, with *body* and *priority* as for `nack`; its fingerprint stays known until it is
+        """Dead-letter, with *body* and *priority* as for `nack`; the fingerprint stays known until the letter is
         retried, dropped or evicted."""
         shard, (number, _) = keys.split_handle((lease_id, token))
         changed: tuple[Any, ...] = () if body is None else (clamped(priority), body)
         return bool(await self.shards.run("bury", shard, number, token, reason, pack(dict(detail or {})), *changed))
 
     async def host_down(self, host: str, *, most: int = 1_000) -> tuple[int, int]:
-        """*host*'s circuit breaker opened: for how many ms it has been open, and how many of its queued requests became
-        dead letters because that was ROBOTSTXT_UNREACHABLE_SECONDS; *most* of each queue at a time."""
+        """*host*'s circuit breaker opened: returns for how many ms it has been open, and how many of its queued
+        requests became dead letters because that reached ROBOTSTXT_UNREACHABLE_SECONDS; *most* per queue and call."""
         down, buried = await self.shards.run("host_down", self.shards.of_host(host), host, most)
         return int(down), int(buried)
 
@@ -329,29 +328,29 @@ class Frontier:
         await self.shards.client.delete(self.shards.key(self.shards.of_host(host), f"down:{host}"))
 
     async def end_gone(self, lease_id: str, token: int, *, reason: str, detail: Mapping[str, Any]) -> bool:
-        """Done, because the site refuses the page for good: an `ack` that keeps it in `gone`."""
+        """Done because the site refuses the page for good: an `ack` that lists it in `gone`."""
         shard, (number, _) = keys.split_handle((lease_id, token))
         return bool(await self.shards.run("gone", shard, number, token, reason, pack(dict(detail))))
 
     async def count_cuts(self, cuts: Mapping[tuple[str, str, str], int]) -> None:
-        """Count what the scope has cut, by spider, generation and rule."""
+        """Count links cut by the scope, by spider, generation and rule."""
         await self.shards.run("cut", 0, *(part for key, count in cuts.items() for part in (*key, count)))
 
     async def renew(self, handles: Sequence[Handle], *, suspended: bool = False, for_room: bool = False) -> list[bool]:
-        """Prolong leases. False: stale, or on the wire for longer than FRONTIER_HARD_CAP_SECONDS.
+        """Extend leases. False: stale, or on the wire for longer than FRONTIER_HARD_CAP_SECONDS.
 
         *suspended*: storage is down; the time since the last renewal does not count towards that cap. *for_room*: these
-        pages are done but for their requests, for which Redis has no room: they count as never started.
+        pages only wait for room in Redis for their requests: they count as never started.
         """
         return await self.shards.on_handles("renew", handles, "room" if for_room else _flag(suspended))
 
     async def put_off(self, handles: Sequence[Handle], *, delay_ms: int) -> list[bool]:
-        """Return leases of pages whose requests find no room, uncharged: queued after *delay_ms*, after twice as long
-        each further time (up to 15 minutes), or by `recall`."""
+        """Return leases of pages whose requests find no room, uncharged: queued after *delay_ms*, doubled each further
+        time (up to 15 minutes), or by `recall`."""
         return await self.shards.on_handles("put_off", handles, str(max(0, delay_ms)), most=FEW)
 
     async def recall(self) -> int:
-        """Queue at once what was put off, because there is room; returns how many requests that were."""
+        """Queue at once what was put off, as there is room; returns how many requests."""
         queued = 0
         for shard in range(self.shards.count):
             some = FEW
@@ -361,9 +360,9 @@ class Frontier:
         return queued
 
     async def back_off(self, host: str, elapsed_ms: int, *, status: int = 403, again: bool = False) -> int:
-        """*host* answered with a block page, that long after the wire start, under a *status* that is reported already:
-        a complaint like a 429. *again*: it complained of this request before. Returns for how many ms the host is left
-        alone, below 0 where that opened its breaker."""
+        """*host* answered with a block page, *elapsed_ms* after the wire start, with a *status* that is reported
+        already: a complaint like a 429. *again*: this request met a complaint before. Returns for how many ms the host
+        is paused, negative if that opened its breaker."""
         row = (host, max(0, elapsed_ms), status, _flag(again), self._rng())
         return int(await self.shards.run("back_off", self.shards.of_host(host), *row))
 
@@ -379,8 +378,9 @@ class Frontier:
     ) -> Slot:
         """A paced slot for a request that bypasses the queue; report it under the token of the answer.
 
-        With *lease* it goes under that lease: in its slot while it holds one (robots.txt before the page: report the
-        first with keep=True, then reserve again for the page), else the lease is given a slot again (a redirect hop).
+        With *lease* it belongs to that lease: it uses the lease's slot while there is one (robots.txt before the page:
+        report the first with keep=True, then reserve again for the page), else the lease gets a slot again (a redirect
+        hop).
         """
         shard, spider = self.shards.of_host(host), self.statement.spider if self.statement else ""
         under: tuple[bytes, ...] = ()

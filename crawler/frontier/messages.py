@@ -13,21 +13,21 @@ from crawler.policy.tiers import Tier
 MAX_PRIORITY: Final = 1000
 MAX_NAME: Final = 255  # bytes; a DNS name has at most 253
 MAX_DIGEST: Final = 64
-MAX_CAP: Final = 1_000  # of requests in flight, and of a burst
+MAX_CAP: Final = 1_000  # requests in flight, and per burst
 MAX_DELAY_MS: Final = 86_400_000
 MAX_MOMENT_MS: Final = 1e14  # Unix ms
 MAX_PAGES: Final = 4_000_000_000
 MAX_DEPTH: Final = 255
 MAX_FINGERPRINT: Final = (1 << 63) - 1
 
-Handle = tuple[str, int]  # a lease's id ("<shard>:<number>") and the token of this very lease
+Handle = tuple[str, int]  # a lease's id ("<shard>:<number>") and its token
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
     """A request on its way into the frontier.
 
-    *priority* beyond +-1000 counts as +-1000; one step outweighs FRONTIER_PRIORITY_STEP_SECONDS of waiting.
+    *priority* is limited to +-1000; one step outweighs FRONTIER_PRIORITY_STEP_SECONDS of waiting.
     *digest* is the whole fingerprint, read in `exact` mode only. Raises MessageError for values that cannot be stored.
     """
 
@@ -43,10 +43,10 @@ class Message:
     not_before_ms: int = 0  # server's wall clock
     delay_ms: int = 0  # least time between two wire starts at the host
     cap: int = 1  # most requests in flight at the host
-    burst: int = 1  # most requests that need not wait for the delay, after a rest
-    pages: int = 0  # most of its generation, 0: any number
-    pages_per_host: int = 0  # most of its host in its generation
-    depth: int = 0  # links from a pushed page: where there is a limit, the nearest ones are fetched
+    burst: int = 1  # most requests that may skip the delay after a rest
+    pages: int = 0  # most pages of its generation, 0: unlimited
+    pages_per_host: int = 0  # most pages of its host in its generation
+    depth: int = 0  # links from a pushed page: with a page limit the nearest ones are fetched
 
     def __post_init__(self) -> None:
         if self.stream.partition(":")[0] != self.spider or not self.spider or set("!\n") & set(self.stream):
@@ -78,7 +78,7 @@ class PushOutcome(IntEnum):
 
     ACCEPTED = 0
     DUPLICATE = 1  # known in its generation
-    DUPLICATE_DEAD = 2  # a dead letter has its fingerprint: retry or drop that first
+    DUPLICATE_DEAD = 2  # a dead letter has its fingerprint: retry or drop it first
     REFUSED_FULL = 3  # FRONTIER_QUEUE_LIMIT
     REFUSED_MEMORY = 4  # FRONTIER_MEMORY_LIMIT, or the server's maxmemory
     CANCELLED = 5  # its run was: nobody offers it again
@@ -93,11 +93,10 @@ class PushOutcome(IntEnum):
 
 
 class Lease(NamedTuple):
-    """A request handed to this worker until the lease expires or ends.
+    """A request leased to this worker until the lease expires or ends.
 
-    *start_within_ms* counts from the moment of the call: after that the request must not go on the wire.
-    *leased_at_ms* is the frontier's time. *deliveries* counts earlier wire starts that never finished. *waited_ms*: for
-    how long it was queued.
+    *start_within_ms* counts from the call: after that the request must not be sent. *leased_at_ms* is the frontier's
+    time. *deliveries* counts earlier wire starts that never finished. *waited_ms*: how long it was queued.
     """
 
     id: str
@@ -118,9 +117,9 @@ class Lease(NamedTuple):
 class Batch:
     """The answer to a lease call.
 
-    *next_due_ms*: when a request of these streams may be due, None when none waits; another worker's report may
-    bring it forward. *queued*: the whole frontier's backlog. *suspects*: hosts with requests that only an idle worker
-    may lease, with suspects_ok. *lost_data*: since the last call Redis has been emptied, or restarted without its data.
+    *next_due_ms*: when a request of these streams may be due, None if none waits; another worker's report may bring it
+    forward. *queued*: the whole frontier's backlog. *suspects*: hosts with requests that only an idle worker may lease,
+    with suspects_ok. *lost_data*: Redis was emptied, or restarted without its data, since the last call.
     """
 
     leases: list[Lease]
@@ -133,11 +132,11 @@ class Batch:
 @dataclass(frozen=True, slots=True)
 class Report:
     """How the host answered. *status* 0: no response. *keep*: the slot is kept for a follow-up to the same host.
-    *excused*: the host was not reached because a proxy failed; its pace and its record stay unchanged.
-    *fault*: that it did not answer is its own fault (a status of 500 or more says so by itself). *host*: for words.
-    *again*: it complained of this very request before; what is read of its status says that too. *origin*: scheme and
-    port, "https:443": faults of one that never answered do not count where another did. *led*: "link" or "redirect",
-    where another site led here: the faults of a link count once its origin has answered, those of a redirect never."""
+    *excused*: the host was not reached because a proxy failed; its pace and record stay unchanged. *fault*: not
+    answering is its own fault (implied by a status of 500 or more). *host*: for messages. *again*: this request met a
+    complaint before. *origin*: scheme and port, "https:443": faults of one that never answered do not count if another
+    did. *led*: "link" or "redirect" if another site led here: faults of a link count once its origin has answered,
+    those of a redirect never."""
 
     id: str
     token: int
@@ -158,8 +157,8 @@ class Report:
 class Slot:
     """The answer to a request for a slot beside the queue.
 
-    *wait_ms* 0: granted; send within *start_within_ms* of the call and report under *token*. Otherwise ask again
-    after *wait_ms*. `lost`: the lease for which it was requested is no longer ours.
+    *wait_ms* 0: granted; send within *start_within_ms* of the call and report under *token*. Otherwise ask again after
+    *wait_ms*. `lost`: the lease it was requested for is no longer ours.
     """
 
     wait_ms: int
@@ -188,7 +187,7 @@ class SpiderStats:
 
     @property
     def backlog(self) -> int:
-        """What is still to be leased."""
+        """Requests still to be leased."""
         return self.queued + self.delayed
 
     def __add__(self, other: SpiderStats) -> SpiderStats:
@@ -197,7 +196,7 @@ class SpiderStats:
 
 @dataclass(frozen=True, slots=True)
 class HostState:
-    """What the fleet knows about one host; times in ms, *waits_ms* until its next turn."""
+    """What the fleet knows of one host; times in ms, *waits_ms* until its next turn."""
 
     host: str
     queued: int
@@ -207,15 +206,15 @@ class HostState:
     waits_ms: int
     blocked_ms: int
     latency_ms: int
-    success: float | None  # share of good answers of late
+    success: float | None  # recent share of good responses
     faults: int  # in a row
-    openings: int  # of its breaker, since it last worked; 0: it is closed
-    tier: Tier = "http"  # that most of its queued requests are fetched in
-    sitemaps: Mapping[str, list[str]] = field(default_factory=dict)  # that robots.txt names, by origin
+    openings: int  # of its breaker since it last worked; 0: closed
+    tier: Tier = "http"  # of most of its queued requests
+    sitemaps: Mapping[str, list[str]] = field(default_factory=dict)  # named by robots.txt, by origin
 
     @property
     def breaker(self) -> str:
-        """In words: closed, open (no request goes out), or probing (one does)."""
+        """As text: closed, open (no requests), or probing (one request)."""
         if not self.openings:
             return "closed"
         return "open" if self.blocked_ms else "probing"
@@ -223,7 +222,7 @@ class HostState:
 
 @dataclass(frozen=True, slots=True)
 class WorkerState:
-    """A worker whose heartbeat is recent enough."""
+    """A live worker, by its heartbeat."""
 
     name: str
     seen_ms_ago: int

@@ -1,4 +1,4 @@
-"""Pushes sitemaps: they are requests like others, and a worker reads what they name."""
+"""Pushes sitemaps as requests; a worker reads what they name."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from crawler.producers.sender import FULL
 from crawler.routing.encoder import Encoder
 from crawler.routing.sitemap_requests import SitemapTerms, sitemap_message
 
-ROBOTS: Final = "robots"  # in place of a sitemap: those that the robots.txt of a site names
+ROBOTS: Final = "robots"  # instead of a sitemap: those named by a site's robots.txt
 
 
 @dataclass(frozen=True, slots=True)
 class WantedSitemaps:
-    """*sitemaps*: their URLs; *sites*: sources of URLs whose robots.txt names some."""
+    """*sitemaps*: URLs; *sites*: sources of URLs whose robots.txt names sitemaps."""
 
     sitemaps: Sequence[str]
     sites: Sequence[str] = ()
@@ -37,7 +37,7 @@ class WantedSitemaps:
     scope: str = ""  # of the run, as JSON
 
     def identity(self) -> str:
-        """The same for the same push."""
+        """Equal for the same push."""
         told = [*self.sitemaps, *self.sites, self.terms.stored(), self.priority, self.scope]
         return sha256(repr(told).encode(errors="surrogateescape")).hexdigest()[:32]
 
@@ -45,7 +45,7 @@ class WantedSitemaps:
 def wanted_sitemaps(
     given: Sequence[str], sites: Sequence[str], include: Sequence[str], exclude: Sequence[str], *, changed_only: bool
 ) -> WantedSitemaps:
-    """What the options of a command ask for; raises ShoalError that names the one that is wrong."""
+    """What a command's options ask for; raises ShoalError naming the invalid one."""
     if ROBOTS in given and not sites:
         raise ShoalError("--sitemap robots: name the sites, as in `--sitemap robots https://shop.example/`")
     if sites and ROBOTS not in given:
@@ -62,7 +62,7 @@ def _patterns(option: str, texts: Sequence[str]) -> tuple[Pattern, ...]:
 
 
 class SitemapPusher:
-    """One push of what is *wanted*; `summary` says what has become of it."""
+    """One push of what is *wanted*; `summary` gives the outcome."""
 
     def __init__(self, encoder: Encoder, wanted: WantedSitemaps, rejects: Rejects) -> None:
         self._encoder = encoder
@@ -73,11 +73,11 @@ class SitemapPusher:
 
     @property
     def begun(self) -> bool:
-        """Whether something was sent."""
+        """Whether anything was sent."""
         return bool(self.outcomes)
 
     async def push(self, frontier: Frontier, run: WantedRun) -> None:
-        """Raises FrontierError, and RunError where *run* cannot be had."""
+        """Push the sitemaps; raises FrontierError, and RunError if *run* is unavailable."""
         if not (roots := self.roots()):
             return
         self._run = PushedRun(frontier.runs, self._encoder.spider.name, run)
@@ -100,7 +100,7 @@ class SitemapPusher:
         self.outcomes.update(await frontier.push(messages))
 
     def summary(self) -> str:
-        """One line for people."""
+        """One readable line."""
         name = self._encoder.spider.name
         words = [f"{self.outcomes[PushOutcome.ACCEPTED]} sitemaps pushed to {name}"]
         if known := self.outcomes[PushOutcome.DUPLICATE]:
@@ -113,7 +113,7 @@ class SitemapPusher:
         return ", ".join(words) + (f" ({told})" if told else "")
 
     def roots(self) -> dict[str, SitemapTerms]:
-        """Each that can be fetched, once."""
+        """Each sitemap that can be fetched, once."""
         terms = self._wanted.terms
         robots = SitemapTerms(terms.include, terms.exclude, terms.changed_only, is_robots=True)
         found = {url: terms for url in self._wanted.sitemaps if self._is_good("--sitemap", 0, url)}

@@ -1,4 +1,4 @@
-"""Reads a sitemap that a worker fetched: its pages and further sitemaps go on the frontier, piece by piece."""
+"""Reads a fetched sitemap: its pages and further sitemaps are queued, piece by piece."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from crawler.routing.encoder import Encoder
 from crawler.routing.plain_urls import PlainUrls
 from crawler.routing.sitemap_requests import DEPTH, MAX_BYTES, SitemapTerms, sitemap_message
 
-PIECES: Final = 4  # of a body, parsed in one go in a thread
-BATCH: Final = 480  # rows; all others of the event loop have a turn after each
-MOST_PAGES: Final = 500_000  # of one sitemap; sitemaps.org allows 50,000
-ROOM_SECONDS: Final = 5.0  # between two tries while Redis is full or away
+PIECES: Final = 4  # of a body, parsed per call of a thread
+BATCH: Final = 480  # rows; after each batch other tasks get a turn
+MOST_PAGES: Final = 500_000  # per sitemap; sitemaps.org allows 50,000
+ROOM_SECONDS: Final = 5.0  # between tries while Redis is full or away
 ROOM_TRIES: Final = 120
 
 _NAMES: Final = {
@@ -42,11 +42,11 @@ logger = logging.getLogger(__name__)
 
 
 class SitemapError(ShoalError):
-    """Why a sitemap, or what is left of it, cannot be read."""
+    """Why a sitemap, or the rest of it, cannot be read."""
 
 
 class SitemapStep(NamedTuple):
-    """Some entries; *error*: why there are no more. *is_last*: there are no more."""
+    """Some entries; *is_last*: there are no more, because of *error* if set."""
 
     entries: list[SitemapEntry]
     error: str = ""
@@ -54,7 +54,7 @@ class SitemapStep(NamedTuple):
 
 
 class SitemapReader:
-    """Of one spider. *cut* is told of pages out of scope: the rule, the URL and the generation."""
+    """Reads the sitemaps of one spider. *cut* is called for pages out of scope with rule, URL and generation."""
 
     def __init__(self, frontier: Frontier, encoder: Encoder, cut: Callable[[str, str, str], object]) -> None:
         self._frontier = frontier
@@ -62,9 +62,10 @@ class SitemapReader:
         self._cut = cut
 
     async def read(self, response: Response, terms: SitemapTerms, generation: str, priority: int) -> Counter[str]:
-        """Queue all that *response* names; what it came to, by name. Raises SitemapError, after what came before it.
+        """Queue everything that *response* names; returns counts by name. Raises SitemapError, after queueing what
+        precedes the error.
 
-        May be repeated: what is queued is known. The last sitemap of a run seals it.
+        May be repeated, as queued URLs are known. The last sitemap of a run seals it.
         """
         reading = _Reading(self._encoder, response.url, terms, generation, priority, self._cut)
         parser = SitemapParser(is_robots=terms.is_robots)
@@ -82,7 +83,7 @@ class SitemapReader:
         return reading.counts
 
     async def _push_sitemaps(self, reading: _Reading) -> None:
-        """Queue those that it names, unless they have not changed."""
+        """Queue the sitemaps that it names, unless unchanged."""
         named, terms, spider = reading.sitemaps, reading.terms, self._encoder.spider.name
         if not named:
             return
@@ -100,7 +101,7 @@ class SitemapReader:
             raise SitemapError(f"sitemap {reading.url} names more sitemaps than a run may have")
 
     async def _push(self, rows: Sequence[Row]) -> None:
-        """Queue them; waits while Redis is full or away, and raises SitemapError when that does not end."""
+        """Queue rows; waits while Redis is full or away, and raises SitemapError if that lasts too long."""
         for _ in range(ROOM_TRIES):
             try:
                 outcomes = await self._frontier.push_rows(rows, forced=True) if rows else []
@@ -120,7 +121,7 @@ class SitemapReader:
 
 
 class _Reading:
-    """One sitemap, while it is read."""
+    """One sitemap being read."""
 
     def __init__(
         self,
@@ -135,7 +136,7 @@ class _Reading:
         self.terms = terms
         self.generation = generation
         self.counts: Counter[str] = Counter()
-        self.sitemaps: dict[str, str] = {}  # their lastmod by URL
+        self.sitemaps: dict[str, str] = {}  # lastmod by URL
         self._encoder = encoder
         self._priority = priority
         self._plain = PlainUrls(encoder, generation, priority).row
@@ -143,7 +144,7 @@ class _Reading:
         self._scope = encoder.scopes.of(generation)
 
     def rows(self, entries: Sequence[SitemapEntry]) -> list[Row]:
-        """The pages of *entries* that are wanted; notes the sitemaps."""
+        """The rows of wanted pages in *entries*; notes sitemaps."""
         found: list[Row] = []
         for entry in entries:
             url = entry.url if entry.url.startswith(("http://", "https://")) else self._absolute(entry.url)
@@ -158,10 +159,10 @@ class _Reading:
         try:
             return urljoin(self.url, url)
         except ValueError:
-            return url  # refused where it is looked at
+            return url  # refused where it is checked
 
     def _wanted(self, url: str) -> str:
-        """*url* as it is to be queued, "" where it is not."""
+        """*url* as it should be queued, or ""."""
         if not self.terms.takes(url):
             self.counts["filtered"] += 1
             return ""
@@ -183,7 +184,7 @@ class _Reading:
         return message.host, push_row(message)
 
     def sitemap_row(self, url: str, lastmod: str) -> Row | None:
-        """The request for one that it names."""
+        """The row of a sitemap that it names."""
         terms = SitemapTerms(
             self.terms.include, self.terms.exclude, self.terms.changed_only, lastmod=lastmod, depth=self.terms.depth + 1
         )
@@ -201,7 +202,7 @@ class _Reading:
 
 
 def _step(parser: SitemapParser, pieces: Iterator[bytes]) -> SitemapStep:
-    """In a thread: what the next pieces name."""
+    """Runs in a thread: parse the next pieces."""
     entries: list[SitemapEntry] = []
     try:
         for _ in range(PIECES):
@@ -222,7 +223,7 @@ def _batches(entries: Sequence[SitemapEntry]) -> Iterator[list[SitemapEntry]]:
 
 
 def _missing(parser: SitemapParser, reading: _Reading, terms: SitemapTerms) -> str:
-    """What is wrong with all of it; "" for a sitemap."""
+    """What is wrong with it as a whole; "" for a valid sitemap."""
     if reading.counts["pages"] > MOST_PAGES:
         return f"names more than {MOST_PAGES:,} pages"
     if parser.kind == "html":

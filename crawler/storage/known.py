@@ -1,4 +1,4 @@
-"""The URLs of stored documents: what is known of a host."""
+"""The URLs of a host's stored documents."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from crawler.storage.reader import collections
 
 NO_PAGES: Final = frozenset(
     {UNTYPED, REJECTED, "archive", "archive_files", "attempts", "recrawl", "run_items", "schema"}
-)  # collections whose ids are no URLs
+)  # collections collections whose ids are not URLs
 _BATCH: Final = 500
 
 
@@ -27,13 +27,13 @@ class KnownDocument(NamedTuple):
 async def known(
     database: Database, host: str, spider: str, *, history: Collection[str], after: tuple[str, str] = ("", "")
 ) -> AsyncIterator[KnownDocument]:
-    """The documents that *spider* stored of *host* (any scheme and port), in order of collection and id, those behind
-    *after*. Reads by the index of ids, so it costs what the host has; other writers may go on.
+    """The documents that *spider* stored of *host* (any scheme and port), in order of collection and id, starting after
+    *after*. Uses the index of ids, so the cost is proportional to the host's documents; other writers may continue.
 
-    *history*: the collections of changes. Items without a class of their own are not found: their ids are no URLs.
+    *history*: the collections of changes. Items without their own class are not found: their ids are not URLs.
     """
     name = f"[{host}]" if ":" in host else host
-    # ":" is the character behind "/" and all digits: a range of ids ends where the next character begins.
+    # A range of ids ends before the next character: ":" follows "/" and all digits.
     ranges = [
         (f"{scheme}://{name}{mark}", f"{scheme}://{name}{chr(ord(mark) + 1)}")
         for scheme in ("http", "https")

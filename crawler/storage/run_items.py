@@ -1,7 +1,7 @@
-"""Which documents each run stored or found unchanged, in which version: what `scrapy runs diff` compares.
+"""Which documents each run stored or found unchanged, and in which version: the data of `scrapy runs diff`.
 
-One record per batch of items, not per item: it costs a write per batch, and a few bytes per item beyond its `_id`. A
-page that was delivered twice is there twice and counts once.
+One record per batch of items: a write per batch, and a few bytes per item besides its `_id`. A page that was delivered
+twice is recorded twice and counts once.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _ITEM, _VERSION = ({"$arrayElemAt": ["$item", at]} for at in (0, 1))
 
 
 class RunItem(NamedTuple):
-    """A document of a run, and the version it had then."""
+    """A document of a run, and its version then."""
 
     collection: str
     id: str
@@ -29,7 +29,7 @@ class RunItem(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What became of a document from one run to another; version 0 where it was not there."""
+    """The change of a document between two runs; version 0 if it was missing."""
 
     kind: Literal["new", "changed", "gone", "unchanged"]
     collection: str
@@ -39,15 +39,15 @@ class Difference:
 
 
 class RunItems:
-    """Keeps the documents of the newest *kept* runs; 0: of none. Raises PyMongo's errors."""
+    """Records the documents of the newest *kept* runs; 0: of none. Raises PyMongo's errors."""
 
     def __init__(self, database: Database, kept: int) -> None:
         self._stored = database[COLLECTION]
         self._kept = kept
-        self._known: set[str] = set()  # runs of which something is stored
+        self._known: set[str] = set()  # runs with records
 
     async def add(self, collection: str, members: Mapping[str, Sequence[tuple[str, int]]]) -> None:
-        """Note `_id` and version of documents of *collection*, by run; may be repeated."""
+        """Record `_id` and version of documents of *collection*, by run; may be repeated."""
         members = {run: items for run, items in members.items() if run and items}
         if not members or not self._kept:
             return
@@ -57,7 +57,7 @@ class RunItems:
             rows.append({"run": run, "collection": collection, "ids": ids, "versions": versions})
         if not self._known:
             await self._stored.create_indexes([IndexModel([("run", 1)], name="run")])
-        for row in rows:  # mostly one: a command of its own costs less than the way to send many
+        for row in rows:  # usually one: a single command costs less than a bulk write
             await self._stored.insert_one(row)
         if news := set(members) - self._known:
             self._known |= news
@@ -71,7 +71,7 @@ class RunItems:
 
 
 async def members(database: Database, run: str) -> AsyncIterator[RunItem]:
-    """The documents of *run* by collection and `_id`, each once; sorted on the server's disk where they are many."""
+    """The documents of *run* by collection and `_id`, each once; sorted on the server's disk if there are many."""
     steps: list[dict[str, Any]] = [
         {"$match": {"run": run}},
         _PAIRED,
@@ -97,7 +97,7 @@ async def counts(database: Database, run: str) -> dict[str, int]:
 
 
 async def differences(database: Database, before: str, after: str) -> AsyncIterator[Difference]:
-    """What *after* has that *before* had not, has in another version, or no longer has; in the order of `members`."""
+    """Documents that are new, changed or missing in *after* compared with *before*, in the order of `members`."""
     olds, news = members(database, before), members(database, after)
     old, new = await anext(olds, None), await anext(news, None)
     while old or new:

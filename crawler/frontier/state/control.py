@@ -1,4 +1,4 @@
-"""What operators say of the queue: pause, resume, cancel, drop, reprioritise, move to another tier."""
+"""What operators do to the queue: pause, resume, cancel, drop, reprioritise, move to another tier."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from crawler.policy.tiers import TIERS
 
 Verb = Literal["pause", "resume", "cancel"]
 Action = Literal["count", "drop", "priority", "stream"]
-SLICE: Final = 200  # requests of one call, which takes a millisecond or two of the server's time
-PAUSE_SECONDS: Final = 0.002  # after each: Redis serves others in between
-MOST_STARS: Final = 3  # of a pattern: each takes Lua another pass over the URL
+SLICE: Final = 200  # requests per call, which takes a millisecond or two of the server's time
+PAUSE_SECONDS: Final = 0.002  # after each, so that Redis serves others in between
+MOST_STARS: Final = 3  # per pattern: each costs Lua another pass over the URL
 _MAGIC: Final = re.compile(r"([\^$()%.\[\]+\-?])")
 
 
@@ -34,12 +34,12 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What is in force, as workers ask for it: they look right before the wire."""
+    """Pauses and cancellations in force, which workers check right before the wire."""
 
     fields: frozenset[str] = frozenset()
 
     def forbids(self, lease: Lease) -> bool:
-        """Whether the request of *lease* may not go out now."""
+        """Whether the request of *lease* may not be sent now."""
         if not self.fields:
             return False
         spider = lease.stream.partition(":")[0]
@@ -49,12 +49,12 @@ class Said:
 
 
 def run_target(run: Run) -> str:
-    """What `say` calls *run*."""
+    """The name of *run* for `say`."""
     return f"run {run.spider}:{run.generation}"
 
 
 def lua_pattern(glob: str) -> str:
-    """*glob*, where `*` stands for anything, as a Lua pattern of whole URLs; raises ValueError for too many stars."""
+    """*glob*, in which `*` matches anything, as a Lua pattern for whole URLs; raises ValueError for too many stars."""
     if glob.count("*") > MOST_STARS:
         raise ValueError(f"expected at most {MOST_STARS} stars")
     escaped = _MAGIC.sub(r"%\1", glob)
@@ -62,13 +62,13 @@ def lua_pattern(glob: str) -> str:
 
 
 class Control:
-    """Changes are obeyed by the scripts at once, and by workers, for what they hold already, within two seconds."""
+    """Scripts obey changes at once; workers obey them within two seconds, for requests that they hold."""
 
     def __init__(self, shards: Shards) -> None:
         self._shards = shards
 
     async def say(self, verb: Verb, what: str) -> bool:
-        """Whether that is news. *what*: "spider NAME", "host NAME" or "run SPIDER:GENERATION"."""
+        """Returns whether that changed anything. *what*: "spider NAME", "host NAME" or "run SPIDER:GENERATION"."""
         return any(await self._shards.run_all("control", verb, what))
 
     async def said(self) -> Said:
@@ -77,8 +77,8 @@ class Control:
         return Said(frozenset(name.decode(errors="replace") for name in fields))
 
     async def sort_aside(self, *, cancelled: bool = False) -> int:
-        """Queue what was set aside of runs that go on, drop what was cancelled, and, where some run was *cancelled*,
-        what is delayed of it, too; returns how many requests that was."""
+        """Queue set-aside requests of resumed runs, drop cancelled ones, and if some run was *cancelled* its delayed
+        ones too; returns how many requests."""
         total = 0
         kinds = ("aside", "delayed", "delayed:room") if cancelled else ("aside",)
         for shard in range(self._shards.count):
@@ -91,11 +91,11 @@ class Control:
         return total
 
     async def sift(self, target: Target, action: Action, value: str = "") -> int:
-        """Carry out *action* on what is queued of *target*, queue by queue in slices; returns how many requests it met.
+        """Apply *action* to the queued requests of *target*, queue by queue in slices; returns how many matched.
 
-        *value*: the reason of a drop, the new priority, or the new stream. "count" changes nothing, and leaves out what
-        was queued ahead of the end of its queue: an estimate. Requests that move from host list to host list meanwhile
-        may be missed: call it again until it meets none.
+        *value*: the reason of a drop, the new priority, or the new stream. "count" changes nothing, and ignores
+        requests queued ahead of the end of their queue: an estimate. Requests whose host is refiled meanwhile may be
+        missed: repeat until none match.
         """
         total = 0
         async for shard, stream, host in self._queues(target):

@@ -12,12 +12,12 @@ from crawler.frontier.state.run_record import Run, is_run_generation
 
 PRESENT: Final = "present"
 KEPT_MS: Final = 60 * 86_400_000  # a monthly run is compared with the one before it
-ROWS: Final = 200  # in one call
-LEAST_ITEMS: Final = 20  # below it a share says little
+ROWS: Final = 200  # per call
+LEAST_ITEMS: Final = 20  # below this a share means little
 
 
 class Coverage:
-    """Runs with a generation of their own only: others share their items' counts with whatever else goes there."""
+    """Only for runs with their own generation: others share counts with everything else there."""
 
     def __init__(self, shards: Shards) -> None:
         self._shards = shards
@@ -34,7 +34,7 @@ class Coverage:
             await self._shards.run("coverage", 0, KEPT_MS, *parts)
 
     async def of(self, run: Run) -> dict[str, float]:
-        """Share of the run's items with each field; nothing of one with fewer than LEAST_ITEMS."""
+        """Share of the run's items with each field; empty below LEAST_ITEMS."""
         if run.is_plain:
             return {}
         key = self._shards.key(0, f"fields:{run.spider}:{run.generation}")

@@ -27,7 +27,7 @@ class DeadLetters:
     async def find(
         self, spider: str | None = None, *, host: str | None = None, reason: str | None = None, limit: int = 100
     ) -> list[DeadLetter]:
-        """The newest letters that match, newest first; reads the whole index when few do."""
+        """The newest matching letters, newest first; reads the whole index if few match."""
         found: list[DeadLetter] = []
         for shard in range(self._shards.count):
             matching = 0
@@ -45,7 +45,7 @@ class DeadLetters:
         return [letter async for letter in self._newest(shard) if letter.fingerprint == fingerprint]
 
     async def show(self, letter_id: str) -> DeadLetter | None:
-        """One letter by its id; raises ValueError for what is none."""
+        """One letter by its id; raises ValueError for an invalid id."""
         shard, (number, _) = keys.split_handle((letter_id, 0))
         if not 0 <= shard < self._shards.count:
             return None
@@ -58,7 +58,7 @@ class DeadLetters:
         return await self._on_each("retry_dead", ids, generation)
 
     async def drop(self, ids: Sequence[str]) -> list[bool]:
-        """Throw letters away and forget their fingerprints; False where there is none."""
+        """Drop letters and forget their fingerprints; False if there is none."""
         return await self._on_each("drop_dead", ids)
 
     async def count(self) -> int:
@@ -69,14 +69,14 @@ class DeadLetters:
         return sum(sizes)
 
     async def evicted(self) -> int:
-        """How many letters were lost to FRONTIER_DEAD_LIMIT so far."""
+        """How many letters FRONTIER_DEAD_LIMIT has evicted so far."""
         return sum(answer[4] for answer in await self._shards.run_all("stats"))
 
     async def bury_seed(
         self, raw: bytes, *, spider: str, reason: str, detail: Mapping[str, Any] | None = None, generation: str = ""
     ) -> None:
-        """Keep a start URL that is no valid request; its letter has an empty host and the entry as its body. It counts
-        as accepted and dead in *generation*."""
+        """Dead-letter an invalid start URL; its letter has an empty host and the entry as its body. It counts as
+        accepted and dead in *generation*."""
         await self._shards.run("bury_seed", 0, spider, raw, reason, pack(dict(detail or {})), generation)
 
     async def _on_each(self, name: str, ids: Sequence[str], *arguments: str) -> list[bool]:
@@ -104,7 +104,7 @@ def _letter(id_: str, raw: bytes) -> DeadLetter:
         name.decode(): value.decode(errors="replace") if isinstance(value, bytes) else value
         for name, value in (unpack(row[b"detail"]) if row[b"detail"] else {}).items()
     }
-    if row[b"host"] and (url := url_in(envelope.body)):  # what a script buries names none
+    if row[b"host"] and (url := url_in(envelope.body)):  # dead letters of scripts name none
         detail.setdefault("url", url)
     return DeadLetter(
         id=id_,

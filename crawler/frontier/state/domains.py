@@ -1,4 +1,4 @@
-"""What the domains that answer most have answered, counted for the whole fleet in Redis."""
+"""Responses of the busiest domains, counted for the whole fleet in Redis."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from crawler.frontier.errors import FrontierRefusedError
 from crawler.frontier.server.shards import Shards, unpack
 
 TOP: Final = 100
-MOST_TOLD: Final = 100  # domains of one worker at a time: the busiest of the fleet are among them
+MOST_TOLD: Final = 100  # domains per worker and call: they include the busiest of the fleet
 Answers = Mapping[Any, int]  # domain and outcome -> how many
 
 
 class Domains:
-    """A domain is what counts as one host (POLITENESS_GROUP). Known weakness: a worker tells of MOST_TOLD domains at a
-    time and drops the rest, so counts of domains with hardly any answers are too low."""
+    """A domain is a politeness group (POLITENESS_GROUP). Known weakness: a worker reports MOST_TOLD domains at a time
+    and drops the rest, so counts of domains with few responses are too low."""
 
     def __init__(self, shards: Shards) -> None:
         self._shards = shards
 
     async def add(self, answers: Answers) -> None:
-        """Count *answers*; costs the same however many domains there are."""
+        """Count *answers*; the cost does not depend on the number of domains."""
         sums: Counter[str] = Counter()
         for (domain, _), count in answers.items():
             sums[domain] += count
@@ -34,7 +34,7 @@ class Domains:
             await self._shards.run("domains", 0, *(part for row in rows for part in row))
 
     async def top(self, most: int = TOP) -> dict[str, dict[str, int]]:
-        """The *most* domains that answered most of late: domain -> outcome -> answers since it is counted."""
+        """The *most* recently busiest domains: domain -> outcome -> responses since it is counted."""
         try:
             names = await self._shards.client.zrevrange(self._shards.key(0, "domains:busy"), 0, most - 1)
             raws = await self._shards.client.hmget(self._shards.key(0, "domains"), names) if names else []
@@ -48,4 +48,4 @@ def _counts(raw: bytes | None) -> dict[str, int]:
         known: Any = unpack(raw) if raw else {}
         return {str(name, errors="replace"): int(count) for name, count in known.items()}
     except (ValueError, TypeError, AttributeError, UnpackException):
-        return {}  # damaged: counted anew by the next worker that tells
+        return {}  # damaged: starts again with the next worker's report

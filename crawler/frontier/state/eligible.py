@@ -1,4 +1,4 @@
-"""How much of the queue could be worked on now: what more workers would find to do, and how long it has waited."""
+"""How much of the queue could be crawled now: what more workers would find to do, and how long it has waited."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from crawler.frontier.state.host_records import lead_of, read_host
 from crawler.frontier.streams import tier_of
 from crawler.policy.tiers import Tier
 
-SOON_MS: Final = 30_000  # a host whose turn comes within that time counts: politeness is no reason to leave
-SAMPLED: Final = 100  # hosts of a stream and shard whose queues and caps are read; beyond that their mean is taken
+SOON_MS: Final = 30_000  # hosts whose turn comes within this time count: politeness is no reason to scale down
+SAMPLED: Final = 100  # hosts per stream and shard whose queues and caps are read; with more, their mean is used
 
 
 @dataclass(frozen=True, slots=True)
 class Eligible:
-    """*hosts* may get a request within SOON_MS, *requests* wait at them, and so many *slots* they have in all.
+    """*hosts* may get a request within SOON_MS, *requests* wait at them, and they have *slots* in all.
 
-    *late_ms*: for how long the first of them has waited for a worker, not for its turn. Exact up to SAMPLED hosts of a
-    stream and shard, estimated from a sample of as many beyond.
+    *late_ms*: how long the first of them has waited for a worker, not for its turn. Exact up to SAMPLED hosts per
+    stream and shard, with more estimated from a sample of that size.
     """
 
     hosts: int = 0
@@ -69,7 +69,7 @@ async def hosts(shards: Shards, names: list[str], now_ms: int) -> dict[str, Host
         mine = [name for name in names if shards.of_host(name) == shard]
         raws = await shards.client.hmget(shards.key(shard, "hosts"), mine) if mine else []
         for name, raw in zip(mine, raws, strict=True):
-            with suppress(ValueError):  # damaged: the next script that needs it makes it anew
+            with suppress(ValueError):  # damaged: the next script that needs it restores it
                 found |= {name: read_host(name, raw, now_ms)} if raw else {}
     return found
 
@@ -132,7 +132,7 @@ def _slots(host: HostState | None) -> int:
 
 
 async def _late(shards: Shards, shard: int, first: list[tuple[bytes, float]], now: int) -> float:
-    """For how long the first host has been due; its priority makes it look earlier by what that is worth."""
+    """How long the first host has been due; without the head start of its priority."""
     for name, score in first:
         lead = 0
         with suppress(ValueError):

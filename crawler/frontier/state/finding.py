@@ -17,7 +17,7 @@ from crawler.frontier.state.inspection import Inspection
 from crawler.frontier.streams import stream_of
 from crawler.policy.tiers import TIERS
 
-SLICE: Final = 1_500  # entries of one call: a millisecond of the server's time
+SLICE: Final = 1_500  # entries per call: a millisecond of the server's time
 _FINGERPRINT: Final = slice(2, 10)  # of an envelope
 _ID: Final = struct.Struct(">dIH")  # score; id as four bytes and two
 _NAMES_AT: Final = 44  # of a lease's record: host, stream, generation and worker, each length-prefixed
@@ -25,11 +25,11 @@ _NAMES_AT: Final = 44  # of a lease's record: host, stream, generation and worke
 
 @dataclass(frozen=True, slots=True)
 class UrlPlace:
-    """One place where a request for the URL is, or was.
+    """One place where a request for the URL is or was.
 
-    *state*: queued, delayed, leased, dead, gone or done. *ahead*: requests of its host that are leased before it, where
-    it is queued. *until_ms*: from now, of what is delayed. *why*: of delayed, dead and gone ones, the reason; of a
-    leased one, the worker. *generation*: the crawl that it belongs to. *id*: that of the letter.
+    *state*: queued, delayed, leased, dead, gone or done. *ahead*: requests of its host before it, if queued.
+    *until_ms*: from now, if delayed. *why*: the reason if delayed, dead or gone; the worker if leased. *generation*:
+    its crawl. *id*: the dead letter's.
     """
 
     state: str
@@ -42,17 +42,17 @@ class UrlPlace:
 
 
 class UrlFinder:
-    """Looks for a fingerprint where its host's requests are: no index is kept. O(requests of the host), in slices."""
+    """Searches for a fingerprint among its host's requests, without an index. O(requests of the host), in slices."""
 
     def __init__(self, shards: Shards, inspection: Inspection) -> None:
         self._shards = shards
         self._inspection = inspection
 
     async def find(self, message: Message) -> list[UrlPlace]:
-        """Every place; *message* is the URL as its spider would push it. Nothing: it was never seen.
+        """All places; *message* is the URL as its spider would push it. Empty: never seen.
 
         Known weakness: a request that moves while the look-up runs may be missed; with `FRONTIER_DEDUPE` = compact two
-        URLs in 10^18 are taken for each other.
+        URLs in 10^18 are confused.
         """
         shard, fingerprint = self._shards.of_host(message.host), seal(message)[_FINGERPRINT]
         found = [one async for one in self._queued(shard, message, fingerprint)]
@@ -62,7 +62,7 @@ class UrlFinder:
         return found or await self._known(shard, message)
 
     async def host(self, message: Message) -> HostState:
-        """What its host waits for."""
+        """What the URL's host waits for."""
         return await self._inspection.host(message.host)
 
     async def _queued(self, shard: int, message: Message, fingerprint: bytes) -> AsyncIterator[UrlPlace]:
@@ -79,14 +79,14 @@ class UrlFinder:
                         yield UrlPlace("queued", stream, _generation(listed[1][8:]), ahead=listed[0] + before)
 
     async def _ahead_before(self, shard: int, queue: str, entry: bytes) -> int:
-        """How many of those ahead of the end of the list come before *entry* of the list in order."""
+        """How many entries ahead of the list's end come before *entry* of the list."""
         key, score = self._shards.key(shard, f"early:{queue}"), _order(entry)[0]
         lower = await self._shards.client.zcount(key, "-inf", f"({score!r}")
         equal = await self._shards.client.zrangebyscore(key, score, score)
         return int(lower) + sum(_order(other) < _order(entry) for other in equal)
 
     async def _listed_before(self, shard: int, queue: str, entry: bytes) -> int:
-        """How many of the list in order come before *entry* of those ahead of its end: a bisection."""
+        """How many list entries come before *entry* of those ahead of its end, by bisection."""
         key, low = self._shards.key(shard, f"q:{queue}"), 0
         high = int(await self._shards.client.llen(key))
         while low < high:

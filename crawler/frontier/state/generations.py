@@ -45,8 +45,9 @@ class Generations:
     async def sweep(self) -> int:
         """Take one small step of forgetting idle hosts and finished generations; returns how much is left.
 
-        A run's own generation goes with the run, its fingerprints FRONTIER_RETENTION_SECONDS later. Another one goes so
-        long after its last push or ack, when a newer one is open and no run is in it. Any worker may call this.
+        A run's own generation is forgotten with the run, its fingerprints FRONTIER_RETENTION_SECONDS later. Any other
+        one is forgotten that long after its last push or ack, if a newer one is open and no run is in it. Any worker
+        may call this.
         """
         last, runs = await self._runs.unfinished()
         used = [f"{run.spider}:{run.generation}" for run in runs]

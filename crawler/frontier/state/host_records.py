@@ -12,9 +12,9 @@ _HOST: Final = struct.Struct("<9d3HI2HhBHh")  # the twin of HOST_FORMAT in lua/l
 
 
 def read_host(name: str, raw: bytes | None, now_ms: int) -> HostState:
-    """What *raw* says of *name* at *now_ms*, of its queue nothing; nothing at all of a host that is not known.
+    """Decode *raw*, the record of *name*, as of *now_ms*, without its queue; defaults for an unknown host.
 
-    Raises ValueError for a damaged record, which the next script that needs it makes anew.
+    Raises ValueError for a damaged record, which the next script that needs it restores.
     """
     fields = _unpacked(raw)
     start, delay, _, _, blocked, *_ = fields[:9]
@@ -37,7 +37,7 @@ def read_host(name: str, raw: bytes | None, now_ms: int) -> HostState:
 
 
 def lead_of(raw: bytes | None) -> int:
-    """The priority of the most urgent request of the host, as last seen."""
+    """The priority of the host's most urgent request, as last seen."""
     return int(_unpacked(raw)[-1])
 
 

@@ -1,7 +1,7 @@
-"""Runs of plain starts and of start URLs in their key: begun by the first URL, sealed when no more is to come.
+"""Runs of plain starts and of start URLs in their key: begun by the first URL, sealed when no more will come.
 
-They take place in the spider's current generation, which none of them moves. Its counters go on from one to the next:
-each counts what came since the last one.
+They use the spider's current generation and never change it. Its counters continue from run to run: each counts what
+came since the last one.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ LOST: Final = "lost"  # see lua/run_begin.lua
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What shard 0 knows: the runs that are not over, and of each spider its current generation, its start-URLs key,
-    and how many requests its last plain run left accepted in which generation."""
+    """What shard 0 knows: unfinished runs, and for each spider its current generation, its start-URLs key, and the
+    accepted count at which its last plain run ended."""
 
     last: str
     current: Mapping[str, str]
@@ -39,7 +39,7 @@ class Known:
 
     @classmethod
     def of(cls, answer: list[Any]) -> Self:
-        """What the script `runs` answered."""
+        """Decode the answer of the script `runs`."""
         last, current, starts, until, raws = answer
         ends = {spider.decode(): end for spider, raw in _pairs(until) if (end := _end(raw)) is not None}
         runs = [run for raw in raws if (run := read_run(raw)) is not None]
@@ -47,26 +47,26 @@ class Known:
 
 
 class PlainRuns:
-    """Sees from counters, heartbeats and start-URLs keys what nobody says."""
+    """Infers runs from counters, heartbeats and start-URLs keys."""
 
     def __init__(self, shards: Shards) -> None:
         self._shards = shards
         self._inspection = Inspection(shards)
 
     async def serves(self, spider: str, key: str, kind: str) -> None:
-        """A worker of *spider* takes start URLs from *key*; "" for a spider that does not."""
+        """Note that workers of *spider* take start URLs from *key*; "" for none."""
         name = self._shards.key(0, "starts")
         words = f"{kind} {key}" if key else ""
         if await self._shards.client.hget(name, spider) != words.encode():
             await self._shards.client.hset(name, spider, words)
 
     async def begin(self, spider: str, generation: str, accepted: int | str = "") -> Run | None:
-        """The run that is under way in *generation*, else a new one; None where nothing was accepted since the last."""
+        """The unfinished run in *generation*, else a new one; None if nothing was accepted since the last."""
         raw = await self._shards.run("run_begin", 0, spider, generation, accepted, self._shards.config.runs_kept)
         return read_run(raw) if raw else None
 
     async def begun(self, known: Known, look: Look) -> list[Run]:
-        """The runs that this call begins, because more was accepted than the last ones left."""
+        """The runs that this call begins, because more was accepted since the last ones ended."""
         under_way = {(run.spider, run.generation) for run in known.runs}
         found: list[Run] = []
         for spider, generation in look.rows:
@@ -81,8 +81,8 @@ class PlainRuns:
         return found
 
     async def is_complete(self, run: Run, known: Known, look: Look, leaving: str) -> bool:
-        """Whether no more will be pushed to it: its start requests have come to their end, or its start-URLs key has
-        been empty for long enough, or the last worker that reads that is *leaving*."""
+        """Whether no more will be pushed to it: its start requests are exhausted, or its start-URLs key has been empty
+        for long enough, or the last worker that reads it is *leaving*."""
         workers = [one for one in await self._inspection.workers(SILENT_MS) if one.info.get("spider") == run.spider]
         if any(_offers(worker) for worker in workers) or await self.awaits(run, known):
             return False
@@ -93,7 +93,7 @@ class PlainRuns:
         return {one.name for one in workers} == {leaving} or look.quiet_ms(run) >= self._shards.config.run_idle_ms
 
     async def awaits(self, run: Run, known: Known) -> bool:
-        """Whether start URLs wait in their key, or are being taken in."""
+        """Whether start URLs wait in their key, or are being read."""
         kind, _, key = known.starts.get(run.spider, "").partition(" ")
         if not key or kind not in _KINDS:
             return False
@@ -101,7 +101,7 @@ class PlainRuns:
         try:
             return bool(await seeds.pending())
         except (FrontierRefusedError, ConfigError):
-            return True  # a key that is none, or that is not ours to read: unknown is not empty
+            return True  # an invalid or unreadable key: unknown is not empty
 
 
 def _accepted(counters: Mapping[str, int]) -> int:
@@ -110,7 +110,7 @@ def _accepted(counters: Mapping[str, int]) -> int:
 
 
 def _offers(worker: WorkerState) -> bool:
-    """Whether it has, or may still have, requests that no page led to."""
+    """Whether it has, or may still have, requests that no page yielded."""
     return bool(worker.info.get("outbox") or worker.info.get("starting"))
 
 

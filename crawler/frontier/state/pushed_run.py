@@ -1,4 +1,4 @@
-"""The run that a push belongs to: opened or continued when it begins, sealed when it has pushed everything."""
+"""The run of a push: opened or continued when the push starts, sealed when everything is pushed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Final, Self
 
 from crawler.frontier.state.runs import Overlap, Run, RunError, Runs
 
-PUSH: Final = "push"  # name of a push that says nothing of runs: any number of them may be under way
+PUSH: Final = "push"  # name of a push without run options: any number may run at once
 RECRAWL: Final = "recrawl"
 CONTINUED_MS: Final = 12 * 3_600_000  # the same push is taken for one that goes on, and no more for the next day's
 
@@ -19,9 +19,9 @@ CONTINUED_MS: Final = 12 * 3_600_000  # the same push is taken for one that goes
 class WantedRun:
     """Which run a push wants: *run_id* continues that one, else it opens one.
 
-    *overlap* None: "refuse" for a push with a *name* and for a recrawl, which would go over the URLs of another one
-    unnoticed, "allow" for others. *same*: what tells the same push from others; one that was cut short not long ago is
-    continued. "" for a push that cannot be told.
+    *overlap* None: "refuse" for a push with a *name* and for a recrawl, which would silently repeat another one's URLs,
+    "allow" for others. *same*: what tells the same push from others; one that was cut short not long ago is continued.
+    "" for a push that cannot be told.
     """
 
     name: str = ""
@@ -36,7 +36,7 @@ class WantedRun:
 
 
 class PushedRun:
-    """Within `async with` the run is open; one that an error, or `incomplete`, cuts short stays so."""
+    """The run is open within `async with`; it stays open after an error, or if `incomplete`."""
 
     def __init__(self, runs: Runs, spider: str, wanted: WantedRun) -> None:
         self._runs = runs
@@ -44,17 +44,17 @@ class PushedRun:
         self._wanted = wanted
         self._run: Run | None = None
         self._is_sealed = False
-        self.incomplete = False  # something found no room: it is to be pushed once more
+        self.incomplete = False  # something found no room: push it again
         self.left_to = ""  # what seals it later
 
     @property
     def generation(self) -> str:
-        """What each message of the push is to carry."""
+        """The generation of the push's messages."""
         assert self._run is not None
         return self._run.generation
 
     async def __aenter__(self) -> Self:
-        """Raises RunError when the run cannot be opened or continued."""
+        """Raises RunError if the run cannot be opened or continued."""
         wanted = self._wanted
         if wanted.run_id:
             self._run = await self._resumed(wanted.run_id)
@@ -102,10 +102,10 @@ class PushedRun:
         if kind is None and not self.incomplete and not self.left_to:
             await self._runs.seal(self._run.id)
             self._is_sealed = True
-            await self._runs.settle()  # where nothing was new it is over
+            await self._runs.settle()  # if nothing was new it has finished
 
     def told(self) -> str:
-        """Which run it is, for the line that sums a push up; "" when none was opened."""
+        """The run, for the push's summary; "" if none was opened."""
         if self._run is None:
             return ""
         name = f"run {self._run.id}"

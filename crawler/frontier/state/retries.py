@@ -1,4 +1,4 @@
-"""Dead letters are retried in their run while it goes on, and in one of its own, "retry of X", once it is over."""
+"""Dead letters are retried in their run while it lasts, and in a new one, "retry of X", after its end."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ PRODUCER: Final = "dead retry"
 
 
 class Retries:
-    """Moves letters, or pages that are gone, of *box* back into the queue."""
+    """Moves letters, or gone pages, of *box* back into the queue."""
 
     def __init__(self, shards: Shards, runs: Runs, box: DeadLetters) -> None:
         self._shards = shards
         self._runs = runs
         self._box = box
-        self._known: dict[str, list[Run]] = {}  # the runs of a spider, looked up once
+        self._known: dict[str, list[Run]] = {}  # the runs of a spider, cached
 
     async def retry(self, letters: Sequence[DeadLetter]) -> tuple[int, list[Run]]:
-        """How many were queued again (no start URL that could not be read), and the runs that were opened for them.
+        """How many were queued again (invalid start URLs are not), and the runs opened for them.
 
-        Such a run knows what the run before it knew while that is kept; after FRONTIER_RETENTION_SECONDS the links of
-        its pages are not followed.
+        Such a run shares the fingerprints of the previous run while these are kept; after FRONTIER_RETENTION_SECONDS
+        the links of its pages are not followed.
         """
         _, live = await self._runs.unfinished()
         going_on = [letter for letter in letters if _is_of(letter, live)]
@@ -63,7 +63,7 @@ class Retries:
         )
 
     async def _run_of(self, letter: DeadLetter) -> str:
-        """The id of its run, or words for one that is forgotten."""
+        """The id of its run, or a description of a forgotten one."""
         if is_run_generation(letter.generation):
             return run_id_of(letter.generation)
         if letter.spider not in self._known:
@@ -74,7 +74,7 @@ class Retries:
 
 
 def _is_of(letter: DeadLetter, live: Sequence[Run]) -> bool:
-    """Whether its run goes on."""
+    """Whether its run is unfinished."""
     return any(
         (run.spider, run.generation) == (letter.spider, letter.generation)
         and not run.cancelled_ms

@@ -1,4 +1,4 @@
-"""What happened to runs, for hooks: each event is handed to one worker at a time until one says that it is done."""
+"""Events of runs, for hooks: each is given to one worker at a time until one reports it done."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ AT_ONCE: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class RunEvent:
-    """*id* stays with it however often it is handed out; *tries* counts that, this time included."""
+    """*id* is the same for every delivery; *tries* counts deliveries, including this one."""
 
     id: str
     event: str  # start, finish, cancel or failing
@@ -25,15 +25,15 @@ class RunEvent:
 
 
 class RunEvents:
-    """A consumer group of the stream that the scripts append to. Events of before the first worker with hooks are left
-    alone."""
+    """A consumer group of the stream that the scripts append to. Events from before the first worker with hooks are
+    ignored."""
 
     def __init__(self, shards: Shards) -> None:
         self._client = shards.client
         self._key = shards.key(0, "runs:events")
 
     async def open(self) -> None:
-        """Events count from now on, unless they do already."""
+        """Create the group: events count from now on."""
         try:
             await self._client.xgroup_create(self._key, GROUP, id="$", mkstream=True)
         except FrontierRefusedError as error:
@@ -41,7 +41,7 @@ class RunEvents:
                 raise
 
     async def due(self, worker: str, wait_ms: Callable[[int], int]) -> list[RunEvent]:
-        """New events, and those that were handed out *wait_ms* (of their tries) ago and are not done."""
+        """New events, and those delivered at least *wait_ms* (of their tries) ago and not done."""
         try:
             return [*await self._again(worker, wait_ms), *await self._news(worker)]
         except FrontierRefusedError as error:
@@ -51,7 +51,7 @@ class RunEvents:
             return []
 
     async def done(self, event_id: str) -> None:
-        """Nobody gets it again."""
+        """Mark the event as done."""
         await self._client.xack(self._key, GROUP, event_id)
 
     async def _news(self, worker: str) -> list[RunEvent]:
@@ -86,7 +86,7 @@ class RunEvents:
 
 
 def _flat(rows: Any) -> list[Any]:
-    """The (id, fields) pairs of one stream, as either protocol version answers them."""
+    """The (id, fields) pairs of one stream, from either protocol version."""
     while rows and isinstance(rows, list) and rows and isinstance(rows[0], list):
         rows = rows[0]
     return list(rows or [])

@@ -1,4 +1,4 @@
-"""One look at the counters of all generations on all shards, as far as runs are concerned."""
+"""A snapshot of the counters of all generations on all shards, as far as runs need them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Look:
 
     @classmethod
     def of(cls, answers: Iterable[Sequence[Any]]) -> Self:
-        """What the script `stats` answered on each shard."""
+        """Decode the answers of the script `stats` on each shard."""
         rows: dict[tuple[str, str], dict[tuple[int, str], Mapping[str, int]]] = {}
         now = 0
         for shard, answer in enumerate(answers):
@@ -30,7 +30,7 @@ class Look:
         return cls(rows, now)
 
     def counters(self, spider: str, generation: str) -> dict[str, int]:
-        """Those of a generation, summed."""
+        """The counters of a generation, summed."""
         total: dict[str, int] = {}
         for row in self.rows.get((spider, generation), {}).values():
             for name, count in row.items():
@@ -39,16 +39,16 @@ class Look:
         return total
 
     def counted(self, run: Run) -> Run:
-        """*run* with its counts as of this look."""
+        """*run* with its counts in this snapshot."""
         return run.counted(self.counters(run.spider, run.generation))
 
     def quiet_ms(self, run: Run) -> int:
-        """For how long nothing was pushed to its generation, or done there."""
+        """How long nothing was pushed to its generation or done there."""
         rows = self.rows.get((run.spider, run.generation), {}).values()
         return self.now_ms - max((row.get("last", 0) for row in rows), default=run.opened_ms)
 
     def agrees(self, other: Look, run: Run) -> bool:
-        """Whether both looks found the same of its generation, stream by stream and shard by shard."""
+        """Whether both snapshots agree on its generation, stream by stream and shard by shard."""
         return self._of(run) == other._of(run)
 
     def _of(self, run: Run) -> dict[tuple[int, str], dict[str, int]]:

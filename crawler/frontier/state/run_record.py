@@ -1,4 +1,4 @@
-"""A run as it is stored, and its id: a crawl with a name and an end."""
+"""A run's record and id: a crawl with a name and an end."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from crawler.frontier.server.shards import unpack
 State = Literal["open", "sealed", "finished", "cancelled"]
 Overlap = Literal["refuse", "skip", "queue", "replace", "allow"]
 
-_DAY: Final = 1_000_000  # runs a day
+_DAY: Final = 1_000_000  # runs per day
 _RUN_GENERATION: Final = re.compile(r"\d{14}")
 _ID: Final = re.compile(r"(\d{8})-(\d{1,6})")
 _COUNTED: Final = ("accepted", "queued", "leased", "delayed", "done", "gone", "dead", "dropped")
@@ -24,7 +24,7 @@ _REASONS: Final = ("dead:", "dropped:", "cut:")
 
 
 class RunError(ShoalError):
-    """A run that cannot be opened, continued or waited for; *run* is the one in the way, where there is one."""
+    """A run cannot be opened, continued or awaited; *run* is the one in the way, if any."""
 
     def __init__(self, words: str, run: Run | None = None) -> None:
         super().__init__(words)
@@ -32,12 +32,12 @@ class RunError(ShoalError):
 
 
 class RunSkippedError(RunError):
-    """Nothing was opened, as was asked for: a run of the same name is not over (`--overlap skip`)."""
+    """Nothing was opened, as requested: a run of the same name is unfinished (`--overlap skip`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunCounts:
-    """What became of the URLs of a run: accepted = queued + leased + delayed + done + dead + dropped.
+    """The counts of a run's URLs: accepted = queued + leased + delayed + done + dead + dropped.
 
     *gone*: those of `done` that their site refuses for good (404, 410, ...). *dead_by*, *dropped_by*: how many for
     which reason. *cut_by*: links and pages that were out of scope, by rule; what was accepted before that was known is
@@ -58,7 +58,7 @@ class RunCounts:
 
     @classmethod
     def of(cls, counters: Mapping[str, int], base: Mapping[str, int]) -> Self:
-        """What was counted since the counters were *base*.
+        """The counts since the counters were *base*.
 
         Dead letters that went to another run since then are still dead as far as this one is concerned.
         """
@@ -73,7 +73,7 @@ class RunCounts:
 
     @property
     def pending(self) -> int:
-        """What is still to come to an end."""
+        """Unfinished requests."""
         return self.queued + self.leased + self.delayed
 
     def stored(self) -> dict[str, int]:
@@ -86,7 +86,7 @@ class RunCounts:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A crawl with a name; times in ms of the frontier's clock, 0 for what has not happened yet.
+    """A crawl with a name; times in ms of the frontier's clock, 0 if not yet.
 
     *generation* belongs to this run alone, and `Message.generation` makes a push a part of it; but for a run that was
     opened by a plain start or by start URLs in their key (*base* is what its generation's counters were then). *fresh*:
@@ -112,20 +112,20 @@ class Run:
 
     @property
     def is_over(self) -> bool:
-        """Whether it has ended: it never goes on."""
+        """Whether it has ended, for good."""
         return self.state in {"finished", "cancelled"}
 
     @property
     def is_plain(self) -> bool:
-        """Whether it takes place in the generation that plain starts and start URLs in their key join."""
+        """Whether it uses the generation of plain starts and start URLs."""
         return not is_run_generation(self.generation)
 
     def counted(self, counters: Mapping[str, int]) -> Run:
-        """This run with what the counters of its generation say of it, unless it has ended."""
+        """This run with counts from its generation's counters, unless it has ended."""
         return self if self.is_over else replace(self, counts=RunCounts.of(counters, self.base))
 
     def told(self) -> str:
-        """What became of it, in a line for people."""
+        """Its outcome as one readable line."""
         counts = self.counts
         words = [f"{counts.done:,} done" + (f" ({counts.gone:,} gone)" if counts.gone else "")]
         words += [f"{count:,} {name}" for name in ("dead", "dropped") if (count := getattr(counts, name))]
@@ -138,7 +138,7 @@ class Run:
 
 
 def read_run(raw: bytes) -> Run | None:
-    """The record that a script answered; None for what is none."""
+    """Decode a script's record; None for anything else."""
     try:
         row: dict[bytes, Any] = unpack(raw)
         state: Any = row[b"state"].decode()
@@ -164,7 +164,7 @@ def is_run_generation(generation: str) -> bool:
 
 
 def run_id_of(generation: str) -> str:
-    """The id of the run whose generation that is; "" for a generation that several runs have shared."""
+    """The id of the run that owns the generation; "" for a shared one."""
     if not is_run_generation(generation):
         return ""
     day, number = divmod(int(generation), _DAY)
@@ -172,14 +172,14 @@ def run_id_of(generation: str) -> str:
 
 
 def generation_of(run_id: str) -> str:
-    """The generation of a run that has one of its own; raises RunError for what is no id."""
+    """The generation of a run that owns one; raises RunError for an invalid id."""
     if (match := _ID.fullmatch(run_id)) is None:
         raise RunError(f"{run_id!r:.80} is no run: expected an id like 20261122-1, `scrapy runs` shows them")
     return str(int(match[1]) * _DAY + int(match[2]))
 
 
 def is_counted(name: str) -> bool:
-    """Whether a field of a generation is a counter of runs."""
+    """Whether a generation's field is a counter of runs."""
     return name in _COUNTED or name == "retried" or name.startswith((*_REASONS, "retried:"))
 
 

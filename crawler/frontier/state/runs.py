@@ -24,12 +24,12 @@ from crawler.frontier.state.run_record import (
 __all__ = ["Overlap", "Run", "RunCounts", "RunError", "RunSkippedError", "Runs", "run_id_of"]
 
 _OPENED, _KNOWN, _BUSY = 0, 1, 2  # as in lua/run_open.lua
-WAIT_SECONDS: Final = 1.0  # between two looks whether a run is over
+WAIT_SECONDS: Final = 1.0  # between checks whether a run has finished
 
 
 class Runs:
-    """A run ends when it is sealed and all that it accepted is done, dead or dropped: whoever sees that says so (a
-    worker, `scrapy serve`, `scrapy runs wait`), and one of them is heard."""
+    """A run ends when it is sealed and everything it accepted is done, dead or dropped: whoever notices (a worker,
+    `scrapy serve`, `scrapy runs wait`) ends it, exactly once."""
 
     def __init__(self, shards: Shards) -> None:
         self._shards = shards
@@ -79,9 +79,9 @@ class Runs:
         return run
 
     async def _make_way(self, run: Run, overlap: Overlap) -> None:
-        """Return when it is worth another try; raises RunError when it is not."""
+        """Return when another try is worthwhile; raises RunError if it is not."""
         if await self.settle():
-            return  # it may have been over, and nobody had looked
+            return  # it may have finished unnoticed
         if overlap == "queue":
             await asyncio.sleep(WAIT_SECONDS)
             return
@@ -94,7 +94,7 @@ class Runs:
         raise kind(words, run)
 
     async def seal(self, run_id: str) -> Run:
-        """Nothing more will be pushed to it: it ends with its last page. Raises RunError where there is no such run."""
+        """Nothing more will be pushed to it: it ends with its last page. Raises RunError if there is no such run."""
         return await self._change(run_id, "sealed")
 
     async def cancel(self, run_id: str) -> Run:
@@ -130,7 +130,7 @@ class Runs:
         return total + await control.sort_aside(cancelled=bool(cancelled))
 
     async def resume(self, run_id: str) -> Run:
-        """Push to it again, sealed or not; raises RunError when it is over or there is none."""
+        """Reopen it for pushes, sealed or not; raises RunError if it has ended or does not exist."""
         run = await self._change(run_id, "open")
         if run.is_over or run.cancelled_ms:
             what = run.state if run.is_over else "cancelled"
@@ -145,7 +145,7 @@ class Runs:
         return _read(raw)
 
     async def get(self, run_id: str) -> Run | None:
-        """The run of that id, with its counts; None where there is none (any more)."""
+        """The run with that id and its counts; None if there is none (any more)."""
         raw = await self._shards.client.hget(self._shards.key(0, "runs"), run_id)
         run = read_run(raw) if raw else None
         if run is None or run.is_over:
@@ -168,7 +168,7 @@ class Runs:
         return [look.counted(run) for run in found[:limit]]
 
     async def revisits(self, generation: str) -> bool:
-        """Whether pages of *generation* may have been fetched in one before it."""
+        """Whether pages of *generation* may have been fetched in an earlier one."""
         run_id = run_id_of(generation)
         if not run_id:
             return generation != "0"
@@ -179,25 +179,25 @@ class Runs:
         return self._anew[generation]
 
     async def begin(self, spider: str, generation: str) -> Run:
-        """The run of a plain start in *generation*: the one under way there, or a new one."""
+        """The run of a plain start in *generation*: the unfinished one there, or a new one."""
         run = await self.plain.begin(spider, generation)
         assert run is not None
         return run
 
     async def unfinished(self) -> tuple[str, list[Run]]:
-        """The last number that a run got as its generation, and the runs that are not over, without their counts."""
+        """The last generation number given to a run, and the unfinished runs, without counts."""
         known = Known.of(await self._shards.run("runs", 0, 0))
         return known.last, known.runs
 
     async def settle(self, *, turn_ms: int = 0, leaving: str = "") -> list[Run]:
-        """End what is over, and begin what somebody has begun without a word; returns the runs that this call ended.
+        """End finished runs, and begin those that started implicitly; returns the runs ended by this call.
 
-        *turn_ms*: nothing is done when another call that says so was made within that time. *leaving*: the worker that
-        calls, when it is about to end.
+        *turn_ms*: does nothing if another such call was made within that time. *leaving*: the calling worker, if it is
+        about to sign off.
 
         A run's counters change in the script that changes what they count, and children are pushed before their parent
-        is acknowledged. So two looks at all shards that agree on a generation are one moment of it, whatever moves in
-        others meanwhile: what it has accepted only grows.
+        is acknowledged. So two snapshots of all shards that agree on a generation show one moment of it, whatever
+        changes elsewhere: its accepted count only grows.
         """
         if not (answer := await self._shards.run("runs", 0, turn_ms)):
             return []
@@ -213,7 +213,7 @@ class Runs:
         return [run for run in found if run is not None]
 
     async def _sealed(self, run: Run, known: Known, look: Look, leaving: str) -> Run | None:
-        """*run* once it is sealed, which a plain one is by whoever sees that it is complete."""
+        """*run* once it is sealed; a plain one is sealed by whoever notices that it is complete."""
         if run.state == "open" and run.is_plain and await self.plain.is_complete(run, known, look, leaving):
             return await self.seal(run.id)
         return run if run.state == "sealed" else None

@@ -1,4 +1,4 @@
-"""Schedules and their ticks in Redis; what a definition or a tick says is opaque here."""
+"""Schedules and their ticks in Redis; definitions and ticks are opaque here."""
 
 from __future__ import annotations
 
@@ -10,37 +10,37 @@ from crawler.frontier.server.shards import Shards
 from crawler.frontier.state.leader import DeposedError
 
 MOST: Final = 1_000  # schedules: a leader reads all of them every second
-OUT_OF_TURN: Final = "now-"  # what the epochs of such ticks begin with
+OUT_OF_TURN: Final = "now-"  # prefix of such ticks' epochs
 
 
 class TooManyError(Exception):
-    """There are MOST schedules."""
+    """There are MOST schedules already."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """One that is to be run: of the schedule *name*, known by its *epoch*."""
+    """A tick to be run, of the schedule *name*, identified by its *epoch*."""
 
     name: str
     epoch: str
-    state: str = field(default="{}", compare=False)  # how far it is
+    state: str = field(default="{}", compare=False)  # its progress
 
     @property
     def order(self) -> tuple[str, bool, int]:
-        """By schedule; those out of turn last, else the earliest first."""
+        """Sort key: by schedule, earliest first, manual ones last."""
         number = self.epoch.removeprefix(OUT_OF_TURN)
         return self.name, number != self.epoch, int(number) if number.isdecimal() else 0
 
     @property
     def id(self) -> str:
-        """What its run is known by."""
+        """The key of its run."""
         return f"{self.name}:{self.epoch}"
 
 
 @dataclass(frozen=True, slots=True)
 class Timetable:
-    """One look at all schedules, by name. *clock_ms*: the server's own clock, which may have been put back. *leader*:
-    the replica of `scrapy serve` that leads, "" for none."""
+    """A snapshot of all schedules, by name. *clock_ms*: the server's own clock, which may go back. *leader*: the
+    leading replica of `scrapy serve`, "" for none."""
 
     clock_ms: int
     leader: str
@@ -52,13 +52,13 @@ class Timetable:
 
 
 class Schedules:
-    """Each change is one script; a leader's carry its token and raise DeposedError where another leads since."""
+    """Each change is one script; a leader's changes carry its token and raise DeposedError if another leads now."""
 
     def __init__(self, shards: Shards) -> None:
         self._shards = shards
 
     async def look(self) -> Timetable:
-        """All there is."""
+        """Everything known of schedules."""
         clock, leader, *hashes = await self._shards.run("schedules", 0)
         definitions, cursors, missed, last, ticks = map(_texts, hashes)
         ids = [(id_.split(":"), state) for id_, state in ticks.items()]
@@ -67,9 +67,9 @@ class Schedules:
         return Timetable(int(clock), holder, definitions, cursors, missed, last, found)
 
     async def put(self, name: str, before: str, after: str, *, cursor: int | None = None) -> bool:
-        """Replace the definition *before* ("": none) by *after* ("": none); False when it is another one by now.
+        """Replace the definition *before* ("": none) by *after* ("": none); False if it has changed meanwhile.
 
-        With *cursor* no epoch up to it will tick. Raises TooManyError.
+        With *cursor*, epochs up to it never tick. Raises TooManyError.
         """
         done = await self._shards.run("schedule_put", 0, name, before, after, "" if cursor is None else cursor, MOST)
         if done < 0:
@@ -79,24 +79,24 @@ class Schedules:
     async def claim(
         self, token: int, name: str, definition: str, before: str, cursor: int, passed_over: int, run: Sequence[int]
     ) -> bool:
-        """Decide on the epochs of a schedule from its cursor *before* up to *cursor*: those of *run* become ticks.
+        """Decide on a schedule's epochs from cursor *before* up to *cursor*: those in *run* become ticks.
 
-        False, and nothing is changed, when somebody else decided, or changed the schedule. Raises DeposedError.
+        False, without a change, if another one decided or the schedule was changed. Raises DeposedError.
         """
         row: tuple[str | int, ...] = (token, name, definition, before, cursor, passed_over, *run)
         return _unless_deposed(await self._shards.run("schedule_claim", 0, *row))
 
     async def run(self, name: str) -> str | None:
-        """A tick out of turn: the epoch that it is known by, or None without such a schedule."""
+        """Add a manual tick; returns its epoch, or None without such a schedule."""
         epoch = await self._shards.run("schedule_run", 0, name)
         return epoch.decode() if epoch else None
 
     async def save(self, token: int, tick: Tick, state: str) -> bool:
-        """Note how far a tick is; False when it is over. Raises DeposedError."""
+        """Save a tick's progress; False if it has ended. Raises DeposedError."""
         return _unless_deposed(await self._shards.run("tick_save", 0, token, tick.name, tick.epoch, state, ""))
 
     async def end(self, token: int, tick: Tick, outcome: str) -> bool:
-        """It is over, with *outcome*; False when it was. Raises DeposedError."""
+        """End a tick with *outcome*; False if it had ended. Raises DeposedError."""
         return _unless_deposed(await self._shards.run("tick_save", 0, token, tick.name, tick.epoch, "", outcome))
 
 
