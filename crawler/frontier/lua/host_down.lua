@@ -5,7 +5,7 @@
 -- ARGV[1]  host
 -- ARGV[2]  most requests per queue
 -- Result: {ms since it opened first, requests made dead letters}. O(log dead) per request.
--- include: clock damage state tally again hosts members records seen dead down unfile
+-- include: clock damage state tally blame again hosts members records seen dead down unfile
 local name, most, buried = ARGV[1], tonumber(ARGV[2]), 0
 local h, key = host(name), T .. ':down:' .. ARGV[1]
 local head = struct.pack(HEAD_FORMAT, 0, 0, 0, 0, 0, 0, 0, 0)
@@ -22,9 +22,7 @@ local function give_up(queue, entry)
   if string.sub(queue, -1) == '!' then state.suspects = state.suspects - 1 end
   if not ok then
     set_aside(T .. ':q:' .. place_of(queue, name) .. ' ' .. string.sub(entry, 1, 40), entry)
-    local t = tally(stream, '0')
-    t.queued = t.queued - 1
-    count_as(t, 'dropped', 'damaged', 1)
+    lose_one(stream, 'queued')
     return
   end
   local envelope = string.sub(entry, 18)

@@ -11,7 +11,7 @@
 -- Result: REAP_FIRST; STATE_FIRST: the worker is to state its rules; else {born, now, ms until more may be due or -1,
 -- backlog, suspects waiting, {per request: id, record, envelope}}. O(log hosts) per request leased, and up to DROPS
 -- requests of runs that may fetch no more (lib/pages).
--- include: clock damage state tally hosts rules members pages records budgets control
+-- include: clock damage state tally blame hosts rules members pages records budgets control
 -- include window: seen dropped
 local REAP_FIRST = {}
 local STATE_FIRST = {0}
@@ -62,9 +62,7 @@ local function whole_of(heads, base, place)
       whole[#whole + 1] = entry
     else
       set_aside(T .. ':q:' .. place .. ' ' .. string.sub(entry, 1, 40), entry)
-      local t = tally(base, '0')
-      t.queued = t.queued - 1
-      count_as(t, 'dropped', 'damaged', 1)
+      lose_one(base, 'queued')
       call('LREM', T .. ':q:' .. place, 1, entry)
       if call('ZREM', T .. ':early:' .. place, entry) == 1 then state.ahead = state.ahead - 1 end
     end

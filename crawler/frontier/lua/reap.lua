@@ -3,7 +3,7 @@
 -- when the alarm is due: there is no leader and no timer.
 -- KEYS[1]  the shard's tag
 -- Result: 1. O(log in flight + log queue) each.
--- include: clock damage state tally again hosts members pages queue records lose
+-- include: clock damage state tally blame again hosts members pages queue records lose
 -- include: release seen control cancel requeue dead delayed
 local REAP_MOST, QUEUE_MOST = 8, 32
 
@@ -12,16 +12,9 @@ local function lose_unknown(id, raw, envelope)
   set_aside(T .. (raw and ':infl ' or ':lease ') .. id, raw)
   call('HDEL', T .. ':infl', id)
   if envelope then set_aside(T .. ':body ' .. id, envelope) end
-  local streams, counted = {}, not envelope
-  for _, row in ipairs(call('SMEMBERS', T .. ':gens')) do
-    local stream, generation = string.match(row, '^(.*):(.*)$')
-    if not counted and (tonumber(call('HGET', T .. ':gen:' .. row, 'leased')) or 0) > 0 then
-      local t = tally(stream, generation)
-      t.leased, counted = t.leased - 1, true
-      count_as(t, 'dropped', 'damaged', 1)
-    end
-    streams[stream] = true
-  end
+  if envelope then lose_one('', 'leased') end
+  local streams = {}
+  for _, row in ipairs(call('SMEMBERS', T .. ':gens')) do streams[string.match(row, '^(.*):')] = true end
   for stream in pairs(streams) do
     for _, name in ipairs(call('SMEMBERS', T .. ':park:' .. stream)) do
       host(name)[INFLIGHT] = math.min(host(name)[INFLIGHT], slots_of(name))

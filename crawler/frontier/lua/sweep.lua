@@ -9,7 +9,8 @@
 -- run is in it and nothing is queued, leased or delayed there. Its counters move to the generation '' of the stream.
 -- Fingerprints are kept for some time: T:kept ZSET spider:generation -> ms when it was over, while other generations
 -- use them for longer; T:drop HASH set -> buckets keeps what is still to go.
--- Where nothing is delayed the counters say so: what was lost to damage counts as dropped, and nobody waits for it.
+-- Where nothing is delayed, or, after damage, leased or queued, the counters say so: what was lost counts as dropped,
+-- and nobody waits for it.
 -- include: clock damage state tally hosts
 local BUCKETS, HOSTS = 128, 512
 local COUNTERS = {
@@ -27,14 +28,24 @@ end
 
 local nothing_delayed = call('ZCARD', T .. ':delayed') + call('ZCARD', T .. ':delayed:room')
   + call('ZCARD', T .. ':delayed:aside') == 0
+local is_damaged = call('HLEN', T .. ':damaged') > 0
+local nothing_leased = is_damaged and call('ZCARD', T .. ':lease') + call('HLEN', T .. ':infl') == 0
 
-local function recount_delayed(stream, generation, key)
-  local lost = number(key, 'delayed')
-  if nothing_delayed and lost ~= 0 then
-    local t = tally(stream, generation)
-    t.delayed = -lost
-    count_as(t, 'dropped', 'damaged', lost)
+local function nothing_queued(stream)
+  local hosts_with_work = 0
+  for _, queue in ipairs({stream, stream .. '!'}) do
+    hosts_with_work = hosts_with_work + call('ZCARD', T .. ':due:' .. queue) + call('ZCARD', T .. ':wait:' .. queue)
+      + call('SCARD', T .. ':park:' .. queue)
   end
+  return hosts_with_work == 0
+end
+
+local function recount(stream, generation, key, field)
+  local lost = number(key, field)
+  if lost == 0 then return end
+  local t = tally(stream, generation)
+  t[field] = -lost
+  count_as(t, 'dropped', 'damaged', lost)
 end
 
 -- generations by spider and name, with all their streams
@@ -42,7 +53,9 @@ local groups = {}
 for _, name in ipairs(call('SMEMBERS', T .. ':gens')) do
   local stream, generation = string.match(name, '^(.*):(.*)$')
   local key = T .. ':gen:' .. name
-  recount_delayed(stream, generation, key)
+  if nothing_delayed then recount(stream, generation, key, 'delayed') end
+  if nothing_leased then recount(stream, generation, key, 'leased') end
+  if is_damaged and nothing_queued(stream) then recount(stream, generation, key, 'queued') end
   local spider = string.match(stream, '^[^:]*')
   local of = spider .. ':' .. generation
   local shares = call('HGET', key, 'shares')

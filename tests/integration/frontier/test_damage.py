@@ -220,3 +220,34 @@ async def test_a_delayed_request_that_is_lost_is_not_waited_for(redis_client: An
     assert total.accepted == total.done + total.dropped == 2 + len(GOOD)
     assert await frontier.inspection.empty("s")
     assert (await frontier.lease(["s"], 1, worker="w")).queued == 0
+
+
+@pytest.mark.parametrize("hurt", [0, 1])
+@pytest.mark.parametrize("cut", ["queue", "record", "body"])
+async def test_a_run_that_lost_a_request_ends_and_no_counter_is_below_0(redis_client: Any, cut: str, hurt: int) -> None:
+    """Another run of the spider is under way meanwhile, and may be blamed for a while."""
+    world = await timed(redis_client)
+    frontier, client = world.frontier, redis_client
+    runs = [await frontier.runs.open("s"), await frontier.runs.open("s")]
+    for number, run in enumerate(runs[:: 1 - 2 * hurt]):
+        await frontier.push([message(2 * number, BAD, generation=run.generation, cap=8)])
+        await frontier.push([message(2 * number + 1, GOOD[number], generation=run.generation)])
+        await frontier.runs.seal(run.id)
+    if cut == "queue":
+        key = frontier.shards.key(0, f"q:s:{BAD}")
+        await client.lset(key, 0, (await client.lindex(key, 0))[:20])
+    else:
+        [lost] = await world.lease(1)
+        lost_id = lost.id.partition(":")[2]
+        await client.hdel(frontier.shards.key(0, "infl" if cut == "record" else "body"), lost_id)
+    for _ in range(9):
+        await world.fetch(1)
+        await world.pass_ms(20_000)
+        await frontier.runs.settle()
+        await frontier.generations.tidy()
+        for one in (await frontier.inspection.stats()).generations.values():
+            assert all(getattr(one, name) >= 0 for name in one.__slots__), one
+    found = await frontier.runs.find()
+    assert [run.state for run in found] == ["finished", "finished"]
+    assert sum(run.counts.done for run in found) == 3
+    assert sum(run.counts.dropped for run in found) == 1

@@ -43,14 +43,39 @@ local function count_retried(t, letter)
   count_as(t, 'retried', letter.reason, 1)
 end
 
+-- A generation that lost nothing was blamed for what damage took from another one: see blame. Returns what is still to
+-- be taken from others.
+local function take_back(key, field, lost)
+  if (tonumber(call('HGET', key, 'dropped:damaged') or nil) or 0) < lost then return 0 end
+  call('HINCRBY', key, field, lost)
+  call('HINCRBY', key, 'dropped', -lost)
+  call('HINCRBY', key, 'dropped:damaged', -lost)
+  return lost
+end
+
+local function put_right(stream, key, field)
+  local lost = take_back(key, field, -tonumber(call('HGET', key, field)))
+  for _, name in ipairs(call('SMEMBERS', T .. ':gens')) do
+    local other = T .. ':gen:' .. name
+    local most = math.min(lost, tonumber(call('HGET', other, field) or nil) or 0)
+    if most > 0 and string.match(name, '^(.*):') == stream then
+      take_back(other, field, -most)
+      lost = lost - most
+    end
+  end
+end
+
 local function save_tallies()
+  local below_0 = {}
   for stream, of_stream in pairs(tallies) do
     for generation, t in pairs(of_stream) do
       local name = stream .. ':' .. generation
       local key = T .. ':gen:' .. name
       local cut = 0
       for field, by in pairs(t) do
-        if by ~= 0 then call('HINCRBY', key, field, by) end
+        if by ~= 0 and call('HINCRBY', key, field, by) < 0 and (field == 'queued' or field == 'leased') then
+          below_0[#below_0 + 1] = {stream, key, field}
+        end
         if by ~= 0 and string.sub(field, 1, 4) == 'cut:' then cut = cut + by end
       end
       local worked = t.accepted + t.duplicates + t.duplicates_dead + t.refused + t.done + cut > 0
@@ -58,4 +83,5 @@ local function save_tallies()
       state.backlog = state.backlog + t.queued + t.delayed
     end
   end
+  for _, one in ipairs(below_0) do put_right(unpack(one)) end
 end
