@@ -18,8 +18,8 @@ TRAPS: Final = ("deep_path", "repeating_path", "growing_query", "calendar", SESS
 
 DEEPEST: Final = 20  # parts of a path
 REPEATS: Final = 3  # of one part or of several, in a row
-OCCURRENCES: Final = 4  # of one part anywhere
-PARAMETERS: Final = 20  # of one URL, repeated or not
+OCCURRENCES: Final = 3  # of one part anywhere
+PARAMETERS: Final = 15  # of one URL, repeated or not
 SAME_NAME: Final = 10  # parameters of one name
 SAME_PAIR: Final = 3  # of one name and value
 MONTHS_AROUND: Final = 13  # of a calendar that are crawled, before and after today
@@ -109,11 +109,11 @@ def _repeats(segments: Sequence[str]) -> bool:
     counts = Counter(part for part in segments if len(part) > 1 and not part.isdigit())
     if counts and max(counts.values()) >= OCCURRENCES:
         return True
-    for length in range(1, len(segments) // REPEATS + 1):
-        run = 0
+    for length in range(1, len(segments) // 2 + 1):
+        run, enough = 0, length * ((REPEATS if length == 1 else 2) - 1)
         for at in range(length, len(segments)):
             run = run + 1 if segments[at] == segments[at - length] else 0
-            if run >= length * (REPEATS - 1) and not all(part.isdigit() for part in segments[at - length + 1 : at + 1]):
+            if run >= enough and not all(part.isdigit() for part in segments[at - length + 1 : at + 1]):
                 return True
     return False
 

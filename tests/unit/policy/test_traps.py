@@ -20,15 +20,15 @@ def rule(url: str) -> str:
 @pytest.mark.parametrize(
     ("url", "expected"),
     [
-        ("/a/b/a/b/a/b/x", "repeating_path"),
+        ("/a/b/a/b/x", "repeating_path"),
         ("/en/en/en", "repeating_path"),
-        ("/a/img/b/img/c/img/d/img", "repeating_path"),
+        ("/a/img/b/img/c/img", "repeating_path"),
         ("/" + "/".join(f"p{number}" for number in range(21)), "deep_path"),
         ("/list?f=1&f=1&f=1", "growing_query"),
         ("/list?" + "&".join(f"color={number}" for number in range(11)), "growing_query"),
         ("/login?next=%2Flogin%3Fnext%3D%252F", "growing_query"),
         ("/x?u=%252525", "growing_query"),
-        ("/x?" + "&".join(f"p{number}=1" for number in range(21)), "growing_query"),
+        ("/x?" + "&".join(f"p{number}=1" for number in range(16)), "growing_query"),
         ("/x?dir=/a/b/a/b/a/b", "growing_query"),
         ("/calendar/2031/05", "calendar"),
         ("/calendar/2031-05-17/", "calendar"),
@@ -49,6 +49,9 @@ def test_what_a_site_can_make_without_end_is_a_trap(url: str, expected: str) -> 
     [
         "/",
         "/p/0/0/0/0",
+        "/p/12/7/12/7",
+        "/en/shop/en",
+        "/shop/shop/x",
         "/shop/shoes/red-shoe-2031-05",
         "/blog/2012/05/a-post",
         "/2012/05/",
