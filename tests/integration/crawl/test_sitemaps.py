@@ -71,9 +71,7 @@ async def test_robots_index_and_packed_sitemaps_lead_to_their_pages(fleet: Fleet
     "bad",
     [
         Page("no", status=404),
-        Page("<!DOCTYPE html><html><body>Our sitemap is here soon</body></html>"),
         Page(gzip.compress(urlset(*(f"/{name}" for name in "abc")).encode())[:-9], headers=XML),
-        Page(""),
     ],
 )
 async def test_one_that_fails_leaves_the_run_open(fleet: Fleet, bad: Page) -> None:
@@ -146,9 +144,6 @@ async def test_retries_and_redirects_to_other_hosts_and_a_spider_of_scrapys_own(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--sitemap", "robots"], "--sitemap robots: name the sites, as in `--sitemap robots https://shop.example/`"),
-        (["--sitemap", "http://a.example/s.xml", "urls.txt"], "'urls.txt' cannot be pushed beside a sitemap"),
-        (["--sitemap", "http://a.example/s.xml", "--include", "("], "--include is no pattern ("),
         (["--sitemap", "ftp://a.example/s.xml"], "--sitemap: unknown scheme 'ftp': expected http or https"),
         (["--sitemap", "http://a.example/s.xml", "--dry-run"], "--dry-run and --column are for files"),
         (["http://a.example/", "--include", "x"], "--include and --exclude choose pages of a --sitemap"),
