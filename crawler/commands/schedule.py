@@ -40,6 +40,7 @@ from crawler.routing.tier_routing import TierRouting
 VERBS: Final = ("add", "list", "show", "pause", "resume", "run", "remove")
 CHECKED: Final = 10_000  # lines of a file checked when it is added
 SHOWN: Final = 5  # next ticks shown
+MOST_VISITS: Final = 100_000_000  # a day
 
 
 class Command(FleetCommand, ScrapyCommand):
@@ -47,8 +48,8 @@ class Command(FleetCommand, ScrapyCommand):
 
     def syntax(self) -> str:
         return (
-            "add NAME SPIDER URL...|FILE|--known HOST|--sitemap URL --every 12h|--cron '0 3 * * *' [--zone Z] | list | "
-            "show|pause|resume|run|remove NAME"
+            "add NAME SPIDER URL...|FILE|--known HOST|--sitemap URL|--due N --every 12h|--cron '0 3 * * *' [--zone Z] "
+            "| list | show|pause|resume|run|remove NAME"
         )
 
     def short_desc(self) -> str:
@@ -61,6 +62,8 @@ class Command(FleetCommand, ScrapyCommand):
         add("--cron", metavar="EXPR", help="minute hour day month weekday, or @hourly, @daily, @weekly, @monthly")
         add("--zone", default="", help="time zone of --cron, such as Europe/Berlin (default UTC)")
         add("--known", type=host_name, metavar="HOST", help="crawl the spider's stored documents of that host")
+        words = "crawl what is due by how often it changes, N visits a day (docs/recrawl.md)"
+        add("--due", type=integer(1, MOST_VISITS), metavar="N", help=words)
         add(
             "--sitemap",
             action="append",
@@ -101,9 +104,11 @@ class Command(FleetCommand, ScrapyCommand):
 
     def _check_added(self, rest: list[str], opts: argparse.Namespace) -> None:
         is_robots = ROBOTS in opts.sitemap
-        named = bool(opts.known) + bool(opts.sitemap and not is_robots)
+        named = bool(opts.known) + bool(opts.due) + bool(opts.sitemap and not is_robots)
         if len(rest) < 2 or (len(rest) > 2) + named != 1:
-            words = "add needs a name, a spider, and what to crawl: URLs, one file, --known HOST or --sitemap URL"
+            words = (
+                "add needs a name, a spider, and what to crawl: URLs, one file, --known HOST, --sitemap URL or --due N"
+            )
             raise UsageError(words, print_help=False)
         if (opts.include or opts.exclude or opts.changed_only) and not opts.sitemap:
             words = "--include, --exclude and --changed-only choose pages of a --sitemap"
@@ -240,6 +245,8 @@ def _source(given: Sequence[str], opts: argparse.Namespace) -> ScheduleSource:
                 raise refused("site", wrong[0], "the URL of a site such as https://shop.example/")
             return ScheduleSource("robots", tuple(given), **terms)
         return ScheduleSource("sitemap", tuple(opts.sitemap), **terms)
+    if opts.due:
+        return ScheduleSource("due", (str(opts.due),))
     if opts.known:
         return ScheduleSource("known", (opts.known,))
     if not is_file:

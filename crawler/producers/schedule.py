@@ -17,13 +17,14 @@ from crawler.routing.push_schema import MAX_PRIORITY
 VERSION: Final = 1
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 MAX_URLS: Final = 100
-SourceKind = Literal["urls", "file", "known", "sitemap", "robots"]
+SourceKind = Literal["urls", "file", "known", "sitemap", "robots", "due"]
 _SOURCE_WORDS: Final[Mapping[SourceKind, str]] = {
     "urls": "",
     "file": "file ",
     "known": "known documents of ",
     "sitemap": "sitemap ",
     "robots": "sitemaps of ",
+    "due": "documents that are due, visits a day: ",
 }
 SOURCES: Final[tuple[SourceKind, ...]] = get_args(SourceKind)
 OVERLAPS: Final[tuple[Overlap, ...]] = ("skip", "queue", "replace", "allow")
@@ -96,7 +97,9 @@ class Schedule:
                 raise refused(what, value, f"one of {', '.join(allowed)}")
         if not -MAX_PRIORITY <= self.priority <= MAX_PRIORITY:
             raise refused("priority", self.priority, f"an integer from -{MAX_PRIORITY} to {MAX_PRIORITY}")
-        if not 1 <= len(self.source.values) <= (1 if self.source.kind in {"file", "known"} else MAX_URLS):
+        if self.source.kind == "due" and not all(value.isdecimal() for value in self.source.values):
+            raise refused("source", self.source.values, "visits a day")
+        if not 1 <= len(self.source.values) <= (1 if self.source.kind in {"file", "known", "due"} else MAX_URLS):
             raise refused("source", len(self.source.values), f"1 to {MAX_URLS} URLs, or one file or host")
 
     def text(self) -> str:

@@ -8,6 +8,7 @@ from bisect import bisect_right
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
 from typing import Final, NamedTuple
@@ -20,6 +21,7 @@ from crawler.producers.schedule import ScheduleError, ScheduleSource
 from crawler.storage import connection
 from crawler.storage.config import StorageConfig
 from crawler.storage.known import known
+from crawler.storage.recrawl import Recrawl
 
 KNOWN: Final = 500  # documents of a chunk
 
@@ -32,9 +34,13 @@ class PlacedChunk(NamedTuple):
 
 
 async def placed_chunks(
-    source: ScheduleSource, spider: str, settings: BaseSettings, position: str = ""
+    source: ScheduleSource, spider: str, settings: BaseSettings, position: str = "", *, days: float = 1.0
 ) -> AsyncGenerator[PlacedChunk]:
-    """All of *source*, what is before *position* left out. Raises ScheduleError, or ServiceError of MongoDB."""
+    """All of *source*, what is before *position* left out. Raises ScheduleError, or ServiceError of MongoDB.
+
+    A chunk counts as pushed when the next one is asked for. *days*: the time until the next tick, whose share of a
+    budget is spent.
+    """
     match source.kind:
         case "urls":
             yield PlacedChunk(Chunk(ARGUMENT, (0,) * len(source.values), source.values), "")
@@ -45,6 +51,13 @@ async def placed_chunks(
                     yield one
         case "known":
             found = _of_known(source.values[0], spider, settings, position)
+            async with aclosing(found):
+                async for one in found:
+                    yield one
+        case "due":
+            found = _of_due(
+                max(1, round(int(source.values[0]) * days)), int(source.values[0]), spider, settings, position
+            )
             async with aclosing(found):
                 async for one in found:
                     yield one
@@ -113,3 +126,22 @@ async def _of_known(host: str, spider: str, settings: BaseSettings, position: st
         if urls:
             numbers = range(number + 1, number + len(urls) + 1)
             yield PlacedChunk(Chunk(name, numbers, urls), json.dumps([one.collection, one.id]))
+
+
+async def _of_due(
+    most: int, visits_a_day: int, spider: str, settings: BaseSettings, position: str
+) -> AsyncGenerator[PlacedChunk]:
+    """Up to *most* documents that are due for another visit; *position*: how many of them are pushed."""
+    history, now = list(StorageConfig.from_settings(settings).history.values()), datetime.now(UTC)
+    number = int(position) if position.isdecimal() else 0
+    async with connection.session(settings) as database:
+        known_pages = Recrawl(database, spider, history)
+        await known_pages.open()
+        await known_pages.learn(await known_pages.threshold(visits_a_day), now)
+        due = await known_pages.due(max(0, most - number), now)
+        for at in range(0, len(due), KNOWN):
+            batch = due[at : at + KNOWN]
+            numbers = range(number + 1, number + len(batch) + 1)
+            number += len(batch)
+            yield PlacedChunk(Chunk("documents that are due", numbers, [one.url for one in batch]), str(number))
+            await known_pages.pushed(batch, now)

@@ -17,7 +17,8 @@ from scrapy.settings import BaseSettings
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.state.leader import DeposedError, Lead
 from crawler.frontier.state.runs import Overlap, Run, RunError, RunSkippedError
-from crawler.frontier.state.schedules import Tick
+from crawler.frontier.state.schedules import OUT_OF_TURN, Tick
+from crawler.policy.schedules import following
 from crawler.producers.pushing import CancelledRunError, ChunkPusher, check_taken, sitemap_pusher
 from crawler.producers.rejects import Rejects
 from crawler.producers.schedule import Schedule
@@ -151,7 +152,8 @@ class TickRunner:
         await pusher.prepare()
         if progress.position and not still_valid(schedule.source, progress.position):
             progress = Progress(run=run.id)
-        source = placed_chunks(schedule.source, schedule.spider, self._settings, progress.position)
+        days = _days(schedule, tick)
+        source = placed_chunks(schedule.source, schedule.spider, self._settings, progress.position, days=days)
         now = progress
         async with aclosing(source) as found:
             async for chunk, position in found:
@@ -182,3 +184,10 @@ class TickRunner:
             words = "Schedule %s: tick %s is run %s, %d pushed, %d refused%s"
             told = f" ({why})" if why else ""
             logger.info(words, tick.name, tick.epoch, progress.run or "-", progress.pushed, progress.refused, told)
+
+
+def _days(schedule: Schedule, tick: Tick) -> float:
+    """The time from *tick* to the next one, at most a week."""
+    epoch = tick.order[2] // (1_000 if tick.epoch.startswith(OUT_OF_TURN) else 1)
+    after = following(schedule.timing, epoch)
+    return min(7.0, (after - epoch) / 86_400) if after else 1.0

@@ -145,12 +145,17 @@ def test_what_is_damaged_is_shown_as_far_as_it_goes(
     assert schedule("remove", "s")[0] == 0
 
 
-def test_sitemaps_are_a_source(schedule: InProcess) -> None:
+def test_sitemaps_and_what_is_due_are_sources(schedule: InProcess) -> None:
     assert schedule("add", "a", "products", "--sitemap", "https://a.example/s.xml", "--every", "1d")[0] == 0
     sites = ("--sitemap", "robots", "https://a.example", "https://b.example/", "--exclude", "/cart")
     assert schedule("add", "b", "products", *sites, "--every", "1d", "--changed-only")[0] == 0
+    assert schedule("add", "c", "products", "--due", "2000", "--every", "1h")[0] == 0
     told = [json.loads(line)["source"] for line in schedule("list", "--json")[1].splitlines()]
-    assert told == ["sitemap https://a.example/s.xml", "sitemaps of https://a.example, https://b.example/"]
+    assert told == [
+        "sitemap https://a.example/s.xml",
+        "sitemaps of https://a.example, https://b.example/",
+        "documents that are due, visits a day: 2000",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -187,6 +192,7 @@ def test_sitemaps_are_a_source(schedule: InProcess) -> None:
         ((*ADD, "--sitemap", "robots", "a.example", "--every", "1d"), "site = 'a.example' is invalid"),
         ((*ADD, "--sitemap", "x://y", "--every", "1d"), "unknown scheme 'x'"),
         ((*ADD, "--sitemap", URL, "--include", "(", "--every", "1d"), "--include is no pattern"),
+        ((*ADD, URL, "--due", "9", "--every", "1d"), "what to crawl"),
         ((*ADD, URL, "--include", "x", "--every", "1d"), "choose pages of a --sitemap"),
         ((*ADD, URL, "--changed-only", "--every", "1d"), "choose pages of a --sitemap"),
     ],

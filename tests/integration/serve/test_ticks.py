@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import json
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -419,3 +420,16 @@ async def test_what_is_known_of_a_host_is_crawled_again(world: World, mongo_data
     assert json.loads(json.loads(tick.state)["position"])[0] == "products"
     await world.replica().go()
     assert await world.counts() == [("sealed", len(ours) + 1)]
+
+
+async def test_what_is_due_is_crawled_within_its_budget(world: World, mongo_database: Any, mongodb_uri: str) -> None:
+    long_ago = datetime(2020, 1, 1, tzinfo=UTC)
+    times = {"last_seen_at": long_ago, "last_changed_at": long_ago, "version": 1, "source": {"spider": "products"}}
+    urls = [f"https://a.example/{number}" for number in range(100)]
+    await mongo_database.products.insert_many([{"_id": url, "url": url} | times for url in urls])
+    world.settings.setdict({"MONGODB_URI": mongodb_uri, "MONGODB_DATABASE": mongo_database.name}, priority="cmdline")
+    await world.add(ScheduleSource("due", ("960",)), overlap="allow")  # 40 an hour
+    for _ in range(3):
+        await world.pass_seconds(3_600)
+        await world.replica().go()
+    assert sorted(await world.counts()) == [("sealed", 20), ("sealed", 40), ("sealed", 40)]

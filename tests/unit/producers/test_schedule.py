@@ -45,6 +45,7 @@ def test_what_is_stored_is_read_back(schedule: Schedule) -> None:
         ({"priority": 1_001}, "priority = 1001 is invalid"),
         ({"source": ScheduleSource("urls", ())}, "source = 0 is invalid"),
         ({"source": ScheduleSource("urls", ("https://a.example/",) * 101)}, "source = 101 is invalid"),
+        ({"source": ScheduleSource("due", ("x",))}, "expected visits a day"),
         ({"source": ScheduleSource("file", ("a", "b"))}, "one file or host"),
     ],
 )
