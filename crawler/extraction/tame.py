@@ -1,14 +1,13 @@
-"""The source of a page as a parser may see it: nothing in it takes time or memory out of proportion to its size.
+"""Makes a page's source safe to parse: nothing in it takes time or memory out of proportion to its size.
 
-HTML says what a parser does with unclosed and misplaced tags, and some of these rules can be turned against it: an
-open formatting element (<b>, <font>) is opened again in each block after it, 44 KB so become 5 GB; looking for the
-element that a tag closes takes as long as the tree is deep; an attribute is compared with all others of its tag, and
-a name that no standard knows with all such names of the page. A page that is changed here lost only what is abuse.
+HTML defines how a parser handles unclosed and misplaced tags, and some of these rules can be abused: an open formatting
+element (<b>, <font>) is reopened in each following block, so 44 KB become 5 GB; finding the element that a tag closes
+takes time proportional to the tree's depth; an attribute is compared with all others of its tag, and an unknown name
+with all unknown names of the page. A page that is changed here only loses what is abuse.
 
-A page of fewer tags and bytes than can hurt costs one count. Of any other, one expression looks for unclosed elements.
-Names and attributes are looked at in samples, since to read all of them takes as long as the parser: who hurts with
-them needs a good part of the page for it, so that samples at a distance of EVERY bytes, from a random first one on,
-meet it. Then the page is read as a whole.
+A page with too few tags and bytes to do harm costs one count. In others one expression finds unclosed elements. Names
+and attributes are sampled, since reading all of them takes as long as parsing: an attack needs a good part of the page,
+so samples every EVERY bytes, from a random start, find it. Then the whole page is read.
 """
 
 from __future__ import annotations
@@ -19,24 +18,24 @@ from collections.abc import Sequence
 from random import randrange
 from typing import Final
 
-SMALL: Final = 100_000  # bytes; with FEW_TAGS a page is too small to do harm by tags
+SMALL: Final = 100_000  # bytes; with FEW_TAGS a page is too small to do harm
 FEW_TAGS: Final = 1_500
 TAGS_UNCHECKED: Final = 20_000  # a page with fewer tags cannot nest deep enough to matter
 MAX_DEPTH: Final = 1_000  # of nested elements; browsers stop at 512
-MAX_REOPENED: Final = 400_000  # unclosed formatting elements times tags: how many elements that may become
-# Each end tag takes such an element some levels deeper, at the cost of the depth: how many, and how many for all.
+MAX_REOPENED: Final = 400_000  # unclosed formatting elements times tags: the elements they may become
+# Each end tag moves such an element some levels deeper, at a cost proportional to the depth.
 MAX_SUNK: Final = 120_000_000  # unclosed formatting elements times square of the depth
 MAX_STEPS: Final = 2_500_000  # end tags times depth
-MAX_NESTED: Final = 300_000_000  # elements that may nest times other tags: steps of who looks for an open one
-MAX_NESTING: Final = 20_000  # elements: whoever reads the tree takes their depth, too
-MAX_ROOTS: Final = 20  # <html> and <body>: each gives its attributes to the first one
-MAX_ATTRIBUTES: Final = 500  # of one tag, where one has more than RUN
-RUN: Final = 700  # attributes in a row; harmless in every tag of a page
+MAX_NESTED: Final = 300_000_000  # elements that may nest times other tags: steps of searches for an open one
+MAX_NESTING: Final = 20_000  # elements: readers of the tree also pay for depth
+MAX_ROOTS: Final = 20  # <html> and <body>: each adds its attributes to the first one
+MAX_ATTRIBUTES: Final = 500  # per tag, if one has more than RUN
+RUN: Final = 700  # consecutive attributes; harmless in every tag of a page
 MAX_NAMES: Final = 20_000  # of elements and attributes
-EVERY: Final = 40_000  # bytes from one sample to the next; a shorter page has no room for that many attributes
+EVERY: Final = 40_000  # bytes between samples; a shorter page has no room for that many attributes
 SAMPLE: Final = 600  # bytes
-LONG: Final = 4_000  # of a tag; what lies behind is found without its beginning
-NAMES_SAMPLED: Final = 20  # different ones in a sample, of all samples together; real pages have up to half of it
+LONG: Final = 4_000  # of a tag; the rest is found without its start
+NAMES_SAMPLED: Final = 20  # distinct names per sample, over all samples; real pages have up to half of it
 
 # What follows the "<" of formatting elements, <html> and <body>. Most tags fail at their first letter, and sooner here.
 NO_FORMATTING: Final = r"(?![/adlpm])"
@@ -46,7 +45,7 @@ FORMATTING: Final = (
 )
 # A tag that ends for certain at its first ">", whatever the parser takes its quotes for.
 _PLAIN: Final = r"[^<>\"'=]*+(?:=(?:\"[^\"<>=]*+\"|'[^'<>=]*+'|[^\s<>\"'=])[^<>\"'=]*+)*+>"
-# With nothing in it but text, elements without content, and others that hold nothing but text.
+# Containing only text, void elements, and elements that contain only text.
 _INSIDE: Final = (
     rf"(?:<(?:(?:br|img|wbr|input){_PLAIN}|(?P<in>[a-zA-Z][^\s/>]*+)(?=[\s/>]){_PLAIN}[^<]*+</(?P=in)\s*+>)[^<]*+)"
 )
@@ -68,8 +67,8 @@ _START = _compiled(rf"<([a-zA-Z][^\s/>]*+)({_ATTRIBUTE}*+)")
 _HEAD = _compiled(rf"<[a-zA-Z][^\s/>]*+({_ATTRIBUTE}{{0,100}}+)")
 _NAME = _compiled(rf"[\s/]*+([^\s/>][^\s/>=]*+){_VALUE}")
 _RUN = _compiled(rf"{_ATTRIBUTE}{{{RUN}}}")
-_RAW: Final = "script|style|textarea|title|xmp|iframe|noembed|noframes"  # elements of text, whatever it looks like
-# All up to a comment, such an element, or a tag with too many attributes.
+_RAW: Final = "script|style|textarea|title|xmp|iframe|noembed|noframes"  # raw text elements
+# Everything up to a comment, such an element, or a tag with too many attributes.
 _ORDINARY = _compiled(
     rf"(?:[^<]*+<(?!!--|(?:{_RAW})[\s/>])(?:[^a-zA-Z]|[a-zA-Z][^\s/>]*+{_ATTRIBUTE}{{0,{MAX_ATTRIBUTES}}}+(?!{_ATTRIBUTE})))*+[^<]*+",
     re.IGNORECASE,
@@ -79,7 +78,7 @@ _SPECIAL_TAG = _compiled(
 )
 
 _TAG = _compiled(r"<(/?)([a-zA-Z][a-zA-Z\d-]{0,30})")
-# Elements without content, those that the next one of their kind closes, and <form>, of which one is open at a time.
+# Void elements, elements closed by the next one of their kind, and <form>, of which one is open at a time.
 _NOT_NESTING: Final = frozenset(
     (
         "area", "base", "br", "col", "colgroup", "dd", "dt", "embed", "form", "hr", "img", "input", "li", "link",
@@ -87,21 +86,21 @@ _NOT_NESTING: Final = frozenset(
         "wbr",
     )
 )  # fmt: skip
-# In <svg> and <math> these nest all the same, unless they end with "/>"; the others above end both.
+# In <svg> and <math> these nest, unless they end with "/>"; the others above end both.
 _NESTING_THERE: Final = _NOT_NESTING - frozenset(("br", "dd", "dt", "embed", "hr", "img", "li", "meta", "p"))
 _FOREIGN: Final = frozenset(("svg", "math"))
 _HAS_FOREIGN = _compiled(r"<(?:svg|math)(?=[\s/>])", re.IGNORECASE)
 _NESTING_ANYWHERE = _compiled(r"<[a-zA-Z]")
-# Start tags of elements that nest, but for those that the very next tag closes: a tree has no more levels than these.
+# Start tags of elements that nest, except those closed by the next tag: an upper bound of the tree's depth.
 _NESTING = _compiled(rf"<(?!(?:{'|'.join(sorted(_NOT_NESTING))})[\s/>])(?P<name>[a-zA-Z][^\s/>]*+)(?!{CLOSED})")
-# Nothing inside these sees what is open outside, and their own end closes all of it; so it is for raw text, too.
+# Elements inside these do not see what is open outside, and their end closes all of them; also for raw text.
 _WALLS: Final = frozenset(
     (
         "applet", "caption", "iframe", "marquee", "object", "script", "style", "table", "template", "textarea", "title",
         "xmp",
     )
 )  # fmt: skip
-# Their end closes what is open inside of them, up to a wall. An end tag of any other name does not look behind these.
+# Their end closes what is open inside them, up to a barrier. End tags of other names do not look beyond these.
 _BLOCKS: Final = frozenset(
     (
         "address", "article", "aside", "blockquote", "button", "center", "details", "dialog", "dir", "div", "dl",
@@ -113,7 +112,7 @@ _SPECIAL: Final = _BLOCKS | _WALLS | {"noscript"}
 
 
 def tamed(page: bytes, strays: Sequence[str] | None = None) -> bytes:
-    """*page*, in UTF-8: itself, nearly always.
+    """*page* (UTF-8), nearly always unchanged.
 
     *strays*: names of all unclosed formatting elements, <html> and <body> in it, or of more, where they are known.
     """
@@ -133,7 +132,7 @@ def _places(page: bytes) -> range:
 
 
 def _few_open(page: bytes, known: Sequence[str] | None) -> bytes:
-    """Without unclosed formatting elements, and further <html> and <body>, where there are enough of them to hurt."""
+    """*page* without unclosed formatting elements and repeated <html> and <body>, if there are enough to do harm."""
     found = Counter(name.lower() for name in (strays(page) if known is None else known))
     roots = found["html"] + found["body"]
     unclosed = found.total() - roots
@@ -154,14 +153,14 @@ def strays(page: bytes) -> list[str]:
 
 
 def _has_stray_ends(page: bytes, most: int) -> bool:
-    """Whether more than *most* end tags of formatting elements are not those of a start tag right before."""
+    """Whether more than *most* end tags of formatting elements do not follow their start tag directly."""
     ends = len(_END.findall(page))
     return ends > most and ends - len(_PAIR.findall(page)) > most
 
 
 def _few_attributes(page: bytes, places: range) -> bytes:
-    """Without the attributes above MAX_ATTRIBUTES of a tag; where a place seems to lie in a long row of them, all of
-    the page is read as a parser does."""
+    """*page* without attributes beyond MAX_ATTRIBUTES per tag; if a sample seems to be in a long run of them, the whole
+    page is read as a parser does."""
     if not any(_RUN.match(page, place) for place in places):
         return page
     pieces: list[bytes] = []
@@ -189,7 +188,7 @@ def _behind(page: bytes, mark: bytes, place: int) -> int:
 
 
 def _seen(page: bytes, places: range) -> tuple[int, int]:
-    """How many different names of elements and attributes, and how many tags, samples have."""
+    """The number of distinct element and attribute names, and of tags, in the samples."""
     names: set[bytes] = set()
     for place in places:
         names.update(_names(page, place, place + SAMPLE))
@@ -199,7 +198,7 @@ def _seen(page: bytes, places: range) -> tuple[int, int]:
 
 
 def _names(page: bytes, start: int, end: int) -> set[bytes]:
-    """Of elements and attributes, of what looks like tags there."""
+    """Element and attribute names in apparent tags."""
     names: set[bytes] = set()
     for name, attributes in _START.findall(page, start, end):
         names.add(name)
@@ -208,7 +207,7 @@ def _names(page: bytes, start: int, end: int) -> set[bytes]:
 
 
 def _few_names(page: bytes) -> bytes:
-    """*page* up to where it has too many names."""
+    """*page* up to the point where it has too many names."""
     names: set[bytes] = set()
     for start in range(0, len(page), EVERY):
         names |= _names(page, start, start + EVERY)
@@ -226,7 +225,7 @@ def _may_be_deep(page: bytes) -> bool:
 
 
 def _not_too_deep(page: bytes) -> bytes:
-    """*page* up to where its elements nest too deep."""
+    """*page* up to the point where its elements nest too deeply."""
     nesting, foreign = _Nesting(), False
     for tag in _TAG.finditer(page):
         name = tag[2].lower().decode()
@@ -246,10 +245,10 @@ def _closes_itself(page: bytes, place: int) -> bool:
 
 
 class _Nesting:
-    """How deep a parser is at most, by tags alone.
+    """An upper bound of a parser's depth, from tags alone.
 
-    Whoever counts start tags and end tags takes `<div><table></div>` for flat, and so for 200 KB of it. What is found
-    here is never less than the truth; it is more where elements are closed by others that begin.
+    Merely counting start and end tags takes `<div><table></div>` for flat, even 200 KB of it. The result here is never
+    too low; it is too high where elements are closed by others that start.
     """
 
     def __init__(self) -> None:
@@ -257,10 +256,12 @@ class _Nesting:
         self._walls: list[str] = []
         self._blocks: Counter[str] = Counter()  # open special elements since the last wall
         self._inline: Counter[str] = Counter()  # other open elements since the last special one
-        self._outer: list[tuple[Counter[str], Counter[str]]] = []  # what both were outside of each open special element
+        self._outer: list[
+            tuple[Counter[str], Counter[str]]
+        ] = []  # both, as they were outside each open special element
 
     def open(self, name: str) -> int:
-        """The depth with one more element."""
+        """The depth after opening one more element."""
         self._open.append(name)
         if name not in _SPECIAL:
             self._inline[name] += 1
@@ -274,7 +275,7 @@ class _Nesting:
         return len(self._open)
 
     def close(self, name: str) -> None:
-        """What an end tag certainly closes."""
+        """Close what an end tag certainly closes."""
         if name in _WALLS:
             if not self._walls or self._walls[-1] != name:
                 return

@@ -1,4 +1,4 @@
-"""How a page looks without a browser: its heading, and what each text stands in, judged by tags and names."""
+"""How a page looks without a browser: its heading, and the context of each text, judged by tags and names."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from crawler.extraction.document import Document, visible_texts
 from crawler.extraction.nodetext import nodes_from, price_text, text_of, texts_before
 
 MAX_HEADING: Final = 400  # characters
-ALIKE: Final = 0.3  # of a heading's words are in the title of its page; less is another thing's name
-MIN_TITLE: Final = 8  # characters that name something; half as many where a character is a word
+ALIKE: Final = 0.3  # share of a heading's words in the page's title; less means the name of something else
+MIN_TITLE: Final = 8  # characters of a meaningful title; half as many if a character is a word
 
-BEFORE, AFTER = 60, 500  # texts around the heading that may be about its product
+BEFORE, AFTER = 60, 500  # texts around the heading that may be about the product
 
-# What an element stands in; inherited by everything inside it.
+# The context of an element; inherited by everything inside it.
 OTHER: Final = names.OTHER
 PAST: Final = 2  # struck through
 LINK: Final = 4  # inside a link to another page
@@ -45,7 +45,7 @@ R = TypeVar("R")
 
 
 class View:
-    """The visible side of one document. Built only when structured data leaves something open."""
+    """The visible side of one document. Built only if structured data leaves something open."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
@@ -56,12 +56,12 @@ class View:
 
     @cached_property
     def texts(self) -> list[tuple[str, LexborNode]]:
-        """The visible texts around the heading, each with its element; without a heading the first ones."""
+        """The visible texts around the heading, each with its element; the first ones if there is no heading."""
         return self._window[0]
 
     @cached_property
     def heading_index(self) -> int:
-        """Where in `texts` the heading begins, or -1."""
+        """The index in `texts` where the heading starts, or -1."""
         return self._window[1]
 
     @cached_property
@@ -82,7 +82,7 @@ class View:
         return texts, place if place < len(texts) and texts[place][1].mem_id in inside else -1
 
     def once(self, read: Callable[[View], R]) -> R:
-        """What *read* finds on this page, found once."""
+        """The result of *read* on this page, cached."""
         if read not in self._read:
             self._read[read] = read(self)
         found: R = self._read[read]
@@ -95,7 +95,7 @@ class View:
         return known
 
     def price_text(self, node: LexborNode, limit: int) -> str:
-        """As of `nodetext`, once for each element: prices that stand side by side ask for the same ones around them."""
+        """`nodetext.price_text`, cached per element: adjacent prices look at the same neighbours."""
         if (known := self._price_texts.get(node.mem_id)) is None:
             known = self._price_texts[node.mem_id] = price_text(node, limit)
         return known
@@ -110,7 +110,7 @@ class View:
     def heading(self) -> LexborNode | None:
         """The element that names the product: of the h1s the one most like the page's title, else an h2.
 
-        One that has nothing of the title gives way to another that has: it may be a recommended product's.
+        One without any word of the title gives way to one with some: it may be a recommended product's.
         """
         page = _words(self._page_title)
         first: LexborNode | None = None
@@ -129,14 +129,14 @@ class View:
 
     @cached_property
     def _page_title(self) -> str:
-        """What the page calls itself: its title and its og:title."""
+        """The page's title and og:title."""
         node = self.document.first("title")
         title = text_of(node, MAX_HEADING) if node is not None else ""
         shared = opengraph.metas(self.document).get("og:title", "")[:MAX_HEADING]
         return title if shared in title else f"{title} | {shared}"
 
     def _titled(self) -> LexborNode | None:
-        """The element with the longest text that is a part of the page's title."""
+        """The element whose text is the longest part of the page's title."""
         title = self._page_title
         parts = [
             (len(text), node)
@@ -147,11 +147,11 @@ class View:
 
     @cached_property
     def _mask(self) -> int:
-        """Flags that the heading itself has say nothing about what stands beside it."""
+        """Removes flags that the heading itself has: they do not distinguish its neighbours."""
         return ~self._raw_flags(self.heading) if self.heading is not None else ~0
 
     def flags(self, node: LexborNode) -> int:
-        """What *node* stands in, as a sum of the constants above."""
+        """The context of *node*, as a sum of the constants above."""
         return self._raw_flags(node) & self._mask
 
     def _raw_flags(self, node: LexborNode) -> int:

@@ -1,4 +1,4 @@
-"""What else a page shows of its product: name, brand, rating, category and picture."""
+"""Other visible facts of a product: name, brand, rating, category and image."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ def shown_title(page: View) -> str | None:
 
 
 def shown_brand(page: View) -> str | None:
-    """The text after a label such as Brand or Manufacturer, else that of an element named so near the heading."""
+    """The text after a label such as Brand or Manufacturer, else that of an element with such a name near the
+    heading."""
     for index, (text, node) in enumerate(page.texts[:-1]):
         if (
             len(text) <= MAX_LABEL
@@ -62,13 +63,13 @@ def shown_brand(page: View) -> str | None:
 
 
 def _is_brand(attributes: dict[str, str | None]) -> bool:
-    """Whether an element is named so."""
+    """Whether an element has such a name."""
     named = f"{attributes.get('class')} {attributes.get('data-testid')}"
     return "brand" in named or "Brand" in named or "manufacturer" in named or attributes.get("itemprop") == "brand"
 
 
 def shown_rating(page: View) -> tuple[str, str] | None:
-    """(value, end of its scale) of the first rating in words: `4.5 out of 5`."""
+    """(value, end of the scale) of the first rating in words: `4.5 out of 5`."""
     for node, shown in page.once(_stars):
         attributes = node.attributes
         for text in (attributes.get("aria-label"), attributes.get("title"), shown):
@@ -102,7 +103,7 @@ def shown_category(page: View) -> str | None:
 
 
 def _trails(page: View) -> Iterator[LexborNode]:
-    """The first elements named so. The first of all is the one, nearly always: it is found without the others."""
+    """The first elements with such a name. Nearly always the very first is right, so it is found without the others."""
     first = page.document.first(_CRUMBS)
     if first is not None:
         yield first
@@ -110,7 +111,7 @@ def _trails(page: View) -> Iterator[LexborNode]:
 
 
 def shown_image(page: View) -> str | None:
-    """The first picture whose alternative text names the product."""
+    """The first image whose alt text names the product."""
     wanted = set(re.findall(r"\w+", (shown_title(page) or "").lower()))
     for node in page.document.tree.css("img[alt]")[:200] if wanted else ():
         attributes = node.attributes

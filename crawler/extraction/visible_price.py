@@ -1,4 +1,4 @@
-"""The price that a page shows next to its product, when structured data has none or may be out of date."""
+"""The visible price of a page's product, for when structured data has none or may be outdated."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from crawler.caches import cached
 from crawler.extraction import currencies, values, view
 from crawler.extraction.view import View
 
-MAX_NUMBERS: Final = 400  # looked at on one page, the nearest to its heading
+MAX_NUMBERS: Final = 400  # examined per page, nearest to its heading
 MAX_TEXT: Final = 80  # characters of a text with a price
 MAX_BLOCK: Final = 40  # characters of an element that still counts as one price
-MAX_AROUND: Final = 6  # characters beside a number whose currency stands in another element: "from 12", "12,-"
-MAX_LABEL: Final = 40  # characters of a text that may say what the next one is
-UNDERCUTS: Final = 8  # texts between an old price and the one asked now
-MANY: Final = 4  # different prices in elements made alike are those of a list
+MAX_AROUND: Final = 6  # characters beside a number whose currency is in another element: "from 12", "12,-"
+MAX_LABEL: Final = 40  # characters of a text that may label the next one
+UNDERCUTS: Final = 8  # texts between an old price and the current one
+MANY: Final = 4  # different prices in similar elements belong to a list
 MIN_SCORE: Final = 0.5
 REPEATED: Final = 2  # less for one of a list's prices
-MIN_DISCOUNTED: Final = Decimal("0.25")  # of the old price; a lower one beside it is a unit price or an instalment
+MIN_DISCOUNTED: Final = Decimal("0.25")  # of the old price; a lower one nearby is a unit price or an instalment
 
 _DIGIT = re.compile(r"\d")
 _UNIT = re.compile(r"%|[^\W\d_]{1,3}$")  # 72 折, 12 cm, 3 kg
@@ -38,14 +38,14 @@ class Price:
     currency: str | None
     past: bool
     named: bool  # its element is named a price
-    repeated: bool  # other prices stand in elements made like its own
+    repeated: bool  # other prices are in similar elements
     score: float
     index: int  # of its text on the page
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A number that may be a price: where it stands, how it is written, and its currency."""
+    """A number that may be a price: its place, its form, and its currency."""
 
     index: int
     node: LexborNode
@@ -63,11 +63,11 @@ class _Looked(NamedTuple):
 
 
 def shown_prices(page: View) -> list[Price]:
-    """The prices of the page, the likeliest one of its product first."""
+    """The prices of the page, the product's likeliest one first."""
     read = [(each, values.price_in_text(each.number, each.currency)) for each in _candidates(page)]
     candidates = [(each, amount) for each, amount in read if amount is not None]
     looks = [_signature(page, each.node) for each, _ in candidates]
-    amounts: dict[tuple[str, ...], list[Decimal]] = {}  # by the looks of their elements
+    amounts: dict[tuple[str, ...], list[Decimal]] = {}  # by their elements' form
     for look, (_, amount) in zip(looks, candidates, strict=True):
         amounts.setdefault(look, []).append(amount)
     found: list[Price] = []
@@ -111,13 +111,13 @@ def _looked_at(page: View, each: _Candidate) -> _Looked:
 
 
 def _is_list(amounts: Sequence[Decimal]) -> bool:
-    """Whether prices made alike are those of a list's entries, and not one that a page repeats."""
+    """Whether prices in similar elements belong to a list's entries, and are not one repeated price."""
     different = len(set(amounts))
     return different >= MANY or (different > 1 and len(amounts) > MANY)
 
 
 def _is_undercut(page: View, old: _Candidate, amount: Decimal, near: Sequence[tuple[_Candidate, Decimal]]) -> bool:
-    """Whether a lower price, not said to be old itself, stands near one that is said to be old."""
+    """Whether a lower price, not itself marked old, is near one that is marked old."""
     return any(
         other < amount
         and abs(each.index - old.index) <= UNDERCUTS
@@ -131,21 +131,21 @@ def _is_undercut(page: View, old: _Candidate, amount: Decimal, near: Sequence[tu
 
 
 def _is_offered(page: View, each: _Candidate) -> bool:
-    """Whether what stands right before says that it is the lowest price of other sellers: "new and used from 99"."""
+    """Whether the text right before says that it is other sellers' lowest price: "new and used from 99"."""
     before = page.texts[each.index - 1][0][-MAX_TEXT:] if each.index else ""
     return bool(page.lexicon.offered.search(f"{before} {page.texts[each.index][0].partition(each.number)[0]}".lower()))
 
 
 def best_price(prices: list[Price]) -> Price | None:
-    """The price asked for the page's product, or None when none of *prices* is likely to be it."""
+    """The price of the page's product, or None if none of *prices* is likely to be it."""
     return prices[0] if prices and prices[0].score >= MIN_SCORE and not prices[0].past else None
 
 
 def corrected(stated: Sequence[Decimal], prices: list[Price]) -> Price | None:
-    """What to take instead of the first *stated* price, or None when it stands.
+    """The replacement of the first *stated* price, or None if that is right.
 
-    Where sources state different prices, the one that is shown best. Where the page shows the stated one only
-    as a past price, the lower one that it asks now: machines are often told of a reduction too late.
+    If sources disagree, the most prominent one. If the page shows the stated one only as an old price, the lower
+    current one: structured data often lags behind a reduction.
     """
     if len(set(stated)) > 1:
         shown = [price for price in prices if price.amount in stated and not price.past]
@@ -158,13 +158,13 @@ def corrected(stated: Sequence[Decimal], prices: list[Price]) -> Price | None:
 
 
 def currency_of(amount: Decimal, prices: list[Price]) -> str | None:
-    """The currency with which *amount* is shown, else that of the likeliest price."""
+    """The currency shown with *amount*, else that of the likeliest price."""
     shown = sorted((price for price in prices if price.currency), key=lambda price: price.amount != amount)
     return shown[0].currency if shown and (shown[0].amount == amount or shown[0].score >= MIN_SCORE) else None
 
 
 def _lower_first(prices: list[Price]) -> list[Price]:
-    """Of two prices side by side the lower one is asked, the other one was: put it first."""
+    """Of two adjacent prices the lower one is current, the other old: put it first."""
     if not prices:
         return prices
     first = prices[0]
@@ -197,7 +197,8 @@ def _numbers(page: View) -> list[int]:
 
 
 def _candidate(page: View, index: int, country: str) -> _Candidate | None:
-    """The price in a text: with its currency beside it, in the next text, or around it; or with none, but named."""
+    """The price in a text: with a currency beside it, in the next text, or around it; or with none, but named a
+    price."""
     text, node = page.texts[index]
     if money := _money(text, country):
         return _with_cents(page, _Candidate(index, node, *money), text, country)
@@ -213,7 +214,7 @@ def _candidate(page: View, index: int, country: str) -> _Candidate | None:
         if len(whole) > MAX_BLOCK:
             break
         if money := _money(whole, country):
-            # Otherwise it is the cents of another number, or beside it.
+            # Otherwise it is another number's cents, or next to one.
             return _Candidate(index, element, *money) if money[0].startswith(number[0]) else None
     unit = index + 1 < len(page.texts) and _UNIT.match(page.texts[index + 1][0])
     if not (unit or is_others) and (page.flags(node) & view.PRICE or _says(page.lexicon.price, page, index)):
@@ -221,7 +222,7 @@ def _candidate(page: View, index: int, country: str) -> _Candidate | None:
     return None
 
 
-@cached(16_384)  # the pages of a site share most of their texts
+@cached(16_384)  # pages of a site share most of their texts
 def _money(text: str, country: str) -> tuple[str, str] | None:
     """(number, currency) of the first number in *text* that has a currency beside it."""
     for number in values.WRITTEN.finditer(text):
@@ -231,7 +232,7 @@ def _money(text: str, country: str) -> tuple[str, str] | None:
 
 
 def _with_cents(page: View, candidate: _Candidate, text: str, country: str) -> _Candidate:
-    """The same price, with the cents of an element of their own."""
+    """The same price with cents from their own element."""
     for element in list(_around(candidate.node))[:2] if text[-1].isdigit() else ():
         whole = page.price_text(element, MAX_BLOCK)
         if len(whole) <= MAX_BLOCK and whole.startswith(f"{text}.") and (money := _money(whole, country)):
@@ -247,7 +248,7 @@ def _beside(page: View, index: int, number: str, country: str) -> str | None:
 
 
 def _label(page: View, index: int) -> str:
-    """The text before, when it is short and without digits: it may say what this one is."""
+    """The text before, if it is short and without digits: it may label this one."""
     before = page.texts[index - 1][0] if index else ""
     return before if len(before) <= MAX_LABEL and not _DIGIT.search(before) else ""
 
@@ -265,7 +266,7 @@ def _score(page: View, candidate: _Candidate, flags: int, *, named: bool, offere
     score = 3.0 * named + 1.0 * bool(flags & view.CURRENT) + 1.5 * (candidate.currency is not None)
     score -= 6 * bool(flags & view.OTHER) + 2 * bool(flags & view.HIDDEN)
     text = page.texts[candidate.index][0]
-    if offered:  # in a link to all offers, with the shipping of the cheapest
+    if offered:  # in a link to all offers, with the cheapest one's shipping
         score -= 3
     else:
         score -= 4 * bool(flags & view.LINK) + 4 * _says(page.lexicon.other_price, page, candidate.index)

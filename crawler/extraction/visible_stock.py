@@ -1,4 +1,4 @@
-"""Whether the product can be bought, as the page words it."""
+"""Whether the product can be bought, by the page's wording."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from selectolax.lexbor import LexborNode
 from crawler.extraction import labels, view
 from crawler.extraction.view import View
 
-BEFORE, AFTER = 40, 300  # texts around the heading that speak of the product
-MAX_WORDS: Final = 90  # characters; longer texts explain, they do not state
+BEFORE, AFTER = 40, 300  # texts around the heading that are about the product
+MAX_WORDS: Final = 90  # characters; longer texts explain rather than state
 MAX_LABEL: Final = 40  # characters of a button
-MAX_PRESSED: Final = 300  # elements with their words in an attribute
+MAX_PRESSED: Final = 300  # elements with their label in an attribute
 MAX_DOUBTED: Final = 3  # what is said of other things, before the rest of it is left out at once
 _ELSEWHERE: Final = view.OTHER | view.LINK | view.HIDDEN | view.CHOICE
 _DISABLED = re.compile(r"disabled|inactive|sold-?out|unavailable|\bhidden\b|\bhide\b|d-none")
-_PRESSED = "input,button,a[title]"  # what may have its words in an attribute
+_PRESSED = "input,button,a[title]"  # may have their label in an attribute
 _PRESSED_INPUTS: Final = frozenset(("submit", "button", "image"))
 
 
 class Button(Enum):
-    """The state of what is pressed to buy."""
+    """The state of a buy button."""
 
     NONE = 0
     DISABLED = 1
@@ -34,7 +34,7 @@ class Button(Enum):
 
 
 def shown_availability(page: View) -> str | None:
-    """A schema.org name, or None when nothing near the heading speaks of stock.
+    """A schema.org name, or None if nothing near the heading is about stock.
 
     A buy button that works outweighs a denial, which then is about another size or shop, but for one that a label
     announces ("Availability: out of stock"); without one the first denial counts, then the first promise, then a
@@ -48,14 +48,14 @@ def shown_availability(page: View) -> str | None:
 
 
 def is_sold(page: View) -> bool:
-    """Whether the page has something that works to buy the product, and no word by the heading denies the stock."""
+    """Whether the page has a working buy button, and no out-of-stock wording by the heading."""
     if buy_button(page) is not Button.WORKING:
         return False
     return _said(page, "OutOfStock", "Discontinued") is None
 
 
 def buy_button(page: View) -> Button:
-    """The best state of all that can be pressed to buy, outside of other products, menus and carts."""
+    """The best state of all buy buttons outside other products, menus and carts."""
     return page.once(_button)
 
 
@@ -70,7 +70,7 @@ def _button(page: View) -> Button:
 
 
 def _said(page: View, *names: str) -> str | None:
-    """The one of *names* that is said first in the short texts around the heading, of the product as a whole."""
+    """Which of *names* the short texts around the heading state first, for the whole product."""
     near = list(page.once(_near))
     for _ in range(MAX_DOUBTED):
         first = _first(page, "\n".join(text for text, _ in near), names)
@@ -93,14 +93,14 @@ def _near(page: View) -> list[tuple[str, LexborNode]]:
 
 
 def _labelled_denial(page: View) -> str | None:
-    """OutOfStock, where a label that stands for the stock of the whole product is followed by a denial."""
+    """OutOfStock, if a label for the whole product's stock is followed by a denial."""
     near = "\n".join(text for text, _ in page.once(_near))
     labels_of_stock = labels.STOCK_LABEL.finditer(near)
     stated = (near[label.end() : label.end() + MAX_LABEL].partition("\n")[0] for label in labels_of_stock)
     _, first = next((_first(page, text, ("OutOfStock", "Discontinued", "InStock")) for text in stated), None) or (0, "")
     if first not in ("OutOfStock", "Discontinued"):
         return None
-    return first if _said(page, first) else None  # not of another product
+    return first if _said(page, first) else None  # unless it is about another product
 
 
 def _first(page: View, text: str, names: Iterable[str]) -> tuple[int, str] | None:
@@ -120,7 +120,7 @@ def _buying(page: View) -> Iterator[LexborNode]:
 
 
 def _labelled(page: View) -> Iterator[tuple[LexborNode, dict[str, str | None]]]:
-    """What is pressed and may have its words in an attribute, with its attributes."""
+    """Buttons that may have their label in an attribute, with their attributes."""
     for node in page.document.tree.css(_PRESSED):
         attributes = node.attributes
         if node.tag == "input":

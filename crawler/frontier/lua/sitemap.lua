@@ -1,17 +1,17 @@
 #!lua flags=allow-oom
--- sitemap: which sitemaps of a run are still to be read, and which were read to their end.
+-- sitemap: which sitemaps of a run have to be read, and which were read to the end.
 -- KEYS[1]  the tag of shard 0
 -- ARGV[1]  spider
 -- ARGV[2]  generation of the run
--- ARGV[3]  '1' to leave out what has not changed since any run read it
--- ARGV[4]  digest of the one that was read to its end, '' for none
+-- ARGV[3]  '1' to skip sitemaps that are unchanged since any run read them
+-- ARGV[4]  digest of the one that was read to the end, '' for none
 -- ARGV[5]  its lastmod, '' for none: then it counts as changed
--- ARGV[6]  ms after which all this is forgotten
--- ARGV[7]  how many sitemaps are known of a run or a spider at most
--- ARGV[8...]  digest and lastmod of each that is to be read
--- Result: how many are left, and of each 1 to read it, 0 where it has not changed, -1 where there are too many.
--- O(sitemaps of the call). T:sitemaps:<spider> HASH digest -> lastmod; T:sitemaps:<spider>:<generation> ZSET digest -> 0,
--- or 1 for one that was read.
+-- ARGV[6]  ms until all this is forgotten
+-- ARGV[7]  most sitemaps remembered per run or spider
+-- ARGV[8...]  digest and lastmod of each sitemap to be read
+-- Result: how many are left, and for each 1: read it, 0: unchanged, -1: there are too many.
+-- O(sitemaps of the call). T:sitemaps:<spider> HASH digest -> lastmod; T:sitemaps:<spider>:<generation> ZSET digest ->
+-- 1 once it was read, else 0.
 -- include: clock damage state
 local known, run = T .. ':sitemaps:' .. ARGV[1], T .. ':sitemaps:' .. ARGV[1] .. ':' .. ARGV[2]
 local most = tonumber(ARGV[7])
