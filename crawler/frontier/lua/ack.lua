@@ -1,8 +1,8 @@
 #!lua flags=allow-oom
--- ack: these requests are done, their effects are durable.
+-- ack: these requests are done and their effects durable.
 -- KEYS[1]  the shard's tag
 -- ARGV[1...]  id and token (d, d) of each lease
--- Result: of each DONE, or STALE (also for a slot alone): nothing changes then. O(log in flight) each.
+-- Result: per lease DONE, or STALE (also for a mere slot): then nothing changes. O(log in flight) each.
 -- include: clock damage state tally again hosts records release
 -- include window: seen
 -- include: ack

@@ -1,11 +1,11 @@
 #!lua flags=allow-oom
--- bury: set a request aside as a dead letter.
+-- bury: make a request a dead letter.
 -- KEYS[1]  the shard's tag
 -- ARGV[1]  id
 -- ARGV[2]  token
 -- ARGV[3]  reason
 -- ARGV[4]  detail (msgpack, opaque here)
--- ARGV[5]  its new priority; without it and ARGV[6] neither changes
+-- ARGV[5]  its new priority; if missing, like ARGV[6], neither changes
 -- ARGV[6]  its new body
 -- Result: DONE or STALE. O(log dead).
 -- include: clock damage state tally again hosts members records lose release seen dead

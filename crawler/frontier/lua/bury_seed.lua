@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- bury_seed: keep an entry of a start-URLs key that is no valid request.
+-- bury_seed: dead-letter an invalid entry of a start-URLs key.
 -- KEYS[1]  the tag of shard 0
 -- ARGV[1]  spider
 -- ARGV[2]  the entry

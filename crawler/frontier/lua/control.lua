@@ -1,11 +1,11 @@
 #!lua flags=allow-oom
--- control: note what an operator says; scripts that lease and queue obey from now on.
+-- control: record an operator's command; scripts that lease and queue obey from now on.
 -- KEYS[1]  the shard's tag
 -- ARGV[1]  'pause', 'cancel' or 'resume'
 -- ARGV[2]  what: 'spider <name>', 'host <name>' or 'run <spider>:<generation>'
--- Result: 1 when that is news, else 0. O(what was said).
+-- Result: 1 if that changed anything, else 0. O(commands in force).
 -- include: clock damage state control
-local KEPT_MS = 604800000 -- by then no worker holds a lease of a cancelled run
+local KEPT_MS = 604800000 -- after this no worker holds a lease of a cancelled run
 local news
 if ARGV[1] == 'resume' then
   news = call('HDEL', T .. ':control', 'pause ' .. ARGV[2])

@@ -1,11 +1,11 @@
 #!lua flags=allow-oom
--- control_aside: sort what was set aside of paused and cancelled runs, a slice per call: what may be crawled again
--- is queued, what was cancelled is dropped.
+-- control_aside: sort requests set aside of paused and cancelled runs, a slice per call: resumed ones are queued,
+-- cancelled ones dropped.
 -- KEYS[1]  the shard's tag
--- ARGV[1]  'aside', 'delayed' or 'delayed:room': of the last two only what was cancelled is touched
--- ARGV[2]  rank of the first to look at
+-- ARGV[1]  'aside', 'delayed' or 'delayed:room': of the last two only cancelled requests are touched
+-- ARGV[2]  rank of the first to examine
 -- ARGV[3]  how many
--- Result: {how many were looked at, how many of these have left}. O(log queue) each.
+-- Result: {how many were examined, how many of these were removed}. O(log queue) each.
 -- include: clock damage state tally hosts members pages queue records seen control cancel delayed
 local key = T .. (ARGV[1] == 'aside' and ':delayed:aside' or ':' .. ARGV[1])
 local entries = call('ZRANGE', key, ARGV[2], ARGV[2] + ARGV[3] - 1)

@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
--- control_sift: look through a slice of one host's queue, and drop, reprioritise or move what is meant. What is not
--- keeps its place in the order: out of the list it goes to those ahead of its end.
+-- control_sift: go through a slice of one host's queue, and drop, reprioritise or move matching requests. Others keep
+-- their place in the order: from the list they go to those ahead of its end.
 -- KEYS[1]  the shard's tag
 -- ARGV[1]  stream, '!' behind it for its suspects
 -- ARGV[2]  host
@@ -8,9 +8,9 @@
 -- ARGV[4]  a Lua pattern that the whole URL matches, '' for any
 -- ARGV[5]  'drop', 'priority' or 'stream'; 'count' changes nothing
 -- ARGV[6]  why it is dropped, the new priority, or the new stream
--- ARGV[7]  rank of the first of those ahead of the end of the list to look at, once the list has been looked through
+-- ARGV[7]  rank of the first to examine ahead of the list's end, once the list is done
 -- ARGV[8]  how many
--- Result: {how many were looked at, how many were meant, 1 when they came out of the list}. O(log queue) each.
+-- Result: {how many were examined, how many matched, 1 if they came from the list}. O(log queue) each.
 -- include: clock damage state tally hosts members pages queue records seen control cancel unfile
 local queue, name, generation, pattern, action = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local stream, most = string.gsub(queue, '!$', ''), tonumber(ARGV[8])
@@ -94,7 +94,7 @@ for _, member in ipairs(moved) do
   turn_to(stream_for(to, deliveries), name)
   enqueue(stream_for(to, deliveries), name, score_of(priority_of(again)), again, priority_of(again))
 end
-turn_to('', '') -- what was queued again is written now: the queue may be empty without it
+turn_to('', '') -- write requests that were queued again now: the queue may be empty without them
 if action ~= 'count' and call('EXISTS', list, ahead) == 0 and has_stream(host(name), queue) then unfile(name, queue) end
 save()
 return {#entries, meant, from_list and 1 or 0}

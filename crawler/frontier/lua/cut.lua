@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- cut: count what is out of scope and was never queued.
+-- cut: count links out of scope, which were never queued.
 -- KEYS[1]  the tag of shard 0
 -- ARGV[1...]  spider, generation, rule, how many
 -- Result: 1. O(rows).

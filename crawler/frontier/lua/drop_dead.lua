@@ -1,10 +1,9 @@
 #!lua flags=allow-oom
--- drop_dead: throw dead letters, or records of pages that are gone, away. Their fingerprints are forgotten: a link to
--- the page queues it anew.
+-- drop_dead: delete dead letters, or records of gone pages, and their fingerprints: a link to the page queues it again.
 -- KEYS[1]  the shard's tag
 -- ARGV[1]  kind: 'dead' or 'gone'
 -- ARGV[2...]  ids
--- Result: 1 per letter, 0 where there is none (any more). O(log dead) each.
+-- Result: 1 per letter, 0 if there is none (any more). O(log dead) each.
 -- include: clock damage state tally again records seen dead
 local result = {}
 for i = 2, #ARGV do result[i - 1] = drop_letter(ARGV[1], ARGV[i]) and 1 or 0 end

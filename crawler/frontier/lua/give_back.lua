@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- give_back: return leases unused, to the place in the queue they had, uncharged.
+-- give_back: return unused leases to their place in the queue, uncharged.
 -- KEYS[1]  the shard's tag
 -- ARGV[1...]  id and token (d, d) of each lease
 -- Result: DONE or STALE of each. O(log queue) each.

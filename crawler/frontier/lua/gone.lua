@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- gone: a request is done, because its site refuses the page for good; it is kept to be listed and retried.
+-- gone: a request is done because its site refuses the page for good; it is kept to be listed and retried.
 -- KEYS[1]  the shard's tag
 -- ARGV[1]  id
 -- ARGV[2]  token

@@ -1,6 +1,5 @@
 #!lua flags=allow-oom
--- host_down: a host's circuit breaker opened; where it has been open for a whole term, what is queued there is given
--- up.
+-- host_down: a host's circuit breaker opened; if it has been open for a whole term, the host's queue is given up.
 -- KEYS[1]  the shard's tag
 -- ARGV[1]  host
 -- ARGV[2]  most requests per queue
@@ -10,7 +9,7 @@ local name, most, buried = ARGV[1], tonumber(ARGV[2]), 0
 local h, key = host(name), T .. ':down:' .. ARGV[1]
 local head = struct.pack(HEAD_FORMAT, 0, 0, 0, 0, 0, 0, 0, 0)
 if h[TRIPS] == 0 then
-  call('DEL', key) -- it works again, or so somebody saw meanwhile
+  call('DEL', key) -- it works again, as a worker saw meanwhile
 elseif h[TRIPS] == 1 or not tonumber(call('GET', key) or nil) then
   call('SET', key, now)
 end

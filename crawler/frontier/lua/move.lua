@@ -4,8 +4,8 @@
 -- ARGV[1]  id
 -- ARGV[2]  token
 -- ARGV[3]  stream
--- ARGV[4]  delay ms; 0: it keeps its place in time
--- ARGV[5]  its new priority; without it and ARGV[6] neither changes
+-- ARGV[4]  delay ms; 0: it keeps its place in the queue
+-- ARGV[5]  its new priority; if missing, like ARGV[6], neither changes
 -- ARGV[6]  its new body
 -- Result: DONE or STALE. O(log delayed + log queue).
 -- include: clock damage state tally hosts members pages queue records budgets lose release seen control cancel requeue

@@ -1,21 +1,23 @@
 #!lua flags=allow-oom
--- nack: try a request again later, under the same id, uncharged: a retry is no crash.
+-- nack: retry a request later, under the same id, uncharged: a retry is no crash.
 -- KEYS[1]  the shard's tag
 -- ARGV[1]  id
 -- ARGV[2]  token
 -- ARGV[3]  delay ms
 -- ARGV[4]  why; '' keeps the last reason
--- ARGV[5]  its new priority; without it and ARGV[6] neither changes
+-- ARGV[5]  its new priority; if missing, like ARGV[6], neither changes
 -- ARGV[6]  its new body
 -- T:why HASH id -> why it was last put back, until it is done or dead.
--- Result: DONE or STALE; GIVEN_UP where its host is, and with it this request. O(log delayed + log queue + log dead).
+-- Result: DONE or STALE; GIVEN_UP if its host is given up, and this request with it. O(log delayed + log queue + log
+-- dead).
 -- include: clock damage state tally again hosts members pages queue records budgets lose
 -- include: release seen control cancel requeue dead down
 local GIVEN_UP = 2
 local id, r = held()
 if not r then return STALE end
 
--- What was put off without having been sent keeps its host's pace: a queue that nobody may fetch is not run through.
+-- Requests delayed without having been sent keep their host's pace, or an unreachable host's queue would be run
+-- through.
 release(r, (r[STARTED] > 0 or tonumber(ARGV[3]) > 0) and now or nil)
 refund_request(r)
 local envelope = call('HGET', T .. ':body', id)

@@ -3,15 +3,15 @@
 -- KEYS[1]  the shard's tag
 -- ARGV[1]  '1' for children of leased work, never refused for fullness
 -- ARGV[2]  '1' while memory is above its mark
--- ARGV[3]  how many hosts there are
--- ARGV[4...]  these hosts, then the requests, those of a host together: not before ms (d), delay ms (I4), cap (H),
+-- ARGV[3]  number of hosts
+-- ARGV[4...]  these hosts, then the requests, grouped by host: not before ms (d), delay ms (I4), cap (H),
 --             burst (H), 1 to deduplicate (B), most pages of the run (I4), of the host in it (I4), links from a pushed
 --             page (B), host, stream, generation, fingerprint in digits (each length-prefixed),
 --             envelope
 -- Result: of each ACCEPTED, DUPLICATE, DUPLICATE_DEAD (of a dead letter of the same run), FULL, MEMORY or CANCELLED
 -- (its run was).
--- O(1) per request, and one bucket of fingerprints split per LOAD accepted. Refused by the server at maxmemory.
--- What a run may fetch no more of is accepted and dropped at once, see lib/pages.
+-- O(1) per request, and one bucket of fingerprints split per LOAD accepted. The server refuses it at maxmemory.
+-- Requests beyond a run's page limit are accepted and dropped at once, see lib/pages.
 -- include: clock damage state tally hosts rules members pages queue seen control
 -- include window: dropped
 local ROW = '>dI4HHBI4I4BBc0Bc0Bc0Bc0h'

@@ -1,13 +1,13 @@
 #!lua flags=allow-oom
--- reap: take expired leases back, and queue what was delayed until now; a few of each per call. Any worker does this
--- when the alarm is due: there is no leader and no timer.
+-- reap: take back expired leases, and queue due delayed requests; a few of each per call. Any worker does this when the
+-- alarm is due: there is no leader and no timer.
 -- KEYS[1]  the shard's tag
 -- Result: 1. O(log in flight + log queue) each.
 -- include: clock damage state tally blame again hosts members pages queue records lose
 -- include: release seen control cancel requeue dead delayed
 local REAP_MOST, QUEUE_MOST = 8, 32
 
--- A lease whose record is none: its request is set aside, and who held it is found by counting what is left.
+-- A lease with a damaged record: its request is set aside, and its host found by counting what is left.
 local function lose_unknown(id, raw, envelope)
   set_aside(T .. (raw and ':infl ' or ':lease ') .. id, raw)
   call('HDEL', T .. ':infl', id)

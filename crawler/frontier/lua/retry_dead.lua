@@ -1,18 +1,18 @@
 #!lua flags=allow-oom
--- retry_dead: queue dead letters, or pages that are gone, again with a fresh delivery count, under their ids.
+-- retry_dead: queue dead letters, or gone pages, again with a fresh delivery count, under their ids.
 -- KEYS[1]  the shard's tag
 -- ARGV[1]  kind: 'dead' or 'gone'
 -- ARGV[2]  the generation that they move to; '' for their own
 -- ARGV[3...]  ids
--- Result: 1 per letter, 0 where there is none (any more) or it was a seed. O(log dead + log queue) each.
+-- Result: 1 per letter, 0 if there is none (any more) or it was a seed. O(log dead + log queue) each.
 -- include: clock damage state tally again hosts members pages queue records seen dead
 local kind, target, result = ARGV[1], ARGV[2], {}
 
 local function account(letter, generation)
-  local from = final_tally(letter.stream, letter.generation) -- before the next line makes another
+  local from = final_tally(letter.stream, letter.generation) -- before the next line creates another
   local t = tally(letter.stream, generation)
   t.queued = t.queued + 1
-  if kind == 'gone' or from ~= t then t.accepted = t.accepted + 1 end -- what was gone counts as done
+  if kind == 'gone' or from ~= t then t.accepted = t.accepted + 1 end -- gone pages count as done
   if kind == 'gone' then return end
   if from == t then count_as(t, 'dead', letter.reason, -1) else count_retried(from, letter) end
 end
@@ -40,7 +40,7 @@ for i = 3, #ARGV do
     enter(set, envelope, set.closed ~= false and set.mode ~= 'window')
     enqueue(letter.stream, letter.host, score_of(priority), member, priority)
     account(letter, generation)
-    if target == '' and letter.reason ~= 'host_down' then -- else it may never have been leased
+    if target == '' and letter.reason ~= 'host_down' then -- otherwise it may never have been leased
       count_page(letter.stream, generation, letter.host, -1)
     end
   end

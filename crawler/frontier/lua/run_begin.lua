@@ -1,13 +1,13 @@
 #!lua flags=allow-oom
--- run_begin: a run in the generation that plain starts and start URLs join: of what was counted since the last one.
+-- run_begin: begin a run in the generation of plain starts and start URLs; it counts from where the last one ended.
 -- KEYS[1]  the tag of shard 0
 -- ARGV[1]  spider
 -- ARGV[2]  generation
 -- ARGV[3]  how many requests it had accepted, with letters retried since, when that was looked at; '' for a start,
 --          which is a run in any case; 'lost' when that is less than the last run left: the counters begin anew
 -- ARGV[4]  how many runs are kept
--- Result: the record of the run that is under way there, begun now or before; '' when nothing was accepted since the
--- last one. O(runs that are not over).
+-- Result: the record of the unfinished run there, begun now or before; '' if nothing was accepted since the last one.
+-- O(unfinished runs).
 -- include: clock damage state runs
 local spider, generation, accepted = ARGV[1], ARGV[2], ARGV[3]
 for _, run in ipairs(live_runs()) do

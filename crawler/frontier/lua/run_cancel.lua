@@ -1,8 +1,8 @@
 #!lua flags=allow-oom
--- run_cancel: a run is to end with what is leased now. What it has queued is dropped by others, see lib/control.
+-- run_cancel: a run ends with its current leases. Its queued requests are dropped by others, see lib/control.
 -- KEYS[1]  the tag of shard 0
 -- ARGV[1]  id
--- Result: its record, unchanged when it is over; '' where there is no such run. O(1).
+-- Result: its record, unchanged if it has ended; '' if there is no such run. O(1).
 -- include: clock damage state runs
 local run = run_of(ARGV[1])
 if not run then return '' end

@@ -1,12 +1,12 @@
 #!lua flags=allow-oom
--- run_end: a sealed run is over: everything that it accepted is done, dead or dropped. Whoever sees that says so, and
--- one of them is heard.
+-- run_end: a sealed run has finished: everything it accepted is done, dead or dropped. Anyone who notices may call
+-- this; only the first call counts.
 -- KEYS[1]  the tag of shard 0
 -- ARGV[1]  id
--- ARGV[2]  ms when it was sealed, as it was seen: it may have been opened and sealed again
--- ARGV[3]  what it came to (msgpack map)
--- ARGV[4]  what the counters of its generation are, for a run without one of its own (msgpack map), else ''
--- Result: its record when it ended now, else ''. O(1).
+-- ARGV[2]  ms when it was sealed, as read: it may have been reopened and sealed again
+-- ARGV[3]  its final counts (msgpack map)
+-- ARGV[4]  its generation's counters (msgpack map) for a run without its own generation, else ''
+-- Result: its record if it ended now, else ''. O(1).
 -- include: clock damage state runs
 local run, came_to, counters = run_of(ARGV[1]), ARGV[3], ARGV[4]
 if not run or run.state ~= 'sealed' or run.sealed ~= tonumber(ARGV[2]) then return '' end

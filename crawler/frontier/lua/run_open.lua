@@ -4,12 +4,12 @@
 -- ARGV[1]  spider
 -- ARGV[2]  name
 -- ARGV[3]  producer
--- ARGV[4]  the producer's key, '' for none: what was opened under it is that run
--- ARGV[5]  '1' to open it beside others of its name; one without a name always is
--- ARGV[6]  '1' for fingerprints of its own, else it shares those of ARGV[7]
+-- ARGV[4]  the producer's key, '' for none: identifies a run that was opened before
+-- ARGV[5]  '1' to open it beside others of its name; always so without a name
+-- ARGV[6]  '1' for its own fingerprints, else it shares those of ARGV[7]
 -- ARGV[7]  a generation, '' for the spider's current one
 -- ARGV[8]  how many runs are kept
--- Result: OPENED, KNOWN or BUSY and the record: of the run, or of the one in its way. O(runs that are not over).
+-- Result: OPENED, KNOWN or BUSY and the record: of the run, or of the one in its way. O(unfinished runs).
 -- include: clock damage state runs
 local OPENED, KNOWN, BUSY = 0, 1, 2
 local spider, name, key, fresh = ARGV[1], ARGV[2], ARGV[4], ARGV[6] == '1'

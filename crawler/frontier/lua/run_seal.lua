@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- run_seal: nothing more is pushed to a run, or, until it is over, something is again.
+-- run_seal: seal a run, to which nothing more is pushed, or reopen it before its end.
 -- KEYS[1]  the tag of shard 0
 -- ARGV[1]  id
 -- ARGV[2]  'sealed' or 'open'

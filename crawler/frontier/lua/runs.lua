@@ -1,9 +1,9 @@
 #!lua flags=allow-oom
--- runs: what there is to know of the runs that are not over, and of the spiders.
+-- runs: the state of unfinished runs and of the spiders.
 -- KEYS[1]  the tag of shard 0
--- ARGV[1]  '0', or ms for which only one of those that ask so is answered
--- T:runs:turn STRING ms when one of these looked; T:starts HASH spider -> kind and name of its start-URLs key, or ''.
--- Result: {} when it is not one's turn; else {the last run number given out, T:current, T:starts, T:runs:until,
+-- ARGV[1]  '0', or ms within which only one such call is answered
+-- T:runs:turn STRING ms of the last such call; T:starts HASH spider -> kind and name of its start-URLs key, or ''.
+-- Result: {} if it is not the caller's turn; else {the last run number, T:current, T:starts, T:runs:until,
 -- {record, ...}}. O(these runs + spiders).
 -- include: clock damage state runs
 if ARGV[1] ~= '0' then

@@ -1,14 +1,14 @@
 #!lua flags=allow-oom
--- schedule_claim: the leader has decided on epochs of a schedule: each is decided once, whoever decides.
+-- schedule_claim: the leader decides on epochs of a schedule; each is decided only once.
 -- KEYS[1]  the tag of shard 0
 -- ARGV[1]  the leader's token
 -- ARGV[2]  name of the schedule
--- ARGV[3]  its definition as it was read
--- ARGV[4]  its cursor as it was read, '' for none
--- ARGV[5]  the last epoch that is decided now
+-- ARGV[3]  its definition as read
+-- ARGV[4]  its cursor as read, '' for none
+-- ARGV[5]  the last epoch decided now
 -- ARGV[6]  how many epochs are passed over
 -- ARGV[7...]  the epochs whose ticks are to be run
--- Result: 1; 0, somebody else decided or changed the schedule; -1, the caller leads no more. O(epochs).
+-- Result: 1; 0 if another one decided or the schedule was changed; -1 if the caller no longer leads. O(epochs).
 -- include: clock damage state leader
 local name, cursors = ARGV[2], T .. ':schedules:cursor'
 local result = 1

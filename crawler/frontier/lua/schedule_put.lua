@@ -1,12 +1,12 @@
 #!lua flags=allow-oom
--- schedule_put: add, change or remove a schedule, unless somebody else did meanwhile.
+-- schedule_put: add, change or remove a schedule, unless it has changed meanwhile.
 -- KEYS[1]  the tag of shard 0
 -- ARGV[1]  its name
--- ARGV[2]  its definition as it was read, '' where there is none
+-- ARGV[2]  its definition as read, '' if there is none
 -- ARGV[3]  the new one, '' removes it: its ticks are ended by the leader
--- ARGV[4]  the last epoch that counts as decided, '' leaves it as it is
--- ARGV[5]  how many schedules there may be
--- Result: 1; 0, somebody else changed it; -1, there are too many. O(1).
+-- ARGV[4]  the last epoch that counts as decided, '' leaves it unchanged
+-- ARGV[5]  most schedules
+-- Result: 1; 0 if it was changed by another; -1 if there are too many. O(1).
 -- include: clock damage state
 local key, name = T .. ':schedules', ARGV[1]
 if (call('HGET', key, name) or '') ~= ARGV[2] then

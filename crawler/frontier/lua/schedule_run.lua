@@ -1,8 +1,8 @@
 #!lua flags=allow-oom
--- schedule_run: a tick out of turn, as somebody asks for one.
+-- schedule_run: add a manual tick.
 -- KEYS[1]  the tag of shard 0
 -- ARGV[1]  name of the schedule
--- Result: the epoch that it is known by (the server's time in ms, behind "now-"), or nothing without such a schedule.
+-- Result: its epoch ("now-" and the server's time in ms), or nothing without such a schedule.
 -- O(1).
 -- include: clock damage state
 local epoch = false

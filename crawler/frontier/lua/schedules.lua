@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- schedules: all that is known of them.
+-- schedules: everything known of schedules.
 -- KEYS[1]  the tag of shard 0
 -- T:schedules HASH name -> definition; T:schedules:cursor HASH name -> the last epoch that is decided;
 -- T:schedules:missed HASH name -> how many were passed over; T:schedules:last HASH name -> how its last tick ended.

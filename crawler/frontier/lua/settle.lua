@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- settle: what a worker has to tell at one moment, in one call: start (on the wire), report and ack, in this order.
+-- settle: start (on the wire), report and ack in one call, in this order.
 -- KEYS[1]  the shard's tag
 -- ARGV[1]  a random number in [0, 1)
 -- ARGV[2]  number of starts

@@ -1,10 +1,10 @@
 #!lua flags=allow-oom
--- sweep: forget hosts that have been idle for long, and what is left of generations that are over; a few per call.
+-- sweep: forget long-idle hosts, and remains of finished generations; a few per call.
 -- KEYS[1]  the shard's tag
 -- ARGV[1]  the last number that a run had as its generation when the rest was read
--- ARGV[2]  how many generations belong to runs that were not over then
+-- ARGV[2]  how many generations belonged to unfinished runs then
 -- ARGV[3...]  these, as spider:generation; then spider, its current generation, spider, ...
--- Result: how much is still to go. O(generations + fingerprints' sets kept).
+-- Result: how much is left. O(generations + fingerprints' sets kept).
 -- A run's own generation is over with the run; another one some time after its last work, when it is not current, no
 -- run is in it and nothing is queued, leased or delayed there. Its counters move to the generation '' of the stream.
 -- Fingerprints are kept for some time: T:kept ZSET spider:generation -> ms when it was over, while other generations
@@ -131,7 +131,7 @@ for i = 1, #drops, 2 do
   left = left + buckets
 end
 
--- A host that works has left the list of the idle, in all but this: an entry of its last rest may be there still.
+-- A busy host is no longer idle, but an entry of its last idle time may still be there.
 local overdue = call('ZRANGEBYSCORE', T .. ':idle', '-inf', now, 'LIMIT', 0, HOSTS)
 load_hosts(overdue)
 local forgotten = {}

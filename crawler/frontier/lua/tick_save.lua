@@ -1,12 +1,12 @@
 #!lua flags=allow-oom
--- tick_save: how far the leader is with a tick, or how it ended.
+-- tick_save: store a tick's progress, or its outcome.
 -- KEYS[1]  the tag of shard 0
 -- ARGV[1]  the leader's token
 -- ARGV[2]  name of the schedule
 -- ARGV[3]  the tick's epoch
--- ARGV[4]  how far it is (opaque), '' when it is over
--- ARGV[5]  how it ended (opaque), when it is over
--- Result: 1; 0, there is no such tick (it is over); -1, the caller leads no more. O(1).
+-- ARGV[4]  its progress (opaque), '' once it has ended
+-- ARGV[5]  its outcome (opaque), once it has ended
+-- Result: 1; 0 if there is no such tick (any more); -1 if the caller no longer leads. O(1).
 -- include: clock damage state leader
 local key, id = T .. ':ticks', ARGV[2] .. ':' .. ARGV[3]
 local result = 1

@@ -1,6 +1,6 @@
 local acked = {}
 
--- Ends a lease whose request is done; STALE also for a slot alone.
+-- Ends a lease whose request is done; STALE also for a mere slot.
 local function ack(r, id)
   if not r or not r[TOKEN] or r[STREAM] == '' then return STALE end
   release_unreported(r)

@@ -1,11 +1,11 @@
--- A request of a cancelled run that would be queued again is dropped, and its fingerprint forgotten: another run may
--- have it.
+-- A request of a cancelled run is dropped instead of queued again, and its fingerprint forgotten: another run may need
+-- it.
 local function drop_cancelled(stream, generation, envelope)
   forget(seen_set(stream, generation), envelope)
   count_as(tally(stream, generation), 'dropped', 'cancelled', 1)
 end
 
--- Whether the leased request was dropped: then nothing else is to be done with it.
+-- Whether the leased request was dropped: then nothing else is left to do.
 local function cancel_leased(r, envelope)
   if not (envelope and is_cancelled(r[STREAM], r[GENERATION])) then return false end
   drop_cancelled(r[STREAM], r[GENERATION], envelope)

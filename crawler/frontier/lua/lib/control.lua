@@ -1,6 +1,6 @@
--- What operators have said, on every shard: T:control HASH '<verb> <what>' -> ms when. Verbs: pause, cancel; what:
--- 'spider <name>', 'host <name>', 'run <spider>:<generation>'. What a queue gives of a run that is paused or cancelled
--- goes to T:delayed:aside, as in lib/delayed, where control_aside sorts it: a run that goes on has it queued again.
+-- Operators' commands in force, on every shard: T:control HASH '<verb> <what>' -> ms when. Verbs: pause, cancel; what:
+-- 'spider <name>', 'host <name>', 'run <spider>:<generation>'. Requests of paused or cancelled runs go from the queue
+-- to T:delayed:aside, as in lib/delayed, where control_aside sorts them: those of resumed runs are queued again.
 local is_controlled = call('EXISTS', T .. ':control') == 1
 local controls = {}
 

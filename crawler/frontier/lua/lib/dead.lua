@@ -1,5 +1,5 @@
--- What is kept of requests that came to nothing, by kind. T:<kind> HASH id -> msgpack map, T:<kind>:at ZSET id -> ms.
---   dead  letters: somebody has to look at them; a bad entry of a start-URLs key has no host
+-- Records of requests without a result, by kind. T:<kind> HASH id -> msgpack map, T:<kind>:at ZSET id -> ms.
+--   dead  letters: somebody has to look at them; an invalid start URL has no host
 --   gone  pages that the site refuses for good (404, 410 ...): they count as done, and are kept to be listed
 --        and retried
 local MOST = {dead = DEAD_LIMIT, gone = GONE_LIMIT}
@@ -21,7 +21,7 @@ local function remove_letter(kind, id, letter)
   unlink_letter(dead_name(letter.stream, letter.envelope), id)
 end
 
--- The fingerprints that know of it, if they are still there.
+-- The fingerprints of its generation, if still there.
 local function set_of(letter)
   local generation = letter.shares or letter.generation
   local name = spider_of(letter.stream) .. ':' .. generation
@@ -54,8 +54,7 @@ local function drop_letter(kind, id)
   return true
 end
 
--- The oldest makes room: of a dead letter the fingerprint is forgotten then, what is gone stays known as what is done
--- does.
+-- Evicts the oldest: a dead letter's fingerprint is forgotten, a gone page stays known like a done one.
 local function make_room(kind)
   if call('ZCARD', T .. ':' .. kind .. ':at') <= MOST[kind] then return end
   local oldest = call('ZRANGE', T .. ':' .. kind .. ':at', 0, 0)[1]

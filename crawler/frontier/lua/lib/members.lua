@@ -1,4 +1,4 @@
--- How a queued request is written:
+-- The format of a queued request:
 --   entry    = score (8) member, in the queue of its host
 --   member   = id (6 bytes, keeps equal scores in order) deliveries (1) last status (2) envelope
 --   envelope = priority (2) fingerprint (8) digest and generation (each length-prefixed) body

@@ -1,7 +1,7 @@
--- How many pages of a run may be fetched, in all and of each host; a shard looks after its share of the run's.
--- T:limited SET <spider>:<generation> of those with any limit; T:pages:<spider>:<generation> HASH host, '' for all ->
+-- How many pages of a run may be fetched, in all and per host; each shard has its share of the run's.
+-- T:limited SET <spider>:<generation> of runs with any limit; T:pages:<spider>:<generation> HASH host, '' for all ->
 -- pages leased or at their end (I4), most (I4), 0 for any number.
--- A lease counts; what puts its request back into the queue takes the count back.
+-- Leases count; putting a request back into the queue undoes that.
 local PAGES_FORMAT, RANK_MS, DEEPEST = '<I4I4', 604800000, 63
 local page_counts, any_limits, limits_of = {}, nil, {}
 local in_window = {} -- filled by lib/dropped in `window` mode
@@ -32,7 +32,7 @@ local function page_count(name, of)
   return counts[of]
 end
 
--- What the latest push says of a run and a host is in force.
+-- The latest push sets the limits of a run and a host.
 local function limit_pages(name, of, pages, pages_per_host)
   if pages + pages_per_host == 0 and not is_limited(name) then return end
   if not is_limited(name) then
@@ -42,7 +42,7 @@ local function limit_pages(name, of, pages, pages_per_host)
   page_count(name, '').most, page_count(name, of).most = pages, pages_per_host
 end
 
--- The limit that leaves no room for one more page of a host, or nil.
+-- The limit that forbids another page of a host, or nil.
 local function limit_reached(name, of)
   local all, own = page_count(name, ''), page_count(name, of)
   if all.most > 0 and all.used >= all.most then return 'pages' end
@@ -58,13 +58,13 @@ local function count_page(stream, generation, of, by)
   end
 end
 
--- Where a request of a limited run belongs: the most urgent first, then the one nearest to a pushed page, for as long
--- as the run takes no longer than RANK_MS.
+-- The order of requests of a limited run: most urgent first, then nearest to a pushed page, unless the run takes longer
+-- than RANK_MS.
 local function ranked_score(priority, depth)
   return now - (priority * (DEEPEST + 1) - math.min(depth, DEEPEST)) * RANK_MS
 end
 
--- Counts an accepted request that no page is left for.
+-- Counts an accepted request beyond the page limit.
 local function drop_page(stream, generation, reason, envelope)
   local t = tally(stream, generation)
   count_as(t, 'dropped', reason, 1)

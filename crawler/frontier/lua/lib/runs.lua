@@ -1,4 +1,4 @@
--- Runs: crawls with a name. All on shard 0; damage to a record costs that run alone.
+-- Runs: crawls with a name. All on shard 0; damage to a record costs only that run.
 --   T:runs HASH id -> record (msgpack map)        T:runs:at ZSET id -> ms opened
 --   T:runs:live SET ids of those not over         T:runs:keys HASH a producer's key -> id
 --   T:runs:last STRING the last number given out  T:runs:events STREAM what happened to runs, for hooks
@@ -34,7 +34,7 @@ local function live_runs()
   return runs
 end
 
--- The day of Unix ms as YYYYMMDD, in UTC: days since 0000-03-01 (Richards 2013).
+-- The UTC day of Unix ms as YYYYMMDD: days since 0000-03-01 (Richards 2013).
 local function day_of(ms)
   local days = math.floor(ms / 86400000) + 719468
   local era = math.floor(days / 146097)
@@ -48,7 +48,7 @@ local function day_of(ms)
   return (year + era * 400 + (month <= 2 and 1 or 0)) * 10000 + month * 100 + day
 end
 
--- A number that no run had: the day and the run's number on it in six digits. Its id is YYYYMMDD-n.
+-- A new run number: the day and the run's number on it in six digits. Its id is YYYYMMDD-n.
 local function next_run()
   local number = math.max(day_of(now) * 1000000 + 1, (tonumber(call('GET', T .. ':runs:last') or 0) or 0) + 1)
   local id
@@ -61,7 +61,7 @@ local function next_run()
   return id, generation
 end
 
--- The oldest that are over make room.
+-- Evicts the oldest finished runs.
 local function forget_runs(kept)
   local over = call('ZCARD', T .. ':runs:at') - kept
   if over <= 0 then return end
@@ -76,7 +76,7 @@ local function forget_runs(kept)
   end
 end
 
--- Stores a new run under the next id, in a generation of its own unless it has one.
+-- Stores a new run under the next id, in its own generation unless it has one.
 local function begin_run(run, kept)
   local id, generation = next_run()
   run.id, run.generation, run.state = id, run.generation or generation, 'open'

@@ -2,15 +2,15 @@
 --   compact  63-bit integers in intsets, 8 bytes each (the default)
 --   exact    whole fingerprints (the digest), 20 bytes each
 --   window   a URL may come again WINDOW_S after it was done; queued and leased ones stay known
---   bloom    a Bloom filter of fixed size: least memory, and a few URLs are wrongly taken for known
+--   bloom    a Bloom filter of fixed size: least memory, a few false positives
 -- T:gen:<spider>:<generation> HASH set, mode, buckets, seen, closed: takes in no links; or shares: the generation whose
 -- set it uses;
 -- T:seen:<set>:<bucket> SET, HASH or bitmap.
 -- A dead letter's fingerprint is known in its run even where it is forgotten here: T:dead:fp, see dead.
 --
--- But for bloom, buckets grow by linear hashing (Litwin 1980): whenever the mean load is passed one bucket is
--- split, so no insert pays for more than that. LOAD is such that the fullest bucket keeps its compact encoding under
--- the default limits of Redis and Valkey (512 integers, 128 strings).
+-- Except for bloom, buckets grow by linear hashing (Litwin 1980): whenever the mean load is exceeded one bucket is
+-- split, so no insert costs more than that. LOAD is such that the fullest bucket keeps its compact encoding under the
+-- default limits of Redis and Valkey (512 integers, 128 strings).
 local LOAD = {compact = 192, exact = 40, window = 40}
 local sets, sets_of = {}, {} -- by name, and by stream and generation
 
@@ -50,7 +50,7 @@ local function seen_set(stream, generation)
   return of_stream[generation]
 end
 
--- The generation whose fingerprints this one uses; nil for its own.
+-- The generation whose fingerprints this one shares; nil for its own.
 local function owner_of(stream, generation)
   local owner = generation ~= '' and string.match(seen_set(stream, generation).key, '[^:]*$')
   return owner and owner ~= generation and owner or nil
@@ -61,15 +61,15 @@ local function bucket_of(set, bits)
   return bucket < set.buckets and bucket or bucket - set.span
 end
 
--- Decimal digits modulo a power of two up to 2^22, without leaving the 53 exact bits of a Lua number. 2^15 divides
--- 10^15: up to that, the last 15 digits tell.
+-- Decimal digits modulo a power of two up to 2^22, within the 53 exact bits of a Lua number. 2^15 divides
+-- 10^15: up to that, the last 15 digits suffice.
 local function modulo(digits, span)
   if span <= 32768 then return tonumber(string.sub(digits, -15)) % span end
   local high = tonumber(string.sub(digits, 1, -10)) or 0
   return (high % span * 1000000000 + tonumber(string.sub(digits, -9))) % span
 end
 
--- The 8 bytes of a fingerprint as decimal digits: a Lua number would lose the last of them.
+-- The 8 bytes of a fingerprint as decimal digits: a Lua number would lose the last ones.
 local function digits_of(bytes)
   local limbs = {0, 0, 0, 0} -- base 10^6, lowest first
   for i = 1, 8 do
@@ -160,8 +160,7 @@ local function enter_bloom(set, envelope)
   return known == 0
 end
 
--- Takes note of a request; false when it is known already. Unless it is to be deduplicated it is no news to
--- anybody, only a window counts it.
+-- Records a request; false if it is known already. Without deduplication nothing is recorded, except in a window.
 local function enter(set, envelope, dedupe, digits)
   if set.mode == 'window' then
     if not enter_window(set, envelope, dedupe) then return false end
@@ -178,7 +177,7 @@ local function enter(set, envelope, dedupe, digits)
   return true
 end
 
--- window: a copy is no longer live; with done_at the window starts.
+-- window: a copy is no longer live; done_at starts the window.
 local function leave(set, envelope, done_at)
   if set.mode ~= 'window' then return end
   local member, key = member_and_key(set, envelope)

@@ -1,16 +1,16 @@
--- What a shard knows about itself, read and written whole: T:state STRING, these numbers in this order.
+-- A shard's own state, read and written as a whole: T:state STRING, these numbers in this order.
 --   schema, born    version of the data, ms of its first script    seq, token  the last id and lease token given out
 --   clock, offset   ms of the last script, what was added to TIME  sets        the last set of fingerprints opened
 --   resumed         ms when work went on after a silence           backlog     queued and delayed requests
 --   evicted         dead letters lost to DEAD_LIMIT                suspects    requests that wait to be leased alone
---   alarm           ms when reap has to look, 0 for never: no later than the first lease expires, or the first delayed
+--   alarm           ms when reap is due, 0 for never: at the latest when the first lease expires, or the first delayed
 --                   request is due
 --   ahead           requests queued before the end of their host's list
---   stepped         ms since when time is known to have passed evenly: there may have been a step of the clock before
+--   stepped         ms since when time has certainly passed evenly: the clock may have stepped before
 --   again           0 when no dead letter's page is being tried again: see again
 local STATE, STATE_BYTES, STEP_AFTER_MS = '<ddddddddddddddd', 120, 4500
 local raw_state = call('GET', T .. ':state') or string.rep('\0', STATE_BYTES)
-raw_state = raw_state .. string.rep('\0', STATE_BYTES - #raw_state) -- an older release's is shorter
+raw_state = raw_state .. string.rep('\0', STATE_BYTES - #raw_state) -- an older release's state is shorter
 
 local function read_state(raw)
   local schema, born, clock, offset, resumed, seq, token, sets, backlog, evicted, suspects, alarm, ahead,
@@ -28,8 +28,8 @@ local function write_state(s)
     s.evicted, s.suspects, s.alarm, s.ahead, s.stepped, s.again)
 end
 
--- What a new shard begins with; where there is work its numbers go on beyond any that were given out, and what is not
--- known counts as there: 0 would be believed.
+-- The initial state of a shard; if there is work, numbers continue beyond any given out before, and unknown counts are
+-- taken as present: 0 would be believed.
 local function state_without_one()
   local s = read_state(string.rep('\0', STATE_BYTES))
   local names = call('SMEMBERS', T .. ':gens')
@@ -56,8 +56,8 @@ end
 if stored ~= SCHEMA and stored ~= 0 then return redis.error_reply('SHOALSCHEMA ' .. stored) end
 local state = stored == 0 and state_without_one() or read_state(raw_state)
 
--- Frontier time never runs backward: when the server's clock does, an offset takes up the difference for as long
--- as the server lags behind.
+-- Frontier time never runs backward: if the server's clock does, an offset makes up the difference while the server
+-- lags behind.
 local now, offset = server_ms(), state.offset
 if now >= state.clock then
   state.offset = 0
@@ -68,10 +68,10 @@ now = now + state.offset
 if state.schema == 0 then
   state.schema, state.born, state.clock = SCHEMA, now, now
 end
--- A silence is an outage, a jump of the clock, or a fleet at rest; nobody can tell which. Live workers may have had
--- no chance to renew, and the time that seems to have passed between two requests to a host may not have.
+-- A silence is an outage, a jump of the clock, or an idle fleet; these cannot be told apart. Live workers may have had
+-- no chance to renew, and the apparent time between two requests to a host may not have passed.
 if now - state.clock > LEASE_MS / 4 or state.offset ~= offset then state.resumed = now end
--- Live workers speak every 2 s: a shorter silence may be a step of the clock forward, and no delay is over by that.
+-- Live workers call every 2 s: a shorter silence may be a forward step of the clock, which ends no delay.
 if now - state.clock > math.min(LEASE_MS / 4, STEP_AFTER_MS) or state.offset ~= offset then state.stepped = now end
 if now - state.clock >= CLOCK_GRAIN_MS then state.clock = now end
 

@@ -1,4 +1,4 @@
--- Counters, and when something was last pushed or acknowledged, per stream and crawl generation:
+-- Counters, and times of the last push and acknowledgement, per stream and crawl generation:
 -- T:gen:<stream>:<generation> HASH, T:gens SET of these names.
 -- accepted = queued + leased + delayed + dead + done + dropped, always, and none is below 0. gone: those of `done`
 -- whose site refuses them for good. retried: dead letters that went to another run, and are counted there.
@@ -28,7 +28,7 @@ local function count_as(t, state, reason, by)
   t[state], t[why] = t[state] + by, (t[why] or 0) + by
 end
 
--- The counters of what has come to an end: those of a generation that is over have gone to the generation ''.
+-- The counters of finished requests; those of a finished generation have moved to the generation ''.
 local function final_tally(stream, generation)
   local of_stream = tallies[stream]
   local is_there = of_stream and of_stream[generation]
