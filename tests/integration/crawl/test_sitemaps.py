@@ -60,9 +60,9 @@ async def test_robots_index_and_packed_sitemaps_lead_to_their_pages(fleet: Fleet
         told = push(fleet, "--sitemap", "robots", site.url("/any/page"), "--exclude", "/skip/")
         assert told.startswith("1 sitemaps pushed to walk (run ")
         assert told.endswith("which ends after the last of its sitemaps is read)\n")
-        status, log = await ended(fleet.start(DOWNLOAD_DELAY=0))
+        status, log = await ended(fleet.start(DOWNLOAD_DELAY=0, ROBOTSTXT_OBEY=True))
     assert (status, count(log, "sitemaps/named/pages"), count(log, "sitemaps/read")) == (0, 6, 4)
-    found = ["/a", "/b", "/c", "/d?utm_source=x", "/first.xml", "/index.xml", "/private/1", "/robots.txt"]
+    found = ["/a", "/b", "/c", "/d?utm_source=x", "/first.xml", "/index.xml", "/robots.txt"]
     assert once(site) == [*found, "/second.xml"]
     assert await runs(fleet) == [("finished", 9, 0)]
 
