@@ -73,8 +73,8 @@ class Pusher:
 
     async def _push(self, rows: Rows, sender: Sender) -> None:
         async for chunk in self._chunks():
-            if sender.full and chunk.lines:
-                self._stopped(chunk)
+            if sender.stopped and chunk.lines:
+                self._stopped(chunk, sender)
                 return
             for batch in rows.of(chunk):
                 await sender.send(batch)
@@ -124,9 +124,10 @@ class Pusher:
         finally:
             stop.set()
 
-    def _stopped(self, chunk: Chunk) -> None:
-        where = f"{chunk.source}:{chunk.numbers[0]}"
-        words = f"stopped at {where}: push the same again when there is room; what is known is not pushed twice"
+    def _stopped(self, chunk: Chunk, sender: Sender) -> None:
+        words = f"stopped at {chunk.source}:{chunk.numbers[0]}"
+        if sender.full:
+            words += ": push the same again when there is room; what is known is not pushed twice"
         self._rejects.add(Refusal("", 0, words), 0)
 
     def _count_refused(self, sender: Sender) -> None:
@@ -134,6 +135,8 @@ class Pusher:
             if count := sender.outcomes[outcome]:
                 words = f"{count} messages: the frontier takes no more ({outcome})"
                 self._rejects.add(Refusal("", 0, words), count)
+        if count := sender.outcomes[PushOutcome.CANCELLED]:
+            self._rejects.add(Refusal("", 0, f"{count} messages: their run was cancelled"), count)
 
 
 def _next(read: Iterator[Chunk]) -> Chunk | None:

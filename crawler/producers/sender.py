@@ -30,6 +30,11 @@ class Sender:
         """Whether the frontier has refused some for lack of room."""
         return any(self.outcomes[outcome] for outcome in FULL)
 
+    @property
+    def stopped(self) -> bool:
+        """Whether it makes no sense to send more: there is no room, or the run was cancelled."""
+        return self.full or bool(self.outcomes[PushOutcome.CANCELLED])
+
     async def send(self, rows: Sequence[Row]) -> None:
         """Send *rows*; waits while too many batches are in flight."""
         if len(self._flying) >= IN_FLIGHT:

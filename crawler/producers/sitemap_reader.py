@@ -74,12 +74,15 @@ class SitemapReader:
         while not step.is_last and reading.counts["pages"] <= MOST_PAGES:
             step = await asyncio.to_thread(_step, parser, pieces)
             for entries in _batches(step.entries):
-                await self._push(reading.rows(entries))
+                await self._push(reading, reading.rows(entries))
                 await asyncio.sleep(0)
+            if reading.is_cancelled:
+                return reading.counts
         await self._push_sitemaps(reading)
         if error := step.error or _missing(parser, reading, terms):
             raise SitemapError(f"sitemap {response.url} {error}; {reading.counts['pages']:,} pages of it are queued")
-        await self._end(response, terms, generation)
+        if not reading.is_cancelled:
+            await self._end(reading)
         return reading.counts
 
     async def _push_sitemaps(self, reading: _Reading) -> None:
@@ -96,16 +99,17 @@ class SitemapReader:
             for verdict in verdicts:
                 reading.counts[_NAMES[verdict]] += 1
             chosen = [one for one, verdict in zip(group, verdicts, strict=True) if verdict is SitemapVerdict.READ]
-            await self._push([row for one in chosen if (row := reading.sitemap_row(*one)) is not None])
+            await self._push(reading, [row for one in chosen if (row := reading.sitemap_row(*one)) is not None])
         if reading.counts[_NAMES[SitemapVerdict.TOO_MANY]]:
             raise SitemapError(f"sitemap {reading.url} names more sitemaps than a run may have")
 
-    async def _push(self, rows: Sequence[Row]) -> None:
+    async def _push(self, reading: _Reading, rows: Sequence[Row]) -> None:
         """Queue rows; waits while Redis is full or away, and raises SitemapError if that lasts too long."""
         for _ in range(ROOM_TRIES):
             try:
                 outcomes = await self._frontier.push_rows(rows, forced=True) if rows else []
                 rows = [row for row, out in zip(rows, outcomes, strict=True) if out is PushOutcome.REFUSED_MEMORY]
+                reading.is_cancelled |= PushOutcome.CANCELLED in outcomes
             except FrontierError as error:
                 logger.warning("The pages of a sitemap wait for Redis: %s", error)
             if not rows:
@@ -113,10 +117,12 @@ class SitemapReader:
             await asyncio.sleep(ROOM_SECONDS)
         raise SitemapError("a sitemap's pages found no room in Redis")
 
-    async def _end(self, response: Response, terms: SitemapTerms, generation: str) -> None:
-        name, url = self._encoder.spider.name, terms.url or response.url
-        left = await self._frontier.sitemaps.end(name, generation, url, terms.lastmod)
-        if left <= 0 and (run_id := run_id_of(generation)):
+    async def _end(self, reading: _Reading) -> None:
+        """Note that it was read. One of which pages were left out counts as changed: the next run may want them."""
+        terms, name = reading.terms, self._encoder.spider.name
+        lastmod = "" if reading.counts["filtered"] or reading.counts["cut"] else terms.lastmod
+        left = await self._frontier.sitemaps.end(name, reading.generation, terms.url or reading.url, lastmod)
+        if left <= 0 and (run_id := run_id_of(reading.generation)):
             await self._frontier.runs.seal(run_id)
 
 
@@ -136,6 +142,7 @@ class _Reading:
         self.terms = terms
         self.generation = generation
         self.counts: Counter[str] = Counter()
+        self.is_cancelled = False  # its run is
         self.sitemaps: dict[str, str] = {}  # lastmod by URL
         self._encoder = encoder
         self._priority = priority

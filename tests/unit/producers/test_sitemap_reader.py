@@ -38,6 +38,7 @@ class Away:
         self.rows: list[Row] = []
         self.left = 0
         self.keep = True
+        self.lastmod = ""
         self.sitemaps = self.runs = self
 
     async def push_rows(self, rows: Sequence[Row], *, forced: bool) -> list[PushOutcome]:
@@ -55,6 +56,7 @@ class Away:
 
     async def end(self, *args: Any) -> int:
         self.happened.append("ended")
+        self.lastmod = args[-1]
         return self.left
 
     async def seal(self, run_id: str) -> None:
@@ -136,6 +138,20 @@ async def test_patterns_and_scope_choose_pages() -> None:
     assert await read(body, Away(), SitemapTerms(include=(Pattern("/p/1"),), url=URL)) == {"pages": 1, "filtered": 2}
     cut = await read(body, Away(), SCOPE={"exclude": ["/p/2"]})
     assert cut == {"pages": 1, "cut": 1, "invalid": 1}
+
+
+async def test_a_cancelled_run_leaves_its_sitemaps_to_the_next_one() -> None:
+    frontier = Away(PushOutcome.CANCELLED)
+    await read(urlset(sitemap_reader.BATCH + 1), frontier, SitemapTerms(url=URL, lastmod="2026-11-22"))
+    assert "ended" not in frontier.happened
+
+
+@pytest.mark.parametrize(("exclude", "lastmod"), [("/none/", "2026-11-22"), ("00000001", "")])
+async def test_one_of_which_pages_were_left_out_counts_as_changed(exclude: str, lastmod: str) -> None:
+    frontier = Away()
+    terms = SitemapTerms(exclude=(Pattern(exclude),), url=URL, lastmod="2026-11-22")
+    await read(urlset(3), frontier, terms)
+    assert (frontier.happened[-2], frontier.lastmod) == ("ended", lastmod)
 
 
 async def test_further_sitemaps_are_queued_unless_they_have_not_changed() -> None:
