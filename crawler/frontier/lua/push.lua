@@ -33,8 +33,8 @@ local function dead_before(stream, generation, envelope)
   local owner = owner_of(stream, generation) or generation
   for id in string.gmatch(ids, '%d+') do
     local ok, letter = pcall(cmsgpack.unpack, call('HGET', T .. ':dead', id) or '')
-    if ok and type(letter) == 'table' and letter.at then
-      if letter.generation == generation and since <= letter.at then return true end
+    if ok and type(letter) == 'table' then
+      if letter.generation == generation and since <= (tonumber(letter.at) or 0) then return true end
       same_set = same_set or (letter.shares or letter.generation) == owner
     end
   end

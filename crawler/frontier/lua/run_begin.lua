@@ -21,7 +21,7 @@ local base = ''
 if ok and type(before) == 'table' and before.generation == generation and accepted ~= 'lost' then
   base = before.counts
 end
-local known = type(base) == 'table' and base.accepted + (base.retried or 0) or 0
+local known = type(base) == 'table' and (tonumber(base.accepted) or 0) + (tonumber(base.retried) or 0) or 0
 if accepted ~= '' and accepted ~= 'lost' and tonumber(accepted) <= known then
   save()
   return ''

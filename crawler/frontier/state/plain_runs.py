@@ -6,7 +6,7 @@ came since the last one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Self, cast, get_args
 
@@ -55,10 +55,7 @@ class PlainRuns:
 
     async def serves(self, spider: str, key: str, kind: str) -> None:
         """Note that workers of *spider* take start URLs from *key*; "" for none."""
-        name = self._shards.key(0, "starts")
-        words = f"{kind} {key}" if key else ""
-        if await self._shards.client.hget(name, spider) != words.encode():
-            await self._shards.client.hset(name, spider, words)
+        await self._shards.run("run_serves", 0, spider, f"{kind} {key}" if key else "")
 
     async def begin(self, spider: str, generation: str, accepted: int | str = "") -> Run | None:
         """The unfinished run in *generation*, else a new one; None if nothing was accepted since the last."""
@@ -80,10 +77,14 @@ class PlainRuns:
                 found += [run] if run is not None else []
         return found
 
-    async def is_complete(self, run: Run, known: Known, look: Look, leaving: str) -> bool:
+    async def workers(self) -> list[WorkerState]:
+        """Those that live, for `is_complete`."""
+        return await self._inspection.workers(SILENT_MS)
+
+    async def is_complete(self, run: Run, known: Known, look: Look, alive: Sequence[WorkerState], leaving: str) -> bool:
         """Whether no more will be pushed to it: its start requests are exhausted, or its start-URLs key has been empty
         for long enough, or the last worker that reads it is *leaving*."""
-        workers = [one for one in await self._inspection.workers(SILENT_MS) if one.info.get("spider") == run.spider]
+        workers = [one for one in alive if one.info.get("spider") == run.spider]
         if any(_offers(worker) for worker in workers) or await self.awaits(run, known):
             return False
         if workers and known.starts.get(run.spider) == "":

@@ -45,7 +45,8 @@ class Look:
     def quiet_ms(self, run: Run) -> int:
         """How long nothing was pushed to its generation or done there."""
         rows = self.rows.get((run.spider, run.generation), {}).values()
-        return self.now_ms - max((row.get("last", 0) for row in rows), default=run.opened_ms)
+        worked = [row.get("last", 0) for row in rows]
+        return self.now_ms - max(worked if run.is_plain and worked else [run.opened_ms, *worked])
 
     def agrees(self, other: Look, run: Run) -> bool:
         """Whether both snapshots agree on its generation, stream by stream and shard by shard."""

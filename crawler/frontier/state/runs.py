@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any, Final
 
-from crawler.frontier.messages import MAX_NAME
+from crawler.frontier.messages import MAX_NAME, WorkerState
 from crawler.frontier.server.shards import Shards, pack
 from crawler.frontier.state.control import Control, Target, run_target
 from crawler.frontier.state.plain_runs import Known, PlainRuns
@@ -135,6 +136,8 @@ class Runs:
         if run.is_over or run.cancelled_ms:
             what = run.state if run.is_over else "cancelled"
             raise RunError(f"run {run_id} is {what}: a run that is over never goes on, open another one", run)
+        if run.shares:  # whoever opened it may have been killed before it had said so everywhere
+            await self._shards.run_all("run_share", run.spider, run.generation, run.shares)
         return run
 
     async def _change(self, run_id: str, state: str) -> Run:
@@ -203,7 +206,8 @@ class Runs:
             return []
         known, first = Known.of(answer), await self._look()
         runs = [*known.runs, *await self.plain.begun(known, first)]
-        sealed = [run for one in runs if (run := await self._sealed(one, known, first, leaving))]
+        alive = await self.plain.workers() if any(run.is_plain and run.state == "open" for run in runs) else []
+        sealed = [run for one in runs if (run := await self._sealed(one, known, first, alive, leaving))]
         over = [run for run in sealed if not first.counted(run).counts.pending]
         over = [run for run in over if not run.is_plain or not await self.plain.awaits(run, known)]
         if not over:
@@ -212,11 +216,19 @@ class Runs:
         found = [await self._end(run, second) for run in over if first.agrees(second, run)]
         return [run for run in found if run is not None]
 
-    async def _sealed(self, run: Run, known: Known, look: Look, leaving: str) -> Run | None:
-        """*run* once it is sealed; a plain one is sealed by whoever notices that it is complete."""
-        if run.state == "open" and run.is_plain and await self.plain.is_complete(run, known, look, leaving):
-            return await self.seal(run.id)
-        return run if run.state == "sealed" else None
+    async def _sealed(
+        self, run: Run, known: Known, look: Look, alive: Sequence[WorkerState], leaving: str
+    ) -> Run | None:
+        """*run* once it is sealed: a plain one by whoever sees that it is complete; one that its producer left open,
+        when nothing has happened to it for FRONTIER_RETENTION_SECONDS."""
+        if run.state != "open":
+            return run if run.state == "sealed" else None
+        if run.is_plain:
+            is_complete = await self.plain.is_complete(run, known, look, alive, leaving)
+        else:
+            idle = look.quiet_ms(run) >= self._shards.config.retention_ms
+            is_complete = idle and not look.counted(run).counts.pending
+        return await self.seal(run.id) if is_complete else None
 
     async def _end(self, run: Run, look: Look) -> Run | None:
         counters = look.counters(run.spider, run.generation)

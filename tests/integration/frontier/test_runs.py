@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import msgpack
 import pytest
 
 from crawler.frontier.messages import PushOutcome
@@ -599,3 +600,60 @@ async def test_a_start_urls_key_of_another_type_counts_as_one_that_is_not_empty(
     assert await over(world) == []
     await redis_client.delete("s:start_urls")
     assert await over(world) == [f"{BEGUN}-1"]
+
+
+async def test_one_that_its_producer_left_open_is_not_kept_for_ever(redis_client: Any) -> None:
+    world = await timed(redis_client, retention_ms=60_000)
+    run, busy = await world.frontier.runs.open("s"), await world.frontier.runs.open("s")
+    await push(world, run, 1)
+    await world.fetch()
+    await push(world, busy, 2)
+    for _ in range(2):
+        await world.pass_ms(20_000)
+        assert await over(world) == []
+    for _ in range(2):
+        await world.pass_ms(20_000)
+    assert await over(world) == [run.id]
+
+
+async def test_a_run_whose_opening_was_cut_short_knows_what_it_should_when_it_goes_on(redis_client: Any) -> None:
+    world = await timed(redis_client, shards=2)
+    await world.frontier.push([message(1), message(2, "b.example")])
+    run = await world.frontier.runs.open("s")
+    for shard in range(2):
+        await redis_client.delete(world.frontier.shards.key(shard, f"gen:s:{run.generation}"))
+    await world.frontier.runs.resume(run.id)
+    assert await push(world, run, 1) == [PushOutcome.DUPLICATE]
+    assert await push(world, run, 2, host="b.example") == [PushOutcome.DUPLICATE]
+
+
+async def test_foreign_records_of_what_was_end_no_look(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    found: tuple[dict[str, Any], ...] = ({}, {"accepted": "many"}, {"accepted": {}})
+    for foreign in found:
+        row = msgpack.packb({"generation": "0", "counts": foreign}, use_bin_type=False)
+        await redis_client.hset(world.frontier.shards.key(0, "runs:until"), "s", row)
+        await world.frontier.push([message(world.now)])
+        await world.fetch()
+        await world.frontier.runs.settle()
+        world.now += 1
+    assert [run.state for run in await world.frontier.runs.find()] == ["open"]
+
+
+async def test_letters_without_their_fields_can_be_dropped_and_tried_again(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    run = await world.frontier.runs.open("s", fresh=True)
+    await push(world, run, 1, 2, 3)
+    for handle in handles(leases := await world.lease()):
+        await world.frontier.bury(*handle, reason="blocked")
+    place = world.frontier.shards.key(0, "dead")
+    for number, raw in (await redis_client.hgetall(place)).items():
+        letter = msgpack.unpackb(raw, raw=True) | {b"at": b"?"}
+        del letter[b"reason"]
+        await redis_client.hset(place, number, msgpack.packb(letter, use_bin_type=False))
+    assert await push(world, run, 1) == [PushOutcome.DUPLICATE_DEAD]
+    again = await world.frontier.runs.open("s", fresh=True)
+    assert await push(world, again, 1, 2) == [PushOutcome.ACCEPTED] * 2
+    assert await world.frontier.dead.drop([leases[2].id]) == [True]
+    assert sorted(await world.fetch()) == [1, 2]
+    assert (await counts(world, again)).done == 2

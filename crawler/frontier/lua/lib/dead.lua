@@ -32,7 +32,7 @@ end
 local function count_dropped(letter)
   local key = T .. ':gen:' .. spider_of(letter.stream) .. ':' .. letter.generation
   local t = final_tally(letter.stream, letter.generation)
-  if letter.at < (tonumber(call('HGET', key, 'since') or nil) or 0) then
+  if (tonumber(letter.at) or 0) < (tonumber(call('HGET', key, 'since') or nil) or 0) then
     count_retried(t, letter)
     t = tally(letter.stream, '')
     t.accepted = t.accepted + 1

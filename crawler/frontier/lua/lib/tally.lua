@@ -24,7 +24,7 @@ local function tally(stream, generation)
 end
 
 local function count_as(t, state, reason, by)
-  local why = state .. ':' .. reason
+  local why = state .. ':' .. tostring(reason)
   t[state], t[why] = t[state] + by, (t[why] or 0) + by
 end
 
