@@ -79,7 +79,7 @@ RUN_ITEMS_KEPT = 30
 # Where each start, end and failing of a run is posted as signed JSON; empty: nowhere (docs/hooks.md). Reader:
 # extensions/run_hooks.py
 RUN_WEBHOOK_URL = ""
-# What web-hooks are signed with (HMAC-SHA256); empty: they are not. Reader: extensions/run_hooks.py
+# What webhooks are signed with (HMAC-SHA256); empty: they are not. Reader: extensions/run_hooks.py
 RUN_WEBHOOK_SECRET = ""
 # True: the same is sent as Scrapy signals (crawler/run_signals.py). Reader: extensions/run_hooks.py
 RUN_SIGNALS = False

@@ -1,4 +1,4 @@
-"""The settings of web-hooks."""
+"""The settings of webhooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How web-hooks are signed, and when they are tried again."""
+"""How webhooks are signed, and when they are tried again."""
 
 from __future__ import annotations
 
