@@ -1,4 +1,4 @@
-"""What the fairness benchmarks share: servers, a site that takes its time, two kinds of workers and their queues."""
+"""Shared by the fairness benchmarks: servers, a slow site, two kinds of workers and their queues."""
 
 from __future__ import annotations
 
@@ -65,8 +65,7 @@ class Visit:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The requests that a host got: how many, when the first and the last came, the shortest time between two of them
-    (seconds)."""
+    """A host's requests: their number, the times of the first and last, the shortest gap between two (seconds)."""
 
     count: int
     first: float
@@ -86,11 +85,11 @@ class Bed:
         return f"http://{host}:{self.port}/{seconds:g}/{number}"
 
     def answered(self) -> int:
-        """How many requests were answered so far."""
+        """How many requests have been answered."""
         return sum(answered for _, answered in self.counts().values())
 
     def fill(self, who: str, visits: Sequence[Visit]) -> None:
-        """Put *visits* into the emptied queue of *who*, the way its own scheduler would."""
+        """Put *visits* into the emptied queue of *who*, as its own scheduler would."""
         redis.Redis.from_url(self.servers.redis_url).flushall()
         if who == SHOAL:
             asyncio.run(self._fill_frontier(visits))
@@ -106,23 +105,23 @@ class Bed:
         return Worker(command, DIRECTORIES[who], HOME / f"{who}.log")
 
     def counts(self) -> dict[str, tuple[int, int]]:
-        """By host: how many requests it got, and answered, so far."""
+        """By host: how many requests it got and answered."""
         return {host: (asked, answered) for host, (asked, answered) in self._page("counts").items()}
 
     def early(self) -> int:
-        """How many requests came to a host within the time for which it had asked to be left alone."""
+        """How many requests came to a host during a pause that it had asked for."""
         return sum(self._page("early").values())
 
     def spans(self) -> dict[str, Span]:
-        """By host, what came there."""
+        """The spans by host."""
         return {host: Span(*span) for host, span in self._page("spans").items()}
 
     def asked(self) -> set[str]:
-        """URLs that were asked for so far."""
+        """URLs requested so far."""
         return {f"http://{place.replace('/', f':{self.port}/', 1)}" for place in self._page("asked")}
 
     async def deliveries(self) -> dict[str, int]:
-        """Lease what a dead worker left, once its leases have expired: by URL, how many deliveries each was charged."""
+        """Lease what a dead worker left, after its leases expired; returns deliveries charged, by URL."""
         found: dict[str, int] = {}
         deadline = time.monotonic() + 3 * LEASE_SECONDS
         async with redis.asyncio.from_url(self.servers.redis_url) as client:
@@ -169,7 +168,7 @@ def _message(number: int, visit: Visit) -> Message:
 
 @contextmanager
 def made(hosts: Sequence[str]) -> Iterator[Bed]:
-    """A new site on *hosts*, beside servers of its own."""
+    """A new site on *hosts*, with its own servers."""
     servers = embedded.ensure(HOME / "services", preferred_ports=False, mongodb=False)
     with Family(HOME) as family:
         yield Bed(servers, open_site(family, hosts))
@@ -183,7 +182,7 @@ def open_site(family: Family, hosts: Sequence[str]) -> int:
 
 
 def start(family: Family, name: str, ready: Path, *arguments: str) -> Child:
-    """Start a child that writes to the file *ready* when it is; raises ChildProcessError when it ends instead."""
+    """Start a child that writes the file *ready* when it is ready; raises ChildProcessError if it ends instead."""
     ready.write_text("")
     child = family.start(name, *arguments)
     while not ready.read_text():
@@ -200,7 +199,7 @@ def publish(name: str, title: str, about: str, table: str, rounds: int) -> None:
 
 
 def until(condition: Callable[[], bool], seconds: float, worker: Worker) -> None:
-    """Wait for *condition*, which *worker* brings about; raises TimeoutError, or ChildProcessError when it ends."""
+    """Wait for *condition*, which *worker* brings about; raises TimeoutError, or ChildProcessError if it ends."""
     deadline = time.monotonic() + seconds
     while not condition():
         worker.sample(0)

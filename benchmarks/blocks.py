@@ -25,7 +25,7 @@ CALLS = 200
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One saved answer; *vendor* "" for a page that is none of a block."""
+    """One saved response; *vendor* is "" for a real page."""
 
     name: str
     status: int
@@ -38,12 +38,12 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of all samples, by name and status."""
+    """The results of all samples, by name and status."""
 
     blocks: int
     pages: int
     missed: list[str]
-    mistaken: list[str]  # for another vendor's
+    mistaken: list[str]  # attributed to another vendor
     false: list[str]
 
     @property
@@ -70,7 +70,7 @@ def labelled(folder: Path) -> list[Sample]:
 
 
 def real(folder: Path) -> list[Sample]:
-    """The pages under html/, as they are served and as a server in trouble would."""
+    """The pages under html/, as served normally and as by a server in trouble."""
     paths = sorted((folder / "html").iterdir())
     return [Sample(path.name, status, _read(path), "") for path in paths for status in (200, 403)]
 
@@ -97,7 +97,7 @@ def cost(sample: Sample) -> float:
 
 
 def main() -> None:
-    """Print the figures; exit status 1 when they fall short."""
+    """Print the figures; exit status 1 if they fall short."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--negatives", type=Path, help="a folder with html/: real pages")

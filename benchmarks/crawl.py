@@ -1,9 +1,9 @@
 """`make bench`: one Shoal worker beside one stock scrapy-redis worker, both storing the same pages in MongoDB.
 
-Each round starts a worker on an empty queue and an empty database, gives it the front pages of eight hosts, and
-samples its CPU time from the moment a tenth of the pages is stored until all are: start and end are left out. The
-rounds take turns, and medians are compared. The stock worker reads its fields from JSON-LD with `json.loads` and
-stores with one `insert_one` per item; Shoal's does all that its pipelines do.
+Each round starts a worker on an empty queue and database, gives it the front pages of eight hosts, and samples its CPU
+time from when a tenth of the pages is stored until all are: start and end are left out. Rounds alternate, and medians
+are compared. The stock worker reads its fields from JSON-LD with `json.loads` and stores with one `insert_one` per
+item; Shoal's does everything that its pipelines do.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PROJECT: Final = Path(__file__).resolve().parent.parent
 HOME: Final = PROJECT / ".demo" / "bench"
 SHOAL, STOCK = "Shoal", "scrapy-redis"
 DIRECTORIES: Final = {SHOAL: PROJECT, STOCK: PROJECT / "benchmarks" / "stock_scrapy_redis"}
-# The same for both; the rest is what each brings along.
+# Settings of both; the rest are each one's own.
 COMMON: Final = {
     "CONCURRENT_REQUESTS": 64,
     "CONCURRENT_REQUESTS_PER_DOMAIN": 64,
@@ -92,7 +92,7 @@ class Bench:
         self._redis.lpush("products:start_urls", *self.urls)
 
     def drop(self, database: str) -> None:
-        """Forget what a round has stored."""
+        """Delete what a round has stored."""
         self._mongodb.drop_database(database)
 
     def watch(self, worker: Worker, database: str) -> tuple[Sample, Sample]:
@@ -154,7 +154,7 @@ def median(figures: Sequence[Figures]) -> Figures:
 
 
 def table(figures: Mapping[str, Sequence[Figures]]) -> list[list[str]]:
-    """A row for each side and one for the ratio of medians, the gain of Shoal over stock."""
+    """A row per side, and one for the ratio of medians: Shoal's gain over stock."""
     ours, stock = median(figures[SHOAL]), median(figures[STOCK])
     ratios = [
         f"{stock.cpu_ms / ours.cpu_ms:.2f}",
@@ -194,7 +194,7 @@ def plot(body: Sequence[Sequence[str]]) -> str:
 
 
 def main() -> int:
-    """Measure, print, write; exit status 1 when a round does not come to its end."""
+    """Measure, print, write; exit status 1 if a round does not finish."""
     parser = argparse.ArgumentParser(prog="benchmarks.crawl", description="One worker beside stock scrapy-redis")
     parser.add_argument("--pages", type=whole(HOSTS, multiple_of=HOSTS), default=2400, help="products, a multiple of 8")
     parser.add_argument("--rounds", type=whole(1), default=3)

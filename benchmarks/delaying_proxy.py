@@ -1,7 +1,7 @@
-"""`python -m benchmarks.delaying_proxy`: a TCP proxy that holds every byte back for a while, in both directions.
+"""`python -m benchmarks.delaying_proxy`: a TCP proxy that delays every byte, in both directions.
 
-SIGUSR1 makes it do so, SIGUSR2 makes it pass all on at once, as it does at first. Threads and plain sleeps, because
-timers of an event loop are rounded to whole milliseconds.
+SIGUSR1 turns the delay on, SIGUSR2 off, as at the start. Uses threads and sleeps, because timers of an event loop are
+rounded to milliseconds.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from queue import SimpleQueue
 
-Parcel = tuple[float, bytes]  # when it may go on, and what; nothing: the end
+Parcel = tuple[float, bytes]  # when to pass it on, and its bytes; empty: the end
 
 
 class Distance:
@@ -40,7 +40,7 @@ def pump(source: socket.socket, target: socket.socket, distance: Distance) -> No
 
 
 def deliver(parcels: SimpleQueue[Parcel], target: socket.socket) -> None:
-    """Send each parcel in its time."""
+    """Send each parcel when due."""
     while True:
         due, data = parcels.get()
         if not data:
@@ -50,7 +50,7 @@ def deliver(parcels: SimpleQueue[Parcel], target: socket.socket) -> None:
             time.sleep(wait)
         try:
             target.sendall(data)
-        except OSError:  # the other side has gone
+        except OSError:  # the other side is gone
             return
 
 

@@ -1,4 +1,4 @@
-"""docs/benchmarks.md is written by the benchmarks themselves: each owns a section between two markers."""
+"""The benchmarks write docs/benchmarks.md themselves: each owns a section between two markers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def table(name: str, file: Path = DOCUMENT) -> list[list[str]]:
 
 
 def machine(*packages: str) -> str:
-    """Where and with what a benchmark ran; a load above its own says that other programs took their share."""
+    """Where and with what a benchmark ran; a load above its own means that other programs were running."""
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in packages)
     when = datetime.now(UTC).date()
     system = f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}"

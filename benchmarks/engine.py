@@ -1,4 +1,4 @@
-"""`make bench-engine`: what each replaced part of Scrapy spends on a page, beside Scrapy's own.
+"""`make bench-engine`: what our replacements of Scrapy's parts cost per page, beside Scrapy's own.
 
 Both do the same work in one process, in turns, without network and store: sixteen downloader middlewares that look at
 a request and its response, a callback's output of one item and ten requests through four pipelines, an item and a
@@ -43,7 +43,7 @@ Work = Callable[[], Awaitable[object]]
 
 
 class Middleware:
-    """Lets everything pass, as most do."""
+    """Passes everything on, as most do."""
 
     def process_request(self, request: Request) -> None:
         return None

@@ -21,7 +21,7 @@ from benchmarks import extraction_cost, extraction_parse
 from crawler.extraction import Document, extract_product
 from demo import scoring
 
-# What is for machines, and what the page then looks like to a reader that knows none of it.
+# Structured data, which is removed for readers that do not know it.
 _MACHINES = (
     (re.compile(r"application/ld\+json", re.IGNORECASE), "text/plain"),
     (re.compile(r"\b(?:itemprop|itemscope|itemtype|typeof)\b"), "data-removed"),
@@ -30,7 +30,7 @@ _MACHINES = (
 
 
 def main() -> None:
-    """Print the tables; exit status 2 when the folder cannot be used."""
+    """Print the tables; exit status 2 if the folder is unusable."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--errors", action="store_true", help="list every wrong or missed value")
@@ -49,7 +49,7 @@ def main() -> None:
 
 
 def run(pages: Sequence[scoring.Page], console: Console, *, errors: bool = False, shown_only: bool = False) -> None:
-    """Extract from all *pages* and print the scores; with *shown_only* from what people see alone."""
+    """Extract from all *pages* and print the scores; with *shown_only* from the visible page alone."""
     results: list[tuple[scoring.Page, dict[str, Any] | None]] = []
     times: list[float] = []
     for page in pages:

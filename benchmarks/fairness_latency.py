@@ -1,9 +1,9 @@
 """A worker whose Redis is a millisecond away.
 
-A worker follows endless chains of small pages over eight hosts. Between it and Redis is a TCP proxy that by turns, for
-two seconds each, passes everything on at once and holds every byte back for half a millisecond in each direction. The
-pages answered in each such time are counted at the site, and neighbours are compared: what else the machine is
-busy with weighs on both alike.
+A worker follows endless chains of small pages on eight hosts. A TCP proxy between it and Redis alternates, for two
+seconds each, between passing everything on at once and delaying every byte by half a millisecond in each direction. The
+site counts the pages answered in each period, and adjacent periods are compared, so that other load on the machine
+affects both alike.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
-"""1,000 and 10,000 hosts with a delay: how close the fleet comes to what politeness allows.
+"""1,000 and 10,000 hosts with a delay: how close the fleet gets to the allowed pace.
 
-All pages are queued before two workers start. A host with n pages and a delay of d seconds may be done (n - 1) * d
-seconds after its first page; the pace it gets is that time over the time which it took, as its site saw it. A worker
-holds 64 requests, so that it must never wait for a host itself; connections are closed after each page, as the site
-has no room for all. Stopped after three times what the last host needs;
-scrapy-redis, which waits inside the worker, is given the same time.
+All pages are queued before two workers start. A host with n pages and a delay of d seconds can be done (n - 1) * d
+seconds after its first page; its pace is that time divided by the time it took, as seen by its site. A worker holds 64
+requests, so it must never wait for a host itself; connections are closed after each page, as the site cannot hold all.
+Stopped after three times what the last host needs; scrapy-redis, which waits inside the worker, gets the same time.
 """
 
 from __future__ import annotations

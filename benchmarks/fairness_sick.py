@@ -1,8 +1,8 @@
-"""8 hosts that answer 429 with `Retry-After: 5`, beside 8 that work: what it costs the healthy, and who waits.
+"""8 hosts that answer 429 with `Retry-After: 5`, beside 8 that work: what it costs the healthy ones, and who waits.
 
-A worker visits pages of 8 hosts that take half a second each, once alone and once beside 8 hosts that refuse every
-request after a fifth of a second; pages of the healthy ones answered per second are counted at the site. Early is a
-request that comes to a host within the five seconds for which that asked to be left alone.
+A worker fetches pages of 8 hosts that take half a second each, once alone and once beside 8 hosts that refuse every
+request after a fifth of a second; the site counts pages per second of the healthy ones. A request is early if it comes
+to a host within the five seconds that the host asked to wait.
 """
 
 from __future__ import annotations

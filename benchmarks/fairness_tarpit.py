@@ -1,9 +1,9 @@
-"""16 pages that answer after a minute, in a worker of 32: what is left to the other hosts.
+"""16 pages that answer after a minute, in a worker with 32 slots: what is left for the other hosts.
 
-A worker visits pages of 16 hosts that take half a second each, once alone and once beside 16 pages of 16 other hosts
-that take a minute; pages answered per second are counted at the site while all 16 hang. Then the worker is killed
-with -9, and what it had in its hands is looked up: what it had sent may count as a delivery, what it had only buffered
-may not. (scrapy-redis has no leases: what a killed worker had taken is gone.)
+A worker fetches pages of 16 hosts that take half a second each, once alone and once beside 16 pages of 16 other hosts
+that take a minute; the site counts pages per second while all 16 hang. Then the worker is killed with -9 and its
+requests are looked up: sent ones may be charged a delivery, merely buffered ones may not. (scrapy-redis has no leases:
+what a killed worker had taken is lost.)
 """
 
 from __future__ import annotations

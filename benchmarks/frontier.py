@@ -1,7 +1,7 @@
 """`make bench-frontier`: the frontier beside scrapy-redis' classes, on bundled Valkeys of its own.
 
-A queue of URLs is put into both; measured on it are bytes per URL, requests per second, Redis CPU per request and the
-longest single operation. Writes docs/benchmarks-frontier.md.
+The same URLs are queued in both; measured are bytes per URL, requests per second, Redis CPU per request and the longest
+single operation. Writes docs/benchmarks-frontier.md.
 """
 
 from __future__ import annotations

@@ -1,19 +1,17 @@
 """The longest single operation.
 
-Redis does one thing at a time, so the longest script is what everybody else waits for at most. Each operation of the
-frontier is called many times on the standing queue, with batches as large as a worker sends them. INFO before and after
-each call tells how long it took on the server's clock, and how much CPU time the main thread used meanwhile. The clock
-goes on when the machine does other work, the CPU time holds whatever else the server did between the two looks: a call
-took no more of the CPU than the smaller of the two.
+Redis does one thing at a time, so the longest script is the longest wait for everyone else. Each operation of the
+frontier is called many times on the standing queue, with batches as large as a worker sends. INFO before and after each
+call gives its time on the server's clock, and the CPU time of the main thread. The clock includes other work of the
+machine, the CPU time other work of the server: the call itself took at most the smaller of the two.
 
-Where the machine is a virtual one, neither tells when it stood still. So all is done in three rounds, and the middle
-one of their three longest calls is held against the bar: what the machine does hits one round, what a script does hits
-each. A loop that touches no data, in the last row, shows what the machine adds to a call.
+On a virtual machine neither shows when it stood still. So there are three rounds, and the median of their longest calls
+is compared with the bar: stalls of the machine affect one round, slow scripts all. A loop that touches no data, in the
+last row, shows what the machine adds to a call.
 
-What the server does of itself is kept out of the way: the append-only file is not rewritten meanwhile. How long the
-fork of such a rewrite stops the server on this queue is told below the table: it depends on the memory in use, and hits
-whatever runs on such a server. Nothing but the frontier is on this server, as in a fleet. It allocates with mimalloc;
-packaged servers have jemalloc, which is as steady, and libc's malloc, without either, is not.
+The append-only file is not rewritten meanwhile. How long the fork of such a rewrite stops the server on this queue is
+stated below the table: it depends on the memory in use, whatever runs on the server. Only the frontier is on this
+server, as in a fleet. It uses mimalloc; packaged servers have jemalloc, which is as steady; libc's malloc is not.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Bytes per URL.
 
-Queued and seen are what `scrapy status` says (`Inspection.sizes`): MEMORY USAGE of a sample of the keys, the mean of
-many looks, beside MEMORY USAGE of scrapy-redis' two keys. "In all" is what used_memory grew by for each URL queued and
-seen: records of hosts, indexes and what the allocator rounds up included. In window mode a seen URL carries its time; a
-Bloom filter has its size whatever it holds, so that its seen URLs show in used_memory only.
+Queued and seen are the figures of `scrapy status` (`Inspection.sizes`): MEMORY USAGE of a sample of the keys, the mean
+of many samples, beside MEMORY USAGE of scrapy-redis' two keys. "In all" is the growth of used_memory per URL queued and
+seen, including host records, indexes and the allocator's rounding. In window mode a seen URL has its time; a Bloom
+filter has a fixed size, so its seen URLs only show in used_memory.
 """
 
 from __future__ import annotations

@@ -1,21 +1,22 @@
 """How fast a worker is served, and what that costs Redis.
 
-Leased and acknowledged are batches of 16 through the frontier's own face, each request decoded while the next batch
-is leased, as a worker's tasks do it; popped are single requests through scrapy-redis' own queue, which acknowledges
-nothing. The whole cycle is dedupe, push (48 at a time), lease, and in one call, as a worker's outbox sends them:
-start of a batch, report of the one before and ack of the one before that (16 each) there; dedupe, push and pop here.
+Leased and acknowledged are batches of 16 through the `Frontier` class, each request decoded while the next batch is
+leased, as in a worker; popped are single requests through scrapy-redis' queue, which acknowledges nothing. The whole
+cycle of the frontier is dedupe, push (48 at a time), lease, and in one call, as a worker's outbox sends them, the start
+of a batch, the report of the one before and the ack of the one before that (16 each); scrapy-redis' cycle is dedupe,
+push and pop.
 
-Redis CPU is that of the server's main thread. It has two parts. One is spent inside commands, and depends on little but
-the processor. The other one is spent on round trips: on being woken, reading, writing, and appending to the journal.
-Such a round trip takes 5 us of one machine and 30 us of another, or of the same one at another time. scrapy-redis makes
-three for a request, the frontier one for many requests. So the ratio of the sums says more of the machine than of the
-two: it is told beside its parts, and beside the cost of a round trip at which both are equal. Where round trips are
-cheaper than that, the frontier costs Redis more. What that buys: hosts in turn, each at its pace and by the strictest
-rule in force, for the whole fleet at once; leases that outlive their workers; reports that find the pace and open
-breakers; counters by run. scrapy-redis' queue does none of it, and what it has handed out is gone with its worker.
+Redis CPU is that of the server's main thread. It has two parts. One is spent inside commands and depends on little but
+the processor. The other is spent on round trips: waking up, reading, writing, appending to the journal. A round trip
+takes 5 us on one machine and 30 us on another, or on the same one at another time. scrapy-redis makes three per
+request, the frontier one for many requests. So the ratio of the sums says more about the machine than about the two: it
+is given with its parts, and with the cost of a round trip at which both are equal. If round trips are cheaper than
+that, the frontier costs Redis more. What that buys: hosts in turn, each at its pace and under the strictest rule in
+force, for the whole fleet at once; leases that outlive their workers; reports that find the pace and open breakers;
+counters by run. scrapy-redis' queue does none of this, and requests it has handed out are lost with their worker.
 
-Short turns of the two alternate on one server over the same standing queue, and each turn is compared with its
-neighbour: what else the machine does weighs on both.
+Short turns of the two alternate on one server over the same standing queue, and adjacent turns are compared, so that
+other load affects both.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """`make bench-handlers`: what a page costs in each HTTP handler, and in the chain of downloader middlewares.
 
-Handlers: each round starts a process of its own for each of them, on uvloop, which fetches the same 20 KB pages of a
-local site, 64 at once, through the handler alone: no engine, no middlewares, no spider. Its CPU time is counted once
-a tenth of the pages is in. The handlers take turns, and medians are compared.
+Handlers: each round starts a process for each of them, on uvloop, which fetches the same 20 KB pages of a local site,
+64 at once, through the handler alone: no engine, no middlewares, no spider. CPU time counts after a tenth of the pages.
+Handlers alternate, and medians are compared.
 
-The chain: inside a worker of the fleet, the middlewares as that worker built them get the same page again and again,
-answered at once by a stand-in for the handler; beside it the same with no middleware, and with each of them alone.
+The chain: inside a fleet worker, its middlewares get the same page repeatedly, answered at once by a stand-in for the
+handler; beside that the same without middlewares, and with each of them alone.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """`make bench-pace`: does the pace find what a site allows, with real workers and a real site on loopback?
 
-The site is a token bucket of R a second, its capacity R; what comes beyond is a 429. Writes docs/benchmarks-pace.md.
+The site is a token bucket with rate and capacity R; requests beyond get a 429. Writes docs/benchmarks-pace.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Items per second and CPU per item of our pipelines, beside the pipeline that people write first.
+"""Items per second and CPU per item of our pipelines, beside the usual first pipeline.
 
     make bench-storage            or: python -m benchmarks.storage [--items N] [--endurance N]
 
@@ -7,7 +7,7 @@ loop, stats collector (a worker's, as Scrapy's own costs more than what it count
 worker: GC_THRESHOLD) and write concern (journaled): four visits each, in which all products are new, unchanged, changed
 in price, and finally a mix of the three. CPU is that of this process, the MongoDB driver included, the server's not.
 
-Then 200,000 more pass through ours, while its memory is watched.
+Then 200,000 more pass through ours while its memory is monitored.
 """
 
 from __future__ import annotations

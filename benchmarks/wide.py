@@ -1,12 +1,12 @@
 """`make bench-wide`: many hosts, few pages of each, over TLS with a robots.txt for each.
 
-One Shoal worker that obeys robots.txt and stores, beside stock scrapy-redis that does neither, and beside a loop as one
-writes it by hand (aiohttp and selectolax; no robots.txt, no store, no queue), which works off one host after the other
-and so keeps to one connection for each. Every host has a certificate of its own below an intermediate one; Shoal and
-the loop verify it, stock Scrapy does not. The front pages are queued, the others found by links. CPU time of the worker
-is counted from its first stored page on to its last, in turns; ratios are of medians. Variants: pages without further
-links, pages with 20 links each (to pages of their host, and to the front pages of others, known by then), and Shoal
-without robots.txt, for what a robots.txt costs.
+One Shoal worker that obeys robots.txt and stores, beside stock scrapy-redis that does neither, and beside a
+hand-written loop (aiohttp and selectolax; no robots.txt, no store, no queue), which crawls one host after the other
+over one connection each. Every host has its own certificate below an intermediate one; Shoal and the loop verify it,
+stock Scrapy does not. The front pages are queued, the others found by links. CPU time of the worker counts from its
+first to its last stored page; rounds alternate, ratios are of medians. Variants: pages without further links, pages
+with 20 links each (to pages of their host, and to front pages of other, known hosts), and Shoal without robots.txt, for
+the cost of a robots.txt.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """`make bench-workers`: what two workers of one `scrapy crawl --workers 2` store, beside one.
 
-Servers and site run on cores of their own, each worker has one: fewer than five cores measure how they get in each
-other's way, and are refused. Rounds take turns; the pages per second are counted from the moment a tenth of the pages
-is stored until all are.
+Servers and site run on their own cores, each worker has one: with fewer than five cores they would disturb each other,
+so that is refused. Rounds alternate; pages per second count from when a tenth of the pages is stored until all are.
 """
 
 from __future__ import annotations
