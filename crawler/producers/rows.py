@@ -57,18 +57,18 @@ class Rows:
                 rows.append(row)
         return rows
 
-    def _message(self, text: str) -> Row | None:
-        """The message of a plain URL."""
+    def _quickly(self, text: str) -> Row | None:
+        """The row of a URL, or of a message with little else, unless something about it is unusual."""
         if self._tier:
             return None
         try:
-            return self._plain.row_of(json_object(text))
+            return self._plain.row_of(json_object(text)) if text.startswith("{") else self._plain.looked_at(text)
         except MessageError:
             return None  # reported when the whole line is read
 
     def _row(self, source: str, number: int, text: str) -> Row | None:
         """The row of any line."""
-        if text.startswith("{") and len(text) <= MAX_LINE and (row := self._message(text)) is not None:
+        if len(text) <= MAX_LINE and (row := self._quickly(text)) is not None:
             return row
         if not number:
             self._arguments += 1

@@ -146,7 +146,7 @@ class _Reading:
         self.sitemaps: dict[str, str] = {}  # lastmod by URL
         self._encoder = encoder
         self._priority = priority
-        self._plain = PlainUrls(encoder, generation, priority).row
+        self._plain = PlainUrls(encoder, generation, priority)
         self._cut = cut
         self._scope = encoder.scopes.of(generation)
 
@@ -157,7 +157,7 @@ class _Reading:
             url = entry.url if entry.url.startswith(("http://", "https://")) else self._absolute(entry.url)
             if entry.is_sitemap:
                 self.sitemaps[url] = entry.lastmod
-            elif (url := self._wanted(url)) and (row := self._plain(url) or self._row(url)) is not None:
+            elif (url := self._wanted(url)) and (row := self._row(url)) is not None:
                 found.append(row)
         self.counts["pages"] += len(found)
         return found
@@ -182,6 +182,8 @@ class _Reading:
         return "" if judged.rule else judged.url
 
     def _row(self, url: str) -> Row | None:
+        if (row := self._plain.row(url) or self._plain.looked_at(url)) is not None:
+            return row
         try:
             request = Request(url, priority=self._priority)
             message = self._encoder.message(request, generation=self.generation, dedupe=True)

@@ -13,10 +13,12 @@ from dataclasses import replace
 from hashlib import sha1
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, cast
+from urllib.parse import urlsplit
 
 import msgpack
 from scrapy import Request
 
+from crawler import urls
 from crawler.caches import Memo
 from crawler.errors import MessageError
 from crawler.frontier.frontier import Row
@@ -60,6 +62,17 @@ class PlainUrls:
     def row(self, url: str) -> Row | None:
         """The row of *url*; None if it is not plain."""
         if (canonical := plain_form(url)) is None or (like := self._hosts[_host_of(url)]) is None:
+            return None
+        return _row(like, canonical, self._before + self._pack(url) + self._after)
+
+    def looked_at(self, url: str) -> Row | None:
+        """The row of a URL that Scrapy escapes or that has other forms; at half of the cost. None if it is unusual."""
+        try:
+            url = urls.check(Request(urls.check(url)).url)
+            host, canonical = urlsplit(url).hostname, urls.canonicalize(url)
+        except (MessageError, ValueError):
+            return None  # reported when a message is made of it
+        if host is None or (like := self._hosts[host]) is None:
             return None
         return _row(like, canonical, self._before + self._pack(url) + self._after)
 

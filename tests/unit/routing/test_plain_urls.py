@@ -113,6 +113,22 @@ def test_rows_are_those_of_messages(generation: str, priority: int, url: str) ->
         assert row == (message.host, push_row(message))
 
 
+@given(url=URLS | st.sampled_from([*PLAIN, *NOT_PLAIN]))
+@example(url="https://shop.example/p?q=a%20b&q=a+b&utm_source=x#top")
+@example(url="https://user:secret@shop.example:8443/%7e/./a/../b")
+@example(url="https://shop.example/" + "é" * 2_000)
+def test_rows_of_urls_that_must_be_looked_at(url: str) -> None:
+    row = rows().looked_at(url)
+    if row is not None:
+        message = encoder().message(parse_line(url, ProductsSpider), generation="0", dedupe=True)
+        assert row == (message.host, push_row(message))
+
+
+@pytest.mark.parametrize("url", ["https://shop.example:8443/a?b=%20#c", "https://Shop.example/é", "http://a.example"])
+def test_most_urls_need_no_message(url: str) -> None:
+    assert rows().looked_at(url) is not None
+
+
 def test_rules_of_hosts_and_learned_tiers_count(tmp_path: Path) -> None:
     (tmp_path / "domains.toml").write_text('["slow.example"]\ndelay_seconds = 9\ntier = "browser"')
     settings = shipped(POLITENESS_GROUP="domain", DOWNLOAD_DELAY=3, DOMAINS_FILE=str(tmp_path / "domains.toml"))
