@@ -1,4 +1,4 @@
-"""Runs: opened, counted, ended once, whatever happens to who pushes, crawls and looks."""
+"""Runs: opened, counted, ended once, whatever happens to who crawls and looks."""
 
 from __future__ import annotations
 
@@ -9,33 +9,9 @@ import msgpack
 import pytest
 
 from crawler.frontier.messages import PushOutcome
-from crawler.frontier.state.pushed_run import PushedRun, WantedRun
-from crawler.frontier.state.runs import Run, RunCounts, RunError, Runs, RunSkippedError, run_id_of
-from crawler.frontier.state.seeds import Seeds
-from tests.integration.frontier.making import Timed, handles, message, timed
-
-DAY_MS = 86_400_000
-BEGUN = "20231114"  # the day of START_MS
-
-
-async def push(world: Timed, run: Run, *numbers: int, **fields: Any) -> list[PushOutcome]:
-    given = {"cap": 8, **fields}
-    return await world.frontier.push([message(number, generation=run.generation, **given) for number in numbers])
-
-
-async def over(world: Timed) -> list[str]:
-    return [run.id for run in await world.frontier.runs.settle()]
-
-
-async def counts(world: Timed, run: Run) -> RunCounts:
-    found = await world.frontier.runs.get(run.id)
-    assert found is not None
-    return found.counts
-
-
-async def events(world: Timed) -> list[tuple[bytes, bytes]]:
-    rows: Any = await world.client.xrange(world.frontier.shards.key(0, "runs:events"))
-    return [(fields[b"event"], fields[b"run"]) for _, fields in rows]
+from crawler.frontier.state.runs import RunCounts, RunError, Runs, run_id_of
+from tests.integration.frontier.making import handles, message, timed
+from tests.integration.frontier.running import BEGUN, DAY_MS, counts, events, over, push
 
 
 async def test_ids_count_up_within_the_day_of_the_server(redis_client: Any) -> None:
@@ -171,83 +147,6 @@ async def test_a_redelivery_counts_once(redis_client: Any) -> None:
     assert await counts(world, run) == RunCounts(accepted=1, done=1)
 
 
-async def test_a_producer_that_died_leaves_it_open_and_the_same_lines_add_nothing(redis_client: Any) -> None:
-    world = await timed(redis_client)
-    run = await world.frontier.runs.open("s", producer="push")
-    await push(world, run, 1, 2)
-    await world.fetch()
-    await world.pass_ms(DAY_MS)
-    assert await over(world) == []
-    again = await world.frontier.runs.resume(run.id)
-    assert (again.id, again.state) == (run.id, "open")
-    assert await push(world, run, 1, 2, 3) == [PushOutcome.DUPLICATE, PushOutcome.DUPLICATE, PushOutcome.ACCEPTED]
-    await world.fetch()
-    await world.frontier.runs.seal(run.id)
-    assert await over(world) == [run.id]
-    assert (await counts(world, run)).accepted == 3
-    with pytest.raises(RunError, match="is finished"):
-        await world.frontier.runs.resume(run.id)
-    assert (await world.frontier.runs.seal(run.id)).state == "finished", "a run that is over stays so"
-
-
-async def test_one_that_was_opened_again_is_not_ended_by_who_saw_it_sealed(redis_client: Any) -> None:
-    world = await timed(redis_client)
-    runs = world.frontier.runs
-    run = await runs.seal((await runs.open("s")).id)
-    await runs.resume(run.id)
-    assert await runs._end(run, await runs._look()) is None
-    assert await over(world) == []
-
-
-async def test_the_same_key_is_the_same_run(redis_client: Any) -> None:
-    world = await timed(redis_client)
-    opened = await asyncio.gather(*(world.frontier.runs.open("s", name="n", key="nightly:7") for _ in range(5)))
-    assert {run.id for run in opened} == {f"{BEGUN}-1"}
-    await world.frontier.runs.seal(opened[0].id)
-    assert await over(world) == [opened[0].id]
-    assert (await world.frontier.runs.open("s", name="n", key="nightly:7")).state == "finished"
-    assert (await world.frontier.runs.open("s", name="n", key="nightly:8")).id == f"{BEGUN}-2"
-
-
-async def test_overlap(redis_client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawler.frontier.state.runs.WAIT_SECONDS", 0.01)
-    world = await timed(redis_client)
-    runs = world.frontier.runs
-    first = await runs.open("s", name="nightly")
-    with pytest.raises(RunError, match=f"run {first.id} of s is also named 'nightly' and is not over") as refused:
-        await runs.open("s", name="nightly")
-    assert refused.value.run is not None
-    assert refused.value.run.id == first.id
-    with pytest.raises(RunSkippedError):
-        await runs.open("s", name="nightly", overlap="skip")
-    assert (await runs.open("t", name="nightly")).id == f"{BEGUN}-2", "another spider's"
-    assert (await runs.open("s", name="weekly")).id == f"{BEGUN}-3"
-    assert (await runs.open("s", name="nightly", overlap="allow")).id == f"{BEGUN}-4"
-    waiting = asyncio.ensure_future(runs.open("s", name="nightly", overlap="queue"))
-    await asyncio.sleep(0.05)
-    assert not waiting.done()
-    for run in (first.id, f"{BEGUN}-4"):
-        await runs.seal(run)
-    assert (await asyncio.wait_for(waiting, 5)).id == f"{BEGUN}-5"
-
-
-async def test_one_that_replaces_another_cancels_it(redis_client: Any) -> None:
-    world = await timed(redis_client)
-    runs = world.frontier.runs
-    first = await runs.open("s", name="nightly")
-    await push(world, first, 1, 2, host="a.example", cap=1)
-    [leased] = await world.lease(1)
-    second = await runs.open("s", name="nightly", overlap="replace")
-    assert second.id == f"{BEGUN}-2"
-    await world.frontier.ack(handles([leased]))
-    assert await over(world) == [first.id]
-    found = await runs.get(first.id)
-    assert found is not None
-    assert (found.state, found.counts.done, found.counts.dropped) == ("cancelled", 1, 1)
-    with pytest.raises(RunError, match=f"run {first.id} is cancelled"):
-        await runs.resume(first.id)
-
-
 async def test_it_knows_what_the_spider_knows_unless_it_is_fresh(redis_client: Any) -> None:
     world = await timed(redis_client, shards=2)
     await world.frontier.push([message(1), message(2, "b.example")])
@@ -325,6 +224,7 @@ async def test_a_letter_of_a_run_that_is_over_can_be_dropped_and_retried(redis_c
     assert await counts(world, run) == RunCounts(accepted=2, dead=2, dead_by={"blocked": 2}), "it never changes"
 
 
+@pytest.mark.one_server("what is stored is the same on each node")
 async def test_as_many_are_kept_as_was_asked_for(redis_client: Any) -> None:
     world = await timed(redis_client, runs_kept=3)
     first = await world.frontier.runs.open("s", name="first")
@@ -340,6 +240,7 @@ async def test_as_many_are_kept_as_was_asked_for(redis_client: Any) -> None:
 
 
 @pytest.mark.parametrize("wrong", ["", "1", "20231114", "20231114-", "x-1", "20231114-1\n", "\ud800"])
+@pytest.mark.one_server("what is stored is the same on each node")
 async def test_what_is_no_run_is_refused(redis_client: Any, wrong: str) -> None:
     world = await timed(redis_client)
     for call in (world.frontier.runs.seal, world.frontier.runs.resume):
@@ -351,6 +252,7 @@ async def test_what_is_no_run_is_refused(redis_client: Any, wrong: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["x" * 256, "two\nlines", "\x00", "\ud800"])
+@pytest.mark.one_server("what is stored is the same on each node")
 async def test_a_name_that_cannot_be_shown_is_refused(redis_client: Any, name: str) -> None:
     world = await timed(redis_client)
     with pytest.raises(RunError, match=r"name .* of a run: expected at most 255 bytes"):
@@ -358,6 +260,7 @@ async def test_a_name_that_cannot_be_shown_is_refused(redis_client: Any, name: s
 
 
 @pytest.mark.parametrize("key", ["runs", "runs:at", "runs:live", "runs:keys", "runs:last", "runs:events", "kept"])
+@pytest.mark.one_server("what is stored is the same on each node")
 async def test_a_key_of_another_type_costs_no_more_than_what_it_held(redis_client: Any, key: str) -> None:
     world = await timed(redis_client)
     lost = await world.frontier.runs.open("s", name="lost", key="k")
@@ -374,6 +277,7 @@ async def test_a_key_of_another_type_costs_no_more_than_what_it_held(redis_clien
     await world.frontier.generations.tidy()
 
 
+@pytest.mark.one_server("what is stored is the same on each node")
 async def test_a_damaged_record_costs_that_run_alone(redis_client: Any) -> None:
     world = await timed(redis_client)
     lost, run = await world.frontier.runs.open("s", name="a"), await world.frontier.runs.open("s", name="b")
@@ -395,211 +299,6 @@ async def test_a_page_was_fetched_before_where_the_run_says_so(redis_client: Any
     later = await runs.open("s")
     found = [await runs.revisits(one) for one in ("0", "1", first.generation, recrawl.generation, later.generation)]
     assert found == [False, True, False, True, True]
-
-
-async def test_a_push_seals_its_run_and_one_that_is_cut_short_leaves_it_open(redis_client: Any) -> None:
-    world = await timed(redis_client)
-    runs = world.frontier.runs
-    async with PushedRun(runs, "s", WantedRun()) as whole:
-        await world.frontier.push([message(1, generation=whole.generation)])
-    assert whole.told() == f"run {BEGUN}-1"
-    with pytest.raises(OSError, match="unplugged"):
-        async with PushedRun(runs, "s", WantedRun("nightly", fresh=True)) as cut:
-            raise OSError("unplugged")
-    assert cut.told().startswith(f"run {BEGUN}-2, still open: ")
-    async with PushedRun(runs, "s", WantedRun(run_id=f"{BEGUN}-2")) as again:
-        again.incomplete = True
-    found = [(run.name, run.state, run.producer) for run in await runs.find()]
-    assert found == [("nightly", "open", "push"), ("push", "sealed", "push")]
-    async with PushedRun(runs, "s", WantedRun(run_id=f"{BEGUN}-2")):
-        pass
-    assert (await runs.find())[0].state == "finished", "a push looks itself"
-
-
-async def test_pushes_that_are_not_named_stand_beside_each_other_and_recrawls_do_not(redis_client: Any) -> None:
-    world = await timed(redis_client)
-    runs = world.frontier.runs
-    for _ in range(2):
-        async with PushedRun(runs, "s", WantedRun()) as run:
-            await world.frontier.push([message(world.now, generation=run.generation, dedupe=False)])
-    async with PushedRun(runs, "s", WantedRun(fresh=True)) as run:
-        await world.frontier.push([message(1, generation=run.generation)])
-    with pytest.raises(RunError, match="is also named 'recrawl' and is not over"):
-        await PushedRun(runs, "s", WantedRun(fresh=True)).__aenter__()
-    await world.frontier.runs.open("t", name="other")
-    with pytest.raises(RunError, match=f"run {BEGUN}-4 is of t, not of s"):
-        await PushedRun(runs, "s", WantedRun(run_id=f"{BEGUN}-4")).__aenter__()
-    with pytest.raises(RunError, match="leave out --name"):
-        WantedRun(name="x", run_id=f"{BEGUN}-4")
-
-
-async def test_a_run_that_is_over_but_for_somebody_who_looks_is_in_nobodys_way(redis_client: Any) -> None:
-    world = await timed(redis_client)
-    runs = world.frontier.runs
-    first = await runs.open("s", name="nightly")
-    await push(world, first, 1)
-    await runs.seal(first.id)
-    await world.fetch()
-    assert (await runs.open("s", name="nightly")).id == f"{BEGUN}-2"
-    assert (await runs.get(first.id) or first).state == "finished"
-
-
-class Fleet:
-    """Workers of spiders, as their heartbeats show them."""
-
-    def __init__(self, world: Timed) -> None:
-        self.world = world
-        self.frontier = world.frontier
-        self.seeds = Seeds(world.client, "s:start_urls", claim=lambda: f"claim{world.now}")
-
-    async def beat(self, spider: str = "s", worker: str = "w", **info: Any) -> None:
-        await self.frontier.inspection.heartbeat(worker, {"spider": spider, "outbox": 0, "starting": False, **info})
-
-    async def found(self) -> list[tuple[str, str, int]]:
-        return [(run.id[9:], run.state, run.counts.accepted) for run in await self.frontier.runs.find()]
-
-
-@pytest.mark.parametrize("shards", [1, 2])
-async def test_a_plain_start_is_a_run_that_its_start_requests_seal(redis_client: Any, shards: int) -> None:
-    fleet = Fleet(world := await timed(redis_client, shards=shards))
-    runs = world.frontier.runs
-    await runs.plain.serves("s", "", "")
-    for worker in ("v", "w"):
-        await fleet.beat(worker=worker, starting=True)
-        begun = await runs.begin("s", "0")
-        assert (begun.id, begun.name, begun.generation) == (f"{BEGUN}-1", "start", "0")
-    await world.frontier.push([message(1), message(2, "b.example")])
-    assert len(await world.fetch()) == 2
-    assert await over(world) == [], "both may have more start requests"
-    await fleet.beat(worker="v")
-    assert await over(world) == [], "one may have"
-    await fleet.beat(worker="w", outbox=1)
-    assert await over(world) == [], "one has"
-    await fleet.beat(worker="w")
-    assert await over(world) == [begun.id]
-    assert await fleet.found() == [("1", "finished", 2)]
-    assert (await runs.begin("s", "0")).id == f"{BEGUN}-2", "the next start"
-    assert await over(world) == [f"{BEGUN}-2"], "without a URL of its own"
-    assert await fleet.found() == [("2", "finished", 0), ("1", "finished", 2)]
-    assert await world.frontier.generations.current("s") == "0"
-
-
-async def test_start_urls_are_runs_from_the_first_until_none_came_for_long_enough(redis_client: Any) -> None:
-    fleet = Fleet(world := await timed(redis_client, run_idle_ms=30_000))
-    runs = world.frontier.runs
-    await runs.plain.serves("s", "s:start_urls", "list")
-    await redis_client.lpush("s:start_urls", "a", "b")
-    for spree in (1, 2):
-        await fleet.beat()
-        assert await over(world) == []
-        assert await fleet.found() == [("1", "finished", 3)][: spree - 1], "nothing was accepted yet"
-        [*taken] = await fleet.seeds.lease(1)
-        await world.frontier.push([message(10 * spree)])
-        await fleet.seeds.ack(taken)
-        await world.frontier.dead.bury_seed(b"bad", spider="s", reason="bad_seed", generation="0")
-        await world.fetch()
-        assert await over(world) == []
-        assert (await fleet.found())[0] == (str(spree), "open", 2)
-        await world.pass_ms(20_000)
-        await fleet.beat()
-        await world.pass_ms(20_000)
-        await fleet.beat()
-        assert await over(world) == [], "one more waits in the key"
-        [*taken] = await fleet.seeds.lease(1)
-        assert await over(world) == [], "it is being taken in"
-        await world.frontier.push([message(10 * spree + 1)])
-        await fleet.seeds.ack(taken)
-        await world.fetch()
-        assert await over(world) == [], "it came a moment ago"
-        for _ in range(2):
-            await world.pass_ms(20_000)
-            await fleet.beat()
-        [ended] = await runs.settle()
-        assert ended.counts == RunCounts(accepted=3, done=2, dead=1, dead_by={"bad_seed": 1})
-        await redis_client.lpush("s:start_urls", "c", "d")
-    assert [event for event, _ in await events(world)] == [b"start", b"finish"] * 2
-
-
-async def test_the_work_of_an_older_release_is_a_run_too(redis_client: Any) -> None:
-    """It tells nobody whether it has start requests left, or which key it reads."""
-    world = await timed(redis_client, run_idle_ms=30_000)
-    await world.frontier.push([message(1), message(2, "b.example")])
-    await world.fetch(1)
-    assert await over(world) == []
-    assert [(run.state, run.counts.pending) for run in await world.frontier.runs.find()] == [("open", 1)]
-    await world.fetch()
-    for _ in range(2):
-        assert await over(world) == []
-        await world.pass_ms(20_000)
-    assert await over(world) == [f"{BEGUN}-1"]
-
-
-async def test_a_letter_of_an_earlier_start_brings_no_counter_below_0(redis_client: Any) -> None:
-    fleet = Fleet(world := await timed(redis_client))
-    await world.frontier.runs.plain.serves("s", "", "")
-    await fleet.beat()
-    await world.frontier.runs.begin("s", "0")
-    await world.frontier.push([message(1)])
-    letter = (await world.lease())[0]
-    await world.frontier.bury(letter.id, letter.token, reason="blocked")
-    assert await over(world) == [f"{BEGUN}-1"]
-    run = await world.frontier.runs.begin("s", "0")
-    assert await world.frontier.dead.drop([letter.id]) == [True]
-    assert await counts(world, run) == RunCounts()
-    assert await over(world) == [run.id]
-
-
-async def test_a_shard_that_lost_its_data_holds_nothing_up(redis_client: Any) -> None:
-    fleet = Fleet(world := await timed(redis_client))
-    await world.frontier.runs.plain.serves("s", "", "")
-    await fleet.beat()
-    await world.frontier.runs.begin("s", "0")
-    await world.frontier.push([message(1), message(2, "b.example"), message(3, "c.example")])
-    await world.fetch()
-    assert await over(world) == [f"{BEGUN}-1"]
-    await redis_client.delete(world.frontier.shards.key(0, "gen:s:0"))
-    await world.frontier.push([message(4, "d.example")])
-    await world.fetch()
-    assert await over(world) == [f"{BEGUN}-2"]
-    assert await fleet.found() == [("2", "finished", 1), ("1", "finished", 3)]
-
-
-async def test_of_those_that_take_turns_one_looks(redis_client: Any) -> None:
-    world = await timed(redis_client)
-    run = await world.frontier.runs.open("s")
-    assert await world.frontier.runs.settle(turn_ms=1_000) == []
-    await world.frontier.runs.seal(run.id)
-    assert await world.frontier.runs.settle(turn_ms=1_000) == [], "somebody has looked"
-    await world.be_silent(-5_000)
-    await world.pass_ms(6_500)
-    assert [one.id for one in await world.frontier.runs.settle(turn_ms=1_000)] == [run.id]
-
-
-@pytest.mark.parametrize("key", ["starts", "runs:until", "runs:turn"])
-async def test_damage_to_what_is_known_of_spiders_ends_no_look(redis_client: Any, key: str) -> None:
-    fleet = Fleet(world := await timed(redis_client, run_idle_ms=1_000))
-    await redis_client.lpush(world.frontier.shards.key(0, key), "x")
-    await world.frontier.push([message(1)])
-    await world.fetch()
-    await world.frontier.runs.settle(turn_ms=10)
-    assert await fleet.found() == [("1", "open", 1)]
-    await redis_client.delete(world.frontier.shards.key(0, key))
-    if key != "runs:turn":
-        await redis_client.hset(world.frontier.shards.key(0, key), "s", b"\x93\x01")
-    await world.pass_ms(20_000)
-    assert await over(world) == [f"{BEGUN}-1"]
-
-
-async def test_a_start_urls_key_of_another_type_counts_as_one_that_is_not_empty(redis_client: Any) -> None:
-    world = await timed(redis_client, run_idle_ms=1_000)
-    await world.frontier.runs.plain.serves("s", "s:start_urls", "list")
-    await redis_client.set("s:start_urls", "?")
-    await world.frontier.push([message(1)])
-    await world.fetch()
-    await world.pass_ms(20_000)
-    assert await over(world) == []
-    await redis_client.delete("s:start_urls")
-    assert await over(world) == [f"{BEGUN}-1"]
 
 
 async def test_one_that_its_producer_left_open_is_not_kept_for_ever(redis_client: Any) -> None:
@@ -627,19 +326,7 @@ async def test_a_run_whose_opening_was_cut_short_knows_what_it_should_when_it_go
     assert await push(world, run, 2, host="b.example") == [PushOutcome.DUPLICATE]
 
 
-async def test_foreign_records_of_what_was_end_no_look(redis_client: Any) -> None:
-    world = await timed(redis_client)
-    found: tuple[dict[str, Any], ...] = ({}, {"accepted": "many"}, {"accepted": {}})
-    for foreign in found:
-        row = msgpack.packb({"generation": "0", "counts": foreign}, use_bin_type=False)
-        await redis_client.hset(world.frontier.shards.key(0, "runs:until"), "s", row)
-        await world.frontier.push([message(world.now)])
-        await world.fetch()
-        await world.frontier.runs.settle()
-        world.now += 1
-    assert [run.state for run in await world.frontier.runs.find()] == ["open"]
-
-
+@pytest.mark.one_server("what is stored is the same on each node")
 async def test_letters_without_their_fields_can_be_dropped_and_tried_again(redis_client: Any) -> None:
     world = await timed(redis_client)
     run = await world.frontier.runs.open("s", fresh=True)

@@ -170,6 +170,7 @@ async def test_a_letter_of_an_older_release_is_tried_again(redis_client: Any) ->
 
 @pytest.mark.parametrize("key", ["dead:again", "dead:id", "dead:fp"])
 @pytest.mark.parametrize("value", [b"x" * 5, b"17 99999999", b""])
+@pytest.mark.one_server("what is stored is the same on each node")
 async def test_damage_there_costs_no_page(redis_client: Any, key: str, value: bytes) -> None:
     world = await timed(redis_client)
     first = await world.frontier.runs.open("s", fresh=True)

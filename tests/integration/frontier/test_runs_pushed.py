@@ -1,0 +1,138 @@
+"""Runs and who pushes to them: names, keys, overlap, and what a producer that was killed leaves."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from crawler.frontier.messages import PushOutcome
+from crawler.frontier.state.pushed_run import PushedRun, WantedRun
+from crawler.frontier.state.runs import RunError, RunSkippedError
+from tests.integration.frontier.making import handles, message, timed
+from tests.integration.frontier.running import BEGUN, DAY_MS, counts, over, push
+
+
+async def test_a_producer_that_died_leaves_it_open_and_the_same_lines_add_nothing(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    run = await world.frontier.runs.open("s", producer="push")
+    await push(world, run, 1, 2)
+    await world.fetch()
+    await world.pass_ms(DAY_MS)
+    assert await over(world) == []
+    again = await world.frontier.runs.resume(run.id)
+    assert (again.id, again.state) == (run.id, "open")
+    assert await push(world, run, 1, 2, 3) == [PushOutcome.DUPLICATE, PushOutcome.DUPLICATE, PushOutcome.ACCEPTED]
+    await world.fetch()
+    await world.frontier.runs.seal(run.id)
+    assert await over(world) == [run.id]
+    assert (await counts(world, run)).accepted == 3
+    with pytest.raises(RunError, match="is finished"):
+        await world.frontier.runs.resume(run.id)
+    assert (await world.frontier.runs.seal(run.id)).state == "finished", "a run that is over stays so"
+
+
+async def test_one_that_was_opened_again_is_not_ended_by_who_saw_it_sealed(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    runs = world.frontier.runs
+    run = await runs.seal((await runs.open("s")).id)
+    await runs.resume(run.id)
+    assert await runs._end(run, await runs._look()) is None
+    assert await over(world) == []
+
+
+async def test_the_same_key_is_the_same_run(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    opened = await asyncio.gather(*(world.frontier.runs.open("s", name="n", key="nightly:7") for _ in range(5)))
+    assert {run.id for run in opened} == {f"{BEGUN}-1"}
+    await world.frontier.runs.seal(opened[0].id)
+    assert await over(world) == [opened[0].id]
+    assert (await world.frontier.runs.open("s", name="n", key="nightly:7")).state == "finished"
+    assert (await world.frontier.runs.open("s", name="n", key="nightly:8")).id == f"{BEGUN}-2"
+
+
+async def test_overlap(redis_client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawler.frontier.state.runs.WAIT_SECONDS", 0.01)
+    world = await timed(redis_client)
+    runs = world.frontier.runs
+    first = await runs.open("s", name="nightly")
+    with pytest.raises(RunError, match=f"run {first.id} of s is also named 'nightly' and is not over") as refused:
+        await runs.open("s", name="nightly")
+    assert refused.value.run is not None
+    assert refused.value.run.id == first.id
+    with pytest.raises(RunSkippedError):
+        await runs.open("s", name="nightly", overlap="skip")
+    assert (await runs.open("t", name="nightly")).id == f"{BEGUN}-2", "another spider's"
+    assert (await runs.open("s", name="weekly")).id == f"{BEGUN}-3"
+    assert (await runs.open("s", name="nightly", overlap="allow")).id == f"{BEGUN}-4"
+    waiting = asyncio.ensure_future(runs.open("s", name="nightly", overlap="queue"))
+    await asyncio.sleep(0.05)
+    assert not waiting.done()
+    for run in (first.id, f"{BEGUN}-4"):
+        await runs.seal(run)
+    assert (await asyncio.wait_for(waiting, 5)).id == f"{BEGUN}-5"
+
+
+async def test_one_that_replaces_another_cancels_it(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    runs = world.frontier.runs
+    first = await runs.open("s", name="nightly")
+    await push(world, first, 1, 2, host="a.example", cap=1)
+    [leased] = await world.lease(1)
+    second = await runs.open("s", name="nightly", overlap="replace")
+    assert second.id == f"{BEGUN}-2"
+    await world.frontier.ack(handles([leased]))
+    assert await over(world) == [first.id]
+    found = await runs.get(first.id)
+    assert found is not None
+    assert (found.state, found.counts.done, found.counts.dropped) == ("cancelled", 1, 1)
+    with pytest.raises(RunError, match=f"run {first.id} is cancelled"):
+        await runs.resume(first.id)
+
+
+async def test_a_push_seals_its_run_and_one_that_is_cut_short_leaves_it_open(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    runs = world.frontier.runs
+    async with PushedRun(runs, "s", WantedRun()) as whole:
+        await world.frontier.push([message(1, generation=whole.generation)])
+    assert whole.told() == f"run {BEGUN}-1"
+    with pytest.raises(OSError, match="unplugged"):
+        async with PushedRun(runs, "s", WantedRun("nightly", fresh=True)) as cut:
+            raise OSError("unplugged")
+    assert cut.told().startswith(f"run {BEGUN}-2, still open: ")
+    async with PushedRun(runs, "s", WantedRun(run_id=f"{BEGUN}-2")) as again:
+        again.incomplete = True
+    found = [(run.name, run.state, run.producer) for run in await runs.find()]
+    assert found == [("nightly", "open", "push"), ("push", "sealed", "push")]
+    async with PushedRun(runs, "s", WantedRun(run_id=f"{BEGUN}-2")):
+        pass
+    assert (await runs.find())[0].state == "finished", "a push looks itself"
+
+
+async def test_pushes_that_are_not_named_stand_beside_each_other_and_recrawls_do_not(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    runs = world.frontier.runs
+    for _ in range(2):
+        async with PushedRun(runs, "s", WantedRun()) as run:
+            await world.frontier.push([message(world.now, generation=run.generation, dedupe=False)])
+    async with PushedRun(runs, "s", WantedRun(fresh=True)) as run:
+        await world.frontier.push([message(1, generation=run.generation)])
+    with pytest.raises(RunError, match="is also named 'recrawl' and is not over"):
+        await PushedRun(runs, "s", WantedRun(fresh=True)).__aenter__()
+    await world.frontier.runs.open("t", name="other")
+    with pytest.raises(RunError, match=f"run {BEGUN}-4 is of t, not of s"):
+        await PushedRun(runs, "s", WantedRun(run_id=f"{BEGUN}-4")).__aenter__()
+    with pytest.raises(RunError, match="leave out --name"):
+        WantedRun(name="x", run_id=f"{BEGUN}-4")
+
+
+async def test_a_run_that_is_over_but_for_somebody_who_looks_is_in_nobodys_way(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    runs = world.frontier.runs
+    first = await runs.open("s", name="nightly")
+    await push(world, first, 1)
+    await runs.seal(first.id)
+    await world.fetch()
+    assert (await runs.open("s", name="nightly")).id == f"{BEGUN}-2"
+    assert (await runs.get(first.id) or first).state == "finished"
