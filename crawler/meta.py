@@ -79,7 +79,7 @@ TABLE: Final = (
     Key(TIER_FAILED, "tiers middleware: the tier at which it failed, which counts once"),
     Key(CONDITIONAL, "conditional middleware: the conditions in the headers are ours"),
     Key(CONDITIONAL_WHOLE, "conditional middleware: ask for the page whole"),
-    Key(HEADER_PROFILE, "headers middleware: the profile it wears, kept by retries and redirects"),
+    Key(HEADER_PROFILE, "headers middleware: its header profile, kept by retries and redirects"),
     Key(CUT_AT, "robots fetcher: bytes after which the HTTP handler takes the rest of a body for read"),
     Key(API_JOB, "api handler: provider, job id and start (Unix seconds) of a job under way"),
     Key(WIRE_TURN, "downloader: what a handler calls right before and after it writes"),

@@ -48,7 +48,7 @@ class BrowserLifecycle:
         self._renewal = asyncio.Lock()
         self._change = asyncio.Condition()
         self._open = self._served = 0
-        self._worn = ""  # why the browser has to be replaced; empty if it need not
+        self._retired = ""  # why the browser has to be replaced; empty if it need not
         self._checking: asyncio.Task[None] | None = None
 
     @asynccontextmanager
@@ -68,7 +68,7 @@ class BrowserLifecycle:
 
     def retire(self, reason: str) -> None:
         """Have the browser replaced before the next page."""
-        self._worn = self._worn or reason
+        self._retired = self._retired or reason
         if reason in ENDED_AT_ONCE:
             self._chromium.kill()
 
@@ -81,11 +81,11 @@ class BrowserLifecycle:
     async def _fit(self) -> None:
         if self._served >= self._settings.pages:
             self.retire("pages")
-        if self._worn:
+        if self._retired:
             async with self._change:
                 await self._change.wait_for(lambda: not self._open)
-            self._stats.inc_value(names.BROWSER_RESTARTS.format(self._worn))
-            logger.info("Replacing the browser after %d pages: %s", self._served, self._worn)
+            self._stats.inc_value(names.BROWSER_RESTARTS.format(self._retired))
+            logger.info("Replacing the browser after %d pages: %s", self._served, self._retired)
             await self._end()
         if self.browser is None:
             await self._launch()
@@ -99,7 +99,7 @@ class BrowserLifecycle:
         except (Error, OSError) as error:
             await self._chromium.close()
             raise BrowserError(f"{self._settings.executable} does not start: {error}") from error
-        self._worn, self._served, self.browser = "", 0, browser
+        self._retired, self._served, self.browser = "", 0, browser
         browser.on("disconnected", lambda *_: self._lost(browser))
         logger.info("Chromium %s started: %s", browser.version, self._settings.executable)
 
@@ -115,7 +115,7 @@ class BrowserLifecycle:
     async def _check_often(self) -> None:
         while True:
             await asyncio.sleep(self._settings.check_seconds)
-            if self.browser is not None and not self._worn:
+            if self.browser is not None and not self._retired:
                 await self._look()
 
     async def _look(self) -> None:

@@ -58,7 +58,7 @@ class PageLoad:
         self._frame_id = ""
         self._left_at = 0.0  # when the document was requested, monotonic seconds
         self._head: tuple[int, Headers] | None = None  # of the document, once known
-        self._early: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
+        self._instead: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def open(self, page: Page) -> None:
@@ -80,9 +80,9 @@ class PageLoad:
         """
         task = asyncio.ensure_future(loading)
         try:
-            await asyncio.wait({task, self._early}, return_when=asyncio.FIRST_COMPLETED)
-            if self._early.done():
-                return self._early.result()
+            await asyncio.wait({task, self._instead}, return_when=asyncio.FIRST_COMPLETED)
+            if self._instead.done():
+                return self._instead.result()
             return task.result()
         except Error as error:
             if EMPTY_ERROR in error.message and self._head is not None:
@@ -95,7 +95,7 @@ class PageLoad:
         """Stop everything that belongs to this load."""
         for task in self._tasks:
             task.cancel()
-        self._early.cancel()
+        self._instead.cancel()
 
     async def _route(self, route: Route, asked: Asked) -> None:
         with suppress(Error):  # the tab is gone
@@ -114,8 +114,8 @@ class PageLoad:
             await route.abort("aborted")
             return
         if self._wire_turn is not None and not self._wire_turn.allowed():
-            if not self._early.done():
-                self._early.set_exception(MissedError())
+            if not self._instead.done():
+                self._instead.set_exception(MissedError())
             await route.abort("aborted")
             return
         self._left_at = monotonic()
@@ -128,7 +128,7 @@ class PageLoad:
     async def _answered(self, session: CDPSession, event: dict[str, Any]) -> None:
         pause, status = {"requestId": event["requestId"]}, event.get("responseStatusCode")
         with suppress(Error):
-            if event["frameId"] == self._frame_id and status is not None and not self._early.done():
+            if event["frameId"] == self._frame_id and status is not None and not self._instead.done():
                 headers = Headers()
                 for header in event.get("responseHeaders", ()):
                     headers.appendlist(header["name"], header["value"])
@@ -151,8 +151,8 @@ class PageLoad:
             self._wire_turn.sent(monotonic() - written if written >= self._left_at else 0.0)
 
     def _hand_over(self, response: Response) -> None:
-        if not self._early.done():
-            self._early.set_result(response)
+        if not self._instead.done():
+            self._instead.set_result(response)
 
     def response(self, status: int, headers: Headers, body: bytes = b"") -> Response:
         """The response of the document; *headers* are changed."""

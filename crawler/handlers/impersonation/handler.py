@@ -57,13 +57,13 @@ class Impersonating(CurlCffiDownloadHandler):
                 # next request go too early.
                 self._wire_turn.sent(max(0.0, infos[CurlInfo.STARTTRANSFER_TIME] - infos[CurlInfo.PRETRANSFER_TIME]))
             most = DownloadLimits(self._default_maxsize, self._default_warnsize).of(request).wire
-            watch = asyncio.create_task(self._end_beyond(most, response))
+            monitor = asyncio.create_task(self._end_beyond(most, response))
             try:
                 yield response
             finally:
-                watch.cancel()
-            if watch.done():
-                watch.result()
+                monitor.cancel()
+            if monitor.done():
+                monitor.result()
                 raise DownloadCancelledError(f"{request.url} sent more than {most:.0f} bytes, framing included")
 
     async def _end_beyond(self, most: float, response: Any) -> None:

@@ -42,8 +42,8 @@ class HeadersMiddleware:
 
     def process_request(self, request: Request) -> None:
         """Set the profile's headers."""
-        if worn := request.meta.pop(HEADER_PROFILE, None):
-            self._undress(request, PROFILES[worn])
+        if profile := request.meta.pop(HEADER_PROFILE, None):
+            self._undress(request, PROFILES[profile])
         name = self._rules.for_url(request.url).headers
         own = {key: values for key, values in request.headers.items() if values != self._defaults.getlist(key)}
         if name is None or name == "none" or b"User-Agent" in own or urlsplit(request.url).path == "/robots.txt":
