@@ -16,6 +16,7 @@ from crawler import tasks
 from crawler.commands import runs_view, status_look
 from crawler.commands.options import integer
 from crawler.commands.usage import FleetCommand, answering, console, spider_class
+from crawler.errors import ServiceError
 from crawler.frontier.command_session import session
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.state.control import run_target
@@ -71,13 +72,19 @@ class Command(FleetCommand, ScrapyCommand):
     async def _show(self, frontier: Frontier, run: Run, *, as_json: bool) -> None:
         assert self.settings is not None
         seen = await status_look.look(frontier, run.spider)
-        async with connection.session(self.settings) as database:
-            items = await run_items.counts(database, run.id)
+        away = ""
+        try:
+            async with connection.session(self.settings) as database:
+                items: dict[str, int] | None = await run_items.counts(database, run.id)
+        except ServiceError as error:  # what Redis knows is worth showing without it
+            items, away = None, str(error)
         if as_json:
             print(json.dumps(runs_view.plain(run, seen) | {"items": items}))
             return
         paused = f"pause {run_target(run)}" in (await frontier.control.said()).fields
-        print("\n".join(runs_view.whole(run, seen, items, paused=paused)))
+        print("\n".join(runs_view.whole(run, seen, items or {}, paused=paused)))
+        if away:
+            print(f"Its documents are not counted: {away}")
 
     async def _diff(self, before: Run, after: Run, *, as_json: bool) -> int:
         assert self.settings is not None

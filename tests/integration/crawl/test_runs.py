@@ -98,6 +98,10 @@ async def test_the_commands(fleet: Fleet) -> None:
     status, shown, _ = scrapy("show", nightly.id)
     assert "     dead            1   http_500 1\n" in shown
     assert "ended 20" in shown
+    assert (
+        "Its documents are not counted: MongoDB at 127.0.0.1:1 does not serve us"
+        in scrapy("show", nightly.id, "-s", "MONGODB_URI=mongodb://127.0.0.1:1", "-s", "STORAGE_CONNECT_SECONDS=0.2")[1]
+    )
     status, listed, _ = scrapy("products")
     rows = [line.split()[:4] for line in listed.splitlines()[2:] if line.strip()]
     assert rows == [[nightly.id, "products", "nightly", "finished"]]
