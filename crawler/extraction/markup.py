@@ -59,7 +59,7 @@ def items(document: Document, syntax: Syntax) -> list[dict[str, Any]]:
 
     Known weakness: `itemref` is not followed; a property belongs to the nearest enclosing item.
     """
-    if not _has_items(document, syntax):
+    if not document.has_tree and not all(sign.search(document.markup) for sign in syntax.signs):
         return []
     top: list[dict[str, Any]] = []
     known: dict[int, dict[str, Any] | None] = {}
@@ -78,13 +78,6 @@ def items(document: Document, syntax: Syntax) -> list[dict[str, Any]]:
         for name in names:
             _add(owner, _plain(name), item if item is not None else _value(node, attributes, _plain(name)))
     return top
-
-
-def _has_items(document: Document, syntax: Syntax) -> bool:
-    """Whether the page may have items in *syntax*; by its elements if it is parsed, which takes half as long."""
-    if document.has_tree:
-        return document.first(f"[{syntax.item}]") is not None
-    return all(sign.search(document.markup) for sign in syntax.signs)
 
 
 def _owner(node: LexborNode, known: dict[int, dict[str, Any] | None]) -> dict[str, Any] | None:

@@ -43,7 +43,7 @@ class Structured:
         """Fill the draft, reading each source only while something is missing that it may have.
 
         *is_looked_at*: whether the visible page is read too, if JSON-LD does not tell what it is about. Then its tree
-        is checked for markup, which takes half the time of checking its source.
+        is asked for markup, and its source not searched for signs of it.
         """
         evidence = self.evidence
         self._take(jsonld.blocks(self.document.html, self.document.source.scripts), "json-ld")

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from enum import Enum
-from itertools import accumulate, islice
+from itertools import accumulate
 from typing import Final
 
 from selectolax.lexbor import LexborNode
@@ -21,8 +21,8 @@ MAX_PRESSED: Final = 300  # elements with their label in an attribute
 MAX_DOUBTED: Final = 3  # what is said of other things, before the rest of it is left out at once
 _ELSEWHERE: Final = view.OTHER | view.LINK | view.HIDDEN | view.CHOICE
 _DISABLED = re.compile(r"disabled|inactive|sold-?out|unavailable|\bhidden\b|\bhide\b|d-none")
-_PRESSED = "input,button,a[title]"  # may have their label in an attribute
-_PRESSED_INPUTS: Final = frozenset(("submit", "button", "image"))
+# Buttons that may have their label in an attribute.
+_LABELLED = "input[type=submit],input[type=button],input[type=image],button[title],button[aria-label],a[title]"
 
 
 class Button(Enum):
@@ -113,22 +113,11 @@ def _buying(page: View) -> Iterator[LexborNode]:
     buys = page.lexicon.buys
     bought = {text for text in {text for text, _ in page.texts if len(text) <= MAX_LABEL} if buys(text.lower())}
     yield from (node for text, node in page.texts if text in bought) if bought else ()
-    for node, attributes in islice(_labelled(page), MAX_PRESSED):
+    for node in page.document.tree.css(_LABELLED)[:MAX_PRESSED]:
+        attributes = node.attributes
         labels = filter(None, map(attributes.get, ("value", "title", "aria-label", "alt")))
         if any(len(label) <= 2 * MAX_LABEL and buys(label.lower()) for label in labels):
             yield node
-
-
-def _labelled(page: View) -> Iterator[tuple[LexborNode, dict[str, str | None]]]:
-    """Buttons that may have their label in an attribute, with their attributes."""
-    for node in page.document.tree.css(_PRESSED):
-        attributes = node.attributes
-        if node.tag == "input":
-            is_labelled = (attributes.get("type") or "").lower() in _PRESSED_INPUTS
-        else:
-            is_labelled = "title" in attributes or "aria-label" in attributes
-        if is_labelled:
-            yield node, attributes
 
 
 def _state(page: View, node: LexborNode) -> Button:
