@@ -71,7 +71,7 @@ def crawled(redis_url: str, tmp_path_factory: pytest.TempPathFactory) -> dict[st
         crawls = {kind: crawl(run + kind, directory / kind, settings) for kind, settings in KINDS.items()}
         env = environment(directory) | {"REDIS_URL": redis_url}
         stats, log = crawl_side_by_side(env, SETTINGS, crawls)
-        assert f"expected the type that the key {run}other holds, a list: both False" in log
+        assert f"expected the type of key {run}other, a list: both False" in log
         return {
             kind: Crawled(
                 stats[kind],

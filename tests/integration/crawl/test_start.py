@@ -62,6 +62,6 @@ async def test_a_worker_that_cannot_go_on_says_why_and_fails(fleet: Fleet) -> No
         client.sadd(key, "http://a.example/")
     status, log = await ended(fleet.start(REDIS_START_URLS_KEY=key))
     assert status == 1
-    assert f"expected the type that the key {key} holds, a set: REDIS_START_URLS_AS_SET = True" in log
+    assert f"expected the type of key {key}, a set: REDIS_START_URLS_AS_SET = True" in log
     assert "Traceback" not in log
     assert "'finish_reason': 'frontier_error'" in log

@@ -85,7 +85,7 @@ async def test_the_settings_name_the_kind_as_in_scrapy_redis(
 
 async def test_another_type_of_key_is_explained(redis_client: Any) -> None:
     await FILL["zset"](redis_client)
-    with pytest.raises(ConfigError, match="products:start_urls holds, a zset: REDIS_START_URLS_AS_ZSET = True"):
+    with pytest.raises(ConfigError, match="products:start_urls, a zset: REDIS_START_URLS_AS_ZSET = True"):
         await Seeds(redis_client, KEY).lease(1)
     with pytest.raises(ConfigError, match="a zset"):
         await Seeds(redis_client, KEY, "set").pending()
