@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Final
 
 from scrapy import Request
 from scrapy.core.downloader.middleware import DownloaderMiddlewareManager
 from scrapy.exceptions import _InvalidOutput
 from scrapy.http import Response
+from scrapy.utils.decorators import _warn_spider_arg
 from scrapy.utils.defer import _process_pending_io, ensure_awaitable
 from scrapy.utils.python import global_object_name
+
+_DECORATORS: Final = _warn_spider_arg.__code__.co_filename
 
 Send = Callable[[Request], Awaitable[Response]]
 Method = Callable[..., Any]
@@ -59,12 +62,21 @@ class MiddlewareChain:
     def _called(self, method: Method) -> Method:
         """*method*, given a spider if it still asks for one."""
         if method not in self._manager._mw_methods_requiring_spider:
-            return method
+            return _undecorated(method)
 
         def with_spider(**arguments: Any) -> Any:
             return self._manager._handle_mw_method(method, **arguments)
 
         return with_spider
+
+
+def _undecorated(method: Method) -> Method:
+    """*method* without Scrapy's decorator that warns of a `spider` argument: none is given here."""
+    function: Any = getattr(method, "__func__", None)
+    if getattr(getattr(function, "__code__", None), "co_filename", None) != _DECORATORS:
+        return method
+    undecorated: Method = function.__wrapped__.__get__(getattr(method, "__self__", None))
+    return undecorated
 
 
 async def _awaited(answer: Any, method: Method) -> Any:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import pytest
 from scrapy import Request, Spider
 from scrapy.core.downloader.middleware import DownloaderMiddlewareManager
 from scrapy.crawler import Crawler
+from scrapy.downloadermiddlewares.downloadtimeout import DownloadTimeoutMiddleware
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import Response
+from scrapy.utils.test import get_crawler
 
 from crawler.engine.middleware_chain import MiddlewareChain
 
@@ -118,3 +121,34 @@ async def test_it_does_what_scrapy_does(chain: list[type[Noting]], send: Any) ->
 
     assert ours == scrapys
     assert ours
+
+
+def noted(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A decorator of a project's own."""
+
+    @wraps(method)
+    def inner(self: Noting, **arguments: Any) -> Any:
+        self.calls.append("decorated")
+        return method(self, **arguments)
+
+    return inner
+
+
+class Decorated(Noting):
+    process_request = noted(Noting.process_request)
+
+
+async def test_only_scrapys_own_decorator_is_left_out() -> None:
+    crawler = get_crawler()
+    crawler.spider = Spider("s")
+    calls: list[str] = []
+    timeout = DownloadTimeoutMiddleware(timeout=7)
+    chain = MiddlewareChain(DownloaderMiddlewareManager(timeout, Decorated(calls), crawler=crawler))
+    assert all("sync_inner" not in method.__code__.co_name for method in chain._requests)
+    request = Request(URL)
+
+    async def send(request: Request) -> Response:
+        return GIVEN
+
+    assert await chain.download(send, request) is GIVEN
+    assert (request.meta["download_timeout"], calls[:2]) == (7, ["decorated", "Decorated request"])
