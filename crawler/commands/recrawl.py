@@ -1,4 +1,4 @@
-"""`scrapy recrawl`: visits again what is most likely out of date, for a budget of visits a day."""
+"""`scrapy recrawl`: revisits the pages that are most likely out of date, within a daily budget of visits."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MOST: Final = 100_000_000
 
 
 class Command(FleetCommand, ScrapyCommand):
-    """One call pushes what is due now, at most --hours of the budget: call it as often as that."""
+    """One call pushes the pages due now, at most the budget of --hours: call it once in that time."""
 
     def syntax(self) -> str:
         return "SPIDER --budget VISITS_A_DAY [--hours N] [--dry-run]"
@@ -75,9 +75,9 @@ class Command(FleetCommand, ScrapyCommand):
 
 
 async def _push(frontier: Frontier, encoder: Encoder, due: list[Due]) -> tuple[str, list[Due]]:
-    """Push them as a run of their own; returns it in words, and what the frontier has taken."""
+    """Push them as a separate run; returns its description and what the frontier accepted."""
     await learn_tiers(frontier, encoder)
-    wanted = WantedRun(name="recrawl", fresh=True, overlap="allow")  # what is under way is not due
+    wanted = WantedRun(name="recrawl", fresh=True, overlap="allow")  # what is being crawled is not due
     run, taken = PushedRun(frontier.runs, encoder.spider.name, wanted), list[Due]()
     async with run:
         for at in range(0, len(due), BATCH):
@@ -87,12 +87,12 @@ async def _push(frontier: Frontier, encoder: Encoder, due: list[Due]) -> tuple[s
             outcomes = await frontier.push([message for _, message in batch])
             taken += [one for (one, _), outcome in zip(batch, outcomes, strict=True) if not outcome.is_full]
             if any(outcome is not PushOutcome.ACCEPTED and outcome.is_full for outcome in outcomes):
-                break  # what is left is due at the next call, too
+                break  # the rest will still be due at the next call
     return run.told(), taken
 
 
 def _message(encoder: Encoder, due: Due, generation: str) -> Message | None:
     try:
         return encoder.message(Request(due.url), generation=generation, dedupe=True)
-    except (MessageError, CodecError, ValueError):  # an id of a release that stored others: no page of today
+    except (MessageError, CodecError, ValueError):  # an id stored by an older release in another form
         return None

@@ -1,4 +1,4 @@
-"""`scrapy runs`: what has been crawled, what became of it, and whether it is done."""
+"""`scrapy runs`: lists runs, their results and whether they are done."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from crawler.frontier.state.control import run_target
 from crawler.frontier.state.run_record import Run, RunError, generation_of
 from crawler.storage import connection, run_items
 
-VERBS: Final = {"show": 1, "wait": 1, "seal": 1, "diff": 2}  # and how many ids they take
+VERBS: Final = {"show": 1, "wait": 1, "seal": 1, "diff": 2}  # number of ids each takes
 POLL_SECONDS: Final = 0.5
 WITH_DEAD_LETTERS, CANCELLED = 1, 3  # exit statuses of `wait`
 MOST: Final = 1_000_000
 
 
 class Command(FleetCommand, ScrapyCommand):
-    """Lists runs, or shows one; `wait` returns when it is over, `seal` says that no more will be pushed to it; `diff`
-    says which stored documents are new, changed and gone from one run to another."""
+    """Lists runs, or shows one; `wait` returns when it is over, `seal` declares that no more will be pushed to it;
+    `diff` lists the stored documents that are new, changed or gone between two runs."""
 
     def syntax(self) -> str:
         return "[SPIDER] | show ID | wait ID | seal ID | diff ID ID [--limit N] [--json]"
@@ -51,7 +51,7 @@ class Command(FleetCommand, ScrapyCommand):
             if len(ids) > max(1, VERBS.get(verb, 0)) or (verb and len(ids) != VERBS[verb]):
                 raise UsageError(f"scrapy runs {self.syntax()}", print_help=False)
             for one in ids if verb else ():
-                generation_of(one)  # a wrong one is no business of Redis
+                generation_of(one)  # reject an invalid id before asking Redis
             self.exitcode = tasks.run(self._carry_out(verb, ids, opts))
 
     async def _carry_out(self, verb: str, ids: list[str], opts: argparse.Namespace) -> int:
@@ -76,7 +76,7 @@ class Command(FleetCommand, ScrapyCommand):
         try:
             async with connection.session(self.settings) as database:
                 items: dict[str, int] | None = await run_items.counts(database, run.id)
-        except ServiceError as error:  # what Redis knows is worth showing without it
+        except ServiceError as error:  # still show what Redis knows
             items, away = None, str(error)
         if as_json:
             print(json.dumps(runs_view.plain(run, seen) | {"items": items}))
@@ -127,7 +127,7 @@ async def _seal(frontier: Frontier, run_id: str) -> Run:
 
 
 async def _wait(frontier: Frontier, run_id: str, *, as_json: bool) -> int:
-    """Return when the run is over, however long that takes."""
+    """Return when the run is over, without a time limit."""
     while not (run := await _get(frontier, run_id)).is_over:
         await asyncio.sleep(POLL_SECONDS)
         await frontier.runs.settle()

@@ -1,4 +1,4 @@
-"""What `scrapy runs` prints: a table of runs, and one run with all there is to know of it."""
+"""What `scrapy runs` prints: a table of runs, or one run in full."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ def overview(runs: Sequence[Run], now_ms: int) -> Table:
 
 
 def state_of(run: Run) -> str:
-    """As people read it: a cancelled run ends with what is leased."""
+    """The state in words: a cancelled run ends once nothing of it is leased."""
     return "ending" if run.cancelled_ms and not run.is_over else run.state
 
 
 def took(run: Run, now_ms: int) -> str:
-    """For how long it has been under way, or was."""
+    """How long it has been running, or ran."""
     return spoken(max(0, (run.ended_ms or now_ms) - run.opened_ms) / 1000)
 
 
 def whole(run: Run, seen: Snapshot, items: Mapping[str, int], *, paused: bool) -> Iterator[str]:
-    """The lines of `runs show`; *items*: how many documents of each collection it has."""
+    """The lines of `runs show`; *items* counts its documents per collection."""
     yield f"Run {run.id} of {run.spider}{f', {run.name}' if run.name else ''}: {state_of(run)}"
     yield f"opened {_moment(run.opened_ms)}{f' by {run.producer}' if run.producer else ''}; {_course(run, seen)}"
     yield _known(run)
@@ -60,7 +60,7 @@ def whole(run: Run, seen: Snapshot, items: Mapping[str, int], *, paused: bool) -
 
 
 def plain(run: Run, seen: Snapshot | None = None) -> dict[str, Any]:
-    """*run* for scripts: times as ISO 8601, null for what has not happened; how fast it goes, if that was *seen*."""
+    """*run* for scripts: times as ISO 8601, null for what has not happened; its speed, if that was *seen*."""
     row = {name: value for name, value in asdict(run).items() if not name.endswith("_ms") and name != "base"}
     times = {name: getattr(run, f"{name}_ms") for name in ("opened", "sealed", "ended", "cancelled")}
     row |= {name: _iso(ms) if ms else None for name, ms in times.items()}
@@ -93,7 +93,7 @@ def _known(run: Run) -> str:
 
 
 def _prospect(run: Run, seen: Snapshot, *, paused: bool) -> Iterator[str]:
-    """How fast it goes, for how long, and what holds it up."""
+    """Its speed, the time left, and what holds it up."""
     if run.state == "open":
         yield "It is open: more may be pushed. It ends once it is sealed (`scrapy runs seal`) and all is done."
     if not run.counts.pending:

@@ -1,4 +1,4 @@
-"""Budgets of a day, and the hours in which a site may be visited: what they are, and when they renew. Pure."""
+"""Daily budgets and opening hours: what they allow, and when they renew. Pure."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from crawler.policy.domain_values import BadValueError, integer, number, table
 
-DAYS_AHEAD: Final = 3  # of opening hours that are stated at once
+DAYS_AHEAD: Final = 3  # of opening hours, stated in advance
 MOST: Final = 10**12
 _HOURS = re.compile(r"([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-4]):([0-5]\d)")
 
-Span = tuple[int, int]  # Unix ms, the end not included
+Span = tuple[int, int]  # Unix ms, end excluded
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What may be spent in a day of *time_zone*; 0 is any amount. *hours*: minutes of the day, no limit without any."""
+    """What may be spent per day in *time_zone*; 0 is unlimited. *hours* are minutes of the day; none means any time."""
 
     requests: int = 0
-    mb: float = 0.0  # received, of 1,000,000 bytes
+    mb: float = 0.0  # received, in units of 1,000,000 bytes
     browser_seconds: float = 0.0
-    cost: float = 0.0  # of proxies and APIs, in the money of their prices
+    cost: float = 0.0  # of proxies and APIs, in the currency of their prices
     hours: tuple[tuple[int, int], ...] = ()
     time_zone: str = "UTC"
 
     def day(self, now_ms: int) -> Span:
-        """The day around *now_ms*, from midnight to midnight: 23 or 25 hours where clocks change."""
+        """The day that contains *now_ms*, midnight to midnight: 23 or 25 hours long when clocks change."""
         today = self._local(now_ms).date()
         return self._at(today, 0), self._at(today + timedelta(days=1), 0)
 
     def windows(self, now_ms: int) -> tuple[Span, ...]:
-        """When the site may be visited, from yesterday on: an evening's hours may go beyond midnight."""
+        """The opening hours from yesterday on, since an evening's may extend past midnight."""
         today = self._local(now_ms).date()
         spans = [
             (self._at(today + timedelta(days=day), opens), self._at(today + timedelta(days=day), closes))
@@ -49,7 +49,7 @@ class Budget:
         return datetime.fromtimestamp(now_ms / 1000, UTC).astimezone(ZoneInfo(self.time_zone))
 
     def _at(self, day: date, minutes: int) -> int:
-        """A time that clocks leave out counts as the one after it, one that they show twice as the first."""
+        """A time that clocks skip counts as the next one, a time that they show twice as the first."""
         days, minutes = divmod(minutes, 1440)
         local = datetime.combine(
             day + timedelta(days=days), time(minutes // 60, minutes % 60), ZoneInfo(self.time_zone)

@@ -1,14 +1,14 @@
-"""When to visit a known page again: where a budget of visits buys most freshness. Pure.
+"""When to revisit a known page: spends a budget of visits where it buys most freshness. Pure.
 
-**Estimate.** A page changes as a Poisson process. A visit tells whether it changed since the one before, not how often:
-the rate is estimated by an online EM for such counts (each change seen over an interval stands for as many as are
-expected there, given one; Cho & Garcia-Molina 2003 name the bias of counting it as one), with a Gamma prior.
+**Estimate.** A page changes as a Poisson process. A visit shows whether it changed since the previous one, not how
+often: the rate is estimated by an online EM for such counts (each change seen over an interval stands for as many as
+are expected there, given one; Cho & Garcia-Molina 2003 name the bias of counting it as one), with a Gamma prior.
 
-**Value.** What a visit now buys is the marginal freshness of visiting a page every *age* seconds,
-`weight * ((1 - exp(-rate age)) / rate - age exp(-rate age))`: the greedy crawl value (Azar et al. 2018; Busa-Fekete et
-al. 2025). A page is due when its value crosses a threshold that is the same for all; it is set, again and again, so
-that pages like a sample of those there are spend the budget. The objective is the weighted share of pages that are as
-stored, averaged over time: what changes faster than any budget can follow is left alone.
+**Value.** What a visit now buys is the marginal freshness of visiting a page every *age* seconds, `weight * ((1 -
+exp(-rate age)) / rate - age exp(-rate age))`: the greedy crawl value (Azar et al. 2018; Busa-Fekete et al. 2025). A
+page is due when its value crosses a threshold that is the same for all; it is reset regularly so that pages like those
+in a sample spend exactly the budget. The objective is the weighted share of pages that are as stored, averaged over
+time: a page that changes faster than any budget can follow is left alone.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from typing import Final, Self
 DAY_SECONDS: Final = 86_400.0
 PRIOR_CHANGES: Final = 0.5  # as if half a change had been seen in PRIOR_SECONDS
 PRIOR_SECONDS: Final = 5 * DAY_SECONDS
-MOST_CHANGES: Final = 60.0  # beyond that old visits fade: sites change their habits
-LONGEST_SECONDS: Final = 90 * DAY_SECONDS  # what seems never to change is looked at as often all the same
+MOST_CHANGES: Final = 60.0  # older visits fade beyond this: sites change their habits
+LONGEST_SECONDS: Final = 90 * DAY_SECONDS  # even a page that never seems to change is visited this often
 SHORTEST_SECONDS: Final = 60.0
-STEPS: Final = 30  # of a bisection: to a second in a month
-WAITING: Final = 0.25  # of a day's budget: so many may be due at any time
-CORRECTION: Final = 0.1  # a day
-THRESHOLD_STEPS: Final = 22  # to some percent: estimates are no better
+STEPS: Final = 30  # of a bisection: accurate to a second in a month
+WAITING: Final = 0.25  # share of a day's budget that may be due at any time
+CORRECTION: Final = 0.1  # per day
+THRESHOLD_STEPS: Final = 22  # accurate to a few percent: the estimates are no better
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +39,11 @@ class Estimate:
 
     @property
     def rate(self) -> float:
-        """Changes a second; never 0."""
+        """Changes per second; never 0."""
         return self.changes / self.seconds
 
     def after(self, interval: float, *, changed: bool) -> Self:
-        """The estimate after a visit *interval* seconds behind the one before."""
+        """The estimate after a visit *interval* seconds after the previous one."""
         interval = max(interval, 1.0)
         expected = self.rate * interval
         seen = expected / -math.expm1(-expected) if changed else 0.0
@@ -55,7 +55,7 @@ class Estimate:
 def value(rate: float, age: float, weight: float = 1.0) -> float:
     """What a visit buys *age* seconds after the last one, in seconds of freshness."""
     passed = rate * age
-    if passed < 1e-4:  # the difference of two numbers next to each other
+    if passed < 1e-4:  # a difference of nearly equal numbers loses precision
         return weight * rate * age * age / 2
     return weight * (-math.expm1(-passed) / rate - age * math.exp(-passed))
 
@@ -75,15 +75,15 @@ def due_after(rate: float, threshold: float, weight: float = 1.0, steps: int = S
 
 
 def freshness(rate: float, interval: float) -> float:
-    """The share of time for which a page that is visited every *interval* seconds is as stored."""
+    """The share of time in which a page visited every *interval* seconds is as stored."""
     expected = rate * interval
     return -math.expm1(-expected) / expected if expected > 0 else 1.0
 
 
 def threshold_for(sample: Sequence[tuple[float, float]], visits_per_page: float) -> float:
-    """The threshold at which pages like those of *sample* (rate, weight) take *visits_per_page* a second, on average.
+    """The threshold at which pages like those in *sample* (rate, weight) get *visits_per_page* per second on average.
 
-    Solved and not searched for: a controller that waits for what its last step did would wait for days, and swing.
+    Computed rather than found by feedback: a controller would wait days for the effect of each step, and oscillate.
     """
     low, high = 1e-9, LONGEST_SECONDS * max((weight for _, weight in sample), default=1.0)
     for _ in range(THRESHOLD_STEPS):
@@ -94,8 +94,8 @@ def threshold_for(sample: Sequence[tuple[float, float]], visits_per_page: float)
 
 
 def corrected(correction: float, spent: float, waiting: float) -> float:
-    """What the threshold is multiplied by, after a day in which *spent* of its budget was used and *waiting*, of it
-    too, were due at its end: coarse samples make visits that nobody planned. Slow: it acts on dues to come.
+    """The factor for the threshold after a day that used the share *spent* of its budget and ended with the share
+    *waiting* still due: coarse samples cause unplanned visits. Slow, since it affects only future due times.
     """
     if waiting > WAITING:
         return min(correction * (1 + CORRECTION * min(waiting, 1.0)), 1e3)

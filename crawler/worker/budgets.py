@@ -1,4 +1,4 @@
-"""States the budgets of this worker's spider, and tells what its answers came to."""
+"""States the budgets of this worker's spider in Redis, and reports what its responses spent."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 
 class WorkerBudgets:
-    """BUDGET is the spider's, the table `budget` in domains.toml a domain's, that of [default] each other host's."""
+    """BUDGET applies to the spider, a `budget` table in domains.toml to its domain, [default]'s to every other host."""
 
     def __init__(
         self,
@@ -32,7 +32,7 @@ class WorkerBudgets:
         encoder: Encoder,
         clock: Callable[[], float] = time,
     ) -> None:
-        """Raises ConfigError for a budget that cannot be."""
+        """Raises ConfigError for an invalid budget."""
         assert crawler.spider is not None
         self._frontier = frontier
         self._book = book
@@ -46,11 +46,11 @@ class WorkerBudgets:
 
     @property
     def on(self) -> bool:
-        """Whether there is any, or was in a run."""
+        """Whether there is a budget, or was one in a run."""
         return bool(self._budgets) or self._scopes.budgeted
 
     async def state(self) -> None:
-        """To be repeated every minute: a day ends, and budgets that nobody states any more are over."""
+        """Repeated every minute: days end, and a budget that no worker states any more expires."""
         if self.on:
             now_ms = round(self._clock() * 1000)
             await self._frontier.budgets.state([terms_of(name, one, now_ms) for name, one in self._budgets.items()])
@@ -66,7 +66,7 @@ class WorkerBudgets:
         self._said = set(known)
 
     def answered(self, request: Request, size: int) -> None:
-        """*request* was answered, or failed, after *size* bytes."""
+        """*request* got a response of *size* bytes, or failed after them."""
         if not self.on or (held := self._book.of(request)) is None:
             return
         in_browser = request.meta.get("tier") == "browser" and held.started_at is not None
@@ -74,6 +74,6 @@ class WorkerBudgets:
         self._outbox.charge((held.lease.host, self._spider, held.lease.generation), size, browser_ms, 0.0)
 
     def paid(self, request: Request, cost: float) -> None:
-        """A proxy or an API took *cost* for *request*."""
+        """A proxy or an API charged *cost* for *request*."""
         if cost and self.on and (held := self._book.of(request)) is not None:
             self._outbox.charge((held.lease.host, self._spider, held.lease.generation), 0, 0.0, cost)

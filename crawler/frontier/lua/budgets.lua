@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
--- budgets: state budgets, and forget those that nobody states any more.
+-- budgets: state budgets, and delete those no longer stated.
 -- KEYS[1]  the shard's tag
--- ARGV[1...]  name, terms (see lib/budgets) with for how many ms they hold, 0 for ever
+-- ARGV[1...]  name, terms (see lib/budgets) with the ms for which they hold, 0 for ever
 -- Result: 1. O(budgets).
 -- include: clock damage state
 for i = 1, #ARGV, 2 do

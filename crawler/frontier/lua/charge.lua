@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- charge: what answers came to. A budget is overrun by what was on the wire when it was spent, and by no more.
+-- charge: count what responses spent. A budget is overrun only by what was in flight when it ran out.
 -- KEYS[1]  the shard's tag
 -- ARGV[1...]  host, spider, generation, bytes, browser ms, cost in millionths of each
 -- Result: 1. O(rows).

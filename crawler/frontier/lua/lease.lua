@@ -3,14 +3,14 @@
 -- KEYS[1]  the shard's tag
 -- ARGV[1]  how many
 -- ARGV[2]  worker
--- ARGV[3]  '1' when a suspect may be given (alone)
+-- ARGV[3]  '1' when a suspect may be leased (alone)
 -- ARGV[4]  '1' when reap has just run
 -- ARGV[5]  what the worker states (see lib/rules), '' for nothing
 -- ARGV[6]  number of streams
 -- ARGV[7...]  these streams, then hosts to pass over
--- Result: REAP_FIRST; STATE_FIRST: the worker is to state its rules; else {born, now, ms until more may be due or -1,
+-- Result: REAP_FIRST; STATE_FIRST: the worker has to state its rules; else {born, now, ms until more may be due or -1,
 -- backlog, suspects waiting, {per request: id, record, envelope}}. O(log hosts) per request leased, and up to DROPS
--- requests of runs that may fetch no more (lib/pages).
+-- requests of runs that reached their page limit (lib/pages).
 -- include: clock damage state tally blame hosts rules members pages records budgets control
 -- include window: seen dropped
 local REAP_FIRST = {}
@@ -24,7 +24,7 @@ for i = 7, 6 + ARGV[6] do
 end
 for i = 7 + ARGV[6], #ARGV do passed_over[ARGV[i]] = true end
 
--- Hosts whose time has come are ordered by it and by the priority of their most urgent request.
+-- Due hosts are ordered by due time and by the priority of their most urgent request.
 local function promote(stream, most)
   local wait = T .. ':wait:' .. stream
   local ready = call('ZRANGEBYSCORE', wait, '-inf', now, 'WITHSCORES', 'LIMIT', 0, most)
@@ -39,14 +39,14 @@ local function promote(stream, most)
   call('ZADD', T .. ':due:' .. stream, unpack(due))
 end
 
-local REACH = 1000 -- hosts read at once
-local PAUSED_MS = 2000 -- until a paused host is looked at again
+local REACH = 1000 -- hosts read per call
+local PAUSED_MS = 2000 -- until a paused host is checked again
 
 local leased, rows, names_behind = 0, {}, {}
 local limits = call('EXISTS', T .. ':limited') == 1
 local records, bodies, expiries = {}, {}, {}
 
--- What follows the host in a record, made once for all requests of a stream and generation.
+-- The part of a record after the host, built once for all requests of a stream and generation.
 local function after_host(base, generation)
   local key = base .. ':' .. generation
   local names = names_behind[key] or string.sub(names_of('', base, generation, worker), 2)
@@ -54,7 +54,7 @@ local function after_host(base, generation)
   return names
 end
 
--- Entries that are none are set aside, and no longer counted as queued.
+-- Invalid entries are set aside, and no longer counted as queued.
 local function whole_of(heads, base, place)
   local whole = {}
   for _, entry in ipairs(heads) do
@@ -74,7 +74,7 @@ local function hand_out(base, name, entry, reserved)
   local score, id, deliveries, status, _, _, generation = struct.unpack('>dI6BHhxxxxxxxxBc0Bc0', entry)
   local envelope, at = string.sub(entry, 18), 2 * leased
   leased = leased + 1
-  state.token = math.max(state.token + 1, now * 1024) -- never one given out before the server lost its last second
+  state.token = math.max(state.token + 1, now * 1024) -- never one issued before the server lost its last second
   local record = struct.pack(HEAD_FORMAT, state.token, score, reserved, now + START_MS, 0, deliveries, 0, status)
     .. string.char(#name) .. name .. after_host(base, generation)
   records[at + 1], records[at + 2] = id, record
@@ -85,10 +85,10 @@ local function hand_out(base, name, entry, reserved)
   t.queued, t.leased = t.queued - 1, t.leased + 1
 end
 
-local SLICE = 64 -- requests that are looked at together
-local drops, dropped = 256, 0 -- of one call, so that none takes long
+local SLICE = 64 -- requests examined together
+local drops, dropped = 256, 0 -- per call, so that no call takes long
 
--- Whether the run of an entry may fetch one more page of the host; else it is dropped.
+-- Whether the run of an entry may fetch another page of the host; if not, it is dropped.
 local function admit(base, name, entry)
   local generation = generation_of(string.sub(entry, 9))
   local run = run_name(base, generation)
@@ -102,7 +102,7 @@ local function admit(base, name, entry)
   t.queued, drops, dropped = t.queued - 1, drops - 1, dropped + 1
 end
 
-local leaving, to_due, to_wait, to_cap = {}, {}, {}, {} -- how hosts are filed after this round
+local leaving, to_due, to_wait, to_cap = {}, {}, {}, {} -- where hosts are filed after this round
 
 local function goes_before(a, b)
   local score, id = struct.unpack('>dI6', a)
@@ -123,7 +123,7 @@ local function heads_of(base, place, room)
   return heads, is_ahead
 end
 
--- Takes up to `room` entries off a queue; returns them in their order, what follows them behind, and how many they are.
+-- Takes up to `room` entries off a queue; returns them in order, followed by the next one, and their number.
 local function pop_entries(base, place, room)
   local heads, is_ahead = heads_of(base, place, room)
   local taken, from_ahead = math.min(room, #heads), 0
@@ -142,7 +142,7 @@ local function is_held_back(base, generation)
   return is_cancelled(base, generation) or is_said('pause', 'run', run_named(base, generation))
 end
 
--- Sets an entry of a run that is paused or cancelled aside; false for others.
+-- Sets aside an entry of a paused or cancelled run; false for others.
 local function set_apart(base, place, name, entry)
   local generation = is_controlled and generation_of(string.sub(entry, 9))
   if not (generation and is_held_back(base, generation)) then return false end
@@ -154,7 +154,7 @@ local function set_apart(base, place, name, entry)
   return true
 end
 
--- Whether an entry goes out; else it is dropped, or waits until its run's budget renews.
+-- Whether an entry is leased; if not, it is dropped or waits until its run's budget renews.
 local function may_go(base, name, entry)
   local run = has_budgets() and budget_of_run(spider_of(base), generation_of(string.sub(entry, 9)))
   local held = run and held_until({run})
@@ -170,7 +170,7 @@ local function may_go(base, name, entry)
   return true
 end
 
--- Whether a request of that generation would not go out now.
+-- Whether a request of that generation would not be leased now.
 local function stays(base, name, generation)
   local run = run_name(base, generation)
   if is_held_back(base, generation) or (is_limited(run) and limit_reached(run, name)) then return true end
@@ -178,7 +178,7 @@ local function stays(base, name, generation)
   return budget and held_until({budget}) ~= nil
 end
 
--- Drops what is over its limit at the head of a queue, and sets aside what is held back; returns what follows.
+-- Drops entries over their limit at the head of a queue, and sets aside those held back; returns the rest.
 local function skip_over_limit(base, place, name)
   repeat
     local heads, over = heads_of(base, place, SLICE - 1), 0
@@ -194,7 +194,7 @@ local function skip_over_limit(base, place, name)
   return heads_of(base, place, 0)[1]
 end
 
--- Leases up to `most` requests of a host and notes when it may be visited again.
+-- Leases up to `most` requests of a host and records when it may be visited again.
 local function visit(stream, base, name, most)
   local h = host(name)
   if not has_stream(h, stream) then -- its record was lost
@@ -258,13 +258,13 @@ local function file(stream)
   leaving, to_due, to_wait, to_cap = {}, {}, {}, {}
 end
 
-local visits = 4 * limit + 12 -- hosts looked at: some that are due may turn out to be blocked or at their cap
+local visits = 4 * limit + 12 -- hosts examined: some that are due may turn out to be blocked or at their cap
 
 local function lease_from(stream, base, most)
   local progress
   repeat
     local reach = math.min(most - leased + excluded, REACH)
-    promote(stream, reach) -- again, for some of those may turn out to be at their cap
+    promote(stream, reach) -- again: some of those may be at their cap
     progress = false
     local names = call('ZRANGE', T .. ':due:' .. stream, 0, reach - 1)
     load_hosts(names)

@@ -1,4 +1,4 @@
-"""Budgets and opening hours, as workers state them and as Redis counts what is spent."""
+"""Budgets and opening hours: workers state them, Redis counts what is spent."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Final, NamedTuple
 from crawler.frontier.server.shards import Shards, groups
 from crawler.frontier.state.run_record import run_id_of
 
-_TERMS: Final = struct.Struct("<7d")  # the twins of those in lua/lib/budgets.lua
+_TERMS: Final = struct.Struct("<7d")  # same layout as in lua/lib/budgets.lua
 _USED: Final = struct.Struct("<4d")
 _SPAN: Final = struct.Struct("<2d")
 MILLION: Final = 1_000_000
-AT_ONCE: Final = 200  # budgets in one call
-HELD_MS: Final = 300_000  # without its being stated again
+AT_ONCE: Final = 200  # budgets per call
+HELD_MS: Final = 300_000  # unless stated again
 KINDS: Final = {"requests": "requests", "bytes": "bytes", "browser": "browser seconds", "cost": "cost"}
 
 
@@ -23,7 +23,7 @@ KINDS: Final = {"requests": "requests", "bytes": "bytes", "browser": "browser se
 class Terms:
     """A budget of one day: *name* is `d:<domain>`, `*` (each other host), `s:<spider>` or `r:<spider>:<generation>`.
 
-    0 is any amount; a *day* of (0, 0) never renews. *lasting*: it holds without being stated again.
+    0 is unlimited; a *day* of (0, 0) never renews. A *lasting* budget holds without being stated again.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Terms:
     lasting: bool = False
 
     def packed(self, shards: int) -> bytes:
-        """As the scripts read it. What hosts of several shards spend together is shared out among these."""
+        """As the scripts read it. A budget shared by hosts on several shards is divided among the shards."""
         part = shards if self.name[:1] in {"s", "r"} else 1
         requests = max(1, self.requests // part) if self.requests else 0
         most = (requests, self.size / part, self.browser_ms / part, self.cost * MILLION / part)
@@ -46,14 +46,14 @@ class Terms:
 
 
 class Closed(NamedTuple):
-    """A budget that holds requests back: *what* of it is spent, or `hours`."""
+    """A budget that holds requests back: *what* is spent, or `hours`."""
 
     name: str
     what: str
     until_ms: int  # from now
 
     def governs(self, host: str, spider: str) -> bool:
-        """Whether it holds back requests of *spider* to *host*, or those of one of its runs."""
+        """Whether it holds back requests of *spider*, or of one of its runs, to *host*."""
         kind, _, whose = self.name.partition(":")
         if kind == "d":
             return f".{host}".endswith(f".{whose}")
@@ -61,7 +61,7 @@ class Closed(NamedTuple):
 
     @property
     def told(self) -> str:
-        """In words, without when that ends."""
+        """A description, without the time at which it ends."""
         kind, _, whose = self.name.partition(":")
         of = {"d": whose, "*": whose, "s": f"spider {whose}"}.get(kind, f"run {run_id_of(whose.rpartition(':')[2])}")
         if self.what == "hours":
@@ -70,7 +70,7 @@ class Closed(NamedTuple):
 
 
 class Share(NamedTuple):
-    """How much of a budget is spent of *what*, and how much of its day is over; both from 0 to 1, or a little more."""
+    """The share of *what* that is spent, and the share of its day that has passed; both 0 to 1, or slightly more."""
 
     name: str
     what: str
@@ -79,19 +79,19 @@ class Share(NamedTuple):
 
 
 class Budgets:
-    """What may be spent, is spent, and is held back."""
+    """The limits, what is spent, and which budgets hold requests back."""
 
     def __init__(self, shards: Shards) -> None:
         self._shards = shards
 
     async def state(self, terms: Sequence[Terms]) -> None:
-        """They hold for five minutes, unless they are lasting."""
+        """Set budgets; they hold for five minutes unless lasting."""
         for some in groups(terms, AT_ONCE):
             rows = [part for one in some for part in (one.name, one.packed(self._shards.count))]
             await self._shards.run_all("budgets", *rows)
 
     async def charge(self, spent: Mapping[tuple[str, str, str], tuple[float, float, float]]) -> None:
-        """Bytes, browser ms and cost by host, spider and generation."""
+        """Add bytes, browser ms and cost by host, spider and generation."""
         by_shard: dict[int, list[str | float]] = {}
         for (host, spider, generation), (size, browser_ms, cost) in spent.items():
             row = (host, spider, generation, size, browser_ms, round(cost * MILLION))
@@ -100,7 +100,7 @@ class Budgets:
             await self._shards.run("charge", shard, *rows)
 
     async def closed(self, now_ms: int) -> list[Closed]:
-        """Those that have lately held a request back and still do; the first to open first."""
+        """The budgets that recently held a request back and still do, the first to renew first."""
         found: dict[str, Closed] = {}
         for shard in range(self._shards.count):
             for name, raw in (await self._shards.client.hgetall(self._shards.key(shard, "closed"))).items():
@@ -121,9 +121,9 @@ class Budgets:
         return total
 
     async def shares(self, now_ms: int) -> list[Share]:
-        """Of every budget that is in force, the most spent ones first; of several shards the one that has spent most.
+        """The shares of every budget in force, most spent first; of several shards the highest.
 
-        Those of each other host (`*`) are left out: there is one for every host.
+        The budget of every other host (`*`) is left out: each host has its own.
         """
         found: dict[tuple[str, str], Share] = {}
         for shard in range(self._shards.count):

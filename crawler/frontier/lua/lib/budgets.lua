@@ -31,17 +31,17 @@ end
 local function read_terms(raw)
   if not raw or #raw < 56 then return false end
   local t = {struct.unpack(TERMS, raw)}
-  if t[1] > 0 and t[1] <= now then return false end -- nobody states it any more
+  if t[1] > 0 and t[1] <= now then return false end -- no longer stated
   local b = {begin = t[2], stop = t[3], most = {t[4], t[5], t[6], t[7]}, open = {}}
   for at = 57, #raw - 15, 16 do
     local from, to = struct.unpack('<dd', raw, at)
     b.open[#b.open + 1] = {from, to}
   end
-  while b.stop > 0 and now >= b.stop do b.begin, b.stop = b.stop, b.stop + 86400000 end -- not stated anew yet
+  while b.stop > 0 and now >= b.stop do b.begin, b.stop = b.stop, b.stop + 86400000 end -- not restated yet
   return b
 end
 
--- The first of names that has terms, as the name of what is spent there.
+-- The first of the names that has terms, as the name under which spending is counted.
 local function budget_of(names, own)
   for i, raw in ipairs(budgets_under(names)) do
     local b = read_terms(raw)
@@ -58,7 +58,7 @@ local function budget_named(name)
   return found_as[name] or nil
 end
 
--- Those that govern all requests of a spider to a host: the host's and the spider's.
+-- The budgets that govern all requests of a spider to a host: the host's and the spider's.
 local function budgets_for(of, spider)
   local key = of .. '\n' .. spider
   if budgets_of[key] then return budgets_of[key] end
@@ -84,7 +84,7 @@ local function used_by(name)
   return used_of[name]
 end
 
--- When a budget lets the next request go, and why not now; nil for now.
+-- When a budget allows the next request, and why not now; nil for now.
 local function closed_until(name)
   local b, used = terms_of[name], used_by(name)
   local opens = #b.open > 0 and math.huge
@@ -98,7 +98,7 @@ local function closed_until(name)
   end
 end
 
--- The latest of the times until which one of the budgets is closed; nil where all are open.
+-- The latest time until which any of the budgets is closed; nil if all are open.
 local function held_until(names)
   local latest
   for _, name in ipairs(names) do
@@ -114,7 +114,7 @@ local function held_until(names)
   return latest
 end
 
--- How many requests the budgets leave.
+-- How many requests the budgets still allow.
 local function requests_left(names)
   local left = math.huge
   for _, name in ipairs(names) do
@@ -130,7 +130,7 @@ local function spend(name, requests, bytes, browser, cost)
   used.changed = true
 end
 
--- On all budgets that govern a request.
+-- Adds to every budget that governs a request.
 local function spend_all(of, spider, generation, ...)
   for _, name in ipairs(budgets_for(of, spider)) do spend(name, ...) end
   local run = budget_of_run(spider, generation)
