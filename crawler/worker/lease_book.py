@@ -35,7 +35,6 @@ class Held:
     started_at: float | None = None  # when it was sent
     reported: bool = False  # the host's slot is free again
     lent: bool = False  # its turn was used for a request that it waits for (robots.txt), or is outdated
-    free_at: float | None = None  # when its host had no delay: it may go all the same
     loan: asyncio.Lock = field(default_factory=asyncio.Lock)  # held by the request that uses its slot now
     lost: bool = False  # the frontier no longer knows the token
     downloads: int = 0  # in progress: more than one if a callback downloads its own request again
@@ -50,11 +49,6 @@ class Held:
     def handle(self) -> Handle:
         """The lease's id and token."""
         return self.lease.id, self.lease.token
-
-    @property
-    def needs_turn(self) -> bool:
-        """Whether it is to ask for another one."""
-        return self.lent and self.free_at is None
 
     def on_wire_since(self, moment: float) -> bool:
         """Whether it, or the request it waits for, was sent before *moment* and is still unanswered."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
-from unittest.mock import AsyncMock
 
 import pytest
 from scrapy import Request
@@ -22,7 +21,7 @@ from crawler.policy.robots import RobotsVerdict
 from crawler.routing.host_rules import HostRule
 from crawler.worker.lease_book import LeaseBook
 from crawler.worker.pacing import TooLateError
-from crawler.worker.robots_fetcher import Fetched, RobotsConfig
+from crawler.worker.robots_fetcher import RobotsConfig
 from tests.shipped import shipped
 from tests.unit.frontier.fakes import Clock, Outage, Stats, held
 
@@ -200,21 +199,6 @@ async def test_a_page_leased_before_the_file_was_known_goes_back_once(monkeypatc
     early.lent, early.started_at = False, None
     await site.middleware.process_request(page)
     assert early.lent, "a file that is forgotten at once must not keep it for ever: it takes another turn"
-
-
-@pytest.mark.parametrize("paced", [True, False])
-async def test_a_page_whose_host_has_no_delay_need_not_go_back(monkeypatch: pytest.MonkeyPatch, paced: bool) -> None:
-    site = Site(monkeypatch, FetchTask(0))
-    fetched = Fetched(CachedRobots(RobotsVerdict.ALLOW, 404, 86_400_000), paced=paced)
-    monkeypatch.setattr(site.middleware._fetcher, "fetch", AsyncMock(return_value=fetched))
-    site.book.hold(page := Request(URL), lease := held(1))
-    site.clock.now += 1
-    if paced:
-        with pytest.raises(TooLateError):
-            await site.middleware.process_request(page)
-    else:
-        await site.middleware.process_request(page)
-    assert (lease.lent, lease.needs_turn) == (True, paced)
 
 
 @pytest.mark.parametrize("state", [{"reported": True}, {"downloads": 2}])
