@@ -39,9 +39,9 @@ lock:  ## Resolve the lock again from pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
 		--python-version 3.11 --extra tls --constraint requirements.lock --output-file requirements.production.lock pyproject.toml
 
-# One more than the two cores of CI: much of the time a test waits for a delay, a lease or a server.
+# Two more than the two cores of CI: more than half of the time a test waits for a delay, a lease or a server.
 test: $(STAMP)  ## Run the tests (TESTS=path narrows)
-	@$(BIN)/python -m pytest -q -n 3 --dist loadfile $(TESTS) $(ARGS)
+	@$(BIN)/python -m pytest -q -n 4 --dist loadfile $(TESTS) $(ARGS)
 
 lint: $(STAMP)  ## Everything the code is checked with
 	$(BIN)/ruff check .

@@ -61,6 +61,6 @@ async def test_dead_letters_of_all_nodes_are_listed_and_tried_again(spread: Flee
     listed = [json.loads(line) for line in scrapy(spread, "dead", "list", "failing", "--json").splitlines()]
     assert {letter["host"] for letter in listed} == set(HOSTS)
     assert {letter["id"].partition(":")[0] for letter in listed} == {"0", "1", "2"}
-    assert scrapy(spread, "dead", "retry", "failing") == f"{len(HOSTS)} queued again\n"
+    assert scrapy(spread, "dead", "retry", "failing").startswith(f"{len(HOSTS)} queued again\n")
     counters = json.loads(scrapy(spread, "status", "failing", "--json"))["spiders"]["failing"]
     assert (counters["queued"], counters["dead"]) == (len(HOSTS), 0)

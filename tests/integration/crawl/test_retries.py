@@ -29,6 +29,8 @@ async def contents(redis_client: Redis, key: bytes) -> str:
             return str(await redis_client.hgetall(key))
         case b"zset":
             return str(await redis_client.zrange(key, 0, -1))
+        case b"stream":
+            return str(await redis_client.xrange(key))
         case b"set":
             return str(await redis_client.smembers(key))
         case _:

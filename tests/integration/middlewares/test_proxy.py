@@ -43,6 +43,7 @@ READ: dict[str, Any] = {
     "set": lambda client, key: client.smembers(key),
     "list": lambda client, key: client.lrange(key, 0, -1),
     "zset": lambda client, key: client.zrange(key, 0, -1),
+    "stream": lambda client, key: client.xrange(key),
 }
 
 
