@@ -43,8 +43,8 @@ class Rule:
     def next_due(self, number: int, now: float, interval: float, *, changed: bool) -> float:
         raise NotImplementedError
 
-    def after_step(self, visits: int, waiting: int, budget: float) -> None:
-        """A step is over: so many pages were visited, and so many are due and wait for the next one."""
+    def after_step(self) -> None:
+        """A step is over."""
 
 
 class Ours(Rule):
@@ -55,22 +55,19 @@ class Ours(Rule):
     def __init__(self, pages: list[Page], share: float) -> None:
         self._pages = pages
         self._estimates = [Estimate()] * len(pages)
-        self._share, self._rng, self._steps, self._visits, self._correction = share, Random(1), 0, 0, 1.0
+        self._share, self._rng, self._steps = share, Random(1), 0
         self.threshold = recrawl.value(Estimate().rate, 1 / share)
 
     def next_due(self, number: int, now: float, interval: float, *, changed: bool) -> float:
         estimate = self._estimates[number] = self._estimates[number].after(interval, changed=changed)
         return now + recrawl.due_after(estimate.rate, self.threshold, self._pages[number].weight)
 
-    def after_step(self, visits: int, waiting: int, budget: float) -> None:
-        self._steps, self._visits = self._steps + 1, self._visits + visits
+    def after_step(self) -> None:
+        self._steps += 1
         if self._steps % STEPS_A_DAY == 0:
             chosen = self._rng.sample(range(len(self._pages)), min(SAMPLE, len(self._pages)))
             sample = [(self._estimates[number].rate, self._pages[number].weight) for number in chosen]
-            spent = self._visits / (budget * STEPS_A_DAY)
-            self._correction = recrawl.corrected(self._correction, spent, waiting / (budget * STEPS_A_DAY))
-            self._visits = 0
-            self.threshold = recrawl.threshold_for(sample, self._share) * self._correction
+            self.threshold = recrawl.threshold_for(sample, self._share)
 
 
 class Adaptive(Rule):
@@ -128,20 +125,18 @@ def run(pages: list[Page], rule: Rule, share: float, days: int, rng: Random) -> 
     queue = [(rng.random() / share, number) for number in range(len(pages))]
     heapq.heapify(queue)
     carried, half = 0.0, days / 2 * DAY_SECONDS
-    planned = {number: due for due, number in queue}
     for step in range(1, days * STEPS_A_DAY + 1):
         now = step * DAY_SECONDS / STEPS_A_DAY
         carried = min(carried + budget, 2 * budget)
-        visits = 0
         while queue and queue[0][0] <= now and carried >= 1:
             _, number = heapq.heappop(queue)
-            carried, visits, page = carried - 1, visits + 1, pages[number]
+            carried, page = carried - 1, pages[number]
             _account(page, now, half)
             changed, interval = page.stale_since <= now, now - page.visited
-            planned[number] = rule.next_due(number, now, interval, changed=changed)
+            due = rule.next_due(number, now, interval, changed=changed)
             page.visited, page.stale_since = now, now + rng.expovariate(page.rate)
-            heapq.heappush(queue, (planned[number], number))
-        rule.after_step(visits, sum(due <= now for due in planned.values()) if step % STEPS_A_DAY == 0 else 0, budget)
+            heapq.heappush(queue, (due, number))
+        rule.after_step()
     end = days * DAY_SECONDS
     for page in pages:
         _account(page, end, half)

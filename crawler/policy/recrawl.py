@@ -25,8 +25,6 @@ MOST_CHANGES: Final = 60.0  # older visits fade beyond this: sites change their 
 LONGEST_SECONDS: Final = 90 * DAY_SECONDS  # even a page that never seems to change is visited this often
 SHORTEST_SECONDS: Final = 60.0
 STEPS: Final = 30  # of a bisection: accurate to a second in a month
-WAITING: Final = 0.25  # share of a day's budget that may be due at any time
-CORRECTION: Final = 0.1  # per day
 THRESHOLD_STEPS: Final = 22  # accurate to a few percent: the estimates are no better
 
 
@@ -91,12 +89,3 @@ def threshold_for(sample: Sequence[tuple[float, float]], visits_per_page: float)
         taken = sum(1 / due_after(rate, middle, weight, THRESHOLD_STEPS) for rate, weight in sample)
         low, high = (middle, high) if taken > visits_per_page * len(sample) else (low, middle)
     return high
-
-
-def corrected(correction: float, spent: float, waiting: float) -> float:
-    """The factor for the threshold after a day that used the share *spent* of its budget and ended with the share
-    *waiting* still due: coarse samples cause unplanned visits. Slow, since it affects only future due times.
-    """
-    if waiting > WAITING:
-        return min(correction * (1 + CORRECTION * min(waiting, 1.0)), 1e3)
-    return max(correction * (1 - CORRECTION * max(0.0, 1 - spent)), 1e-3)

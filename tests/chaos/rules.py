@@ -20,6 +20,7 @@ from tests.chaos.trouble import STRICT, Fleet, Freeze
 TIMES: Final = 6  # factor of its delay over the others'
 HOLD_SECONDS: Final = 8.0
 HOLD_MOST_SECONDS: Final = 45.0  # other trouble may stop the crawl meanwhile: there is nothing to judge by then
+TRIES: Final = 3
 VISITS: Final = 40  # rules are judged by this many requests sent under them
 JOIN_SECONDS: Final = 30.0
 POLL_SECONDS: Final = 0.1

@@ -235,8 +235,11 @@ class Run:
     async def _change_rules(self, fleet: Fleet, frontier: Frontier) -> None:
         try:
             delay, joined = self._strict_delay, self._hold_nothing_back
-            if stated := await rules.state(frontier, fleet, delay, joined, self._visits_since):
-                self._result.stricter.append(stated)
+            for _ in range(rules.TRIES):  # a page may kill it before there is anything to judge by
+                stated = await rules.state(frontier, fleet, delay, joined, self._visits_since)
+                if stated and stated.ended - stated.began >= rules.HOLD_SECONDS:
+                    self._result.stricter.append(stated)
+                    break
         finally:
             self._ruling = False
             self._hold_nothing_back()
