@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import Final
 
 from scrapy.commands import ScrapyCommand
@@ -11,7 +10,7 @@ from scrapy.exceptions import UsageError
 
 from crawler import tasks
 from crawler.commands.options import host_name
-from crawler.commands.usage import INTERRUPTED, FleetCommand, answering, spider_class
+from crawler.commands.usage import FleetCommand, agreed, answering, spider_class
 from crawler.errors import ConfigError
 from crawler.frontier.command_session import session
 from crawler.frontier.frontier import Frontier
@@ -128,7 +127,7 @@ async def _say(frontier: Frontier, pauses: bool, run: Run | None, opts: argparse
 async def _cancel(frontier: Frontier, run: Run, *, yes: bool) -> bool:
     counts = run.counts
     told = f"{counts.queued:,} queued, {counts.delayed:,} delayed, {counts.leased:,} leased"
-    if not _agreed(f"Cancel run {run.id} of {run.spider} ({told})?", yes=yes):
+    if not yes and not agreed(f"Cancel run {run.id} of {run.spider} ({told})?"):
         return False
     await frontier.runs.cancel(run.id)
     dropped = await frontier.runs.clear()
@@ -140,7 +139,7 @@ async def _cancel(frontier: Frontier, run: Run, *, yes: bool) -> bool:
 async def _sift(frontier: Frontier, verb: str, value: str, target: Target, *, yes: bool) -> bool:
     about = await frontier.control.sift(target, "count")
     words = {"purge": "Drop", "priority": f"Set priority {value} on", "tier": f"Move to tier {value}"}[verb]
-    if not _agreed(f"{words} about {about:,} queued requests?", yes=yes):
+    if not yes and not agreed(f"{words} about {about:,} queued requests?"):
         return False
     action, argument, done = _ACTIONS[verb]
     if verb != "purge":
@@ -157,15 +156,3 @@ def _target(run: Run | None, opts: argparse.Namespace) -> Target:
         raise ConfigError("--url", opts.url, str(error).removeprefix("expected ")) from None
     spider = run.spider if run else opts.spider
     return Target(spider, run.generation if run else "", opts.host, pattern)
-
-
-def _agreed(question: str, *, yes: bool) -> bool:
-    """Whether whoever sits at the terminal agrees; raises UsageError where nobody does."""
-    if yes:
-        return True
-    if not sys.stdin.isatty():
-        raise UsageError(f"{question} Nobody can be asked here: --yes says so", print_help=False)
-    try:
-        return input(f"{question} [y/N] ").strip().lower() in {"y", "yes"}
-    except EOFError:
-        raise SystemExit(INTERRUPTED) from None

@@ -19,7 +19,7 @@ from scrapy.exceptions import UsageError
 from crawler import tasks
 from crawler.commands.dead_page import page_of, show
 from crawler.commands.options import host_name, integer
-from crawler.commands.usage import FleetCommand, answering, console, spider_class
+from crawler.commands.usage import FleetCommand, agreed, answering, console, spider_class
 from crawler.errors import ConfigError
 from crawler.frontier.command_session import session
 from crawler.frontier.frontier import Frontier
@@ -81,8 +81,10 @@ class Command(FleetCommand, ScrapyCommand):
             if verb == "list":
                 tasks.run(self._list(letters, as_json=opts.json))
                 return
-            if verb == "drop" and letters and not opts.yes:
-                _ask(f"Throw {len(letters)} dead letters{f' of {name}' if name else ''} away for good?")
+            question = f"Throw {len(letters)} dead letters{f' of {name}' if name else ''} away for good?"
+            if verb == "drop" and letters and not opts.yes and not agreed(question):
+                print("nothing is dropped")
+                return
             done, runs = tasks.run(self._apply(verb, letters))
             self._tell(verb, letters, done, opts.limit)
             for run in runs:
@@ -164,15 +166,6 @@ class Command(FleetCommand, ScrapyCommand):
             total = await frontier.gone.count()
         console().print(table if letters else "No page that is gone matches.")
         print(f"{len(letters)} shown of {total} kept, the newest FRONTIER_GONE_LIMIT; they count as done")
-
-
-def _ask(question: str) -> None:
-    """Return when whoever sits at the terminal agrees; raises UsageError where nobody does, exits where they do not."""
-    if not sys.stdin.isatty():
-        raise UsageError(f"{question} Nobody can be asked here: --yes says so", print_help=False)
-    if input(f"{question} [y/N] ").strip().lower() not in {"y", "yes"}:
-        print("nothing is dropped")
-        raise SystemExit(0)
 
 
 def _at(letter: DeadLetter) -> datetime:

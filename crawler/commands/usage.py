@@ -132,6 +132,16 @@ def answering(args: Sequence[str]) -> Iterator[None]:
         raise UsageError(str(error), print_help=False) from error
 
 
+def agreed(question: str) -> bool:
+    """Whether whoever sits at the terminal agrees to *question*; raises UsageError where nobody does."""
+    if not sys.stdin.isatty():
+        raise UsageError(f"{question} Nobody can be asked here: --yes says so", print_help=False)
+    try:
+        return input(f"{question} [y/N] ").strip().lower() in {"y", "yes"}
+    except EOFError:
+        raise SystemExit(INTERRUPTED) from None
+
+
 def spider_class(settings: BaseSettings, name: str) -> type[Spider]:
     """The spider of that name; raises ShoalError if there is none."""
     try:

@@ -76,13 +76,14 @@ def _span(raw: Any) -> tuple[int, int]:
 
 
 def _zone(raw: Any) -> str:
+    wrong = BadValueError(raw, 'a time zone such as "Europe/Berlin"')
+    if not isinstance(raw, str) or not raw:
+        raise wrong
     try:
-        if isinstance(raw, str) and raw:
-            ZoneInfo(raw)
-            return raw
+        ZoneInfo(raw)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        pass
-    raise BadValueError(raw, 'a time zone such as "Europe/Berlin"')
+        raise wrong from None
+    return raw
 
 
 _READERS: Final[MappingProxyType[str, Callable[[Any], Any]]] = MappingProxyType(

@@ -137,3 +137,8 @@ def _waited_ms(ms: float) -> int:
 
 def _prefixed(*fields: bytes) -> bytes:
     return b"".join(bytes((len(field),)) + field for field in fields)
+
+
+def split_prefixed(raw: bytes) -> tuple[bytes, bytes]:
+    """The first length-prefixed field of *raw*, and what follows it."""
+    return raw[1 : 1 + raw[0]], raw[1 + raw[0] :]

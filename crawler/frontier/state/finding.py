@@ -10,7 +10,7 @@ from typing import Any, Final
 from crawler.frontier.messages import DeadLetter, HostState, Message
 from crawler.frontier.server import keys
 from crawler.frontier.server.shards import Shards
-from crawler.frontier.server.wire_format import seal, unseal
+from crawler.frontier.server.wire_format import seal, split_prefixed, unseal
 from crawler.frontier.state.dead_letters import DeadLetters
 from crawler.frontier.state.generations import Generations
 from crawler.frontier.state.inspection import Inspection
@@ -112,8 +112,8 @@ class UrlFinder:
         for key in ("delayed", "delayed:room", "delayed:aside"):
             if (one := await self._ranked(shard, "delayed", key, fingerprint)) is None:
                 continue
-            stream, rest = _prefixed(one[1])
-            member = _prefixed(rest)[1]
+            stream, rest = split_prefixed(one[1])
+            member = split_prefixed(rest)[1]
             if stream.decode().partition(":")[0] != spider:
                 continue
             number = str(int.from_bytes(member[:6], "big"))
@@ -132,11 +132,11 @@ class UrlFinder:
             record = await client.hget(self._shards.key(shard, "infl"), number)
             if record is None:
                 continue
-            _, rest = _prefixed(record[_NAMES_AT:])
-            stream, rest = _prefixed(rest)
-            generation, rest = _prefixed(rest)
+            _, rest = split_prefixed(record[_NAMES_AT:])
+            stream, rest = split_prefixed(rest)
+            generation, rest = split_prefixed(rest)
             if stream.decode().partition(":")[0] == spider:
-                worker = _prefixed(rest)[0].decode()
+                worker = split_prefixed(rest)[0].decode()
                 yield UrlPlace("leased", stream.decode(), generation.decode(), why=worker)
 
     async def _letters(self, message: Message) -> list[UrlPlace]:
@@ -179,7 +179,3 @@ def _generation(member: bytes) -> str:
 def _order(entry: bytes) -> tuple[float, int, int]:
     score, high, low = _ID.unpack_from(entry)
     return score, high, low
-
-
-def _prefixed(raw: bytes) -> tuple[bytes, bytes]:
-    return raw[1 : 1 + raw[0]], raw[1 + raw[0] :]

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from crawler.frontier.messages import HostState
 from crawler.frontier.server.shards import Shards, url_in
-from crawler.frontier.server.wire_format import unseal
+from crawler.frontier.server.wire_format import split_prefixed, unseal
 
 EXAMINED: Final = 500  # delayed requests per shard, earliest first
 MEMBER_HEAD: Final = 9  # id, deliveries and status, before the envelope
@@ -72,8 +72,8 @@ def _end_of_term(shards: Shards, since: bytes, now_ms: int) -> int | None:
 async def _delayed(shards: Shards, shard: int, spider: str | None) -> dict[str, _Delayed]:
     found: dict[str, _Delayed] = {}
     for entry, due in await shards.client.zrange(shards.key(shard, "delayed"), 0, EXAMINED - 1, withscores=True):
-        stream, rest = _prefixed(entry)
-        raw_host, member = _prefixed(rest)
+        stream, rest = split_prefixed(entry)
+        raw_host, member = split_prefixed(rest)
         if spider not in {None, stream.decode().partition(":")[0]}:
             continue
         host = raw_host.decode()
@@ -93,7 +93,3 @@ async def _why(shards: Shards, one: _Delayed, now_ms: int) -> tuple[str, int | N
         return why, _end_of_term(shards, since, now_ms)
     reason = await shards.client.hget(shards.key(one.shard, "why"), str(one.id))
     return f"delayed ({reason.decode()})" if reason else "delayed", None
-
-
-def _prefixed(raw: bytes) -> tuple[bytes, bytes]:
-    return raw[1 : 1 + raw[0]], raw[1 + raw[0] :]
