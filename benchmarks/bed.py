@@ -30,7 +30,7 @@ from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Message
 from crawler.routing import codec
 from demo.children import Child, Family
-from demo.state import free_port
+from demo.state import any_port
 
 HOME: Final = PROJECT / ".demo" / "fairness"
 DOCUMENT: Final = PROJECT / "docs" / "benchmarks-fairness.md"
@@ -176,7 +176,7 @@ def made(hosts: Sequence[str]) -> Iterator[Bed]:
 
 def open_site(family: Family, hosts: Sequence[str]) -> int:
     """Start it; returns its port."""
-    port, ready = free_port(), HOME / "site.ready"
+    port, ready = any_port(), HOME / "site.ready"
     start(family, "site", ready, "benchmarks.waiting_site", "--port", str(port), "--ready", str(ready), *hosts)
     return port
 

@@ -29,7 +29,7 @@ from benchmarks.worker import Sample, Worker
 from crawler import embedded
 from demo.arguments import whole
 from demo.children import Family
-from demo.state import free_port
+from demo.state import any_port
 
 PROJECT: Final = Path(__file__).resolve().parent.parent
 HOME: Final = PROJECT / ".demo" / "bench"
@@ -123,7 +123,7 @@ def prepared(pages: int) -> Iterator[Bench]:
     """Servers and shop, with a data directory of their own."""
     with Family(HOME) as family:
         servers = embedded.ensure(HOME / "services", preferred_ports=False)
-        port, urls = free_port(), HOME / "urls.txt"
+        port, urls = any_port(), HOME / "urls.txt"
         urls.unlink(missing_ok=True)
         shop = family.start(
             "shop", "benchmarks.static_shop", "--pages", str(pages), "--port", str(port), "--urls", str(urls)

@@ -32,7 +32,7 @@ from benchmarks.crawl import PROJECT
 from crawler import embedded
 from demo.arguments import whole
 from demo.children import Family
-from demo.state import free_port
+from demo.state import any_port
 
 HOME: Final = PROJECT / ".demo" / "handlers"
 DOCUMENT: Final = PROJECT / "docs" / "benchmarks-handlers.md"
@@ -63,7 +63,7 @@ WHOLE, EMPTY = "the whole chain", "an empty chain"
 @contextmanager
 def shop(pages: int) -> Iterator[list[str]]:
     """The static shop; yields the URLs of its products."""
-    port, ready = free_port(), HOME / "urls.txt"
+    port, ready = any_port(), HOME / "urls.txt"
     ready.unlink(missing_ok=True)
     with Family(HOME) as family:
         started = family.start(

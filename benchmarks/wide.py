@@ -35,7 +35,7 @@ from benchmarks.worker import Sample, Worker
 from crawler import embedded
 from demo.arguments import whole
 from demo.children import Family
-from demo.state import free_port
+from demo.state import any_port
 
 HOME: Final = PROJECT / ".demo" / "wide"
 DOCUMENT: Final = PROJECT / "docs" / "benchmarks-wide.md"
@@ -229,7 +229,7 @@ def made(hosts: int, links: int, mongodb_uri: str = "") -> Iterator[Bench]:
     servers = embedded.ensure(HOME / "services", preferred_ports=False, mongodb=not mongodb_uri)
     if mongodb_uri:
         servers = replace(servers, mongodb_uri=mongodb_uri)
-    port, ready = free_port(), HOME / "site.ready"
+    port, ready = any_port(), HOME / "site.ready"
     with Family(HOME) as family:
         given = ("--hosts", str(hosts), "--links", str(links), "--port", str(port), "--certificates", str(HOME))
         bed.start(family, "site", ready, "benchmarks.wide_site", *given, "--ready", str(ready))

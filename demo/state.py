@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import secrets
 import socket
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, Self
 
 FIRST_PORT: Final = 8100
+PORTS: Final = range(20_000, 32_000)  # below those of outgoing connections
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,13 @@ def directory_of(root: Path, what: Any) -> Path:
 def free_port(first: int = FIRST_PORT) -> int:
     """The first port from *first* on that is free on all of loopback."""
     return next(port for port in range(first, first + 1000) if is_free(port))
+
+
+def any_port() -> int:
+    """A free port of loopback, outside the system's range for outgoing connections, that no neighbour looks for."""
+    while not is_free(port := secrets.choice(PORTS)):
+        pass
+    return port
 
 
 def is_free(port: int) -> bool:

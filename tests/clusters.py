@@ -10,7 +10,8 @@ from typing import Any
 import redis
 
 from crawler.embedded.service import VALKEY
-from tests.servers import Server, free_port
+from demo.state import any_port
+from tests.servers import Server
 
 NODES = 3
 ATTEMPTS = 3
@@ -33,7 +34,7 @@ class Cluster:
 
     def _begin(self, data: Path) -> None:
         data.mkdir()
-        self._buses = [free_port() for _ in range(NODES)]
+        self._buses = [any_port() for _ in range(NODES)]
         self.nodes: list[Server] = []
         for at, bus in enumerate(self._buses):
             self.nodes.append(_node(bus, data / str(at)))

@@ -15,7 +15,7 @@ from typing import Self
 
 import pytest
 
-from tests.servers import free_port
+from demo.state import any_port
 from tests.serving import Handler, Served, Server
 
 START_SECONDS = 20.0
@@ -65,7 +65,7 @@ def tinyproxy(directory: Path, user: str = "", password: str = "", port: int = 0
         if os.environ.get("CI"):
             pytest.fail(reason, pytrace=False)
         pytest.skip(reason)
-    port = port or free_port()
+    port = port or any_port()
     lines = [
         f"Port {port}",
         "Listen 127.0.0.1",
@@ -83,7 +83,7 @@ def tinyproxy(directory: Path, user: str = "", password: str = "", port: int = 0
 
 def proxy_py(user: str, password: str) -> RealProxy:
     """proxy.py, of the development extra."""
-    port = free_port()
+    port = any_port()
     options = ["--hostname", "127.0.0.1", "--port", str(port), "--num-workers", "1", "--num-acceptors", "1"]
     return RealProxy(port, [sys.executable, "-m", "proxy", *options, "--basic-auth", f"{user}:{password}"])
 

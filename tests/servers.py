@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-import secrets
 import signal
-import socket
 import subprocess
 import sys
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
@@ -19,11 +16,11 @@ import pytest
 from crawler.embedded import Endpoints, ensure
 from crawler.embedded.service import Service
 from crawler.errors import ServiceError
+from demo.state import any_port
 from tests.zygote import PROJECT_DIR, Forked, Zygote
 
 COMMAND_SECONDS = 60.0
 SERVER_SECONDS = 30.0
-PORTS = range(20_000, 32_000)  # below those of outgoing connections
 
 
 def start(data_dir: Path, *, redis: bool = False, mongodb: bool = False) -> Endpoints:
@@ -48,20 +45,11 @@ def environment(data_dir: Path) -> dict[str, str]:
     return inherited | {"SCRAPY_PROJECT": "test", "EMBEDDED_DATA_DIR": str(data_dir)}
 
 
-def free_port() -> int:
-    """A free loopback port outside the system's range for outgoing connections."""
-    while True:
-        port = secrets.choice(PORTS)
-        with socket.socket() as probe, suppress(OSError):
-            probe.bind(("127.0.0.1", port))
-            return port
-
-
 class Server:
     """A server of a test's own, to be killed, frozen and started again; keeps its port and its data."""
 
     def __init__(self, service: Service, data: Path) -> None:
-        self.port = free_port()
+        self.port = any_port()
         self.url = service.url.format(port=self.port)
         self._service = service
         self._data = data

@@ -21,7 +21,8 @@ from pymongo.errors import PyMongoError
 
 from crawler.embedded.service import MONGOD, VALKEY, Service
 from crawler.errors import ServiceError
-from tests.servers import Server, free_port, missing
+from demo.state import any_port
+from tests.servers import Server, missing
 
 SERVICE: Final = "shoal"  # what the Sentinel calls it
 SECONDS: Final = 30.0
@@ -111,7 +112,7 @@ class Secured:
     """A Redis that wants TLS and a user with the *rights* given; `url` has both."""
 
     def __init__(self, data: Path, rights: list[str]) -> None:
-        pem, port = certificate(data), free_port()
+        pem, port = certificate(data), any_port()
         arguments = ("--tls-port", str(port), "--tls-cert-file", str(pem), "--tls-key-file", str(pem))
         files = ("--tls-ca-cert-file", str(pem), "--tls-auth-clients", "no")
         service = _WithTls(**{one.name: getattr(VALKEY, one.name) for one in fields(VALKEY)})

@@ -23,7 +23,7 @@ from crawler.frontier.state.seeds import Seeds
 from crawler.storage import connection
 from demo.children import Family, stop
 from demo.log import from_json
-from demo.state import free_port
+from demo.state import any_port
 from tests.chaos import full, plan, rules, trouble
 from tests.chaos.result import Options, Result, below_0, look
 from tests.chaos.trouble import Fleet
@@ -57,7 +57,7 @@ class Run:
         self._options = options
         self._say = say
         self._rng = Random(options.seed)
-        self._port = free_port()
+        self._port = any_port()
         self._plan = plan.build(
             options.seed, port=self._port, hosts=options.hosts, pages=options.pages, fatal=options.fatal
         )

@@ -12,6 +12,7 @@ from crawler.frontier.state.run_record import Run, read_run
 
 GROUP: Final = "hooks"
 AT_ONCE: Final = 10
+LOOK_BACK_SECONDS: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,17 +26,22 @@ class RunEvent:
 
 
 class RunEvents:
-    """A consumer group of the stream that the scripts append to. Events from before the first worker with hooks are
-    ignored."""
+    """A consumer group of the stream that the scripts append to.
+
+    The first worker with hooks also delivers what happened in the minute before it, such as the start of a run that was
+    pushed while it started; older events are ignored.
+    """
 
     def __init__(self, shards: Shards) -> None:
         self._client = shards.client
         self._key = shards.key(0, "runs:events")
 
     async def open(self) -> None:
-        """Create the group: events count from now on."""
+        """Create the group, unless it exists."""
+        now_s, _ = await self._client.time()
         try:
-            await self._client.xgroup_create(self._key, GROUP, id="$", mkstream=True)
+            first = f"{(now_s - LOOK_BACK_SECONDS) * 1000}-0"
+            await self._client.xgroup_create(self._key, GROUP, id=first, mkstream=True)
         except FrontierRefusedError as error:
             if "BUSYGROUP" not in str(error):
                 raise

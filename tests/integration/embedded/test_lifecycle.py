@@ -14,8 +14,8 @@ import pytest
 
 from crawler.embedded import joining
 from crawler.embedded.service import VALKEY
+from demo.state import any_port
 from tests.integration.embedded.users import User, client, eventually, said, server
-from tests.servers import free_port
 
 Use = Callable[..., User]
 
@@ -141,6 +141,6 @@ def test_a_taken_port_is_left_to_its_owner(data_dir: Path, monkeypatch: pytest.M
 
 def test_a_free_preferred_port_is_used(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(joining, "_joined", {})
-    free = free_port()
+    free = any_port()
     member = joining.enter(replace(VALKEY, preferred_port=free), data_dir, preferred_port=True)
     assert member.wait() == f"redis://127.0.0.1:{free}/0"

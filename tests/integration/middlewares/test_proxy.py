@@ -15,10 +15,11 @@ import redis.asyncio
 import redis.exceptions
 from pymongo.asynchronous.database import AsyncDatabase
 
+from demo.state import any_port
 from tests.crawling import Fleet, count, ended, said
 from tests.integration.handlers.test_http import certified
 from tests.proxies import BadProxy, proxy_py, tinyproxy
-from tests.servers import ScrapyRunner, free_port
+from tests.servers import ScrapyRunner
 from tests.sites import LATE, Page, Site
 
 USER, PASSWORD = "crawler-session-{session}", "tops3cret"
@@ -140,7 +141,7 @@ async def test_proxies_that_fail_in_every_way_cost_no_page_and_no_retry(
         BadProxy(200, delay=60) as slow,
         Site(PAGES, tls=certified(tmp_path) if scheme == "https" else None) as site,
     ):
-        bad = (broken.url, hangs_up.url, slow.url, f"http://127.0.0.1:{free_port()}")
+        bad = (broken.url, hangs_up.url, slow.url, f"http://127.0.0.1:{any_port()}")
         ours = (proxy.with_user("crawler", PASSWORD) for proxy in (good, refuses_us))
         insecure = {"DOWNLOAD_VERIFY_CERTIFICATES": False}
         log = await crawl(fleet, site, *ours, *bad, PROXY_RETRY_TIMES=5, DOWNLOAD_TIMEOUT=8, **insecure)
@@ -155,7 +156,7 @@ async def test_proxies_that_fail_in_every_way_cost_no_page_and_no_retry(
 
 async def test_a_dead_host_condemns_no_proxy(fleet: Fleet, tmp_path: Path) -> None:
     """Its requests fail through every proxy; the other host is crawled as usual."""
-    dead = free_port()
+    dead = any_port()
     with tinyproxy(tmp_path) as one, tinyproxy(tmp_path) as two, Site(PAGES) as site:
         await fleet.push(*(f"http://127.0.0.2:{dead}/{number}" for number in range(6)), *map(site.url, PAGES), cap=2)
         quick = QUICK | {"FRONTIER_BREAKER_FAULTS": 0}  # or the dead host would be left alone for half a minute
@@ -171,7 +172,7 @@ async def test_a_dead_host_condemns_no_proxy(fleet: Fleet, tmp_path: Path) -> No
 async def test_while_no_proxy_works_requests_wait_and_then_go_on(
     fleet: Fleet, mongo_database: AsyncDatabase[dict[str, Any]], tmp_path: Path
 ) -> None:
-    port = free_port()
+    port = any_port()
     with Site(PAGES) as site:
         await fleet.push(*map(site.url, PAGES), cap=2)
         worker = fleet.start(**QUICK, PROXY_POOLS=pools(f"http://127.0.0.1:{port}"))

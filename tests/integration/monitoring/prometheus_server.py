@@ -14,9 +14,9 @@ from typing import Any
 
 import yaml
 
+from demo.state import any_port
 from tests.integration.monitoring.rules import RULES
 from tests.prometheus import program
-from tests.servers import free_port
 
 Series = dict[str, list[tuple[float, float]]]  # labels as text -> time and value
 
@@ -37,7 +37,7 @@ class Prometheus:
             assert isinstance(scrape, dict)
         path = directory / "prometheus.yml"
         path.write_text(yaml.safe_dump(config).replace("0.5s", "500ms"))
-        address = f"127.0.0.1:{free_port()}"
+        address = f"127.0.0.1:{any_port()}"
         self.url = f"http://{address}"
         command = [program("prometheus"), f"--config.file={path}", f"--storage.tsdb.path={directory / 'data'}"]
         command += [f"--web.listen-address={address}", "--log.level=error", "--enable-feature=exemplar-storage"]

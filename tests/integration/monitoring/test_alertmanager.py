@@ -17,10 +17,10 @@ from typing import Any
 
 import pytest
 
+from demo.state import any_port
 from tests.integration.monitoring.rules import alerts
 from tests.integration.monitoring.test_alerts import ALERTMANAGER
 from tests.prometheus import program
-from tests.servers import free_port
 
 Message = dict[str, Any]
 
@@ -69,7 +69,7 @@ def alertmanager(tmp_path: Path, receivers: Receivers) -> Iterator[str]:
         text = re.sub(rf"http://{name}\.example/shoal", f"{receivers.url}/{name.replace('pager', 'pages')}", text)
     config = tmp_path / "alertmanager.yml"
     config.write_text(text)
-    address = f"127.0.0.1:{free_port()}"
+    address = f"127.0.0.1:{any_port()}"
     command = [program("alertmanager"), f"--config.file={config}", f"--storage.path={tmp_path / 'data'}"]
     command += [f"--web.listen-address={address}", "--cluster.listen-address=", "--log.level=error"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:

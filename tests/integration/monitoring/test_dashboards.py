@@ -16,13 +16,14 @@ from typing import Any
 import pytest
 from pymongo.asynchronous.database import AsyncDatabase
 
+from demo.state import any_port
 from docs.dashboards import DASHBOARDS, DIRECTORY, Dashboard, Panel, text
 from tests.crawling import Fleet, ended, open_frontier, options
 from tests.integration.extensions.visiting import get
 from tests.integration.monitoring.exported import names
 from tests.integration.monitoring.prometheus_server import Prometheus, filled, running
 from tests.prometheus import check_metrics, program
-from tests.servers import ScrapyRunner, free_port
+from tests.servers import ScrapyRunner
 from tests.sites import Page, Site
 
 STEP = 0.5
@@ -48,7 +49,7 @@ def lines() -> Iterator[tuple[Dashboard, Panel, str]]:
 
 
 async def test_every_panel_shows_something_of_a_real_crawl(fleet: Fleet, tmp_path: Path) -> None:
-    ports = {name: free_port() for name in ("worker", "serve", "second")}
+    ports = {name: any_port() for name in ("worker", "serve", "second")}
     targets = {name: f"127.0.0.1:{ports[name]}" for name in ports}
     often = {"METRICS_QUEUE_SECONDS": 0.5, "SERVE_PORT": ports["serve"], "FLEET_WORKERS": 1, "FRONTIER_KEY": fleet.key}
     begin = time.time()

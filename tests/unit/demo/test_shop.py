@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from demo import shop
+from demo.state import any_port
 from settings import base
-from tests.servers import free_port
 
 
 @pytest.fixture
 def running(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], Path, int]]:
-    port, urls = free_port(), tmp_path / "urls.txt"
+    port, urls = any_port(), tmp_path / "urls.txt"
     command = [sys.executable, "-m", "demo.shop", "--port", str(port), "--size", "20", "--urls", str(urls)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     yield process, urls, port
