@@ -16,6 +16,7 @@ from crawler.storage.run_items import Difference
 
 MOMENT: Final = "%Y-%m-%d %H:%M:%S"
 MOST_HOSTS: Final = 5
+_INNER: Final = ("base", "asked")  # of a record, for scripts
 _COUNTS: Final = ("accepted", "queued", "leased", "delayed", "done", "dead", "dropped")
 
 
@@ -61,7 +62,7 @@ def whole(run: Run, seen: Snapshot, items: Mapping[str, int], *, paused: bool) -
 
 def plain(run: Run, seen: Snapshot | None = None) -> dict[str, Any]:
     """*run* for scripts: times as ISO 8601, null for what has not happened; its speed, if that was *seen*."""
-    row = {name: value for name, value in asdict(run).items() if not name.endswith("_ms") and name != "base"}
+    row = {name: value for name, value in asdict(run).items() if not name.endswith("_ms") and name not in _INNER}
     times = {name: getattr(run, f"{name}_ms") for name in ("opened", "sealed", "ended", "cancelled")}
     row |= {name: _iso(ms) if ms else None for name, ms in times.items()}
     if seen is not None and not run.is_over:

@@ -67,8 +67,8 @@ class LeaseBook:
         self._follow_ups: WeakKeyDictionary[Request, tuple[Held, Request]] = WeakKeyDictionary()
         self._parents: WeakKeyDictionary[Request, Held] = WeakKeyDictionary()
         self.hosts: Counter[str] = Counter()
-        self.plain_runs: dict[str, str] = {}  # generation -> id of the run of this start
-        self._runs: dict[str, str | None] = {}  # by generation
+        self.plain_runs: dict[str, str] = {}  # generation -> id of the run there now (see worker/plain_runs.py)
+        self._runs: dict[str, str] = {}  # ids by generation, of runs that have their own
         self.said = Said()  # by operators, as of a second ago
 
     def run_of(self, generation: str) -> str | None:
@@ -76,8 +76,8 @@ class LeaseBook:
         if generation not in self._runs:
             if len(self._runs) >= MOST_RUNS:
                 self._runs.clear()
-            self._runs[generation] = run_id_of(generation) or self.plain_runs.get(generation)
-        return self._runs[generation]
+            self._runs[generation] = run_id_of(generation)
+        return self._runs[generation] or self.plain_runs.get(generation)
 
     def is_forbidden(self, held: Held) -> bool:
         """Whether an operator has paused or cancelled what *held* is a part of: it may not go on the wire."""

@@ -25,6 +25,7 @@ from crawler.worker.lease_book import Held, LeaseBook
 from crawler.worker.lease_queue import FrontierQueue, served_tiers
 from crawler.worker.outbox import Outbox
 from crawler.worker.pauses import Pauses
+from crawler.worker.plain_runs import PlainRunIds
 from crawler.worker.suspects import SuspectTurns
 
 logger = logging.getLogger(__name__)
@@ -81,6 +82,7 @@ class Prefetcher:
         self._clock = clock
         self._config = PrefetchConfig.from_settings(crawler.settings)
         self._suspects = SuspectTurns(clock, random.uniform)
+        self.runs: PlainRunIds | None = None
         self._calls = 0
         self._woken = asyncio.Event()
 
@@ -142,6 +144,7 @@ class Prefetcher:
             return 0.0
         self._outage.over()
         await self._learn_scopes(batch.leases)
+        await self._learn_runs(batch.leases)
         self._suspects.saw(batch.suspects, taken=any(map(_is_suspect, batch.leases)), idle=idle)
         if batch.lost_data:
             logger.error(
@@ -165,6 +168,15 @@ class Prefetcher:
                     await self._outage.wait(error)
                 else:
                     scopes.learn(generation, given)
+
+    async def _learn_runs(self, leases: Sequence[Lease]) -> None:
+        """What a page yields belongs to its run, which is known before it is fetched."""
+        while self.runs is not None:
+            try:
+                await self.runs.learn(leases)
+                break
+            except FrontierUnavailableError as error:
+                await self._outage.wait(error)
 
     async def _lease(self, room: int, *, suspects_ok: bool) -> Batch:
         return await self._frontier.lease(

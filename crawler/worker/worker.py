@@ -47,6 +47,7 @@ from crawler.worker.maintenance import Maintenance, MaintenanceConfig, start_key
 from crawler.worker.outbox import Outbox
 from crawler.worker.pacing import Pacer
 from crawler.worker.pauses import Pauses
+from crawler.worker.plain_runs import PlainRunIds
 from crawler.worker.prefetch import PrefetchConfig, Prefetcher
 from crawler.worker.request_tracker import RequestTracker
 from crawler.worker.requeue import Requeue
@@ -91,6 +92,9 @@ class Worker:
         self.pacer = Pacer(frontier, self.book, self.outbox, queue.encoder.rules, self.outage, self.name)
         self.prefetcher = Prefetcher(
             crawler, frontier, queue, self.book, self.outbox, self.outage, self.name, self.pauses
+        )
+        self.prefetcher.runs = PlainRunIds(
+            frontier.runs.plain, self.book, queue.buffer, queue.spider.name, frontier.config.lease_ms / 1000
         )
         self.tiers = TierTracker(
             frontier.shards,

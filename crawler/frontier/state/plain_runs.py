@@ -24,6 +24,7 @@ from crawler.frontier.state.seeds import Kind, Seeds
 
 _KINDS: Final = get_args(Kind)
 LOST: Final = "lost"  # see lua/run_begin.lua
+LEASED: Final = "leased"  # likewise
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,13 @@ class PlainRuns:
         """The unfinished run in *generation*, else a new one; None if nothing was accepted since the last."""
         raw = await self._shards.run("run_begin", 0, spider, generation, accepted, self._shards.config.runs_kept)
         return read_run(raw) if raw else None
+
+    async def holding(self, spider: str, generation: str) -> Run | None:
+        """The run that a lease held in *generation* is part of, begun now if need be; None for an older generation.
+
+        It cannot end before that lease does.
+        """
+        return await self.begin(spider, generation, LEASED)
 
     async def begun(self, known: Known, look: Look) -> list[Run]:
         """The runs that this call begins, because more was accepted since the last ones ended."""

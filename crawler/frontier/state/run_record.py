@@ -109,6 +109,7 @@ class Run:
     shares: str = ""
     counts: RunCounts = field(default_factory=RunCounts)
     base: Mapping[str, int] = field(default_factory=dict, repr=False)
+    asked: int = field(default=0, repr=False, compare=False)  # how often a worker with a lease asked for it
 
     @property
     def is_over(self) -> bool:
@@ -152,6 +153,7 @@ def read_run(raw: bytes) -> Run | None:
             fresh=bool(row[b"fresh"]),
             counts=RunCounts.of(_counters(row[b"counts"]), {}),
             base=_counters(row[b"base"]),
+            asked=int(row.get(b"asked", 0)),
             **texts,
         )
     except (ValueError, KeyError, AttributeError, TypeError, UnpackException):

@@ -234,7 +234,7 @@ class Runs:
         counters = look.counters(run.spider, run.generation)
         until = pack(counters) if run.is_plain else b""
         counts = pack(run.counted(counters).counts.stored())
-        if not (raw := await self._shards.run("run_end", 0, run.id, run.sealed_ms, counts, until)):
+        if not (raw := await self._shards.run("run_end", 0, run.id, run.sealed_ms, counts, until, run.asked)):
             return None
         if run.is_plain:
             await self._shards.run_all("run_since", run.spider, run.generation)

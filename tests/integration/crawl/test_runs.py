@@ -40,6 +40,9 @@ async def test_start_urls_in_their_key_are_a_run(fleet: Fleet) -> None:
     second, first = await runs_of(fleet)
     assert (first.counts.accepted, first.counts.dead_by) == (3, {"bad_seed": 1})
     assert (second.state, second.counts.accepted) == ("finished", 1)
+    common = options({"FRONTIER_KEY": fleet.key})
+    listed = fleet.runner.run("runs", "diff", first.id, second.id, *common).stdout.splitlines()
+    assert listed[-1] == f"{first.id} -> {second.id}: 0 new, 0 changed, 1 gone, 1 unchanged"
 
 
 async def test_a_push_that_was_killed_goes_on_where_it_was(fleet: Fleet, tmp_path: Path) -> None:

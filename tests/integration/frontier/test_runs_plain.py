@@ -9,7 +9,7 @@ import pytest
 
 from crawler.frontier.state.runs import RunCounts
 from crawler.frontier.state.seeds import Seeds
-from tests.integration.frontier.making import Timed, message, timed
+from tests.integration.frontier.making import Timed, handles, message, timed
 from tests.integration.frontier.running import BEGUN, counts, events, over
 
 
@@ -198,3 +198,47 @@ async def test_foreign_records_of_what_was_end_no_look(redis_client: Any) -> Non
         await world.frontier.runs.settle()
         world.now += 1
     assert [run.state for run in await world.frontier.runs.find()] == ["open"]
+
+
+async def test_who_holds_a_lease_knows_its_run_which_does_not_end_before_it(redis_client: Any) -> None:
+    fleet = Fleet(world := await timed(redis_client, run_idle_ms=1_000))
+    runs = world.frontier.runs
+    await runs.plain.serves("s", "s:start_urls", "list")
+    assert await runs.plain.holding("s", "7") is None, "of an older generation"
+    await world.frontier.push([message(1)])
+    leases = await world.lease()
+    first = await runs.plain.holding("s", "0")
+    assert first is not None, "it has begun before anybody looked"
+    await world.frontier.ack(handles(leases))
+    await world.pass_ms(20_000)
+    looks = runs._look
+    looked = 0
+
+    async def late() -> Any:
+        nonlocal looked
+        looked += 1
+        seen = await looks()
+        if looked == 2:  # both looks agree that all is done; then another worker gets something to do
+            await world.frontier.push([message(2)])
+            assert await world.lease()
+            held = await runs.plain.holding("s", "0")
+            assert held is not None
+            assert held.id == first.id
+        return seen
+
+    runs._look = late  # type: ignore[method-assign]
+    assert await over(world) == []
+    assert await fleet.found() == [("1", "sealed", 2)]
+
+
+async def test_the_next_work_is_of_the_next_run(redis_client: Any) -> None:
+    world = await timed(redis_client, run_idle_ms=1_000)
+    for expected in ("1", "2"):
+        await world.frontier.push([message(int(expected))])
+        leases = await world.lease()
+        run = await world.frontier.runs.plain.holding("s", "0")
+        assert run is not None
+        assert run.id == f"{BEGUN}-{expected}"
+        await world.frontier.ack(handles(leases))
+        await world.pass_ms(20_000)
+        assert await over(world) == [run.id]
