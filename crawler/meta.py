@@ -35,6 +35,7 @@ ANY_SCOPE: Final = "any_scope"
 # What the crawler notes on it, for one attempt or from its first failure to its response.
 REQUEST_ID: Final = "request_id"
 RUN_ID: Final = "run_id"
+PARENT_ID: Final = "shoal_parent_id"
 TIER: Final = "tier"
 TIER_STAYS: Final = "tier_stays"
 BLOCK: Final = "block"
@@ -69,6 +70,11 @@ TABLE: Final = (
     Key(SITEMAP, "push: it is a sitemap, and how its pages are chosen (see routing/sitemap_requests.py)"),
     Key(REQUEST_ID, "scheduler: the lease's id, in log lines and on items", stored=False),
     Key(RUN_ID, "scheduler: the run that it is part of, in log lines", stored=False),
+    Key(
+        PARENT_ID,
+        "scheduler: whose callback made it, in log lines; the codec stores it apart",
+        stored=False,
+    ),
     Key(TIER, "scheduler: the tier that it was leased for", stored=False),
     Key(TIER_STAYS, "tiers middleware: why a page that failed is not tried in a higher tier", stored=False),
     Key(BLOCK, "blocks and tiers middlewares: whose denial the answer is, or what else makes it no page", stored=False),

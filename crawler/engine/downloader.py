@@ -16,6 +16,7 @@ from scrapy.http import Response
 from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.defer import Deferred
 
+from crawler import current_request
 from crawler.engine.middleware_chain import MiddlewareChain
 from crawler.errors import BrowserError, ConfigError
 from crawler.handlers import guard
@@ -60,6 +61,7 @@ class Downloader(ScrapyDownloader):
         return deferred_from_coro(self._fetch(request))
 
     async def _fetch(self, request: Request) -> Response | Request:
+        current_request.note(request)
         tracker = self._tracker
         tracker.began(request)
         try:

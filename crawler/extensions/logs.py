@@ -2,25 +2,21 @@
 production each is one JSON object.
 
 The id is the lease's (`request.meta["request_id"]`), or a short random one for a request without a lease. A line has it
-if a request or response is among its arguments, as in Scrapy's own lines, or if it is written while a page is parsed
-and its items are stored. Known weakness: an errback's line has it only with the request among its arguments, as Scrapy
-calls no middleware before an errback.
+if a request or response is among its arguments, as in Scrapy's own lines, if it is given with the line (`about`), or if
+the line is written while the request is downloaded, its page parsed or its items stored (`current_request.py`).
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import re
 import secrets
 from collections.abc import Mapping, Sequence
-from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, Self
 from urllib.parse import quote, urlsplit
-from weakref import ReferenceType, ref
 
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
@@ -28,19 +24,16 @@ from scrapy.http import Response
 from scrapy.settings import BaseSettings
 from scrapy.utils import log as scrapy_log
 
-from crawler import config
+from crawler import config, current_request
+from crawler.current_request import current
 from crawler.errors import ConfigError
-from crawler.meta import RUN_ID, TIER
+from crawler.meta import PARENT_ID, RUN_ID, TIER
 from crawler.worker.access import worker_if_any
 
 # Everything between :// and the last @ before the end of the host.
 USER_INFORMATION = re.compile(r"(?<=://)[^\s/?#\"'<>\\]*@")
 
 SHORTEST_KEY: Final = 6  # characters
-
-# The request of the page being parsed, and the task that parses it: callbacks and timers inherit this context, and once
-# the task has ended they are not about this page any more and must not keep it in memory.
-_current: ContextVar[tuple[ReferenceType[Request], asyncio.Task[Any]] | None] = ContextVar("request", default=None)
 
 
 @dataclass(slots=True)
@@ -97,10 +90,8 @@ class RequestIdMiddleware:
         _process.opened(self._crawler)
 
     def process_spider_input(self, response: Response) -> None:
-        """Runs in the task that then calls the spider, so what it sets holds there and in its item tasks."""
-        task = asyncio.current_task()
-        if response.request is not None and task is not None:
-            _current.set((ref(response.request), task))
+        """Runs in the task that then calls the spider, so what it notes holds there and in its item tasks."""
+        current_request.note(response.request)
 
 
 def request_id(request: Request) -> str:
@@ -165,8 +156,10 @@ class TextFormatter(_MaskingFormatter):
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  # logging's name
         """One line of LOG_FORMAT."""
-        if (request := _request_of(record) or _current_request()) is not None:
-            record.message = f"[{request_id(request)}] {record.message}"
+        about = _about(record)
+        request = _request_of(record) or (None if about else current())
+        if told := about.get("request_id") if request is None else request_id(request):
+            record.message = f"[{told}] {record.message}"
         if self._worker:
             record.message = f"[worker {self._worker}] {record.message}"
         return super().formatMessage(record)
@@ -178,12 +171,11 @@ class TextFormatter(_MaskingFormatter):
 
 class JsonFormatter(_MaskingFormatter):
     """One object on one line, in the schema of docs/operations.md: ts (UTC), level, event, logger; spider and worker
-    once the crawl is open; on lines about a request also request_id, host, url, attempt and tier."""
+    once the crawl is open; on lines about a request also run_id, request_id, parent_id, host, url, attempt and tier."""
 
     def format(self, record: logging.LogRecord) -> str:
         """The line."""
-        request = _request_of(record) or _current_request()
-        fields = {
+        fields: dict[str, Any] = {
             "ts": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
             "event": self._mask(record.getMessage()),
@@ -191,20 +183,38 @@ class JsonFormatter(_MaskingFormatter):
             "spider": getattr(getattr(record, "spider", None), "name", _process.spider),
             "worker": _process.worker,
             "process": self._worker or None,
-            **(self._about(request) if request is not None else {}),
+            **self._of_the_request(record),
             "exception": self._mask(self.formatException(record.exc_info)) if record.exc_info else None,
         }
-        return json.dumps({name: value for name, value in fields.items() if value is not None})
+        told = {name: value for name, value in fields.items() if value is not None}
+        return json.dumps(told, default=repr)  # a spider may keep objects under our keys of meta
 
-    def _about(self, request: Request) -> dict[str, Any]:
-        return {
-            "run_id": request.meta.get(RUN_ID),
-            "request_id": request_id(request),
+    def _of_the_request(self, record: logging.LogRecord) -> dict[str, Any]:
+        request = _request_of(record) or (None if _about(record) else current())
+        if request is None:
+            return {name: self._mask(v) if isinstance(v, str) else v for name, v in _about(record).items()}
+        retries = request.meta.get("retry_times")
+        return _lineage(request) | {
             "host": _host(request.url),
             "url": self._mask(request.url),
-            "attempt": request.meta.get("retry_times", 0) + 1,
+            "attempt": retries + 1 if isinstance(retries, int) else 1,
             "tier": request.meta.get(TIER),
         }
+
+
+def _lineage(request: Request) -> dict[str, Any]:
+    """Which run, which request, and whose callback made it. One that has no lease yet is a find of the page that is
+    being parsed."""
+    finder = current() if "request_id" not in request.meta else None
+    of = request if finder is None else finder
+    parent = request.meta.get(PARENT_ID) if finder is None else request_id(finder)
+    return {"run_id": of.meta.get(RUN_ID), "request_id": request_id(request), "parent_id": parent}
+
+
+def _about(record: logging.LogRecord) -> Mapping[str, Any]:
+    """The fields that a line was given with `extra={"about": ...}`, as there is no Request."""
+    about = getattr(record, "about", None)
+    return about if isinstance(about, Mapping) else {}
 
 
 def _host(url: str) -> str | None:
@@ -224,9 +234,3 @@ def _request_of(record: logging.LogRecord) -> Request | None:
         if isinstance(argument, Response) and argument.request is not None:
             return argument.request
     return None
-
-
-def _current_request() -> Request | None:
-    """The request of the page that this task parses."""
-    current = _current.get()
-    return current[0]() if current and not current[1].done() else None

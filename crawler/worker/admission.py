@@ -53,7 +53,8 @@ class Admission:
         except OtherReleaseError as error:
             self._requeue.pass_on(held, error)
         except CodecError as error:
-            logger.error("A queued request cannot be decoded and became a dead letter: %s", error)
+            words = "A queued request cannot be decoded and became a dead letter: %s"
+            logger.error(words, error, extra={"about": held.about()})
             self._outbox.end(Bury(held.handle, "undecodable", {"error": str(error)}))
         return None
 

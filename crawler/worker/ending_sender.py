@@ -44,11 +44,13 @@ class EndingSender:
         self.count_stale([ours])
         if ours == GIVEN_UP:
             self._stats.inc_value(names.BURIED.format("host_down"))
-            logger.error("%s became a dead letter: its host has been down for too long", nack.handle[0])
+            words = "%s became a dead letter: its host has been down for too long"
+            logger.error(words, nack.handle[0], extra={"about": {"request_id": nack.handle[0]}})
             return
         self._stats.inc_value(names.NACKED, ours)
         self._stats.inc_value(names.NACKED_FOR.format(nack.reason), ours)
-        logger.debug("%s is put back for %d ms: %s", nack.handle[0], nack.delay_ms, nack.reason)
+        about = {"about": {"request_id": nack.handle[0]}}
+        logger.debug("%s is put back for %d ms: %s", nack.handle[0], nack.delay_ms, nack.reason, extra=about)
 
     async def _move(self, move: Move) -> None:
         ours = await self._frontier.move(

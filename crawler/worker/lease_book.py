@@ -19,6 +19,7 @@ from scrapy.http import Response
 from crawler.frontier.messages import Handle, Lease
 from crawler.frontier.state.control import Said
 from crawler.frontier.state.run_record import run_id_of
+from crawler.frontier.streams import tier_of
 from crawler.policy.outcome import Evidence
 from crawler.worker.lease_buffer import Buffer
 
@@ -49,6 +50,13 @@ class Held:
     def handle(self) -> Handle:
         """The lease's id and token."""
         return self.lease.id, self.lease.token
+
+    def about(self, url: str = "") -> dict[str, Any]:
+        """What a log line about it says where there is no Request: `extra={"about": ...}`."""
+        lease = self.lease
+        named = {"run_id": run_id_of(lease.generation), "request_id": lease.id, "host": lease.host, "url": url}
+        known = named | {"attempt": lease.deliveries + 1, "tier": tier_of(lease.stream)}
+        return {name: value for name, value in known.items() if value}
 
     def on_wire_since(self, moment: float) -> bool:
         """Whether it, or the request it waits for, was sent before *moment* and is still unanswered."""

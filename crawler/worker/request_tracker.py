@@ -16,6 +16,7 @@ from scrapy.utils.defer import ensure_awaitable
 from scrapy.utils.spider import iterate_spider_output
 from twisted.python.failure import Failure
 
+from crawler import current_request
 from crawler import stats as names
 from crawler.errors import RobotsUnreachableError, TooCostlyError
 from crawler.meta import BLOCK, TIER_STAYS, UNFINISHED_TIMES
@@ -190,6 +191,7 @@ class RequestTracker:
         """*errback*, tracked: Scrapy passes a callback's output through spider middlewares, but not an errback's."""
 
         async def tracked(failure: Failure) -> AsyncIterator[Any]:
+            current_request.note(request)
             request.errback = errback  # a retry that it yields must name a method of the spider
             try:
                 output = errback(failure)

@@ -62,9 +62,11 @@ class Requeue:
             self._outbox.end(Nack(held.handle, 1000 * wait, OTHER_RELEASE, body, held.lease.priority))
             if error.name not in self._passed_on:
                 self._passed_on.add(error.name)
-                logger.warning("Left to workers of another release, next try in %d s: %s", wait, error)
+                about = {"about": held.about(error.url)}
+                logger.warning("Left to workers of another release, next try in %d s: %s", wait, error, extra=about)
             return
-        logger.error("Became a dead letter, no worker has what it needs: %s", error)
+        about = {"about": held.about(error.url)}
+        logger.error("Became a dead letter, no worker has what it needs: %s", error, extra=about)
         detail: dict[str, str | int] = {"url": error.url, error.kind: error.name, "error": str(error)}
         _, fresh = codec.passed_on(held.lease.body, times=0)  # a retry starts afresh
         self._outbox.end(Bury(held.handle, OTHER_RELEASE, detail, fresh, held.lease.priority))

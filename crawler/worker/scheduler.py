@@ -18,7 +18,7 @@ from crawler import stats as names
 from crawler.errors import CodecError, ConfigError, MessageError
 from crawler.frontier.server import connection
 from crawler.frontier.server.scripts import Client
-from crawler.meta import COMPLAINED, LED_HERE, TIER_FAILED, UNFINISHED_TIMES
+from crawler.meta import COMPLAINED, LED_HERE, PARENT_ID, TIER_FAILED, UNFINISHED_TIMES
 from crawler.routing import codec
 from crawler.routing.start_requests import StartDigests
 from crawler.urls import without_credentials
@@ -194,6 +194,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
             generation = parent.lease.generation
             for key in (UNFINISHED_TIMES, COMPLAINED, TIER_FAILED, LED_HERE):
                 request.meta.pop(key, None)  # the parent's, copied with the rest of its meta
+            request.meta[PARENT_ID] = parent.lease.id
         try:
             place = self.queue.encoder.place(request)
             if parent is not None and place.rule.group != parent.lease.host:

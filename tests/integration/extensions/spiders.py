@@ -58,6 +58,43 @@ class FleetSpider(FrontierSpider):
         yield {"url": response.url}
 
 
+class FamilySpider(FrontierSpider):
+    """Each page names its children, one of which is not there; whatever is called says so, without naming a request."""
+
+    name = "family"
+    urls = ""
+
+    async def start(self) -> AsyncIterator[Any]:
+        for url in self.urls.split():
+            yield Request(url)
+
+    async def parse(self, response: Response) -> AsyncIterator[Any]:
+        logger.info("parsing a page")
+        yield {"url": response.url}
+        for link in response.css("a::attr(href)").getall():
+            yield response.follow(link, errback=self.failed, meta=response.meta)
+        await asyncio.sleep(0)
+        logger.info("parsed a page")
+
+    def failed(self, failure: Failure) -> Iterator[Any]:
+        logger.info("failing a page")
+        yield {"failed": True}
+
+
+class LogMiddleware:
+    """Writes a line on each method's call."""
+
+    def process_request(self, request: Request) -> None:
+        logging.getLogger("middleware").info("sending")
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        logging.getLogger("middleware").info("received")
+        return response
+
+    def process_exception(self, request: Request, exception: Exception) -> None:
+        logging.getLogger("middleware").info("not received")
+
+
 class LogPipeline:
     """Writes a line for each item."""
 

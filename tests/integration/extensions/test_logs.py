@@ -67,6 +67,44 @@ def test_what_a_page_leaves_behind_does_not_speak_in_its_name(scrapy_run: Scrapy
     assert "request_id" not in late
 
 
+FIELDS = {"ts", "level", "event", "logger", "spider", "worker", "request_id", "host", "url", "attempt", "tier"}
+
+
+def test_every_line_about_a_request_says_whose_it_is_and_who_made_it(scrapy_run: ScrapyRunner) -> None:
+    pages = {
+        "/top": Page("<a href=/child>"),
+        "/child": Page("<a href=/broken><a href=/moved>"),
+        "/broken": Page(status=503),
+        "/moved": Page(status=302, headers={"Location": "/there"}),
+        "/there": Page(),
+    }
+    middleware = 'DOWNLOADER_MIDDLEWARES={"tests.integration.extensions.spiders.LogMiddleware": 900}'
+    quick = ("RETRY_TIMES=1", "RETRY_CLASSES={}", "RETRY_BASE_SECONDS=0.02", "MAX_IDLE_TIME_BEFORE_CLOSE=0.4")
+    more = ("AUTOTHROTTLE_ENABLED=False", "FRONTIER_POLL_SECONDS=0.05", "LOG_JSON=True", DEBUG, PIPELINE, middleware)
+    with Site(pages) as site:
+        done = scrapy_run.run(*arguments([site.url("/top")], *quick, *more, spider="family"))
+    lines = [json.loads(line) for line in done.stderr.splitlines()]
+    told: dict[str, list[dict[str, Any]]] = {}
+    for line in lines:
+        if "url" in line:
+            told.setdefault(urlsplit(line["url"]).path, []).append(line)
+    ids = {path: {line["request_id"] for line in found} for path, found in told.items()}
+    assert all(len(one) == 1 for one in ids.values()), ids
+    assert ids["/moved"] == ids["/there"]
+    parents = {path: {line.get("parent_id") for line in found} for path, found in told.items()}
+    child, below = ids["/top"], ids["/child"]
+    assert parents == {"/top": {None}, "/child": child, "/broken": below, "/moved": below, "/there": below}
+    assert all(set(line) >= FIELDS for found in told.values() for line in found)
+    said = {path: {line["event"].split(" http")[0].split(" <")[0] for line in found} for path, found in told.items()}
+    ways = {"sending", "received", "Crawled (503)", "Retrying", "Gave up retrying", "failing a page", "storing an item"}
+    assert said["/broken"] >= ways
+    assert said["/there"] >= {"sending", "received", "Crawled (200)", "parsing a page", "parsed a page", "Scraped from"}
+    assert {line["attempt"] for line in told["/broken"]} == {1, 2}
+    apart = {"callback", "pipeline", "middleware"}
+    assert not [line for line in lines if line["logger"] in apart and "request_id" not in line]
+    assert any("is put back" in line["event"] and {line["request_id"]} == ids["/broken"] for line in lines)
+
+
 async def test_text_carries_the_id_too_and_no_line_shows_a_password(
     scrapy_run: ScrapyRunner, redis_client: Redis, redis_url: str
 ) -> None:

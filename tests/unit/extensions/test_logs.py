@@ -18,6 +18,7 @@ from scrapy.http import Response
 from scrapy.settings import Settings
 from scrapy.utils import log as scrapy_log
 
+from crawler import current_request
 from crawler.extensions import logs
 from crawler.extensions.logs import JsonFormatter, TextFormatter, mask, request_id
 
@@ -68,6 +69,32 @@ def test_a_request_without_an_id_gets_one_for_good() -> None:
     assert request_id(request) == first
     assert request_id(request.replace(url="http://shop.example/moved")) == first
     assert request_id(Request("http://shop.example/")) != first
+
+
+async def test_a_request_that_a_page_has_just_made_names_that_page() -> None:
+    page = REQUEST.replace(meta={"request_id": "0:17", "run_id": "20260101-1"})
+    current_request.note(page)
+    fields = _json(_record("Filtered %s", Request("http://elsewhere.example/")))
+    assert (fields["parent_id"], fields["run_id"]) == ("0:17", "20260101-1")
+    assert fields["request_id"] != "0:17"
+    fields = _json(_record("Retrying %s", Request("http://elsewhere.example/", meta={"request_id": "0:9"})))
+    assert fields["request_id"] == "0:9"
+    assert "parent_id" not in fields
+
+
+async def test_what_is_given_with_a_line_goes_before_what_its_task_is_about() -> None:
+    current_request.note(REQUEST)
+    about = {"request_id": "1:3", "url": "http://me:pass@shop.example/"}
+    fields = _json(_record("put back", about=about))
+    assert (fields["request_id"], fields["url"], "host" in fields) == ("1:3", "http://***@shop.example/", False)
+    assert TextFormatter("%(message)s").format(_record("put back", about={"request_id": "1:3"})) == "[1:3] put back"
+
+
+@pytest.mark.parametrize("key", ["retry_times", "tier", "run_id", "shoal_parent_id", "request_id"])
+def test_a_line_is_written_whatever_a_spider_keeps_under_our_keys(key: str) -> None:
+    fields = _json(_record("about %s", Request("http://shop.example/", meta={key: object()})))
+    assert fields["url"] == "http://shop.example/"
+    assert fields["attempt"] == 1
 
 
 def test_a_json_line_has_its_traceback_inside() -> None:

@@ -14,7 +14,7 @@ from scrapy import Request, Spider
 from scrapy.http import FormRequest, JsonRequest, XmlRpcRequest
 
 from crawler.errors import CodecError, OtherReleaseError
-from crawler.meta import POOL_LAST, POOL_PROXY
+from crawler.meta import PARENT_ID, POOL_LAST, POOL_PROXY
 from crawler.routing import codec
 
 
@@ -225,3 +225,21 @@ def test_a_callback_is_found_under_the_name_that_the_spider_gives_it() -> None:
     inherited = Renamed.parse.__get__(Overriding())
     with pytest.raises(CodecError, match="is not a method of spider"):
         codec.encode(Request("http://a.example/", inherited), Overriding())
+
+
+def test_the_request_that_it_was_found_by_is_kept_beside_the_meta() -> None:
+    request = Request("http://shop.example/", meta={PARENT_ID: "0:17", "own": 1})
+    body = codec.encode(request, SPIDER)
+    assert len(body) - len(codec.encode(Request(request.url, meta={"own": 1}), SPIDER)) <= 8
+    assert "d" in (state := msgpack.unpackb(body))
+    assert state["d"] == {"own": 1}, "an earlier release gives the spider nothing new"
+    assert codec.decode(body, SPIDER).meta == {PARENT_ID: "0:17", "own": 1}
+    again = codec.decode(codec.restored(body, Request(request.url)), SPIDER)
+    assert again.meta[PARENT_ID] == "0:17"
+
+
+@pytest.mark.parametrize("noise", [7, "", "x" * 41, ["0:1"], b"0:1", None])
+def test_a_damaged_id_is_none(noise: Any) -> None:
+    state = msgpack.unpackb(codec.encode(Request("http://shop.example/"), SPIDER))
+    assert PARENT_ID not in codec.decode(msgpack.packb(state | {"i": noise}), SPIDER).meta
+    assert codec.encode(Request("http://shop.example/", meta={PARENT_ID: noise}), SPIDER) == msgpack.packb(state)
