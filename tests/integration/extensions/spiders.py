@@ -72,7 +72,7 @@ class FamilySpider(FrontierSpider):
         logger.info("parsing a page")
         yield {"url": response.url}
         for link in response.css("a::attr(href)").getall():
-            yield response.follow(link, errback=self.failed, meta=response.meta)
+            yield response.follow(link, errback=self.failed)
         await asyncio.sleep(0)
         logger.info("parsed a page")
 
