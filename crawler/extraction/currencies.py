@@ -70,6 +70,12 @@ def iso_code(text: str, country: str = "") -> str | None:
     return next(filter(None, meant), None)
 
 
+def is_word(word: str) -> bool:
+    """Whether *word* is a currency's name or code."""
+    lower = word.lower()
+    return lower in _SYMBOLS or lower in _SHARED or word in CURRENCIES
+
+
 def beside(before: str, number: str, after: str, country: str = "") -> str | None:
     """The currency of a displayed *number*, from the symbol or code right before or after it.
 

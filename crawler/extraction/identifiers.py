@@ -105,17 +105,20 @@ def _stated(page: View, others: Sequence[str]) -> Iterator[tuple[float, str, str
 def _labelled(page: View) -> list[tuple[float, str]]:
     """Values after a label, in the same text or the next; the first ones count most."""
     found: list[tuple[float, str]] = []
+    doubtful: list[tuple[float, str]] = []
     texts = page.texts
     for index in sorted({at for number in page.numbers for at in (number - 2, number - 1, number) if at >= 0}):
         text, node = texts[index]  # a value has a digit, and stands in the same text or one of the next two
-        match = labels.SKU_LABEL.match(text.lstrip(_OPENING)) if len(text) <= 120 else None
-        if match is None or page.flags(node) & (view.OTHER | view.LINK):
+        labelled = text.lstrip(_OPENING) if len(text) <= 120 else ""
+        match = labels.SKU_LABEL.match(labelled)
+        label = match or labels.DOUBTFUL_LABEL.match(labelled)
+        if label is None or page.flags(node) & (view.OTHER | view.LINK):
             continue
-        rest = match.string[match.end() :] or _next(page, index)
-        value = _VALUE.match(rest)
-        if value and any(character.isdigit() for character in value[1]):
-            found.append((max(1.0, 3.0 - 0.7 * len(found)) if found else SHOWN, value[1]))
-    return found
+        value = _VALUE.match(labelled[label.end() :] or _next(page, index))
+        if value and any(map(str.isdigit, value[1])):
+            of = found if match else doubtful
+            of.append((max(1.0, 3.0 - 0.7 * len(of)) if of else SHOWN, value[1]))
+    return found or doubtful[:1]
 
 
 def _next(page: View, index: int) -> str:

@@ -38,7 +38,7 @@ class Shown:
         """Whether the page looks like a product page: enough of the following, which listings and articles do not
         combine.
 
-        Its own price by the heading (2, 0.5 more if named a price, 1 in a sentence), a buy button (2), a labelled
+        Its own price by the heading (2, 0.5 more if named a price, 0.5 in a sentence), a buy button (2), a labelled
         identifier (1), out-of-stock wording (1), a URL that names a product (1) or has an identifier (0.5), structured
         data with a product's name (1). It takes 3, without a heading 4. A price that repeats like those of a listing's
         entries rules it out.
@@ -48,8 +48,8 @@ class Shown:
         if best is not None and best.repeated:
             return False
         score = 1.0 * evidence.named
-        if best is not None:
-            score += 2.5 if best.named else 2.0 if len(self.view.texts[best.index][0]) <= MAX_PROSE else 1.0
+        if best is not None and best.index != self.view.heading_index:
+            score += 2.5 if best.named else 2.0 if len(self.view.texts[best.index][0]) <= MAX_PROSE else 0.5
         score += 2.0 * (visible_stock.buy_button(self.view) is not visible_stock.Button.NONE)
         score += identifiers.likelihood(self.draft.document.url) + identifiers.has_label(self.view)
         if score < enough:

@@ -112,7 +112,7 @@ class View:
 
         One without any word of the title gives way to one with some: it may be a recommended product's.
         """
-        page = _words(self._page_title)
+        page = _words(self.title)
         first: LexborNode | None = None
         for tag in ("h1", "[itemprop=name]", "h2"):
             named = [
@@ -128,7 +128,7 @@ class View:
         return first if titled is None or self._raw_flags(titled) & OTHER else titled
 
     @cached_property
-    def _page_title(self) -> str:
+    def title(self) -> str:
         """The page's title and og:title."""
         node = self.document.first("title")
         title = text_of(node, MAX_HEADING) if node is not None else ""
@@ -137,7 +137,7 @@ class View:
 
     def _titled(self) -> LexborNode | None:
         """The element whose text is the longest part of the page's title."""
-        title = self._page_title
+        title = self.title
         parts = [
             (len(text), node)
             for text, node in self.document.texts

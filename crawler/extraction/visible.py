@@ -23,13 +23,13 @@ _REVIEWS = re.compile(
     r"|отзыв|відгук|yorum|ביקורות|件のレビュー|レビュー|条评价|則評價|개의? 리뷰|รีวิว|đánh giá|ulasan)",
     re.IGNORECASE,
 )
-_COLON = ":： \t\n\u00a0"
 _CRUMBS = "[class*=breadcrumb i],[id*=breadcrumb i],nav[aria-label*=breadcrumb i]"
 _SEPARATORS = " \t\n/>»›|·•→\u00a0"
 MAX_CRUMBS = 12
 MAX_BRAND = 40  # characters
 MAX_LABEL = max(map(len, labels.BRANDS)) + 3  # characters, with a colon
 NEAR = 60  # texts around the heading
+BESIDE = 4  # texts right by the heading
 MAX_RATING = 200  # characters
 
 
@@ -40,18 +40,17 @@ def shown_title(page: View) -> str | None:
 
 def shown_brand(page: View) -> str | None:
     """The text after a label such as Brand or Manufacturer, else that of an element with such a name near the
-    heading."""
-    for index, (text, node) in enumerate(page.texts[:-1]):
-        if (
-            len(text) <= MAX_LABEL
-            and text.rstrip(_COLON).lower() in labels.BRANDS
-            and not page.flags(node) & view.OTHER
-        ):
-            value = next(
-                (following for following, _ in page.texts[index + 1 : index + 3] if following.strip(" :：")), ""
-            )
-            if len(value) <= 60 and not value.endswith((":", "：")):
-                return value
+    heading, else a link by the heading with which the page's title begins."""
+    for index, (text, node) in enumerate(page.texts):
+        if len(text) > MAX_LABEL + MAX_BRAND:
+            continue
+        label, _, same = text.replace("：", ":").partition(":")
+        if label.strip().lower() not in labels.BRANDS or page.flags(node) & view.OTHER:
+            continue
+        following = (each for each, _ in page.texts[index + 1 : index + 3] if each.strip(" :："))
+        value = same.strip() or next(following, "")
+        if 0 < len(value) <= 60 and not value.endswith((":", "：")):
+            return value
     near = {node.mem_id: node for _, node in page.texts[max(0, page.heading_index - NEAR) :][: 2 * NEAR]}
     for node in near.values():
         if not _is_brand(node.attributes):
@@ -59,6 +58,16 @@ def shown_brand(page: View) -> str | None:
         text = text_of(node, MAX_BRAND)
         if text and len(text) < MAX_BRAND and not page.flags(node) & view.OTHER:
             return _BY.sub("", text)
+    return _linked_brand(page)
+
+
+def _linked_brand(page: View) -> str | None:
+    at = page.heading_index
+    heading = shown_title(page) or ""
+    for text, node in page.texts[max(0, at - BESIDE) : at + BESIDE] if at >= 0 else ():
+        is_apart = text != heading and bool(page.flags(node) & view.LINK) and not page.flags(node) & view.OTHER
+        if is_apart and len(text) < MAX_BRAND and page.title.lower().startswith(f"{text.lower()} "):
+            return text
     return None
 
 

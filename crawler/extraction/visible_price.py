@@ -23,11 +23,13 @@ UNDERCUTS: Final = 8  # texts between an old price and the current one
 MANY: Final = 4  # different prices in similar elements belong to a list
 MIN_SCORE: Final = 0.5
 REPEATED: Final = 2  # less for one of a list's prices
+ASIDE: Final = 2.5  # less for a price of a unit, or without tax
 MIN_DISCOUNTED: Final = Decimal("0.25")  # of the old price; a lower one nearby is a unit price or an instalment
 
 _DIGIT = re.compile(r"\d")
 _UNIT = re.compile(r"%|[^\W\d_]{1,3}$")  # 72 折, 12 cm, 3 kg
 _WORDY = re.compile(r"[^\W\d_]{4,}")
+_PER = re.compile(r"\d[^\d/]{0,8}/ ?(?:\d{1,4} ?)?[^\W\d_]")  # 12 €/kg, $3 / 100 g
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,7 @@ class Price:
     named: bool  # its element is named a price
     repeated: bool  # other prices are in similar elements
     score: float
+    wordy: bool  # other words stand with it
     index: int  # of its text on the page
 
 
@@ -59,6 +62,7 @@ class _Looked(NamedTuple):
     past: bool  # for certain
     doubtful: bool  # it may be past: a lower one beside it decides
     named: bool
+    wordy: bool
     score: float  # of one that is neither past nor repeated
 
 
@@ -78,7 +82,7 @@ def shown_prices(page: View) -> list[Price]:
             past = _is_undercut(page, each, amount, candidates[max(0, at - UNDERCUTS) : at + UNDERCUTS + 1])
         repeated = _is_list(amounts[looks[at]])
         score = looked.score - 5 * past - REPEATED * repeated
-        found.append(Price(amount, each.currency, past, looked.named, repeated, score, each.index))
+        found.append(Price(amount, each.currency, past, looked.named, repeated, score, looked.wordy, each.index))
     found.sort(key=lambda price: -price.score)
     return _lower_first(found)
 
@@ -105,9 +109,18 @@ def _looked_at(page: View, each: _Candidate) -> _Looked:
     worded = _says(page.lexicon.past_price, page, each.index)
     past = bool(flags & view.PAST) or (worded and not flags & view.PRICE)
     offered = _is_offered(page, each)
-    named = offered or bool(flags & view.PRICE) or _says(page.lexicon.price, page, each.index)
-    score = _score(page, each, flags, named=named, offered=offered)
-    return _Looked(past, bool(worded or flags & view.OLD), named, score)
+    text = page.texts[each.index][0]
+    aside = _PER.search(text) is not None or _has(text, page.lexicon.side_price)
+    named = offered or bool(flags & view.PRICE) or (not aside and _says(page.lexicon.price, page, each.index))
+    wordy = _is_wordy(text)
+    score = _score(page, each, flags, named=named, offered=offered, wordy=wordy) - ASIDE * aside
+    return _Looked(past, bool(worded or flags & view.OLD), named, wordy, score)
+
+
+@cached(16_384)
+def _is_wordy(text: str) -> bool:
+    """Whether *text* has words besides a currency."""
+    return any(not currencies.is_word(word) for word in _WORDY.findall(text))
 
 
 def _is_list(amounts: Sequence[Decimal]) -> bool:
@@ -164,7 +177,10 @@ def currency_of(amount: Decimal, prices: list[Price]) -> str | None:
 
 
 def _lower_first(prices: list[Price]) -> list[Price]:
-    """Of two adjacent prices the lower one is current, the other old: put it first."""
+    """Of two adjacent prices the lower one is current, the other old: put it first.
+
+    Not one in a sentence after the other: that is without tax, or one of several payments.
+    """
     if not prices:
         return prices
     first = prices[0]
@@ -172,7 +188,8 @@ def _lower_first(prices: list[Price]) -> list[Price]:
         price
         for price in prices[1:6]
         if abs(price.index - first.index) <= 3
-        and price.score >= first.score - 1.5
+        and price.score >= max(MIN_SCORE, first.score - 1.5)
+        and (price.index < first.index or price.wordy <= (first.wordy or price.named))
         and first.amount * MIN_DISCOUNTED <= price.amount < first.amount
     ]
     return [*beside[:1], *(price for price in prices if price not in beside[:1])]
@@ -262,7 +279,7 @@ def _around(node: LexborNode) -> Iterator[LexborNode]:
         current = current.parent
 
 
-def _score(page: View, candidate: _Candidate, flags: int, *, named: bool, offered: bool) -> float:
+def _score(page: View, candidate: _Candidate, flags: int, *, named: bool, offered: bool, wordy: bool) -> float:
     score = 3.0 * named + 1.0 * bool(flags & view.CURRENT) + 1.5 * (candidate.currency is not None)
     score -= 6 * bool(flags & view.OTHER) + 2 * bool(flags & view.HIDDEN)
     text = page.texts[candidate.index][0]
@@ -270,7 +287,7 @@ def _score(page: View, candidate: _Candidate, flags: int, *, named: bool, offere
         score -= 3
     else:
         score -= 4 * bool(flags & view.LINK) + 4 * _says(page.lexicon.other_price, page, candidate.index)
-        score -= 0.5 * bool(_WORDY.search(text)) + len(text) / 40
+        score -= 0.5 * wordy + len(text) / 40
     if page.heading_index >= 0:
         distance = candidate.index - page.heading_index
         score -= min(4, distance / 30) if distance >= 0 else 1 + min(4, -distance / 15)

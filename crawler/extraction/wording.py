@@ -71,6 +71,7 @@ class Lexicon:
     price: re.Pattern[str]
     past_price: re.Pattern[str]
     other_price: re.Pattern[str]
+    side_price: re.Pattern[str]
     offered: re.Pattern[str]
     negation: re.Pattern[str]  # at the end of the text before a promise
     negation_after: re.Pattern[str]  # at the start of the text after it

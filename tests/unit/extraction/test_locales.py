@@ -86,3 +86,74 @@ def test_what_a_shop_shows(shop: str, style: str) -> None:
     item = extract_product(PAGE.format(language=language, style=style, **values), f"https://www.{host}/p/hammer-77123")
     assert item is not None
     assert (item.title, str(item.price), item.currency, item.availability) == (name, amount, currency, availability)
+
+
+# language|label of the identifier|label of the brand|another price beside it
+LABELS = """
+de|Best.-Nr.:|Marke:|Netto: 41,93 €
+fr|Code produit :|Fabricant :|Prix HT : 41,58 €
+es|Código:|Marca:|Sin IVA: 41,24 €
+it|Rif.:|Produttore:|41,93 € al litro
+pt|Referência:|Fabricante:|15,48 € / kg
+nl|Artikelcode|Fabrikant:|Excl. btw: 41,24 €
+pl|Kod:|Producent:|15,48 € za 1 l
+cs|Katalogové číslo:|Výrobce:|Bez DPH: 41,24 €
+sk|Kód:|Výrobca:|15,48 € / kg
+hu|Cikksz.:|Gyártó:|Nettó: 41,24 €
+ro|Cod:|Producător:|Fără TVA: 41,24 €
+bg|Код на продукта:|Производител:|Без ДДС: 41,24 €
+el|Κωδ.:|Κατασκευαστής:|Χωρίς ΦΠΑ: 41,24 €
+tr|Stok Kodu|Üretici:|KDV Hariç: 41,24 €
+ru|Арт.|Производитель:|41,24 € / кг
+sr|Šifra proizvoda:|Proizvođač:|Bez PDV-a: 41,24 €
+hr|Kat. broj:|Robna marka:|Cijena za 1 l: 41,24 €
+sl|Šifra izdelka:|Blagovna znamka:|Brez DDV: 41,24 €
+lt|Kodas:|Gamintojas:|Be PVM: 41,24 €
+lv|Artikuls:|Ražotājs:|41,24 € / kg
+et|Kood:|Kaubamärk:|41,24 € / kg
+fi|Tuotekoodi:|Valmistaja:|Alv 0%: 41,24 €
+sv|Art.nr:|Varumärke:|Exkl. moms: 41,24 €
+no|Varenr:|Merkevare:|Eks. mva: 41,24 €
+ar|رمز المنتج:|الماركة:|41,24 € / كجم
+fa|کد کالا:|سازنده:|41,24 € / کیلو
+hi|उत्पाद कोड:|ब्रांड:|41,24 € / किग्रा
+th|รหัสสินค้า|ยี่ห้อ:|41,24 € / กก.
+vi|Mã SP:|Hãng sản xuất:|41,24 € / kg
+ms|Kod produk:|Jenama:|41,24 € / kg
+ja|品番:|ブランド名:|41,24 €/個
+zh|货号：|品牌：|41,24 €/斤
+"""
+
+
+@pytest.mark.parametrize("form", ["<li>{label} {value}</li>", "<li><b>{label}</b> <i>{value}</i></li>"])
+@pytest.mark.parametrize("shop", LABELS.strip().splitlines())
+def test_what_a_shop_labels(shop: str, form: str) -> None:
+    language, code, brand, aside = shop.split("|")
+    labelled = form.format(label=code, value="HK-20451") + form.format(label=brand, value="Stanley")
+    body = f"<h1>Hammer Pro</h1><ul><li><h2>49,90 €</h2></li><li>{aside}</li></ul><ul>{labelled}</ul>"
+    item = extract_product(f"<html lang={language}><title>Hammer Pro</title>{body}", "https://shop.example.com/p/7123")
+    assert item is not None
+    assert (str(item.price), item.sku, item.brand) == ("49.90", "HK-20451", "Stanley")
+
+
+def test_a_coupon_is_no_identifier_where_there_is_one() -> None:
+    labelled = "<p>Code: SAVE20</p><p>Art.-Nr. HK-20451</p>"
+    item = extract_product(
+        f"<h1>Hammer</h1><b>49,90 €</b>{labelled}<button>Kaufen</button>", "https://shop.de/p/hammer"
+    )
+    assert item is not None
+    assert item.sku == "HK-20451"
+
+
+def test_a_brand_beside_the_heading() -> None:
+    body = "<a href=/acme>Acme</a><h1>Steel hammer</h1><b>$49.90</b><button>Add to cart</button>"
+    item = extract_product(f"<title>Acme Steel hammer | Shop</title>{body}", "https://shop.example.com/p/7123")
+    assert item is not None
+    assert item.brand == "Acme"
+
+
+def test_a_lower_price_in_a_later_sentence_is_not_the_price() -> None:
+    rest = "<p>or 12 payments worth $19.95</p><button>Add to cart</button>"
+    item = extract_product(f"<h1>Steel hammer</h1><b>$49.90</b>{rest}", "https://shop.example.com/p/7123")
+    assert item is not None
+    assert str(item.price) == "49.90"
