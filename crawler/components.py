@@ -63,6 +63,7 @@ EXTENSIONS: Final = {
     "crawler.extensions.reports.ReportsExtension": 0,
     "crawler.extensions.idle.IdleExtension": 0,
     "crawler.extensions.run_hooks.RunHooks": 0,
+    "crawler.extensions.run_monitors.RunMonitors": 0,
     "crawler.extensions.garbage.GarbageExtension": 0,
 }
 # Ours replace these of Scrapy's; if a project switches Scrapy's off, ours stay out too.

@@ -83,6 +83,10 @@ RUN_WEBHOOK_URL = ""
 RUN_WEBHOOK_SECRET = ""
 # True: the same is sent as Scrapy signals (crawler/run_signals.py). Reader: extensions/run_hooks.py
 RUN_SIGNALS = False
+# How stats of a run's workers add up, by name (which may begin or end with *), besides what is known of Scrapy's and
+# Shoal's: "sum", "max" or "last", "" to leave one out. Without a word counters are summed, of maxima the largest is
+# kept, else the last value. Reader: worker/run_stats.py
+RUN_STATS: dict[str, str] = {}
 # Share of a run's ended requests (0 to 1) that are dead letters at which it counts as failing; 0: never. Reader:
 # extensions/run_hooks.py
 RUN_FAILURE_SHARE = 0

@@ -78,11 +78,12 @@ class Command(FleetCommand, ScrapyCommand):
                 items: dict[str, int] | None = await run_items.counts(database, run.id)
         except ServiceError as error:  # still show what Redis knows
             items, away = None, str(error)
+        totals = await frontier.totals.of(run.id)
         if as_json:
-            print(json.dumps(runs_view.plain(run, seen) | {"items": items}))
+            print(json.dumps(runs_view.plain(run, seen) | {"items": items, "stats": totals}))
             return
         paused = f"pause {run_target(run)}" in (await frontier.control.said()).fields
-        print("\n".join(runs_view.whole(run, seen, items or {}, paused=paused)))
+        print("\n".join(runs_view.whole(run, seen, items or {}, totals, paused=paused)))
         if away:
             print(f"Its documents are not counted: {away}")
 

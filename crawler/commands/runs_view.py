@@ -41,8 +41,10 @@ def took(run: Run, now_ms: int) -> str:
     return spoken(max(0, (run.ended_ms or now_ms) - run.opened_ms) / 1000)
 
 
-def whole(run: Run, seen: Snapshot, items: Mapping[str, int], *, paused: bool) -> Iterator[str]:
-    """The lines of `runs show`; *items* counts its documents per collection."""
+def whole(
+    run: Run, seen: Snapshot, items: Mapping[str, int], totals: Mapping[str, float], *, paused: bool
+) -> Iterator[str]:
+    """The lines of `runs show`; *items* counts its documents per collection, *totals* are its workers' stats."""
     yield f"Run {run.id} of {run.spider}{f', {run.name}' if run.name else ''}: {state_of(run)}"
     yield f"opened {_moment(run.opened_ms)}{f' by {run.producer}' if run.producer else ''}; {_course(run, seen)}"
     yield _known(run)
@@ -58,6 +60,10 @@ def whole(run: Run, seen: Snapshot, items: Mapping[str, int], *, paused: bool) -
         yield "Out of scope, by rule:" + _reasons(counts.cut_by)
     if not run.is_over:
         yield from _prospect(run, seen, paused=paused)
+    if totals:
+        yield "Stats, summed over its workers:"
+        width = max(map(len, totals))
+        yield from (f"  {name:<{width}} {_number(value):>14}" for name, value in totals.items())
 
 
 def plain(run: Run, seen: Snapshot | None = None) -> dict[str, Any]:
@@ -117,6 +123,10 @@ def _prospect(run: Run, seen: Snapshot, *, paused: bool) -> Iterator[str]:
 def _reasons(counts: Mapping[str, int]) -> str:
     most_first = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
     return "   " + ", ".join(f"{name} {count:,}" for name, count in most_first) if most_first else ""
+
+
+def _number(value: float) -> str:
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
 
 
 def _moment(ms: int) -> str:

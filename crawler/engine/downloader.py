@@ -17,6 +17,7 @@ from scrapy.utils.defer import deferred_from_coro
 from twisted.internet.defer import Deferred
 
 from crawler import current_request
+from crawler.accounts import of_run
 from crawler.engine.middleware_chain import MiddlewareChain
 from crawler.errors import BrowserError, ConfigError
 from crawler.handlers import guard
@@ -24,7 +25,7 @@ from crawler.handlers.http.errors import StaleConnectionError
 from crawler.handlers.impersonation.profiles import TlsProfiles
 from crawler.handlers.tiers import TierHandlers
 from crawler.handlers.wire_turn import WireTurn
-from crawler.meta import WIRE_TURN
+from crawler.meta import RUN_ID, WIRE_TURN
 from crawler.policy.failures import FailureClass, classify
 from crawler.proxies import faults
 from crawler.scrapy_hooks import is_heard
@@ -58,7 +59,8 @@ class Downloader(ScrapyDownloader):
     def fetch(self, request: Request, spider: Any = None) -> Deferred[Response | Request]:
         """Download *request* through the middlewares, and tell the request tracker how it ended."""
         self.active.add(request)  # now, not when its task starts: the engine checks for room before that
-        return deferred_from_coro(self._fetch(request))
+        with of_run(request.meta.get(RUN_ID) or "", request):  # what the engine does with the answer is part of it, too
+            return deferred_from_coro(self._fetch(request))
 
     async def _fetch(self, request: Request) -> Response | Request:
         current_request.note(request)

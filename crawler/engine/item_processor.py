@@ -25,8 +25,10 @@ from scrapy.utils.python import global_object_name
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
+from crawler.accounts import of_run
 from crawler.engine import safe_urls
 from crawler.engine.spider_chain import fold
+from crawler.meta import RUN_ID
 
 logger = logging.getLogger(__name__)
 
@@ -43,6 +45,7 @@ class ItemProcessor(ItemPipelineManager):
         assert self.crawler.engine is not None
         scraper = self.crawler.engine.scraper
         scraper.handle_spider_output_async = partial(handle_output, scraper)  # type: ignore[method-assign]
+        scraper._scrape = partial(_scrape, scraper._scrape)  # type: ignore[method-assign]
         scraper.signals = Signals(scraper.signals.sender)
         fold(scraper.spidermw)
         safe_urls.install()
@@ -77,6 +80,12 @@ class Signals(SignalManager):
                     )
             found.append((receiver, result))
         return found
+
+
+async def _scrape(scrape: Callable[..., Any], result: Response | Failure, request: Request) -> None:
+    """As `Scraper._scrape`: what callbacks, errbacks and pipelines count is part of the page's run."""
+    with of_run(request.meta.get(RUN_ID) or "", request):
+        await scrape(result, request)
 
 
 async def handle_output(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Self
 
-from scrapy import Request, signals
+from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.settings import BaseSettings
@@ -17,12 +17,11 @@ from crawler import config, run_signals, urls
 from crawler import stats as names
 from crawler.errors import ConfigError, MessageError
 from crawler.extensions.logs import mask
-from crawler.frontier.errors import FrontierError
-from crawler.frontier.state.run_events import RunEvent, RunEvents
+from crawler.extensions.run_listening import RunListener
+from crawler.frontier.state.run_events import GROUP, RunEvent
 from crawler.policy import webhooks
-from crawler.worker.access import worker_if_any
+from crawler.worker.worker import Worker
 
-POLL_SECONDS: Final = 2.0
 ANSWER_SECONDS: Final = 10.0
 
 logger = logging.getLogger(__name__)
@@ -54,7 +53,7 @@ class HooksConfig:
         )
 
 
-class RunHooks:
+class RunHooks(RunListener):
     """Any worker delivers due events: an event goes to one of them, then to another, until a 2xx response.
 
     At least once, within seconds; retried with growing waits for about a day. Receivers recognise repetitions by
@@ -62,67 +61,35 @@ class RunHooks:
     """
 
     def __init__(self, crawler: Crawler, hooks: HooksConfig) -> None:
-        self._crawler = crawler
+        super().__init__(crawler, GROUP, webhooks.wait_ms)
         self._config = hooks
-        self._task: asyncio.Task[None] | None = None
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         hooks = HooksConfig.from_settings(crawler.settings)
         if not (hooks.url or hooks.signals):
             raise NotConfigured
-        extension = cls(crawler, hooks)
-        crawler.signals.connect(extension.spider_opened, signal=signals.spider_opened)
-        crawler.signals.connect(extension.spider_closed, signal=signals.spider_closed)
-        return extension
+        return cls(crawler, hooks)
 
-    def spider_opened(self) -> None:
-        """Start, in a fleet crawl."""
-        if worker_if_any(self._crawler) is not None:
-            self._task = asyncio.create_task(self._run())
-
-    async def spider_closed(self) -> None:
-        """Deliver the last events; what fails now is left to other workers."""
-        if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
-            await self._look()
-
-    async def _run(self) -> None:
-        while True:
-            await self._look()
-            await asyncio.sleep(POLL_SECONDS)
-
-    async def _look(self) -> None:
-        worker = worker_if_any(self._crawler)
-        if worker is None:
+    async def before(self, worker: Worker) -> None:
+        """Look for runs that fail."""
+        if not self._config.failure_share:
             return
-        events = RunEvents(worker.frontier.shards)
-        try:
-            if self._config.failure_share:
-                await self._look_for_failures()
-            await events.open()
-            for event in await events.due(worker.name, webhooks.wait_ms):
-                if await self._tell(event):
-                    await events.done(event.id)
-        except FrontierError as error:  # the worker logs that Redis is away; nothing is lost
-            logger.debug("Events of runs wait: %s", error)
-
-    async def _look_for_failures(self) -> None:
-        worker = worker_if_any(self._crawler)
-        assert worker is not None
         runs = worker.frontier.runs
         for run in await runs.find(limit=20):
             if not run.is_over and webhooks.is_failing(run.counts.done, run.counts.dead, self._config.failure_share):
                 await runs.alarm(run.id)
 
-    async def _tell(self, event: RunEvent) -> bool:
+    async def tell(self, event: RunEvent) -> bool:
         """Whether it is done: delivered or given up."""
+        totals = await self.totals(event.run)
         if self._config.signals and event.tries == 1:
-            await self._crawler.signals.send_catch_log_async(run_signals.BY_EVENT[event.event], run=event.run)
+            await self._crawler.signals.send_catch_log_async(
+                run_signals.BY_EVENT[event.event], run=event.run, stats=totals
+            )
         if not self._config.url:
             return True
-        problem = await self._post(event)
+        problem = await self._post(event, totals)
         stats = self._crawler.stats
         if not problem:
             stats.inc_value(names.WEBHOOKS)
@@ -135,9 +102,9 @@ class RunHooks:
         logger.warning("%s; try %d, the next one in %d s", told, event.tries, webhooks.wait_ms(event.tries) // 1000)
         return False
 
-    async def _post(self, event: RunEvent) -> str:
+    async def _post(self, event: RunEvent, totals: Mapping[str, float]) -> str:
         """The failure; empty for a 2xx response."""
-        content = webhooks.body(run_signals.NAMES[event.event], event.id, described(event))
+        content = webhooks.body(run_signals.NAMES[event.event], event.id, described(event, totals))
         headers = webhooks.headers(self._config.secret, int(time.time()), event.id, content)
         request = Request(
             self._config.url, method="POST", headers=headers, body=content, meta={"download_timeout": ANSWER_SECONDS}
@@ -150,8 +117,8 @@ class RunHooks:
         return "" if 200 <= response.status < 300 else f"status {response.status}"
 
 
-def described(event: RunEvent) -> dict[str, Any]:
-    """The run as sent to receivers; times in Unix ms."""
+def described(event: RunEvent, totals: Mapping[str, float]) -> dict[str, Any]:
+    """The run as sent to receivers, with its stats; times in Unix ms."""
     fields = asdict(event.run)
     kept = ("id", "name", "spider", "state", "opened_ms", "sealed_ms", "ended_ms", "cancelled_ms", "counts")
-    return {name: fields[name] for name in kept}
+    return {name: fields[name] for name in kept} | {"stats": totals}

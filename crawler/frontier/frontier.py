@@ -31,6 +31,7 @@ from crawler.frontier.state.finding import UrlFinder
 from crawler.frontier.state.generations import Generations
 from crawler.frontier.state.inspection import Inspection
 from crawler.frontier.state.robots import Robots
+from crawler.frontier.state.run_totals import RunTotals
 from crawler.frontier.state.runs import Runs
 from crawler.frontier.state.schedules import Schedules
 from crawler.frontier.state.scopes import RunScopes
@@ -70,6 +71,7 @@ class Frontier:
         self.gone = DeadLetters(self.shards, "gone")
         self.generations = Generations(self.shards)
         self.runs = Runs(self.shards)
+        self.totals = RunTotals(self.shards)
         self.robots = Robots(self.shards)
         self.sitemaps = Sitemaps(self.shards)
         self.scopes = RunScopes(self.shards)

@@ -23,6 +23,7 @@ from crawler.frontier.messages import Message
 from crawler.frontier.state.seeds import Seed, Seeds
 from crawler.frontier.streams import stream_of
 from crawler.tallies import tallies_of
+from crawler.worker.run_stats import RunStats, read_table
 from crawler.worker.runs import WorkerRuns
 from crawler.worker.vitals import Vitals
 
@@ -46,6 +47,7 @@ class MaintenanceConfig:
     tidy: float = 60.0
     idle: float = 1.0
     control: float = 1.0
+    stats: float = 2.0  # a worker that is killed loses what it counted since the last time
     close: float = 20.0  # to send what is left to Redis
     room: float = 1.0
 
@@ -76,6 +78,7 @@ class Maintenance:
         key = start_key(crawler.spider)
         self._seeds = Seeds.from_settings(worker.frontier.client, key, crawler.settings) if key else None
         self.runs = WorkerRuns(crawler, worker.frontier.runs, self._seeds, plan.idle)
+        self.run_stats = RunStats(crawler.stats, worker.frontier.totals, worker.name, read_table(crawler.settings))
         self._empty_since: float | None = None
         self._full = ""
         self._shown: tuple[bool, ...] = ()  # of what others should know at once
@@ -110,6 +113,7 @@ class Maintenance:
             await self._tell_counts()
             await self._worker.tiers.refresh()
             await self._heartbeat()
+            await self.run_stats.tell()
             await self.runs.last(self._worker.name)
             await self._worker.frontier.inspection.leave(self._worker.name)
         except FrontierError as error:
@@ -122,6 +126,7 @@ class Maintenance:
             self._every(self.plan.renew, self._renew),
             self._every(self.plan.heartbeat, self._heartbeat),
             self._every(self.plan.heartbeat, self._tell_counts),
+            self._every(self.plan.stats, self.run_stats.tell),
             self._every(self.plan.rules, self._worker.frontier.state),
             self._every(self.plan.tiers, self._worker.tiers.refresh),
             self._every(self.plan.tidy, self._know_generation),

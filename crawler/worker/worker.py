@@ -52,6 +52,7 @@ from crawler.worker.prefetch import PrefetchConfig, Prefetcher
 from crawler.worker.request_tracker import RequestTracker
 from crawler.worker.requeue import Requeue
 from crawler.worker.room import Room
+from crawler.worker.run_stats import read_table
 from crawler.worker.standstill import InHand, Standstill
 from crawler.worker.tier_tracker import TierConfig, TierTracker
 
@@ -279,3 +280,4 @@ def check_settings(settings: BaseSettings) -> None:
     TierConfig.from_settings(settings)
     read_scope(config.mapping(settings, "SCOPE"), "SCOPE")
     spider_budget(settings)
+    read_table(settings)

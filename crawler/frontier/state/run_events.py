@@ -26,14 +26,15 @@ class RunEvent:
 
 
 class RunEvents:
-    """A consumer group of the stream that the scripts append to.
+    """A consumer group of the stream that the scripts append to: each group sees every event.
 
-    The first worker with hooks also delivers what happened in the minute before it, such as the start of a run that was
+    Its first worker also delivers what happened in the minute before it, such as the start of a run that was
     pushed while it started; older events are ignored.
     """
 
-    def __init__(self, shards: Shards) -> None:
+    def __init__(self, shards: Shards, group: str = GROUP) -> None:
         self._client = shards.client
+        self._group = group
         self._key = shards.key(0, "runs:events")
 
     async def open(self) -> None:
@@ -41,7 +42,7 @@ class RunEvents:
         now_s, _ = await self._client.time()
         try:
             first = f"{(now_s - LOOK_BACK_SECONDS) * 1000}-0"
-            await self._client.xgroup_create(self._key, GROUP, id=first, mkstream=True)
+            await self._client.xgroup_create(self._key, self._group, id=first, mkstream=True)
         except FrontierRefusedError as error:
             if "BUSYGROUP" not in str(error):
                 raise
@@ -58,23 +59,23 @@ class RunEvents:
 
     async def done(self, event_id: str) -> None:
         """Mark the event as done."""
-        await self._client.xack(self._key, GROUP, event_id)
+        await self._client.xack(self._key, self._group, event_id)
 
     async def _news(self, worker: str) -> list[RunEvent]:
-        answer = await self._client.xreadgroup(GROUP, worker, {self._key: ">"}, count=AT_ONCE)
+        answer = await self._client.xreadgroup(self._group, worker, {self._key: ">"}, count=AT_ONCE)
         streams = answer.values() if isinstance(answer, Mapping) else [rows for _, rows in answer or []]
         rows = [row for found in streams for row in _flat(found)]
         return await self._read(rows, {})
 
     async def _again(self, worker: str, wait_ms: Callable[[int], int]) -> list[RunEvent]:
-        waiting = await self._client.xpending_range(self._key, GROUP, min="-", max="+", count=10 * AT_ONCE)
+        waiting = await self._client.xpending_range(self._key, self._group, min="-", max="+", count=10 * AT_ONCE)
         found: list[RunEvent] = []
         for one in waiting:
             tries = int(one["times_delivered"])
             wait = wait_ms(tries)
             if one["time_since_delivered"] >= wait:
                 rows = await self._client.xclaim(
-                    self._key, GROUP, worker, min_idle_time=wait, message_ids=[one["message_id"]]
+                    self._key, self._group, worker, min_idle_time=wait, message_ids=[one["message_id"]]
                 )
                 found += await self._read(_flat(rows), {one["message_id"]: tries + 1})
         return found
@@ -84,7 +85,7 @@ class RunEvents:
         for event_id, fields in rows:
             run = read_run((fields or {}).get(b"record", b""))
             if run is None:  # damaged, or trimmed away
-                await self._client.xack(self._key, GROUP, event_id)
+                await self._client.xack(self._key, self._group, event_id)
                 continue
             event = fields[b"event"].decode()
             events.append(RunEvent(event_id.decode(), event, run, tries.get(event_id, 1)))

@@ -77,13 +77,25 @@ class ValidatedSpider(scrapy.Spider):
         yield {"title": None}
 
 
+class JudgedSpider(ValidatedSpider):
+    """More pages than one worker needs to fetch."""
+
+    name = "judged"
+    start_urls = [f"{SITE}/author/{number}" for number in range(1, 9)]
+
+    def parse(self, response: Any) -> Iterator[Any]:
+        yield {"title": response.url}
+
+
 @monitors.name("Items")
 class ItemMonitor(Monitor):  # type: ignore[misc]
     """What the statistics say."""
 
     @monitors.name("some were scraped")  # type: ignore[untyped-decorator]
     def test_some(self) -> None:
-        assert self.data.stats.get("item_scraped_count", 0) >= 1
+        stats = self.data.stats
+        self.data.spider.logger.info("judged %s: %d items", stats["finish_reason"], stats["item_scraped_count"])
+        assert stats.get("item_scraped_count", 0) >= 1
 
 
 class Suite(MonitorSuite):  # type: ignore[misc]

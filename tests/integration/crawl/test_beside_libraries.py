@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ import pytest
 from PIL import Image
 from pymongo.asynchronous.database import AsyncDatabase
 
-from tests.crawling import count, options
+from tests.crawling import count, ended, options
 from tests.integration.crawl.quotes import SETTINGS, Crawls, feed, pages
 from tests.integration.handlers.browsing import executable
 from tests.sites import Page, Site
@@ -63,6 +64,23 @@ async def test_spidermon_validates_items_and_runs_its_monitors(crawls: Crawls) -
     assert count(log, "spidermon/validation/items/errors") == 1
     assert "[Spidermon] 1 monitor in" in log
     assert count(log, "frontier/acked") == 1
+
+
+async def test_spidermon_judges_a_run_once_over_the_stats_of_all_its_workers(crawls: Crawls) -> None:
+    crawls.site.pages |= {f"/author/{number}": Page() for number in range(1, 9)}
+    slow = {"CONCURRENT_REQUESTS": 1, "DOWNLOAD_DELAY": 0.1, "SPIDER_MODULES": LIBRARIES["SPIDER_MODULES"]}
+    workers = [crawls.start("judged", **slow) for _ in range(2)]
+    logs = [log for _, log in await asyncio.gather(*map(ended, workers))]
+    assert sum(count(log, "item_scraped_count") for log in logs) == 8
+    assert sum(log.count("judged finished: 8 items") for log in logs) == 1, logs
+    assert sum(log.count("[Spidermon] 1 monitor in") for log in logs) == 1
+    shown = crawls.fleet.runner.run(
+        "runs", "judged", "--json", *options({"FRONTIER_KEY": crawls.fleet.key} | LIBRARIES)
+    )
+    run = json.loads(shown.stdout)["id"]
+    shown = crawls.fleet.runner.run("runs", "show", run, "--json", *options({"FRONTIER_KEY": crawls.fleet.key}))
+    stats = json.loads(shown.stdout)["stats"]
+    assert (stats["item_scraped_count"], stats["downloader/request_count"], stats["frontier/acked"]) == (8, 8, 8)
 
 
 async def test_files_and_images_are_fetched_beside_the_queue(crawls: Crawls, tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ class Domains:
 
 def maintenance_of(inspection: Inspection, outage: RedisOutage) -> Maintenance:
     counts = {"domains": Domains(), "coverage": Coverage()}
-    frontier = SimpleNamespace(inspection=inspection, client=None, runs=None, **counts)
+    frontier = SimpleNamespace(inspection=inspection, client=None, runs=None, totals=None, **counts)
     worker: Any = SimpleNamespace(
         pauses=Pauses(),
         name="w",

@@ -2,6 +2,7 @@
 --   T:runs HASH id -> record (msgpack map)        T:runs:at ZSET id -> ms opened
 --   T:runs:live SET ids of those not over         T:runs:keys HASH a producer's key -> id
 --   T:runs:last STRING the last number given out  T:runs:events STREAM what happened to runs, for hooks
+--   T:stats:<id> HASH what its workers counted: see run_stats
 --   T:runs:until HASH spider -> msgpack map generation, counts: where its last run in a common generation ended
 -- A record: id, name, spider, generation, state, producer, key, opened, sealed, ended (ms, 0: not yet), fresh, shares,
 --   base and counts: what the generation's counters were when the run began, and what it came to.
@@ -15,6 +16,7 @@ local function run_of(id)
   call('HDEL', T .. ':runs', id)
   call('ZREM', T .. ':runs:at', id)
   call('SREM', T .. ':runs:live', id)
+  call('DEL', T .. ':stats:' .. id)
 end
 
 local function keep_run(run)
@@ -71,6 +73,7 @@ local function forget_runs(kept)
       if run and run.key ~= '' then call('HDEL', T .. ':runs:keys', run.key) end
       call('HDEL', T .. ':runs', id)
       call('ZREM', T .. ':runs:at', id)
+      call('DEL', T .. ':stats:' .. id)
       over = over - 1
     end
   end
