@@ -7,6 +7,7 @@ the exit status.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import json
 import os
@@ -33,9 +34,11 @@ LOADED = (
     "scrapy.downloadermiddlewares",
     "scrapy.extensions",
     "scrapy.spidermiddlewares",
+    "scrapy_poet.commands",  # with pytest: scrapy looks for commands here
     "twisted.conch.telnet",
     "uvloop",
 )
+_ended: list[int] = []  # the exit status of a forked process, once it has one
 
 
 class Zygote:
@@ -164,14 +167,27 @@ def _become(request: dict[str, Any], files: list[int]) -> list[str]:
     return ["scrapy", *request["arguments"]]
 
 
+def _leave() -> None:
+    """Without taking down the interpreter, which costs a tenth of a second; threads have been waited for."""
+    if _ended:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(_ended[0])
+
+
 def main() -> None:
+    atexit.register(_leave)  # the first one is called last
     for name in LOADED:
         list(walk_modules_iter(name))
     assert "twisted.internet.reactor" not in sys.modules
     assert "settings.base" not in sys.modules  # it reads the environment
     gc.freeze()
     sys.argv = serve(socket.socket(fileno=int(sys.argv[1])))
-    cmdline.execute()
+    try:
+        cmdline.execute()
+    except SystemExit as end:
+        _ended.append(end.code if isinstance(end.code, int) else bool(end.code))
+        raise
 
 
 if __name__ == "__main__":
