@@ -33,11 +33,11 @@ lock:  ## Resolve the lock again from pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
-		--python-version 3.11 --extra embedded --extra dev --extra tls --output-file requirements.lock pyproject.toml
+		--python-version 3.11 --extra embedded --extra dev --extra tls --extra otel --output-file requirements.lock pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
 		--python-version 3.11 --extra embedded --extra tls --constraint requirements.lock --output-file requirements.run.lock pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-header \
-		--python-version 3.11 --extra tls --constraint requirements.lock --output-file requirements.production.lock pyproject.toml
+		--python-version 3.11 --extra tls --extra otel --constraint requirements.lock --output-file requirements.production.lock pyproject.toml
 
 # Two more than the two cores of CI: more than half of the time a test waits for a delay, a lease or a server.
 test: $(STAMP)  ## Run the tests (TESTS=path narrows)

@@ -37,6 +37,7 @@ DOWNLOADER_MIDDLEWARES: Final = {
     "crawler.middlewares.downloader.stats.DownloaderStats": 850,
     "crawler.middlewares.downloader.budgets.BudgetMiddleware": 870,  # bodies are as they were received
     "crawler.middlewares.downloader.attempts.AttemptsMiddleware": 880,  # nearest to the wire
+    "crawler.middlewares.downloader.traces.TracesMiddleware": 890,  # its time is the attempt's alone
 }
 SPIDER_MIDDLEWARES: Final = {
     "crawler.extensions.logs.RequestIdMiddleware": 5,  # first: log lines of the others carry the id

@@ -462,6 +462,12 @@ ARCHIVE_PENDING_GB = 4
 # --- Monitoring ---------------------------------------------------------------------------------------------
 # Log one JSON object per line instead of text; both carry the request_id. Reader: extensions/logs.py
 LOG_JSON = False
+# Share of the requests that are traced with OpenTelemetry (docs/traces.md), 0 to 1; 0 = off, and nothing of it is
+# imported. Reader: tracing/config.py
+TRACES_RATIO = 0.0
+# Where spans go: the full address of an OTLP receiver over HTTP. Empty = what OpenTelemetry's own variables say
+# (OTEL_EXPORTER_OTLP_ENDPOINT), else http://localhost:4318/v1/traces. Reader: tracing/config.py
+TRACES_URL = ""
 # Address where a worker serves /metrics, /healthz and /readyz under `scrapy crawl`. Reader: extensions/metrics.py
 METRICS_HOST = "127.0.0.1"
 # Port of that address, 1 to 65535; 0 = the system chooses a free one, which the log names (several workers share a

@@ -35,6 +35,7 @@ ANY_SCOPE: Final = "any_scope"
 # What the crawler notes on it, for one attempt or from its first failure to its response.
 REQUEST_ID: Final = "request_id"
 RUN_ID: Final = "run_id"
+TRACEPARENT: Final = "traceparent"
 PARENT_ID: Final = "shoal_parent_id"
 TIER: Final = "tier"
 TIER_STAYS: Final = "tier_stays"
@@ -67,6 +68,7 @@ TABLE: Final = (
     Key(API_PROVIDER, "spider: which scraping API is asked", external=True),
     Key(ALLOW_BLOCKED, "spider: it takes what comes, block pages and empty shells too", external=True),
     Key(ANY_SCOPE, "spider: it is followed whatever the scope says"),
+    Key(TRACEPARENT, "spider or push: the trace that it belongs to, in W3C's form (docs/traces.md)", external=True),
     Key(SITEMAP, "push: it is a sitemap, and how its pages are chosen (see routing/sitemap_requests.py)"),
     Key(REQUEST_ID, "scheduler: the lease's id, in log lines and on items", stored=False),
     Key(RUN_ID, "scheduler: the run that it is part of, in log lines", stored=False),

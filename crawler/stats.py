@@ -46,6 +46,8 @@ SEEDS_BAD: Final = "frontier/seeds_bad"
 RUNS_ENDED: Final = "frontier/runs_ended"  # that this worker was the first to see
 WEBHOOKS: Final = "webhooks/delivered"
 WEBHOOKS_FAILED: Final = "webhooks/failed"  # tries
+SPANS: Final = "traces/spans"  # made
+SPANS_LOST: Final = "traces/lost"  # made, and not taken by their receiver before the worker closed
 STANDSTILLS: Final = "frontier/standstills"  # times that a callback blocked the event loop for too long
 REDIS_ERRORS: Final = "frontier/redis_errors"
 

@@ -23,6 +23,7 @@ from crawler.producers.sitemap_push import SitemapPusher, wanted_sitemaps
 from crawler.routing.encoder import Encoder
 from crawler.routing.push_schema import MAX_PRIORITY
 from crawler.routing.tier_routing import TierRouting
+from crawler.tracing.opening import tracing_pushes
 
 OVERLAPS = ("refuse", "skip", "queue", "replace", "allow")
 
@@ -106,10 +107,13 @@ def _pushed(
         sitemaps = wanted_sitemaps(opts.sitemap, given, opts.include, opts.exclude, changed_only=not opts.recrawl)
         sitemaps = replace(sitemaps, priority=opts.priority, scope=opts.scope)
         same = sitemaps.identity()
-        return _push(SitemapPusher(encoder, sitemaps, rejects), settings, _run(opts, same))
+        with tracing_pushes(settings) as traced:
+            return _push(SitemapPusher(traced(encoder), sitemaps, rejects), settings, _run(opts, same))
     wanted = Wanted(given, opts.column, opts.priority, opts.scope)
-    pusher = Pusher(encoder, wanted, rejects, progress)
-    return tasks.run(pusher.check()) if opts.dry_run else _push(pusher, settings, _run(opts, wanted.identity()))
+    if opts.dry_run:
+        return tasks.run(Pusher(encoder, wanted, rejects, progress).check())
+    with tracing_pushes(settings) as traced:
+        return _push(Pusher(traced(encoder), wanted, rejects, progress), settings, _run(opts, wanted.identity()))
 
 
 def _run(opts: argparse.Namespace, same: str) -> WantedRun:

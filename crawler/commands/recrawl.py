@@ -24,6 +24,7 @@ from crawler.routing.tier_routing import TierRouting
 from crawler.storage import connection
 from crawler.storage.config import StorageConfig
 from crawler.storage.recrawl import Due, Recrawl
+from crawler.tracing.opening import tracing_pushes
 
 BATCH: Final = 500
 MOST: Final = 100_000_000
@@ -68,8 +69,9 @@ class Command(FleetCommand, ScrapyCommand):
             told = f"{count:,} documents of {spider} known, {learned:,} visits learned from, {len(due):,} due"
             if opts.dry_run or not due:
                 return len(due), told
-            async with session(crawler.settings) as frontier:
-                run, pushed = await _push(frontier, encoder, due)
+            with tracing_pushes(crawler.settings) as traced:
+                async with session(crawler.settings) as frontier:
+                    run, pushed = await _push(frontier, traced(encoder), due)
             await known.pushed(pushed, now)
         return len(pushed), f"{told}; {len(pushed):,} pushed ({run})"
 

@@ -24,6 +24,7 @@ from crawler.serve.config import ServeConfig
 from crawler.serve.figures import FleetFiguresPart
 from crawler.serve.parts import parts
 from crawler.serve.service import FleetService
+from crawler.tracing.opening import tracing_pushes
 
 
 class Command(FleetCommand, ScrapyCommand):
@@ -59,10 +60,11 @@ class Command(FleetCommand, ScrapyCommand):
 
     async def _serve(self, config: ServeConfig) -> None:
         assert self.settings is not None
-        async with session(self.settings) as frontier:
-            runner = TickRunner(frontier, self._encoder, self.settings)
-            figures = FleetFiguresPart(frontier, self.settings, self._start_keys())
-            await FleetService(frontier, config, parts(frontier, runner, figures)).run()
+        with tracing_pushes(self.settings) as traced:
+            async with session(self.settings) as frontier:
+                runner = TickRunner(frontier, lambda spider: traced(self._encoder(spider)), self.settings)
+                figures = FleetFiguresPart(frontier, self.settings, self._start_keys())
+                await FleetService(frontier, config, parts(frontier, runner, figures)).run()
 
     def _start_keys(self) -> dict[str, str]:
         """The Redis key of each spider's start URLs; "" for spiders without one."""

@@ -27,12 +27,13 @@ from scrapy.utils import log as scrapy_log
 from crawler import config, current_request
 from crawler.current_request import current
 from crawler.errors import ConfigError
-from crawler.meta import PARENT_ID, RUN_ID, TIER
+from crawler.meta import PARENT_ID, RUN_ID, TIER, TRACEPARENT
 from crawler.worker.access import worker_if_any
 
 # Everything between :// and the last @ before the end of the host.
 USER_INFORMATION = re.compile(r"(?<=://)[^\s/?#\"'<>\\]*@")
 
+_TRACEPARENT: Final = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
 SHORTEST_KEY: Final = 6  # characters
 
 
@@ -208,7 +209,9 @@ def _lineage(request: Request) -> dict[str, Any]:
     finder = current() if "request_id" not in request.meta else None
     of = request if finder is None else finder
     parent = request.meta.get(PARENT_ID) if finder is None else request_id(finder)
-    return {"run_id": of.meta.get(RUN_ID), "request_id": request_id(request), "parent_id": parent}
+    ids = {"run_id": of.meta.get(RUN_ID), "request_id": request_id(request), "parent_id": parent}
+    traced = _TRACEPARENT.fullmatch(str(request.meta.get(TRACEPARENT, "")))
+    return ids | ({"trace_id": traced[1]} if traced else {})
 
 
 def _about(record: logging.LogRecord) -> Mapping[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 from scrapy import Request, Spider
 from scrapy.settings import BaseSettings
@@ -35,6 +35,16 @@ class QueuePlace(NamedTuple):
         return fingerprint.number(self.digest)
 
 
+class Tracer(Protocol):
+    """Begins the traces of requests; tracing/pushes.py is the one."""
+
+    def wants(self, fingerprint: int) -> bool:
+        """Whether a request is traced."""
+
+    def mark(self, request: Request, fingerprint: int) -> None:
+        """*request* is about to be queued."""
+
+
 class Encoder:
     """Encodes the requests of one spider, with host rules and tiers."""
 
@@ -53,6 +63,7 @@ class Encoder:
         self.rules = HostRules.from_settings(settings)
         self.scopes = Scopes(spider, settings, self.rules.domains)
         self.tier_routing = tier_routing
+        self.tracer: Tracer | None = None
         self._fingerprinter = fingerprinter
         self._links: Memo[tuple[HostRule, bytes]] | None = None  # of plain links by URL, if nothing else matters
         if type(fingerprinter) is fingerprint.RequestFingerprinter:
@@ -94,12 +105,18 @@ class Encoder:
         not_before_ms = _not_before_ms(request)
         if not isinstance(request.priority, int):
             raise codec.refused(request, "priority", request.priority, "an integer")
+        if self.tracer is not None:
+            self.tracer.mark(request, place.fingerprint)
         try:
             return self._message(request, place, not_before_ms, generation, dedupe)
         except (CodecError, MessageError):
             raise
         except Exception as error:
             raise _unforeseen(request, error) from error
+
+    def template(self, request: Request, *, generation: str) -> Message:
+        """The same for a request that is not queued itself: others are made after it."""
+        return self._message(request, self.place(request), 0, generation, dedupe=True)
 
     def _message(
         self, request: Request, place: QueuePlace, not_before_ms: int, generation: str, dedupe: bool

@@ -51,9 +51,10 @@ class PlainUrls:
         self._encoder = encoder
         self._generation = generation
         self._priority = priority
+        self._tracer = encoder.tracer
         self._hosts: Memo[tuple[str, RowsLike] | None] = Memo(self._host, HOSTS, MAX_URL_LENGTH)
         template = Request(_TEMPLATE, priority=priority)
-        self._template = encoder.message(template, generation=generation, dedupe=True)
+        self._template = encoder.template(template, generation=generation)
         packed = self._template.body
         self._before, _, self._after = packed.partition(msgpack.packb(_TEMPLATE))
         self._rest = {"p": priority} if priority else {}
@@ -63,7 +64,7 @@ class PlainUrls:
         """The row of *url*; None if it is not plain."""
         if (canonical := plain_form(url)) is None or (like := self._hosts[_host_of(url)]) is None:
             return None
-        return _row(like, canonical, self._before + self._pack(url) + self._after)
+        return self._row(like, canonical, self._before + self._pack(url) + self._after)
 
     def looked_at(self, url: str) -> Row | None:
         """The row of a URL that Scrapy escapes or that has other forms; at half of the cost. None if it is unusual."""
@@ -74,7 +75,7 @@ class PlainUrls:
             return None  # reported when a message is made of it
         if host is None or (like := self._hosts[host]) is None:
             return None
-        return _row(like, canonical, self._before + self._pack(url) + self._after)
+        return self._row(like, canonical, self._before + self._pack(url) + self._after)
 
     def row_of(self, fields: dict[str, Any]) -> Row | None:
         """The row of a message with a plain URL and at most meta that the crawler ignores; else None."""
@@ -87,7 +88,14 @@ class PlainUrls:
             body = self._pack({"u": url} | ({"d": meta} if meta else {}) | self._rest)
         except (ValueError, OverflowError):  # a lone surrogate, nested too deeply, a number of more than 64 bits
             return None
-        return _row(like, canonical, body) if len(body) <= codec.MAX_BYTES else None
+        return self._row(like, canonical, body) if len(body) <= codec.MAX_BYTES else None
+
+    def _row(self, like: tuple[str, RowsLike], canonical: str, body: bytes) -> Row | None:
+        digest = sha1(b"GET\n%b\n" % canonical.encode(), usedforsecurity=False).digest()
+        number = fingerprint.number(digest)
+        if self._tracer is not None and self._tracer.wants(number):
+            return None  # its trace begins where a message is made of it
+        return like[0], like[1].row(number, digest, body)
 
     def _host(self, host: str) -> tuple[str, RowsLike] | None:
         """How URLs of *host* are queued; None if the host may be rewritten, or the scope has to check each URL."""
@@ -124,11 +132,6 @@ class _Plain(NamedTuple):
 def _is_name(host: str) -> bool:
     """Whether *host* is a name as DNS has them: no address, which may be written in several ways."""
     return len(host) <= 253 and _NAME(host) is not None
-
-
-def _row(like: tuple[str, RowsLike], canonical: str, body: bytes) -> Row:
-    digest = sha1(b"GET\n%b\n" % canonical.encode(), usedforsecurity=False).digest()
-    return like[0], like[1].row(fingerprint.number(digest), digest, body)
 
 
 def _is_own(meta: dict[str, Any]) -> bool:

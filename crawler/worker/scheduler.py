@@ -18,7 +18,7 @@ from crawler import stats as names
 from crawler.errors import CodecError, ConfigError, MessageError
 from crawler.frontier.server import connection
 from crawler.frontier.server.scripts import Client
-from crawler.meta import COMPLAINED, LED_HERE, PARENT_ID, TIER_FAILED, UNFINISHED_TIMES
+from crawler.meta import COMPLAINED, LED_HERE, PARENT_ID, TIER_FAILED, TRACEPARENT, UNFINISHED_TIMES
 from crawler.routing import codec
 from crawler.routing.start_requests import StartDigests
 from crawler.urls import without_credentials
@@ -192,7 +192,7 @@ class Scheduler(RedisScheduler):  # type: ignore[misc]
         generation = self.worker.generation
         if parent is not None:
             generation = parent.lease.generation
-            for key in (UNFINISHED_TIMES, COMPLAINED, TIER_FAILED, LED_HERE):
+            for key in (UNFINISHED_TIMES, COMPLAINED, TIER_FAILED, LED_HERE, TRACEPARENT):
                 request.meta.pop(key, None)  # the parent's, copied with the rest of its meta
             request.meta[PARENT_ID] = parent.lease.id
         try:
