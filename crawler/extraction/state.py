@@ -1,7 +1,8 @@
 """State in a page's scripts, and JSON responses, as Python values.
 
-Next.js, Nuxt, Apollo and the like put a page's data into a script: as JSON in a script of that type, or assigned to a
-variable. It is parsed as JSON and never executed; anything else (functions, unquoted keys) is not read.
+Next.js, Nuxt, Apollo and the like put a page's data into a script: as JSON in a script of that type, assigned to a
+variable, pushed onto a data layer, or as the stream of server components. It is parsed as JSON, else as an object
+literal (literal.py), and never executed.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 
+from crawler.extraction import flight, literal
 from crawler.extraction.source import Script
 
 MAX_STATES: Final = 20  # per page
@@ -28,7 +30,8 @@ _OTHER_TYPE = re.compile(
 )
 _ASSIGNED = re.compile(
     r"(?:^|[;{}\s,(])(?:(?:window|self|globalThis|var|let|const)(?:\s{1,9}+|\.|(?=\[)))?+(?:\[[\"'])?+([A-Za-z_$][\w$]{0,60}+)"
-    r"(?:[\"']\])?+\s{0,9}+=\s{0,9}+(?:(JSON\.parse\()\s{0,9}+(?=\")|(?=[{\[]))"
+    r"(?:(?:[\"']\])?+\s{0,9}+=\s{0,9}+(?:(JSON\.parse\()\s{0,9}+(?=\")|(?=[{\[])|(?=\(function\())"
+    r"|\.push\(\s{0,9}+(?=\{)|\([\"']event[\"'],\s{0,9}+[\"']view_item[\"'],\s{0,9}+(?=\{))"
 )
 _UNDEFINED = re.compile(r"(?<=[:\[,])\s{0,9}(?:undefined|NaN|void 0)(?=\s{0,9}[,}\]])")
 _WRAPPERS: Final = frozenset(("Reactive", "ShallowReactive", "Ref", "ShallowRef", "EmptyRef", "Set", "NuxtError"))
@@ -56,7 +59,7 @@ def states(html: str, scripts: Iterable[Script]) -> list[Any]:
 
 
 def _in_scripts(html: str, scripts: Iterable[Script]) -> Iterator[Any]:
-    left = MAX_ALL
+    left, budget, stream = MAX_ALL, literal.Budget(), list[str]()
     for script in scripts:
         size = script.end - script.start
         if not 20 <= size <= min(MAX_STATE, left):
@@ -68,12 +71,17 @@ def _in_scripts(html: str, scripts: Iterable[Script]) -> Iterator[Any]:
                 yield _unflattened(value) if "NUXT_DATA" in script.attributes else value
         elif not _OTHER_TYPE.search(script.attributes):
             code = html[script.start : script.end]
-            if "rice" in code:  # it contains no "price"
+            if "__next_f" in code:
                 left -= size
-                yield from _assigned(code)
+                stream += flight.chunks(code)
+            elif "rice" in code:  # it contains no "price"
+                left -= size
+                yield from _assigned(code, budget)
+    if stream and (found := flight.state(stream)) is not None:
+        yield found
 
 
-def _assigned(code: str) -> Iterator[dict[str, Any]]:
+def _assigned(code: str, budget: literal.Budget) -> Iterator[dict[str, Any]]:
     place = 0
     for _ in range(MAX_STATES):
         found = _ASSIGNED.search(code, place)
@@ -84,10 +92,22 @@ def _assigned(code: str) -> Iterator[dict[str, Any]]:
             value, place = _decoder.raw_decode(code, place)
         except (ValueError, RecursionError):
             value = _parsed(_UNDEFINED.sub("null", code[place:])) if "undefined" in code else None
+            if value is None and not found[2]:
+                value, place = _literal(code, place, budget)
         if found[2] and isinstance(value, str):
             value = _parsed(value)
         if isinstance(value, (dict, list)):
             yield {found[1]: value}
+
+
+def _literal(code: str, place: int, budget: literal.Budget) -> tuple[Any, int]:
+    """(value, end) of what stands there as an object literal; (None, *place*) if that is none."""
+    try:
+        if code[place] == "(":
+            return literal.returned(code, place, budget), place
+        return literal.read(code, place, budget)
+    except (ValueError, IndexError):
+        return None, place
 
 
 def _parsed(text: str) -> Any:
@@ -122,10 +142,6 @@ def _unflattened(flat: Any) -> Any:
         elif isinstance(value, list):
             shell.extend(map(at, value))
     return at(0)
-
-
-def _is_wrapper(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 2 and isinstance(value[0], str) and value[0] in _WRAPPERS
 
 
 def lookup(state: Any, path: str) -> str | None:

@@ -14,7 +14,7 @@ MAX_FOUND: Final = 500  # objects shaped like a product
 MAX_DEPTH: Final = 4  # of objects that wrap a price
 MIN_ID: Final = 3  # characters of an identifier in the URL
 
-_NAMES: Final = ("name", "title", "productname", "displayname", "producttitle")
+_NAMES: Final = ("name", "title", "productname", "displayname", "producttitle", "itemname")
 _PRICES: Final = (
     "saleprice", "specialprice", "finalprice", "currentprice", "sellingprice", "discountedprice", "discountprice",
     "offerprice", "priceafterdiscount", "pricewithdiscount", "pricenow", "price", "unitprice", "prices", "priceinfo",
@@ -29,7 +29,7 @@ _AMOUNTS: Final = (
 _CURRENCIES: Final = ("currency", "currencycode", "pricecurrency", "currencyiso", "currencyisocode", "isocode")
 _SKUS: Final = ("sku", "productcode", "articlenumber", "articleno", "itemnumber", "productid", "code", "id", "itemid")
 _GTINS: Final = ("gtin", "gtin13", "ean", "ean13", "upc", "barcode", "gtin14", "gtin12")
-_BRANDS: Final = ("brand", "brandname", "manufacturer", "vendor", "manufacturername")
+_BRANDS: Final = ("brand", "brandname", "manufacturer", "vendor", "manufacturername", "itembrand")
 _IMAGES: Final = ("image", "imageurl", "mainimage", "images", "thumbnail", "featuredimage", "picture")
 _TEXTS: Final = ("description", "shortdescription", "longdescription", "descriptionhtml")
 _URLS: Final = ("url", "slug", "handle", "path", "canonicalurl", "urlkey", "link", "seourl", "producturl", "href")

@@ -44,6 +44,18 @@ def next_data(value: Any) -> str:
 
 
 STATE = json.dumps({"product": PRODUCT})
+# As Next.js streams server components: rows in pieces, values that refer to others, a text with its length in bytes.
+ROWS = [
+    '1:"$Sreact.fragment"\n2:I[29, ["4","static/a.js"],"default"]\n3:T7,Größe5:{"amount":"49.90","currency":"E',
+    'UR"}\n0:{"b":"x","f":[["$","div",null,{"product":{"name":"Steel knife","slug":"steel-knife",',
+    '"price":"$5","description":"$3","sku":"KN-77"}}]]}\n',
+]
+FLIGHT = "(self.__next_f=self.__next_f||[]).push([0])</script>" + "".join(
+    f"<script>self.__next_f.push({json.dumps([1, rows])})</script>" for rows in ROWS
+)
+LITERAL = """{name: 'Steel knife', // the name
+ "slug": `steel-knife`, onSale: !0, at: new Date(2024, 1), f() { return {price: 1} }, ...others,
+ price: {value: 49.90, currencyCode: "EUR",},}"""
 SCRIPTS = {
     "next": next_data({"props": {"pageProps": {"related": OTHERS, "product": PRODUCT}}}),
     "nuxt": f'<script type="application/json" id="__NUXT_DATA__" data-ssr="true">{json.dumps(FLAT)}</script>',
@@ -52,6 +64,14 @@ SCRIPTS = {
     "initial": f"<script>var a=1;window.__INITIAL_STATE__={STATE};(function(){{}}())</script>",
     "brackets": f"<script>window['__PRELOADED_STATE__'] = {STATE}</script>",
     "string": f"<script>window.__STATE__ = JSON.parse({json.dumps(json.dumps(PRODUCT))})</script>",
+    "server components": f"<script>{FLIGHT}",
+    "literal": f"<script>window.__STATE__ = {{product: {LITERAL}}};</script>",
+    "nuxt 2": '<script>window.__NUXT__=(function(a,b,c){a.x=1;return {layout:"default",data:[{product:{name:b,price:c,'
+    'currency:"EUR"}}]}}({},"Steel knife",49.90));</script>',
+    "data layer": "<script>dataLayer.push({'ecommerce': {'currencyCode': 'EUR', 'detail': {'products': [{'name': "
+    "'Steel knife', 'price': '49.90', 'currency': 'EUR'}]}}});</script>",
+    "view item": "<script>gtag('event', 'view_item', {currency: 'EUR', items: [{item_name: 'Steel knife', "
+    "currency: 'EUR', price: 49.90}]})</script>",
     "undefined": f"<script>window.__STATE__ = {STATE[:-1]}, 'x': undefined, 'y': [undefined]}};</script>".replace(
         "'", '"'
     ),
@@ -95,12 +115,14 @@ def test_the_forms_of_a_price(price: Any, amount: str) -> None:
         next_data({"products": OTHERS}),
         next_data({"product": {"name": "Steel knife"}}),
         next_data({"article": {"title": "Another", "price": 5}}),
-        "<script>window.__STATE__ = {name: 'Steel knife', price: 49.9}</script>",
+        "<script>window.__STATE__ = {name: 'Steel fork', price: 49.9}</script>",
+        "<script>window.__STATE__ = {name: 'Steel knife', price: 49.9</script>",
+        "<script>window.__STATE__ = {name: 'Steel knife', price: f(49.9)}</script>",
         "<script>window.__STATE__ = (function(){return {price: 1}})()</script>",
         '<script type="text/template">x = {"name": "Steel knife", "price": 1}</script>',
         '<!--<script>x = {"name": "Steel knife", "price": 1}</script>-->',
     ],
-    ids=["others", "no price", "another", "no JSON", "function", "template", "comment"],
+    ids=["others", "no price", "another", "another literal", "no end", "expression", "function", "template", "comment"],
 )
 def test_what_nothing_confirms_is_no_product(script: str) -> None:
     assert extract_product(page(script), URL) is None
@@ -193,6 +215,14 @@ BOMBS = {
     "long": '{"name":"Steel knife","price":"' + " " * 3_000_000 + '1"}',
     "assignments": ";".join(f"a{n}={{" for n in range(100_000)) + "price",
     "names": "price " + "a" * 900_000,
+    "literals": "{price:" * 100_000,
+    "members": "{price:1," + "a:[{b:1}]," * 30_000 + "}",
+    "escapes": "{price:'" + "\\'" * 500_000,
+    "comments": "{price:" + "/* " * 300_000,
+    "quotes": "{price:" + "a'" * 300_000 + "\n",
+    "brackets": "{price:f" + "(" * 800_000,
+    "parameters": "(function(" + "a," * 30_000 + "){return {price:a}}(" + "1," * 400_000 + "))",
+    "calls": "x=(function(a){return {price:" * 30_000,
 }
 
 
@@ -212,3 +242,29 @@ def test_a_state_that_holds_itself_is_read_once() -> None:
     assert item.price == Decimal(5)
     found = Document(page(script), URL).states[0]
     assert state.lookup(found, ".".join(["a"] * 1_000)) is None
+
+
+FLIGHTS = {
+    "rows": "0:1\n" * 300_000,
+    "no rows": "x" * 2_000_000,
+    "lengths": "0:Tffffffff," * 100_000,
+    "circle": '0:{"price":"$1","name":"Steel knife"}\n1:["$0","$1"]\n',
+    "deep": "0:" + "[" * 500_000,
+    "paths": '0:["' + "$0:0" * 100_000 + '"]\n',
+    "references": "".join(f'{n:x}:["${n + 1:x}"]\n' for n in range(50_000)),
+}
+
+
+@pytest.mark.parametrize("name", FLIGHTS)
+def test_bombs_in_streams_do_not_go_off(name: str) -> None:
+    pushed = f"self.__next_f.push({json.dumps([1, FLIGHTS[name]])})"
+    document = Document(page(f"<script>{pushed}</script>"), URL)
+    extract_product(document, URL)
+    assert len(document.states) <= 1
+
+
+def test_many_pushes_are_bounded() -> None:
+    pushed = 'self.__next_f.push([1,"0:1\\n"]);' * 60_000
+    document = Document(page(f"<script>{pushed}</script>"), URL)
+    extract_product(document, URL)
+    assert len(document.states) == 1
