@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import socket
 import sys
@@ -10,6 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler
 from socketserver import ThreadingTCPServer
+from typing import Any, Self
+from urllib.parse import parse_qs
 
 logger = logging.getLogger(__name__)
 
@@ -25,8 +28,14 @@ class ProbeAnswer:
     body: bytes
     content_type: str = TEXT
 
+    @classmethod
+    def of(cls, told: Mapping[str, Any]) -> Self:
+        """JSON; 503 unless `ready`."""
+        return cls(200 if told["ready"] else 503, json.dumps(told).encode() + b"\n", "application/json")
 
-Routes = Mapping[str, Callable[[str], ProbeAnswer]]  # given what the client accepts
+
+Routes = Mapping[str, Callable[[str], ProbeAnswer]]  # by path, or "path?verbose"; given what the client accepts
+VERBOSE = "?verbose"
 
 
 class ProbeServer:
@@ -77,12 +86,12 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = CLIENT_SECONDS
 
     def do_GET(self) -> None:
-        route = self.server.routes.get(self.path.partition("?")[0])
-        answer = (
-            route(self.headers.get("Accept", ""))
-            if route
-            else ProbeAnswer(404, f"try {', '.join(self.server.routes)}\n".encode())
-        )
+        routes = self.server.routes
+        path, _, query = self.path.partition("?")
+        told = routes.get(path + VERBOSE) if "verbose" in parse_qs(query, keep_blank_values=True) else None
+        route = told or routes.get(path)
+        known = ", ".join(name for name in routes if VERBOSE not in name)
+        answer = route(self.headers.get("Accept", "")) if route else ProbeAnswer(404, f"try {known}\n".encode())
         self.send_response(answer.status)
         self.send_header("Content-Type", answer.content_type)
         self.send_header("Content-Length", str(len(answer.body)))

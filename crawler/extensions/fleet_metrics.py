@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import http.client
+import json
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
@@ -38,7 +39,8 @@ class FleetEndpoint:
     def __init__(self, endpoints: Endpoints, restarts: Callable[[], Mapping[str, int]]) -> None:
         self._endpoints = endpoints
         self._restarts = restarts
-        self.routes: Routes = {"/metrics": self._metrics, "/healthz": self._alive, "/readyz": self._ready}
+        routes = {"/metrics": self._metrics, "/healthz": self._alive, "/readyz": self._ready}
+        self.routes: Routes = {**routes, "/readyz?verbose": self._told}
 
     def _metrics(self, accept: str) -> ProbeAnswer:
         texts = {worker: text for worker, (status, text) in self._ask("/metrics").items() if status == 200}
@@ -61,6 +63,11 @@ class FleetEndpoint:
 
     def _ready(self, accept: str) -> ProbeAnswer:
         return _probe(self._ask("/readyz"))
+
+    def _told(self, accept: str) -> ProbeAnswer:
+        answers = self._ask("/readyz?verbose")
+        told = {worker: _read(text) for worker, (_, text) in answers.items()}
+        return ProbeAnswer.of({"ready": all(one["ready"] for one in told.values()), "workers": told})
 
     def _ask(self, path: str) -> dict[str, tuple[int, str]]:
         return _ask_all(self._endpoints(), path)
@@ -85,6 +92,14 @@ def merged(texts: Mapping[str, str]) -> list[Metric]:
 def _probe(answers: Mapping[str, tuple[int, str]]) -> ProbeAnswer:
     reasons = [f"worker {worker}: {text.strip()}" for worker, (status, text) in answers.items() if status != 200]
     return ProbeAnswer(503, "\n".join([*reasons, ""]).encode()) if reasons else ProbeAnswer(200, b"ok\n")
+
+
+def _read(text: str) -> dict[str, Any]:
+    """What a worker tells; plain text is why it does not."""
+    try:
+        return dict(json.loads(text))
+    except ValueError:
+        return {"ready": False, "reason": text.strip()}
 
 
 def _ask_all(endpoints: Mapping[str, str], path: str) -> dict[str, tuple[int, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from threading import get_ident
 from time import monotonic
+from typing import Any
 
 from scrapy.crawler import Crawler
 
@@ -81,6 +82,31 @@ class WorkerHealth:
         if self._crawler.stats.get_value(names.STORE_AWAY):
             return "MongoDB does not answer"
         return self._held_up()[0]
+
+    def told(self) -> dict[str, Any]:
+        """All that readiness depends on, and how much this worker holds; it names no host, URL or credential."""
+        worker, reason, lag = self.worker, self.unready(), self.lag
+        stats = self._crawler.stats.get_stats().copy()
+        paused, slowed = (worker.pauses.reason, worker.pauses.slowed) if worker else ("", "")
+        checks = {
+            "event_loop": {"ok": lag <= self._max_lag, "lag_seconds": round(lag, 3), "held_up_by": self._held_up()[0]},
+            "leasing": {"ok": worker is not None and not paused, "paused": paused, "slowed": slowed},
+            "redis": {"ok": worker is not None and not worker.outage.on},
+            "mongodb": {"ok": not stats.get(names.STORE_AWAY), "spool_bytes": stats.get(names.SPOOL_BYTES, 0)},
+            "archive": {"ok": not stats.get(names.ARCHIVE_AWAY)},
+        }
+        held = (
+            {"leases": len(worker.book), "buffered": len(worker.queue), "outbox": len(worker.outbox)} if worker else {}
+        )
+        name, spider = worker.name if worker else "", getattr(self._crawler.spider, "name", "")
+        return {
+            "ready": not reason,
+            "reason": reason,
+            "spider": spider,
+            "worker": name,
+            "checks": checks,
+            "holds": held,
+        }
 
     @property
     def worker(self) -> Worker | None:

@@ -150,7 +150,8 @@ class MetricsExtension:
         self._registry = CollectorRegistry()
         self._registry.register(self._metrics)
         ProcessCollector(registry=self._registry)
-        self._endpoint = settings.serve({"/metrics": self._render, "/healthz": self._alive, "/readyz": self._ready})
+        routes = {"/metrics": self._render, "/healthz": self._alive, "/readyz": self._ready}
+        self._endpoint = settings.serve({**routes, "/readyz?verbose": self._told})
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -200,6 +201,9 @@ class MetricsExtension:
 
     def _ready(self, accept: str) -> ProbeAnswer:
         return _probe(self._health.unready())
+
+    def _told(self, accept: str) -> ProbeAnswer:
+        return ProbeAnswer.of(self._health.told())
 
 
 def _probe(reason: str) -> ProbeAnswer:

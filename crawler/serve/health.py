@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from time import monotonic
+from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from crawler.serve.leadership import Leadership
 
@@ -48,10 +49,25 @@ class ServiceHealth:
             return PlainTextResponse(words, 503)
         return PlainTextResponse(f"ok, the event loop ran {lag:.1f} s ago\n")
 
-    def readyz(self, _: Request) -> Response:
-        """503 while it does nothing for the fleet."""
+    def readyz(self, request: Request) -> Response:
+        """503 while it does nothing for the fleet; JSON for `?verbose`."""
         why = self._unready()
+        if "verbose" in request.query_params:
+            return JSONResponse(self._told(why), 503 if why else 200)
         return PlainTextResponse(f"{why or self._standing()}\n", 503 if why else 200)
+
+    def _told(self, why: str) -> dict[str, Any]:
+        leadership, lag = self._leadership, self.lag
+        standing = leadership.standing
+        checks = {
+            "event_loop": {"ok": lag <= self._max_lag, "lag_seconds": round(lag, 3)},
+            "redis": {
+                "ok": standing is not None and leadership.silence <= self._fresh,
+                "silent_seconds": round(leadership.silence, 3),
+            },
+        }
+        leads = {"leads": leadership.lead is not None, "leader": standing.holder if standing else ""}
+        return {"ready": not why, "reason": why, **leads, "checks": checks}
 
     def _unready(self) -> str:
         if self.is_closing:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -43,6 +44,8 @@ async def test_two_workers_are_one_command(crawls: Crawls, tmp_path: Path) -> No
     await said(command, "was killed by SIGKILL: restarting in 0.5 s")
     assert "worker 1: starting" in until(f"{address}/readyz", 503)
     until(f"{address}/readyz", 200)
+    told = json.loads(until(f"{address}/readyz?verbose", 200))
+    assert {worker: one["ready"] for worker, one in told["workers"].items()} == {"1": True, "2": True}
     assert get(f"{address}/healthz") == (200, "ok\n")
     found = samples(address)
     assert found["shoal_items_scraped_total", ("1",)] == 0  # of the process that runs now

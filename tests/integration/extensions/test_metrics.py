@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import signal
 import socket
@@ -95,6 +96,8 @@ def test_a_stuck_event_loop_is_reported_while_metrics_still_come(scrapy_run: Scr
         reason = re.fullmatch(words, until(f"{address}/healthz", 503))
         assert reason is not None
         assert int(reason[1]) >= 3, "alive until then"
+        told = json.loads(until(f"{address}/readyz?verbose", 503))
+        assert told["checks"]["event_loop"]["held_up_by"] == told["reason"] != ""
         assert samples(address)["shoal_event_loop_lag_seconds", ()] > 2
         release.set()
         assert until(f"{address}/healthz", 200) == "ok\n"
@@ -145,8 +148,16 @@ def test_a_worker_of_the_fleet_shows_its_leases_and_whether_redis_answers(
         found = eventually(address, _all_queued_and_one_leased)
         assert found["shoal_frontier_away", ()] == 0
         assert get(f"{address}/readyz") == (200, "ok\n")
+        status, body = get(f"{address}/readyz?verbose")
+        told = json.loads(body)
+        assert (status, told["ready"], told["reason"], told["spider"]) == (200, True, "", "fleet")
+        assert told["worker"]
+        assert [check["ok"] for check in told["checks"].values()] == [True] * 5
+        assert set(told["holds"]) == {"leases", "buffered", "outbox"}
         _stop_redis(Path(project_env["EMBEDDED_DATA_DIR"]))
         assert until(f"{address}/readyz", 503) == "Redis does not answer\n"
+        told = json.loads(get(f"{address}/readyz?verbose")[1])
+        assert (told["reason"], told["checks"]["redis"]) == ("Redis does not answer", {"ok": False})
         assert get(f"{address}/healthz") == (200, "ok\n")
         eventually(address, lambda found: found["shoal_frontier_away", ()] == 1)
         hold.set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,7 +11,8 @@ import pytest
 from crawler.frontier.state.leader import Standing
 from crawler.serve.health import ServiceHealth
 
-ASKED: Any = None  # the request says nothing
+ASKED: Any = SimpleNamespace(query_params={})
+VERBOSE: Any = SimpleNamespace(query_params={"verbose": ""})
 
 
 class Clock:
@@ -75,3 +77,19 @@ def test_nor_is_one_that_is_stuck_or_ends(health: ServiceHealth, clock: Clock) -
     assert words(health.readyz(ASKED)) == "the event loop has not run for 61 s"
     health.is_closing = True
     assert words(health.readyz(ASKED)) == "closing"
+
+
+def test_verbose_is_json(health: ServiceHealth, leadership: Any, clock: Clock) -> None:
+    answer = health.readyz(VERBOSE)
+    told = json.loads(bytes(answer.body))
+    assert (answer.status_code, told["ready"], told["leads"], told["leader"]) == (200, True, False, "other:1")
+    assert told["checks"] == {
+        "event_loop": {"ok": True, "lag_seconds": 0.0},
+        "redis": {"ok": True, "silent_seconds": 1.0},
+    }
+    leadership.standing, leadership.silence = None, 99.0
+    clock.now += 61
+    answer = health.readyz(VERBOSE)
+    told = json.loads(bytes(answer.body))
+    assert (answer.status_code, told["reason"]) == (503, "starting")
+    assert [check["ok"] for check in told["checks"].values()] == [False, False]
