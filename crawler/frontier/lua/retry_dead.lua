@@ -4,8 +4,9 @@
 -- ARGV[1]  kind: 'dead' or 'gone'
 -- ARGV[2]  the generation that they move to; '' for their own
 -- ARGV[3...]  ids
--- Result: 1 per letter, 0 if there is none (any more) or it was a seed. O(log dead + log queue) each.
--- include: clock damage state tally again hosts members pages queue records seen dead
+-- Result: 1 per letter, 0 if there is none (any more), it was a seed or its run is cancelled. O(log dead + log queue)
+-- each.
+-- include: clock damage state tally again hosts members pages queue records seen dead control
 local kind, target, result = ARGV[1], ARGV[2], {}
 
 local function account(letter, generation)
@@ -28,12 +29,12 @@ end
 for i = 3, #ARGV do
   local id = ARGV[i]
   local letter = letter_of(kind, id)
+  local generation = target ~= '' and target or (letter or {}).generation
   result[i - 2] = 0
-  if letter and letter.host ~= '' then
+  if letter and letter.host ~= '' and not is_cancelled(letter.stream, generation) then
     result[i - 2] = 1
     remove_letter(kind, id, letter)
     forgive(letter)
-    local generation = target ~= '' and target or letter.generation
     local envelope = in_generation(letter.envelope, generation)
     local member = member_of(id, 0, letter.status, envelope)
     local priority, set = priority_of(member), seen_set(letter.stream, generation)

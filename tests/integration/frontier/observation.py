@@ -20,6 +20,7 @@ for _, key in ipairs(redis.call('KEYS', '*')) do
   elseif kind == 'hash' then value = redis.call('HGETALL', key)
   elseif kind == 'list' then value = redis.call('LRANGE', key, 0, -1)
   elseif kind == 'set' then value = redis.call('SMEMBERS', key)
+  elseif kind == 'stream' then value = redis.call('XLEN', key)
   else value = redis.call('ZRANGE', key, 0, -1, 'WITHSCORES') end
   result[#result + 1] = {key, value}
 end
@@ -33,6 +34,7 @@ PACE = struct.Struct("<9d")
 PACE_FIELDS = ("peak", "grown", "noise", "debt", "row", "ref", "trying", "events", "answers")
 RECORD = struct.Struct("<5d2BH")
 STATE = struct.Struct("<15d")
+_DELAYED = ("delayed", "delayed:room", "delayed:aside")
 STATE_FIELDS = (
     "schema",
     "born",
@@ -101,6 +103,8 @@ class Observation:
     gone: set[int] = field(default_factory=set)
     dead_fingerprints: Counter[tuple[str, int]] = field(default_factory=Counter)
     again: dict[tuple[str, int], set[int]] = field(default_factory=dict)  # letters whose pages are being tried again
+    used: dict[str, float] = field(default_factory=dict)  # requests spent, by budget
+    pages: dict[tuple[str, str], tuple[int, int]] = field(default_factory=dict)  # by run and host: used, most
     twice: list[int] = field(default_factory=list)  # ids found in more than one place
 
 
@@ -114,6 +118,7 @@ def observe(dump: list[tuple[bytes, Any]]) -> Observation:
     _read_leases(seen, keys)
     _read_dead(seen, keys)
     _read_generations(seen, keys)
+    _read_limits(seen, keys)
     return seen
 
 
@@ -148,7 +153,7 @@ def _read_queues(seen: Observation, keys: dict[str, Any]) -> None:
             for entry in entries:
                 _place(seen, "queued", stream, host, entry[8:], _order(entry)[0])
             seen.early += len(entries) if kind == "early" else 0
-    for entry, ready in (*_pairs(keys.get("delayed", [])), *_pairs(keys.get("delayed:room", []))):
+    for entry, ready in (pair for kind in _DELAYED for pair in _pairs(keys.get(kind, []))):
         stream_end = 1 + entry[0]
         host_end = stream_end + 1 + entry[stream_end]
         names = entry[1:stream_end].decode(), entry[stream_end + 1 : host_end].decode()
@@ -222,6 +227,7 @@ def _named(name: bytes) -> tuple[str, int]:
 
 def _read_generations(seen: Observation, keys: dict[str, Any]) -> None:
     sets: dict[str, tuple[str, str]] = {}
+    modes: dict[str, bytes] = {}
     for raw in keys.get("gens", []):
         stream, _, generation = raw.decode().rpartition(":")
         fields = {name.decode(): value for name, value in _pairs(keys[f"gen:{raw.decode()}"])}
@@ -229,14 +235,31 @@ def _read_generations(seen: Observation, keys: dict[str, Any]) -> None:
         seen.counters[stream, generation] = Counter(numbers)
         if "set" in numbers:
             sets[str(numbers["set"])] = (stream, generation)
+            modes[str(numbers["set"])] = fields["mode"]
             seen.seen[stream, generation] = set()
     for key, members in keys.items():
         if key.startswith("seen:"):
             uid, _, bucket = key[5:].partition(":")
             if uid in sets:
-                fingerprints = {int(member) for member in members}
-                _check_bucket(seen.counters[sets[uid]]["buckets"], int(bucket), fingerprints)
-                seen.seen[sets[uid]] |= fingerprints
+                seen.seen[sets[uid]] |= _fingerprints(members, modes[uid])
+                if modes[uid] == b"compact":
+                    _check_bucket(seen.counters[sets[uid]]["buckets"], int(bucket), set(map(int, members)))
+
+
+def _fingerprints(members: list[bytes], mode: bytes) -> set[int]:
+    if mode == b"compact":
+        return {int(member) for member in members}
+    names = members[::2] if mode == b"window" else members
+    return {int.from_bytes(name, "big") for name in names}
+
+
+def _read_limits(seen: Observation, keys: dict[str, Any]) -> None:
+    for key, value in keys.items():
+        kind, _, rest = key.partition(":")
+        if kind == "used":
+            seen.used |= {name.decode(): struct.unpack("<4d", raw)[0] for name, raw in _pairs(value)}
+        elif kind == "pages":
+            seen.pages |= {(rest, host.decode()): struct.unpack("<2I", raw) for host, raw in _pairs(value)}
 
 
 def _check_bucket(buckets: int, bucket: int, fingerprints: set[int]) -> None:

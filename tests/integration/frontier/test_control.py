@@ -101,6 +101,26 @@ async def test_a_cancelled_run_drops_what_would_be_queued_again_at_every_step(re
     assert await world.bodies() == []
 
 
+async def test_what_is_delayed_or_dead_of_a_cancelled_run_is_not_queued_when_its_time_comes(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    frontier = world.frontier
+    run = await opened(world, range(3))
+    later, put_off, dead = await world.lease(3)
+    await frontier.nack(later.id, later.token, delay_ms=1_000)
+    await frontier.put_off(handles([put_off]), delay_ms=1_000)
+    await frontier.bury(dead.id, dead.token, reason="test")
+    await frontier.control.say("pause", "host a.example")
+    await frontier.runs.cancel(run.id)
+    await world.pass_ms(1_001)
+    await frontier.shards.run_all("reap")
+    await frontier.recall()
+    [letter] = await frontier.dead.find()
+    assert await frontier.dead.retry([letter.id]) == [False]
+    counted = await frontier.runs.get(run.id)
+    assert counted is not None
+    assert (counted.counts.pending, counted.counts.dead, counted.counts.dropped_by) == (0, 1, {"cancelled": 2})
+
+
 async def test_another_run_may_have_what_a_cancelled_one_had(redis_client: Any) -> None:
     world = await timed(redis_client)
     await world.frontier.push([message(0)])
