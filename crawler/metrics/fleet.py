@@ -71,6 +71,7 @@ class FleetFigures:
     start_urls: Mapping[str, int] = field(default_factory=dict)  # waiting in their keys, by spider
     runs: Sequence[RunFigures] = ()
     schedules: Sequence[ScheduleFigures] = ()
+    wanted: Mapping[str, float] = field(default_factory=dict)  # workers that there is work for, by tier
 
 
 def render(fleet: FleetFigures | None, accept: str = "") -> tuple[bytes, str]:
@@ -122,6 +123,8 @@ def _workers(fleet: FleetFigures) -> Iterator[Metric]:
     yield text.gauges("fleet_workers", "Workers alive", "spider", alive)
     words = "Workers that should be alive (FLEET_WORKERS); 0: not configured"
     yield text.gauge("fleet_workers_expected", words, fleet.expected_workers)
+    words = "Workers that there is work for, as /scaling says"
+    yield text.gauges("fleet_workers_wanted", words, "tier", fleet.wanted)
 
 
 def _dead_letters(fleet: FleetFigures) -> Iterator[Metric]:

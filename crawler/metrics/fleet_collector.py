@@ -66,6 +66,7 @@ class Others:
 
     schedules: Callable[[], Awaitable[Sequence[ScheduleFigures]]] = field(default=_none)
     start_urls: Callable[[], Awaitable[Mapping[str, int]]] = field(default=_no_counts)
+    wanted: Callable[[], Mapping[str, float]] = field(default=dict)  # workers by tier; empty while that is unknown
 
 
 class FleetCollector:
@@ -138,6 +139,7 @@ class FleetCollector:
             start_urls=await self._others.start_urls(),
             runs=await self._runs(),
             schedules=await self._others.schedules(),
+            wanted=self._others.wanted(),
         )
 
     async def _shares(self, spent: Spent, now_ms: int) -> list[Share]:

