@@ -1,7 +1,7 @@
 """`make bench-frontier`: the frontier beside scrapy-redis' classes, on bundled Valkeys of its own.
 
-The same URLs are queued in both; measured are bytes per URL, requests per second, Redis CPU per request and the longest
-single operation. Writes docs/benchmarks-frontier.md.
+The same URLs are queued in both; measured are bytes per URL, requests per second, Redis CPU per request, the longest
+single operation, and how soon urgent URLs are fetched. Writes docs/benchmarks-frontier.md.
 """
 
 from __future__ import annotations
@@ -19,16 +19,17 @@ import redis
 from rich.console import Console
 from scrapy.utils.misc import load_object
 
-from benchmarks import document, frontier_longest, frontier_size, frontier_speed
+from benchmarks import document, frontier_longest, frontier_size, frontier_speed, frontier_urgent
 from benchmarks.frontier_bed import DOCUMENT, Ours, Shape, Stock, directory, emptied
 from benchmarks.frontier_longest import Stops
 from benchmarks.frontier_size import Size
 from benchmarks.frontier_speed import Turn
+from benchmarks.frontier_urgent import Urgent
 from crawler import defaults, embedded
 from demo.arguments import add_parts, whole
 
 REWRITE: Final = "auto-aof-rewrite-percentage"
-PARTS: Final = ("speed", "longest", "memory")
+PARTS: Final = ("speed", "longest", "urgent", "memory")
 SMALLEST: Final = 6_400  # URLs: a hundred for each of the hosts of a batch
 SETTINGS_TOLD: Final = ("appendonly", "appendfsync", "save", "maxmemory-policy")
 
@@ -41,12 +42,14 @@ class Found:
     sizes: list[Size]
     turns: list[Turn]
     longest: Stops | None
+    urgent: Urgent | None
     server: str
 
     def publish(self) -> list[str]:
         """Write the document; returns the bars that were missed."""
         missed = frontier_speed.publish(self.turns, self.shape) if self.turns else []
         missed += frontier_longest.publish(self.longest, self.shape) if self.longest else []
+        missed += frontier_urgent.publish(self.urgent, self.shape) if self.urgent else []
         missed += frontier_size.publish(self.sizes) if self.sizes else []
         machine = document.machine("scrapy", "scrapy-redis", "redis")
         document.write("machine", f"{machine}. {self.server}.", DOCUMENT)
@@ -66,6 +69,10 @@ async def run(
     if "longest" in parts:
         with _emptied(second):
             longest = await _longest(urls[1], shape, calls, console)
+    urgent = None
+    if "urgent" in parts:
+        with _emptied(second):
+            urgent = await _urgent(urls[1], shape, console)
     turns: list[Turn] = []
     sizes: list[Size] = []
     if {"speed", "memory"} & set(parts):
@@ -77,7 +84,7 @@ async def run(
                 console.print(f"{shape} queued in both", highlight=False)
                 turns = await frontier_speed.measure(ours, stock, rounds) if "speed" in parts else []
             sizes = sizes + await frontier_size.others(urls[0], first, shape.urls) if "memory" in parts else []
-    return Found(shape, sizes, turns, longest, _server(first))
+    return Found(shape, sizes, turns, longest, urgent, _server(first))
 
 
 async def _longest(url: str, shape: Shape, calls: int, console: Console) -> Stops:
@@ -87,6 +94,15 @@ async def _longest(url: str, shape: Shape, calls: int, console: Console) -> Stop
         await ours.fill(0, shape.urls)
     console.print(f"{shape} queued in the frontier alone", highlight=False)
     return await frontier_longest.measure(url, shape, calls)
+
+
+async def _urgent(url: str, shape: Shape, console: Console) -> Urgent:
+    ours = Ours(url, shape)
+    async with aclosing(ours.client):
+        await ours.frontier.open()
+        await frontier_urgent.fill(ours)
+        console.print(f"{shape} queued, each host with its delay", highlight=False)
+        return await frontier_urgent.measure(ours)
 
 
 @contextmanager

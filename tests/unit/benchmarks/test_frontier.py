@@ -10,7 +10,7 @@ import pytest
 import redis
 from rich.console import Console
 
-from benchmarks import frontier, frontier_longest, frontier_size, frontier_speed
+from benchmarks import frontier, frontier_longest, frontier_size, frontier_speed, frontier_urgent
 from benchmarks.crawl import SHOAL, STOCK
 from benchmarks.frontier_bed import Ours, Shape, Stock
 from benchmarks.frontier_longest import Longest, Stops
@@ -25,7 +25,7 @@ SMALL = Shape.of(2_000)
 @pytest.fixture(autouse=True)
 def written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     file = tmp_path / "frontier.md"
-    for module in (frontier, frontier_longest, frontier_size, frontier_speed):
+    for module in (frontier, frontier_longest, frontier_size, frontier_speed, frontier_urgent):
         monkeypatch.setattr(module, "DOCUMENT", file)
     return file
 
@@ -43,6 +43,9 @@ async def test_a_short_run_measures_everything_and_says_so(redis_url: str, writt
     assert {"push", "lease", "reap", "sweep", "stats", "loop"} <= {one.name for one in operations}
     assert all(0 < one.median <= one.most <= one.of_all <= min(one.cpu, one.clock) for one in operations)
     assert all(one.calls > 0 for one in operations)
+    assert found.urgent is not None
+    assert 0 < found.urgent.first < found.urgent.last
+    assert 0 < found.urgent.backlog < SMALL.urls - found.urgent.left
     text = written.read_text()  # noqa: ASYNC240
     assert "2,000 URLs on 64 hosts" in text
     assert "appendonly yes" in text
