@@ -20,7 +20,7 @@ from crawler.policy import scope_values
 from crawler.policy.domain_values import BadValueError
 from crawler.policy.domains import DomainRules, Rules
 from crawler.policy.patterns import Pattern
-from crawler.policy.traps import SESSION, trap, without_session
+from crawler.policy.traps import SESSION, harmless, trap, without_session
 
 REMEMBERED: Final = 16_384  # links
 
@@ -80,14 +80,12 @@ class ScopeRules:
     def link(self, url: str, page: str, depth: int, scope: Scope | None = None) -> Judged:
         """Judges a link on *page*, whose scope may be passed, at the given depth from a pushed page."""
         judged = self._links[url]
-        if judged.rule:
-            return judged
-        scope = scope or self.of(page)
-        if scope.within != "any" and _leaves(judged.url, page, scope.within):
-            return Judged(judged.url, "within")
-        if scope.depth and depth > scope.depth:
-            return Judged(judged.url, "depth")
-        return judged
+        return judged if judged.rule else _placed(judged, page, depth, scope or self.of(page))
+
+    def named(self, url: str, sitemap: str, scope: Scope) -> Judged:
+        """Judges a page that a sitemap names, with the sitemap's scope: each comes once, so that nothing is cached."""
+        judged = self._judge(url)
+        return judged if judged.rule else _placed(judged, sitemap, 0, scope)
 
     def pushed(self, url: str) -> str:
         """The rule that refuses a pushed URL: only `exclude` applies, other rules are about links."""
@@ -115,21 +113,17 @@ class ScopeRules:
     def _judge(self, url: str) -> Judged:
         """The verdict that depends on the URL alone."""
         try:
-            site, scope = self._domains.for_url(url), self.of(url)
-            if SESSION in scope.traps:
-                url = without_session(url)
-            parts = urlsplit(url)
+            site = self._domains.for_url(url)
+            scope = self._scopes.get(id(site)) or self._make(site)
+            traps = scope.traps
+            if harmless(url):
+                traps = ()
+            else:
+                url = without_session(url) if SESSION in traps else url
+                urlsplit(url)
         except ValueError:
             return Judged(url, "")
-        if _any(scope.exclude, url) or _any(site.exclude, url):
-            return Judged(url, "exclude")
-        if scope.paths and not _below(parts.path, scope.paths):
-            return Judged(url, "paths")
-        if scope.include and not any(pattern.search(url) for pattern in scope.include):
-            return Judged(url, "include")
-        if scope.query_parameters and _parameters(parts.query) > scope.query_parameters:
-            return Judged(url, "query_parameters")
-        return Judged(url, trap(url, scope.traps, self._today()) if scope.traps else "")
+        return Judged(url, _cut(url, site, scope) or (trap(url, traps, self._today()) if traps else ""))
 
 
 def read_scope(raw: Any, where: str) -> dict[str, Any]:
@@ -143,6 +137,28 @@ def read_scope(raw: Any, where: str) -> dict[str, Any]:
 
 def _today() -> date:
     return datetime.now(UTC).date()
+
+
+def _placed(judged: Judged, page: str, depth: int, scope: Scope) -> Judged:
+    """What the rules make of a link that depend on the page it is on."""
+    if scope.within != "any" and _leaves(judged.url, page, scope.within):
+        return Judged(judged.url, "within")
+    if scope.depth and depth > scope.depth:
+        return Judged(judged.url, "depth")
+    return judged
+
+
+def _cut(url: str, site: DomainRules, scope: Scope) -> str:
+    """The rule, of those that name what is wanted, that cuts *url*; "" for none."""
+    if _any(scope.exclude, url) or _any(site.exclude, url):
+        return "exclude"
+    if scope.paths and not _below(urlsplit(url).path, scope.paths):
+        return "paths"
+    if scope.include and not any(pattern.search(url) for pattern in scope.include):
+        return "include"
+    if scope.query_parameters and _parameters(urlsplit(url).query) > scope.query_parameters:
+        return "query_parameters"
+    return ""
 
 
 def _any(patterns: tuple[Pattern, ...], url: str) -> bool:

@@ -13,6 +13,8 @@ from datetime import date
 from typing import Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from crawler.caches import cached
+
 SESSION: Final = "session"  # removes the session id from the link and cuts nothing
 TRAPS: Final = ("deep_path", "repeating_path", "growing_query", "calendar", SESSION)
 
@@ -56,6 +58,37 @@ _PERHAPS_SESSION = re.compile(r"(?:sid|session|s_id|sess)", re.IGNORECASE)
 _RANDOM = re.compile(r"(?=[^\d]*\d)[\da-z_-]{16,}", re.IGNORECASE)
 _IN_PATH = re.compile(r";(?:jsessionid|phpsessid|sessionid|sid)=[^/?#;]*+", re.IGNORECASE)
 _ASP_PATH = re.compile(r"/\((?:[AFSX]\([\w-]{16,64}\)){1,4}\)(?=/)")
+
+# Addresses of plain characters, with at most two parameters.
+_PLAIN = re.compile(
+    r"https?://[a-z0-9.-]+(/[A-Za-z0-9._~!$*+,=:@/-]*)?"
+    r"(?:\?([A-Za-z0-9_.~-]+)(?:=[A-Za-z0-9_.~-]*)?(?:&([A-Za-z0-9_.~-]+)(?:=[A-Za-z0-9_.~-]*)?)?)?"
+).fullmatch
+_OF_SESSIONS = re.compile(r"sess|sid|s_id|cfid|cftoken|zenid", re.IGNORECASE).search  # names like those above
+_LONGEST_DATE: Final = 12  # at the end of a path
+
+
+def harmless(url: str) -> bool:
+    """Whether no rule can object to *url* and it holds no session id: one look, which is enough for most links.
+
+    False says nothing: ask `without_session` and `trap`.
+    """
+    if (plain := _PLAIN(url)) is None:
+        return False
+    path, first, second = plain.groups()
+    if path:
+        parts = path.strip("/").split("/")
+        if len(parts) > 1 and (len(parts) > DEEPEST or len(set(parts)) < len(parts)):
+            return False
+        if path.rstrip("/")[-1:].isdigit() and _ENDING_DATE.search(path[-_LONGEST_DATE:]):
+            return False
+    return (first is None or _says_nothing(first)) and (second is None or _says_nothing(second))
+
+
+@cached(4_096)
+def _says_nothing(name: str) -> bool:
+    """Whether a parameter's name means neither a session nor a date."""
+    return _OF_SESSIONS(name) is None and (_YEARS | _DATES).isdisjoint(_WORDS.findall(name.lower()))
 
 
 def trap(url: str, rules: Sequence[str], today: date) -> str:
@@ -150,13 +183,13 @@ def _far(path: str, query: str, today: date) -> bool:
     if (ending := _DATED_PARTS.search(path)) and _month(ending[1], ending[2]) > now + MONTHS_AHEAD:
         return True
     pairs = _pairs(query)
-    words = set(_WORDS.findall(path)).union(*(_WORDS.findall(name.lower()) for name, _ in pairs))
-    if words.isdisjoint(_CALENDAR):
-        return False
     months = _months_of_query(pairs)
     if _ENDING_DATE.search(path):
-        months += _months(path[-12:])
-    return any(abs(month - now) > MONTHS_AROUND for month in months)
+        months += _months(path[-_LONGEST_DATE:])
+    if all(abs(month - now) <= MONTHS_AROUND for month in months):
+        return False
+    words = set(_WORDS.findall(path)).union(*(_WORDS.findall(name.lower()) for name, _ in pairs))
+    return not words.isdisjoint(_CALENDAR)
 
 
 def _months_of_query(pairs: Sequence[tuple[str, str]]) -> list[int]:

@@ -149,6 +149,7 @@ class _Reading:
         self._plain = PlainUrls(encoder, generation, priority)
         self._cut = cut
         self._scope = encoder.scopes.of(generation)
+        self._own_scope = self._scope.of(url)
 
     def rows(self, entries: Sequence[SitemapEntry]) -> list[Row]:
         """The rows of wanted pages in *entries*; notes sitemaps."""
@@ -175,7 +176,7 @@ class _Reading:
             return ""
         if self._scope.cuts_nothing:
             return url
-        judged = self._scope.link(url, self.url, 0)
+        judged = self._scope.named(url, self.url, self._own_scope)
         if judged.rule:
             self._cut(judged.rule, url, self.generation)
             self.counts["cut"] += 1

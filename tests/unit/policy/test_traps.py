@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawler.policy.traps import TRAPS, trap, without_session
+from crawler.policy.traps import TRAPS, harmless, trap, without_session
 
 TODAY = date(2026, 11, 22)
 
@@ -108,3 +108,54 @@ def test_the_longest_address_is_judged_as_fast_as_it_is_read(part: str) -> None:
     url = "https://shop.example/calendar?x=1" + part * (200_000 // len(part))
     assert trap(url, TRAPS, TODAY) in {"", *TRAPS}
     assert without_session(url)
+
+
+_WORDS = [
+    "a",
+    "b",
+    "shop",
+    "calendar",
+    "Kalender",
+    "2031",
+    "1999",
+    "05",
+    "5",
+    "20310517",
+    "2031-05",
+    "05-2031",
+    "sid",
+    "x;sid=1",
+    "date",
+    "year",
+    "YEAR",
+    "jahr",
+    "PHPSESSID",
+    "aspSessionId",
+    "s_id",
+    "from",
+    "p",
+    "q%41",
+    "(A(0123456789abcdef01))",
+]
+_PARTS = st.lists(st.sampled_from(_WORDS), max_size=24)
+_PAIRS = st.lists(
+    st.tuples(st.sampled_from(_WORDS), st.sampled_from(("", "1", "0a1b2c3d4e5f6a7b", "2031", "4102444800", *_WORDS))),
+    max_size=4,
+)
+
+
+@given(_PARTS, _PAIRS, st.sampled_from(("", "/", "//", ".html")), st.sampled_from("/-_."))
+def test_what_one_look_passes_no_rule_would_cut(
+    parts: list[str], pairs: list[tuple[str, str]], end: str, joint: str
+) -> None:
+    path = "/" + joint.join(parts[:3]) + "/" + "/".join(parts[3:]) + end
+    query = "&".join(f"{name}={value}" if value else name for name, value in pairs)
+    url = f"https://shop.example{path}" + (f"?{query}" if pairs else "")
+    if harmless(url):
+        assert trap(url, TRAPS, TODAY) == ""
+        assert without_session(url) == url
+
+
+def test_most_links_take_one_look() -> None:
+    for path in ("", "/", "/p/red-shoe-1234.html", "/blog/2012/05/a-post/", "/list?page=2&sort=price", "/de/p/1999"):
+        assert harmless(f"https://shop.example{path}"), path
