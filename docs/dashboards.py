@@ -139,7 +139,7 @@ RUN = Dashboard(
         Panel(
             "Fields of items",
             "percentunit",
-            {"{{name}} {{field}} {{place}}": "max by (spider, name, field, place) (shoal_run_field_coverage_ratio)"},
+            {"{{field}} {{place}} {{name}}": "max by (spider, name, field, place) (shoal_run_field_coverage_ratio)"},
             "Share of the items that have the field, of the newest run of a name and of the one before.",
             usual=False,
         ),

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from crawler.defaults import FRONTIER_ITEM_PIPELINES
 from docs.dashboards import DASHBOARDS
 from tests import servers
 from tests.crawling import Fleet, open_frontier, options
@@ -40,17 +41,18 @@ def site(number: int, begin: float) -> Site:
     """Pages of different size and pace; some are not there."""
     chance = random.Random(number)
 
-    def page(size: int, delay: float) -> Page:
+    def page(size: int, delay: float, title: str) -> Page:
         time.sleep(delay)
         passed = (time.time() - begin) / SECONDS
         if number == TROUBLED and 0.4 < passed < 0.6:
             return Page("busy", 503)
-        return Page("<html><title>A page</title>" + "<p>text</p>" * size)
+        return Page(f"<html><title>{title}</title>" + "<p>text</p>" * size)
 
     pages: dict[str, Page] = {}
     for place in range(3_000):
         size, delay = chance.randrange(20, 4_000), chance.uniform(0.005, 0.03 * number + 0.01)
-        pages[f"/{place}"] = lambda size=size, delay=delay: page(size, delay)  # type: ignore[assignment]
+        title = f"Page {place}" if chance.random() < 0.8 else ""
+        pages[f"/{place}"] = lambda given=(size, delay, title): page(*given)  # type: ignore[assignment]
     return Site(pages, host=f"127.0.0.{number + 2}")
 
 
@@ -65,6 +67,8 @@ async def record(fleet: Fleet, directory: Path, stack: ExitStack) -> None:
         "MAX_IDLE_TIME_BEFORE_CLOSE": 0,
         "DOWNLOAD_DELAY": 0.1,
         "CONCURRENT_REQUESTS": 16,
+        "FRONTIER_ITEM_PIPELINES": FRONTIER_ITEM_PIPELINES,
+        "ITEM_FATAL_ISSUES": "missing_url",
     }
     workers = [fleet.start(**paced) for _ in range(WORKERS)]
     addresses = [(await asyncio.to_thread(logged, worker, ADDRESS))[1] for worker in workers]
@@ -91,7 +95,8 @@ async def record(fleet: Fleet, directory: Path, stack: ExitStack) -> None:
                         lines |= legends(legend, found)
                     charts.append(Chart(panel.title, panel.unit, lines))
                 path = PROJECT_DIR / f"docs/dashboard-{board.name}.svg"
-                path.write_text(drawn(board.title, NOTE, charts, begin, end))
+                first = min(points[0][0] for chart in charts for points in chart.lines.values() if points)
+                path.write_text(drawn(board.title, NOTE, charts, first, end))
     for process in (*workers, serve):
         process.kill()
 

@@ -11,9 +11,10 @@ import uuid
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
+from pydantic import BaseModel, ConfigDict, Field
 from pymongo.asynchronous.database import AsyncDatabase
 
 from demo.state import any_port
@@ -116,8 +117,103 @@ def test_dashboards_read_nothing_that_nobody_exports() -> None:
     assert sources <= names()
 
 
-def test_panels_lie_beside_each_other() -> None:
+# Of Grafana's units, those that a panel here may have: short, requests/s, seconds, bytes/s, bytes, share of 1.
+UNITS = {"short", "reqps", "s", "Bps", "bytes", "percentunit"}
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class _Source(_Strict):
+    type: Literal["prometheus"]
+    uid: Literal["${datasource}"]
+
+
+class _Place(_Strict):
+    x: int = Field(ge=0)
+    y: int = Field(ge=0)
+    w: int = Field(gt=0, le=24)
+    h: int = Field(gt=0)
+
+
+class _Target(_Strict):
+    refId: str = Field(pattern=r"^[A-Z]$")
+    expr: str = Field(min_length=1)
+    legendFormat: str = Field(min_length=1)
+
+
+class _Panel(_Strict):
+    id: int = Field(gt=0)
+    type: Literal["timeseries"]
+    title: str = Field(min_length=1)
+    description: str
+    datasource: _Source
+    gridPos: _Place
+    targets: list[_Target] = Field(min_length=1)
+    fieldConfig: dict[str, Any]
+
+
+class _Values(_Strict):
+    query: str = Field(pattern=r"^label_values\(shoal_[a-z_]+, [a-z]+\)$")
+    refId: str
+
+
+class _Variable(_Strict):
+    name: str = Field(pattern=r"^\w+$")
+    type: Literal["datasource", "query"]
+    query: Literal["prometheus"] | _Values
+    label: str = ""
+    datasource: _Source | None = None
+    refresh: Literal[0, 1, 2] = 0  # never, on load, when the time range changes
+    sort: int = Field(default=0, ge=0, le=8)
+
+
+class _Templating(_Strict):
+    list: list[_Variable]
+
+
+class _Board(_Strict):
+    """Grafana's classic dashboard, as far as these use it."""
+
+    uid: str = Field(pattern=r"^[A-Za-z0-9_-]{1,40}$")
+    title: str = Field(min_length=1)
+    tags: list[str]
+    schemaVersion: int = Field(ge=36, le=42)
+    editable: bool
+    time: dict[Literal["from", "to"], str]
+    refresh: str = Field(pattern=r"^\d+[smh]$")
+    templating: _Templating
+    links: list[dict[str, Any]]
+    panels: list[_Panel]
+
+
+@pytest.mark.parametrize("board", DASHBOARDS, ids=lambda board: board.name)
+def test_a_dashboard_is_one_that_grafana_takes(board: Dashboard) -> None:
+    read = _Board.model_validate(json.loads(text(board)))
+    variables = {variable.name for variable in read.templating.list} | {"__rate_interval"}
+    assert len(variables) == len(read.templating.list) + 1
+    assert len({panel.id for panel in read.panels}) == len({panel.title for panel in read.panels}) == len(read.panels)
+    for panel in read.panels:
+        assert panel.fieldConfig["defaults"]["unit"] in UNITS
+        assert len({target.refId for target in panel.targets}) == len(panel.targets)
+        for target in panel.targets:
+            assert set(re.findall(r"\$(\w+)", target.expr)) <= variables
+            kept = re.search(r"\bby \(([\w, ]+)\)", target.expr)
+            named = set(re.findall(r"{{(\w+)}}", target.legendFormat))
+            assert not kept or named <= set(kept[1].split(", ")), "a legend names what the expression keeps"
+
+
+def test_no_two_panels_of_a_dashboard_overlap() -> None:
     for board in DASHBOARDS:
-        places = [panel["gridPos"] for panel in json.loads(text(board))["panels"]]
-        assert len({(place["x"], place["y"]) for place in places}) == len(places)
-        assert all(place["x"] + place["w"] <= 24 for place in places)
+        cells: list[tuple[int, int]] = []
+        for panel in json.loads(text(board))["panels"]:
+            x, y, w, h = (panel["gridPos"][name] for name in "xywh")
+            cells += [(across, down) for across in range(x, x + w) for down in range(y, y + h)]
+            assert x + w <= 24
+        assert len(set(cells)) == len(cells)
+
+
+def test_no_two_dashboards_share_an_address_or_a_name() -> None:
+    boards = [json.loads(text(board)) for board in DASHBOARDS]
+    assert len({board["uid"] for board in boards}) == len({board["title"] for board in boards}) == len(boards)
