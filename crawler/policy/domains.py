@@ -111,9 +111,15 @@ class Rules:
 
     def for_url(self, url: str) -> DomainRules:
         """The rules of the host, else of the nearest parent domain with rules, else the default ones."""
-        if not self.by_host:
-            return self.default
-        return next((self.by_host[name] for name in _domains(urls.group(url)) if name in self.by_host), self.default)
+        return self.for_host(urls.group(url)) if self.by_host else self.default
+
+    def for_host(self, host: str) -> DomainRules:
+        """The same for a host's name."""
+        name = host
+        while name not in self.by_host:
+            if not (name := name.partition(".")[2]):
+                return self.default  # most hosts: nobody asks what is registrable
+        return next((self.by_host[name] for name in _domains(host) if name in self.by_host), self.default)
 
     def around(self, host: str) -> DomainRules:
         """The rules that those of *host* complete: of the nearest domain around it, else the default ones."""

@@ -72,6 +72,10 @@ class HostRules:
         made = self._made.get((id(site), group))  # asked a dozen times per page; `site` objects live as long as this
         return made if made is not None else self._make(site, group)
 
+    def is_alone(self, host: str, site: DomainRules) -> bool:
+        """Whether *host* is a group by itself, with the same pace as all such hosts of *site*."""
+        return host not in self.slots and not site.politeness_group and self._grouping(site) == "hostname"
+
     def _make(self, site: DomainRules, group: str) -> HostRule:
         pace = self._pace(site, group)
         tiers = (site.tier or TIERS[0], site.max_tier or TIERS[-1])

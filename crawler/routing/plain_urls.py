@@ -52,6 +52,9 @@ class PlainUrls:
         self._generation = generation
         self._priority = priority
         self._tracer = encoder.tracer
+        self._kinds: dict[
+            int, tuple[str, RowsLike] | None
+        ] = {}  # by the domain's rules: like those of the first such host
         self._hosts: Memo[tuple[str, RowsLike] | None] = Memo(self._host, HOSTS, MAX_URL_LENGTH)
         template = Request(_TEMPLATE, priority=priority)
         self._template = encoder.template(template, generation=generation)
@@ -99,9 +102,21 @@ class PlainUrls:
 
     def _host(self, host: str) -> tuple[str, RowsLike] | None:
         """How URLs of *host* are queued; None if the host may be rewritten, or the scope has to check each URL."""
+        if not self._encoder.by_url_alone or not _is_name(host):
+            return None
+        rules = self._encoder.rules
+        site = rules.domains.for_host(host)
+        if not rules.is_alone(host, site) or host in self._encoder.tier_routing.hosts:
+            return self._host_of_its_own(host)
+        if (kind := id(site)) not in self._kinds:
+            self._kinds[kind] = self._host_of_its_own(host)
+        like = self._kinds[kind]
+        return like and (host, like[1].at(host))
+
+    def _host_of_its_own(self, host: str) -> tuple[str, RowsLike] | None:
         url = f"http://{host}/"
         scope = self._encoder.scopes.of(self._generation)
-        if not self._encoder.by_url_alone or not _is_name(host) or scope.of(url).exclude:
+        if scope.of(url).exclude:
             return None
         try:
             rule = self._encoder.rules.of(plain := cast("Request", _Plain(url)))
@@ -119,7 +134,7 @@ class PlainUrls:
             )
         except (MessageError, ValueError):
             return None
-        return message.host, RowsLike(message)
+        return message.host, RowsLike.of(message)
 
 
 class _Plain(NamedTuple):

@@ -62,28 +62,45 @@ def row_on(shard: int, shards: int, row: bytes) -> bytes:
     return row[: _PAGES.size - 4] + share.to_bytes(4, "big") + row[_PAGES.size :]
 
 
-class RowsLike:
+class RowsLike(NamedTuple):
     """Rows of messages that differ from a first one in fingerprint, digest and body only, at a fifth of the cost."""
 
-    __slots__ = ("_generation", "_head", "_priority")
+    terms: bytes
+    host: bytes
+    behind_host: bytes
+    priority: bytes
+    generation: bytes
 
-    def __init__(self, message: Message) -> None:
-        self._head = _push_head(message)
-        self._priority = _PRIORITY.pack(clamped(message.priority))
-        self._generation = _prefixed(message.generation.encode())
+    @classmethod
+    def of(cls, message: Message) -> RowsLike:
+        """Those of *message*."""
+        generation = _prefixed(message.generation.encode())
+        priority = _PRIORITY.pack(clamped(message.priority))
+        return cls(_terms(message), _prefixed(message.host.encode()), _behind_host(message), priority, generation)
+
+    def at(self, host: str) -> RowsLike:
+        """The same for another host, a name as DNS has them."""
+        return self._replace(host=_prefixed(host.encode()))
 
     def row(self, fingerprint: int, digest: bytes, body: bytes) -> bytes:
         """`push_row` of that message with these."""
         digits = b"%d" % fingerprint
-        sealed = (self._priority, fingerprint.to_bytes(8, "big"), _BYTES[len(digest)], digest, self._generation, body)
-        return b"".join((self._head, _BYTES[len(digits)], digits, *sealed))
+        head = (self.terms, self.host, self.behind_host, _BYTES[len(digits)], digits, self.priority)
+        return b"".join((*head, fingerprint.to_bytes(8, "big"), _BYTES[len(digest)], digest, self.generation, body))
 
 
 def _push_head(message: Message) -> bytes:
     """What stands before the fingerprint: nothing in it depends on the URL but its host."""
+    return _terms(message) + _prefixed(message.host.encode()) + _behind_host(message)
+
+
+def _terms(message: Message) -> bytes:
     limits = (message.pages, message.pages_per_host, min(message.depth, MAX_DEPTH))
-    terms = _TERMS.pack(message.not_before_ms, message.delay_ms, message.cap, message.burst, message.dedupe, *limits)
-    return terms + _prefixed(message.host.encode(), message.stream.encode(), message.generation.encode())
+    return _TERMS.pack(message.not_before_ms, message.delay_ms, message.cap, message.burst, message.dedupe, *limits)
+
+
+def _behind_host(message: Message) -> bytes:
+    return _prefixed(message.stream.encode(), message.generation.encode())
 
 
 def handle_row(number: int, token: int) -> bytes:

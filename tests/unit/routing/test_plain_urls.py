@@ -141,6 +141,22 @@ def test_rules_of_hosts_and_learned_tiers_count(tmp_path: Path) -> None:
         assert plain.row(url) == (message.host, push_row(message))
 
 
+def test_hosts_of_a_kind_differ_in_their_name_only(tmp_path: Path) -> None:
+    rules = '["slow.example"]\ndelay_seconds = 9\n["one.example"]\npoliteness_group = "g"\n'
+    rules += '["whole.example"]\ngroup_by_domain = true\n["some.example".scope]\npages_per_host = 3\n'
+    (tmp_path / "domains.toml").write_text(rules)
+    settings = shipped(DOMAINS_FILE=str(tmp_path / "domains.toml"), DOWNLOAD_SLOTS={"slot.example": {"delay": 7}})
+    made = Encoder(ProductsSpider, settings, RequestFingerprinter(), TierRouting())
+    made.tier_routing.served = frozenset({"http", "browser"})
+    made.tier_routing.hosts = {"learned.example": Learned("browser", until_ms=1 << 60)}
+    plain = PlainUrls(made, "0", 0)
+    names = ("slot", "learned", "slow", "a.slow", "b.slow", "one", "a.one", "whole", "b.whole", "some", "a.some")
+    for name in ("a", "b", *names, "c", "d.co.uk"):
+        url = f"https://{name}.example/p"
+        message = made.message(Request(url), generation="0", dedupe=True)
+        assert plain.row(url) == (message.host, push_row(message)), name
+
+
 def test_a_fingerprinter_of_the_project_s_own_sees_every_request() -> None:
     class Own(RequestFingerprinter):
         def fingerprint(self, request: Request) -> bytes:
