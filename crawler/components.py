@@ -43,9 +43,9 @@ SPIDER_MIDDLEWARES: Final = {
     "crawler.extensions.logs.RequestIdMiddleware": 5,  # first: log lines of the others carry the id
     # nearest to the engine: sees what the others let through
     "crawler.middlewares.spider.lineage.LineageMiddleware": 10,
+    "crawler.middlewares.spider.provenance.ProvenanceMiddleware": 12,  # next to it: the two run as one
     "crawler.middlewares.spider.archive.ArchiveMiddleware": 15,  # sees what others make of an exception
     "crawler.middlewares.spider.gate.GateMiddleware": 60,  # after HttpErrorMiddleware: keeps back what is not the page
-    "crawler.middlewares.spider.provenance.ProvenanceMiddleware": 20,
     "scrapy.spidermiddlewares.metacopy.MetaCopyDetectionMiddleware": 930,  # 1000 in Scrapy: see the next line
     # behind what drops known links, and before Scrapy's own take trouble over them
     "crawler.middlewares.spider.scope.ScopeMiddleware": 935,

@@ -11,6 +11,7 @@ from typing import Final
 from scrapy import Request, Spider
 from scrapy_redis.dupefilter import RFPDupeFilter
 
+from crawler.caches import LONGEST
 from crawler.frontier.server.scripts import Client
 from crawler.routing import fingerprint
 
@@ -19,6 +20,7 @@ logger = logging.getLogger(__name__)
 LIFE_SECONDS: Final = 60.0
 
 PlacedFingerprint = tuple[str, str, int]  # spider's stream, generation, fingerprint
+Link = tuple[str, str]  # generation, URL
 
 
 class FrontierDupeFilter(RFPDupeFilter):  # type: ignore[misc]
@@ -45,6 +47,7 @@ class FrontierDupeFilter(RFPDupeFilter):  # type: ignore[misc]
         self._life = life_seconds
         self._clock = clock
         self._known: OrderedDict[PlacedFingerprint, float] = OrderedDict()
+        self._links: dict[Link, float] = {}
 
     @classmethod
     def from_spider(cls, spider: Spider) -> FrontierDupeFilter:
@@ -65,6 +68,17 @@ class FrontierDupeFilter(RFPDupeFilter):  # type: ignore[misc]
         """Whether the frontier confirmed it within the lifetime of an entry."""
         return self._known.get(known, 0.0) > self._clock()
 
+    def confirm_link(self, link: Link, known: PlacedFingerprint) -> None:
+        """Note that a plain link, known by its URL alone, is *known*: a site has the same ones on each of its pages."""
+        if len(link[1]) <= LONGEST:
+            if len(self._links) >= self._entries:
+                self._links.clear()
+            self._links[link] = self._known.get(known, 0.0)
+
+    def confirmed_link(self, link: Link) -> bool:
+        """`confirmed` of the fingerprint of *link*, which need not be computed again."""
+        return self._links.get(link, 0.0) > self._clock()
+
     def request_seen(self, request: Request) -> bool:
         """Always False: whether a request is known depends on its generation, which the frontier decides."""
         return False
@@ -79,3 +93,4 @@ class FrontierDupeFilter(RFPDupeFilter):  # type: ignore[misc]
     def clear(self) -> None:
         """Clears only this worker's own memory."""
         self._known.clear()
+        self._links.clear()

@@ -147,8 +147,16 @@ class LeaseBook:
         """
         async for one in output:
             if isinstance(one, Request):
-                self._parents[one] = parent
+                self.found(one, parent)
             yield one
+        self.parsed(parent)
+
+    def found(self, child: Request, parent: Held) -> None:
+        """Note that the callback of *parent* yielded *child*."""
+        self._parents[child] = parent
+
+    def parsed(self, parent: Held) -> None:
+        """Note that the callback of *parent* ran to its end."""
         parent.evidence.parsed = True
         parent.parsed_at = monotonic()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from typing import Any, Final, Self
 from weakref import WeakKeyDictionary
@@ -16,6 +15,7 @@ from scrapy.http import Response
 from crawler.items import Item
 from crawler.middlewares.conditional import page_links
 from crawler.middlewares.conditional.downloader import ConditionalMiddleware, page_id, plainly, wanted
+from crawler.middlewares.spider.outputs import OutputMiddleware
 from crawler.storage.documents import identity
 from crawler.storage.validators import StoredVersion
 from crawler.worker.access import worker_of
@@ -44,7 +44,10 @@ class PageVersion:
         return self.ended and self.plain and small and len(self.stored) == self.items
 
 
-class VersionMiddleware:
+Versioned = tuple[Response, PageVersion]
+
+
+class VersionMiddleware(OutputMiddleware[Versioned]):
     """Remembers pages that have an ETag or Last-Modified and yielded items of our classes.
 
     Pages without items are left out: a list is always fetched whole. So are pages that yielded more than plain links (a
@@ -65,18 +68,23 @@ class VersionMiddleware:
         crawler.signals.connect(middleware._scraped, signals.item_scraped)
         return middleware
 
-    async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        """Pass everything on."""
+    def begin(self, response: Response) -> Versioned | None:
+        """What it has yielded so far; None for a page without a version."""
         page = _page(response) if self._fetched_plainly(response) else None
-        if page is not None:
-            self._pages[response] = page
-        async for output in result:
-            if page is not None:
-                self._note(page, output)
-            yield output
-        if page is not None:
-            page.ended = True
-            self._ended(response, page)
+        if page is None:
+            return None
+        self._pages[response] = page
+        return response, page
+
+    def each(self, output: Any, page: Versioned) -> Any:
+        """Pass everything on."""
+        self._note(page[1], output)
+        return output
+
+    def end(self, page: Versioned) -> None:
+        """Remember the page, if all of its items are stored already."""
+        page[1].ended = True
+        self._ended(*page)
 
     def _fetched_plainly(self, response: Response) -> bool:
         held = worker_of(self._crawler).book.behind(response)

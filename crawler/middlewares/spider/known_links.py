@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 from scrapy import Request
@@ -11,11 +10,11 @@ from scrapy.http import Response
 from crawler import stats as names
 from crawler.errors import CodecError, MessageError
 from crawler.middlewares.spider.fleet import FleetMiddleware
+from crawler.middlewares.spider.outputs import OutputMiddleware
 from crawler.worker.lease_book import Held
-from crawler.worker.worker import Worker
 
 
-class KnownLinksMiddleware(FleetMiddleware):
+class KnownLinksMiddleware(FleetMiddleware, OutputMiddleware[Held]):
     """Asks this worker's memory of recently confirmed pushes, as the scheduler would at the end.
 
     Most links of a shop's page are on its other pages too: menu, categories, footer. It sits near the spider, behind
@@ -23,25 +22,32 @@ class KnownLinksMiddleware(FleetMiddleware):
     Scrapy signal is sent for what is dropped here.
     """
 
-    async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        """All but known requests, which are counted as the scheduler counts them."""
-        worker = self._worker
-        held = worker.book.behind(response)
-        async for output in result:
-            if held is None or not isinstance(output, Request) or not self._is_known(output, held, worker):
-                yield output
+    def begin(self, response: Response) -> Held | None:
+        """The lease of the page."""
+        return self._worker.book.behind(response)
 
-    def _is_known(self, request: Request, parent: Held, worker: Worker) -> bool:
-        if request.dont_filter:
-            return False
-        try:
-            place = worker.queue.encoder.place(request)
-        except (CodecError, MessageError):  # the scheduler reports it
-            return False
-        if not worker.dupefilter.confirmed((place.stream, parent.lease.generation, place.fingerprint)):
-            return False
+    def each(self, output: Any, page: Held) -> Any:
+        """All but known requests, which are counted as the scheduler counts them."""
+        if not isinstance(output, Request) or output.dont_filter or not self._is_known(output, page.lease.generation):
+            return output
         assert self._crawler.stats is not None
         assert self._crawler.spider is not None
         self._crawler.stats.inc_value(names.DUPLICATES)
-        worker.dupefilter.log(request, self._crawler.spider)
+        self._worker.dupefilter.log(output, self._crawler.spider)
+        return None
+
+    def _is_known(self, request: Request, generation: str) -> bool:
+        encoder, known = self._worker.queue.encoder, self._worker.dupefilter
+        plain = encoder.by_url_alone and request.method == "GET" and not request.meta and not request.body
+        if plain and known.confirmed_link((generation, request.url)):
+            return True
+        try:
+            place = encoder.place(request)
+        except (CodecError, MessageError):  # the scheduler reports it
+            return False
+        fingerprint = (place.stream, generation, place.fingerprint)
+        if not known.confirmed(fingerprint):
+            return False
+        if plain:
+            known.confirm_link((generation, request.url), fingerprint)
         return True

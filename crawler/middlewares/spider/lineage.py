@@ -5,20 +5,29 @@ Nearest to the engine: it sees what all other spider middlewares let through.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import Any
 
+from scrapy import Request
 from scrapy.http import Response
 
 from crawler.middlewares.spider.fleet import FleetMiddleware
+from crawler.middlewares.spider.outputs import OutputMiddleware
+from crawler.worker.lease_book import Held
 
 
-class LineageMiddleware(FleetMiddleware):
+class LineageMiddleware(FleetMiddleware, OutputMiddleware[Held]):
     """Children inherit their parent's crawl generation; a page is done only if its callback ran to the end."""
 
-    async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
+    def begin(self, response: Response) -> Held | None:
+        """The lease of the page."""
+        return self._worker.book.behind(response)
+
+    def each(self, output: Any, page: Held) -> Any:
         """Pass everything on."""
-        book = self._worker.book
-        held = book.behind(response)
-        async for output in result if held is None else book.track_output(result, held):
-            yield output
+        if isinstance(output, Request):
+            self._worker.book.found(output, page)
+        return output
+
+    def end(self, page: Held) -> None:
+        """The callback has ended well."""
+        self._worker.book.parsed(page)

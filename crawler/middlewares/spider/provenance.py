@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from typing import Any, Self
 from weakref import WeakKeyDictionary
@@ -13,6 +12,7 @@ from scrapy.http import Response
 
 from crawler.items import Item
 from crawler.meta import RUN_ID
+from crawler.middlewares.spider.outputs import OutputMiddleware
 from crawler.storage import origin
 from crawler.storage.origin import Origin
 from crawler.urls import without_credentials
@@ -20,7 +20,7 @@ from crawler.worker.access import worker_if_any
 from crawler.worker.lease_book import Held
 
 
-class ProvenanceMiddleware:
+class ProvenanceMiddleware(OutputMiddleware[Response]):
     """Fills `fetched_at` and `source` of our items; for items of other classes storage gets them beside the item.
 
     Under a lease the time is Redis' clock at the lease plus this worker's monotonic clock since then, so a worker with
@@ -35,16 +35,20 @@ class ProvenanceMiddleware:
         """For every crawl; without a lease it uses the local clock."""
         return cls(crawler)
 
-    async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
+    def begin(self, response: Response) -> Response:
+        """Every page."""
+        return response
+
+    def each(self, output: Any, page: Response) -> Any:
         """Stamp items, pass everything on."""
-        async for output in result:
-            if not isinstance(output, Request):
-                found = origin.of(response) or self._note(response)
-                if isinstance(output, Item):
-                    output.fetched_at = output.fetched_at or found.fetched_at
-                    if isinstance(output.source, dict):  # anything else is rejected by name
-                        output.source = found.source | output.source
-            yield output
+        if isinstance(output, Request):
+            return output
+        found = origin.of(page) or self._note(page)
+        if isinstance(output, Item):
+            output.fetched_at = output.fetched_at or found.fetched_at
+            if isinstance(output.source, dict):  # anything else is rejected by name
+                output.source = found.source | output.source
+        return output
 
     def _note(self, response: Response) -> Origin:
         worker = worker_if_any(self._crawler)

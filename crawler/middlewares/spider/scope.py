@@ -16,6 +16,7 @@ from crawler.extraction import Document
 from crawler.extraction.opengraph import metas
 from crawler.meta import ANY_SCOPE
 from crawler.middlewares.spider.fleet import FleetMiddleware
+from crawler.middlewares.spider.outputs import OutputMiddleware
 from crawler.policy.robots_tags import NOFOLLOW, NOINDEX, asked
 from crawler.policy.scope import Scope, ScopeRules
 from crawler.routing.scoping import Scopes
@@ -34,7 +35,7 @@ class LinkingPage(NamedTuple):
     refused: frozenset[str]
 
 
-class ScopeMiddleware(FleetMiddleware):
+class ScopeMiddleware(FleetMiddleware, OutputMiddleware[LinkingPage]):
     """Applies `ScopeRules` to what a callback yields. Requests with `dont_filter` or `meta["any_scope"]` are exempt.
 
     What Scrapy cuts itself (`allowed_domains`, DEPTH_LIMIT) is only counted here.
@@ -48,25 +49,8 @@ class ScopeMiddleware(FleetMiddleware):
             else:
                 self._worker.cuts.count(rule, output.url, self._worker.generation)
 
-    async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        """Pass on everything in scope."""
-        page = self._page(response)
-        async for output in result:
-            if page is None or output is None:
-                yield output
-            elif not isinstance(output, Request):
-                if NOINDEX not in page.refused:
-                    yield output
-                else:
-                    self._count(NOINDEX, response.url, page.held)
-            elif output.dont_filter or output.meta.get(ANY_SCOPE):
-                yield output
-            elif (request := self._judged(output, page)) is not None:
-                yield request
-        if page is not None and NOFOLLOW in response.flags:  # our spiders found it in the page
-            self._count(NOFOLLOW, response.url, page.held)
-
-    def _page(self, response: Response) -> LinkingPage | None:
+    def begin(self, response: Response) -> LinkingPage | None:
+        """What its links are judged by."""
         held = self._worker.book.behind(response)
         if held is None:
             return None
@@ -74,6 +58,20 @@ class ScopeMiddleware(FleetMiddleware):
         scope = rules.of(response.url)
         refused = self._refused(response, scope) if scope.nofollow or scope.noindex else NOTHING
         return LinkingPage(response, held, rules, scope, refused)
+
+    def each(self, output: Any, page: LinkingPage) -> Any:
+        """Pass on everything in scope."""
+        if not isinstance(output, Request):
+            if output is None or NOINDEX not in page.refused:
+                return output
+            self._count(NOINDEX, page.response.url, page.held)
+            return None
+        return output if output.dont_filter or output.meta.get(ANY_SCOPE) else self._judged(output, page)
+
+    def end(self, page: LinkingPage) -> None:
+        """Count what our spiders found in the page."""
+        if NOFOLLOW in page.response.flags:
+            self._count(NOFOLLOW, page.response.url, page.held)
 
     def _pushed(self, request: Request) -> str:
         return self._scopes.of(self._worker.generation).pushed(request.url)

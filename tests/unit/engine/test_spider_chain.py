@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -18,9 +18,11 @@ from scrapy.spidermiddlewares.urllength import UrlLengthMiddleware
 from scrapy.utils.test import get_crawler
 
 from crawler.engine.spider_chain import fold
+from crawler.middlewares.spider.outputs import OutputMiddleware
 
 URL = "http://a.example/"
 Callback = Callable[[], Iterable[Any]]
+ENDED: list[Any] = []
 
 
 class Marks(BaseSpiderMiddleware):
@@ -33,6 +35,30 @@ class Marks(BaseSpiderMiddleware):
 
     def get_processed_item(self, item: Any, response: Response | None) -> Any:
         return Request(URL + "made") if item == "link" else f"{item} marked"
+
+
+class Counted(OutputMiddleware[list[Any]]):
+    """Of our kind: leaves other pages alone, drops, replaces, and ends after the last output."""
+
+    def begin(self, response: Response) -> list[Any] | None:
+        return None if "other" in response.url else []
+
+    def each(self, output: Any, page: list[Any]) -> Any:
+        page.append(output)
+        return None if output == "link" else f"{output}!" if isinstance(output, str) else output
+
+    def end(self, page: list[Any]) -> None:
+        page.clear()
+        ENDED.append(self)
+
+
+class Changed(Counted):
+    """Handles output in its own way, so it stands alone."""
+
+    async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        async for output in super().process_spider_output(response, result):
+            yield output
+        yield "changed"
 
 
 class Own(Marks):
@@ -72,6 +98,9 @@ CHAINS: dict[str, list[type[Any]]] = {
     "a rescuer outside": [Rescuer, Marks, DepthMiddleware, UrlLengthMiddleware],
     "one of another kind between": [Marks, RefererMiddleware, Own, Marks, DepthMiddleware],
     "one of another kind inside": [Rescuer, UrlLengthMiddleware, Own],
+    "ours between Scrapy's": [Rescuer, Marks, Counted, RefererMiddleware, Counted, DepthMiddleware, Counted],
+    "ours around one that handles exceptions": [Counted, Rescuer, Counted],
+    "ours, changed": [Counted, Changed, Counted],
 }
 
 
@@ -81,15 +110,18 @@ def shown(output: Any) -> Any:
     return output.url, dict(output.meta), output.headers.get("Referer")
 
 
-async def scraped(chain: list[type[Any]], callback: Callback, *, folded: bool) -> tuple[list[Any], Any, int]:
-    """What comes out, the stats, and how many methods were called for it."""
+async def scraped(
+    chain: list[type[Any]], callback: Callback, *, folded: bool, url: str = URL
+) -> tuple[list[Any], Any, int]:
+    """What comes out, the stats and which of ours came to an end, and how many methods were called for it."""
+    ENDED.clear()
     crawler = get_crawler(settings_dict={"DEPTH_STATS_VERBOSE": True, "DEPTH_LIMIT": 3})
     crawler.spider = Spider("s")
     made = [one.from_crawler(crawler) if hasattr(one, "from_crawler") else one() for one in chain]
     manager = SpiderMiddlewareManager(*made, crawler=crawler)
     if folded:
         fold(manager)
-    response = Response(URL, request=Request(URL, meta={"depth": 2}))
+    response = Response(url, request=Request(url, meta={"depth": 2}))
     assert response.request is not None
 
     async def found(*_: Any) -> Any:
@@ -102,7 +134,8 @@ async def scraped(chain: list[type[Any]], callback: Callback, *, folded: bool) -
     except Exception as error:  # noqa: BLE001 - it is compared
         out.append(repr(error))
     assert crawler.stats is not None
-    return out, crawler.stats.get_stats(), len(manager.methods["process_spider_output"])
+    ended = [made.index(one) for one in ENDED]
+    return out, (crawler.stats.get_stats(), ended), len(manager.methods["process_spider_output"])
 
 
 @pytest.mark.parametrize("callback", CALLBACKS.values(), ids=CALLBACKS)
@@ -114,6 +147,15 @@ async def test_the_same_comes_out(chain: list[type[Any]], callback: Callback) ->
     assert methods <= their_methods
 
 
+@pytest.mark.parametrize("folded", [True, False])
+async def test_ours_leaves_a_page_alone(folded: bool) -> None:
+    out, (_, ended), _ = await scraped([Counted, Counted], CALLBACKS["all kinds"], folded=folded, url=f"{URL}other")
+    assert [one for one in out if isinstance(one, str)] == ["item", "link"]
+    assert ended == []
+
+
 async def test_those_that_follow_each_other_are_one() -> None:
     assert (await scraped(CHAINS["as shipped"], list, folded=True))[2] == 2  # the other one handles exceptions
     assert (await scraped(CHAINS["a rescuer between"], list, folded=True))[2] == 3
+    assert (await scraped(CHAINS["ours between Scrapy's"], list, folded=True))[2] == 2
+    assert (await scraped(CHAINS["ours, changed"], list, folded=True))[2] == 3

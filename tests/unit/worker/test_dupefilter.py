@@ -41,6 +41,31 @@ def test_the_least_recently_confirmed_makes_room(known: FrontierDupeFilter) -> N
     assert [number for number in range(1, 5) if known.confirmed(("s", "0", number))] == [1, 3, 4]
 
 
+def test_a_plain_link_is_known_as_long_as_its_fingerprint(known: FrontierDupeFilter, clock: Clock) -> None:
+    link = ("0", "http://a.example/menu")
+    known.confirm_link(link, ("s", "0", 1))  # the frontier did not
+    assert not known.confirmed_link(link)
+    known.confirm(("s", "0", 1))
+    clock.now += 30
+    known.confirm_link(link, ("s", "0", 1))
+    assert known.confirmed_link(link)
+    assert not known.confirmed_link(("1", link[1]))
+    clock.now += 30
+    assert not known.confirmed_link(link)
+
+
+def test_links_are_bounded_in_number_and_bytes(known: FrontierDupeFilter) -> None:
+    known.confirm(("s", "0", 1))
+    for number in range(10):
+        known.confirm_link(("0", f"http://a.example/{number}"), ("s", "0", 1))
+    assert len(known._links) <= 3
+    endless = ("0", "http://a.example/" + "x" * 4_000)
+    known.confirm_link(endless, ("s", "0", 1))
+    assert not known.confirmed_link(endless)
+    known.clear()
+    assert not known._links
+
+
 def test_it_never_decides_by_itself_and_deletes_nothing(known: FrontierDupeFilter) -> None:
     known.confirm(("s", "0", 1))
     assert known.request_seen(Request("http://a.example/")) is False
