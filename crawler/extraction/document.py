@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 from urllib.parse import urljoin, urlsplit
 
 from selectolax.lexbor import LexborDocumentOptions, LexborHTMLParser, LexborNode
@@ -15,7 +15,7 @@ from crawler.entities import unescape
 from crawler.errors import MessageError
 from crawler.extraction import charsets, source, state, tame
 from crawler.extraction.currencies import page_country
-from crawler.extraction.nodetext import HIDDEN_TAGS
+from crawler.extraction.nodetext import HIDDEN
 from crawler.extraction.source import Source
 from crawler.urls import check, same_site, without_credentials
 
@@ -34,7 +34,7 @@ _HREF = re.compile(r"\bhref\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.I
 _BESIDE = re.compile(r"[A-Za-z\d_][A-Za-z\d_/%+~.,-]*+(?:\?[A-Za-z\d_/%+~.,=&-]++)?+")
 _FOLDER = re.compile(r"https?://[^/?#;]++/(?:[A-Za-z\d_%+~.,=-]++/)*+(?=[^/;]*+(?:[?#]|$))")
 _WHOLE = re.compile(r"https?://[A-Za-z\d.-]++(?::\d{1,5}+)?+(?:[/?][\w/%+~.,=&?:;!*-]*+)?+", re.ASCII)
-_NO_PAGES = ("javascript:", "mailto:", "tel:")
+NO_PAGES: Final = ("javascript:", "mailto:", "tel:")
 
 
 R = TypeVar("R")
@@ -194,7 +194,7 @@ class Document:
             return self._itself
         if self._folder and _BESIDE.fullmatch(href) and "//" not in href and "/." not in href:
             return self._folder + href
-        return None if href.startswith(_NO_PAGES) else join(self.base_url, href)
+        return None if href.startswith(NO_PAGES) else join(self.base_url, href)
 
     @cached_property
     def root(self) -> str:
@@ -232,7 +232,7 @@ class Document:
 def visible_texts(nodes: Iterable[LexborNode]) -> Iterator[tuple[str, LexborNode]]:
     """The visible texts of *nodes*, white space trimmed, each with its element."""
     for node in nodes:
-        if node.is_text_node and (parent := node.parent) is not None and parent.tag not in HIDDEN_TAGS:
+        if node.is_text_node and (parent := node.parent) is not None and parent.tag_id not in HIDDEN:
             text = node.text_lexbor().strip()
             if text:
                 yield text, parent

@@ -11,7 +11,7 @@ from typing import Final
 from crawler.caches import cached
 from crawler.extraction import opengraph
 from crawler.extraction.anchors import Anchor, anchors, of_elements
-from crawler.extraction.document import Document
+from crawler.extraction.document import NO_PAGES, Document
 from crawler.extraction.names import word_set
 from crawler.policy.domain_values import LinkRule
 from crawler.policy.domains import DomainRules
@@ -60,7 +60,7 @@ _IDENTIFIED = re.compile(
 )
 _LIST_ID = re.compile(r"[/-]c-?\d{3,}(?:[/.-]|$)")
 _DIGIT = re.compile(r"\d")
-_FORBIDDING = re.compile(r"[nN][oO](?:[nN][eE]|[fF][oO][lL][lL][oO][wW])")
+_ABSOLUTE = re.compile(r"https?://[a-z\d][a-z\d.-]*+(?::\d{1,5}+)?+(?=[/?#]|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,21 +109,22 @@ def _has_own(rules: DomainRules) -> bool:
 
 
 def _forbids(document: Document) -> bool:
-    if not _FORBIDDING.search(document.head):
-        return False
     words = re.split(r"[\s,]+", opengraph.metas(document).get("robots", "").lower())
     return "nofollow" in words or "none" in words
 
 
 def _guessed(document: Document, rules: DomainRules) -> Iterator[tuple[str, str]]:
     """By the form of their URLs."""
-    for target, path, relations in _targets(document, anchors(document, following=True), rules):
+    seen = {document.url.partition("#")[0]}
+    for root, path, relations in _followed(document, anchors(document, following=True), rules):
         kind = _kind(path)  # so that host names are not mistaken for paths
-        if kind == _TRAP:
+        if relations and kind != _TRAP and "next" in relations:
+            kind = "pagination"
+        if kind is None or kind == _TRAP:  # most links
             continue
-        if relations and "next" in relations:
-            yield "pagination", target
-        elif kind is not None:
+        target = root + path
+        if target not in seen and _is_allowed(target, rules):
+            seen.add(target)
             yield kind, target
 
 
@@ -172,11 +173,14 @@ def _is_product(path: str, segments: list[str], query: str) -> bool:
 
 def _chosen(document: Document, rules: DomainRules) -> Iterator[tuple[str, str]]:
     """By the rules, each link under the first kind that matches."""
-    seen: set[str] = set()
+    seen = {document.url.partition("#")[0]}
     for kind, choices in (("product", rules.product), ("pagination", rules.pagination), ("listing", rules.follow)):
         for rule in choices:
-            for target, _, _ in _targets(document, _selected(document, rule), rules):
-                if target not in seen and (rule.pattern is None or rule.pattern.search(target)):
+            for root, path, _ in _followed(document, _selected(document, rule), rules):
+                target = root + path
+                if target in seen or not (rule.pattern is None or rule.pattern.search(target)):
+                    continue
+                if _is_allowed(target, rules):
                     seen.add(target)
                     yield kind, target
 
@@ -189,41 +193,41 @@ def _selected(document: Document, rule: LinkRule) -> Iterable[Anchor]:
     )
 
 
-def _targets(document: Document, found: Iterable[Anchor], rules: DomainRules) -> Iterator[tuple[str, str, str]]:
-    """(absolute URL, its path with the query, rel) of each link that may be followed, once."""
-    origin, obeys, hosts = document.origin, rules.obey_nofollow, dict[str, bool]()
-    own, is_root = document.own, document.root == origin
-    written: set[str] = set()
-    seen = {document.url.partition("#")[0]}
+def _is_allowed(target: str, rules: DomainRules) -> bool:
+    return len(target) <= MAX_URL_LENGTH and not any(pattern.search(target) for pattern in rules.exclude)
+
+
+def _followed(document: Document, found: Iterable[Anchor], rules: DomainRules) -> Iterator[tuple[str, str, str]]:
+    """(scheme and host, path with the query, rel) of the links within the page's site that may be followed.
+
+    Each as it is written once.
+    """
+    origin, own, obeys, elsewhere = document.origin, document.own, rules.obey_nofollow, dict[str, bool]()
+    is_root, is_itself = document.root == origin, document.base_url == document.url
+    known: set[str] = set()
     for href, relations in islice(found, MAX_LINKS):
-        if not href or href in written or (relations and obeys and "nofollow" in relations):
+        if not href or href in known or (relations and obeys and "nofollow" in relations):
             continue
-        written.add(href)
+        known.add(href)
         if is_root and href[0] == "/" and href[1:2] not in "/\\" and "/." not in href:
-            path = href.partition("#")[0].rstrip()  # inlined from `absolute`: a page has hundreds of these
-            target = origin + path
+            yield origin, href.partition("#")[0].rstrip(), relations  # inlined from `absolute`: there are hundreds
         elif href.startswith(own):
-            target = href.partition("#")[0].rstrip()
-            path = target[len(origin) :]
-        else:
-            target, path = _resolved(document, href, hosts)
-        if target in seen or len(target) > MAX_URL_LENGTH or not target:
-            continue
-        seen.add(target)
-        if not rules.exclude or not any(pattern.search(target) for pattern in rules.exclude):
-            yield target, path, relations
+            yield origin, href[len(origin) :].partition("#")[0].rstrip(), relations
+        elif not (is_itself and href[0] == "#") and not _is_elsewhere(document, href, elsewhere):
+            target = document.absolute(href)
+            if target and (target.startswith(own) or same_site(target, document.url)):
+                root = max(0, target.find("/", 8))
+                yield target[:root], target[root:], relations
 
 
-def _resolved(document: Document, href: str, hosts: dict[str, bool]) -> tuple[str, str]:
-    """(absolute URL, its path with the query) of a link within the page's site, else ("", ""); *hosts* caches which
-    hosts belong to it."""
-    target = document.absolute(href)
-    if target is None:
-        return "", ""
-    if not target.startswith(f"{document.origin}/"):
-        host = target.split("/", 3)[2]
-        if host not in hosts:
-            hosts[host] = same_site(target, document.url)
-        if not hosts[host]:
-            return "", ""
-    return target, target[max(0, target.find("/", 8)) :]
+def _is_elsewhere(document: Document, href: str, known: dict[str, bool]) -> bool:
+    """Whether *href* is certainly of another site, or no page; *known*: what this found of authorities."""
+    if href.startswith(NO_PAGES):
+        return True
+    absolute = _ABSOLUTE.match(href)
+    if absolute is None:
+        return False
+    authority = absolute[0]
+    if authority not in known:
+        known[authority] = not same_site(authority, document.url)
+    return known[authority]

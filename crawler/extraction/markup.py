@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from selectolax.lexbor import LexborNode
 
+from crawler.extraction import elements
 from crawler.extraction.document import Document
 from crawler.extraction.nodetext import price_text, text_of
 
@@ -63,9 +64,7 @@ def items(document: Document, syntax: Syntax) -> list[dict[str, Any]]:
         return []
     top: list[dict[str, Any]] = []
     known: dict[int, dict[str, Any] | None] = {}
-    marked = {node.mem_id: node for node in document.tree.css(f"[{syntax.item}],[{syntax.prop}]")}  # each once
-    for node in islice(marked.values(), MAX_ELEMENTS):
-        attributes = node.attributes
+    for node, attributes in islice(_marked(document, syntax), MAX_ELEMENTS):
         item: dict[str, Any] | None = None
         if syntax.item in attributes:
             item = known[node.mem_id] = {"@type": (attributes.get(syntax.kind) or "").split()}
@@ -78,6 +77,17 @@ def items(document: Document, syntax: Syntax) -> list[dict[str, Any]]:
         for name in names:
             _add(owner, _plain(name), item if item is not None else _value(node, attributes, _plain(name)))
     return top
+
+
+def _marked(document: Document, syntax: Syntax) -> list[tuple[LexborNode, dict[str, str | None]]]:
+    """The elements with its attributes, each once, if there is an item."""
+    found = elements.of(document)
+    if syntax is MICRODATA:
+        return found.microdata
+    if not found.has_rdfa:
+        return []
+    nodes = {node.mem_id: node for node in document.tree.css(f"[{syntax.item}],[{syntax.prop}]")}
+    return [(node, node.attributes) for node in nodes.values()]
 
 
 def _owner(node: LexborNode, known: dict[int, dict[str, Any] | None]) -> dict[str, Any] | None:

@@ -118,12 +118,11 @@ def tamed(page: bytes, strays: Sequence[str] | None = None) -> bytes:
     """
     if len(page) <= SMALL and page.count(b"<") < FEW_TAGS:
         return page if len(page) < EVERY else _few_attributes(page, _places(page))
-    tags = page.count(b"<")
-    page = _few_open(page, tags, strays)
+    page = _few_open(page, strays)
     places = _places(page)
     page = _few_attributes(page, places)
     names, seen = _seen(page, places)
-    if seen * EVERY > TAGS_UNCHECKED * SAMPLE and _may_be_deep(page, tags):
+    if seen * EVERY > TAGS_UNCHECKED * SAMPLE and _may_be_deep(page):
         page = _not_too_deep(page)
     return _few_names(page) if names > NAMES_SAMPLED * (len(places) + 1) else page
 
@@ -132,7 +131,7 @@ def _places(page: bytes) -> range:
     return range(randrange(EVERY), len(page), EVERY)  # noqa: S311 - nobody is to know them, nothing more
 
 
-def _few_open(page: bytes, tags: int, known: Sequence[str] | None) -> bytes:
+def _few_open(page: bytes, known: Sequence[str] | None) -> bytes:
     """*page* without unclosed formatting elements and repeated <html> and <body>, if there are enough to do harm."""
     found = Counter(name.lower() for name in (strays(page) if known is None else known))
     roots = found["html"] + found["body"]
@@ -142,6 +141,7 @@ def _few_open(page: bytes, tags: int, known: Sequence[str] | None) -> bytes:
         page = page[:first] + _ROOT.sub(b"<embed", page[first:])
     if not unclosed:
         return page
+    tags = page.count(b"<")
     depth = tags if tags < TAGS_UNCHECKED else 2 * MAX_DEPTH
     sunk = unclosed * depth**2 > MAX_SUNK and _has_stray_ends(page, MAX_STEPS // depth)
     return _STRAY.sub(b"<embed", page) if sunk or unclosed * tags > MAX_REOPENED else page
@@ -216,7 +216,8 @@ def _few_names(page: bytes) -> bytes:
     return page
 
 
-def _may_be_deep(page: bytes, tags: int) -> bool:
+def _may_be_deep(page: bytes) -> bool:
+    tags = page.count(b"<")
     if tags * tags <= 4 * MAX_NESTED and tags - page.count(b"</") <= MAX_NESTING:
         return False
     nesting = len((_NESTING_ANYWHERE if _HAS_FOREIGN.search(page) else _NESTING).findall(page))

@@ -10,9 +10,9 @@ from typing import Any, Final, TypeVar
 
 from selectolax.lexbor import LexborNode
 
-from crawler.extraction import names, opengraph, wording
+from crawler.extraction import elements, names, opengraph, wording
 from crawler.extraction.document import Document, visible_texts
-from crawler.extraction.nodetext import nodes_from, price_text, text_of, texts_before
+from crawler.extraction.nodetext import nodes_from, price_text, tag_ids, text_of, texts_before
 
 MAX_HEADING: Final = 400  # characters
 ALIKE: Final = 0.3  # share of a heading's words in the page's title; less means the name of something else
@@ -31,12 +31,13 @@ HIDDEN: Final = 64  # not shown
 OLD: Final = names.OLD
 CHOICE: Final = names.CHOICE
 
-_NEUTRAL_TAGS: Final = frozenset(("body", "html", "-document"))
+_NEUTRAL: Final = tag_ids("body html")
 _TAG_FLAGS: Final = {
-    **dict.fromkeys(("nav", "footer", "header", "aside", "dialog", "select"), OTHER),
-    **dict.fromkeys(("del", "s", "strike"), PAST),
-    "button": BUTTON,
+    **dict.fromkeys(tag_ids("nav footer header aside dialog select"), OTHER),
+    **dict.fromkeys(tag_ids("del s strike"), PAST),
+    **dict.fromkeys(tag_ids("button"), BUTTON),
 }
+_A: Final = tag_ids("a")
 _DIGIT = re.compile(r"\d")
 _HIDDEN_STYLE = re.compile(r"display:\s*none|visibility:\s*hidden")
 
@@ -117,7 +118,7 @@ class View:
         for tag in ("h1", "[itemprop=name]", "h2"):
             named = [
                 (_likeness(words, page) - bool(self._raw_flags(node) & OTHER), len(words & page) / len(words), node)
-                for node in self.document.tree.css(tag)[:50]
+                for node in (elements.of(self.document).h1s if tag == "h1" else self.document.tree.css(tag))[:50]
                 if (words := _words(text_of(node, MAX_HEADING)))
             ]
             _, shared, node = max(named, key=lambda each: each[0], default=(0.0, 0.0, None))
@@ -173,14 +174,14 @@ class View:
 
 
 def _own_flags(node: LexborNode) -> int:
-    tag = node.tag or ""
-    if tag in _NEUTRAL_TAGS:
+    tag = node.tag_id
+    if tag in _NEUTRAL:
         return 0
     attributes = node.attributes
     value = _TAG_FLAGS.get(tag, 0)
     if not attributes:
         return value
-    if tag == "a" and (attributes.get("href") or "#")[0] not in "#j":
+    if tag in _A and (attributes.get("href") or "#")[0] not in "#j":
         value |= LINK
     if attributes.get("role") == "button":
         value |= BUTTON

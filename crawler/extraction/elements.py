@@ -1,0 +1,49 @@
+"""The elements that several readers of a page ask for, found in one walk over its tree: each walk costs a tenth of a
+parse, and more on large pages, whichever elements it looks for."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from selectolax.lexbor import LexborNode
+
+from crawler.extraction.document import Document
+from crawler.extraction.nodetext import tag_ids
+
+_WANTED: Final = "h1,title,[itemscope],[itemprop],[typeof]"
+
+
+_H1, _TITLES = tag_ids("h1"), tag_ids("h1 title")
+
+
+class Elements(NamedTuple):
+    """All in document order, each once."""
+
+    h1s: list[LexborNode]
+    titles: list[LexborNode]  # and h1s
+    microdata: list[tuple[LexborNode, dict[str, str | None]]]  # with itemscope or itemprop, if there is an itemscope
+    has_rdfa: bool
+
+
+def of(document: Document) -> Elements:
+    """Those of *document*, found once; it is parsed."""
+    return document.once(_found)
+
+
+def _found(document: Document) -> Elements:
+    titles: list[LexborNode] = []
+    marked: list[tuple[LexborNode, dict[str, str | None]]] = []
+    has_items = has_rdfa = False
+    last = 0
+    for node in document.tree.css(_WANTED):
+        identity = node.mem_id
+        if identity == last:  # once for each selector that it matches
+            continue
+        last, tag, attributes = identity, node.tag_id, node.attributes
+        if tag in _TITLES:
+            titles.append(node)
+        has_items = has_items or "itemscope" in attributes
+        has_rdfa = has_rdfa or "typeof" in attributes
+        marked.append((node, attributes))
+    h1s = [node for node in titles if node.tag_id in _H1]
+    return Elements(h1s, titles, marked if has_items else [], has_rdfa)
