@@ -30,6 +30,15 @@ ARTICLES = frozenset(
 OTHER_PAGES = frozenset(
     ("collectionpage", "searchresultspage", "profilepage", "qapage", "aboutpage", "contactpage", "jobposting")
 )
+# What a page may be about that is sold or booked, but is no product; events of all kinds besides.
+SUBJECTS = frozenset(
+    (
+        "service", "hotel", "lodgingbusiness", "accommodation", "apartment", "house", "residence", "hostel", "resort",
+        "singlefamilyresidence", "vacationrental", "realestatelisting", "restaurant", "foodestablishment", "menu",
+        "organization", "localbusiness", "place", "touristattraction", "touristtrip", "trip", "flight", "course",
+        "movie", "tvseries", "podcastepisode", "person", "financialproduct",
+    )
+)  # fmt: skip
 # Properties that only products for sale have; services and categories have names and ratings too.
 _SOLD_BY = ("offers", "hasvariant", "sku", "mpn", "productid", "gtin", "gtin8", "gtin12", "gtin13", "gtin14", "price")
 MAX_SIZES = 100
@@ -56,6 +65,7 @@ class Found:
     listed: int = 0  # products that are list entries
     breadcrumbs: list[str] = field(default_factory=list)
     articles: list[str] = field(default_factory=list)  # their headlines
+    subjects: list[str] = field(default_factory=list)  # names of what else a page may be about
     other_page: bool = False  # the page says that it is not about a single product
 
 
@@ -87,6 +97,8 @@ def _expanded(node: Node, listed: bool, found: Found) -> Iterator[tuple[Any, boo
         return
     if kinds & ARTICLES and not listed:
         found.articles.append(name_of(node.get("headline")) or name_of(node.get("name")) or "")
+    if not listed and (kinds & SUBJECTS or any(kind.endswith("event") for kind in kinds)):
+        found.subjects.append(name_of(node.get("name")) or "")
     found.other_page = found.other_page or not kinds.isdisjoint(OTHER_PAGES)
     inside = listed or "itemlist" in kinds
     for key, value in node.items():
@@ -114,6 +126,12 @@ def is_article(found: Found, product: Node | None, headings: Sequence[str]) -> b
         return False
     headlines = (headline for each in found.articles if (headline := _folded(each)))
     return any(headline in heading or heading in headline for headline in headlines for heading in folded)
+
+
+def is_subject(found: Found, headings: Sequence[str]) -> bool:
+    """Whether the page's heading names something that is no product."""
+    folded = {heading for each in headings if (heading := _folded(each))}
+    return any(_folded(each) in folded for each in found.subjects)
 
 
 def main_product(products: Sequence[Node], url: str, headings: Sequence[str], least: int = 0) -> Node | None:

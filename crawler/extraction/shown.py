@@ -25,6 +25,7 @@ MAX_PLACES = 500  # per number and page
 REACH = 160  # characters between the sign and the price
 MAX_PROSE = 30  # characters; longer texts count as sentences
 ENOUGH = 3.0  # evidence for a product page
+PERIODIC = 2.0  # less for a price that is paid each month
 
 
 class Shown:
@@ -40,14 +41,16 @@ class Shown:
 
         Its own price by the heading (2, 0.5 more if named a price, 0.5 in a sentence), a buy button (2), a labelled
         identifier (1), out-of-stock wording (1), a URL that names a product (1) or has an identifier (0.5), structured
-        data with a product's name (1). It takes 3, without a heading 4. A price that repeats like those of a listing's
-        entries rules it out.
+        data with a product's name (1). A price for a month or a night, and a front page, count 2 less. It takes 3,
+        without a heading 4. A price that repeats like those of a listing's entries or of plans rules it out.
         """
         enough = ENOUGH if self.view.heading is not None else ENOUGH + 1
         best = visible_price.best_price(self._prices)
-        if best is not None and best.repeated:
+        if best is not None and (best.repeated or self._is_of_cards(best)):
             return False
-        score = 1.0 * evidence.named
+        score = 1.0 * evidence.named - 2.0 * is_front(self.draft.document.url)
+        if best is not None:
+            score -= PERIODIC * visible_price.is_of_period(self.view, best)
         if best is not None and best.index != self.view.heading_index:
             score += 2.5 if best.named else 2.0 if len(self.view.texts[best.index][0]) <= MAX_PROSE else 0.5
         score += 2.0 * (visible_stock.buy_button(self.view) is not visible_stock.Button.NONE)
@@ -55,6 +58,10 @@ class Shown:
         if score < enough:
             score += visible_stock.shown_availability(self.view) in ("OutOfStock", "Discontinued")
         return score >= enough
+
+    def _is_of_cards(self, best: visible_price.Price) -> bool:
+        alike = any(each is not best and each.look == best.look for each in self._prices)
+        return alike and visible_price.is_of_cards(best, self._prices, visible_stock.buy_places(self.view))
 
     def read(self, evidence: StructuredData) -> None:
         """Fill missing fields, and correct the stated price if the page shows another one."""
@@ -134,6 +141,12 @@ _DETAILS: Final[dict[str, Callable[[View], str | None]]] = {
     "image": visible.shown_image,
     "category": visible.shown_category,
 }
+
+
+def is_front(url: str) -> bool:
+    """Whether *url* is that of a site's front page."""
+    path, _, query = url.partition("#")[0].partition("?")
+    return not query and path.count("/") <= 3 and path.rpartition("/")[2] in ("", "index.html", "index.php")
 
 
 def _is_reduced(price: Decimal, html: str) -> bool:

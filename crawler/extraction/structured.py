@@ -76,13 +76,13 @@ class Structured:
         if found.breadcrumbs and not evidence.trail:
             evidence.trail, evidence.trail_source = found.breadcrumbs, source
         several = len(found.products) > 1
-        headings = self.headings if several or found.articles else ()
+        headings = self.headings if several or found.articles or (found.subjects and not found.products) else ()
         node = schema_org.main_product(found.products, url, headings, least=LIKELY if found.articles else 0)
         if found.articles and schema_org.is_article(found, node, headings):
             evidence.other, node = True, None
         if node is None:
             evidence.listed = evidence.listed or several or found.listed > 1
-            evidence.other = evidence.other or found.other_page
+            evidence.other = evidence.other or found.other_page or schema_org.is_subject(found, headings)
             return
         is_bare = schema_org.is_bare(node)
         evidence.main, evidence.named = evidence.main or not is_bare, evidence.named or is_bare

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 from selectolax.lexbor import LexborNode
@@ -21,6 +22,7 @@ MAX_AROUND: Final = 6  # characters beside a number whose currency is in another
 MAX_LABEL: Final = 40  # characters of a text that may label the next one
 UNDERCUTS: Final = 8  # texts between an old price and the current one
 MANY: Final = 4  # different prices in similar elements belong to a list
+SAME: Final = 3  # times that a page shows its one price beside a button, for screens of all sizes
 MIN_SCORE: Final = 0.5
 REPEATED: Final = 2  # less for one of a list's prices
 ASIDE: Final = 2.5  # less for a price of a unit, or without tax
@@ -29,6 +31,13 @@ MIN_DISCOUNTED: Final = Decimal("0.25")  # of the old price; a lower one nearby 
 _DIGIT = re.compile(r"\d")
 _UNIT = re.compile(r"%|[^\W\d_]{1,3}$")  # 72 折, 12 cm, 3 kg
 _WORDY = re.compile(r"[^\W\d_]{4,}")
+_PERIOD = re.compile(
+    r"(?:/|\b(?:per|pro|par|an?|al|por|à la|je|på|om|v|na|za|в|за|от)) ?(?:the |la |el |l')?"
+    r"(?:month|mo\b|monat|mois|mes\b|mese\b|mês|maand|mån|md\b|mnd|year|yr\b|jahr|an\b|año|ano\b|anno|jaar|år\b|night|nacht"
+    r"|nuit|noche|notte|noite|natt|noc\b|user|nutzer|seat|week\b|woche|semaine|semana|visit|person|hour|stunde|heure|hora"
+    r"|day\b|tag\b|jour\b|dia\b|día|мес|год|ночь|сутки|человек|час\b)|mtl\b|monthly|monatlich|mensuel|mensual|mensile|月|泊",
+    re.IGNORECASE,
+)
 _PER = re.compile(r"\d[^\d/]{0,8}/ ?(?:\d{1,4} ?)?[^\W\d_]")  # 12 €/kg, $3 / 100 g
 
 
@@ -44,6 +53,7 @@ class Price:
     score: float
     wordy: bool  # other words stand with it
     index: int  # of its text on the page
+    look: tuple[str, ...]  # the form of its element and those around it
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +92,9 @@ def shown_prices(page: View) -> list[Price]:
             past = _is_undercut(page, each, amount, candidates[max(0, at - UNDERCUTS) : at + UNDERCUTS + 1])
         repeated = _is_list(amounts[looks[at]])
         score = looked.score - 5 * past - REPEATED * repeated
-        found.append(Price(amount, each.currency, past, looked.named, repeated, score, looked.wordy, each.index))
+        found.append(
+            Price(amount, each.currency, past, looked.named, repeated, score, looked.wordy, each.index, looks[at])
+        )
     found.sort(key=lambda price: -price.score)
     return _lower_first(found)
 
@@ -152,6 +164,27 @@ def _is_offered(page: View, each: _Candidate) -> bool:
 def best_price(prices: list[Price]) -> Price | None:
     """The price of the page's product, or None if none of *prices* is likely to be it."""
     return prices[0] if prices and prices[0].score >= MIN_SCORE and not prices[0].past else None
+
+
+def is_of_cards(best: Price, prices: Sequence[Price], buttons: Sequence[int]) -> bool:
+    """Whether prices like *best* alternate with buy *buttons* (places of texts), as in a listing or a table of plans.
+
+    The same price again is that of a bar that stays in view, unless there are more than SAME.
+    """
+    alike = sorted((each.index, each.amount) for each in prices if each.look == best.look and not each.past)
+    parted = [
+        (one, other)
+        for (start, one), (end, other) in pairwise(alike)
+        if any(start < button <= end for button in buttons)
+    ]
+    return len(parted) > SAME or any(one != other for one, other in parted)
+
+
+def is_of_period(page: View, best: Price) -> bool:
+    """Whether *best* is paid again and again, or for a night, a person, an hour."""
+    (own, _), *following = page.texts[best.index : best.index + 2]
+    after = [text for text, _ in following if len(text) <= MAX_LABEL and not _DIGIT.search(text)]
+    return any(_PERIOD.search(text) for text in (own, *after))
 
 
 def corrected(stated: Sequence[Decimal], prices: list[Price]) -> Price | None:

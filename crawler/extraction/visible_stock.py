@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from itertools import accumulate
 from typing import Final
@@ -13,6 +13,7 @@ from selectolax.lexbor import LexborNode
 
 from crawler.extraction import labels, view
 from crawler.extraction.view import View
+from crawler.urls import same_site
 
 BEFORE, AFTER = 40, 300  # texts around the heading that are about the product
 MAX_WORDS: Final = 90  # characters; longer texts explain rather than state
@@ -69,6 +70,12 @@ def _button(page: View) -> Button:
     return best
 
 
+def buy_places(page: View) -> list[int]:
+    """Which of the page's texts are labels of working buy buttons."""
+    bought = page.once(_bought)
+    return [at for at, (text, node) in enumerate(page.texts) if text in bought and _state(page, node) is Button.WORKING]
+
+
 def _said(page: View, *names: str) -> str | None:
     """Which of *names* the short texts around the heading state first, for the whole product."""
     near = list(page.once(_near))
@@ -110,14 +117,27 @@ def _first(page: View, text: str, names: Iterable[str]) -> tuple[int, str] | Non
 
 
 def _buying(page: View) -> Iterator[LexborNode]:
+    bought = page.once(_bought)
     buys = page.lexicon.buys
-    bought = {text for text in {text for text, _ in page.texts if len(text) <= MAX_LABEL} if buys(text.lower())}
     yield from (node for text, node in page.texts if text in bought) if bought else ()
     for node in page.document.tree.css(_LABELLED)[:MAX_PRESSED]:
         attributes = node.attributes
         labels = filter(None, map(attributes.get, ("value", "title", "aria-label", "alt")))
         if any(len(label) <= 2 * MAX_LABEL and buys(label.lower()) for label in labels):
             yield node
+
+
+def _bought(page: View) -> set[str]:
+    """The page's short texts that are labels of buy buttons."""
+    buys = page.lexicon.buys
+    return {text for text in {text for text, _ in page.texts if len(text) <= MAX_LABEL} if buys(text.lower())}
+
+
+def _leads_away(page: View, attributes: Mapping[str, str | None]) -> bool:
+    """Whether it is a link to another site, where somebody else sells."""
+    href = attributes.get("href") or ""
+    target = page.document.absolute(href) if href.startswith(("http", "//")) else None
+    return target is not None and not same_site(target, page.document.url)
 
 
 def _state(page: View, node: LexborNode) -> Button:
@@ -132,6 +152,6 @@ def _state(page: View, node: LexborNode) -> Button:
         if "disabled" in attributes or _DISABLED.search((attributes.get("class") or "").lower()):
             return Button.DISABLED
         if current.tag in ("button", "input", "a"):
-            return Button.WORKING
+            return Button.NONE if _leads_away(page, attributes) else Button.WORKING
         current = current.parent
     return Button.WORKING if flags & view.BUTTON else Button.NONE

@@ -383,3 +383,45 @@ def test_the_currency_of_a_shared_symbol_is_the_countrys() -> None:
     assert found(html, "https://shop.example.ca/p/doorbell").currency == "CAD"
     assert found(html, "https://shop.example.com/en-au/p/doorbell").currency == "AUD"
     assert found(html, "https://shop.example.com/p/doorbell").currency == "USD"
+
+
+def plans(number: int, button: str, price: str = "€{n}9") -> str:
+    cards = (f"<h3>Plan {n}</h3><b>{price.format(n=n)}</b><button>{button}</button>" for n in range(1, number + 1))
+    return "<h1>Plans</h1>" + "".join(f"<div class=card>{card}</div>" for card in cards)
+
+
+ABOUT = '{{"@type": "{}", "name": "Jazz Night", "offers": {{"price": "25", "priceCurrency": "EUR"}}}}'
+TICKETS = "<h1>Jazz Night</h1><p>12 December, 20:00</p><p class=price>€25.00</p><button>{}</button>"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        plans(2, "Buy now"),
+        plans(3, "Add to cart"),
+        plans(6, "Add to cart", "€19"),
+        "<h1>Pricing</h1><p class=price>€29</p><span>per month</span><button>Buy now</button>",
+        "<h1>Suite</h1><p class=price>€129 / Nacht</p><button>Jetzt kaufen</button>",
+        *(
+            LD.format(ABOUT.format(kind)) + TICKETS.format("Buy now")
+            for kind in ("Event", "MusicEvent", "Service", "Hotel")
+        ),
+        *map(TICKETS.format, ("Buy tickets", "Tickets kaufen", "Acheter des billets", "Comprar entradas", "Kup bilet")),
+        "<h1>Acme knife: our test</h1><p class=price>€49.90</p><a href=https://other.example.net/x>Buy now</a>",
+    ],
+)
+def test_what_is_sold_but_no_product(body: str) -> None:
+    assert extract_product(body, "https://shop.example.com/some/page") is None
+
+
+def test_the_same_price_for_screens_of_all_sizes() -> None:
+    bar = "<div class=bar><b>€49.90</b><button>Add to cart</button></div>"
+    item = extract_product(f"<h1>Steel knife</h1>{bar * 3}", "https://shop.example.de/p/knife")
+    assert item is not None
+    assert str(item.price) == "49.90"
+
+
+def test_a_front_page_is_no_product_by_its_looks() -> None:
+    body = "<h1>Welcome</h1><h2>Deal of the day</h2><b class=price>€49.90</b><button>Buy now</button>"
+    assert extract_product(body, "https://shop.example.de/") is None
+    assert extract_product(body, "https://shop.example.de/?p=2231") is not None
