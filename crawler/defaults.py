@@ -159,9 +159,15 @@ TIER_HANDLERS = {
 }
 
 # --- Politeness ---------------------------------------------------------------------------------------------
-# What counts as one host: its "hostname", or the registrable "domain" (shop.example.co.uk -> example.co.uk). Reader:
-# routing/host_rules.py
+# What counts as one host: its "hostname", the registrable "domain" (shop.example.co.uk -> example.co.uk), or "ip": all
+# hosts with the same address, but for those of CDNs (docs/politeness.md). Reader: routing/host_rules.py
 POLITENESS_GROUP = "hostname"
+# Seconds for which an address that a worker has looked up holds for the fleet with POLITENESS_GROUP = "ip", 10 to
+# 86,400. Reader: worker/worker.py
+POLITENESS_ADDRESS_SECONDS = 900
+# Further networks of CDNs, in which each host is paced by itself with POLITENESS_GROUP = "ip": a list, or separated by
+# commas. Reader: policy/shared_addresses.py
+POLITENESS_CDN_NETWORKS: list[str] = []
 # Seconds between two requests to one host, over the whole fleet, 0 to 86,400. Scrapy: 0, per process. Reader:
 # routing/host_rules.py
 DOWNLOAD_DELAY = 1

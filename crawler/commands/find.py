@@ -131,7 +131,8 @@ def _place(one: UrlPlace, host: HostState) -> str:
 def _host(host: HostState) -> str:
     turn = f"in {host.waits_ms / 1000:.1f} s" if host.waits_ms else "now"
     told = f"{host.host}: next turn {turn}, delay {host.delay_ms / 1000:g} s, {host.in_flight} of {host.cap} in flight"
-    return f"{told}, circuit breaker {host.breaker}"
+    shared = f", takes turns with the other hosts at {host.address.removeprefix('ip:')}" if host.address else ""
+    return f"{told}, circuit breaker {host.breaker}{shared}"
 
 
 async def _closed(frontier: Frontier, message: Message) -> list[str]:

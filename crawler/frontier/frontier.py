@@ -20,6 +20,7 @@ from crawler.frontier.server import keys, server_check
 from crawler.frontier.server.scripts import Client
 from crawler.frontier.server.shards import FEW, Shards, pack
 from crawler.frontier.server.wire_format import clamped, handle_row, push_row, read_lease, report_row, row_on
+from crawler.frontier.state.addresses import Addresses
 from crawler.frontier.state.backpressure import Backpressure, Fullness
 from crawler.frontier.state.budgets import Budgets
 from crawler.frontier.state.control import Control
@@ -50,7 +51,8 @@ class Frontier:
 
     `inspection` counts and lists, `dead` keeps dead letters, `gone` missing pages, `runs` opens and ends runs,
     `generations` drops crawl generations, `robots` shares robots.txt files, `sitemaps` knows those of runs, `domains`
-    counts what busy ones answer, `schedules` says what is crawled when, `coverage` which fields a run's items have.
+    counts what busy ones answer, `schedules` says what is crawled when, `coverage` which fields a run's items have,
+    `addresses` which hosts share one.
     """
 
     def __init__(
@@ -76,6 +78,7 @@ class Frontier:
         self.sitemaps = Sitemaps(self.shards)
         self.scopes = RunScopes(self.shards)
         self.budgets = Budgets(self.shards)
+        self.addresses = Addresses(self.shards)
         self.domains = Domains(self.shards)
         self.schedules = Schedules(self.shards)
         self.coverage = Coverage(self.shards)
@@ -159,11 +162,15 @@ class Frontier:
         waits: list[int] = []
         queued = suspects = 0
         lost_data = False
+        sought: list[str] = []
+        addresses: dict[str, str] = {}
         for offset in range(self.shards.count):
             shard = (first + offset) % self.shards.count
             asked = (min(limit - len(leases), LEASE_MOST), worker, _flag(suspects_ok and not leases))
             try:
-                born, now, wait, backlog, waiting, flat = await self._lease(shard, asked, streams, exclude_hosts)
+                born, now, wait, backlog, waiting, flat, unknown, found = await self._lease(
+                    shard, asked, streams, exclude_hosts
+                )
             except FrontierError:
                 if not leases:
                     raise
@@ -172,6 +179,8 @@ class Frontier:
             terms = self.config.start_within_ms, self.config.priority_step_ms
             leases += [read_lease(shard, now, *row, *terms) for row in rows]
             queued, suspects = queued + backlog, suspects + waiting
+            sought += [host.decode() for host in unknown]
+            addresses |= {host.decode(): name.decode() for host, name in zip(found[::2], found[1::2], strict=True)}
             if self._born.setdefault(shard, born) != born:
                 lost_data = True
                 self.on_other_data()
@@ -179,7 +188,7 @@ class Frontier:
             waits += [wait] if wait >= 0 else []
             if len(leases) >= limit or any(lease.deliveries >= SUSPECT_DELIVERIES for lease in leases):
                 break
-        return Batch(leases, min(waits, default=None), queued, suspects, lost_data)
+        return Batch(leases, min(waits, default=None), queued, suspects, lost_data, sought, addresses)
 
     async def _lease(
         self, shard: int, asked: tuple[int, str, str], streams: Sequence[str], excluded: Collection[str]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import Any, Final, NamedTuple
@@ -119,7 +119,8 @@ class Batch:
 
     *next_due_ms*: when a request of these streams may be due, None if none waits; another worker's report may bring it
     forward. *queued*: the whole frontier's backlog. *suspects*: hosts with requests that only an idle worker may lease,
-    with suspects_ok. *lost_data*: Redis was emptied, or restarted without its data, since the last call.
+    with suspects_ok. *lost_data*: Redis was emptied, or restarted without its data, since the last call. *sought*:
+    hosts whose addresses somebody has to look up, see `Addresses`. *addresses*: of leased hosts.
     """
 
     leases: list[Lease]
@@ -127,6 +128,8 @@ class Batch:
     queued: int
     suspects: int = 0
     lost_data: bool = False
+    sought: Sequence[str] = ()
+    addresses: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +214,7 @@ class HostState:
     openings: int  # of its breaker since it last worked; 0: closed
     tier: Tier = "http"  # of most of its queued requests
     sitemaps: Mapping[str, list[str]] = field(default_factory=dict)  # named by robots.txt, by origin
+    address: str = ""  # the name of the address that it shares its turns with other hosts of
 
     @property
     def breaker(self) -> str:

@@ -74,6 +74,7 @@ class Resolver:
         self._clock = clock
         self._known: OrderedDict[str, tuple[float, list[Address]]] = OrderedDict()
         self._asked: dict[str, asyncio.Future[list[Address]]] = {}
+        self.on_answer: Callable[[str, list[str]], None] | None = None  # called with each new answer
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Self:
@@ -149,6 +150,8 @@ class Resolver:
         del self._asked[host]
         if done.cancelled() or done.exception() is not None:
             return
+        if self.on_answer is not None:
+            self.on_answer(host, [str(address) for address in done.result()])
         self._known.pop(host, None)
         self._known[host] = (self._clock() + self._config.seconds, done.result())
         while len(self._known) > self._config.size:

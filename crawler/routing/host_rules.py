@@ -49,12 +49,16 @@ class HostRules:
     grouping: urls.Grouping
     domains: Rules
     burst: int = 1
+    by_address: bool = False  # hosts with the same address are crawled as one, whatever they are called
     _made: dict[tuple[int, str], HostRule] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> HostRules:
         """Reads the settings and DOMAINS_FILE; raises ConfigError for a value out of range."""
-        grouping = config.choice(settings, "POLITENESS_GROUP", ("hostname", "domain"))
+        grouping = config.choice(settings, "POLITENESS_GROUP", ("hostname", "domain", "ip"))
+        if grouping == "ip" and config.integer(settings, "FRONTIER_SHARDS", 1, 16_384) > 1:
+            allowed = "hostname or domain with FRONTIER_SHARDS above 1: hosts of one address lie on different shards"
+            raise ConfigError("POLITENESS_GROUP", grouping, allowed)
         return cls(
             delay_ms=round(config.number(settings, "DOWNLOAD_DELAY", 0, 86_400) * 1000),
             cap=config.integer(settings, "CONCURRENT_REQUESTS_PER_DOMAIN", 1, 1_000),
@@ -62,6 +66,7 @@ class HostRules:
             grouping="domain" if grouping == "domain" else "hostname",
             domains=load_rules(settings["DOMAINS_FILE"]),
             burst=config.integer(settings, "POLITENESS_BURST", 1, 1_000),
+            by_address=grouping == "ip",
         )
 
     def of(self, request: Request) -> HostRule:
@@ -84,6 +89,16 @@ class HostRules:
             self._made.clear()
         self._made[id(site), group] = made
         return made
+
+    def is_named_group(self, group: str) -> bool:
+        """Whether a group is more than the host of that name: settings named it, so its addresses do not matter."""
+        if any(site.politeness_group == group for site in (self.domains.default, *self.domains.by_host.values())):
+            return True
+        try:
+            site = self.domains.for_url(f"http://{group}/")
+        except ValueError:  # a slot can have any name
+            return True
+        return self._grouping(site) == "domain"
 
     def by_name(self) -> tuple[Pace, dict[str, Pace]]:
         """The usual pace and the exceptions, for `pace_of`. Of hosts that share a group the strictest counts.

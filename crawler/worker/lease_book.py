@@ -33,6 +33,7 @@ class Held:
     lease: Lease
     leased_at: float
     start_by: float  # later the request may not be sent under this lease
+    address: str = ""  # the address it was paced by; "": its host stands alone
     started_at: float | None = None  # when it was sent
     reported: bool = False  # the host's slot is free again
     lent: bool = False  # its turn was used for a request that it waits for (robots.txt), or is outdated

@@ -26,6 +26,7 @@ from crawler.meta import COMPLAINED, LED_HERE
 from crawler.policy.backoff import retry_after
 from crawler.routing.host_rules import HostRules
 from crawler.urls import DEFAULT_PORTS
+from crawler.worker.addresses import AddressBook
 from crawler.worker.lease_book import Held, LeaseBook
 from crawler.worker.outbox import Outbox
 
@@ -90,6 +91,7 @@ class Pacer:
         self._worker = worker
         self._clock = clock
         self.held_up_since: Callable[[float], float] = lambda _: 0.0  # seconds that say nothing about the host
+        self.addresses: AddressBook | None = None  # where hosts are, with POLITENESS_GROUP = "ip"
         self._patience = frontier.config.start_within_ms / 1000
         self._answered: set[tuple[str, str]] = set()  # hosts and origins reported to the frontier
         self._resting: dict[str, float] = {}  # hosts that pushed back, until when: leases in hand are older
@@ -126,7 +128,9 @@ class Pacer:
     def allowed(self, turn: Turn) -> bool:
         """Whether the request of *turn* may still be written: the last check of the clock and of operators."""
         forbidden = turn.held is not None and self._book.is_forbidden(turn.held)
-        return self._clock() <= turn.start_by and not forbidden
+        paced_by = turn.held.address if turn.held is not None else ""
+        moving = self.addresses is not None and self.addresses.is_moving(turn.host, paced_by)
+        return self._clock() <= turn.start_by and not forbidden and not moving
 
     def missed(self, turn: Turn) -> None:
         """Note that *turn* was not used; raises TooLateError if the lease allows no other one."""
@@ -301,6 +305,8 @@ class Pacer:
             )
             return asked_at, slot
 
+        if self.addresses is not None:
+            await self.addresses.ensure(rule.group)
         await self._outbox.flush()  # our own reports: until they are stored the host looks busy and a lent turn unused
         while True:
             asked_at, slot = await self._outage.insist(ask)

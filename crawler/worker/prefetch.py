@@ -21,6 +21,7 @@ from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Batch, Lease
 from crawler.frontier.server.outage import RedisOutage
 from crawler.frontier.state.run_record import is_run_generation
+from crawler.worker.addresses import AddressBook
 from crawler.worker.lease_book import Held, LeaseBook
 from crawler.worker.lease_queue import FrontierQueue, served_tiers
 from crawler.worker.outbox import Outbox
@@ -69,10 +70,12 @@ class Prefetcher:
         outage: RedisOutage,
         worker: str,
         pauses: Pauses,
+        addresses: AddressBook,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self._crawler = crawler
         self._pauses = pauses
+        self._addresses = addresses
         self._frontier = frontier
         self._queue = queue
         self._book = book
@@ -143,6 +146,8 @@ class Prefetcher:
             await self._outage.wait(error)
             return 0.0
         self._outage.over()
+        self._addresses.learn(batch.addresses)
+        self._addresses.seek(batch.sought)
         await self._learn_scopes(batch.leases)
         await self._learn_runs(batch.leases)
         self._suspects.saw(batch.suspects, taken=any(map(_is_suspect, batch.leases)), idle=idle)
@@ -151,7 +156,8 @@ class Prefetcher:
                 "Redis has lost its data: everything queued, leased or known is gone. Push the start URLs again"
             )
         for lease in batch.leases:
-            self._queue.buffer.append(Held(lease, leased_at=before, start_by=before + lease.start_within_ms / 1000))
+            start_by, address = before + lease.start_within_ms / 1000, batch.addresses.get(lease.host, "")
+            self._queue.buffer.append(Held(lease, leased_at=before, start_by=start_by, address=address))
         if batch.leases:
             self._count(len(batch.leases))
             return 0.0

@@ -34,10 +34,12 @@ from crawler.frontier.state.joining import join
 from crawler.frontier.state.statement import Statement
 from crawler.policy.retries import RetryPolicy
 from crawler.policy.scope import read_scope
+from crawler.policy.shared_addresses import SharedAddresses
 from crawler.routing import codec
 from crawler.routing.budgeting import spider_budget
 from crawler.routing.host_rules import HostRules
 from crawler.worker import feeds
+from crawler.worker.addresses import AddressBook
 from crawler.worker.budgets import WorkerBudgets
 from crawler.worker.cuts import Cuts
 from crawler.worker.dupefilter import FrontierDupeFilter
@@ -70,7 +72,9 @@ class Worker:
 
     def __init__(self, crawler: Crawler, server: Client, frontier: Frontier, queue: FrontierQueue) -> None:
         rules, obeys = queue.encoder.rules, crawler.settings.getbool("ROBOTSTXT_OBEY")
-        frontier.statement = Statement(queue.spider.name, *rules.by_name(), obeys_robots=obeys)
+        frontier.statement = Statement(
+            queue.spider.name, *rules.by_name(), obeys_robots=obeys, by_address=rules.by_address
+        )
         self.name = f"{socket.gethostname()}-{os.getpid()}-{random.getrandbits(16):04x}"
         self.frontier = frontier
         self.queue = queue
@@ -91,8 +95,14 @@ class Worker:
         self.requeue = Requeue(crawler, self.outbox)
         self.tracker = RequestTracker(crawler, self.book, self.outbox, self.requeue, frontier.config.max_deliveries)
         self.pacer = Pacer(frontier, self.book, self.outbox, queue.encoder.rules, self.outage, self.name)
+        seconds = config.number(crawler.settings, "POLITENESS_ADDRESS_SECONDS", 10, 86_400)
+        shared = SharedAddresses.from_settings(crawler.settings)
+        self.addresses = AddressBook(
+            frontier, queue.encoder.rules, shared, self.outage, self._wake, self._ended, seconds
+        )
+        self.pacer.addresses = self.addresses
         self.prefetcher = Prefetcher(
-            crawler, frontier, queue, self.book, self.outbox, self.outage, self.name, self.pauses
+            crawler, frontier, queue, self.book, self.outbox, self.outage, self.name, self.pauses, self.addresses
         )
         self.prefetcher.runs = PlainRunIds(
             frontier.runs.plain, self.book, queue.buffer, queue.spider.name, frontier.config.lease_ms / 1000
@@ -190,6 +200,7 @@ class Worker:
         except TimeoutError:
             self._let_expire()
         self._name_lost(self.outbox.offers)
+        await self.addresses.close()
         await tasks.end(*self._tasks)
         with suppress(TimeoutError):
             async with asyncio.timeout(LEAVE_SECONDS):
@@ -278,6 +289,8 @@ def check_settings(settings: BaseSettings) -> None:
     RetryPolicy.from_settings(settings)
     served_tiers(settings)
     TierConfig.from_settings(settings)
+    config.number(settings, "POLITENESS_ADDRESS_SECONDS", 10, 86_400)
+    SharedAddresses.from_settings(settings)
     read_scope(config.mapping(settings, "SCOPE"), "SCOPE")
     spider_budget(settings)
     read_table(settings)

@@ -8,15 +8,14 @@
 -- ARGV[5]  what the worker states (see lib/rules), '' for nothing
 -- ARGV[6]  number of streams
 -- ARGV[7...]  these streams, then hosts to pass over
--- Result: REAP_FIRST; STATE_FIRST: the worker has to state its rules; else {born, now, ms until more may be due or -1,
--- backlog, suspects waiting, {per request: id, record, envelope}}. O(log hosts) per request leased, and up to DROPS
--- requests of runs that reached their page limit (lib/pages).
--- include: clock damage state tally blame hosts rules members pages records budgets control
+-- Result: {}: reap first; {0}: the worker has to state its rules; else {born, now, ms until more may be due or -1,
+-- backlog, suspects waiting, {per request: id, record, envelope}, {hosts to look up, see lib/addresses}, {per host
+-- leased from that has an address: host, address}}. O(log hosts) per request leased, and up to DROPS requests of runs
+-- that reached their page limit (lib/pages).
+-- include: clock damage state tally blame hosts addresses turns rules members pages records budgets control
 -- include window: seen dropped
-local REAP_FIRST = {}
-local STATE_FIRST = {0}
-if ARGV[4] ~= '1' and state.alarm > 0 and state.alarm <= now then return REAP_FIRST end
-if ARGV[5] ~= '' and not is_live(call('ZSCORE', T .. ':rules', ARGV[5])) then return STATE_FIRST end
+if ARGV[4] ~= '1' and state.alarm > 0 and state.alarm <= now then return {} end
+if ARGV[5] ~= '' and not is_live(call('ZSCORE', T .. ':rules', ARGV[5])) then return {0} end
 local limit, worker = tonumber(ARGV[1]), ARGV[2]
 local streams, passed_over, excluded = {}, {}, #ARGV - 6 - ARGV[6]
 for i = 7, 6 + ARGV[6] do
@@ -42,7 +41,11 @@ end
 local REACH = 1000 -- hosts read per call
 local PAUSED_MS = 2000 -- until a paused host is checked again
 
+local SOUGHT, LOOK_UP_MS, FULL_MS = 64, 5000, 200 -- hosts to look up per call; until another worker is asked
+
+local visits = 4 * limit + 12 -- hosts examined: some that are due may turn out to be blocked or at their cap
 local leased, rows, names_behind = 0, {}, {}
+local sought, found_at = {}, {}
 local limits = call('EXISTS', T .. ':limited') == 1
 local records, bodies, expiries = {}, {}, {}
 
@@ -194,28 +197,69 @@ local function skip_over_limit(base, place, name)
   return heads_of(base, place, 0)[1]
 end
 
--- Leases up to `most` requests of a host and records when it may be visited again.
-local function visit(stream, base, name, most)
+local function put_aside(name, until_ms)
+  leaving[#leaving + 1], to_wait[#to_wait + 1], to_wait[#to_wait + 2] = name, until_ms, name
+end
+
+-- Whether a host has to be looked up before it is visited: it is held until then. One whose look-up is out of date goes
+-- on meanwhile.
+local function must_be_found(name, h)
+  address_of(name)
+  local at = located and located[name]
+  if at and at[1] > now then return false end
+  if #sought < SOUGHT then sought[#sought + 1] = name end
+  if at then return false end
+  h[HOLD] = now + (sought[#sought] == name and LOOK_UP_MS or FULL_MS)
+  put_aside(name, h[HOLD])
+  return true
+end
+
+local function file_away(name, h)
+  leaving[#leaving + 1] = name
+  if is_full(h) then
+    to_cap[#to_cap + 1] = name
+  else
+    to_wait[#to_wait + 1], to_wait[#to_wait + 2] = look_at(h, ready_at(h)), name
+  end
+end
+
+-- A host whose own turn has come waits in the line of its address.
+local function stand_in_line(stream, name, h, address, a)
+  leaving[#leaving + 1] = name
+  call('ZADD', line_of(stream, address), score_of(h[LEAD]), name)
+  if has_stream(a, stream) then return end
+  a[LEAD] = h[LEAD]
+  a[STREAMS] = a[STREAMS] .. '\n' .. stream .. '\n'
+  file_away(address, a)
+end
+
+-- Leases up to `most` requests of a host and records when it may be visited again. is_first: of its address' line,
+-- whose turn has come.
+local function visit_host(stream, base, name, most, is_first)
   local h = host(name)
   if not has_stream(h, stream) then -- its record was lost
     h = rebuilt(name, h[RAW])
     hosts[name] = h
   end
   enforce(name, h, spider_of(base))
-  if is_said('pause', 'host', name) then
-    leaving[#leaving + 1], to_wait[#to_wait + 1], to_wait[#to_wait + 2] = name, now + PAUSED_MS, name
-    return
-  end
+  if is_said('pause', 'host', name) then return put_aside(name, now + PAUSED_MS) end
   local at = ready_at(h)
+  if at <= now and statements.by_address and must_be_found(name, h) then return end
   local budgets = at <= now and has_budgets() and budgets_for(name, spider_of(base)) or {}
   local held = #budgets > 0 and held_until(budgets)
-  if held then
-    leaving[#leaving + 1] = name
-    to_wait[#to_wait + 1], to_wait[#to_wait + 2] = math.min(held, now + LOOK_MS), name
-    return
-  end
+  if held then return put_aside(name, math.min(held, now + LOOK_MS)) end
   if at <= now then
-    local room = h[DELAY] > 0 and 1 or math.min(most, width(h) - h[INFLIGHT])
+    local address = statements.by_address and address_of(name)
+    local a = address and host(address) or nil
+    if a and not is_first then
+      enforce_address(address, a, h)
+      if ready_at(a) > now or call('EXISTS', line_of(stream, address)) == 1 then
+        return stand_in_line(stream, name, h, address, a)
+      end
+    end
+    local paced = h[DELAY] > 0 or (a ~= nil and a[DELAY] > 0)
+    local room = paced and 1 or math.min(most, width(h) - h[INFLIGHT])
+    if a then room = math.min(room, width(a) - a[INFLIGHT]) end
     room = math.max(1, math.min(room, requests_left(budgets)))
     local place = place_of(stream, name)
     local heads, taken = pop_entries(base, place, room)
@@ -226,9 +270,13 @@ local function visit(stream, base, name, most)
       end
     end
     for _, budget in ipairs(budgets) do spend(budget, #given, 0, 0, 0) end
-    if #given > 0 and h[DELAY] > 0 then reserve(h) end
+    if #given > 0 and paced then reserve(h, a) end
     for _, entry in ipairs(given) do hand_out(base, name, entry, h[NEXT]) end
     h[INFLIGHT] = h[INFLIGHT] + #given
+    if a and #given > 0 then
+      a[INFLIGHT] = a[INFLIGHT] + #given
+      found_at[#found_at + 1], found_at[#found_at + 2] = name, address
+    end
     if #given == 0 and first then first = skip_over_limit(base, place, name) end
     if not first then
       remove_stream(h, stream)
@@ -242,12 +290,33 @@ local function visit(stream, base, name, most)
       return
     end
   end
-  leaving[#leaving + 1] = name
-  if is_full(h) then
-    to_cap[#to_cap + 1] = name
-  else
-    to_wait[#to_wait + 1], to_wait[#to_wait + 2] = look_at(h, at), name
+  file_away(name, h)
+end
+
+local ABREAST = 8
+
+-- Visits the first hosts in the line of an address, until one is leased from.
+local function visit_line(stream, base, address)
+  local a, line, before = host(address), line_of(stream, address), leased
+  enforce_address(address, a, a)
+  if ready_at(a) > now then return file_away(address, a) end
+  for _, name in ipairs(call('ZRANGE', line, 0, ABREAST - 1)) do
+    if leased == before and not passed_over[name] then
+      call('ZREM', line, name)
+      visit_host(stream, base, name, 1, true)
+      visits = visits - 1
+    end
   end
+  local first = call('ZRANGE', line, 0, 0)[1]
+  if not first then
+    remove_stream(a, stream)
+    leaving[#leaving + 1] = address
+    return
+  end
+  a[LEAD] = host(first)[LEAD]
+  if ready_at(a) > now then return file_away(address, a) end
+  if leased == before then return put_aside(address, now + FULL_MS) end -- all of them are passed over, or held
+  to_due[#to_due + 1], to_due[#to_due + 2] = score_of(a[LEAD]), address
 end
 
 local function file(stream)
@@ -257,8 +326,6 @@ local function file(stream)
   if #to_cap > 0 then call('SADD', T .. ':park:' .. stream, unpack(to_cap)) end
   leaving, to_due, to_wait, to_cap = {}, {}, {}, {}
 end
-
-local visits = 4 * limit + 12 -- hosts examined: some that are due may turn out to be blocked or at their cap
 
 local function lease_from(stream, base, most)
   local progress
@@ -272,7 +339,12 @@ local function lease_from(stream, base, most)
     for _, name in ipairs(names) do
       if leased >= most or visits <= 0 then break end
       if not passed_over[name] then
-        visit(stream, base, name, math.min(share, most - leased))
+        local is_address = located and string.sub(name, 1, 3) == ADDRESS
+        if is_address and call('EXISTS', line_of(stream, name)) == 1 then
+          visit_line(stream, base, name)
+        else
+          visit_host(stream, base, name, math.min(share, most - leased))
+        end
         progress, visits = true, visits - 1
       end
     end
@@ -317,4 +389,4 @@ if leased > 0 then
 end
 local wait = leased < limit and visits > 0 and drops > 0 and next_due() or 0
 save()
-return {state.born, now, wait, state.backlog, suspects, rows}
+return {state.born, now, wait, state.backlog, suspects, rows, sought, found_at}

@@ -12,7 +12,7 @@
 -- (its run was).
 -- O(1) per request, and one bucket of fingerprints split per LOAD accepted. The server refuses it at maxmemory.
 -- Requests beyond a run's page limit are accepted and dropped at once, see lib/pages.
--- include: clock damage state tally hosts rules members pages queue seen control
+-- include: clock damage state tally hosts addresses rules members pages queue seen control
 -- include window: dropped
 local ROW = '>dI4HHBI4I4BBc0Bc0Bc0Bc0h'
 local ACCEPTED, DUPLICATE, DUPLICATE_DEAD, FULL, MEMORY, CANCELLED = 0, 1, 2, 3, 4, 5

@@ -6,7 +6,7 @@
 -- counts; else '0'
 -- ARGV[2...]  id and token (d, d) of each lease
 -- Result: per lease DONE, or STALE, also beyond the cap. O(log in flight) each.
--- include: clock damage state hosts records release
+-- include: clock damage state hosts addresses records release
 local suspended, is_done = ARGV[1] == '1', ARGV[1] == 'room'
 local records, ids = lookup_rows(2)
 local result = {}

@@ -11,36 +11,42 @@
 -- lease gets a slot again
 -- Result: {wait ms, id, token}; wait GRANTED: report it under id and token; LOST: the lease is stale; else ask again
 -- after wait ms. The host is held for a waiting request. O(streams of the host).
--- include: clock damage state hosts rules records
+-- include: clock damage state hosts addresses turns rules records
 local HOLD_MS, POLL_MS = 500, 250
 local GRANTED, LOST = 0, -1 -- instead of ms to wait
 local records, ids = lookup_rows(7)
 local r, id = records[1], ids[1]
 if id and not r then return {LOST, 0, 0} end
 local name = r and r[HOST] or ARGV[1]
-local h = host(name)
+local h, address = host(name), load_statements().by_address and address_of(name)
+local a = address and host(address) or nil
 local own = not r and {tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])}
 if not enforce(name, h, ARGV[6], own) and own then configure(name, '', unpack(own)) end
+if a then enforce_address(address, a, h) end
 local holds_slot = r and r[RELEASED] == 0
 
-local function wait_for()
-  local at = open_at(h)
-  if holds_slot and r[RESERVED] == h[NEXT] and now <= r[START_BY] then at = h[BLOCKED] end -- its own turn, still unused
+local function wait_for(one)
+  local at = open_at(one)
+  if holds_slot and r[RESERVED] == one[NEXT] and now <= r[START_BY] then at = one[BLOCKED] end -- its own turn, unused
   if at > now then return at - now end
-  if not holds_slot and h[INFLIGHT] >= width(h) then return POLL_MS end
+  if not holds_slot and one[INFLIGHT] >= width(one) then return POLL_MS end
   return GRANTED
 end
 
-local wait = math.ceil(wait_for())
+local wait = math.ceil(math.max(wait_for(h), a and wait_for(a) or GRANTED))
 unsettled[name] = true
+if a then unsettled[address] = true end
+for _, one in ipairs({h, a}) do
+  one[HOLD] = wait > GRANTED and math.max(one[HOLD], now + wait + HOLD_MS) or 0
+end
 if wait > GRANTED then
-  h[HOLD] = math.max(h[HOLD], now + wait + HOLD_MS)
   save()
   return {wait, 0, 0}
 end
-h[HOLD] = 0
-if h[DELAY] > 0 then reserve(h, r and r[RESERVED] == h[NEXT]) else h[NEXT] = now end
-if not holds_slot then h[INFLIGHT] = h[INFLIGHT] + 1 end
+reserve(h, a, r and r[RESERVED])
+for _, one in ipairs({h, a}) do
+  if not holds_slot then one[INFLIGHT] = one[INFLIGHT] + 1 end
+end
 if not r then
   state.seq, state.token = state.seq + 1, math.max(state.token, now * 1024) + 1
   id = state.seq

@@ -142,6 +142,7 @@ if #forgotten > 0 then
   call('HDEL', T .. ':hosts', unpack(forgotten))
   call('HDEL', T .. ':pace', unpack(forgotten))
   call('HDEL', T .. ':answers', unpack(forgotten))
+  call('HDEL', T .. ':address', unpack(forgotten))
 end
 if #overdue > 0 then call('ZREM', T .. ':idle', unpack(overdue)) end
 state.again = call('HLEN', T .. ':dead:again')

@@ -10,6 +10,7 @@ from typing import Final, Literal
 
 from crawler.frontier.messages import Lease
 from crawler.frontier.server.shards import Shards
+from crawler.frontier.state.addresses import with_lines
 from crawler.frontier.state.run_record import Run
 from crawler.frontier.streams import stream_of
 from crawler.policy.tiers import TIERS
@@ -143,4 +144,5 @@ class Control:
             cursor, names = await client.sscan(self._shards.key(shard, f"park:{stream}"), cursor, count=1_000)
             found.update(names)
             if not cursor:
-                return sorted(name.decode() for name in found)
+                hosts = (name.decode() for name in found)
+                return sorted(await with_lines(self._shards, shard, stream, hosts))

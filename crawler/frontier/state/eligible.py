@@ -12,6 +12,7 @@ from crawler.frontier.messages import HostState
 from crawler.frontier.server import keys
 from crawler.frontier.server.failures import translating
 from crawler.frontier.server.shards import Shards
+from crawler.frontier.state.addresses import ADDRESS, with_lines
 from crawler.frontier.state.host_records import lead_of, read_host
 from crawler.frontier.streams import tier_of
 from crawler.policy.tiers import Tier
@@ -111,6 +112,10 @@ async def _of_stream(shards: Shards, shard: int, stream: str, now: int) -> Eligi
     chosen = [name.decode() for name in names[:: max(1, len(names) // SAMPLED)]][:SAMPLED]
     known = await hosts(shards, chosen, now)
     lengths = await _lengths(shards, shard, stream, chosen)
+    for name in chosen:
+        if name.startswith(ADDRESS):  # its hosts take turns: it is one
+            line = await with_lines(shards, shard, stream, [name], SAMPLED)
+            lengths[name] = (await _lengths(shards, shard, stream, line)).total()
     active = [name for name in chosen if name not in known or _is_active(known[name])]
     scale = count / len(chosen) if chosen else 0
     overdue = max((now - at for _, at in first_waiting), default=0.0)

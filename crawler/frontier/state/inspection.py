@@ -14,6 +14,7 @@ from crawler.frontier.messages import HostState, SpiderStats, WorkerState
 from crawler.frontier.server import keys
 from crawler.frontier.server.failures import translating
 from crawler.frontier.server.shards import Shards, pack, unpack
+from crawler.frontier.state.addresses import Addresses, with_lines
 from crawler.frontier.state.host_records import read_host
 from crawler.frontier.state.robots import Robots
 from crawler.frontier.state.tiers import read_learned
@@ -201,7 +202,7 @@ class Inspection:
         for listing in ("due", "wait"):
             names += await self._shards.client.zrandmember(self._shards.key(shard, f"{listing}:{stream}"), most)
         names += await self._shards.client.srandmember(self._shards.key(shard, f"park:{stream}"), most)
-        return [name.decode() for name in names]
+        return await with_lines(self._shards, shard, stream, (name.decode() for name in names), most)
 
     async def _lengths(self, shard: int, stream: str) -> Counter[str]:
         names = await self._hosts(shard, stream, HOSTS_EXAMINED)
@@ -228,6 +229,10 @@ class Inspection:
 
     async def _host(self, shard: int, name: str, queued: int, now: int, tier: Tier | None = None) -> HostState:
         known = read_host(name, await self._shards.client.hget(self._shards.key(shard, "hosts"), name), now)
+        address = await Addresses(self._shards).of(name)
+        if address:
+            shared = read_host(address, await self._shards.client.hget(self._shards.key(shard, "hosts"), address), now)
+            known = replace(known, address=address, waits_ms=max(known.waits_ms, shared.waits_ms))
         return replace(
             known,
             queued=queued,

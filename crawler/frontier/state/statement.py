@@ -24,14 +24,24 @@ class Statement:
     worker has repeated it for some seconds.
     """
 
-    def __init__(self, spider: str, usual: Pace, exceptions: Mapping[str, Pace], *, obeys_robots: bool = True) -> None:
-        """*exceptions*: by `=<host>`, or by `<domain>` for all hosts in it without nearer ones."""
+    def __init__(
+        self,
+        spider: str,
+        usual: Pace,
+        exceptions: Mapping[str, Pace],
+        *,
+        obeys_robots: bool = True,
+        by_address: bool = False,
+    ) -> None:
+        """*exceptions*: by `=<host>`, or by `<domain>` for all hosts in it without nearer ones. *by_address*: hosts
+        with the same address are crawled as one."""
         self.spider = spider
         self.usual = usual
         self.exceptions = dict(exceptions)
         self.is_news = False  # noted, and not stated yet
         self._noted: dict[str, Pace] = {}
         self._obeys = obeys_robots
+        self._by_address = by_address
         whole = repr((usual, sorted(exceptions.items())))
         self.digest = sha256(whole.encode()).hexdigest()[:16]
 
@@ -39,7 +49,8 @@ class Statement:
     def text(self) -> str:
         """As lua/lib/rules.lua reads it."""
         flags = f"{int(self._obeys)}:{int(bool(self.exceptions))}"
-        return ":".join((self.spider, self.digest, *map(str, self.usual), flags))
+        by = ("ip",) if self._by_address else ()
+        return ":".join((self.spider, self.digest, *map(str, self.usual), flags, *by))
 
     @property
     def row(self) -> tuple[str, str, int]:

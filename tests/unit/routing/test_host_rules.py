@@ -80,7 +80,11 @@ def test_domains_toml_has_the_last_word(domains: Path) -> None:
             {"CONCURRENT_REQUESTS_PER_DOMAIN": 0},
             "CONCURRENT_REQUESTS_PER_DOMAIN = 0 is invalid: expected a",
         ),
-        ({"POLITENESS_GROUP": "ip"}, "POLITENESS_GROUP = 'ip' is invalid: expected one of hostname, domain"),
+        (
+            {"POLITENESS_GROUP": "planet"},
+            "POLITENESS_GROUP = 'planet' is invalid: expected one of hostname, domain, ip",
+        ),
+        ({"POLITENESS_GROUP": "ip", "FRONTIER_SHARDS": 2}, "is invalid: expected hostname or domain with FRONTIER_"),
         ({"DOWNLOAD_SLOTS": {"a": {"delay": -1}}}, SLOT),
         ({"DOWNLOAD_SLOTS": {"a": {"concurrency": 0}}}, SLOT),
         ({"DOWNLOAD_SLOTS": {"a": {"delay": "slow"}}}, SLOT),

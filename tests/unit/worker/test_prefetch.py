@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from scrapy import Request
@@ -38,7 +39,18 @@ class Bench:
         crawler: Any = SimpleNamespace(settings=settings, stats=stats, engine=engine)
         outbox: Any = SimpleNamespace(give_back=self.given_back.append)
         self.pauses = Pauses()
-        around: Any = (crawler, self.frontier, self.queue, self.book, outbox, Outage(), "w", self.pauses, self.clock)
+        around: Any = (
+            crawler,
+            self.frontier,
+            self.queue,
+            self.book,
+            outbox,
+            Outage(),
+            "w",
+            self.pauses,
+            Mock(),
+            self.clock,
+        )
         self.prefetcher = Prefetcher(*around)
 
     def _wake(self) -> None:

@@ -62,7 +62,7 @@ local function rebuilt(name, raw)
   for base in pairs(known) do
     for _, stream in ipairs({base, base .. '!'}) do
       local place = place_of(stream, name)
-      if call('EXISTS', T .. ':q:' .. place, T .. ':early:' .. place) > 0 then
+      if call('EXISTS', T .. ':q:' .. place, T .. ':early:' .. place, T .. ':line:' .. place) > 0 then
         h[STREAMS] = h[STREAMS] .. '\n' .. stream .. '\n'
       end
     end
@@ -126,12 +126,6 @@ end
 -- How many requests may skip the delay; one if the site asked for a delay or has pushed back.
 local function burst(h)
   return (h[CRAWL] > 0 or h[HURT] > 0) and 1 or h[BURST]
-end
-
--- Reserves the host for one request that starts within START_MS. again: replaces the last reservation.
-local function reserve(h, again)
-  if not again then h[PRIOR] = h[NEXT] end
-  h[NEXT] = now + START_MS + h[DELAY]
 end
 
 -- When the next request may follow one sent at wire: a token bucket of `burst`, refilled by one every DELAY. NEXT is

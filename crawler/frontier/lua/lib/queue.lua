@@ -43,6 +43,15 @@ local function write_run(stream, name)
   end
 end
 
+-- The same for a host that waits for its address, and for that.
+local function hasten_in_line(stream, name, address, priority)
+  call('ZADD', T .. ':line:' .. stream .. '::' .. address, 'XX', 'LT', score_of(priority), name)
+  local a = host(address)
+  if priority <= a[LEAD] then return end
+  a[LEAD] = priority
+  call('ZADD', T .. ':due:' .. stream, 'XX', 'LT', score_of(priority), address)
+end
+
 local function save_queue()
   if run.count == 0 then return end
   local stream, name, h = run.stream, run.host, host(run.host)
@@ -56,6 +65,8 @@ local function save_queue()
   elseif run.best > h[LEAD] then -- brings the host forward if it is due already
     h[LEAD] = run.best
     call('ZADD', T .. ':due:' .. stream, 'XX', 'LT', score_of(run.best), name)
+    local address = address_of(name)
+    if address then hasten_in_line(stream, name, address, run.best) end
   end
 end
 

@@ -12,19 +12,25 @@ local function load_hosts_of(records, starts)
   load_hosts(names)
 end
 
--- Returns the slot to the host, once. wire: ms when the request was sent, nil if it was not.
 -- Only the latest reservation may be lowered: otherwise NEXT belongs to another request.
-local function release(r, wire)
-  if r[RELEASED] == 1 then return end
-  r[RELEASED] = 1
-  local h = host(r[HOST])
-  unsettled[r[HOST]] = true
+local function release_slot(name, reserved, wire)
+  local h = host(name)
+  unsettled[name] = true
   h[INFLIGHT] = math.max(0, h[INFLIGHT] - 1)
-  if h[NEXT] == r[RESERVED] then
+  if h[NEXT] == reserved then
     h[NEXT] = wire and next_after(h, wire, true) or (burst(h) > 1 and h[PRIOR] or now)
   elseif wire then
     h[NEXT] = math.max(h[NEXT], next_after(h, wire))
   end
+end
+
+-- Returns the slot to the host and its address, once. wire: ms when the request was sent, nil if it was not.
+local function release(r, wire)
+  if r[RELEASED] == 1 then return end
+  r[RELEASED] = 1
+  local address = address_of(r[HOST])
+  release_slot(r[HOST], r[RESERVED], wire)
+  if address then release_slot(address, r[RESERVED], wire) end
 end
 
 -- A request that ends without a report: if it was started it may be leaving the worker at this moment.

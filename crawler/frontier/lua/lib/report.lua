@@ -28,7 +28,8 @@ end
 local function report(r, id, row, jitter)
   if not r or r[RELEASED] == 1 then return STALE end
   local elapsed, latency, status, retry_after, flags = struct.unpack('<I4I4HI4B', row, 17)
-  local h, wire, answer = host(r[HOST]), now - elapsed, NOTED
+  local h, wire, answer, address = host(r[HOST]), now - elapsed, NOTED, address_of(r[HOST])
+  local a = address and host(address)
   local again, origin = (flags % 16 >= 8 or r[STATUS] == 429 or r[STATUS] == 503) and 1 or 0, string.sub(row, 32)
   local fault = flags % 8 >= 4 or (status >= 500 and not (status == 503 and retry_after > 0))
   if fault and not is_own(r[HOST], origin, flags) then fault = nil end
@@ -36,11 +37,15 @@ local function report(r, id, row, jitter)
   if flags % 4 < 2 then
     local granted = r[START_BY] - START_MS
     answer = adapt(h, pace_of(r[HOST], h), wire, granted, latency, status, retry_after, fault, again, jitter)
+    if a then adapt(a, pace_of(address, a), wire, granted, latency, status, retry_after, nil, again, jitter) end
   end
   r[STATUS] = status
   unsettled[r[HOST]] = true -- its pace, or its breaker, may have changed
   if flags % 2 == 1 then
-    h[NEXT] = h[NEXT] == r[RESERVED] and next_after(h, wire, true) or math.max(h[NEXT], next_after(h, wire))
+    for _, one in ipairs({h, a}) do
+      one[NEXT] = one[NEXT] == r[RESERVED] and next_after(one, wire, true) or math.max(one[NEXT], next_after(one, wire))
+    end
+    if a then unsettled[address] = true end
     r[RESERVED] = -1
   else
     release(r, wire)

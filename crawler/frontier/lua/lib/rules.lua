@@ -1,13 +1,13 @@
 -- The rules that hosts are crawled by: a request is sent under the strictest rule that a live worker of a spider with
 -- work on its host states for it. A statement's rule for a host is looked up by name, so that nothing is kept per host
 -- and worker; workers with equal rules share a statement.
--- T:rules ZSET '<spider>:<digest>:<delay ms>:<cap>:<burst>:<1: obeys robots.txt>:<1: has exceptions>' -> ms when a
--- worker last stated it; T:rules:<digest> HASH '=<host>', or '<domain>' for all hosts in it without nearer ones ->
+-- T:rules ZSET '<spider>:<digest>:<delay ms>:<cap>:<burst>:<1: obeys robots.txt>:<1: has exceptions>', ':ip' behind it
+-- for POLITENESS_GROUP = 'ip' -> ms when a worker last stated it; T:rules:<digest> HASH '=<host>', or '<domain>' for all hosts in it without nearer ones ->
 -- delay (I4), cap (H), burst (H).
 -- Without statements the strictest rule pushed by spiders with work on the host counts; if there is only one spider it
 -- may also relax it.
 local SILENT_MS = 12000 -- several missed statements: a killed worker's rules and their delays end within 15 s
-local statements
+local statements -- by_address: any of them wants hosts with the same address to be crawled as one
 
 -- While the server was silent nobody could state anything: statements from before it still count.
 local function is_live(stated_at)
@@ -15,11 +15,11 @@ local function is_live(stated_at)
 end
 
 local function read_statement(text)
-  local spider, digest, delay, cap, burst, obeys, special =
-    string.match(text, '^([^:]*):(%x+):(%d+):(%d+):(%d+):([01]):([01])$')
+  local spider, digest, delay, cap, burst, obeys, special, by =
+    string.match(text, '^([^:]*):(%x+):(%d+):(%d+):(%d+):([01]):([01])(.*)$')
   return spider and {
     spider = spider, key = T .. ':rules:' .. digest, obeys = obeys == '1', special = special == '1',
-    delay = tonumber(delay), cap = tonumber(cap), burst = tonumber(burst),
+    delay = tonumber(delay), cap = tonumber(cap), burst = tonumber(burst), by_address = by == ':ip',
   }
 end
 
@@ -30,7 +30,10 @@ local function load_statements()
   local rows = call('ZRANGE', T .. ':rules', 0, -1, 'WITHSCORES')
   for i = 1, #rows, 2 do
     local s = is_live(rows[i + 1]) and read_statement(rows[i])
-    if s then statements[#statements + 1] = s end
+    if s then
+      statements[#statements + 1] = s
+      statements.by_address = statements.by_address or s.by_address
+    end
   end
   return statements
 end
@@ -73,13 +76,14 @@ local function set_rules(name, h, delay, cap, burst)
 end
 
 -- Applies the rules in force to the next request of a host, which is one of `spider`. own: an additional statement.
-local function enforce(name, h, spider, own)
+-- of_all: also what spiders without work on the host state.
+local function enforce(name, h, spider, own, of_all)
   local delay, cap, burst, obeys = -1, math.huge, math.huge, false
   local function add(other_delay, other_cap, other_burst)
     delay, cap, burst = math.max(delay, other_delay), math.min(cap, other_cap), math.min(burst, other_burst)
   end
   for _, s in ipairs(load_statements()) do
-    if s.spider == spider or works_on(h, s.spider) then
+    if of_all or s.spider == spider or works_on(h, s.spider) then
       add(rule_of(s, name))
       obeys = obeys or s.obeys
     end
@@ -107,4 +111,10 @@ local function configure(name, stream, delay, cap, burst)
     delay, cap, burst = math.max(delay, h[FLOOR]), math.min(cap, h[CAP]), math.min(burst, h[BURST])
   end
   set_rules(name, h, delay, cap, burst)
+end
+
+-- Applies the rules in force to an address, from which a request to the host h is sent next: those for a host that
+-- nobody names, of all workers; without any, the host's delay.
+local function enforce_address(address, a, h)
+  if not enforce(address, a, '', nil, true) and h[FLOOR] > a[FLOOR] then set_rules(address, a, h[FLOOR], a[CAP], 1) end
 end
