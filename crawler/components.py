@@ -66,7 +66,7 @@ EXTENSIONS: Final = {
     "crawler.extensions.run_hooks.RunHooks": 0,
     "crawler.extensions.run_monitors.RunMonitors": 0,
     "crawler.extensions.garbage.GarbageExtension": 0,
-    "crawler.extensions.addresses.AddressExtension": 0,
+    "crawler.handlers.addresses.AddressExtension": 0,
 }
 # Ours replace these of Scrapy's; if a project switches Scrapy's off, ours stay out too.
 STANDS_FOR: Final[Mapping[str, str]] = {

@@ -42,7 +42,7 @@ class AddressBook:
         seconds: float,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        self.resolve: Resolve | None = None  # set before the first request, by the extension that has the resolver
+        self.resolve: Resolve | None = None  # set before the first request, by handlers/addresses.py
         self._frontier = frontier
         self._rules = rules
         self._shared = shared
