@@ -2,14 +2,19 @@
 # Redis and MongoDB are named by REDIS_URL and MONGODB_URI; the bundled servers are not in here.
 # `docker build --target browser -t shoal-browser:0.1.0 .` makes the image of workers of the browser tier.
 
-FROM python:3.11-slim-bookworm AS dependencies
+# `make pin` puts its digest here; `--build-arg PYTHON=registry.example/python:3.11-slim-bookworm@sha256:...` takes your copy.
+ARG PYTHON=python:3.11-slim-bookworm
+
+# hadolint ignore=DL3006
+FROM ${PYTHON} AS dependencies
 COPY requirements.production.lock /tmp/
 RUN python -m venv /opt/venv \
     && /opt/venv/bin/pip install --no-cache-dir --no-deps --require-hashes -r /tmp/requirements.production.lock
 # One line instead of a traceback when a command is interrupted while Scrapy loads.
 COPY crawler/commands/interrupted.pth /opt/venv/lib/python3.11/site-packages/
 
-FROM python:3.11-slim-bookworm AS program
+# hadolint ignore=DL3006
+FROM ${PYTHON} AS program
 ENV PATH=/opt/venv/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     PYTHONDONTWRITEBYTECODE=1 \

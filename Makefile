@@ -6,7 +6,7 @@ STAMP := .venv/.installed
 RUN := $(or $(wildcard $(STAMP)),.venv/.installed-run)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo shop test lint format bench bench-storage extraction main-text blocks bench-reparse docs clean chaos bench-fairness bench-pace bench-handlers bench-wide bench-recrawl bench-frontier bench-push bench-engine bench-workers bombs mutants alert-mutants scaling dashboards operate compat
+.PHONY: help setup lock demo shop test lint format bench bench-storage extraction main-text blocks bench-reparse docs clean chaos bench-fairness bench-pace bench-handlers bench-wide bench-recrawl bench-frontier bench-push bench-engine bench-workers bombs mutants alert-mutants scaling dashboards operate image sbom pin compat
 
 help:  ## Show the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -121,7 +121,19 @@ mutants: $(STAMP)  ## Plant faults in the Lua scripts: the tests must find each 
 alert-mutants: $(STAMP)  ## Plant faults in the alerts: their cases must find nine of ten (a minute; Debian's prometheus)
 	@$(BIN)/python -m tests.integration.monitoring $(ARGS)
 
-operate: alert-mutants scaling dashboards  ## The long proofs of operating it: alerts, scaling, dashboards (six minutes)
+operate: alert-mutants scaling dashboards image  ## The long proofs of operating it: alerts, scaling, dashboards, the image (ten minutes)
+
+image: $(STAMP)  ## Build the image, or without a container engine run its steps in a throwaway root; check that it starts (three minutes)
+	@$(BIN)/python -m tests.image
+
+sbom: $(STAMP)  ## Write sbom.json, the image's bill of materials (CycloneDX), from its lock
+	@$(BIN)/python -W ignore::UserWarning -m cyclonedx_py requirements requirements.production.lock --pyproject pyproject.toml \
+		--output-reproducible --of JSON --output-file sbom.json
+
+pin:  ## Pin the image's base by its digest of today, in the Dockerfile (needs docker and the registry)
+	@base=$$(sed -n 's/^ARG PYTHON=\([^@]*\).*/\1/p' Dockerfile) && \
+	digest=$$(docker buildx imagetools inspect "$$base" --format '{{.Manifest.Digest}}') && \
+	sed -i.bak "s|^ARG PYTHON=.*|ARG PYTHON=$$base@$$digest|" Dockerfile && rm Dockerfile.bak && grep '^ARG PYTHON=' Dockerfile
 
 scaling: $(STAMP)  ## 0 to 6 real workers after the scaling signal of a real `scrapy serve` (two to three minutes)
 	@$(BIN)/python -m tests.integration.serve.scaling

@@ -1,0 +1,1 @@
+"""The image: its Dockerfile's steps, run where no container engine is."""
