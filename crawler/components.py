@@ -27,6 +27,7 @@ DOWNLOADER_MIDDLEWARES: Final = {
     "crawler.middlewares.downloader.metarefresh.MetaRefreshMiddleware": 580,
     "crawler.middlewares.downloader.sitemaps.SitemapsMiddleware": 592,  # before decompression, which it does itself
     "crawler.middlewares.downloader.codings.CodingsMiddleware": 595,  # right before decompression
+    "crawler.middlewares.downloader.decompression.DecompressionMiddleware": 590,
     "crawler.middlewares.charsets.CharsetMiddleware": 588,  # before anything reads the text
     "crawler.middlewares.downloader.blocks.BlocksMiddleware": 585,  # right after decompression
     "crawler.middlewares.downloader.redirect.RedirectMiddleware": 600,
@@ -74,6 +75,9 @@ STANDS_FOR: Final[Mapping[str, str]] = {
         "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware"
     ),
     "crawler.middlewares.downloader.retry.RetryMiddleware": "scrapy.downloadermiddlewares.retry.RetryMiddleware",
+    "crawler.middlewares.downloader.decompression.DecompressionMiddleware": (
+        "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware"
+    ),
     "crawler.middlewares.downloader.redirect.RedirectMiddleware": (
         "scrapy.downloadermiddlewares.redirect.RedirectMiddleware"
     ),

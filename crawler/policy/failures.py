@@ -71,6 +71,8 @@ _EXCEPTIONS: Final = MappingProxyType(
         "builtins.ConnectionRefusedError": FailureClass.HOST_FAULT,
         "builtins.TimeoutError": FailureClass.HOST_FAULT,
         "builtins.OSError": FailureClass.TRANSIENT,
+        "backports.zstd.ZstdError": FailureClass.MALFORMED,
+        "compression.zstd.ZstdError": FailureClass.MALFORMED,
         "brotli.error": FailureClass.MALFORMED,
         "gzip.BadGzipFile": FailureClass.MALFORMED,
         "zlib.error": FailureClass.MALFORMED,

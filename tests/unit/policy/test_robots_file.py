@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from itertools import product
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from protego import Protego
 
 from crawler.policy import robots
 from crawler.policy.robots_file import MOST_READ, RobotsFile
-from crawler.policy.robots_rules import PathRules, _Wild
+from crawler.policy.robots_rules import MOST_COMPARED, PathRules, _Wild
 
 SITE = "https://shop.example"
 
@@ -226,7 +227,7 @@ def test_few_rules_of_a_full_file_are_matched(rule: str, monkeypatch: pytest.Mon
         return matches(rule, path)
 
     monkeypatch.setattr(_Wild, "matches", noted)
-    rules = [(True, rule.format(number)) for number in range(100_000, 130_000)]
+    rules = [(True, rule.format(number)) for number in range(100_000, 110_000)]
     assert not PathRules([*rules, (False, "/")]).allow(f"{SITE}/x/y?a=105000")
     assert len(matched) <= 2
 
@@ -243,3 +244,35 @@ def test_any_text_can_be_read_and_any_agent_may_ask(lines: str, agent: str, path
     file = RobotsFile(lines)
     assert file.can_fetch(f"{SITE}/{path}", agent) in {True, False}
     assert isinstance(file.sitemaps, list)
+
+
+LETTERS = "abcdefghij"
+LONG_PATH = "/" + LETTERS * 400
+
+
+@pytest.mark.parametrize(
+    "form", ["/a*{}$", "/a*{}", "/abcdefghij*a*{}z", "/*{}*a*z", "/*" + "a*" * 20 + "{}", "/*a{}*", "*{}*b*a*c*d*z"]
+)
+@pytest.mark.parametrize("allows", [True, False])
+def test_a_file_made_for_a_url_costs_no_more_than_others(
+    form: str, allows: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    matches, compared = _Wild.matches, [0]
+
+    def counted(rule: _Wild, path: str) -> bool:
+        compared[0] += 2 + len(rule.middle)
+        return matches(rule, path)
+
+    monkeypatch.setattr(_Wild, "matches", counted)
+    parts = ["".join(part) for size in (1, 2, 3, 4) for part in product(LETTERS, repeat=size)]
+    rules = PathRules([(allows, form.format(part)) for part in parts] + [(not allows, "/")])
+    rules.allow(SITE + LONG_PATH)
+    assert compared[0] <= MOST_COMPARED
+
+
+def test_what_is_not_compared_any_more_counts_as_forbidden() -> None:
+    never = [(True, f"/a0123*{number}*z") for number in range(MOST_COMPARED)]
+    path = "/a" + "0123456789" * 40
+    assert PathRules([*never, (False, "/b*c")]).allow(SITE + path)
+    assert not PathRules([*never, (False, "/*0*y")]).allow(SITE + path)
+    assert PathRules([*never[:100], (False, "/*0*y")]).allow(SITE + path)

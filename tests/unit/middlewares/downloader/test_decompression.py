@@ -1,0 +1,64 @@
+"""Bodies whose unpacking costs more than what comes out end like other refused ones."""
+
+from __future__ import annotations
+
+import gzip
+
+import brotli
+import pytest
+from backports import zstd
+from scrapy import Request
+from scrapy.exceptions import DownloadCancelledError, IgnoreRequest
+from scrapy.http import HtmlResponse, Response
+from scrapy.utils.test import get_crawler
+
+from crawler.extraction.unpacking import MOST_PARTS
+from crawler.middlewares.downloader.decompression import DecompressionMiddleware
+
+URL = "https://shop.example.com/"
+PAGE = b"<html><title>Lamp</title></html>"
+EMPTY = gzip.compress(b"") * (MOST_PARTS + 1)
+
+
+def answered(body: bytes, coding: str) -> Response:
+    middleware = DecompressionMiddleware.from_crawler(get_crawler(settings_dict={"DOWNLOAD_MAXSIZE": 1_000_000}))
+    headers = {"Content-Encoding": coding, "Content-Type": "text/html"}
+    done = middleware.process_response(Request(URL), Response(URL, headers=headers, body=body))
+    assert isinstance(done, Response)
+    return done
+
+
+@pytest.mark.parametrize(
+    ("coding", "body"),
+    [
+        ("gzip", gzip.compress(PAGE)),
+        ("x-gzip", gzip.compress(PAGE)),
+        ("zstd", zstd.compress(PAGE)),
+        ("br", brotli.compress(PAGE)),
+        ("br, gzip", gzip.compress(brotli.compress(PAGE))),
+    ],
+)
+def test_pages_are_unpacked(coding: str, body: bytes) -> None:
+    page = answered(body, coding)
+    assert isinstance(page, HtmlResponse)
+    assert page.body == PAGE
+    assert "Content-Encoding" not in page.headers
+
+
+@pytest.mark.parametrize(
+    ("coding", "body"),
+    [
+        ("gzip", EMPTY),
+        ("zstd", zstd.compress(b"") * (MOST_PARTS + 1)),
+        ("gzip, br", brotli.compress(EMPTY)),  # few bytes on the wire
+    ],
+)
+def test_many_parts_are_refused(coding: str, body: bytes) -> None:
+    with pytest.raises(DownloadCancelledError, match="packed parts"):
+        answered(body, coding)
+
+
+@pytest.mark.parametrize(("coding", "pack"), [("gzip", gzip.compress), ("zstd", zstd.compress)])
+def test_what_comes_out_is_bounded_as_before(coding: str, pack: object) -> None:
+    with pytest.raises(IgnoreRequest, match="DOWNLOAD_MAXSIZE"):
+        answered(pack(b"\0" * 2_000_000), coding)  # type: ignore[operator]
