@@ -1,46 +1,37 @@
 """`make mutants`: plants faults in the Lua scripts, one at a time, and shows that the tests find each of them.
 
-A fault that survives is a hole in the tests (or no fault): it is named, and the exit status is 1.
+A fault that survives is a hole in the tests (or no fault): it is named, and the exit status is 1. `ARGS="runs budgets"`
+plants only those in scripts whose name holds one of these words.
 """
 
 from __future__ import annotations
 
 import argparse
+import io
 import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
 from pathlib import Path
+from unittest.mock import patch
 
+import pytest
 from hypothesis import Phase, Verbosity, settings
 from hypothesis.stateful import run_state_machine_as_test
 from scrapy.settings import BaseSettings
 
 from crawler.embedded import ensure
-from crawler.frontier.server.scripts import source
+from crawler.frontier.server import scripts
+from tests.faults import FAULTS, Mutant
 from tests.integration.frontier.test_model import SETTINGS, FrontierMachine
 from tests.integration.frontier.test_wire import PACES, disagree, simulate
 
 EXAMPLES = 400
 SEEDS = 25
-
-
-@dataclass(frozen=True)
-class Mutant:
-    """One fault: in a script, a text and what it is replaced by."""
-
-    fault: str
-    script: str
-    old: str
-    new: str
-
-    def replaced(self) -> dict[str, str]:
-        text = source(self.script)
-        if self.old not in text:
-            raise SystemExit(f"mutants: lua/{self.script}.lua no longer holds {self.old!r}: mend tests/mutants.py")
-        return {self.script: text.replace(self.old, self.new)}
+_AGAIN = ("-W", "ignore::pytest.PytestAssertRewriteWarning")  # pytest runs many times in one process
+TESTS = Path(__file__).parent / "integration" / "frontier"
 
 
 MUTANTS = (
@@ -131,24 +122,46 @@ MUTANTS = (
 )
 
 
-def killer(server: BaseSettings, replaced: Mapping[str, str]) -> tuple[str, Exception] | None:
+def killer(server: BaseSettings, replaced: Mapping[str, str], tests: Sequence[str]) -> tuple[str, str] | None:
     """The test that fails on the faulty scripts, and how; None when none does."""
+    return failing(tests, replaced) if tests else contradicted(server, replaced)
+
+
+def failing(tests: Sequence[str], replaced: Mapping[str, str]) -> tuple[str, str] | None:
+    """The first of these test files that fails."""
+    real = scripts.source
+    for name in tests:
+        told = io.StringIO()
+        with (
+            patch.object(scripts, "source", lambda script: replaced.get(script) or real(script)),
+            redirect_stdout(told),
+        ):
+            status = pytest.main(
+                [str(TESTS / name), "-q", "-x", "-k", "not cluster", "-p", "no:cacheprovider", *_AGAIN]
+            )
+        if status:
+            return name, told.getvalue()
+    return None
+
+
+def contradicted(server: BaseSettings, replaced: Mapping[str, str]) -> tuple[str, str] | None:
+    """The model that contradicts the scripts."""
     for pace in PACES:
         for seed in range(SEEDS):
             try:
                 simulate(server, seed, pace, replaced)
-            except Exception as error:  # noqa: BLE001  # a script that fails is a fault found, too
-                return "wire", error
+            except Exception:  # noqa: BLE001  # a script that fails is a fault found, too
+                return "wire", traceback.format_exc()
     for seed in range(SEEDS):
         try:
             disagree(server, seed, replaced)
-        except Exception as error:  # noqa: BLE001
-            return "rules", error
+        except Exception:  # noqa: BLE001
+            return "rules", traceback.format_exc()
     machine = type("Mutant", (FrontierMachine,), {"settings": server, "replaced": replaced})
     try:
         run_state_machine_as_test(machine, settings=_QUICK)
-    except Exception as error:  # noqa: BLE001
-        return "model", error
+    except Exception:  # noqa: BLE001
+        return "model", traceback.format_exc()
     return None
 
 
@@ -159,23 +172,28 @@ _QUICK = settings(
 
 def main() -> int:
     """Print one line per fault; 1 when one survives."""
-    argparse.ArgumentParser(prog="tests.mutants", description=__doc__).parse_args()  # takes none, and says so
-    survivors = 0
+    parser = argparse.ArgumentParser(prog="tests.mutants", description=__doc__)
+    parser.add_argument("words", nargs="*", help="only faults in scripts whose name holds one of these")
+    words = parser.parse_args().words
+    chosen = [one for one in (*MUTANTS, *FAULTS) if not words or any(word in one.script for word in words)]
     with tempfile.TemporaryDirectory() as directory:
         url = ensure(Path(directory), mongodb=False, preferred_ports=False).redis_url
         server = BaseSettings({"REDIS_URL": url, "REDIS_CLUSTER": False})
-        if failure := killer(server, {}):
-            print(f"mutants: the {failure[0]} test fails without any fault: mend that first")
-            traceback.print_exception(failure[1])
-            return 1
-        for mutant in MUTANTS:
-            began = time.monotonic()
-            failure = killer(server, mutant.replaced())
-            survivors += failure is None
-            found = f"found by {failure[0]}" if failure else "SURVIVES"
-            print(f"{mutant.fault:52} {found:16} {time.monotonic() - began:5.1f} s", flush=True)
-    print(f"mutants: {len(MUTANTS) - survivors} of {len(MUTANTS)} faults found")
+        for tests in sorted({one.tests for one in chosen}):
+            if failure := killer(server, {}, tests):
+                print(f"mutants: the {failure[0]} test fails without any fault: mend that first\n{failure[1]}")
+                return 1
+        survivors = sum(not is_found(server, mutant) for mutant in chosen)
+    print(f"mutants: {len(chosen) - survivors} of {len(chosen)} faults found")
     return 1 if survivors else 0
+
+
+def is_found(server: BaseSettings, mutant: Mutant) -> bool:
+    began = time.monotonic()
+    failure = killer(server, mutant.replaced(), mutant.tests)
+    found = f"found by {failure[0]}" if failure else "SURVIVES"
+    print(f"{mutant.fault:52} {found:30} {time.monotonic() - began:5.1f} s", flush=True)
+    return failure is not None
 
 
 if __name__ == "__main__":

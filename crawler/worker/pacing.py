@@ -61,6 +61,7 @@ class Turn:
     host: str
     held: Held | None = None  # None for a request without its own lease
     lender: Held | None = None  # the page, not sent yet, whose slot it uses
+    led_by: Held | None = None  # the lease whose redirect it follows
     sent_at: float | None = None  # monotonic seconds
     charged: asyncio.Future[bool] | None = None  # whether the frontier counted this delivery as ours
 
@@ -101,8 +102,8 @@ class Pacer:
         held = self._book.of(request)
         if held is None:
             return await self._beside(request)
-        if held.reported:  # a redirect hop: its lease had its turn
-            return await self._take(request, None, self._patience)
+        if held.reported:
+            return await self._hop(request, held)
         if not held.lent and self._rests(held.lease.host):  # a page that needs another turn waits for it
             held.started_at = self._clock()  # on its way back: its turn may not be borrowed any more
             raise TooLateError
@@ -116,6 +117,14 @@ class Pacer:
         held.started_at = self._clock()
         return Turn(held.handle, held.start_by, held.lease.host, held)
 
+    async def _hop(self, request: Request, held: Held) -> Turn:
+        """The turn of a redirect: its lease had one already. A lease that operators have stopped goes back."""
+        if self._book.is_forbidden(held):
+            raise TooLateError
+        turn = await self._take(request, None, self._patience)
+        turn.led_by = held
+        return turn
+
     async def _ask(self, held: Held) -> None:
         """Charge a suspect, or a lease that is not fresh, before it is sent. If its host has pushed back meanwhile, or
         the lease is no longer ours, it goes back, uncharged."""
@@ -127,7 +136,8 @@ class Pacer:
 
     def allowed(self, turn: Turn) -> bool:
         """Whether the request of *turn* may still be written: the last check of the clock and of operators."""
-        forbidden = turn.held is not None and self._book.is_forbidden(turn.held)
+        held = turn.held or turn.led_by
+        forbidden = held is not None and self._book.is_forbidden(held)
         paced_by = turn.held.address if turn.held is not None else ""
         moving = self.addresses is not None and self.addresses.is_moving(turn.host, paced_by)
         return self._clock() <= turn.start_by and not forbidden and not moving

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 
-from crawler.frontier.messages import PushOutcome
+from crawler.frontier.messages import Lease, PushOutcome
 from crawler.frontier.state import control
 from crawler.frontier.state.control import Said, Target, lua_pattern, run_target
 from crawler.frontier.state.run_record import Run, RunError
@@ -101,6 +103,89 @@ async def test_a_cancelled_run_drops_what_would_be_queued_again_at_every_step(re
     assert await world.bodies() == []
 
 
+Step = Callable[[Timed, Lease], Awaitable[Any]]
+
+
+async def stays(world: Timed, lease: Lease) -> None:
+    """Nothing is done with the lease."""
+
+
+async def on_the_wire(world: Timed, lease: Lease) -> None:
+    await world.frontier.start(handles([lease]), on_wire=True)
+
+
+async def in_the_callback(world: Timed, lease: Lease) -> None:
+    await world.frontier.settle(handles([lease]), [answer((lease.id, lease.token))])
+
+
+async def follows_a_redirect(world: Timed, lease: Lease) -> None:
+    await in_the_callback(world, lease)
+    await world.frontier.reserve_slot(lease.host, worker="w", lease=(lease.id, lease.token))
+
+
+async def waits_for_room(world: Timed, lease: Lease) -> None:
+    await in_the_callback(world, lease)
+    await world.frontier.renew(handles([lease]), for_room=True)
+
+
+async def leads_elsewhere(world: Timed, lease: Lease) -> None:
+    """A redirect to another host, or a link: a child, which is pushed before its parent ends."""
+    child = message(90, "b.example", generation=lease.generation)
+    assert await world.frontier.push([child], forced=True) == [PushOutcome.CANCELLED]
+    await world.frontier.ack(handles([lease]))
+
+
+STEPS: tuple[Step, ...] = (stays, on_the_wire, in_the_callback, follows_a_redirect, waits_for_room)
+ENDS: dict[str, Step] = {
+    "done": lambda world, lease: world.frontier.ack(handles([lease])),
+    "gone": lambda world, lease: world.frontier.end_gone(lease.id, lease.token, reason="http_404", detail={}),
+    "dead": lambda world, lease: world.frontier.bury(lease.id, lease.token, reason="test"),
+    "retried": lambda world, lease: world.frontier.nack(lease.id, lease.token, delay_ms=0),
+    "delayed": lambda world, lease: world.frontier.nack(lease.id, lease.token, delay_ms=7_000),
+    "moved": lambda world, lease: world.frontier.move(lease.id, lease.token, stream="s:browser"),
+    "given back": lambda world, lease: world.frontier.give_back(handles([lease])),
+    "put off": lambda world, lease: world.frontier.put_off(handles([lease]), delay_ms=7_000),
+    "leads elsewhere": leads_elsewhere,
+    "killed": stays,
+}
+KEPT = {"done": "done", "gone": "done", "dead": "dead", "leads elsewhere": "done"}  # all else is dropped
+
+
+@pytest.mark.one_server("the same scripts")
+@pytest.mark.parametrize("frozen", [False, True])
+@pytest.mark.parametrize("step", STEPS)
+async def test_cancel_meets_a_request_at_any_step_of_its_life(redis_client: Any, step: Step, frozen: bool) -> None:
+    """Whatever its worker does next, or, frozen, once its lease has expired: it ends as it does, or is dropped."""
+    world = await timed(redis_client)
+    frontier = world.frontier
+    run = await opened(world, range(len(ENDS)), cap=20)
+    of: dict[str, Any] = {"cap": 20, "generation": run.generation}
+    await frontier.push([message(50, not_before_ms=world.now + 10**7, **of)])
+    leases = await world.lease(len(ENDS))
+    await frontier.push([message(51, **of)])
+    for lease in leases:
+        await step(world, lease)
+    await frontier.runs.cancel(run.id)
+    for _ in range(10 * frozen):
+        await world.pass_ms(frontier.config.lease_ms // 5)
+        await frontier.shards.run_all("reap")
+    for how, lease in zip(ENDS, leases, strict=True):
+        await ENDS[how](world, lease)
+    left = await frontier.runs.get(run.id)
+    assert left is not None
+    assert (left.counts.delayed, left.counts.queued) == (1, 1), "nothing is queued again"
+    for _ in range(10):
+        await world.pass_ms(frontier.config.lease_ms // 5)
+        assert await world.bodies(streams=("s", "s:browser"), suspects_ok=True) == []
+    found = await finished(world, run)
+    kept = Counter(KEPT.values() if not frozen else ())
+    assert found.state == "cancelled"
+    assert found.counts.accepted == len(ENDS) + 2
+    assert (found.counts.done, found.counts.dead) == (kept["done"], kept["dead"])
+    assert found.counts.dropped_by == {"cancelled": len(ENDS) + 2 - kept.total()}
+    assert (await frontier.inspection.stats()).total.backlog == 0
+
+
 async def test_what_is_delayed_or_dead_of_a_cancelled_run_is_not_queued_when_its_time_comes(redis_client: Any) -> None:
     world = await timed(redis_client)
     frontier = world.frontier
@@ -127,7 +212,9 @@ async def test_another_run_may_have_what_a_cancelled_one_had(redis_client: Any) 
     await world.fetch()
     run = await world.frontier.runs.open("s", name="wrong file")
     await world.frontier.push([message(n, generation=run.generation) for n in range(4)])
+    leases = await world.lease(1)
     await world.frontier.runs.cancel(run.id)
+    assert await world.frontier.give_back(handles(leases)) == [True]
     await finished(world, run)
     outcomes = await world.frontier.push([message(number) for number in range(4)])
     assert outcomes == [PushOutcome.DUPLICATE] + [PushOutcome.ACCEPTED] * 3

@@ -10,6 +10,7 @@ from scrapy import Request
 from scrapy.http import Response
 
 from crawler.frontier.messages import Slot
+from crawler.frontier.state.control import Said
 from crawler.routing.host_rules import HostRule
 from crawler.worker.lease_book import Held, LeaseBook
 from crawler.worker.lease_buffer import Buffer
@@ -242,6 +243,22 @@ async def test_a_redirect_hop_takes_a_turn_without_its_lease_and_goes_back_when_
     assert late.value.wait_ms == 3_600_000
     assert site.clock.now == 1020.0
     assert set(site.taken()) == {None}
+
+
+async def test_a_redirect_is_not_followed_once_operators_say_so(site: Site) -> None:
+    lease = site.holds(PAGE)
+    lease.reported = True
+    site.frontier.takes = [GRANTED]
+    turn = await site.pacer.turn(PAGE)
+    assert site.pacer.allowed(turn)
+    site.book.said = Said(frozenset({f"pause host {lease.lease.host}"}))
+    assert not site.pacer.allowed(turn), "it was paused while the connection was made"
+    site.pacer.missed(turn)
+    await site.outbox.flush()
+    assert ("give_back", [GRANTED.token]) in site.frontier.told
+    with pytest.raises(TooLateError):
+        await site.pacer.turn(PAGE)
+    assert len(site.taken()) == 1
 
 
 async def test_a_turn_that_came_too_late_is_given_back(site: Site) -> None:
