@@ -1,4 +1,5 @@
-"""Reports this worker's progress to the supervisor of `scrapy crawl --workers`, through a pipe."""
+"""Reports this worker's progress to the supervisor of `scrapy crawl --workers`, through a pipe; a thread tells when
+the event loop is stuck."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import asyncio
 import json
 import logging
 import os
+import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Final, Self
@@ -17,7 +19,8 @@ from scrapy.exceptions import NotConfigured
 from crawler import config, tasks
 from crawler import stats as names
 from crawler.errors import ConfigError
-from crawler.extensions.metrics import MetricsExtension
+from crawler.extensions.health import WorkerHealth
+from crawler.extensions.metrics import MetricsConfig, MetricsExtension
 
 EVERY_SECONDS: Final = 1.0
 GONE: Final = "supervisor_gone"  # finish reason of a worker whose supervisor is gone
@@ -33,10 +36,13 @@ logger = logging.getLogger(__name__)
 class ReportsExtension:
     """Writes one line of JSON per second, short enough for an atomic write to a pipe; skipped when the pipe is full."""
 
-    def __init__(self, crawler: Crawler, pipe: int) -> None:
+    def __init__(self, crawler: Crawler, pipe: int, limits: MetricsConfig) -> None:
         self._crawler = crawler
         self._pipe = pipe
         self._task: asyncio.Task[None] | None = None
+        self._health = WorkerHealth(crawler, limits.max_lag_seconds, limits.callback_seconds)
+        self._silence = max(limits.callback_seconds, limits.max_lag_seconds) + 5 * EVERY_SECONDS
+        self._ended = threading.Event()
         os.set_blocking(pipe, False)
 
     @classmethod
@@ -46,7 +52,7 @@ class ReportsExtension:
         if not told:
             raise NotConfigured
         try:
-            extension = cls(crawler, int(told["reports"]))
+            extension = cls(crawler, int(told["reports"]), MetricsConfig.from_settings(crawler.settings))
         except (KeyError, TypeError, ValueError, OSError):
             raise ConfigError("WORKER_PROCESS", told, "empty: `scrapy crawl --workers` sets it") from None
         crawler.signals.connect(extension._opened, signals.spider_opened)
@@ -55,8 +61,18 @@ class ReportsExtension:
 
     def _opened(self) -> None:
         self._task = asyncio.get_running_loop().create_task(self._run())
+        threading.Thread(target=self._watch, name="reports", daemon=True).start()
+
+    def _watch(self) -> None:
+        """Tell when the event loop is stuck, in a thread. A C call that holds the GIL keeps this quiet as well: the
+        supervisor also ends a worker that tells nothing at all for as long as a callback may block it."""
+        while not self._ended.wait(EVERY_SECONDS):
+            if words := self._health.stuck():
+                with suppress(OSError):
+                    os.write(self._pipe, json.dumps({"stuck": words}).encode() + b"\n")
 
     async def _closed(self, spider: Spider, reason: str) -> None:  # signature of the signal
+        self._ended.set()
         if self._task is not None:
             await tasks.end(self._task)
         with suppress(OSError):
@@ -64,6 +80,7 @@ class ReportsExtension:
 
     async def _run(self) -> None:
         while True:
+            self._health.beat()
             try:
                 self._write("")
             except BlockingIOError:  # the supervisor is suspended and will read later
@@ -82,6 +99,7 @@ class ReportsExtension:
             "counts": {name: stats.get_value(stat, 0) for name, stat in COUNTS.items()},
             "endpoint": self._endpoint(),
             "reason": reason,
+            "silence": self._silence,
         }
         os.write(self._pipe, json.dumps(report).encode() + b"\n")
 

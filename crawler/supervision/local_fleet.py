@@ -49,9 +49,9 @@ class Place:
 class LocalFleet:
     """Runs *workers* processes `scrapy *arguments*` until all have ended by themselves, or one cannot be kept alive.
 
-    One that dies is restarted, with growing delays. The first opens its spider before the others start, so that an
-    error of the spider is logged once. The first SIGINT or SIGTERM asks all to finish their started pages, the second
-    kills them. Known weakness: a worker whose event loop is stuck is not restarted; /healthz names it.
+    One that dies is restarted, with growing delays; one whose event loop is stuck for longer than its /healthz allows
+    is killed first. The first opens its spider before the others start, so that an error of the spider is logged once.
+    The first SIGINT or SIGTERM asks all to finish their started pages, the second kills them.
     """
 
     def __init__(
@@ -132,6 +132,8 @@ class LocalFleet:
         if heard:
             process.read()
         closed = {*before} - {*process.descriptors}
+        if process.is_stuck():
+            kill([process.process])
         status = process.process.poll()
         for descriptor in before if status is not None else closed:
             self._selector.unregister(descriptor)
@@ -158,6 +160,8 @@ class LocalFleet:
         steady = lived >= STEADY_SECONDS or process.counts["pages"] >= STEADY_PAGES
         place.deaths = 1 if steady else place.deaths + 1
         how = f"was killed by {_signal(-status)}" if status < 0 else f"ended with status {status}"
+        if process.stuck:
+            how = f"was stuck ({process.stuck}) and killed"
         if place.deaths >= MOST_DEATHS:
             times = f"{place.deaths} times in a row, each time soon after its start"
             self._give_up(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import subprocess
@@ -37,6 +38,9 @@ class WorkerProcess:
         self.opened_at = 0.0  # when it reported that its spider is open, monotonic
         self.endpoint = ""  # URL of its metrics and probes
         self.reason = ""  # the reason its spider closed for
+        self.stuck = ""  # what keeps its event loop from running
+        self._heard_at = 0.0
+        self._silence = math.inf  # seconds without a report after which it is stuck
 
     @property
     def descriptors(self) -> list[int]:
@@ -60,12 +64,23 @@ class WorkerProcess:
                 self._relay(rest + b"\n")
         return status
 
+    def is_stuck(self) -> bool:
+        """Whether it should be killed; *stuck* tells why."""
+        if not self.stuck and (silent := monotonic() - self._heard_at) > self._silence:
+            self.stuck = f"it has told nothing for {silent:.0f} s"
+        return bool(self.stuck)
+
     def finish(self) -> None:
         """Ask it to end as Ctrl-C does: it gives back what it has not started."""
         self.process.send_signal(signal.SIGTERM)
 
     def _take(self, report: Mapping[str, Any]) -> None:
-        self.opened_at = self.opened_at or monotonic()
+        self._heard_at = monotonic()
+        if stuck := report.get("stuck"):
+            self.stuck = str(stuck)
+            return
+        self.opened_at = self.opened_at or self._heard_at
+        self._silence = float(report.get("silence", math.inf))
         self.counts = Counter(report.get("counts", {}))
         self.endpoint = report.get("endpoint") or self.endpoint
         self.reason = report.get("reason") or self.reason

@@ -304,13 +304,16 @@ class Maintenance:
             kept = [r for r in requests if not self._is_cut(r)]
             return [encoder.message(r, generation=worker.generation, dedupe=not r.dont_filter) for r in kept]
         except Exception as error:
-            await worker.frontier.dead.bury_seed(
+            is_news = await worker.frontier.dead.bury_seed(
                 seed.raw,
                 spider=spider.name,
                 reason="bad_seed",
                 detail={"error": str(error)},
                 generation=worker.generation,
             )
+            if not is_news:
+                logger.info("A start URL is a dead letter already: %s", error)
+                return []
             self._crawler.stats.inc_value(names.SEEDS_BAD)
             unforeseen = None if isinstance(error, ShoalError) else error
             logger.error("A start URL became a dead letter: %s", error, exc_info=unforeseen)

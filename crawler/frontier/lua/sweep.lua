@@ -9,10 +9,10 @@
 -- run is in it and nothing is queued, leased or delayed there. Its counters move to the generation '' of the stream.
 -- Fingerprints are kept for some time: T:kept ZSET spider:generation -> ms when it was over, while other generations
 -- use them for longer; T:drop HASH set -> buckets keeps what is still to go.
--- Where nothing is delayed, or, after damage, leased or queued, the counters say so: what was lost counts as dropped,
--- and nobody waits for it.
--- include: clock damage state tally hosts
-local BUCKETS, HOSTS = 128, 512
+-- Where nothing is delayed, or, after damage, leased, the counters say so, and also once so few are queued that they can
+-- be counted: what was lost counts as dropped, and nobody waits for it.
+-- include: clock damage state tally hosts members
+local BUCKETS, HOSTS, FEW = 128, 512, 2000
 local COUNTERS = {
   'accepted', 'done', 'gone', 'dead', 'dropped', 'retried', 'duplicates', 'duplicates_dead', 'refused', 'nacked',
   'reaped',
@@ -31,31 +31,64 @@ local nothing_delayed = call('ZCARD', T .. ':delayed') + call('ZCARD', T .. ':de
 local is_damaged = call('HLEN', T .. ':damaged') > 0
 local nothing_leased = is_damaged and call('ZCARD', T .. ':lease') + call('HLEN', T .. ':infl') == 0
 
-local function nothing_queued(stream)
-  local hosts_with_work = 0
+-- The queues of a stream: their place and how many wait there; nothing if they are too many to look at each time.
+local function queues_of(stream)
+  local queues = {}
   for _, queue in ipairs({stream, stream .. '!'}) do
-    hosts_with_work = hosts_with_work + call('ZCARD', T .. ':due:' .. queue) + call('ZCARD', T .. ':wait:' .. queue)
-      + call('SCARD', T .. ':park:' .. queue)
+    local due, wait, park = T .. ':due:' .. queue, T .. ':wait:' .. queue, T .. ':park:' .. queue
+    if call('ZCARD', due) + call('ZCARD', wait) + call('SCARD', park) > HOSTS then return end
+    for _, names in ipairs({call('ZRANGE', due, 0, -1), call('ZRANGE', wait, 0, -1), call('SMEMBERS', park)}) do
+      for _, name in ipairs(names) do
+        local place = place_of(queue, name)
+        queues[place] = call('LLEN', T .. ':q:' .. place) + call('ZCARD', T .. ':early:' .. place)
+      end
+    end
   end
-  return hosts_with_work == 0
+  return queues
 end
 
-local function recount(stream, generation, key, field)
-  local lost = number(key, field)
-  if lost == 0 then return end
+-- How many of each generation are queued on a stream, of which `counted` should be; nothing if that is so, or if they
+-- are too many to read.
+local function found_queued(stream, counted)
+  local queues, total, found = queues_of(stream), 0, {}
+  for _, count in pairs(queues or {}) do total = total + count end
+  if not queues or total >= counted or total > FEW then return end
+  for place in pairs(queues) do
+    for _, entries in ipairs({
+      call('LRANGE', T .. ':q:' .. place, 0, -1), call('ZRANGE', T .. ':early:' .. place, 0, -1),
+    }) do
+      for _, entry in ipairs(entries) do
+        local ok, generation = pcall(generation_of, string.sub(entry, 9))
+        if not ok then return end -- lease sets it aside
+        found[generation] = (found[generation] or 0) + 1
+      end
+    end
+  end
+  return found
+end
+
+local function recount(stream, generation, key, field, found)
+  local lost = number(key, field) - (found or 0)
+  if lost <= 0 then return end
+  if found then set_aside(T .. ':q:' .. stream .. ' of generation ' .. generation, lost .. ' requests lost') end
   local t = tally(stream, generation)
   t[field] = -lost
   count_as(t, 'dropped', 'damaged', lost)
 end
 
 -- generations by spider and name, with all their streams
-local groups = {}
+local groups, queued, queued_by = {}, {}, {}
+for _, name in ipairs(call('SMEMBERS', T .. ':gens')) do
+  local stream = string.match(name, '^(.*):')
+  queued[stream] = (queued[stream] or 0) + number(T .. ':gen:' .. name, 'queued')
+end
+for stream, counted in pairs(queued) do queued_by[stream] = counted > 0 and found_queued(stream, counted) or nil end
 for _, name in ipairs(call('SMEMBERS', T .. ':gens')) do
   local stream, generation = string.match(name, '^(.*):(.*)$')
   local key = T .. ':gen:' .. name
   if nothing_delayed then recount(stream, generation, key, 'delayed') end
   if nothing_leased then recount(stream, generation, key, 'leased') end
-  if is_damaged and nothing_queued(stream) then recount(stream, generation, key, 'queued') end
+  if queued_by[stream] then recount(stream, generation, key, 'queued', queued_by[stream][generation] or 0) end
   local spider = string.match(stream, '^[^:]*')
   local of = spider .. ':' .. generation
   local shares = call('HGET', key, 'shares')

@@ -74,10 +74,11 @@ class DeadLetters:
 
     async def bury_seed(
         self, raw: bytes, *, spider: str, reason: str, detail: Mapping[str, Any] | None = None, generation: str = ""
-    ) -> None:
+    ) -> bool:
         """Dead-letter an invalid start URL; its letter has an empty host and the entry as its body. It counts as
-        accepted and dead in *generation*."""
-        await self._shards.run("bury_seed", 0, spider, raw, reason, pack(dict(detail or {})), generation)
+        accepted and dead in *generation*, once: False for one that is a dead letter of that run already."""
+        answer = await self._shards.run("bury_seed", 0, spider, raw, reason, pack(dict(detail or {})), generation)
+        return bool(answer)
 
     async def _on_each(self, name: str, ids: Sequence[str], *arguments: str) -> list[bool]:
         async def run(shard: int, group: Sequence[str]) -> Any:

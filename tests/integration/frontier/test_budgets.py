@@ -61,7 +61,8 @@ async def test_a_request_that_was_not_sent_is_given_back_and_a_retry_is_not(redi
     for _ in range(5):
         leases = await made.lease(2)
         assert len(leases) == 2
-        await made.frontier.give_back(handles(leases))
+        await made.frontier.give_back(handles(leases[1:]))
+        assert await made.frontier.move(leases[0].id, leases[0].token, stream="s")
     [one, other] = await made.lease(2)
     await made.frontier.nack(one.id, one.token, delay_ms=0)  # postponed, not sent
     await made.frontier.start(handles([other]), on_wire=True)

@@ -272,7 +272,8 @@ async def test_the_crawl_that_start_urls_join_cannot_be_cancelled(redis_client: 
     assert await world.bodies() == [1]
 
 
-async def test_suspects_are_paused_and_cancelled_too(redis_client: Any) -> None:
+@pytest.mark.parametrize("purged", [False, True])
+async def test_suspects_are_paused_and_dropped_too(redis_client: Any, purged: bool) -> None:
     world = await timed(redis_client)
     run = await opened(world, range(1))
     for _ in range(2):
@@ -285,8 +286,11 @@ async def test_suspects_are_paused_and_cancelled_too(redis_client: Any) -> None:
     await world.frontier.control.say("resume", run_target(run))
     assert await world.frontier.control.sort_aside() == 1
     assert (await world.frontier.inspection.stats()).suspects == 1
-    await world.frontier.runs.cancel(run.id)
-    assert (await finished(world, run)).counts.dropped_by == {"cancelled": 1}
+    if purged:
+        assert await world.frontier.control.sift(Target("s"), "drop", "purged") == 1
+    else:
+        await world.frontier.runs.cancel(run.id)
+    assert (await finished(world, run)).counts.dropped == 1
     assert (await world.frontier.inspection.stats()).suspects == 0
 
 

@@ -251,3 +251,32 @@ async def test_a_run_that_lost_a_request_ends_and_no_counter_is_below_0(redis_cl
     assert [run.state for run in found] == ["finished", "finished"]
     assert sum(run.counts.done for run in found) == 3
     assert sum(run.counts.dropped for run in found) == 1
+
+
+@pytest.mark.one_server("each shard looks at its own")
+@pytest.mark.parametrize("harm", ["deleted", "replaced", "cut"])
+@pytest.mark.parametrize("others", [0, 3])
+async def test_a_queue_that_was_lost_is_waited_for_no_longer(redis_client: Any, harm: str, others: int) -> None:
+    """What is queued of other hosts, runs and tiers stays as it is."""
+    world = await timed(redis_client)
+    run = await world.frontier.runs.open("s", fresh=True)
+    lost = [message(number, cap=10, generation=run.generation) for number in range(5)]
+    await world.frontier.push([*lost, *(message(20 + number, "b.example", delay_ms=1) for number in range(others))])
+    await world.frontier.runs.seal(run.id)
+    key = world.frontier.shards.key(world.frontier.shards.of_host("a.example"), "q:s:a.example")
+    await (redis_client.ltrim(key, 0, 1) if harm == "cut" else redis_client.delete(key))
+    if harm == "replaced":
+        await redis_client.set(key, b"noise")
+    kept = 2 if harm == "cut" else 0
+    await world.frontier.generations.sweep()
+    counts = (await world.frontier.runs.get(run.id)).counts  # type: ignore[union-attr]
+    assert (counts.queued, counts.dropped_by) == (kept, {"damaged": 5 - kept})
+    assert (await world.frontier.inspection.stats()).total.queued == kept + others
+    named = await redis_client.hkeys(world.frontier.shards.key(0, "damaged"))
+    assert any(name.endswith(b":q:s of generation " + run.generation.encode()) for name in named)
+    done = []
+    for _ in range(8):
+        done += await world.fetch()
+        await world.pass_ms(2_000)
+    assert sorted(done) == [*range(kept), *range(20, 20 + others)]
+    assert [one.id for one in await world.frontier.runs.settle()] == [run.id]

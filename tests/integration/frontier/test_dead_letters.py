@@ -223,3 +223,24 @@ async def test_a_breaker_that_closed_unnoticed_begins_a_new_term(redis_client: A
     await world.pass_ms(1_000)
     assert await trip(world) == (0, 0)
     assert (await world.frontier.inspection.stats()).total.dead == 0
+
+
+async def test_a_bad_start_url_that_comes_again_counts_once_per_run(redis_client: Any) -> None:
+    """As its worker was killed between the letter and the acknowledgement."""
+    world = await timed(redis_client)
+    dead = world.frontier.dead
+
+    async def bury(raw: bytes = b"{bad") -> bool:
+        return await dead.bury_seed(raw, spider="s", reason="bad_seed", generation="0")
+
+    assert [await bury(), await bury(), await bury(b"{worse")] == [True, False, True]
+    counts = (await world.frontier.inspection.stats("s")).total
+    assert (counts.accepted, counts.dead) == (2, 2)
+    letters = await dead.find("s")
+    assert len(letters) == 2
+    assert await dead.drop([one.id for one in letters if one.body == b"{bad"]) == [True]
+    assert await bury(), "nobody knows it any more"
+    await world.pass_ms(1_000)
+    await world.frontier.shards.run_all("run_since", "s", "0")
+    await world.pass_ms(1_000)
+    assert [await bury(), await bury()] == [True, False], "the next run tells of it again"

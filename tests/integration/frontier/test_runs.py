@@ -344,3 +344,36 @@ async def test_letters_without_their_fields_can_be_dropped_and_tried_again(redis
     assert await world.frontier.dead.drop([leases[2].id]) == [True]
     assert sorted(await world.fetch()) == [1, 2]
     assert (await counts(world, again)).done == 2
+
+
+async def test_a_run_that_was_reopened_does_not_end_by_what_was_seen_before(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    runs, shards = world.frontier.runs, world.frontier.shards
+    run = await runs.open("s", fresh=True)
+    seen = await runs.seal(run.id)
+    await runs.resume(run.id)
+    await world.pass_ms(1)
+    again = await runs.seal(run.id)
+    ends = [await shards.run("run_end", 0, run.id, at, b"\x80", b"", 0) for at in (seen.sealed_ms, again.sealed_ms)]
+    assert [bool(raw) for raw in ends] == [False, True]
+
+
+async def test_a_cancelled_run_stays_sealed_whoever_would_go_on(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    run = await world.frontier.runs.open("s", fresh=True)
+    await push(world, run, 1)
+    await world.frontier.runs.cancel(run.id)
+    with pytest.raises(RunError, match="cancelled"):
+        await world.frontier.runs.resume(run.id)
+    assert (await world.frontier.runs.get(run.id)).state == "sealed"  # type: ignore[union-attr]
+
+
+async def test_that_too_much_fails_is_told_once_and_not_of_what_is_over(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    run = await world.frontier.runs.open("s", fresh=True)
+    assert [await world.frontier.runs.alarm(run.id) for _ in range(3)] == [True, False, False]
+    assert [event for event, _ in await events(world)] == [b"start", b"failing"]
+    other = await world.frontier.runs.open("s", fresh=True)
+    await world.frontier.runs.seal(other.id)
+    assert await over(world) == [other.id]
+    assert not await world.frontier.runs.alarm(other.id)

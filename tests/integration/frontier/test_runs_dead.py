@@ -66,6 +66,7 @@ async def test_the_next_run_tries_again_and_its_end_stands(redis_client: Any, fr
     else:
         await world.fetch()
         assert await letters(world) == []
+        assert await world.frontier.dead.count() == 0, "nor kept where nobody finds it"
         assert await push(world, second.generation, 1) == [DUPLICATE]
     await checked(world)
     assert (await over(world, second)).counts.dead == int(again)

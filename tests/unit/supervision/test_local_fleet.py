@@ -83,6 +83,36 @@ report(reason="finished", pages=10)
     assert "27 pages" in shown
 
 
+@pytest.mark.parametrize(
+    ("blocked", "words"),
+    [
+        ("os.write(told['reports'], b'{\"stuck\": \"parse has blocked the event loop\"}\\n')", "parse has blocked"),
+        (
+            'os.write(told[\'reports\'], b\'{"counts": {"pages": 7}, "silence": 0.05}\\n\')',
+            "it has told nothing for 0 s",
+        ),
+    ],
+)
+def test_one_that_is_stuck_is_killed_and_begins_again(
+    fleet: Callable[..., Any], tmp_path: Path, blocked: str, words: str
+) -> None:
+    """Whether a thread of its still tells so, or a C call keeps all of them quiet."""
+    program = f"""
+report(pages=7)
+if told["number"] == 2 and times == 1:
+    {blocked}
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    time.sleep(60)
+report(reason="finished", pages=10)
+"""
+    status, shown = fleet(2, program)
+    assert status == 0
+    assert sorted(began(tmp_path)) == ["1", "2", "2"]
+    assert shown.count("worker 2 was stuck") == 1
+    assert words in shown
+    assert "27 pages" in shown
+
+
 def test_a_crash_loop_ends_all(fleet: Callable[..., Any], tmp_path: Path) -> None:
     program = """
 report()

@@ -2,6 +2,7 @@
 --   dead  letters: somebody has to look at them; an invalid start URL has no host
 --   gone  pages that the site refuses for good (404, 410 ...): they count as done, and are kept to be listed
 --        and retried
+-- T:dead:seeds HASH spider:generation:SHA-1 of an invalid start URL -> id of its letter.
 local MOST = {dead = DEAD_LIMIT, gone = GONE_LIMIT}
 
 local function letter_of(kind, id)
@@ -13,11 +14,20 @@ local function letter_of(kind, id)
   call('ZREM', T .. ':' .. kind .. ':at', id)
 end
 
+local function seed_name(spider, generation, envelope)
+  return spider .. ':' .. generation .. ':' .. redis.sha1hex(string.sub(envelope, 13))
+end
+
 -- id: as a string.
 local function remove_letter(kind, id, letter)
   call('HDEL', T .. ':' .. kind, id)
   call('ZREM', T .. ':' .. kind .. ':at', id)
-  if kind == 'gone' or letter.host == '' then return end
+  if kind == 'gone' then return end
+  if letter.host == '' then
+    local name = seed_name(letter.stream, letter.generation or '', letter.envelope)
+    if call('HGET', T .. ':dead:seeds', name) == tostring(id) then call('HDEL', T .. ':dead:seeds', name) end
+    return
+  end
   unlink_letter(dead_name(letter.stream, letter.envelope), id)
 end
 
