@@ -55,7 +55,7 @@ class Shown:
             score += 2.5 if best.named else 2.0 if len(self.view.texts[best.index][0]) <= MAX_PROSE else 0.5
         score += 2.0 * (visible_stock.buy_button(self.view) is not visible_stock.Button.NONE)
         score += identifiers.likelihood(self.draft.document.url) + identifiers.has_label(self.view)
-        if score < enough:
+        if enough - 1 <= score < enough:
             score += visible_stock.shown_availability(self.view) in ("OutOfStock", "Discontinued")
         return score >= enough
 

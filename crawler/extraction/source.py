@@ -56,12 +56,13 @@ def read(html: str) -> Source:
             strays.append(found[0][1:])
             continue
         start, end = found.span(3)
-        is_code = start >= 0 and end < len(html)
-        if is_code and found[1] not in ("style", "STYLE"):
-            scripts.append(Script(found[2], start, end))
-        if is_code and start < end and found[4] is None:
-            pieces.append(html[taken:start])
-            taken = end
-        elif "<" in found[0][1:]:  # a comment, or code, and a parser may not think so
+        if 0 <= start < end < len(html):
+            if found[1] not in ("style", "STYLE"):
+                scripts.append(Script(found[2], start, end))
+            if found[4] is None:
+                pieces.append(html[taken:start])
+                taken = end
+                continue
+        if html.find("<", found.start() + 1, found.end()) >= 0:  # a comment, or code, and a parser may not think so
             strays += tame.strays(found[0].encode(errors="ignore"))
     return Source("".join((*pieces, html[taken:])) if pieces else html, tuple(scripts), tuple(strays))

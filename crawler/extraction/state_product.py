@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
+from crawler.caches import cached
 from crawler.extraction import identifiers, state, values
 
 MAX_FOUND: Final = 500  # objects shaped like a product
@@ -37,6 +38,7 @@ _SAID: Final = ("availability", "availabilitystatus", "stockstatus", "stockstate
 _YES: Final = ("instock", "isinstock", "available", "isavailable", "availableforsale", "issellable", "purchasable",
                "buyable", "isbuyable", "hasstock")  # fmt: skip
 _NO: Final = ("outofstock", "isoutofstock", "soldout", "issoldout")
+_PUNCTUATION = re.compile(r"[\W_]+")
 _SEPARATED = re.compile(r"\s+[|–—·»:-]\s+|\s*[|»·]\s*")
 
 Node = Mapping[str, Any]
@@ -87,8 +89,13 @@ def _plain(node: Mapping[Any, Any]) -> dict[str, Any]:
     plain: dict[str, Any] = {}
     for key, value in node.items():
         if isinstance(key, str) and len(key) <= 40:
-            plain.setdefault(re.sub(r"[\W_]+", "", key).lower(), value)
+            plain.setdefault(_key(key), value)
     return plain
+
+
+@cached(8_192)  # the objects of a state share their keys
+def _key(written: str) -> str:
+    return _PUNCTUATION.sub("", written).lower()
 
 
 def _fields(node: Node, root: Any) -> dict[str, Any]:
