@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scrapy.exceptions import DownloadFailedError, IgnoreRequest
+from scrapy.exceptions import DownloadFailedError, DropItem, IgnoreRequest
 from scrapy.http import Response
 
 
@@ -61,6 +61,13 @@ class BlockedError(IgnoreRequest):
 
 class TooCostlyError(Exception):
     """Reading a page took more CPU or memory than one page may: it becomes a dead letter `too_costly`."""
+
+
+class UnstoredItem(DropItem):
+    """MongoDB is away, no spool takes the item, and its worker has to end: the page is given back to the frontier."""
+
+    def __init__(self) -> None:
+        super().__init__("MongoDB is away and this worker has to end: its page is given back, to be fetched again")
 
 
 class RobotsUnreachableError(IgnoreRequest):

@@ -48,6 +48,11 @@ class Outage(ABC):
         """Whether the server is away."""
         return self.since is not None
 
+    @property
+    def seconds(self) -> float:
+        """For how long the server has been away, 0 while it serves."""
+        return 0.0 if self.since is None else self._clock() - self.since
+
     async def insist(self, call: Callable[[], Awaitable[T]]) -> T:
         """The result of *call*, retried until the server serves it; other errors pass through."""
         attempt = 0

@@ -15,12 +15,14 @@ from scrapy.statscollectors import StatsCollector
 
 from crawler import scrapy_hooks
 from crawler import stats as names
+from crawler.errors import UnstoredItem
 from crawler.items import Item
 from crawler.pipelines import origins
 from crawler.pipelines.drops import LinkedItem, RejectedItem, reject
 from crawler.storage import building, connection, origin
 from crawler.storage.config import StorageConfig
 from crawler.storage.duplicates import DuplicateError
+from crawler.storage.outage import AwayError
 from crawler.storage.values import UnstorableError
 from crawler.timings import timings_of
 from crawler.worker.scheduler import Scheduler
@@ -29,8 +31,9 @@ from crawler.worker.scheduler import Scheduler
 class MongoPipeline:
     """The last pipeline. Returns an item only when it is durable: in MongoDB, or on local disk while that is away.
 
-    With neither available, items wait and the worker leases nothing new. Rejected items of every pipeline arrive here
-    too, through the item_dropped signal, which Scrapy awaits before the page is done.
+    With neither available, items wait and the worker leases nothing new; one that is told to end waits until MongoDB
+    has been away for FRONTIER_CLOSE_SECONDS, and then its pages are given back. Rejected items of every pipeline arrive
+    here too, through the item_dropped signal, which Scrapy awaits before the page is done.
     """
 
     def __init__(
@@ -47,7 +50,7 @@ class MongoPipeline:
         self._stats = stats
         self._crawler = crawler
         self._timings = timings_of(crawler) if crawler is not None else None
-        self._writer = building.writer(client, settings, config, stats, pause)
+        self._writer = building.writer(client, settings, config, stats, pause, self._gives_up)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -78,6 +81,8 @@ class MongoPipeline:
         began = monotonic()
         try:
             result = await self._writer.store(item, known)
+        except AwayError:
+            raise UnstoredItem from None
         except DuplicateError as duplicate:
             self._stats.inc_value(names.ITEMS.format("linked"))
             raise LinkedItem(item.url, duplicate.original) from None
@@ -89,15 +94,27 @@ class MongoPipeline:
             self._timings.store.observe(monotonic() - began, known.source.get("request_id", "") if known else "")
         return item
 
-    async def item_dropped(self, item: Any, exception: DropItem) -> None:
+    async def item_dropped(self, item: Any, response: Any, exception: DropItem) -> None:
         """Keep a rejected item; duplicates, and items that another pipeline drops on purpose, are not kept."""
-        if isinstance(exception, RejectedItem):
+        if not isinstance(exception, RejectedItem):
+            return
+        try:
             await self._writer.reject(item, exception.reasons, origin.current())
+        except AwayError:
+            if self._crawler is not None:  # who ends its page hears of it
+                told = {"item": item, "response": response, "exception": UnstoredItem()}
+                self._crawler.signals.send_catch_log(signals.item_dropped, spider=self._crawler.spider, **told)
 
     async def close_spider(self) -> None:
         """Write what is pending, then close the connections."""
         await self._writer.close()
         await self._client.close()
+
+    def _gives_up(self, seconds: float) -> bool:
+        """Whether nobody may wait any longer for a MongoDB that has been away for so long: a pod is killed soon."""
+        engine = scrapy_hooks.engine_of(self._crawler) if self._crawler is not None else None
+        is_closing = engine is not None and scrapy_hooks.is_closing(engine)
+        return is_closing and seconds > self._settings.getfloat("FRONTIER_CLOSE_SECONDS")
 
 
 def _pause(crawler: Crawler, reason: str) -> None:

@@ -27,6 +27,7 @@ class Verdict(StrEnum):
     ACK = "ack"
     NACK = "nack"
     BURY = "bury"
+    GIVE_BACK = "give_back"  # to be fetched again, uncharged
     GONE = "gone"  # acknowledged and listed: the site refuses it for good
 
 
@@ -52,6 +53,7 @@ class Evidence:
     costly: str = ""  # the limit its page exceeds, so that no callback gets it
     too_costly: bool = False  # and that error was about the cost of reading the page
     item_errors: list[str] = field(default_factory=list)
+    unstored: bool = False  # an item of its page was not stored, which is nobody's fault
     child_errors: list[str] = field(default_factory=list)
 
 
@@ -66,6 +68,8 @@ class Conclusion:
 
 def conclude(seen: Evidence) -> Conclusion:  # noqa: PLR0911 - one line per way to end, in order of precedence
     """The conclusion for one ended request."""
+    if seen.unstored:
+        return Conclusion(Verdict.GIVE_BACK, "unstored")
     if seen.spider_error:
         return Conclusion(Verdict.BURY, "too_costly" if seen.too_costly else "spider_error", seen.spider_error)
     if seen.child_errors:

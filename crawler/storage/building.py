@@ -21,7 +21,12 @@ Settings = Mapping[str, Any]
 
 
 def writer(
-    client: connection.Client, settings: Settings, config: StorageConfig, stats: Stats, pause: Callable[[str], None]
+    client: connection.Client,
+    settings: Settings,
+    config: StorageConfig,
+    stats: Stats,
+    pause: Callable[[str], None],
+    gives_up: Callable[[float], bool] = lambda _: False,
 ) -> Writer:
     """A writer for the project's database; raises ConfigError for an unusable spool directory."""
     repository = Repository(connection.database(client, settings), config, stats)
@@ -39,7 +44,7 @@ def writer(
             spool(spool_directory(settings, config), config), repository, outage, stats, config.batch_size
         )
     HighWater(outage, fallback, config.spool_high_water, pause)
-    return Writer(repository, config, outage, fallback)
+    return Writer(repository, config, outage, fallback, gives_up=gives_up)
 
 
 def spool(directory: Path, config: StorageConfig) -> Spool:

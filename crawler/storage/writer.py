@@ -31,7 +31,8 @@ class Writer:
     """Writes items in batches, one batcher per collection.
 
     Call `open` first, `close` last. While MongoDB is away, batches go to *fallback*, the local disk; without one, or
-    while it is full, `store` and `reject` do not return.
+    while it is full, `store` and `reject` do not return before *gives_up* says, with the seconds that MongoDB has been
+    away, that it has been long enough: then they raise AwayError.
     """
 
     def __init__(
@@ -41,12 +42,14 @@ class Writer:
         outage: MongoOutage,
         fallback: SpoolFallback | None = None,
         now: Callable[[], datetime] = _now,
+        gives_up: Callable[[float], bool] = lambda _: False,
     ) -> None:
         self._repository = repository
         self._config = config
         self._outage = outage
         self._fallback = fallback
         self._now = now
+        self._gives_up = gives_up
         self._items: dict[str, Batcher[StoredDocument, StoreResult]] = {}
         self._rejected: Batcher[Rejection, None] = self._batcher(self._flush_rejected)
 
@@ -97,15 +100,15 @@ class Writer:
 
     async def _deliver(self, entries: Sequence[Entry], write: Callable[[], Awaitable[list[R]]]) -> list[R] | None:
         """The result of *write* once MongoDB served it; None if *entries* went to the local disk instead."""
-        if self._fallback is None:
-            return await self._outage.insist(write)
         attempt = 0
         while True:
-            if not self._fallback.taken:  # nothing overtakes what is spooled already
+            if self._fallback is None or not self._fallback.taken:  # nothing overtakes what is spooled already
                 try:
                     return await self._outage.attempt(write)
                 except AwayError:
                     attempt += 1
-            if await self._fallback.take(entries):
+            if self._fallback is not None and await self._fallback.take(entries):
                 return None
+            if self._gives_up(self._outage.seconds):
+                raise AwayError("neither MongoDB nor a spool takes anything")
             await self._outage.pause(attempt)

@@ -18,7 +18,7 @@ from twisted.python.failure import Failure
 
 from crawler import current_request
 from crawler import stats as names
-from crawler.errors import RobotsUnreachableError, TooCostlyError
+from crawler.errors import RobotsUnreachableError, TooCostlyError, UnstoredItem
 from crawler.meta import BLOCK, TIER_STAYS, UNFINISHED_TIMES
 from crawler.policy.failures import LEAST_STATUS, REDIRECTS, FailureClass, classify
 from crawler.policy.outcome import Conclusion, Verdict, conclude, excerpt
@@ -57,6 +57,7 @@ class RequestTracker:
         self._policy = RetryPolicy.from_settings(crawler.settings)
         crawler.signals.connect(self._spider_error, signals.spider_error)
         crawler.signals.connect(self._item_error, signals.item_error)
+        crawler.signals.connect(self._item_dropped, signals.item_dropped)
 
     def began(self, request: Request) -> None:
         """*request* enters the download chain."""
@@ -170,6 +171,8 @@ class RequestTracker:
         match conclusion.verdict:
             case Verdict.ACK:
                 self._outbox.end(held.handle)
+            case Verdict.GIVE_BACK:
+                self._outbox.give_back(held.handle)
             case Verdict.GONE:
                 self._outbox.end(Gone(held.handle, conclusion.reason, _detail(request, held, conclusion)))
             case Verdict.NACK if (attempts := _unfinished_times(request) + 1) < self._max_attempts:
@@ -213,6 +216,10 @@ class RequestTracker:
     def _item_error(self, item: Any, response: Response | Failure | None, spider: Spider, failure: Failure) -> None:
         if (held := self._of(response)) is not None:
             held.evidence.item_errors.append(f"{type(failure.value).__name__}: {failure.value}")
+
+    def _item_dropped(self, item: Any, response: Response | Failure | None, exception: Exception) -> None:
+        if isinstance(exception, UnstoredItem) and (held := self._of(response)) is not None:
+            held.evidence.unstored = True
 
     def _of(self, response: Response | Failure | None) -> Held | None:
         if isinstance(response, Response):
