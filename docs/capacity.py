@@ -26,13 +26,14 @@ SIZES: Final = (1, 10, 100, 1_000)  # million pages a day
 @dataclass(frozen=True, slots=True)
 class Measured:
     """Per page: CPU-ms of a worker for a static page, and for a first visit to a host over TLS; µs of Redis; bytes per
-    queued and per seen URL; documents a second that one MongoDB takes, and CPU-ms of the worker for each."""
+    queued, per seen URL, and in all with a hundred URLs a host; documents a second that one MongoDB takes, and CPU-ms of the worker for each."""
 
     page_ms: float
     wide_ms: float
     redis_us: float
     queued_bytes: float
     seen_bytes: float
+    whole_bytes: float
     documents: float
 
     @classmethod
@@ -49,6 +50,7 @@ class Measured:
             redis_us=_number(redis[-1]),
             queued_bytes=_number(memory[4]),
             seen_bytes=_number(memory[5]),
+            whole_bytes=_number(memory[6]),
             documents=_number(stored[2]),
         )
 

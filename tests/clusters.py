@@ -20,9 +20,12 @@ FORM_SECONDS = 30.0
 
 
 class Cluster:
-    """Empty at first; `kill` ends every node, `start` brings them back on their ports with their data."""
+    """Empty at first; `kill` ends every node, `start` brings them back on their ports with their data. With *replicas*
+    each of the three has one, which takes over `timeout_ms` after its end."""
 
-    def __init__(self, data: Path) -> None:
+    def __init__(self, data: Path, *, replicas: bool = False, timeout_ms: int = 15_000) -> None:
+        self._count = 2 * NODES if replicas else NODES
+        self._timeout_ms = timeout_ms
         for attempt in range(ATTEMPTS):
             try:
                 self._begin(data / str(attempt))
@@ -34,10 +37,10 @@ class Cluster:
 
     def _begin(self, data: Path) -> None:
         data.mkdir()
-        self._buses = [any_port() for _ in range(NODES)]
+        self._buses = [any_port() for _ in range(self._count)]
         self.nodes: list[Server] = []
         for at, bus in enumerate(self._buses):
-            self.nodes.append(_node(bus, data / str(at)))
+            self.nodes.append(_node(bus, data / str(at), self._timeout_ms))
         self._form()
 
     @property
@@ -66,9 +69,25 @@ class Cluster:
         bounds = [SLOTS * at // NODES for at in range(NODES + 1)]
         for at, node in enumerate(self.nodes):
             with redis.from_url(node.url) as client:
-                client.execute_command("CLUSTER", "ADDSLOTSRANGE", bounds[at], bounds[at + 1] - 1)
+                if at < NODES:
+                    client.execute_command("CLUSTER", "ADDSLOTSRANGE", bounds[at], bounds[at + 1] - 1)
                 client.execute_command("CLUSTER", "MEET", "127.0.0.1", self.nodes[0].port, self._buses[0])
         self._wait()
+        for replica, primary in zip(self.nodes[NODES:], self.nodes[:NODES], strict=False):
+            self._follow(replica, primary)
+
+    def _follow(self, replica: Server, primary: Server) -> None:
+        with redis.from_url(primary.url) as client:
+            name = client.execute_command("CLUSTER", "MYID").decode()
+        deadline = time.monotonic() + FORM_SECONDS
+        with redis.from_url(replica.url) as client:
+            while name not in str(client.execute_command("CLUSTER", "NODES")):
+                assert time.monotonic() < deadline, name
+                time.sleep(0.02)
+            client.execute_command("CLUSTER", "REPLICATE", name)
+            while client.info("replication").get("master_link_status") != "up":
+                assert time.monotonic() < deadline, name
+                time.sleep(0.02)
 
     def _wait(self) -> None:
         deadline = time.monotonic() + FORM_SECONDS
@@ -79,11 +98,13 @@ class Cluster:
                     time.sleep(0.02)
 
 
-def _node(bus: int, data: Path) -> Server:
+def _node(bus: int, data: Path, timeout_ms: int) -> Server:
     """The bundled Valkey in cluster mode, on the data directory *data*; its cluster bus is on port *bus*."""
 
+    timeout = ("--cluster-node-timeout", str(timeout_ms))
+
     def arguments(data: Path, port: int) -> list[str]:
-        return [*VALKEY.arguments(data, port), "--cluster-enabled", "yes", "--cluster-port", str(bus)]
+        return [*VALKEY.arguments(data, port), "--cluster-enabled", "yes", "--cluster-port", str(bus), *timeout]
 
     data.mkdir()
     return Server(replace(VALKEY, arguments=arguments), data)

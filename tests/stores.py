@@ -6,6 +6,9 @@ import datetime as dt
 import ipaddress
 import os
 import shutil
+import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import fields, replace
@@ -55,6 +58,7 @@ class Watched:
     """A primary and its replica, which a Sentinel watches: it fails over half a second after the primary's end."""
 
     def __init__(self, data: Path) -> None:
+        self._data = data
         self.primary = Server(VALKEY, _made(data / "primary"))
         following = replace(
             VALKEY,
@@ -70,10 +74,26 @@ class Watched:
         with redis.Redis(port=self.sentinel.port, decode_responses=True) as client:
             until(lambda: client.sentinel_master(SERVICE)["num-slaves"] == 1)
 
-    def fail_over(self) -> None:
-        """Kill the primary; return when the replica takes writes."""
+    def fail_over(self, lag: float = 0.0) -> None:
+        """Kill the primary, whose last *lag* seconds the replica does not have; return when that takes writes."""
+        if lag:
+            self._lag(lag)
         self.primary.kill()
         until(lambda: self._info(self.replica)["role"] == "master")
+
+    def _lag(self, seconds: float) -> None:
+        """Let all that the primary sends travel for so long; what is on its way at its end never arrives. The Sentinel
+        would set the replica right, but not for eight seconds."""
+        where = self._data / "proxy-port"
+        command = ["-m", "benchmarks.delaying_proxy", "--to", str(self.primary.port), "--seconds", str(seconds)]
+        with subprocess.Popen([sys.executable, *command, "--port-file", str(where)]) as proxy:
+            until(lambda: where.exists() and bool(where.read_text()))
+            with redis.Redis(port=self.replica.port) as client:
+                client.replicaof("127.0.0.1", where.read_text())
+                until(lambda: self._info(self.replica)["master_link_status"] == "up")
+            proxy.send_signal(signal.SIGUSR1)
+            time.sleep(2 * seconds)
+            proxy.kill()
 
     def kill(self) -> None:
         for server in (self.sentinel, self.replica, self.primary):
@@ -128,38 +148,51 @@ class Secured:
 
 
 class ReplicaSet:
-    """A MongoDB of one member with TLS and users; `step_down` leaves it without a primary for a moment."""
+    """A MongoDB of one member or more with TLS and users; `step_down` leaves it without a primary for a moment."""
 
-    def __init__(self, data: Path, role: dict[str, Any]) -> None:
-        pem, key = certificate(data), data / "keyfile"
+    def __init__(self, data: Path, role: dict[str, Any], members: int = 1) -> None:
+        self._pem, key = certificate(data), data / "keyfile"
         key.write_text("c2hvYWw=" * 4)
         os.chmod(key, 0o400)  # noqa: PTH101  # mongod refuses one that others may read
         extra = ["--replSet", "rs", "--keyFile", str(key), "--tlsMode", "preferTLS"]
-        extra += ["--tlsCertificateKeyFile", str(pem), "--tlsCAFile", str(pem)]
+        extra += ["--tlsCertificateKeyFile", str(self._pem), "--tlsCAFile", str(self._pem)]
         extra += ["--tlsAllowConnectionsWithoutCertificates"]
         service = replace(MONGOD, arguments=lambda at, port: [*MONGOD.arguments(at, port), *extra])
-        self._server = Server(service, _made(data / "data"))
-        where = f"127.0.0.1:{self._server.port}"
-        with MongoClient[dict[str, Any]](f"mongodb://{where}/?directConnection=true") as client:
-            members = [{"_id": 0, "host": where}]
-            client.admin.command("replSetInitiate", {"_id": "rs", "members": members})
-            until(lambda: client.admin.command("hello")["isWritablePrimary"])
-            client.admin.command("createUser", "root", pwd=PASSWORD, roles=["root"])
-        options = f"replicaSet=rs&tls=true&tlsCAFile={pem}"
-        self.root_uri = f"mongodb://root:{PASSWORD}@{where}/?{options}"
-        self.uri = f"mongodb://worker:{PASSWORD}@{where}/shoal?{options}"
+        self._servers = [Server(service, _made(data / f"data-{number}")) for number in range(members)]
+        self._initiate()
+        hosts = ",".join(f"127.0.0.1:{server.port}" for server in self._servers)
+        options = f"replicaSet=rs&tls=true&tlsCAFile={self._pem}"
+        self.root_uri = f"mongodb://root:{PASSWORD}@{hosts}/?{options}"
+        self.uri = f"mongodb://worker:{PASSWORD}@{hosts}/shoal?{options}"
         with MongoClient[dict[str, Any]](self.root_uri) as client:
             given = dict(role)
             client.shoal.command("createRole", given.pop("role"), **given)
             client.shoal.command("createUser", "worker", pwd=PASSWORD, roles=[role["role"]])
 
+    def _initiate(self) -> None:
+        hosts = [f"127.0.0.1:{server.port}" for server in self._servers]
+        with MongoClient[dict[str, Any]](f"mongodb://{hosts[0]}/?directConnection=true") as client:
+            members = [{"_id": number, "host": host} for number, host in enumerate(hosts)]
+            for other in members[1:]:
+                other["priority"] = 0.5  # the first is the first primary: its users may be made without a password
+            client.admin.command("replSetInitiate", {"_id": "rs", "members": members})
+            until(lambda: client.admin.command("hello")["isWritablePrimary"])
+            client.admin.command("createUser", "root", pwd=PASSWORD, roles=["root"])
+
     def step_down(self) -> None:
-        """Without a primary for a second or more; it elects itself again."""
+        """Without a primary for a second or more; one of its members is elected."""
         with MongoClient[dict[str, Any]](self.root_uri) as client:
             try:
-                client.admin.command("replSetStepDown", 1, force=True)
+                client.admin.command("replSetStepDown", 1, force=len(self._servers) == 1)
             except PyMongoError:  # it closes every connection
                 return
+
+    def kill_primary(self) -> None:
+        """kill -9; the others elect another one."""
+        with MongoClient[dict[str, Any]](self.root_uri) as client:
+            until(lambda: client.primary is not None)
+            port = client.primary[1] if client.primary else 0
+        next(server for server in self._servers if server.port == port).kill()
 
     def everything(self) -> str:
         """All documents, as text."""
@@ -172,7 +205,8 @@ class ReplicaSet:
             return client.shoal[collection].count_documents({})
 
     def kill(self) -> None:
-        self._server.kill()
+        for server in self._servers:
+            server.kill()
 
 
 def until(condition: Callable[[], bool]) -> None:

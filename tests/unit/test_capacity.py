@@ -11,7 +11,9 @@ def test_the_page_is_what_the_figures_say() -> None:
 
 
 def test_ten_times_the_pages_need_ten_times_as_much() -> None:
-    measured = Measured(page_ms=2, wide_ms=3, redis_us=50, queued_bytes=150, seen_bytes=10, documents=5_000)
+    measured = Measured(
+        page_ms=2, wide_ms=3, redis_us=50, queued_bytes=150, seen_bytes=10, whole_bytes=165, documents=5_000
+    )
     small, large = needs(measured, 100), needs(measured, 1_000)
     assert small[:3] == ["100", "1,157", "8"]
     assert large[:3] == ["1,000", "11,574", "78"]
