@@ -12,6 +12,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
+from rich.markup import escape
 from rich.table import Table
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
@@ -152,7 +153,7 @@ class Command(FleetCommand, ScrapyCommand):
         table = Table("id", "at", "reason", "host", "deliveries", "status", "worker", "url or entry")
         for letter in letters:
             row = (letter.reason, letter.host, letter.deliveries, letter.status or "", letter.worker, _what(letter))
-            table.add_row(letter.id, f"{_at(letter):%Y-%m-%d %H:%M:%S}", *map(str, row))
+            table.add_row(letter.id, f"{_at(letter):%Y-%m-%d %H:%M:%S}", *(escape(str(cell)) for cell in row))
         async with self._session() as frontier:
             total, evicted = await self._box(frontier).count(), await frontier.dead.evicted()
         console().print(table if letters else "No dead letters match.")
@@ -161,7 +162,8 @@ class Command(FleetCommand, ScrapyCommand):
     async def _list_gone(self, letters: Sequence[DeadLetter]) -> None:
         table = Table("id", "at", "reason", "host", "url")
         for letter in letters:
-            table.add_row(letter.id, f"{_at(letter):%Y-%m-%d %H:%M:%S}", letter.reason, letter.host, _what(letter))
+            row = (letter.reason, letter.host, _what(letter))
+            table.add_row(letter.id, f"{_at(letter):%Y-%m-%d %H:%M:%S}", *map(escape, row))
         async with self._session() as frontier:
             total = await frontier.gone.count()
         console().print(table if letters else "No page that is gone matches.")

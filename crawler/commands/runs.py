@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import sys
 from collections import Counter
 from dataclasses import asdict
 from typing import Final
@@ -18,10 +19,12 @@ from crawler.commands.options import integer
 from crawler.commands.usage import FleetCommand, answering, console, spider_class
 from crawler.errors import ServiceError
 from crawler.frontier.command_session import session
+from crawler.frontier.errors import FrontierUnavailableError
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.state.control import run_target
 from crawler.frontier.state.run_record import Run, RunError, generation_of
 from crawler.storage import connection, run_items
+from crawler.storage.config import StorageConfig
 
 VERBS: Final = {"show": 1, "wait": 1, "seal": 1, "diff": 2}  # number of ids each takes
 POLL_SECONDS: Final = 0.5
@@ -89,8 +92,17 @@ class Command(FleetCommand, ScrapyCommand):
 
     async def _diff(self, before: Run, after: Run, *, as_json: bool) -> int:
         assert self.settings is not None
+        if before.spider != after.spider:
+            raise RunError(
+                f"{before.id} is of {before.spider}, {after.id} of {after.spider}: compare runs of one spider"
+            )
+        if not after.is_over:
+            print(f"run {after.id} is not over: what it has not fetched yet counts as gone", file=sys.stderr)
         found: Counter[str] = Counter()
         async with connection.session(self.settings) as database:
+            for run in (before, after):
+                if run.counts.done and not await run_items.counts(database, run.id):
+                    self._say_unknown(run)
             async for one in run_items.differences(database, before.id, after.id):
                 found[one.kind] += 1
                 if one.kind != "unchanged":
@@ -99,6 +111,12 @@ class Command(FleetCommand, ScrapyCommand):
             told = ", ".join(f"{found[kind]:,} {kind}" for kind in ("new", "changed", "gone", "unchanged"))
             print(f"{before.id} -> {after.id}: {told}")
         return 0
+
+    def _say_unknown(self, run: Run) -> None:
+        assert self.settings is not None
+        kept = StorageConfig.from_settings(self.settings).run_items_kept
+        words = f"no document is known of run {run.id}: it stored none, or they are forgotten"
+        print(f"{words} (RUN_ITEMS_KEPT = {kept}: those of the newest runs are remembered)", file=sys.stderr)
 
     async def _list(self, frontier: Frontier, spider: str | None, opts: argparse.Namespace) -> int:
         runs = await frontier.runs.find(spider, limit=opts.limit)
@@ -129,9 +147,20 @@ async def _seal(frontier: Frontier, run_id: str) -> Run:
 
 async def _wait(frontier: Frontier, run_id: str, *, as_json: bool) -> int:
     """Return when the run is over, without a time limit."""
-    while not (run := await _get(frontier, run_id)).is_over:
+    away = False
+    while True:
+        try:
+            await frontier.runs.settle()
+            run = await _get(frontier, run_id)
+        except FrontierUnavailableError as error:  # it restarts, or fails over
+            if not away:
+                print(f"Redis is away, waiting goes on: {error}", file=sys.stderr)
+            away = True
+        else:
+            away = False
+            if run.is_over:
+                break
         await asyncio.sleep(POLL_SECONDS)
-        await frontier.runs.settle()
     print(json.dumps(runs_view.plain(run)) if as_json else run.told())
     if run.state == "cancelled":
         return CANCELLED

@@ -7,28 +7,39 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from rich.markup import escape
 from rich.table import Table
 
 from crawler.commands.status_look import Snapshot
-from crawler.commands.status_view import amount, narrow_table, spoken
+from crawler.commands.status_view import narrow_table, spoken
 from crawler.frontier.state.run_record import Run
 from crawler.storage.run_items import Difference
 
 MOMENT: Final = "%Y-%m-%d %H:%M:%S"
 MOST_HOSTS: Final = 5
+LONGEST_NAME: Final = 40  # in a list
 _INNER: Final = ("base", "asked")  # of a record, for scripts
 _COUNTS: Final = ("accepted", "queued", "leased", "delayed", "done", "dead", "dropped")
 
 
 def overview(runs: Sequence[Run], now_ms: int) -> Table:
-    """One row per run, newest first; it fits 80 columns."""
-    table = narrow_table("", ["run", "spider and name", "state"], ["took", "to do", "done", "gone", "dead", "dropped"])
+    """One row per run, newest first; it fits 80 columns. What no run has is left out; long names are cut."""
+    numbers = {"to do": "pending", "done": "done"}
+    numbers |= {name: name for name in ("gone", "dead", "dropped") if any(getattr(run.counts, name) for run in runs)}
+    table = narrow_table("", ["run", "spider and name", "state"], ["took", *numbers])
+    table.columns[0].no_wrap = table.columns[2].no_wrap = True  # an id is copied whole
     for run in runs:
-        counts = run.counts
-        numbers = (counts.pending, counts.done, counts.gone, counts.dead, counts.dropped)
-        told = [amount(number) if number else "-" for number in numbers]
-        table.add_row(run.id, f"{run.spider} {run.name}".strip(), state_of(run), took(run, now_ms), *told)
+        told = [_short(getattr(run.counts, name)) for name in numbers.values()]
+        name = f"{run.spider} {run.name}".strip()
+        name = name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+        table.add_row(run.id, escape(name), state_of(run), took(run, now_ms), *told)
     return table
+
+
+def _short(number: int) -> str:
+    if number < 100_000:
+        return f"{number:,}" if number else "-"
+    return f"{number / 1_000:.0f}k" if number < 999_500 else f"{number / 1_000_000:,.1f}M"
 
 
 def state_of(run: Run) -> str:

@@ -6,6 +6,7 @@ import json
 from datetime import UTC, datetime
 from typing import Any
 
+from rich.markup import escape
 from rich.table import Table
 
 from crawler.frontier.state.schedules import Tick, Timetable
@@ -26,7 +27,7 @@ def table(seen: Timetable) -> Table:
             one["next"] or one["state"],
             one["error"] or last_words(one["last"]),
         )
-        shown.add_row(name, *(str(cell) for cell in row))
+        shown.add_row(*(escape(str(cell)) for cell in (name, *row)))
     return shown
 
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from rich import box
 from rich.console import Group
+from rich.markup import escape
 from rich.table import Table
 
 from crawler.commands.status_look import Snapshot
@@ -110,7 +111,7 @@ def _runs(seen: Snapshot) -> Table:
     """One row per run: those that are not over, and the last few that are."""
     table = narrow_table("", ["run", "spider", "state"], ["done", "to do", "dead", "out", "to go"])
     for run in seen.runs:
-        counts, name = run.counts, f"{run.spider} {run.name}".strip()
+        counts, name = run.counts, escape(f"{run.spider} {run.name}".strip())
         state = "ending" if run.cancelled_ms and not run.is_over else run.state
         table.add_row(
             run.id,
@@ -203,7 +204,7 @@ def _hosts(hosts: Sequence[HostState]) -> Table:
     table = narrow_table(title, ["host", *optional], numbers)
     for host in shown:
         table.add_row(
-            host.host,
+            escape(host.host),
             *(told(host) for told in optional.values()),
             amount(host.queued),
             f"{host.in_flight}/{host.cap}",

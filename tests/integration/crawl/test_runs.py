@@ -98,6 +98,7 @@ async def test_the_commands(fleet: Fleet) -> None:
         await frontier.runs.cancel(stopped.id)
         assert scrapy("wait", clean.id)[:2] == (0, f"run {clean.id} finished: 0 done (pages)\n")
         assert scrapy("wait", stopped.id)[0] == 3
+        assert scrapy("diff", nightly.id, clean.id)[2].endswith("of pages: compare runs of one spider\n")
     status, shown, _ = scrapy("show", nightly.id)
     assert "     dead            1   http_500 1\n" in shown
     assert "ended 20" in shown

@@ -1,0 +1,65 @@
+"""What `scrapy runs` prints."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from crawler.commands import runs, runs_view
+from crawler.frontier.errors import FrontierUnavailableError
+from crawler.frontier.state.run_record import Run, RunCounts
+
+RUN = Run(
+    "20261122-1", "nightly", "products", "20261122000001", "finished", 1_795_340_000_000, ended_ms=1_795_343_661_000
+)
+
+
+def listed(*runs: Run) -> str:
+    console = Console(file=io.StringIO(), width=80)
+    console.print(runs_view.overview(runs, RUN.ended_ms))
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def test_a_name_is_shown_as_it_is() -> None:
+    assert "products [bold]x[/bold] [red]" in listed(replace(RUN, name="[bold]x[/bold] [red]"))
+
+
+def test_a_thousand_runs_with_long_names_and_large_numbers_fit_80_columns() -> None:
+    counts = RunCounts(
+        accepted=123_456_789, queued=123_456_789, done=99_999_999, gone=9_999_999, dead=12_345, dropped=7
+    )
+    runs = [replace(RUN, id=f"20261122-{number}", name="long " * 12, counts=counts) for number in range(1, 1_001)]
+    lines = listed(*runs).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert sum(line.startswith("20261122-") for line in lines) == 1_000, "no id is folded or cut"
+
+
+async def test_waiting_outlasts_redis(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(runs, "POLL_SECONDS", 0)
+    answers: list[Run | Exception] = [
+        replace(RUN, state="open"),
+        FrontierUnavailableError("away"),
+        FrontierUnavailableError("away"),
+        RUN,
+    ]
+
+    async def get(run_id: str) -> Run:
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    async def settle() -> None:
+        pass
+
+    frontier: Any = SimpleNamespace(runs=SimpleNamespace(get=get, settle=settle))
+    assert await runs._wait(frontier, RUN.id, as_json=False) == 0
+    told = capsys.readouterr()
+    assert told.out == f"{RUN.told()}\n"
+    assert told.err == "Redis is away, waiting goes on: away\n", "once"
