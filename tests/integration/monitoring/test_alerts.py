@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
-from scrapy.cmdline import _get_commands_dict
-from scrapy.settings import Settings
 
 from docs.prometheus_rule import prometheus_rule
 from tests.integration.monitoring import rules
 from tests.integration.monitoring.cases import CASES, of
 from tests.integration.monitoring.exported import names
 from tests.prometheus import program
-from tests.shipped import shipped
 from tests.zygote import PROJECT_DIR
 
 MONITORING = PROJECT_DIR / "k8s/components/monitoring"
@@ -55,16 +50,6 @@ def test_the_rules_read_nothing_that_nobody_exports() -> None:
     assert {name for text in expressions for name in re.findall(r"\bshoal:[a-z_:0-9]+", text)} == recorded
 
 
-def test_the_docs_name_no_metric_that_is_not_there() -> None:
-    texts = [(PROJECT_DIR / f"docs/{name}.md").read_text() for name in ("metrics", "runbook", "operations", "storage")]
-    exported = names()
-    for name in {found for text in texts for found in re.findall(r"\bshoal_[a-z_]+", text)}:
-        is_family = f"{name}_count" in exported or f"{name}_total" in exported
-        assert (
-            name in exported or is_family or (name.endswith("_") and any(one.startswith(name) for one in exported))
-        ), name
-
-
 def test_promtool_and_amtool_have_nothing_to_say() -> None:
     for command in (("promtool", "check", "rules", rules.RULES), ("amtool", "check-config", ALERTMANAGER)):
         done = subprocess.run([program(command[0]), *command[1:]], capture_output=True, text=True, check=False)
@@ -93,24 +78,6 @@ def test_an_alert_links_to_a_paragraph_that_says_what_to_look_at_and_what_to_typ
 
 def test_the_runbook_has_no_paragraph_of_nobody() -> None:
     assert re.findall(r"^## (\w+)$", RUNBOOK, re.MULTILINE) == list(ALERTS)
-
-
-def test_commands_of_the_runbook_exist_with_their_options() -> None:
-    settings: Settings = shipped()
-    known = _get_commands_dict(settings, inproject=True)
-    found = re.findall(r"(?:`|-- )scrapy\s+([a-z-]+)([^`]*)`", RUNBOOK)
-    assert len(found) > 20
-    for name, rest in found:
-        if name == "serve":  # a process that runs already: nobody types it here
-            continue
-        assert name in known, name
-        parser = argparse.ArgumentParser()
-        command = known[name]
-        command.settings = settings
-        command.add_options(parser)
-        options: Any = parser._option_string_actions
-        for option in re.findall(r"\s(--[a-z-]+)", rest.replace("\n", " ")):
-            assert option in options, f"scrapy {name} {option}"
 
 
 # --- the way of an alert

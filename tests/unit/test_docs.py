@@ -1,0 +1,210 @@
+"""What the pages name is there: commands with their options, make targets, settings, metrics, files, links."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shlex
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import pytest
+from scrapy.cmdline import _get_commands_dict
+from scrapy.commands import ScrapyCommand
+from scrapy.settings import Settings
+
+from crawler import defaults
+from tests.integration.monitoring import exported
+from tests.shipped import shipped
+from tests.zygote import PROJECT_DIR
+
+PAGES: Final = [PROJECT_DIR / "README.md", *sorted((PROJECT_DIR / "docs").glob("*.md"))]
+# The first word after a command that takes one of several; `syntax()` names them all.
+ACTIONS: Final = {
+    "control": {"pause", "resume", "cancel", "purge", "priority", "tier"},
+    "extract": {"products", "pages"},
+    "dead": {"list", "show", "retry", "drop"},
+    "schedule": {"add", "list", "show", "pause", "resume", "run", "remove"},
+    "services": {"status", "stop"},
+    "spool": {"list", "replay"},
+}
+SPAN: Final = re.compile(r"(?<!`)`([^`]+)`(?!`)", re.DOTALL)
+FENCE: Final = re.compile(r"^```\w*\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SETTING: Final = re.compile(r"([A-Z][A-Z0-9]*_[A-Z0-9_]*[A-Z0-9])\b(?!\()")
+ENDS: Final = re.compile(r"\s#\s.*|\s*(?:&&|;|\||>|<)\s.*|\s&$")  # of one command in a line of shell
+# Names in capitals that no settings file of ours has: scrapy-redis', other libraries', of the environment.
+OTHERS: Final = {
+    *("REDIS_PARAMS", "REDIS_START_URLS_KEY", "SCHEDULER_FLUSH_ON_START", "SCHEDULER_SERIALIZER"),
+    *("SPIDERMON_SPIDER_CLOSE_MONITORS", "AWS_REGION", "GOOGLE_APPLICATION_CREDENTIALS", "SCRAPY_PROJECT"),
+    *("API_KEY_ACME", "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_HEADERS", "OTEL_RESOURCE_ATTRIBUTES"),
+    *("OTEL_SERVICE_NAME", "SCHEDULE_DAYS"),
+}
+page_of = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+
+
+class Typed(NamedTuple):
+    """A command as a page has it: whole in a block, maybe with gaps in a sentence."""
+
+    line: str
+    whole: bool
+
+
+def _blocks(text: str) -> Iterator[str]:
+    """Lines of code blocks, continued ones joined."""
+    fenced = FENCE.sub(lambda one: re.sub("^", "    ", one[1], flags=re.MULTILINE), text)
+    for line in fenced.replace("\\\n", " ").splitlines():
+        if line.startswith("    ") and not line.lstrip().startswith(("-", "*", "|", "#")):
+            yield " ".join(line.split())
+
+
+def _spans(text: str) -> Iterator[str]:
+    prose = "\n".join(line for line in text.splitlines() if not line.startswith("    ") or "`" in line)
+    for found in SPAN.findall(prose):
+        yield " ".join(found.split())
+
+
+def typed(text: str, program: str) -> Iterator[Typed]:
+    """Calls of *program*, also behind variables or `kubectl exec ... --`."""
+    start = re.compile(rf"^(?:\$ )?(?:[A-Z_]+=\S+ )*(?:(?:kubectl|docker) .* (?:-- |worker ))?({program} .*)")
+    for whole, lines in ((True, _blocks(text)), (False, _spans(text))):
+        for line in lines:
+            for part in re.split(r" && | \| (?=scrapy )", line):
+                if found := start.match(part):
+                    yield Typed(ENDS.sub("", found[1]), whole)
+
+
+@cache
+def _commands() -> dict[str, ScrapyCommand]:
+    settings: Settings = shipped()
+    known: dict[str, Any] = _get_commands_dict(settings, inproject=True)
+    for command in known.values():
+        command.settings = settings
+    return known
+
+
+def _options(command: ScrapyCommand) -> dict[str, argparse.Action]:
+    parser = argparse.ArgumentParser(conflict_handler="resolve")
+    command.add_options(parser)
+    options: dict[str, argparse.Action] = parser._option_string_actions
+    return options
+
+
+def wrong(given: Typed) -> str:
+    """What is wrong with a call of scrapy; "" if nothing is."""
+    # In a sentence, [x] may be left out, and NAME, ... stand for something.
+    plain = given.line if given.whole else re.sub(r"[\[\]()]|\.\.\.|…", " ", given.line)
+    words = shlex.split(plain)[1:]
+    if not words or words[0] == "COMMAND":
+        return ""
+    if words[0] not in _commands():
+        return f"there is no command {words[0]}"
+    options = _options(_commands()[words[0]])
+    for word in words[1:]:
+        name = word.partition("=")[0]
+        if re.fullmatch(r"--?[a-zA-Z][a-z-]*", name) and name not in options:
+            return f"{words[0]} has no option {name}"
+    first = next((word for word in words[1:] if not word.startswith("-")), "")
+    allowed = ACTIONS.get(words[0])
+    if allowed and first and not set(re.split(r"[|,]", first)) <= allowed:
+        return f"{words[0]} has no {first}"
+    return ""
+
+
+def test_actions_are_those_that_commands_tell() -> None:
+    for name, actions in ACTIONS.items():
+        told = set(re.findall(r"[a-z]+", _commands()[name].syntax()))
+        assert actions <= told, name
+
+
+@page_of
+def test_commands_and_options_exist(page: Path) -> None:
+    assert [(one.line, why) for one in typed(page.read_text(), "scrapy") if (why := wrong(one))] == []
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("scrapy stauts", "there is no command"),
+        ("scrapy push products --nmae x", "no option --nmae"),
+        ("scrapy dead remove products", "has no remove"),
+        ("scrapy crawl products --wokers=2 -s A=1", "no option --wokers"),
+    ],
+)
+def test_a_wrong_one_is_found(line: str, why: str) -> None:
+    text = f"Type\n\n    kubectl -n shoal exec workers-0 -- {line}\n\nor `{line}`."
+    assert [why in wrong(one) for one in typed(text, "scrapy")] == [True, True]
+
+
+def test_many_are_looked_at() -> None:
+    texts = [page.read_text() for page in PAGES]
+    assert sum(len(list(typed(text, "scrapy"))) for text in texts) > 150
+    assert sum(len(list(typed(text, "make"))) for text in texts) > 30
+
+
+@page_of
+def test_make_targets_exist(page: Path) -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (PROJECT_DIR / "Makefile").read_text(), re.MULTILINE))
+    named = {one.line.split()[1] for one in typed(page.read_text(), "make")}
+    assert named - targets == set()
+
+
+def _known_names() -> set[str]:
+    code = "".join(path.read_text() for path in (PROJECT_DIR / "settings").glob("*.py"))
+    of_scrapy = set(shipped()) | set(Settings())
+    return of_scrapy | {name for name in vars(defaults) if name.isupper()} | set(re.findall(r'"([A-Z_]{4,})"', code))
+
+
+@page_of
+def test_settings_exist(page: Path) -> None:
+    named = {found[1] for span in _spans(page.read_text()) if (found := SETTING.match(span))}
+    assert named - _known_names() - OTHERS == set()
+
+
+@page_of
+def test_metrics_exist(page: Path) -> None:
+    names = exported.names()
+    for found in set(re.findall(r"\bshoal_[a-z_]+", " ".join(_spans(page.read_text())))):
+        whole = {found, f"{found}_count", f"{found}_total"} & names
+        assert whole or (found.endswith("_") and any(name.startswith(found) for name in names)), found
+
+
+@page_of
+def test_links_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", SPAN.sub("", page.read_text())):
+        if re.match(r"https?://", target):
+            continue
+        path, _, anchor = target.partition("#")
+        there = (page.parent / path) if path else page
+        assert there.exists(), target
+        if anchor:
+            assert anchor in _anchors(there.read_text()), target
+
+
+def _anchors(text: str) -> set[str]:
+    """As GitHub makes them of headings."""
+    headings = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@page_of
+def test_files_and_directories_exist(page: Path) -> None:
+    found = re.compile(r"(?:k8s|docs|tests|crawler|settings|benchmarks|demo)/[\w./-]+").fullmatch
+    for span in _spans(page.read_text()):
+        if found(span) and "*" not in span:
+            assert (PROJECT_DIR / span).exists(), span
+
+
+@page_of
+def test_what_kubectl_is_asked_for_is_in_the_box(page: Path) -> None:
+    manifests = "".join(path.read_text() for path in (PROJECT_DIR / "k8s").rglob("*.yaml"))
+    for line, _ in typed(page.read_text(), "kubectl"):
+        assert "-n shoal" in line or re.search(r" (apply -k|create namespace|get --raw|kustomize)\b", line), line
+        kinds = re.findall(r"\b(statefulset|deployment|deploy|job|pod)[/ ]([a-z]+)(-\d+)?", line)
+        for name in [*(name for _, name, _ in kinds), *re.findall(r"\bexec (?:-\w+ )?([a-z]+)-\d", line)]:
+            assert re.search(rf"^  name: {name}$", manifests, re.MULTILINE), line
+        for label in re.findall(r" -l (\S+)=(\S+)", line):
+            assert f"{label[0]}: {label[1]}" in manifests, line
+        for directory in re.findall(r" -k (\S+/\S+)", line):
+            assert (PROJECT_DIR / directory).is_dir(), line
