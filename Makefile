@@ -6,7 +6,7 @@ STAMP := .venv/.installed
 RUN := $(or $(wildcard $(STAMP)),.venv/.installed-run)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo shop test lint format bench bench-storage extraction main-text blocks bench-reparse docs clean chaos bench-fairness bench-pace bench-handlers bench-wide bench-recrawl bench-frontier bench-push bench-engine bench-workers bombs mutants alert-mutants scaling dashboards operate image sbom pin compat
+.PHONY: help setup lock demo shop test lint format bench bench-storage extraction main-text blocks bench-reparse docs clean chaos bench-fairness bench-pace bench-handlers bench-wide bench-recrawl bench-frontier bench-fleet bench-push bench-engine bench-workers bombs mutants alert-mutants scaling dashboards operate image sbom pin compat
 
 help:  ## Show the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -112,6 +112,9 @@ bench-push: $(STAMP)  ## What `scrapy push` takes per URL, from files of each ki
 bench-frontier: $(STAMP)  ## The frontier beside scrapy-redis: Redis CPU, requests/s, bytes per URL; writes docs/benchmarks-frontier.md
 	@$(BIN)/python -m benchmarks.frontier $(ARGS)
 
+bench-fleet: $(STAMP)  ## A million hosts and 100 million URLs in simulated time; writes docs/benchmarks-fleet.md (10 minutes)
+	@$(BIN)/python -m benchmarks.simulate_fleet $(ARGS)
+
 bombs: $(STAMP)  ## Every hostile page of the corpus; `make test` tries a fifth of them
 	@BOMBS=all $(BIN)/python -m pytest -q --timeout 600 tests/unit/extraction/test_bombs.py $(ARGS)
 
@@ -121,7 +124,8 @@ mutants: $(STAMP)  ## Plant faults in the Lua scripts: the tests must find each 
 alert-mutants: $(STAMP)  ## Plant faults in the alerts: their cases must find nine of ten (a minute; Debian's prometheus)
 	@$(BIN)/python -m tests.integration.monitoring $(ARGS)
 
-operate: alert-mutants scaling dashboards image  ## The long proofs of operating it: alerts, scaling, dashboards, the image (ten minutes)
+operate: $(STAMP)  ## The long proofs of operating it: alerts, upgrade, failovers, scaling, dashboards, the image; writes docs/operate.md (20 minutes)
+	@$(BIN)/python -m tests.operate $(ARGS)
 
 image: $(STAMP)  ## Build the image, or without a container engine run its steps in a throwaway root; check that it starts (three minutes)
 	@$(BIN)/python -m tests.image

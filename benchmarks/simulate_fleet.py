@@ -34,7 +34,7 @@ from docs.capacity import BUSY, REDIS_BUSY, Measured
 DOCUMENT: Final = PROJECT / "docs" / "benchmarks-fleet.md"
 CORES: Final = 2
 KINDS: Final = ((Kind(1_000, 250), 0.80), (Kind(5_000, 1_000), 0.15), (Kind(30_000, 2_000), 0.05))
-# Workers, slots each, shards: for 100 and for 1,000 million pages a day as in capacity.md, with too little, with more.
+# Workers, slots each, shards: for 100 and 1,000 million pages a day, with too little of something, and with more.
 FLEETS: Final = ((9, 128, 1), (88, 32, 4), (88, 128, 1), (88, 128, 5), (440, 128, 25))
 
 

@@ -20,13 +20,19 @@ BUSY: Final = 0.6  # of a core: beyond that queues build up
 REDIS_BUSY: Final = 0.5  # of the main thread: the other half is for rewrites of its journal and looks of operators
 PAGE_KB: Final = 100  # on the wire, compressed: of today's pages; yours differ
 SEEN_DAYS: Final = 30
+SIMULATED: Final = DOCS / "benchmarks-fleet.md"
+SHOWN: Final = (0, 1, 2, 3, 4, 6, 7, 9, 10)  # columns of its table
+SHOWN_HEAD: Final = (
+    *("workers", "slots each", "Redis shards", "pages/s at first", "most pages limited by", "done in a day"),
+    *("of what is allowed", "lease calls/s", "Redis busy"),
+)
 SIZES: Final = (1, 10, 100, 1_000)  # million pages a day
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
     """Per page: CPU-ms of a worker for a static page, and for a first visit to a host over TLS; µs of Redis; bytes per
-    queued, per seen URL, and in all with a hundred URLs a host; documents a second that one MongoDB takes, and CPU-ms of the worker for each."""
+    queued, per seen URL, and in all with a hundred URLs a host; documents a second that one MongoDB takes."""
 
     page_ms: float
     wide_ms: float
@@ -55,6 +61,22 @@ class Measured:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Simulated:
+    """A million hosts: us of Redis for a page, bytes of a host and of a URL queued and seen; and each fleet's day."""
+
+    page_us: float
+    host_bytes: float
+    url_bytes: float
+    fleets: list[list[str]]
+
+    @classmethod
+    def read(cls) -> Simulated:
+        """From what benchmarks/simulate_fleet.py has written."""
+        paid = table("redis", SIMULATED)[0]
+        return cls(_number(paid[1]), _number(paid[4]), _number(paid[5]), table("fleet", SIMULATED))
+
+
 def _row(file: Path, section: str, first: str) -> list[str]:
     found = [row for row in table(section, file) if row[0].startswith(first)]
     if not found:
@@ -66,11 +88,11 @@ def _number(cell: str) -> float:
     return float(cell.replace(",", "").split()[0])
 
 
-def needs(measured: Measured, millions: int) -> list[str]:
-    """One row: what so many million pages a day need at their peak."""
+def needs(measured: Measured, millions: int, redis_us: float = 0.0) -> list[str]:
+    """One row: what so many million pages a day need at their peak; *redis_us*: a page's, if that is more."""
     mean = millions * 1e6 / DAY_SECONDS
     peak = mean * PEAK
-    shards = peak * measured.redis_us / 1e6 / REDIS_BUSY
+    shards = peak * max(measured.redis_us, redis_us) / 1e6 / REDIS_BUSY
     memory = millions * 1e6 * (measured.queued_bytes + SEEN_DAYS * measured.seen_bytes) / 1e9
     return [
         f"{millions:,}",
@@ -88,26 +110,30 @@ def _cores(ms_a_second: float) -> str:
     return f"{max(1, -(-ms_a_second / 1000 / BUSY // 1)):,.0f}"
 
 
-def document(measured: Measured) -> str:
+def document(measured: Measured, simulated: Simulated) -> str:
     """The whole page."""
     head = [
         *("million pages a day", "pages/s", "worker cores, static pages", "worker cores, wide crawl", "Redis shards"),
         *("Redis GB", "MongoDB primaries", "Gbit/s"),
     ]
-    ceiling = REDIS_BUSY / measured.redis_us * 1e6
+    redis_us = max(measured.redis_us, simulated.page_us)
+    ceiling = REDIS_BUSY / redis_us * 1e6
+    fleets = [[row[at] for at in SHOWN] for row in simulated.fleets]
+    whole = (1e6 * simulated.host_bytes + 1e8 * simulated.url_bytes) / 1e9
     return f"""# Capacity
 
 Written by `make docs` from the figures in the benchmarks; change `docs/capacity.py`, not this page. It answers "how many", to
 within a factor of two: measure your own pages before you buy.
 
-{rows(head, [needs(measured, size) for size in SIZES])}
+{rows(head, [needs(measured, size, redis_us) for size in SIZES])}
 
 - **At the peak**, taken as {PEAK:g} times the mean; a core is used to {BUSY:.0%}, Redis' main thread to {REDIS_BUSY:.0%}.
 - **Worker cores**: {measured.page_ms:g} CPU-ms for a static page of 20 KB that is stored ([benchmarks.md](benchmarks.md)), {measured.wide_ms:g} for a page of a
   crawl over many hosts with TLS, robots.txt and links ([benchmarks-wide.md](benchmarks-wide.md)). Pages of your own cost their
   extraction on top ([extraction.md](extraction.md)), and pages in a browser far more ([browser.md](browser.md)).
-- **Redis shards**: {measured.redis_us:g} µs of the main thread a page, through the whole cycle ([benchmarks-frontier.md](benchmarks-frontier.md)); one takes
-  {ceiling:,.0f} pages a second so. More than one needs a Cluster.
+- **Redis shards**: {measured.redis_us:g} µs of the main thread a page, through the whole cycle ([benchmarks-frontier.md](benchmarks-frontier.md)), and
+  {simulated.page_us:g} with a million hosts ([benchmarks-fleet.md](benchmarks-fleet.md)); at the larger of the two one takes {ceiling:,.0f} pages a second. More
+  than one needs a Cluster.
 - **Redis GB**: a day's URLs queued ({measured.queued_bytes:g} bytes each) and {SEEN_DAYS} days' seen ({measured.seen_bytes:g} each). Give it as much again for
   rewriting its journal.
 - **MongoDB primaries**: {measured.documents:,.0f} documents a second through one worker's writer on a local server
@@ -118,14 +144,26 @@ What saturates first: politeness. A host with a delay of a second gives 86,400 p
 a day need 12 such hosts at once, all day. Then worker cores, which grow by adding pods. Then the main thread of Redis, at some
 {ceiling * DAY_SECONDS / PEAK / 1e6:,.0f} million pages a day and shard.
 
-Not measured: fleets of more than a handful of workers, and clusters of more than three nodes. The rows of 100 and 1,000 million are
-multiplication.
+## The largest rows, simulated
+
+`make bench-fleet` lets fleets crawl 1,000,000 hosts and 100,000,000 URLs in simulated time: the frontier's own choice of hosts, at the costs measured
+here ([benchmarks-fleet.md](benchmarks-fleet.md)). All queued at once they take {whole:,.1f} GB of Redis, {simulated.host_bytes:,.0f} bytes a host and {simulated.url_bytes:g} a URL.
+
+{rows(SHOWN_HEAD, fleets)}
+
+- "Allowed" is what delays and CPUs permit in a day. What is missing then lies on the few largest hosts, which no worker speeds up.
+- **Slots** saturate before the CPU where sites answer slowly: a fleet needs `pages/s × seconds of an answer` of them, and
+  `CONCURRENT_REQUESTS` is 32 by default.
+- **Lease calls** are few while the fleet is the limit. Where hosts are, idle workers ask again as soon as one may be due, and Redis is busy with
+  calls that find little: scale down then, as the [scaling signal](metrics.md#scaling) does.
+
+Not measured: fleets of more than a handful of real workers, and clusters of more than six nodes.
 """
 
 
 def main() -> None:
     """Write docs/capacity.md."""
-    FILE.write_text(document(Measured.read()))
+    FILE.write_text(document(Measured.read(), Simulated.read()))
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ class Zygote:
     def __init__(self) -> None:
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            command = [sys.executable, "-m", "tests.zygote", str(theirs.fileno())]
+            command = [sys.executable, "-W", "ignore:The scrapy.", "-m", "tests.zygote", str(theirs.fileno())]
             self._process = subprocess.Popen(command, cwd=PROJECT_DIR, pass_fds=[theirs.fileno()])
 
     def fork(self, arguments: Sequence[str], env: Mapping[str, str], cwd: Path, text: str = "") -> Forked:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import tempfile
 import time
 import uuid
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -49,8 +50,13 @@ def standalone(name: str, *, redis: bool = True, mongodb: bool = True) -> Iterat
         zygote = Zygote()
         stack.callback(zygote.close)
         runner = ScrapyRunner(env, zygote)
-        stack.callback(runner.close)
-        yield Fleet(runner, started.redis_url, f"{name}-{uuid.uuid4().hex}")
+        try:
+            yield Fleet(runner, started.redis_url, f"{name}-{uuid.uuid4().hex}")
+        except BaseException:
+            runner.close()  # prints the ends of their logs
+            raise
+        with redirect_stdout(io.StringIO()):
+            runner.close()
 
 
 class Load:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import signal
+import asyncio
+from contextlib import ExitStack
 
 import pytest
 from scrapy import Request
@@ -14,9 +15,11 @@ from crawler.routing import codec
 from crawler.worker.lease_book import Held
 from crawler.worker.lease_endings import Bury, Nack
 from crawler.worker.requeue import Requeue
-from tests.crawling import Fleet, count, ended, open_frontier
+from tests.crawling import Fleet, count, open_frontier
 from tests.integration.crawl.next_release import NextWalkSpider
 from tests.integration.crawl.spiders import WalkSpider
+from tests.operate.load import UNDER_LOAD, Load, finished, judged
+from tests.operate.rolling import replaced
 from tests.sites import Page, Site
 
 
@@ -36,22 +39,24 @@ async def push_next(fleet: Fleet, *urls: str) -> None:
         await frontier.push(messages)
 
 
-async def test_an_old_worker_buries_nothing_of_the_new_release(fleet: Fleet) -> None:
-    with Site({f"/{number}": Page() for number in range(4)}) as site:
+async def test_workers_are_replaced_one_by_one_by_those_of_the_next_release(fleet: Fleet, mongodb_uri: str) -> None:
+    """Under load; nothing is lost, nothing fetched twice, and old ones leave what they do not know to new ones."""
+    under_load = UNDER_LOAD | {"MAX_IDLE_TIME_BEFORE_CLOSE": 1}
+    with ExitStack() as stack:
+        load = Load(stack, hosts=4, pages=63)
+        site = stack.enter_context(Site({f"/{number}": Page() for number in range(4)}))
         await push_next(fleet, *map(site.url, site.pages))
-        old = fleet.start()
-        await fleet.until(lambda now: now.counters.delayed == 4)
+        await fleet.push(*load.roots)
+        olds = [fleet.start(**under_load) for _ in range(2)]
+        await fleet.until(lambda now: now.counters.delayed >= 4 and now.counters.done >= 8)
         assert site.requested == []
-        new = fleet.start(SPIDER_MODULES="tests.integration.crawl.next_release")
-        await fleet.workers(2)
-        old.send_signal(signal.SIGTERM)
-        status, log = await ended(old)
-        assert (status, log.count("Left to workers of another release")) == (0, 1)
-        assert count(log, "frontier/nacked_for/unknown_callback") == 4
-        assert (await ended(new))[0] == 0
-        left = await fleet.left()
-        assert sorted(site.requested) == sorted(site.pages)
-    assert left.states == {"done": 4}
+        news, _ = await replaced(fleet, olds, under_load)
+        _, wrong = await finished(news)
+        told = await asyncio.to_thread(judged, fleet, load, mongodb_uri, strict=True)
+    assert wrong + told.wrong == []
+    assert sorted(site.requested) == sorted(site.pages)
+    assert sum(count(old.log, "frontier/nacked_for/unknown_callback") for old in olds) >= 4
+    assert all(old.log.count("Left to workers of another release") <= 1 for old in olds)
 
 
 WAITS = {"RETRY_BASE_SECONDS": 1, "RETRY_CAP_SECONDS": 1}

@@ -9,7 +9,6 @@ import re
 import sys
 import tempfile
 import time
-import uuid
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -17,14 +16,13 @@ from urllib.parse import urlsplit
 
 from crawler.defaults import FRONTIER_ITEM_PIPELINES
 from docs.dashboards import DASHBOARDS
-from tests import servers
 from tests.crawling import Fleet, open_frontier, options
 from tests.integration.extensions.visiting import ADDRESS, logged
 from tests.integration.monitoring.prometheus_server import filled, running
 from tests.integration.monitoring.svg import Chart, Lines, drawn, legends
-from tests.servers import ScrapyRunner
+from tests.operate.load import standalone
 from tests.sites import Page, Site
-from tests.zygote import PROJECT_DIR, Zygote
+from tests.zygote import PROJECT_DIR
 
 SECONDS = float(os.environ.get("DASHBOARD_SECONDS", "120"))
 STEP = 1.0
@@ -103,20 +101,8 @@ async def record(fleet: Fleet, directory: Path, stack: ExitStack) -> None:
 
 def main() -> int:
     """Needs Debian's prometheus."""
-    with tempfile.TemporaryDirectory() as name:
-        directory = Path(name)
-        started = servers.start(directory / "servers", redis=True, mongodb=True)
-        env = servers.environment(directory / "services")
-        env |= {"REDIS_URL": started.redis_url, "MONGODB_URI": started.mongodb_uri, "MONGODB_DATABASE": "pictures"}
-        zygote = Zygote()
-        runner = ScrapyRunner(env, zygote)
-        try:
-            with ExitStack() as stack:
-                fleet = Fleet(runner, started.redis_url, f"pictures-{uuid.uuid4().hex}")
-                asyncio.run(record(fleet, directory, stack))
-        finally:
-            runner.close()
-            zygote.close()
+    with standalone("pictures") as fleet, tempfile.TemporaryDirectory() as name, ExitStack() as stack:
+        asyncio.run(record(fleet, Path(name), stack))
     return 0
 
 

@@ -12,21 +12,18 @@ import os
 import re
 import signal
 import sys
-import tempfile
 import time
 import uuid
 from collections.abc import Callable
-from contextlib import ExitStack
+from dataclasses import replace
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
-from tests import servers
 from tests.crawling import Fleet, ended, options
 from tests.integration.extensions.visiting import get, logged
-from tests.servers import ScrapyRunner
+from tests.operate.load import standalone
 from tests.sites import Page, Site
-from tests.zygote import Forked, Zygote
+from tests.zygote import Forked
 
 MOST = 6
 URLS = int(os.environ.get("SCALING_URLS", "100000"))  # of the one host
@@ -123,20 +120,10 @@ async def many_hosts(fleet: Fleet, site: Site) -> None:
 
 def main() -> int:
     """0 when both held."""
-    with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
-        directory = Path(name)
-        started = servers.start(directory / "servers", redis=True, mongodb=True)
-        env = servers.environment(directory / "services")
-        env |= {"REDIS_URL": started.redis_url, "MONGODB_URI": started.mongodb_uri, "MONGODB_DATABASE": "scaling"}
-        zygote = Zygote()
-        stack.callback(zygote.close)
-        runner = ScrapyRunner(env, zygote)
-        stack.callback(runner.close)
-        site = stack.enter_context(Site({}))
+    with standalone("scaling") as fleet, Site({}) as site:
         site.pages = Everything()  # type: ignore[assignment]
         for scenario in (one_host, many_hosts):
-            fleet = Fleet(runner, started.redis_url, f"scaling-{uuid.uuid4().hex}")
-            asyncio.run(scenario(fleet, site))
+            asyncio.run(scenario(replace(fleet, key=f"scaling-{uuid.uuid4().hex}"), site))
     return 0
 
 
