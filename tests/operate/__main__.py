@@ -14,6 +14,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import pytest
+
 from tests.crawling import Fleet
 from tests.operate import mongodb, redis_failover, report, rolling
 from tests.operate.load import Told, standalone
@@ -21,6 +23,7 @@ from tests.operate.report import Outcome
 from tests.zygote import PROJECT_DIR
 
 LINES: Final = 40  # of a failed command's output
+SKIPPED: Final = "Skipped: "  # how the last line of one begins that lacks a program
 MONITORING: Final = "tests/integration/monitoring/test_alertmanager.py"
 Scenario = Callable[[], Told]
 
@@ -137,22 +140,23 @@ def main() -> int:
 def run(name: str, part: Part) -> Outcome:
     """A part that fails is told, and the next one goes on."""
     began = time.monotonic()
-    told: list[Told] = []
-    wrong: list[str] = []
+    outcome = Outcome(name, part.about, 0.0)
     for scenario in part.scenarios:
         try:
-            told.append(scenario())
-            wrong += told[-1].wrong
+            outcome.told.append(scenario())
+            outcome.wrong += outcome.told[-1].wrong
+        except pytest.skip.Exception as reason:  # a laptop lacks a server
+            outcome.skipped.append(str(reason))
         except (AssertionError, TimeoutError, subprocess.TimeoutExpired) as error:
-            wrong.append(f"{type(error).__name__}: {str(error)[-2_000:]}")
+            outcome.wrong.append(f"{type(error).__name__}: {str(error)[-2_000:]}")
     for command in part.commands:
-        left = part.limit - (time.monotonic() - began)
-        wrong += _failures(command, max(1.0, left))
-    return Outcome(name, part.about, time.monotonic() - began, told, wrong)
+        _run(command, max(1.0, part.limit - (time.monotonic() - began)), outcome)
+    outcome.seconds = time.monotonic() - began
+    return outcome
 
 
-def _failures(command: Sequence[str], limit: float) -> list[str]:
-    """What *command* said, if it failed."""
+def _run(command: Sequence[str], limit: float, outcome: Outcome) -> None:
+    """To its end, or to that of *limit*."""
     with subprocess.Popen(
         [sys.executable, *command], cwd=PROJECT_DIR, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     ) as process:
@@ -162,9 +166,12 @@ def _failures(command: Sequence[str], limit: float) -> list[str]:
             process.kill()
             said, _ = process.communicate()
             said += f"\ngiven up after {limit:.0f} s"
-    last = said.strip().splitlines()[-1:] or [""]
-    print(f"  {' '.join(command)}: {last[0]}", flush=True)
-    return [f"{' '.join(command)}:\n" + "\n".join(said.splitlines()[-LINES:])] if process.returncode else []
+    last = (said.strip().splitlines() or [""])[-1]
+    print(f"  {' '.join(command)}: {last}", flush=True)
+    if SKIPPED in last:
+        outcome.skipped.append(last.partition(SKIPPED)[2])
+    elif process.returncode:
+        outcome.wrong.append("\n".join([" ".join(command), *said.splitlines()[-LINES:]]))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -23,16 +23,22 @@ class Outcome:
     name: str
     about: str
     seconds: float
-    told: list[Told]
-    wrong: list[str]
+    told: list[Told] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)  # what is missing here
+
+    @property
+    def verdict(self) -> str:
+        if self.wrong:
+            return f"{len(self.wrong)} things were wrong"
+        return "; ".join(["Skipped in part", *self.skipped]) if self.skipped else "All of it held"
 
 
 def lines(outcome: Outcome) -> list[str]:
     """For the terminal."""
     rows = [", ".join(f"{name}: {value}" for name, value in told.row.items()) for told in outcome.told]
-    verdict = f"{len(outcome.wrong)} things are wrong" if outcome.wrong else "held"
     return [
-        f"{outcome.name}: {verdict}, {outcome.seconds:.0f} s",
+        f"{outcome.name}: {outcome.verdict}, {outcome.seconds:.0f} s",
         *(f"  {row}" for row in rows),
         *(f"  WRONG {line}" for line in outcome.wrong[:MOST]),
     ]
@@ -42,13 +48,12 @@ def write(outcomes: Sequence[Outcome]) -> None:
     """The sections of those parts that ran to their end; the others stay as they are."""
     for outcome in outcomes:
         when = document.machine("scrapy", "redis", "pymongo")
-        verdict = f"{len(outcome.wrong)} things were wrong" if outcome.wrong else "All of it held"
         text = f"## {outcome.name.capitalize()}\n\n{outcome.about}\n\n"
         if outcome.told:
             text += f"{_table(outcome.told)}\n\n"
-        text += f"{verdict}; {outcome.seconds:.0f} s. {when}."
+        text += f"{outcome.verdict}; {outcome.seconds:.0f} s. {when}."
         document.write(outcome.name, text, OPERATE)
-        if outcome.name in {"redis", "mongodb"} and not outcome.wrong:
+        if outcome.name in {"redis", "mongodb"} and outcome.told and not outcome.wrong:
             document.write(outcome.name, _table(outcome.told), PRODUCTION)
 
 
