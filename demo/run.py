@@ -134,9 +134,11 @@ class Demo:
         day, before = self._state.run, self._state.before
         for words in (["wait", day], ["diff", before, day]) if before else (["wait", day],):
             command = fleet.family.start("runs", *fleet.scrapy("runs", *words))
-            command.wait(START_SECONDS)
+            status = command.wait(START_SECONDS)
             self._say(f"$ scrapy runs {' '.join(words)}")
             self._say(command.tail(1))
+            if day not in command.tail(1) or (words[0] == "diff" and status):
+                raise DemoError(f"`scrapy runs {words[0]}` says nothing of the run:\n{command.tail()}")
 
     async def _work(self, fleet: Fleet, observer: Observer) -> float:
         for _ in range(self._options.workers):

@@ -123,6 +123,7 @@ class FrontierConfig:
         """The scripts' constants: inlined in their text, so that they cost nothing at run time."""
         return {
             "SCHEMA": SCHEMA,
+            "SHARDS": self.shards,
             "CLOCK_GRAIN_MS": CLOCK_GRAIN_MS,
             "SUSPECT_DELIVERIES": SUSPECT_DELIVERIES,
             "DEDUPE": self.dedupe,

@@ -19,7 +19,7 @@ from crawler.frontier.messages import MAX_NAME, Batch, Handle, Lease, Message, P
 from crawler.frontier.server import keys, server_check
 from crawler.frontier.server.scripts import Client
 from crawler.frontier.server.shards import FEW, Shards, pack
-from crawler.frontier.server.wire_format import clamped, handle_row, push_row, read_lease, report_row, row_on
+from crawler.frontier.server.wire_format import clamped, handle_row, push_row, read_lease, report_row
 from crawler.frontier.state.addresses import Addresses
 from crawler.frontier.state.backpressure import Backpressure, Fullness
 from crawler.frontier.state.budgets import Budgets
@@ -36,6 +36,7 @@ from crawler.frontier.state.run_totals import RunTotals
 from crawler.frontier.state.runs import Runs
 from crawler.frontier.state.schedules import Schedules
 from crawler.frontier.state.scopes import RunScopes
+from crawler.frontier.state.shares import Shares
 from crawler.frontier.state.sitemaps import Sitemaps
 from crawler.frontier.state.statement import Statement
 from crawler.policy.pace import Pace
@@ -74,6 +75,7 @@ class Frontier:
         self.generations = Generations(self.shards)
         self.runs = Runs(self.shards)
         self.totals = RunTotals(self.shards)
+        self.shares = Shares(self.shards)
         self.robots = Robots(self.shards)
         self.sitemaps = Sitemaps(self.shards)
         self.scopes = RunScopes(self.shards)
@@ -114,7 +116,7 @@ class Frontier:
 
         async def run(shard: int, group: list[Row]) -> list[PushOutcome]:
             hosts = list(dict.fromkeys(host for host, _ in group))
-            packed = [row_on(shard, self.shards.count, row) for _, row in group]
+            packed = [row for _, row in group]
             answers = await self.shards.run("push", shard, _flag(forced), _flag(full), len(hosts), *hosts, *packed)
             return [_OUTCOMES[answer] for answer in answers]
 

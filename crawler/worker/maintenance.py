@@ -134,6 +134,7 @@ class Maintenance:
             self._every(self.plan.room, self._look_for_room),
             self._every(self.plan.tidy, self._worker.frontier.generations.tidy),
             self._every(self.plan.control, self._obey),
+            self._every(self.plan.control, self._worker.frontier.shares.turn),
             self._every(self.plan.tidy, self._clear),
             self._every(self.plan.idle, self._look_idle),
             self._every(self.plan.idle, self.runs.look),

@@ -12,7 +12,7 @@
 -- backlog, suspects waiting, {per request: id, record, envelope}, {hosts to look up, see lib/addresses}, {per host
 -- leased from that has an address: host, address}}. O(log hosts) per request leased, and up to DROPS requests of runs
 -- that reached their page limit (lib/pages).
--- include: clock damage state tally blame hosts addresses turns rules members pages records budgets control
+-- include: clock damage state tally blame hosts addresses turns rules members shares pages records budgets control
 -- include window: seen dropped
 if ARGV[4] ~= '1' and state.alarm > 0 and state.alarm <= now then return {} end
 if ARGV[5] ~= '' and not is_live(call('ZSCORE', T .. ':rules', ARGV[5])) then return {0} end
@@ -91,6 +91,15 @@ end
 local SLICE = 64 -- requests examined together
 local drops, dropped = 256, 0 -- per call, so that no call takes long
 
+-- An entry that waits for its run's budget or pages.
+local function put_back(base, name, entry, at)
+  wake_at(at)
+  call('ZADD', T .. ':delayed', at, struct.pack('>Bc0Bc0', #base, base, #name, name) .. string.sub(entry, 9))
+  local t = tally(base, generation_of(string.sub(entry, 9)))
+  t.queued, t.delayed, drops, dropped = t.queued - 1, t.delayed + 1, drops - 1, dropped + 1
+  return false
+end
+
 -- Whether the run of an entry may fetch another page of the host; if not, it is dropped.
 local function admit(base, name, entry)
   local generation = generation_of(string.sub(entry, 9))
@@ -100,6 +109,7 @@ local function admit(base, name, entry)
     count_page(base, generation, name, 1)
     return true
   end
+  if reached == 'share' then return put_back(base, name, entry, now + WANT_MS) end
   drop_page(base, generation, reached, string.sub(entry, 18))
   local t = tally(base, generation)
   t.queued, drops, dropped = t.queued - 1, drops - 1, dropped + 1
@@ -161,13 +171,7 @@ end
 local function may_go(base, name, entry)
   local run = has_budgets() and budget_of_run(spider_of(base), generation_of(string.sub(entry, 9)))
   local held = run and held_until({run})
-  if held then
-    wake_at(held)
-    call('ZADD', T .. ':delayed', held, struct.pack('>Bc0Bc0', #base, base, #name, name) .. string.sub(entry, 9))
-    local t = tally(base, generation_of(string.sub(entry, 9)))
-    t.queued, t.delayed, drops, dropped = t.queued - 1, t.delayed + 1, drops - 1, dropped + 1
-    return false
-  end
+  if held then return put_back(base, name, entry, held) end
   if limits and not admit(base, name, entry) then return false end
   if run then spend(run, 1, 0, 0, 0) end
   return true

@@ -12,7 +12,7 @@
 -- (its run was).
 -- O(1) per request, and one bucket of fingerprints split per LOAD accepted. The server refuses it at maxmemory.
 -- Requests beyond a run's page limit are accepted and dropped at once, see lib/pages.
--- include: clock damage state tally hosts addresses rules members pages queue seen control
+-- include: clock damage state tally hosts addresses rules members shares pages queue seen control
 -- include window: dropped
 local ROW = '>dI4HHBI4I4BBc0Bc0Bc0Bc0h'
 local ACCEPTED, DUPLICATE, DUPLICATE_DEAD, FULL, MEMORY, CANCELLED = 0, 1, 2, 3, 4, 5
@@ -74,7 +74,7 @@ for i = first, #ARGV do
   local run = run_name(stream, generation)
   limit_pages(run, name, pages, of_host)
   local reached = outcome == ACCEPTED and is_limited(run) and limit_reached(run, name)
-  if reached then
+  if reached and reached ~= 'share' then
     drop_page(stream, generation, reached, envelope)
   elseif outcome == ACCEPTED then
     room = room - 1

@@ -5,7 +5,7 @@
 -- ARGV[1]  delay ms of the first time, doubled each further time up to LONGEST_MS
 -- ARGV[2...]  id and token (d, d) of each lease
 -- Result: DONE or STALE of each. O(log delayed) each.
--- include: clock damage state tally hosts addresses members pages queue records lose release seen control cancel
+-- include: clock damage state tally hosts addresses members shares pages queue records lose release seen control cancel
 local LONGEST_MS = 900000
 local NO_ROOM = 'found no room %d times'
 

@@ -3,7 +3,7 @@
 -- alarm is due: there is no leader and no timer.
 -- KEYS[1]  the shard's tag
 -- Result: 1. O(log in flight + log queue) each.
--- include: clock damage state tally blame again hosts addresses members pages queue records lose
+-- include: clock damage state tally blame again hosts addresses members shares pages queue records lose
 -- include: release seen control cancel requeue dead delayed
 local REAP_MOST, QUEUE_MOST = 8, 32
 

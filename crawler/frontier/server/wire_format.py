@@ -10,7 +10,6 @@ from crawler.frontier.messages import MAX_DEPTH, MAX_MOMENT_MS, MAX_PRIORITY, Le
 _HEAD: Final = struct.Struct(">hQ")  # priority, fingerprint
 # not before, delay, cap, burst, whether to deduplicate, pages, pages per host, depth
 _TERMS: Final = struct.Struct(">dIHHBIIB")
-_PAGES: Final = struct.Struct(">17xI")  # of the terms
 RANK_MS: Final = 604_800_000  # the twin of RANK_MS in lua/lib/pages.lua
 _PRIORITY: Final = struct.Struct(">h")
 _BYTES: Final = [bytes((value,)) for value in range(256)]
@@ -50,16 +49,6 @@ def unseal(raw: bytes) -> Envelope:
 def push_row(message: Message) -> bytes:
     """*message* as push.lua takes it."""
     return _push_head(message) + _prefixed(b"%d" % message.fingerprint) + seal(message)
-
-
-def row_on(shard: int, shards: int, row: bytes) -> bytes:
-    """*row* as that shard takes it, which looks after its share of a run's pages; 0 is no limit, so each has one at
-    least."""
-    pages: int = _PAGES.unpack_from(row)[0]
-    if shards == 1 or not pages:
-        return row
-    share: int = max(1, pages // shards + (shard < pages % shards))
-    return row[: _PAGES.size - 4] + share.to_bytes(4, "big") + row[_PAGES.size :]
 
 
 class RowsLike(NamedTuple):

@@ -35,11 +35,9 @@ class Terms:
     windows: tuple[tuple[int, int], ...] = ()
     lasting: bool = False
 
-    def packed(self, shards: int) -> bytes:
-        """As the scripts read it. A budget shared by hosts on several shards is divided among the shards."""
-        part = shards if self.name[:1] in {"s", "r"} else 1
-        requests = max(1, self.requests // part) if self.requests else 0
-        most = (requests, self.size / part, self.browser_ms / part, self.cost * MILLION / part)
+    def packed(self) -> bytes:
+        """As the scripts read it."""
+        most = (self.requests, self.size, self.browser_ms, self.cost * MILLION)
         return _TERMS.pack(0 if self.lasting else HELD_MS, *self.day, *most) + b"".join(
             _SPAN.pack(*span) for span in self.windows
         )
@@ -87,7 +85,7 @@ class Budgets:
     async def state(self, terms: Sequence[Terms]) -> None:
         """Set budgets; they hold for five minutes unless lasting."""
         for some in groups(terms, AT_ONCE):
-            rows = [part for one in some for part in (one.name, one.packed(self._shards.count))]
+            rows = [part for one in some for part in (one.name, one.packed())]
             await self._shards.run_all("budgets", *rows)
 
     async def charge(self, spent: Mapping[tuple[str, str, str], tuple[float, float, float]]) -> None:
@@ -121,7 +119,7 @@ class Budgets:
         return total
 
     async def shares(self, now_ms: int) -> list[Share]:
-        """The shares of every budget in force, most spent first; of several shards the highest.
+        """The shares of every budget in force, on all shards together, most spent first.
 
         The budget of every other host (`*`) is left out: each host has its own.
         """
@@ -129,7 +127,7 @@ class Budgets:
         for shard in range(self._shards.count):
             for one in await self._shares_of(shard, now_ms):
                 before = found.get(one[:2])
-                found[one[:2]] = one if before is None or one.spent > before.spent else before
+                found[one[:2]] = one if before is None else one._replace(spent=before.spent + one.spent)
         return sorted(found.values(), key=lambda one: (-one.spent, one.name, one.what))
 
     async def _shares_of(self, shard: int, now_ms: int) -> list[Share]:

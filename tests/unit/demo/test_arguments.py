@@ -62,7 +62,7 @@ def test_all_parts_unless_some_are_named(arguments: list[str], parts: list[str])
             "--pages: '20' is invalid: expected an integer of at least 8 that is a multiple of 8",
         ),
         ("benchmarks.fairness", ["tarpits"], "parts: 'tarpits' is invalid: expected one of"),
-        ("benchmarks.frontier", ["sped"], "parts: 'sped' is invalid: expected one of speed, longest, memory"),
+        ("benchmarks.frontier", ["sped"], "parts: 'sped' is invalid: expected one of speed, longest, urgent, memory"),
         ("benchmarks.frontier", ["--urls", "0"], "--urls: '0' is invalid: expected an integer of at least 6400"),
         ("benchmarks.frontier", ["--calls", "0"], "--calls: '0' is invalid: expected an integer of at least 1"),
         ("benchmarks.handlers", ["--rounds", "0"], "--rounds: '0' is invalid: expected an integer of at least 1"),

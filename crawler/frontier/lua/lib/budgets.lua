@@ -84,7 +84,7 @@ local function used_by(name)
   return used_of[name]
 end
 
--- When a budget allows the next request, and why not now; nil for now.
+-- When a budget allows the next request, and why not now; nil for now. Without a reason it waits for its share.
 local function closed_until(name)
   local b, used = terms_of[name], used_by(name)
   local opens = #b.open > 0 and math.huge
@@ -94,7 +94,10 @@ local function closed_until(name)
   end
   if opens then return opens < math.huge and opens or now + LOOK_MS, 'hours' end
   for i, most in ipairs(b.most) do
-    if most > 0 and used[i] >= most then return b.stop > now and b.stop or now + LATER_MS, KINDS[i] end
+    if most > 0 and used[i] >= shares.allow(name, b.begin, i, most) then
+      if not shares.spent(name, b.begin, i) then return now + WANT_MS end
+      return b.stop > now and b.stop or now + LATER_MS, KINDS[i]
+    end
   end
 end
 
@@ -105,7 +108,7 @@ local function held_until(names)
     local at, why = closed_until(name)
     if at then
       latest = math.max(latest or 0, at)
-      if not said_closed[name] then
+      if why and not said_closed[name] then
         said_closed[name] = true
         call('HSET', T .. ':closed', name, string.format('%.0f:%s', at, why))
       end
@@ -118,8 +121,8 @@ end
 local function requests_left(names)
   local left = math.huge
   for _, name in ipairs(names) do
-    local most = terms_of[name].most[1]
-    if most > 0 then left = math.min(left, most - used_by(name)[1]) end
+    local b = terms_of[name]
+    if b.most[1] > 0 then left = math.min(left, shares.allow(name, b.begin, 1, b.most[1]) - used_by(name)[1]) end
   end
   return left
 end

@@ -1,4 +1,4 @@
--- How many pages of a run may be fetched, in all and per host; each shard has its share of the run's.
+-- How many pages of a run may be fetched, in all and per host; of the run's each shard has its share (lib/shares).
 -- T:limited SET <spider>:<generation> of runs with any limit; T:pages:<spider>:<generation> HASH host, '' for all ->
 -- pages leased or at their end (I4), most (I4), 0 for any number.
 -- Leases count; putting a request back into the queue undoes that.
@@ -42,11 +42,13 @@ local function limit_pages(name, of, pages, pages_per_host)
   page_count(name, '').most, page_count(name, of).most = pages, pages_per_host
 end
 
--- The limit that forbids another page of a host, or nil.
+-- The limit that forbids another page of a host, or nil; 'share': there may be pages left on other shards.
 local function limit_reached(name, of)
   local all, own = page_count(name, ''), page_count(name, of)
-  if all.most > 0 and all.used >= all.most then return 'pages' end
   if own.most > 0 and own.used >= own.most then return 'pages_per_host' end
+  if all.most > 0 and all.used >= shares.allow('p:' .. name, 0, 1, all.most) then
+    return shares.spent('p:' .. name, 0, 1) and 'pages' or 'share'
+  end
 end
 
 local function count_page(stream, generation, of, by)

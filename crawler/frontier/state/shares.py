@@ -1,0 +1,50 @@
+"""Limits of hosts on several shards: each shard spends its share, and what one has left goes to those that want it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from crawler.frontier.server.shards import Shards
+
+TURN_MS: Final = 900  # between rounds, for any number of workers
+
+
+class Shares:
+    """With one shard there is nothing to do. A limit is never overrun, and its last part is found in a few rounds."""
+
+    def __init__(self, shards: Shards) -> None:
+        self._shards = shards
+
+    async def turn(self) -> None:
+        """A round, unless another worker has just made one."""
+        if self._shards.count > 1:
+            client = self._shards.client
+            if await client.set(self._shards.key(0, "shares:turn"), "1", nx=True, px=TURN_MS):
+                await self.balance()
+
+    async def balance(self) -> int:
+        """Deal to the shards that want some; returns of how many limits. Two at once do no harm."""
+        wants: dict[tuple[str, str], set[int]] = {}
+        for shard, answer in enumerate(await self._shards.run_all("share_wants")):
+            for name, begin in zip(answer[::2], answer[1::2], strict=True):
+                wants.setdefault((name.decode(), begin.decode()), set()).add(shard)
+        for (name, begin), wanting in wants.items():
+            await self._deal(name, begin, wanting)
+        return len(wants)
+
+    async def _deal(self, name: str, begin: str, wanting: set[int]) -> None:
+        before = await self._shards.run_all("share_state", name, begin, b"", "0")
+        dealt = await self._dealt(name, begin, wanting, before)
+        if all(dealt[shard][:32] == before[shard][32:64] for shard in wanting):  # nobody got anything
+            rich = [shard for shard in range(self._shards.count) if shard not in wanting]
+            for shard in rich:
+                before[shard] = await self._shards.run("share_state", shard, name, begin, b"", "1")
+            dealt = await self._dealt(name, begin, wanting, before)
+        for shard, news in enumerate(dealt):
+            await self._shards.run("share_state", shard, name, begin, news, "0")
+
+    async def _dealt(self, name: str, begin: str, wanting: set[int], states: Sequence[bytes]) -> list[Any]:
+        told = [part for shard, state in enumerate(states) for part in ("1" if shard in wanting else "0", state)]
+        dealt: list[Any] = await self._shards.run("share_deal", 0, name, begin, *told)
+        return dealt

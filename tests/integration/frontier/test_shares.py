@@ -1,0 +1,124 @@
+"""Limits of hosts on several shards: never overrun, and all of them is found, wherever the hosts are."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from typing import Any
+
+import pytest
+
+from crawler.frontier.state.budgets import Terms
+from crawler.frontier.state.shares import Shares
+from tests.integration.frontier.making import START_MS, Timed, handles, message, timed
+
+DAY = 86_400_000
+TODAY = (START_MS - START_MS % DAY, START_MS - START_MS % DAY + DAY)
+SHARDS = 4
+HOSTS = ("h0.a.example", "h1.a.example", "h2.a.example", "h3.a.example", "h4.a.example", "h5.a.example")
+RUN = "20231114000001"
+LIMITS: dict[str, tuple[Terms | None, dict[str, Any]]] = {
+    "spider": (Terms("s:s", TODAY, requests=10), {}),
+    "run": (Terms(f"r:s:{RUN}", requests=10, lasting=True), {}),
+    "domain": (Terms("d:a.example", TODAY, requests=10), {}),
+    "pages": (None, {"pages": 10}),
+}
+
+
+async def drained(world: Timed, rng: random.Random, rounds: int = 14) -> int:
+    """How many pages are fetched while workers balance; some leases are given back on the way."""
+    done = 0
+    for _ in range(rounds):
+        leases = await world.lease(rng.randint(1, 20))
+        back = [lease for lease in leases if rng.random() < 0.3]
+        await world.frontier.give_back(handles(back))
+        kept = [lease for lease in leases if lease not in back]
+        await world.frontier.ack(handles(kept))
+        done += len(kept)
+        await world.frontier.shares.balance()
+        await world.pass_ms(1_100)
+        await world.frontier.shards.run_all("reap")
+    return done
+
+
+@pytest.mark.one_server("shards are the same on each node")
+@pytest.mark.parametrize("hosts", [1, len(HOSTS)])
+@pytest.mark.parametrize("limit", LIMITS)
+async def test_a_limit_is_exact_wherever_its_hosts_are(redis_client: Any, limit: str, hosts: int) -> None:
+    world, rng = await timed(redis_client, shards=SHARDS), random.Random(hosts)
+    assert len({world.frontier.shards.of_host(host) for host in HOSTS}) > 2
+    terms, fields = LIMITS[limit]
+    await world.frontier.budgets.state([terms] if terms else [])
+    await world.frontier.push(
+        [message(n, HOSTS[n % hosts], generation=RUN, cap=100, **fields) for n in range(40)], forced=True
+    )
+    assert await drained(world, rng) == 10
+
+
+@pytest.mark.one_server("shards are the same on each node")
+async def test_rounds_that_are_cut_short_or_made_twice_at_once_overrun_nothing(redis_client: Any) -> None:
+    world, rng = await timed(redis_client, shards=SHARDS), random.Random(7)
+    await world.frontier.budgets.state([Terms("s:s", TODAY, requests=25)])
+    await world.frontier.push([message(n, rng.choice(HOSTS), cap=100) for n in range(100)])
+    shares, run = world.frontier.shares, world.frontier.shards.run
+    done = 0
+    for _ in range(40):
+        left = rng.randint(1, 25)
+
+        async def sometimes(name: str, shard: int, *arguments: Any) -> Any:
+            nonlocal left
+            left -= name.startswith("share_")
+            if left < 0 and name.startswith("share_"):
+                raise ConnectionError
+            return await run(name, shard, *arguments)
+
+        world.frontier.shards.run = sometimes  # type: ignore[method-assign]
+        rounds = (shares.balance(), Shares(world.frontier.shards).balance())
+        ended = await asyncio.gather(*rounds, return_exceptions=True)
+        assert all(isinstance(one, int | ConnectionError) for one in ended)
+        world.frontier.shards.run = run  # type: ignore[method-assign]
+        leases = await world.lease(rng.randint(1, 4))
+        await world.frontier.ack(handles(leases))
+        done += len(leases)
+        assert done <= 25
+        await world.pass_ms(1_100)
+    assert await drained(world, rng) + done == 25
+
+
+@pytest.mark.one_server("shards are the same on each node")
+async def test_bytes_are_overrun_by_what_is_under_way_on_each_shard_and_shown_as_of_one(redis_client: Any) -> None:
+    world = await timed(redis_client, shards=SHARDS)
+    await world.frontier.budgets.state([Terms("s:s", TODAY, size=1_000)])
+    await world.frontier.push([message(n, HOSTS[n % len(HOSTS)], cap=100) for n in range(60)])
+    spent = 0
+    for _ in range(25):
+        await world.frontier.shares.balance()
+        await world.pass_ms(1_100)
+        leases = await world.lease(1)
+        await world.frontier.budgets.charge({(lease.host, "s", "0"): (100, 0, 0) for lease in leases})
+        await world.frontier.ack(handles(leases))
+        spent += 100 * len(leases)
+    assert 1_000 <= spent < 1_000 + SHARDS * 100
+    [share] = await world.frontier.budgets.shares(world.now)
+    assert share.spent == pytest.approx(spent / 1_000)
+
+
+async def test_one_worker_of_the_fleet_deals_at_a_time(redis_client: Any) -> None:
+    world = await timed(redis_client, shards=SHARDS)
+    await world.frontier.budgets.state([Terms("s:s", TODAY, requests=1)])
+    await world.frontier.push([message(1, HOSTS[0])])
+    assert await world.lease() == [], "no share yet"
+    await world.frontier.shares.turn()
+    balanced = world.frontier.shares.balance
+    world.frontier.shares.balance = None  # type: ignore[assignment,method-assign]
+    await world.frontier.shares.turn()
+    world.frontier.shares.balance = balanced  # type: ignore[method-assign]
+    await world.pass_ms(1_100)
+    assert len(await world.lease()) == 1
+
+
+@pytest.mark.one_server("shards are the same on each node")
+async def test_one_shard_costs_no_call(redis_client: Any) -> None:
+    world = await timed(redis_client)
+    world.frontier.shards.run_all = None  # type: ignore[assignment,method-assign]
+    await world.frontier.shares.turn()
