@@ -17,11 +17,11 @@ from scrapy.exceptions import UsageError
 from crawler import tasks, urls
 from crawler.commands.usage import FleetCommand, answering, fingerprinter
 from crawler.errors import ConfigError, MessageError, ServiceError, ShoalError
-from crawler.extensions.logs import mask
 from crawler.frontier.command_session import session
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import HostState, Message
 from crawler.frontier.state.finding import UrlPlace
+from crawler.masking import mask
 from crawler.policy.robots import RobotsVerdict
 from crawler.policy.robots_file import RobotsFile
 from crawler.routing.encoder import Encoder

@@ -12,10 +12,10 @@ from scrapy.settings import BaseSettings
 from crawler import tasks
 from crawler.commands.options import integer
 from crawler.commands.usage import FleetCommand, answering, fingerprinter
-from crawler.extensions.logs import mask
 from crawler.frontier.command_session import session
 from crawler.frontier.state.pushed_run import WantedRun
 from crawler.frontier.state.runs import RunSkippedError
+from crawler.masking import mask
 from crawler.producers.progress import PushProgress
 from crawler.producers.push import Pusher, Wanted
 from crawler.producers.rejects import Rejects

@@ -20,9 +20,9 @@ from crawler.commands.options import host_name, integer
 from crawler.commands.schedule_view import table, ticks_of, told, when
 from crawler.commands.usage import FleetCommand, answering, console, fingerprinter
 from crawler.errors import ShoalError
-from crawler.extensions.logs import mask
 from crawler.frontier.command_session import session
 from crawler.frontier.state.schedules import MOST, Schedules, Timetable, TooManyError
+from crawler.masking import mask
 from crawler.policy.schedules import Cron, Interval, Timing, following, span, zone_of
 from crawler.policy.tiers import TIERS
 from crawler.producers import places

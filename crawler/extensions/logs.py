@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, Self
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
@@ -27,14 +27,11 @@ from scrapy.utils import log as scrapy_log
 from crawler import config, current_request
 from crawler.current_request import current
 from crawler.errors import ConfigError
+from crawler.masking import mask, secrets_of
 from crawler.meta import PARENT_ID, RUN_ID, TIER, TRACEPARENT
 from crawler.worker.access import worker_if_any
 
-# Everything between :// and the last @ before the end of the host.
-USER_INFORMATION = re.compile(r"(?<=://)[^\s/?#\"'<>\\]*@")
-
 _TRACEPARENT: Final = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
-SHORTEST_KEY: Final = 6  # characters
 
 
 @dataclass(slots=True)
@@ -102,20 +99,6 @@ def request_id(request: Request) -> str:
     return str(request.meta["request_id"])
 
 
-def mask(text: str, secrets: Sequence[str] = ()) -> str:
-    """*text* without *secrets* and without user names, passwords and tokens in URLs."""
-    for secret in secrets:
-        text = text.replace(secret, "***")
-    return USER_INFORMATION.sub("***@", text) if "@" in text else text
-
-
-def api_keys(settings: BaseSettings) -> tuple[str, ...]:
-    """API_KEYS as they appear in calls; anything shorter than SHORTEST_KEY is no key, and masking it would garble other
-    text."""
-    keys = [str(key) for key in settings.getdict("API_KEYS").values()]
-    return tuple({form for key in keys if len(key) >= SHORTEST_KEY for form in (key, quote(key, safe=""))})
-
-
 def formatter(handler: logging.Handler, settings: BaseSettings) -> logging.Formatter:  # noqa: ARG001  # Scrapy's
     """The formatter that LOG_JSON asks for.
 
@@ -128,7 +111,7 @@ def formatter(handler: logging.Handler, settings: BaseSettings) -> logging.Forma
         as_json = config.boolean(settings, "LOG_JSON")
     except ConfigError:  # refused in one line when the crawl starts
         as_json = False
-    keys, worker = api_keys(settings), _worker(settings)
+    keys, worker = secrets_of(settings), _worker(settings)
     if as_json:
         return JsonFormatter(secrets=keys, worker=worker)
     return TextFormatter(settings["LOG_FORMAT"], settings["LOG_DATEFORMAT"], secrets=keys, worker=worker)

@@ -19,6 +19,7 @@ from twisted.python.failure import Failure
 from crawler import current_request
 from crawler import stats as names
 from crawler.errors import RobotsUnreachableError, TooCostlyError, UnstoredItem
+from crawler.masking import mask
 from crawler.meta import BLOCK, TIER_STAYS, UNFINISHED_TIMES
 from crawler.policy.failures import LEAST_STATUS, REDIRECTS, FailureClass, classify
 from crawler.policy.outcome import Conclusion, Verdict, conclude, excerpt
@@ -241,7 +242,7 @@ def _detail(request: Request, held: Held, conclusion: Conclusion) -> dict[str, s
     kept = {name: value for name, value in (("page", seen.page), ("origin", seen.origin)) if value}
     return kept | {
         "url": request.url,
-        "error": conclusion.detail[:2_000],
+        "error": mask(conclusion.detail[:2_000]),
         "class": seen.failure or "",
         "attempts": request.meta.get("retry_times", 0) + 1,
         "status": seen.status or 0,

@@ -19,6 +19,7 @@ from scrapy.http import Response
 
 from crawler import stats as names
 from crawler.errors import CodecError
+from crawler.masking import mask
 from crawler.middlewares.spider.provenance import fetched_at
 from crawler.policy.failures import FailureClass
 from crawler.routing import codec
@@ -78,7 +79,7 @@ class ArchiveMiddleware:
         return None if isinstance(exception, CloseSpider) else self._raise(response, exception)
 
     async def _raise(self, response: Response, exception: Exception) -> AsyncIterator[Any]:
-        await self._failed(response, f"{type(exception).__name__}: {exception}")
+        await self._failed(response, mask(f"{type(exception).__name__}: {exception}"))
         raise exception
         yield  # type: ignore[unreachable]  # makes this a generator, which is what Scrapy can wait for
 

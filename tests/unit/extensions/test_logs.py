@@ -20,7 +20,8 @@ from scrapy.utils import log as scrapy_log
 
 from crawler import current_request
 from crawler.extensions import logs
-from crawler.extensions.logs import JsonFormatter, TextFormatter, mask, request_id
+from crawler.extensions.logs import JsonFormatter, TextFormatter, request_id
+from crawler.masking import mask
 
 REQUEST = Request("http://shop.example/p/1", meta={"request_id": "0:17"})
 
