@@ -17,6 +17,7 @@ SCALARS: Final = {
     "ITEM_PROCESSOR": "crawler.engine.item_processor.ItemProcessor",
 }
 DOWNLOADER_MIDDLEWARES: Final = {
+    "crawler.middlewares.downloader.offsite.OffsiteMiddleware": 50,
     "crawler.middlewares.downloader.costs.CostsMiddleware": 50,  # last: only tries pages that a callback will get
     "crawler.middlewares.downloader.robots.RobotsTxtMiddleware": 100,
     # this far out: all others see the 304 first
@@ -77,6 +78,9 @@ STANDS_FOR: Final[Mapping[str, str]] = {
     "crawler.middlewares.downloader.retry.RetryMiddleware": "scrapy.downloadermiddlewares.retry.RetryMiddleware",
     "crawler.middlewares.downloader.decompression.DecompressionMiddleware": (
         "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware"
+    ),
+    "crawler.middlewares.downloader.offsite.OffsiteMiddleware": (
+        "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware"
     ),
     "crawler.middlewares.downloader.redirect.RedirectMiddleware": (
         "scrapy.downloadermiddlewares.redirect.RedirectMiddleware"

@@ -6,7 +6,7 @@ handler only with a turn granted by the frontier, which counts for all workers a
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Final
 
 from scrapy import Request, signals
@@ -147,6 +147,6 @@ class Downloader(ScrapyDownloader):
     def _pacer(self) -> Pacer:
         return self._worker.pacer
 
-    @property
+    @cached_property
     def _worker(self) -> Worker:
         return worker_of(self.crawler)

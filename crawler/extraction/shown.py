@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from decimal import Decimal
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import islice
 from typing import Final
 
@@ -21,7 +21,10 @@ _REDUCED = re.compile(
 )
 _TAGS = re.compile(r"^[^<>]*>|<[^<>]*>?")  # the rest of the sign's own tag, and tags after it
 _DIGIT = re.compile(r"\d")
-MAX_PLACES = 500  # per number and page
+_ENDS = frozenset(" .,<€")  # of a number
+_DATA = frozenset("\"'=:/-")  # before what is data or an address
+MAX_FOUND = 20_000  # per number and page
+MAX_PLACES = 500  # of these, such as people see
 REACH = 160  # characters between the sign and the price
 MAX_PROSE = 30  # characters; longer texts count as sentences
 ENOUGH = 3.0  # evidence for a product page
@@ -154,17 +157,21 @@ def _is_reduced(price: Decimal, html: str) -> bool:
 
     Searches for the last three digits before the decimals, as pages group the others in many ways.
     """
-    for place in islice(_shown(str(int(price))[-3:]).finditer(html), MAX_PLACES):
-        start = place.start()
-        if _is_old(html[max(0, start - REACH) : start].lower()):
-            return True
-    return False
+    digits = str(int(price))[-3:]
+    return any(_is_old(html[max(0, at - REACH) : at].lower()) for at in islice(_shown(digits, html), MAX_PLACES))
 
 
-@lru_cache(maxsize=1_200)
-def _shown(digits: str) -> re.Pattern[str]:
-    """*digits* as the end of a whole number that people see: no data and no address."""
-    return re.compile(rf"{digits}(?=[ .,<€])(?<![\"'=:/\d-]{digits})")
+def _shown(digits: str, html: str) -> Iterator[int]:
+    """Where *digits* are the end of a whole number that people see: no data and no address."""
+    at = html.find(digits)
+    for _ in range(MAX_FOUND):
+        if at < 0:
+            return
+        behind = at + len(digits)
+        before = html[at - 1 : at]
+        if html[behind : behind + 1] in _ENDS and not (before in _DATA or before.isdecimal()):
+            yield at
+        at = html.find(digits, at + 1)
 
 
 def _is_old(before: str) -> bool:

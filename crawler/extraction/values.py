@@ -6,12 +6,12 @@ import re
 from decimal import Decimal, InvalidOperation
 
 from price_parser import Price
-from stdnum import ean
 
 from crawler.entities import unescape
 from crawler.extraction.currencies import NO_DECIMALS, THREE_DECIMALS
 from crawler.extraction.labels import BRAND_PREFIX
 from crawler.extraction.wording import lexicon
+from crawler.policy.validation import is_gtin
 
 MAX_PRICE = Decimal(10) ** 12  # anything above is a timestamp or an id
 MAX_TEXT = 1_000  # characters of a title, brand, sku, category
@@ -153,9 +153,7 @@ def availability(raw: object) -> str | None:
 def gtin(raw: object) -> str | None:
     """A GTIN-8, -12, -13 or -14 (an ISBN-13 too) with a valid check digit, digits only."""
     digits = re.sub(r"[\s-]", "", str(raw)) if isinstance(raw, (str, int)) else ""
-    if len(digits) not in (8, 12, 13, 14) or not digits.isascii() or not digits.isdecimal() or not int(digits):
-        return None
-    return digits if ean.is_valid(digits) else None
+    return digits if is_gtin(digits) and digits.strip("0") else None
 
 
 def rating(raw: object, best: object = None) -> float | None:

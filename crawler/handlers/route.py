@@ -84,7 +84,7 @@ def serialize(request: Request, to: Route) -> bytes:
     lines = [f"{request.method} {target} HTTP/1.1".encode()]
     if b"Host" not in request.headers:
         lines.append(b"Host: " + netloc.encode())
-    for name, values in request.headers.items():
+    for name, values in dict.items(request.headers):  # they are normalized
         if name not in _NOT_COPIED:
             lines.extend(name + b": " + value for value in values)
     if request.body or request.method in _BODY_EXPECTED:

@@ -79,7 +79,7 @@ _PRODUCT: Final[tuple[Rule, ...]] = (
         "availability",
         lambda item: item.availability is not None and item.availability not in AVAILABILITIES,
     ),
-    ("invalid_gtin", "gtin", lambda item: bool(item.gtin) and not _is_gtin(item.gtin)),
+    ("invalid_gtin", "gtin", lambda item: bool(item.gtin) and not is_gtin(item.gtin)),
     ("invalid_rating", "rating", lambda item: item.rating is not None and not 0 <= item.rating <= 5),
     (
         "invalid_review_count",
@@ -158,7 +158,7 @@ def _is_web(url: str) -> bool:
     return len(url) <= MAX_URL_LENGTH and _WEB.fullmatch(url) is not None
 
 
-def _is_gtin(code: str) -> bool:
+def is_gtin(code: str) -> bool:
     """GTIN-8, -12, -13 or -14 with a correct check digit (GS1 General Specifications, 7.9)."""
     if len(code) not in {8, 12, 13, 14} or not (code.isascii() and code.isdigit()):
         return False

@@ -72,7 +72,7 @@ def _encode(request: Request, spider: Spider | type[Spider]) -> bytes:
         state["t"] = name
     elif type(request) is not Request:
         raise CodecError(f"{request}: class {type(request).__name__} cannot be queued, use Request or FormRequest")
-    if headers := {k: v for k, v in request.headers.items() if k not in UNSTORED_HEADERS}:
+    if headers := {k: v for k, v in dict.items(request.headers) if k not in UNSTORED_HEADERS}:
         state["h"] = headers
     if request.body:
         state["b"] = request.body

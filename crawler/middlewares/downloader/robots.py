@@ -11,6 +11,7 @@ import random
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from time import monotonic
 from typing import Any, Final, Self
 
@@ -215,7 +216,7 @@ class RobotsTxtMiddleware(ScrapyRobotsTxtMiddleware):
         if times:
             self.crawler.stats.inc_value(name, times)
 
-    @property
+    @cached_property
     def _worker(self) -> Worker:
         return worker_of(self.crawler)
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from scrapy import Request
 from scrapy.downloadermiddlewares.stats import DownloaderStats as ScrapyDownloaderStats
-from scrapy.downloadermiddlewares.stats import get_header_size, get_status_size
+from scrapy.downloadermiddlewares.stats import get_status_size
 from scrapy.http import Headers, Response
 from scrapy.utils.httpobj import urlparse_cached
 
@@ -30,7 +30,7 @@ class DownloaderStats(ScrapyDownloaderStats):
         count, status = self.stats.inc_value, response.status
         count("downloader/response_count")
         count(f"downloader/response_status_count/{status}")
-        size = len(response.body) + get_header_size(response.headers) + 4
+        size = len(response.body) + _response_headers_size(response.headers) + 4
         count("downloader/response_bytes", size + (_STATUS_SIZES.get(status) or get_status_size(status)))
         return response
 
@@ -39,10 +39,15 @@ def _request_size(request: Request) -> int:
     parts = urlparse_cached(request)
     path = len(parts.path or "/") + sum(len(part) + 1 for part in (parts.params, parts.query) if part)
     fixed = _AROUND + len(request.method) + path + len(parts.hostname or "") + len(request.body)
-    return fixed + _headers_size(request.headers) + 2 * bool(request.headers)
+    lines = _lines(request.headers)
+    return fixed + sum(lines) + 2 * len(lines)
 
 
-def _headers_size(headers: Headers) -> int:
-    """Size of all `name: value` lines, joined by CRLF."""
-    lines = [len(name) + len(value) for name, values in headers.items() for value in values]
-    return sum(lines) + 4 * len(lines) - 2 if lines else 0
+def _response_headers_size(headers: Headers) -> int:
+    """As Scrapy's `get_header_size`: a line break per name."""
+    return sum(_lines(headers)) + 2 * len(headers) - 2
+
+
+def _lines(headers: Headers) -> list[int]:
+    """The length of each `name: value`; `Headers.items` would normalize every name again."""
+    return [len(name) + len(value) + 2 for name, values in dict.items(headers) for value in values]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from functools import cached_property
 from typing import Self
 
 from scrapy import Request
@@ -85,7 +86,7 @@ class TiersMiddleware:
         document = Document(response.text, response.url)
         return bool(missing_required(document, extract_product(document, response.url, rules), rules))
 
-    @property
+    @cached_property
     def _worker(self) -> Worker:
         return worker_of(self._crawler)
 

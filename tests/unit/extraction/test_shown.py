@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from crawler.extraction import identifiers, visible_price, visible_stock, wording
 from crawler.extraction.document import Document
+from crawler.extraction.shown import _shown
 from crawler.extraction.view import View
 
 
@@ -196,3 +200,9 @@ def test_no_word_of_stock_promises_and_denies_at_once() -> None:
         for promise in wording._PHRASES[language]["in_stock"]:
             if promise.replace(" ", "").isalpha():
                 assert lexicon.availability(promise) == "InStock", (language, promise)
+
+
+@given(st.text("19.,< €\"'=:/-a٣", max_size=40), st.sampled_from(["9", "19", "199", "111"]))
+def test_shown_digits_are_found_as_by_a_pattern(html: str, digits: str) -> None:
+    pattern = re.compile(rf"{digits}(?=[ .,<€])(?<![\"'=:/\d-]{digits})")
+    assert list(_shown(digits, html)) == [found.start() for found in pattern.finditer(html)]
