@@ -10,6 +10,7 @@ from typing import Any, Final, Literal, NamedTuple, get_args
 How = Literal["sum", "max", "last"]
 HOWS: Final = (*get_args(How), "")  # "": left out
 LONGEST_NAME: Final = 200
+LARGEST: Final = 1e300
 # Whatever the table does not name: what was counted up is summed, of maxima the largest is kept, else the last value.
 # A name may begin or end with *.
 TABLE: Final[Mapping[str, str]] = {
@@ -61,8 +62,8 @@ class Table:
         return self._known[key]
 
     def _look_up(self, name: str, counted: How) -> str:
-        if len(name) > LONGEST_NAME:
-            return ""
+        if not isinstance(name, str) or len(name) > LONGEST_NAME or not name.isprintable():
+            return ""  # Scrapy takes anything for a name
         fits = (how for head, tail, how in self._patterns if name.startswith(head) and name.endswith(tail))
         return self._exact.get(name) or ("" if name in self._exact else next(fits, counted))
 
@@ -71,9 +72,14 @@ class Table:
         found: list[Row] = []
         for (name, counted), value in taken.items():
             how: Any = self.how(name, counted)
-            if how and math.isfinite(value) and (value or how != "sum"):
-                found.append(Row(run, name, how, value))
+            if how and _is_number(value) and (value or how != "sum"):
+                found.append(Row(run, name, how, +value))
         return found
+
+
+def _is_number(value: object) -> bool:
+    """Whether Redis can keep it: a double, and no text, moment or infinity."""
+    return isinstance(value, int | float) and abs(value) < LARGEST and not math.isnan(value)
 
 
 def described(state: str, opened_ms: int, ended_ms: int, totals: Mapping[str, float]) -> dict[str, Any]:

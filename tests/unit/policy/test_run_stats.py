@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
 
 import pytest
 
@@ -36,8 +38,13 @@ def test_what_a_project_says_goes_first() -> None:
 
 
 def test_rows_leave_out_what_says_nothing() -> None:
-    taken = {("a", "sum"): 2, ("b", "sum"): 0, ("c", "max"): 0, ("d", "last"): math.nan, ("finish_reason", "sum"): 1}
-    assert Table({}).rows("1", taken) == [Row("1", "a", "sum", 2), Row("1", "c", "max", 0)]  # type: ignore[arg-type]
+    taken: Any = {("a", "sum"): 2, ("b", "sum"): 0, ("c", "max"): 0, ("finish_reason", "sum"): 1, ("on", "sum"): True}
+    kept = [Row("1", "a", "sum", 2), Row("1", "c", "max", 0), Row("1", "on", "sum", 1)]
+    strange = (math.nan, math.inf, -math.inf, 10**400, "text", timedelta(1), Decimal(1), None, 1j)
+    taken |= {(f"strange {value}"[:90], "last"): value for value in strange}
+    taken |= {(name, "sum"): 1 for name in ("\ud800", "two\nlines", 7, ("a", "b"), None)}
+    assert Table({}).rows("1", taken) == kept
+    assert [repr(row.value) for row in kept] == ["2", "0", "1"]
 
 
 def test_a_run_is_described_in_scrapys_words() -> None:
