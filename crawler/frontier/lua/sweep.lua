@@ -9,8 +9,8 @@
 -- run is in it and nothing is queued, leased or delayed there. Its counters move to the generation '' of the stream.
 -- Fingerprints are kept for some time: T:kept ZSET spider:generation -> ms when it was over, while other generations
 -- use them for longer; T:drop HASH set -> buckets keeps what is still to go.
--- Where nothing is delayed, or, after damage, leased, the counters say so, and also once so few are queued that they can
--- be counted: what was lost counts as dropped, and nobody waits for it.
+-- Where nothing is delayed, or, after damage, leased, the counters say so, and also once so few are queued that they
+-- can be counted: what was lost counts as dropped, and nobody waits for it.
 -- include: clock damage state tally hosts members
 local BUCKETS, HOSTS, FEW = 128, 512, 2000
 local COUNTERS = {
