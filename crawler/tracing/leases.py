@@ -19,6 +19,7 @@ from crawler.tracing.provider import NOWHERE, Tracing, context_of, traceparent_o
 from crawler.urls import without_credentials
 from crawler.worker.lease_book import Held, LeaseBook
 
+MOST_OPEN: Final = 1_000  # leases, far more than a worker holds: one whose end is missed stays no longer
 MOST_STORES: Final = 50  # spans of a page's items; those beyond are only counted
 
 
@@ -57,7 +58,7 @@ class LeaseSpans:
 
     def answered(self, request: Request, result: Response | Exception) -> None:
         """The attempt ended: make its `fetch`."""
-        found = self._open.get(str(request.meta.get(REQUEST_ID)))
+        found = self._found(request)
         if found is None or self._book.of(request) is not found.held:
             return
         attributes: dict[str, Any] = {"http.request.method": request.method, **_of(request)}
@@ -84,8 +85,7 @@ class LeaseSpans:
 
     def ended(self, request: Request) -> bool:
         """*request* leaves the engine: end its `lease`, unless that goes on with a redirect or a second download."""
-        found = self._open.get(str(request.meta.get(REQUEST_ID)))
-        if found is None:
+        if (found := self._found(request)) is None:
             return True
         is_its = self._book.of(request) is found.held
         if (is_its and found.held.downloads > 1) or (not is_its and any(h is found.held for h in self._book.all())):
@@ -100,6 +100,11 @@ class LeaseSpans:
         for found in self._open.values():
             self._finish(found, None)
         self._open.clear()
+
+    def _found(self, request: Request) -> _Open | None:
+        """By its lease; by its id once that has moved on."""
+        held = self._book.of(request)
+        return self._open.get(held.lease.id if held is not None else str(request.meta.get(REQUEST_ID)))
 
     def _begin(self, request: Request, held: Held) -> _Open | None:
         context, given = context_of(request.meta.get(TRACEPARENT))
@@ -119,6 +124,8 @@ class LeaseSpans:
         span = self._tracing.start("lease", context, SpanKind.CONSUMER, attributes, since=held.leased_at)
         if not given.is_valid:
             request.meta[TRACEPARENT] = traceparent_of(span)  # a retry goes on with this trace
+        if len(self._open) >= MOST_OPEN:
+            self._finish(self._open.pop(next(iter(self._open))), None)
         self._open[lease.id] = found = _Open(held, span, set_span_in_context(span, NOWHERE))
         return found
 

@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
 
 def open_tracing(settings: BaseSettings, count: Callable[[str, int], object] = lambda *_: None) -> Tracing | None:
-    """What makes spans in this process, and counts them as stats; None with TRACES_RATIO = 0.
+    """What makes spans in this process, and counts them as stats; None with TRACES_RATIO = 0, and where
+    OTEL_SDK_DISABLED says so.
 
-    Raises ConfigError where the extra `otel` is not installed.
+    Raises ConfigError where the extra `otel` is not installed, or cannot read one of its own variables.
     """
     terms = TracesConfig.from_settings(settings)
     if not terms.ratio:
@@ -29,7 +30,18 @@ def open_tracing(settings: BaseSettings, count: Callable[[str, int], object] = l
     except ImportError as error:
         allowed = f"0, as OpenTelemetry is not installed (pip install 'shoal[otel]'): {error}"
         raise ConfigError("TRACES_RATIO", terms.ratio, allowed) from None
-    return Tracing(terms, count)
+    except ValueError as error:
+        raise _unread(terms, error) from None
+    try:
+        tracing = Tracing(terms, count)
+    except ValueError as error:
+        raise _unread(terms, error) from None
+    return tracing if tracing.is_on else None
+
+
+def _unread(terms: TracesConfig, error: ValueError) -> ConfigError:
+    allowed = f"0, or OTEL_* variables that OpenTelemetry can read ({error})"
+    return ConfigError("TRACES_RATIO", terms.ratio, allowed)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from opentelemetry.sdk.resources import OTELResourceDetector, Resource
 from opentelemetry.sdk.trace import ReadableSpan, SpanLimits, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON
-from opentelemetry.trace import Link, Span, SpanContext, SpanKind, get_current_span
+from opentelemetry.trace import Link, NoOpTracer, Span, SpanContext, SpanKind, get_current_span
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
 from crawler import stats as names
@@ -47,6 +47,11 @@ class Tracing:
         self._exporter = _Exporter(exporter or OTLPSpanExporter(terms.url or None, timeout=EXPORT_SECONDS))
         self._provider.add_span_processor(BatchSpanProcessor(self._exporter, max_queue_size=MOST_WAITING))
         self._tracer = self._provider.get_tracer("shoal")
+
+    @property
+    def is_on(self) -> bool:
+        """False where OTEL_SDK_DISABLED is set."""
+        return not isinstance(self._tracer, NoOpTracer)
 
     def start(
         self,

@@ -23,7 +23,7 @@ from crawler import defaults
 from crawler.errors import ConfigError
 from crawler.frontier.messages import Lease
 from crawler.meta import PARENT_ID, REQUEST_ID, TRACEPARENT
-from crawler.tracing import opening, provider
+from crawler.tracing import leases, opening, provider
 from crawler.tracing.config import TracesConfig
 from crawler.tracing.leases import MOST_STORES, LeaseSpans, StoreHistogram
 from crawler.tracing.provider import Tracing, context_of
@@ -186,6 +186,38 @@ def test_what_is_left_open_ends_with_the_worker(world: World) -> None:
 
 def _count(stats: Counter[str], name: str, count: int) -> None:
     stats[name] += count
+
+
+def test_a_redirect_whose_meta_was_replaced_ends_its_lease_all_the_same(world: World) -> None:
+    request, held = world.leased()
+    world.book.release(request)
+    hop = Request(URL)
+    world.book.hold(hop, held)
+    assert world.spans.ended(request), "it goes on with the hop"
+    world.spans.sending(hop)
+    world.spans.answered(hop, Response(URL))
+    world.spans.ended(hop)
+    assert [span.name for span in world.all()] == ["fetch", "lease"]
+
+
+def test_leases_whose_end_is_missed_do_not_pile_up(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leases, "MOST_OPEN", 3)
+    for number in range(10):
+        world.leased(number)
+    assert len(world.spans._open) == 3
+
+
+@pytest.mark.parametrize("value", ["true", "TRUE"])
+def test_opentelemetrys_own_switch_is_heard(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OTEL_SDK_DISABLED", value)
+    assert opening.open_tracing(_settings(TRACES_RATIO=1)) is None
+
+
+def test_a_variable_that_opentelemetry_cannot_read_is_one_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "soon")
+    monkeypatch.setenv("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "0")
+    with pytest.raises(ConfigError, match="OTEL_"):
+        opening.open_tracing(_settings(TRACES_RATIO=1))
 
 
 class Broken(SpanExporter):
