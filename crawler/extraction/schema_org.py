@@ -41,6 +41,8 @@ SUBJECTS = frozenset(
 )  # fmt: skip
 # Properties that only products for sale have; services and categories have names and ratings too.
 _SOLD_BY = ("offers", "hasvariant", "sku", "mpn", "productid", "gtin", "gtin8", "gtin12", "gtin13", "gtin14", "price")
+_VOCABULARY = re.compile(r"[/#:]")
+_PUNCTUATION = re.compile(r"\W+")
 MAX_SIZES = 100
 MAX_NODES = 20_000  # per page
 # Properties of a page or product that contain other products.
@@ -110,7 +112,7 @@ def types(node: Node) -> set[str]:
     """The node's types in lower case, without their vocabulary."""
     raw = node.get("@type")
     names = raw if isinstance(raw, list) else [raw]
-    return {re.split(r"[/#:]", name)[-1].lower() for name in names if isinstance(name, str)}
+    return {_VOCABULARY.split(name)[-1].lower() for name in names if isinstance(name, str)}
 
 
 def is_bare(product: Node) -> bool:
@@ -248,7 +250,7 @@ def _first(value: Any) -> Any:
 
 
 def _folded(name: object) -> str:
-    return re.sub(r"\W+", " ", name).strip().lower() if isinstance(name, str) else ""
+    return _PUNCTUATION.sub(" ", name).strip().lower() if isinstance(name, str) else ""
 
 
 def _path(url: str) -> str:

@@ -27,6 +27,7 @@ _EURO_CENTS = re.compile(r"\d\s?€\s?\d\d(?!\d)")
 WRITTEN = re.compile(
     r"(?:\d+(?:[.,'’]\d+)*(?:[ \u00a0\u202f]\d{3}(?!\d))*(?:[.,]\d{1,2}(?!\d))?|[.,]\d{1,2})(?![\d.,]*\s?[%折])"
 )
+_SIMPLE = re.compile(r"[0-9]+(?:[.,][0-9]{1,2})?")
 _THREE_DECIMALS = re.compile(r"\d{1,3}\.\d{3}")
 _PLACEHOLDER = re.compile(r"n/?a|null|none|undefined|unknown|default|no brand|nan|\W*", re.IGNORECASE)
 # Unfilled templates, and other values in place of a name: URLs, dates.
@@ -130,6 +131,8 @@ def price_in_text(raw: str, currency: str | None = None) -> Decimal | None:
     Known weakness: `1.299` alone is one thousand and `1.29` is one, in every country.
     """
     raw = raw[:MAX_PRICE_TEXT]
+    if _SIMPLE.fullmatch(raw):  # most, in a tenth of the time
+        return _in_range(Decimal(raw.replace(",", ".")))
     if _NEGATIVE.match(raw):
         return None
     if _EURO_CENTS.search(raw):  # 12€50
