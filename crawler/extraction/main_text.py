@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
+from operator import mul
 from typing import Final
 
 from crawler.extraction.page_kind import PRICE, Kind
@@ -76,7 +77,7 @@ class Weights:
                 one = around[each.around] = sum(weight for bit, weight in self._around if each.around & bit)
             if (two := own.get(each.own)) is None:
                 two = own[each.own] = sum(weight for bit, weight in self._own if each.own & bit)
-            three = sum(map(float.__mul__, numbers, self._numbers))
+            three = sum(map(mul, numbers, self._numbers))
             chances.append(1 / (1 + math.exp(-max(-50.0, min(50.0, one + two + three)))))
         return chances
 
@@ -142,28 +143,28 @@ def _of_itself(page: _Page, each: Passage, at: int, place: float) -> tuple[float
     return (
         1.0,
         place,
-        float(place < 0.05),
-        float(place > 0.9),
-        float(page.heading is not None and at >= page.heading),
-        float(page.heading is None),
-        float(page.is_repeated(each)),
+        place < 0.05,
+        place > 0.9,
+        page.heading is not None and at >= page.heading,
+        page.heading is None,
+        page.is_repeated(each),
         page.alike(each),
         math.log1p(each.words),
-        float(each.words >= 10),
-        float(each.words >= 25),
-        float(_END.search(each.text) is not None),
-        float(each.text[:1].islower()),
-        float(_DIGIT.search(each.text) is not None),
+        each.words >= 10,
+        each.words >= 25,
+        _END.search(each.text) is not None,
+        each.text[:1].islower(),
+        _DIGIT.search(each.text) is not None,
         len(_COOKIE.findall(each.text)) / math.sqrt(1 + each.words),
-        float(page.has_main and not each.around & _MAIN),
-        float(page.has_article and not each.around & _ARTICLE),
+        page.has_main and not each.around & _MAIN,
+        page.has_article and not each.around & _ARTICLE,
     )
 
 
 def _of_its_place(page: _Page, each: Passage, at: int, kind: Kind) -> tuple[float, ...]:
     """The rest of NUMBERS: of the page, of neighbours, and of forum posts."""
-    post = float(kind == "forum")
-    prose = each.words >= 10 and each.linked < 0.3 * each.words and bool(_PROSE.search(each.text))
+    post = kind == "forum"
+    prose = post and each.words >= 10 and each.linked < 0.3 * each.words and bool(_PROSE.search(each.text))
     second, third, fourth = _boxes(each.box)
     return (
         page.log_words,
@@ -175,11 +176,11 @@ def _of_its_place(page: _Page, each: Passage, at: int, kind: Kind) -> tuple[floa
         fourth.words / page.words,
         page.long_share(at, 8),
         page.log_words_near(at),
-        post * math.log1p(each.words),
-        post * float(each.around & _CARD > 0),
-        post * page.alike(each),
-        post * float(prose),
-        post * float(each.box.tag == "li"),
+        math.log1p(each.words) if post else 0.0,
+        post and each.around & _CARD > 0,
+        page.alike(each) if post else 0.0,
+        prose,
+        post and each.box.tag == "li",
     )
 
 
