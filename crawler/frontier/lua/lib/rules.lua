@@ -2,8 +2,8 @@
 -- work on its host states for it. A statement's rule for a host is looked up by name, so that nothing is kept per host
 -- and worker; workers with equal rules share a statement.
 -- T:rules ZSET '<spider>:<digest>:<delay ms>:<cap>:<burst>:<1: obeys robots.txt>:<1: has exceptions>', ':ip' behind it
--- for POLITENESS_GROUP = 'ip' -> ms when a worker last stated it; T:rules:<digest> HASH '=<host>', or '<domain>' for all
--- hosts in it without nearer ones -> delay (I4), cap (H), burst (H).
+-- for POLITENESS_GROUP = 'ip' -> ms when a worker last stated it; T:rules:<digest> HASH '=<host>', or '<domain>' for
+-- all hosts in it without nearer ones -> delay (I4), cap (H), burst (H).
 -- Without statements the strictest rule pushed by spiders with work on the host counts; if there is only one spider it
 -- may also relax it.
 local SILENT_MS = 12000 -- several missed statements: a killed worker's rules and their delays end within 15 s
