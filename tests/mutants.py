@@ -89,7 +89,7 @@ MUTANTS = (
     Mutant("an answer of before a complaint counts", "lib/adapt", "if wire < h[HURT] then return end", ""),
     Mutant("a retried complaint counts again", "lib/adapt", "if again ~= 1 then blame", "if true then blame"),
     Mutant("who only complains is not left alone", "lib/adapt", "2 ^ math.min(math.abs(p[ROW]) - 1, 30)", "1"),
-    Mutant("a lease goes although its host pushed back", "lib/start", "host(r[HOST])[BLOCKED] > now", "false"),
+    Mutant("a lease goes although its host pushed back", "lib/start", "not on_wire and is_blocked(r[HOST])", "false"),
     Mutant("a breaker never opens", "lib/adapt", "h[STREAK] <= -BREAKER_FAULTS", "false"),
     Mutant(
         "an opened breaker lets requests through", "lib/adapt", "math.max(h[BLOCKED], math.floor(now + pause))", "0"
@@ -102,7 +102,7 @@ MUTANTS = (
     Mutant("rules end while their worker lives", "lib/rules", "SILENT_MS = 12000", "SILENT_MS = 1500"),
     Mutant("rules outlive their worker", "lib/rules", "SILENT_MS = 12000", "SILENT_MS = 60000"),
     Mutant("a raised delay spares the next request", "lib/rules", "h[NEXT] = h[NEXT] + later", "local _ = later"),
-    Mutant("a lease is handed out unstated", "lease", "then return STATE_FIRST end", "then local _ = 0 end"),
+    Mutant("a lease is handed out unstated", "lease", "then return {0} end", "then local _ = 0 end"),
     Mutant(
         "a push changes what workers state",
         "lib/rules",

@@ -36,6 +36,8 @@ EVERY: Final = 40_000  # bytes between samples; a shorter page has no room for t
 SAMPLE: Final = 600  # bytes
 LONG: Final = 4_000  # of a tag; the rest is found without its start
 NAMES_SAMPLED: Final = 20  # distinct names per sample, over all samples; real pages have up to half of it
+NAMES_QUOTED: Final = 30  # the same of what follows quotes, in a window of QUOTED bytes; hardly any real page has more
+QUOTED: Final = 400
 
 # What follows the "<" of formatting elements, <html> and <body>. Most tags fail at their first letter, and sooner here.
 NO_FORMATTING: Final = r"(?![/adlpm])"
@@ -63,8 +65,10 @@ _END = _compiled(rf"</{NO_FORMATTING}{FORMATTING}")
 _PAIR = _compiled(rf"<{NO_FORMATTING}(?P<name>{FORMATTING}){CLOSED}")
 _ROOT = _compiled(r"<(body|html)(?=[\s/>])", re.IGNORECASE)
 _SURPLUS = _compiled(rf"{_ATTRIBUTE}++")
-_START = _compiled(rf"<([a-zA-Z][^\s/>]*+)({_ATTRIBUTE}*+)")
-_HEAD = _compiled(rf"<[a-zA-Z][^\s/>]*+({_ATTRIBUTE}{{0,100}}+)")
+_START = _compiled(rf"</?([a-zA-Z][^\s/>]*+)({_ATTRIBUTE}*+)")
+_HEAD = _compiled(rf"</?[a-zA-Z][^\s/>]*+({_ATTRIBUTE}{{0,100}}+)")
+_FEW = _compiled(rf"{_ATTRIBUTE}{{0,60}}+")
+_OPENED = re.compile(rb"</?[a-zA-Z][^<]*+(?:<(?!/?[a-zA-Z])[^<]*+)*+\Z")  # the last tag that begins in a text
 _NAME = _compiled(rf"[\s/]*+([^\s/>][^\s/>=]*+){_VALUE}")
 _RUN = _compiled(rf"{_ATTRIBUTE}{{{RUN}}}")
 _RAW: Final = "script|style|textarea|title|xmp|iframe|noembed|noframes"  # raw text elements
@@ -76,6 +80,9 @@ _ORDINARY = _compiled(
 _SPECIAL_TAG = _compiled(
     rf"<(?:(!--)|({_RAW})(?=[\s/>])|[a-zA-Z][^\s/>]*+){_ATTRIBUTE}{{0,{MAX_ATTRIBUTES}}}+", re.IGNORECASE
 )
+_RAW_ENDS: Final = {name: re.compile(f"</{name}".encode(), re.IGNORECASE) for name in _RAW.split("|")}
+# A comment; what a parser takes for one, up to the first ">"; a tag with its attributes, which end tags have, too.
+_MARKUP = _compiled(rf"<(?:(!--)|[!?][^>]*+|/[^a-zA-Z>][^>]*+|(/?)([a-zA-Z][^\s/>]*+)({_ATTRIBUTE}*+))")
 
 _TAG = _compiled(r"<(/?)([a-zA-Z][a-zA-Z\d-]{0,30})")
 # Void elements, elements closed by the next one of their kind, and <form>, of which one is open at a time.
@@ -124,7 +131,10 @@ def tamed(page: bytes, strays: Sequence[str] | None = None) -> bytes:
     names, seen = _seen(page, places)
     if seen * EVERY > TAGS_UNCHECKED * SAMPLE and _may_be_deep(page):
         page = _not_too_deep(page)
-    return _few_names(page) if names > NAMES_SAMPLED * (len(places) + 1) else page
+    if names > NAMES_SAMPLED * (len(places) + 1) or _behind_quotes(page, places[::5]):
+        page = _few_names(page, raw=True)
+        return _few_names(page, raw=False) if _HAS_FOREIGN.search(page) else page  # <style> in <svg> holds elements
+    return page
 
 
 def _places(page: bytes) -> range:
@@ -178,7 +188,7 @@ def _few_attributes(page: bytes, places: range) -> bytes:
             pieces.append(page[taken:place])
             taken = place = surplus.end()
         if tag[2]:
-            place = _behind(page, b"</" + tag[2], place)
+            place = _behind_raw(page, tag[2], place)
     return b"".join((*pieces, page[taken:])) if pieces else page
 
 
@@ -187,14 +197,29 @@ def _behind(page: bytes, mark: bytes, place: int) -> int:
     return found + len(mark) if found >= 0 else len(page)
 
 
+def _behind_raw(page: bytes, name: bytes, place: int) -> int:
+    """Where the text of a raw text element ends."""
+    found = _RAW_ENDS[name.lower().decode()].search(page, place)
+    return found.end() if found else len(page)
+
+
 def _seen(page: bytes, places: range) -> tuple[int, int]:
     """The number of distinct element and attribute names, and of tags, in the samples."""
     names: set[bytes] = set()
     for place in places:
         names.update(_names(page, place, place + SAMPLE))
-        if around := _HEAD.match(page, max(page.rfind(b"<", place - LONG, place), 0)):
+        if around := _HEAD.match(page, _opened(page, max(place - LONG, 0), place)):
             names.update(_NAME.findall(around[1]))
     return len(names), sum(page.count(b"<", place, place + SAMPLE) for place in places)
+
+
+def _opened(page: bytes, start: int, end: int) -> int:
+    """Where the last tag begins there; "<" may also be a part of names and values."""
+    last = page.rfind(b"<", start, end)
+    if last < 0 or page[last + 1 : last + 2].isalpha():
+        return max(last, start)
+    found = _OPENED.search(page, start, end)
+    return found.start() if found else start
 
 
 def _names(page: bytes, start: int, end: int) -> set[bytes]:
@@ -206,13 +231,40 @@ def _names(page: bytes, start: int, end: int) -> set[bytes]:
     return names
 
 
-def _few_names(page: bytes) -> bytes:
-    """*page* up to the point where it has too many names."""
+def _behind_quotes(page: bytes, places: range) -> bool:
+    """Whether there are many names behind quotes, which may hide from `_seen` that a sample is within a tag: the first
+    two of each kind, one of which ends a value if any does."""
     names: set[bytes] = set()
-    for start in range(0, len(page), EVERY):
-        names |= _names(page, start, start + EVERY)
+    for place in places:
+        for quote in (b'"', b"'"):
+            at = place
+            for _ in range(2):
+                if not (at := page.find(quote, at, place + QUOTED) + 1):
+                    break
+                attributes: re.Match[bytes] = _FEW.match(page, at)  # type: ignore[assignment]  # it matches nothing, too
+                names.update(_NAME.findall(attributes[0]))
+                names |= _names(page, attributes.end(), place + QUOTED)
+    return len(names) > NAMES_QUOTED * (len(places) + 1)
+
+
+def _few_names(page: bytes, *, raw: bool) -> bytes:
+    """*page* up to the point where it has too many names. It is read from its start, as a parser does, with or without
+    elements of *raw* text."""
+    names: set[bytes] = set()
+    place = 0
+    while (found := _MARKUP.search(page, place)) is not None:
+        place = found.end()
+        comment, ends, name, attributes = found.groups()
+        if comment:
+            place = _behind(page, b"-->", found.end(1) - 2)
+        if not name:
+            continue
+        names.add(name)
+        names.update(_NAME.findall(attributes))
         if len(names) > MAX_NAMES:
-            return page[:start]
+            return page[: found.start()]
+        if raw and not ends and name.lower().decode(errors="replace") in _RAW_ENDS:
+            place = _behind_raw(page, name, place)
     return page
 
 

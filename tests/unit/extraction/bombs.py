@@ -51,6 +51,16 @@ def _names(each: int, first: str = "") -> Bomb:
     return build
 
 
+def _hidden(value: str = "", begin: str = "", tag: str = "a", each: int = 690) -> Bomb:
+    """The same with a *value* for each, behind *begin*: its form tells nobody what is a tag and what is a value."""
+
+    def build(size: int) -> str:
+        names = (f"a{n:x}{value} " for n in count())
+        return begin + "".join(_some((f"<{tag} {''.join(islice(names, each))}>" for _ in count()), size - len(begin)))
+
+    return build
+
+
 def _metas(size: int) -> str:
     names = cycle(("og:title", "og:type", "product:brand", "robots", "description", "product:price:amount"))
     return "<title>x</title>" + "".join(_some((f'<meta {"a" * 7_900} name="{n}">' for n in names), min(size, 58_000)))
@@ -61,6 +71,19 @@ def _links(begin: str, piece: str, end: str) -> Bomb:
     return filled("", f'<a href="{begin}{path}{end}#">x</a>')
 
 
+HIDDEN: dict[str, Bomb] = {
+    "names in end tags": _hidden(tag="/a"),
+    "names with <": _hidden("<"),
+    "names beside <": _hidden('="<"'),
+    "names beside tags": _hidden("='<p x>'"),
+    "names beside both quotes": _hidden("=\"'<p x='>\""),
+    "names of 30 beside tags": _hidden('="<p x>"', each=30),
+    "names behind a script in upper case": _hidden('="<"', "<SCRIPT></script>"),
+    "names in the style of svg": _hidden('="<"', "<svg><style>"),
+    "names behind what is no tag": _hidden('="<p x>"', '<!x <a b=">'),
+    "names behind a comment": _hidden('="<p x>"', '<!-- <a b="-->'),
+    "names behind text": lambda size: _hidden('="<"', "<p>text " * (size // 20))(size),
+}
 BOMBS: dict[str, Bomb] = {
     # unclosed formatting elements, opened again in every block
     "44 KB of b": after("<p>", "<b id=#>", 1_900, "<p>x"),
@@ -138,6 +161,7 @@ BOMBS: dict[str, Bomb] = {
     "2,000 attributes": filled("", f"<a {' '.join(f'a{n:x}' for n in range(2_000))}>"),
     "3,900 attributes": filled("", f"<a b='>' {' '.join(f'a{n:x}' for n in range(3_900))}>"),
     **{f"names of {each}": _names(each) for each in (1, 2, 4, 6, 12, 100, 490)},
+    **HIDDEN,
     "hidden names": _names(6, 'b="><i>" '),
     "names of elements": filled("", "<x#>"),
     "names of closed elements": filled("", "<x#></x#>"),

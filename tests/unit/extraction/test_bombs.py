@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -17,9 +18,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawler.extraction import Document, extract_page, extract_product, links
-from crawler.extraction.tame import tamed
+from crawler.extraction.tame import MAX_NAMES, tamed
 from crawler.policy import blocks, shells
-from tests.unit.extraction.bombs import BOMBS
+from tests.unit.extraction.bombs import BOMBS, HIDDEN
 
 URL: Final = "https://shop.example.com/lamps/lamp-12345"
 SIZE: Final = 1_000_000  # characters
@@ -131,6 +132,19 @@ def test_no_repetition_of_pieces_goes_off(first: list[str], second: list[str], t
 def test_an_ordinary_page_is_left_as_it_is(html: str) -> None:
     page = html.encode()
     assert tamed(page) is page
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_names_that_hide_are_few_wherever_samples_are_taken(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    page = HIDDEN[name](SIZE // 2).encode()
+    for first in (0, 9_000, 31_000):
+        monkeypatch.setattr("crawler.extraction.tame.randrange", lambda end, first=first: first)
+        assert len(_names_of(tamed(page))) <= 1.2 * MAX_NAMES, first
+
+
+def _names_of(page: bytes) -> set[bytes]:
+    """All that looks like the name of an attribute, and more."""
+    return set(re.findall(rb"\ba[0-9a-f]+", page))
 
 
 def test_what_is_cut_off_is_only_the_abuse() -> None:
