@@ -73,8 +73,8 @@ RUNS_KEPT = 1_000
 # Seconds without work after which a run of start URLs is sealed, 1 to 86,400: the next URL begins another one. Reader:
 # frontier/config.py
 RUN_IDLE_SECONDS = 60
-# Newest runs of which the stored documents are remembered, for `scrapy runs diff`, 0 (none) to 10,000. Readers:
-# storage/config.py, middlewares/conditional/downloader.py
+# Newest runs of which the stored documents are remembered, for `scrapy runs diff`, and as many of plain starts and
+# start URLs; 0 (none) to 10,000. Readers: storage/config.py, middlewares/conditional/downloader.py
 RUN_ITEMS_KEPT = 30
 # Where each start, end and failing of a run is posted as signed JSON; empty: nowhere (docs/hooks.md). Reader:
 # extensions/run_hooks.py

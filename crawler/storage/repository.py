@@ -34,6 +34,9 @@ class StoreResult(StrEnum):
 
 
 # Naive UTC times: with a zone they cost more to read than everything else.
+OWN_GENERATION: Final = (
+    14  # characters of a generation that is one run's: its day and number (frontier/state/run_record.py)
+)
 _NAIVE: Final[CodecOptions[dict[str, Any]]] = CodecOptions()
 
 Result = StoreResult | UnstorableError | DuplicateError
@@ -85,7 +88,8 @@ class Repository:
         done |= await self._shorten(name, [entry for entry in entries if entry.id not in done], heads)
         decided, stored = await self._decide(name, [entry for entry in entries if entry.id not in done])
         done |= decided
-        await self._run_items.add(name, _by_run(entries, done, heads | stored))
+        plain = {entry.run for entry in entries if self._run_items.is_new(entry.run) and _is_plain(entry)}
+        await self._run_items.add(name, _by_run(entries, done, heads | stored), plain)
         return [done[entry.id] for entry in entries]
 
     async def _link(self, name: str, entries: Sequence[StoredDocument]) -> Results:
@@ -144,6 +148,13 @@ class Repository:
     async def _record(self, name: str, documents: Sequence[dict[str, Any]]) -> None:
         records = self._database[self._config.history[name]]
         self._stats.inc_value(names.CHANGES, await history.record(self._database[name], records, documents))
+
+
+def _is_plain(entry: StoredDocument) -> bool:
+    """Whether its run is in the crawl that plain starts and start URLs join, and has no generation of its own."""
+    source = entry.body.get("source")
+    generation = source.get("generation") if isinstance(source, Mapping) else None
+    return isinstance(generation, str) and 0 < len(generation) < OWN_GENERATION
 
 
 def _by_run(entries: Sequence[StoredDocument], done: Results, states: States) -> dict[str, list[tuple[str, int]]]:

@@ -6,7 +6,7 @@ twice is recorded twice and counts once.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
@@ -15,6 +15,7 @@ from pymongo import IndexModel
 from crawler.storage.connection import Database
 
 COLLECTION: Final = "run_items"
+_PLAIN: Final = IndexModel([("plain", 1), ("run", 1)], name="plain", partialFilterExpression={"plain": True})
 _PAIRED: Final = {"$project": {"collection": 1, "item": {"$zip": {"inputs": ["$ids", "$versions"]}}}}
 _ITEM, _VERSION = ({"$arrayElemAt": ["$item", at]} for at in (0, 1))
 
@@ -39,24 +40,33 @@ class Difference:
 
 
 class RunItems:
-    """Records the documents of the newest *kept* runs; 0: of none. Raises PyMongo's errors."""
+    """Records the documents of the newest *kept* runs, and of as many runs of plain starts and start URLs, which may be
+    far more; 0: of none. Raises PyMongo's errors."""
 
     def __init__(self, database: Database, kept: int) -> None:
         self._stored = database[COLLECTION]
         self._kept = kept
         self._known: set[str] = set()  # runs with records
 
-    async def add(self, collection: str, members: Mapping[str, Sequence[tuple[str, int]]]) -> None:
-        """Record `_id` and version of documents of *collection*, by run; may be repeated."""
+    def is_new(self, run: str) -> bool:
+        """Whether it has not recorded any of that run yet."""
+        return run not in self._known
+
+    async def add(
+        self, collection: str, members: Mapping[str, Sequence[tuple[str, int]]], plain: Collection[str] = ()
+    ) -> None:
+        """Record `_id` and version of documents of *collection*, by run; may be repeated. *plain*: which of the new
+        ones are runs of plain starts or start URLs."""
         members = {run: items for run, items in members.items() if run and items}
         if not members or not self._kept:
             return
         rows: list[dict[str, Any]] = []
         for run, items in members.items():
             ids, versions = zip(*items, strict=True)
-            rows.append({"run": run, "collection": collection, "ids": ids, "versions": versions})
+            row = {"run": run, "collection": collection, "ids": ids, "versions": versions}
+            rows.append(row | {"plain": True} if run in plain else row)
         if not self._known:
-            await self._stored.create_indexes([IndexModel([("run", 1)], name="run")])
+            await self._stored.create_indexes([IndexModel([("run", 1)], name="run"), _PLAIN])
         for row in rows:  # usually one: a single command costs less than a bulk write
             await self._stored.insert_one(row)
         if news := set(members) - self._known:
@@ -64,8 +74,9 @@ class RunItems:
             await self._forget()
 
     async def _forget(self) -> None:
-        runs = sorted(await self._stored.distinct("run"), key=_order)
-        if old := runs[: -self._kept]:
+        runs = set(await self._stored.distinct("run"))
+        plain = set(await self._stored.distinct("run", {"plain": True}))
+        if old := [run for kind in (plain, runs - plain) for run in sorted(kind, key=_order)[: -self._kept]]:
             await self._stored.delete_many({"run": {"$in": old}})
             self._known.difference_update(old)
 

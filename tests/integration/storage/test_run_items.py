@@ -77,8 +77,28 @@ async def test_the_newest_runs_are_kept(mongo_database: Database) -> None:
     for number in (1, 2, 10, 3):
         await kept.add("products", {f"20261122-{number}": [("a", 1)]})
     assert sorted(await mongo_database[run_items.COLLECTION].distinct("run")) == ["20261122-10", "20261122-3"]
+    for number in range(20, 25):  # start URLs come and go
+        await kept.add("products", {f"20261122-{number}": [("a", 1)]}, {f"20261122-{number}"})
+        await kept.add("products", {f"20261122-{number}": [("b", 1)]})
+    assert sorted(await mongo_database[run_items.COLLECTION].distinct("run")) == [
+        f"20261122-{number}" for number in (10, 23, 24, 3)
+    ]
     await RunItems(mongo_database, 0).add("products", {"20261123-1": [("a", 1)]})
     assert await run_items.counts(mongo_database, "20261123-1") == {}
+
+
+@pytest.mark.parametrize(("generation", "plain"), [("0", True), ("7", True), ("20261122000001", False), ("", False)])
+async def test_a_run_of_start_urls_is_known_by_its_generation(
+    mongo_database: Database, generation: str, plain: bool
+) -> None:
+    writer = a_writer(mongo_database, RecordedStats())
+    await writer.open()
+    item = product("a", FIRST, 0)
+    item.source = item.source | {"generation": generation}
+    await writer.store(item)
+    await writer.close()
+    [row] = await mongo_database[run_items.COLLECTION].find().to_list()
+    assert row.get("plain", False) == plain
 
 
 @pytest.mark.parametrize("run", [FIRST, ""])
