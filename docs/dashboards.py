@@ -73,7 +73,9 @@ FLEET = Dashboard(
             {
                 "alive {{spider}}": "sum by (spider) (shoal_fleet_workers)",
                 "expected": "max(shoal_fleet_workers_expected)",
+                "work for {{tier}}": "max by (tier) (shoal_fleet_workers_wanted)",
             },
+            "Alive, configured, and as many as there is work for.",
         ),
         Panel(
             "Answers of the busiest domains",
