@@ -13,6 +13,7 @@ from crawler.frontier.state import control
 from crawler.frontier.state.control import Said, Target, lua_pattern, run_target
 from crawler.frontier.state.run_record import Run, RunError
 from tests.integration.frontier.making import Timed, answer, handles, message, timed
+from tests.integration.frontier.observation import STATE, STATE_FIELDS
 from tests.unit.frontier.fakes import lease as made_lease
 
 
@@ -143,6 +144,7 @@ ENDS: dict[str, Step] = {
     "retried": lambda world, lease: world.frontier.nack(lease.id, lease.token, delay_ms=0),
     "delayed": lambda world, lease: world.frontier.nack(lease.id, lease.token, delay_ms=7_000),
     "moved": lambda world, lease: world.frontier.move(lease.id, lease.token, stream="s:browser"),
+    "moved later": lambda world, lease: world.frontier.move(lease.id, lease.token, stream="s:browser", delay_ms=7_000),
     "given back": lambda world, lease: world.frontier.give_back(handles([lease])),
     "put off": lambda world, lease: world.frontier.put_off(handles([lease]), delay_ms=7_000),
     "leads elsewhere": leads_elsewhere,
@@ -291,7 +293,9 @@ async def test_suspects_are_paused_and_dropped_too(redis_client: Any, purged: bo
     else:
         await world.frontier.runs.cancel(run.id)
     assert (await finished(world, run)).counts.dropped == 1
-    assert (await world.frontier.inspection.stats()).suspects == 0
+    shard = world.frontier.shards.of_host("a.example")
+    state = STATE.unpack(await redis_client.get(world.frontier.shards.key(shard, "state")))
+    assert dict(zip(STATE_FIELDS, state, strict=True))["suspects"] == 0
 
 
 async def test_hosts_are_visited_by_their_delay_whatever_is_set_aside(redis_client: Any) -> None:
