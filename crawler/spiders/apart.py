@@ -80,7 +80,7 @@ class Apart:
 
     def wants(self, document: Document) -> bool:
         """Whether *document* is to be read in the child."""
-        return document.is_doubtful or self.is_long(len(document.html))
+        return self.is_long(len(document.html)) or document.is_doubtful  # telling that of 4 MB takes 50 ms
 
     def is_long(self, size: int) -> bool:
         """Whether a page of *size* is read in the child whatever it contains."""

@@ -47,6 +47,12 @@ async def apart() -> AsyncIterator[Apart]:
     apart.close()
 
 
+async def test_a_long_page_is_not_even_looked_at_here(apart: Apart, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Telling whether it is doubtful takes as long as parsing it."""
+    monkeypatch.setattr("crawler.extraction.document.tamed", lambda page, strays=None: pytest.fail("on the event loop"))
+    assert apart.wants(Document(LONG, URL))
+
+
 async def test_ordinary_pages_are_read_here(apart: Apart) -> None:
     assert await apart.read(pid, Document(LAMP, URL)) == os.getpid()
 
