@@ -352,7 +352,7 @@ RETRY_PRIORITY_ADJUST = 0
 # Rules per domain: fields, links, required elements, politeness; settings/domains.toml describes every key. Read once
 # at the start; empty = none. Reader: policy/domains.py
 DOMAINS_FILE = ""
-# Size in KB beyond which our spiders read a page in a child process with limits, 0 to 1,000,000: a page of 2 MB holds up
+# Size in KB beyond which our spiders read a page in a child process with limits, 0 to 1,000,000: one of 2 MB holds up
 # the event loop for 20 to 40 ms, one of 4 MB for 100. Pages whose markup is built to hurt a parser are read there too.
 # Reader: spiders/apart.py
 PARSE_APART_KB = 2_000
