@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import threading
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +21,8 @@ from tests.servers import Server
 from tests.sites import Page, Site
 
 PAGES = 12
+FIRST = 3  # of them are done when the queue is copied,
+SECOND = 3  # and so many more when the documents are
 Database = AsyncDatabase[dict[str, Any]]
 
 
@@ -50,22 +54,25 @@ async def test_a_fleet_goes_on_from_last_nights_copies(
     fleet: Fleet, lasting: Server, mongo_database: Database, tmp_path: Path
 ) -> None:
     """Of the queue first and then of the documents: what was stored in between is fetched again, and counted."""
+    later, last = threading.Event(), threading.Event()
+    holds = [*[None] * FIRST, *[later] * SECOND, *[last] * (PAGES - FIRST - SECOND)]
     links = "".join(f"<a href=/{n}>.</a>" for n in range(PAGES))
-    with Site({"/": Page(links), **{f"/{n}": Page(f"<title>{n}</title>") for n in range(PAGES)}}) as site:
+    tree = {"/": Page(links)} | {f"/{n}": Page(f"<title>{n}</title>", hold=hold) for n, hold in enumerate(holds)}
+    with Site(tree) as site:
         fleet.runner.env["REDIS_URL"] = fleet.redis_url = lasting.url
         await fleet.push(site.url("/"))
-        worker = fleet.start(DOWNLOAD_DELAY=0.2, **SHORT_LEASE)
-        await fleet.until(lambda left: left.counters.done >= 3)
+        worker = fleet.start(**SHORT_LEASE)
+        await fleet.until(lambda left: left.counters.done == 1 + FIRST)
         with redis.Redis(port=lasting.port) as client:
             client.save()
-        done = (await fleet.left()).counters.done
-        await fleet.until(lambda left: left.counters.done >= done + 2)
+        later.set()
+        await fleet.until(lambda left: left.counters.done == 1 + FIRST + SECOND)
         documents = [page async for page in mongo_database["pages"].find()]
-        await site.asked(len(documents) + 1)
+        await site.asked(1 + FIRST + SECOND + 1)
         worker.kill()
         await ended(worker)
         lasting.kill()
-        asked = len(site.requested)
+        last.set()
         await mongo_database["pages"].delete_many({})
         await mongo_database["pages"].insert_many(documents)
         server = await asyncio.to_thread(restored, tmp_path / "before" / "dump.rdb", tmp_path / "after")
@@ -76,10 +83,12 @@ async def test_a_fleet_goes_on_from_last_nights_copies(
         finally:
             server.kill()
     assert status == 0, log
-    assert set(site.requested) == {"/", *(f"/{n}" for n in range(PAGES))}
     assert left.states == {"done": PAGES + 1}
-    assert {page["version"] async for page in mongo_database["pages"].find()} == {1}
-    assert await mongo_database["pages"].count_documents({}) == PAGES + 1, "none is missing"
-    repeated = len(site.requested) - (PAGES + 1)
-    assert 0 < repeated <= asked, "what was done after the copy of the queue is fetched again, and no more"
-    assert 0 < count(log, "items/unchanged") == len(documents) - (PAGES + 1 - count(log, "frontier/acked"))
+    stored = [page async for page in mongo_database["pages"].find()]
+    assert sorted(page["url"] for page in stored) == sorted(map(site.url, tree)), "none is missing"
+    assert {page["version"] for page in stored} == {1}
+    times = Counter(site.requested)
+    assert {times[path] for path in ("/", *(f"/{n}" for n in range(FIRST)))} == {1}, "done when the queue was copied"
+    assert {times[f"/{n}"] for n in range(FIRST, FIRST + SECOND)} == {2}
+    assert count(log, "items/unchanged") == SECOND, "and the worker says how many it repeated"
+    assert count(log, "items/new") == PAGES - FIRST - SECOND
