@@ -48,7 +48,8 @@ def write(outcomes: Sequence[Outcome]) -> None:
     """The sections of those parts that ran to their end; the others stay as they are."""
     for outcome in outcomes:
         when = document.machine("scrapy", "redis", "pymongo")
-        text = f"## {outcome.name.capitalize()}\n\n{outcome.about}\n\n"
+        title = outcome.name.capitalize().replace("Mongodb", "MongoDB")
+        text = f"## {title}\n\n{outcome.about}\n\n"
         if outcome.told:
             text += f"{_table(outcome.told)}\n\n"
         text += f"{outcome.verdict}; {outcome.seconds:.0f} s. {when}."
