@@ -33,6 +33,8 @@ RUNS = ("test_runs.py", "test_runs_dead.py", "test_runs_plain.py", "test_runs_pu
 SCHEDULES = ("test_schedules.py", "test_leader.py")
 SITEMAPS = ("test_sitemaps.py",)
 COUNTS = ("test_counts.py",)
+SHARES = ("test_shares.py",)
+TOTALS = ("test_run_totals.py",)
 
 _CANCELLED = " and not is_cancelled("
 FAULTS = (
@@ -95,7 +97,7 @@ FAULTS = (
         "",
         CONTROL,
     ),
-    Mutant("a spent budget is leased from", "lib/budgets", "used[i] >= most", "false", BUDGETS),
+    Mutant("a spent budget is leased from", "lib/budgets", "used[i] >= shares.allow(", "false and (", BUDGETS),
     Mutant("what is given back stays spent", "give_back", "refund_request(r)\n", "", BUDGETS),
     Mutant("what is put back unsent stays spent", "nack", "refund_request(r)\n", "", BUDGETS),
     Mutant("what is moved unsent stays spent", "move", "refund_request(r)\n", "", BUDGETS),
@@ -115,7 +117,7 @@ FAULTS = (
         BUDGETS,
     ),
     Mutant("a host has no page limit", "lib/pages", "own.used >= own.most", "false", PAGES),
-    Mutant("a run has no page limit", "lib/pages", "all.used >= all.most", "false", PAGES),
+    Mutant("a run has no page limit", "lib/pages", "all.used >= shares.allow(", "false and (", PAGES),
     Mutant("a leased page is not counted", "lease", "count_page(base, generation, name, 1)", "", PAGES),
     Mutant(
         "a page given back stays counted",
@@ -240,4 +242,25 @@ FAULTS = (
     Mutant("fields are without end", "coverage", "or call('HLEN', key) < MOST_FIELDS", "or true", COUNTS),
     Mutant("fields stay for ever", "coverage", "do call('PEXPIRE', key, ARGV[1]) end", "do end", COUNTS),
     Mutant("cuts do not add up", "cut", "(t[field] or 0) + ARGV[i + 3]", "1", COUNTS),
+    Mutant("each shard has the whole limit", "lib/shares", "if SHARDS == 1 or", "if SHARDS > 0 or", SHARES),
+    Mutant("nobody asks for a share", "lib/shares", "call('HSET', T .. ':wants'", "local _ = (T", SHARES),
+    Mutant(
+        "what is dealt adds up", "share_state", "math.max(share[kind], news[kind])", "share[kind] + news[kind]", SHARES
+    ),
+    Mutant("nothing is given back", "share_state", "if free > 0 then", "if false then", SHARES),
+    Mutant("what is used is given back", "share_state", "share[4 + kind] - used[kind]", "share[4 + kind]", SHARES),
+    Mutant("the last part stays where it is", "share_state", "math.ceil(free / 2)", "math.floor(free / 2)", SHARES),
+    Mutant("shares are dealt twice", "share_deal", "pool - known[kind] + known[4 + kind]", "pool", SHARES),
+    Mutant("those that want share nothing", "share_deal", "#wanting - i + 1", "1e9", SHARES),
+    Mutant("a repeated call counts twice", "run_stats", "before >= tonumber(ARGV[2])", "false", TOTALS),
+    Mutant("stats do not add up", "run_stats", "how == 'sum' and old + new or", "", TOTALS),
+    Mutant("the last value is not kept", "run_stats", "or how == 'last'", "", TOTALS),
+    Mutant("stats are without end", "run_stats", "or call('HLEN', key) < MOST_STATS", "or true", TOTALS),
+    Mutant("stats of no run are kept", "run_stats", "and is_known(ARGV[i])", "", TOTALS),
+    Mutant("a worker's news are not dated", "run_stats", "string.format('%.0f', now)", "'0'", TOTALS),
+    Mutant("stats outlive their run", "lib/runs", "call('DEL', T .. ':stats:' .. id)\n      over", "over", TOTALS),
+    Mutant("a run ends under a lease", "run_end", "(tonumber(run.asked) or 0) ~= tonumber(ARGV[5])", "false", RUNS),
+    Mutant(
+        "an old lease begins a run", "run_begin", "~= generation then return '' end", "== '' then return '' end", RUNS
+    ),
 )

@@ -16,9 +16,9 @@ async def test_workers_add_up_and_a_repeated_call_adds_nothing(redis_client: Any
     rows = [Row(run.id, "pages", "sum", 2), Row(run.id, "cost", "sum", 0.1), Row(run.id, "depth", "max", 3)]
     for worker, number in (("v", 1), ("w", 1), ("v", 1), ("v", 2), ("v", 1)):
         await totals.add(
-            worker, number, [*rows, Row(run.id, "level", "last", number), Row("20231114-77", "x", "sum", 1)]
+            worker, number, [*rows, Row(run.id, "level", "last", 3 - number), Row("20231114-77", "x", "sum", 1)]
         )
-    assert await totals.of(run.id) == {"cost": pytest.approx(0.3), "depth": 3, "level": 2, "pages": 6}
+    assert await totals.of(run.id) == {"cost": pytest.approx(0.3), "depth": 3, "level": 1, "pages": 6}
     assert await totals.of("20231114-77") == {}, "no such run"
     assert not await redis_client.exists(world.frontier.shards.key(0, "stats:20231114-77"))
 

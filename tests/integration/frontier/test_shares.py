@@ -56,6 +56,23 @@ async def test_a_limit_is_exact_wherever_its_hosts_are(redis_client: Any, limit:
 
 
 @pytest.mark.one_server("shards are the same on each node")
+@pytest.mark.parametrize("limit", LIMITS)
+async def test_what_one_shard_has_left_goes_to_those_that_come_later(redis_client: Any, limit: str) -> None:
+    world, rng = await timed(redis_client, shards=SHARDS), random.Random(3)
+    terms, fields = LIMITS[limit]
+    await world.frontier.budgets.state([terms] if terms else [])
+    given: dict[str, Any] = {"generation": RUN, "cap": 100} | fields
+    await world.frontier.push([message(n, HOSTS[0], **given) for n in range(3)])
+    first = await drained(world, rng, 5)
+    assert first == 3, "alone it gets all ten"
+    elsewhere = [
+        host for host in HOSTS if world.frontier.shards.of_host(host) != world.frontier.shards.of_host(HOSTS[0])
+    ]
+    await world.frontier.push([message(10 + n, elsewhere[n % len(elsewhere)], **given) for n in range(30)], forced=True)
+    assert first + await drained(world, rng) == 10
+
+
+@pytest.mark.one_server("shards are the same on each node")
 async def test_rounds_that_are_cut_short_or_made_twice_at_once_overrun_nothing(redis_client: Any) -> None:
     world, rng = await timed(redis_client, shards=SHARDS), random.Random(7)
     await world.frontier.budgets.state([Terms("s:s", TODAY, requests=25)])
