@@ -40,6 +40,13 @@ STATUSES: Final = frozenset({202, 401, 403, 405, 406, 416, 418, 429, 430, 456, 4
 
 _OWN_FORM: Final = re.compile(rb"""type\s*=\s*["']?(?:password|email|tel)\b|<textarea\b""", re.IGNORECASE)
 _UNINDEXED: Final = (b"oindex", b"NOINDEX")
+_SELLS: Final = re.compile(r"[€$£¥₹₽]\s?\d|\d\s?(?:€|zł|kč|kr\b|₽|руб|円|元|원|usd|eur)")  # in the text
+# How titles begin of pages that tell about such pages.
+_TELLS: Final = (
+    "what ", "how ", "why ", "when ", "was ist ", "wie ", "warum ", "qué ", "que es ", "cómo ", "qu'est", "comment ",
+    "pourquoi ", "che cos", "come ", "o que ", "como ", "wat is ", "hoe ", "co to ", "jak ", "co je ",
+    "что такое ", "как ",
+)  # fmt: skip
 _OWN_DATA: Final = (b"application/ld+json", b"itemprop=", b"og:type")
 _MORE_THAN_SCRIPT: Final = re.compile(
     rb"<(?!/|!|(?:html|head|title|meta|link|style|script|noscript|body|base|iframe|br)\b)[a-z]", re.IGNORECASE
@@ -124,14 +131,22 @@ class _Page:
 
     @cached_property
     def serves(self) -> int:
-        """Points for serving visitors: 3 for a login, sign-up or contact form; 2 for data; 1 for machine-readable
-        statements."""
+        """Points for serving visitors: 3 for a login, sign-up or contact form, or a title that promises to tell;
+        2 for data; 2 for prices; 1 for machine-readable statements."""
         is_data = self.text.startswith(("{", "["))
-        return 3 * bool(_OWN_FORM.search(self.source)) + 2 * is_data + _any(_OWN_DATA, self.source)
+        sells = _SELLS.search(self.text[:MAX_TEXT]) is not None
+        tells = self.title.startswith(_TELLS)
+        promised = 2 * (is_data + sells) + 3 * tells
+        return 3 * bool(_OWN_FORM.search(self.source)) + promised + _any(_OWN_DATA, self.source)
+
+    @property
+    def is_linked(self) -> bool:
+        """Whether it leads anywhere."""
+        return b"<a " in self.source
 
     def stub(self) -> Vendor | None:
-        """The vendor of a page that is nothing but a script; any vendor's, if the script is long or the status a
-        refusal."""
+        """The vendor of a page that is nothing but a script; any vendor's, if the script is long, or the page has no
+        title, or the status is a refusal."""
         if len(self.source) > STUB_BYTES or len(self.text) > STUB_TEXT or b"<script" not in self.source.lower():
             return None
         frame = bones(self.source)
@@ -141,7 +156,8 @@ class _Page:
         if known is not None or _any(_OWN_DATA, self.source) or carries_data(self.source):
             return known
         is_long = len(self.source) - len(frame) >= LONG_SCRIPT
-        return VENDORS[-1] if self.refused or is_long or _any(_UNINDEXED, self.source) else None
+        is_nameless = not self.title and b" src=" in frame
+        return VENDORS[-1] if self.refused or is_long or is_nameless or _any(_UNINDEXED, self.source) else None
 
     @cached_property
     def says(self) -> int:
@@ -188,7 +204,7 @@ def _has_content(body: bytes) -> bool:
 def _weighed(page: _Page) -> Block | None:
     """A mark suffices. Otherwise points: for its wording; 1 each for a trace, a telling status, and a header with it;
     then 1 for noindex, and 1 for an empty page or one with such words and little else. A page that serves visitors
-    loses points."""
+    loses points; one with more text, or with hints only and a link, needs one more."""
     if not page.is_bare and not page.refused:
         return None
     if page.marked is not None:
@@ -201,7 +217,9 @@ def _weighed(page: _Page) -> Block | None:
     (in_title, in_text), hint = page.told_robots, page.hinting()
     signs = page.says + bool(page.traced) + bool(page.refused and page.told)
     alone = page.is_empty or (page.says > 1 and page.is_short)
-    if not signs or signs + page.refused + _any(_UNINDEXED, page.source) + alone - page.serves < ENOUGH:
+    only_hints = page.says < ENOUGH and not any(page.told_robots)
+    enough = ENOUGH + (not page.refused and (not page.is_short or (only_hints and page.is_linked)))
+    if not signs or signs + page.refused + _any(_UNINDEXED, page.source) + alone - page.serves < enough:
         return None
     generic, known = VENDORS[-1], (page.told, in_title, in_text, page.traced, hint)
     vendor = next((one for one in known if one is not None and one is not generic), generic)

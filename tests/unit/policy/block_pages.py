@@ -241,7 +241,7 @@ BLOCKS += (
     ),
 )
 
-PAGES = (
+PAGES: tuple[Answer, ...] = (
     Answer("a product", "", page("A lamp", PROSE)),
     Answer("a product behind bot detection", "", page("A lamp", PROSE, "<script>window._pxAppId='PX1'</script>")),
     Answer("a short page with a sensor", "", page("Deals", "<h1>Deals</h1><script>window._pxAppId='PX1'</script>")),
@@ -322,4 +322,66 @@ PAGES = (
     Answer(
         "a redirect", "", '<html><head><meta http-equiv="refresh" content="0; url=/en/"></head><body></body></html>'
     ),
+)
+
+# Of no vendor that anyone knows, in the words of many countries, at status 200.
+SAYINGS = """
+Please wait|Your browser is solving a proof-of-work challenge.
+Blocked|Automated scraping is not allowed. Your request has been identified as coming from a bot.
+Access restricted|It looks like you are using a VPN or proxy. Please turn it off.
+Captcha|Enter the characters shown above
+Einen Moment bitte|Wir prüfen Ihren Browser. Bitte aktivieren Sie JavaScript und Cookies.
+Verifica|Abbiamo rilevato un'attività insolita. Conferma di essere umano per continuare.
+Weryfikacja|Potwierdź, że nie jesteś robotem. Wykryliśmy nietypowy ruch.
+Ověření|Potvrďte, že nejste robot.
+Kontroll|Bekräfta att du inte är en robot.
+Bekreft|Bekreft at du ikke er en robot.
+Vahvista|Vahvista, että et ole robotti.
+Ellenőrzés|Kérjük, erősítse meg, hogy nem robot.
+Verificare|Confirmați că nu sunteți un robot.
+Επαλήθευση|Επιβεβαιώστε ότι δεν είστε ρομπότ.
+Перевірка|Підтвердьте, що ви не робот.
+Проверка|Доступ с вашего адреса временно ограничен: слишком много запросов.
+Xác minh|Vui lòng xác nhận bạn không phải là robot.
+Verifikasi|Konfirmasi bahwa Anda bukan robot.
+验证|请确认您不是机器人。
+보안 확인|자동화된 접근이 감지되었습니다.
+"""
+BLOCKS += tuple(
+    Answer(title, "captcha", page(title, f"<p>{text}</p>"))
+    for title, _, text in (line.partition("|") for line in SAYINGS.strip().splitlines())
+)
+PAGES += (
+    Answer(
+        "a note on bots",
+        "",
+        page("What is a CAPTCHA?", "<p>A captcha asks: are you human, or a bot?</p><a href=/b>More</a>"),
+    ),
+    Answer(
+        "an article on bots", "", page("What is bot traffic?", "<p>It is automated traffic: are you a robot?</p>" * 20)
+    ),
+    Answer(
+        "a story on bots", "", page("Bot traffic", "<p>Automated traffic grows. Are you a robot, sites ask.</p>" * 20)
+    ),
+    Answer(
+        "a robot for sale",
+        "",
+        page("Robot vacuum", "<p>Are you a robot fan? R2 cleans.</p><b>$199</b><button>Buy now</button>"),
+    ),
+    Answer(
+        "a service",
+        "",
+        page("Security check", "<p>A security check of your home. Our expert visits.</p><a href=/book>Book</a>"),
+    ),
+    Answer(
+        "a question of age",
+        "",
+        page("Age verification", "<p>Please verify your age to continue.</p><button>I am over 18</button>"),
+    ),
+    Answer(
+        "a shop's password",
+        "",
+        page("Password", "<p>Enter store using password:</p><input type=password><button>Enter</button>"),
+    ),
+    Answer("maintenance", "", page("Maintenance", "<h1>We will be back soon</h1><p>Please try again later.</p>")),
 )
