@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import codecs
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
 from protego import RequestRate
 
+from crawler.policy.budgets import Budget
 from crawler.policy.robots_file import RobotsFile
 from crawler.urls import without_credentials
 
@@ -36,6 +37,7 @@ class RobotsRules:
 
     delay_seconds: float = 0.0
     sitemaps: tuple[str, ...] = ()
+    hours: Budget = field(default_factory=Budget)  # in which it may be visited (UTC), without limits
 
 
 def verdict(status: int) -> RobotsVerdict:
@@ -82,11 +84,11 @@ codecs.register_error(_PERCENT, _percent_encoded)
 
 
 def robots_rules(file: RobotsFile, agent: str) -> RobotsRules:
-    """The longer of Crawl-delay and Request-rate (its time of day is ignored), and the sitemaps."""
-    delays = (file.crawl_delay(agent) or 0.0, _interval(file.request_rate(agent)))
+    """The longest of Crawl-delay and Request-rates, the sitemaps, and the hours."""
+    delays = (file.crawl_delay(agent) or 0.0, *map(_interval, file.request_rates(agent)))
     delay = max(each if math.isfinite(each) else 0.0 for each in delays)
     sitemaps = tuple(map(without_credentials, file.sitemaps[:MAX_SITEMAPS]))
-    return RobotsRules(min(max(delay, 0.0), MAX_DELAY_SECONDS), sitemaps)
+    return RobotsRules(min(max(delay, 0.0), MAX_DELAY_SECONDS), sitemaps, Budget(hours=file.hours(agent)))
 
 
 def _interval(rate: RequestRate | None) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final, NamedTuple, TypeAlias
 
 from protego import Protego, RequestRate
@@ -32,6 +33,10 @@ _NO_LINE_ENDS: Final = str.maketrans(
         "\u2029": "%E2%80%A9",
     }
 )
+# Hours as in "0900-1730", of Request-rate and Visit-time.
+_SPAN: Final = re.compile(r"(?<![\d/])(\d\d):?(\d\d)\s*-\s*(\d\d):?(\d\d)(?!\d)")
+_RATE, _VISIT = "request-rate", "visit-time"
+_MOST_TIMES: Final = 20  # lines of each
 _ALL: Final = "*"
 _ALLOW, _DISALLOW = _RULES = ("allow", "disallow")
 
@@ -39,10 +44,12 @@ Line: TypeAlias = tuple[str, str]  # the name of a field, and its value
 
 
 class Group(NamedTuple):
-    """What one agent is told."""
+    """What one agent is told. *hours*: minutes of the day (UTC) between which it may come; none for any time."""
 
     rules: PathRules
     limits: Protego
+    rates: tuple[RequestRate, ...] = ()
+    hours: tuple[tuple[int, int], ...] = ()
 
 
 class RobotsFile:
@@ -76,9 +83,14 @@ class RobotsFile:
         """The delay in seconds."""
         return self.group(agent).limits.crawl_delay(_ALL)
 
-    def request_rate(self, agent: str) -> RequestRate | None:
-        """Protego's form of it."""
-        return self.group(agent).limits.request_rate(_ALL)
+    def request_rates(self, agent: str) -> tuple[RequestRate, ...]:
+        """Protego's form of them."""
+        return self.group(agent).rates
+
+    def hours(self, agent: str) -> tuple[tuple[int, int], ...]:
+        """Those of Visit-time, else those of Request-rate if each has some: pairs of minutes of the day (UTC), the
+        second up to a day later; none for any time."""
+        return self.group(agent).hours
 
     def group(self, agent: str) -> Group:
         """What *agent* is told, parsed when it is first asked for; may be called in a thread."""
@@ -101,7 +113,30 @@ def _group(sections: list[list[Line]]) -> Group:
     said = [line for section in sections for line in section]
     limits = [f"{name}: {value}" for name, value in said if name not in _RULES]
     rules = PathRules((name == _ALLOW, value) for name, value in said if name in _RULES)
-    return Group(rules, Protego.parse("\n".join((f"User-agent: {_ALL}", *limits))))
+    rates = [value for name, value in said if name == _RATE][:_MOST_TIMES]
+    visits = [value for name, value in said if name == _VISIT][:_MOST_TIMES]
+    parsed = [_limits((f"{_RATE}: {value}",)).request_rate(_ALL) for value in rates]
+    return Group(rules, _limits(limits), tuple(one for one in parsed if one is not None), _hours(visits or rates))
+
+
+def _limits(lines: Sequence[str]) -> Protego:
+    return Protego.parse("\n".join((f"User-agent: {_ALL}", *lines)))
+
+
+def _hours(values: Sequence[str]) -> tuple[tuple[int, int], ...]:
+    """None if one of *values* names none: it holds at any time."""
+    spans = [span for value in values for span in _spans(value)]
+    return tuple(spans) if spans and all(_spans(value) for value in values) else ()
+
+
+def _spans(value: str) -> list[tuple[int, int]]:
+    spans = []
+    for found in _SPAN.finditer(value):
+        hours, minutes, later, end = map(int, found.groups())
+        opens, closes = 60 * hours + minutes, 60 * later + end
+        if max(opens, closes) <= 1440 and max(minutes, end) < 60 and opens != closes:
+            spans.append((opens % 1440, closes if closes > opens else closes + 1440))
+    return spans
 
 
 def _is_token_of(name: str, agent: str) -> bool:
@@ -132,7 +167,7 @@ class _Reader:
         else:
             self._has_rules = self._has_rules or kind == "rule"
             self._may_add = False
-            name = field[kind].lower()
+            name = field[kind].lower().replace(" ", "-") if kind == "limit" else field[kind].lower()
             if kind == "rule":
                 self._said((name if name == _ALLOW else _DISALLOW, value))
             else:

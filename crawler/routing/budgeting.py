@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from scrapy.settings import BaseSettings
 
@@ -12,6 +13,8 @@ from crawler.frontier.state.budgets import Terms
 from crawler.policy.budgets import Budget, read_budget
 from crawler.policy.domain_values import BadValueError
 from crawler.policy.domains import Rules
+
+SPARE_MS: Final = 3_600_000  # for a robots.txt to be read again
 
 
 def spider_budget(settings: BaseSettings) -> Budget | None:
@@ -48,6 +51,12 @@ def terms_of(name: str, budget: Budget, now_ms: int) -> Terms:
 def terms_of_run(spider: str, generation: str, budget: Budget) -> Terms:
     """Of a run, which has one budget from its beginning to its end."""
     return _terms(f"r:{spider}:{generation}", budget, lasting=True)
+
+
+def visiting_hours(host: str, hours: Budget, now_ms: int, fresh_ms: int) -> Terms | None:
+    """The hours that a robots.txt names, which stand until it has been read again; None for any time."""
+    windows = hours.windows(now_ms)
+    return Terms(f"v:{host}", windows=windows, holds_ms=fresh_ms + SPARE_MS) if windows else None
 
 
 def _terms(

@@ -67,8 +67,8 @@ class Recrawl:
         found = await self._records.aggregate(
             [{"$match": {"spider": self._spider, "due_at": {"$exists": True}}}, {"$sample": {"size": SAMPLE}}]
         )
-        sample = [(Estimate(one["changes"], one["seconds"]).rate, 1.0) async for one in found]
-        return recrawl.threshold_for(sample or [(Estimate().rate, 1.0)], visits_a_day / DAY_SECONDS / count)
+        sample = [(Estimate(one["changes"], one["seconds"]), 1.0) async for one in found]
+        return recrawl.threshold_for(sample or [(Estimate(), 1.0)], visits_a_day / DAY_SECONDS / count)
 
     async def learn(self, threshold: float, now: datetime) -> int:
         """Take in what has been visited since the last call; returns how many documents that was."""
@@ -156,7 +156,7 @@ class Recrawl:
             estimate = Estimate(record["changes"], record["seconds"]).after(
                 interval, changed=version > record["version"]
             )
-        due = seen + timedelta(seconds=recrawl.due_after(estimate.rate, threshold))
+        due = seen + timedelta(seconds=recrawl.due_after(estimate, threshold))
         fields = {"spider": self._spider, "url": str(document.get("url") or document["_id"]), "visited_at": seen}
         fields |= {"version": version, "changes": estimate.changes, "seconds": estimate.seconds, "due_at": due}
         return UpdateOne(

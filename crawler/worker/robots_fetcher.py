@@ -7,7 +7,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from time import monotonic
+from time import monotonic, time
 from typing import Final, Self
 
 from scrapy import Request
@@ -23,8 +23,9 @@ from crawler.errors import AddressRefusedError, ConfigError
 from crawler.frontier.state.robots import LOCK_MS, CachedRobots, FetchTask
 from crawler.meta import ALLOW_BLOCKED, CUT_AT
 from crawler.policy import robots
-from crawler.policy.robots import RobotsVerdict
+from crawler.policy.robots import RobotsRules, RobotsVerdict
 from crawler.policy.robots_file import LARGE, RobotsFile
+from crawler.routing.budgeting import visiting_hours
 from crawler.worker.worker import Worker
 
 OLD_NAME: Final = "ROBOTSTXT_UNREACHABLE_DAYS"
@@ -107,14 +108,17 @@ class RobotsFetcher:
         answer = await self._answer(worker, host, origin)
         if answer is None:
             return None
-        found, file, delay_seconds = await self._read(answer)
+        found, file, said = await self._read(answer)
         failing = task.failing_ms / 1000
         if unreachable := found.verdict is RobotsVerdict.LATER:
             found = self._unreachable(origin, found, failing)
         keep_ms = found.fresh_ms + round(1000 * self._plan.unreachable * unreachable)
-        asked_ms = round(delay_seconds * 1000)
+        asked_ms, now_ms = round(said.delay_seconds * 1000), round(time() * 1000)
+        hours = visiting_hours(host, said.hours, now_ms, found.fresh_ms)
         delay_ms = await worker.outage.insist(
-            lambda: worker.frontier.robots.keep(host, origin, worker.name, found, keep_ms=keep_ms, delay_ms=asked_ms)
+            lambda: worker.frontier.robots.keep(
+                host, origin, worker.name, found, keep_ms=keep_ms, delay_ms=asked_ms, hours=hours
+            )
         )
         if delay_ms is None:
             return None
@@ -150,16 +154,16 @@ class RobotsFetcher:
         absent = isinstance(error, (CannotResolveHostError, AddressRefusedError))
         return RobotsAnswer(RobotsVerdict.ALLOW, passing=True) if absent else RobotsAnswer(RobotsVerdict.LATER)
 
-    async def _read(self, answer: RobotsAnswer) -> tuple[CachedRobots, RobotsFile | None, float]:
-        """What *answer* says, its file, and the seconds between requests that it asks for."""
+    async def _read(self, answer: RobotsAnswer) -> tuple[CachedRobots, RobotsFile | None, RobotsRules]:
+        """What *answer* says, its file, and what that says besides its rules."""
         fresh_ms = round(1000 * (self._plan.retry if answer.passing else self._plan.ttl))
         if answer.verdict is not RobotsVerdict.RULES:
-            return CachedRobots(answer.verdict, answer.status, fresh_ms), None, 0.0
+            return CachedRobots(answer.verdict, answer.status, fresh_ms), None, RobotsRules()
         lines = robots.text(answer.body)
         file = await read(lines)
         await read_for(self._agent, file)
         found = robots.robots_rules(file, self._agent)
-        return CachedRobots(answer.verdict, answer.status, fresh_ms, lines, found.sitemaps), file, found.delay_seconds
+        return CachedRobots(answer.verdict, answer.status, fresh_ms, lines, found.sitemaps), file, found
 
     def _unreachable(self, origin: str, found: CachedRobots, failing: float) -> CachedRobots:
         self._count(names.ROBOTS_UNREACHABLE)

@@ -45,7 +45,7 @@ local SOUGHT, LOOK_UP_MS, FULL_MS = 64, 5000, 200 -- hosts to look up per call; 
 
 local visits = 4 * limit + 12 -- hosts examined: some that are due may turn out to be blocked or at their cap
 local leased, rows, names_behind = 0, {}, {}
-local sought, found_at = {}, {}
+local places = {sought = {}, found = {}}
 local limits = call('EXISTS', T .. ':limited') == 1
 local records, bodies, expiries = {}, {}, {}
 
@@ -211,6 +211,7 @@ local function must_be_found(name, h)
   address_of(name)
   local at = located and located[name]
   if at and at[1] > now then return false end
+  local sought = places.sought
   if #sought < SOUGHT then sought[#sought + 1] = name end
   if at then return false end
   h[HOLD] = now + (sought[#sought] == name and LOOK_UP_MS or FULL_MS)
@@ -279,7 +280,8 @@ local function visit_host(stream, base, name, most, is_first)
     h[INFLIGHT] = h[INFLIGHT] + #given
     if a and #given > 0 then
       a[INFLIGHT] = a[INFLIGHT] + #given
-      found_at[#found_at + 1], found_at[#found_at + 2] = name, address
+      local found = places.found
+      found[#found + 1], found[#found + 2] = name, address
     end
     if #given == 0 and first then first = skip_over_limit(base, place, name) end
     if not first then
@@ -393,4 +395,4 @@ if leased > 0 then
 end
 local wait = leased < limit and visits > 0 and drops > 0 and next_due() or 0
 save()
-return {state.born, now, wait, state.backlog, suspects, rows, sought, found_at}
+return {state.born, now, wait, state.backlog, suspects, rows, places.sought, places.found}

@@ -12,6 +12,7 @@
 -- ARGV[8]  sitemaps
 -- ARGV[9]  host
 -- ARGV[10]  ms between two requests, 0 for none; '' if it was unreachable: the old delay stays
+-- ARGV[11]  terms of the hours in which it may be visited (see lib/budgets), with the ms for which they hold; '' for none
 -- T:origins:<host> HASH origin -> ms, while one of its robots.txt is remembered.
 -- Result: the host's delay now in ms, more if it is paused for longer; -1 if another worker has taken over and nothing
 -- changed.
@@ -47,6 +48,12 @@ end
 
 local h = host(name)
 if asked ~= '' then ask_for(h, asked) end
+if asked ~= '' and ARGV[11] ~= '' then
+  local until_ms = now + struct.unpack('<d', ARGV[11])
+  call('HSET', T .. ':budgets', 'v:' .. name, struct.pack('<d', until_ms) .. string.sub(ARGV[11], 9))
+elseif asked ~= '' then
+  call('HDEL', T .. ':budgets', 'v:' .. name)
+end
 call('HSET', key, 'verdict', ARGV[3], 'status', ARGV[4], 'until', now + ARGV[5], 'since', since, 'body', ARGV[7],
   'sitemaps', ARGV[8])
 call('PEXPIRE', key, ARGV[6])

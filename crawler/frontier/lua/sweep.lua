@@ -177,6 +177,9 @@ if #forgotten > 0 then
   call('HDEL', T .. ':answers', unpack(forgotten))
   call('HDEL', T .. ':address', unpack(forgotten))
 end
+if #forgotten > 0 and call('EXISTS', T .. ':budgets') == 1 then
+  for _, name in ipairs(forgotten) do call('HDEL', T .. ':budgets', 'v:' .. name) end
+end
 if #overdue > 0 then call('ZREM', T .. ':idle', unpack(overdue)) end
 state.again = call('HLEN', T .. ':dead:again')
 save_tallies()

@@ -21,9 +21,11 @@ KINDS: Final = {"requests": "requests", "bytes": "bytes", "browser": "browser se
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """A budget of one day: *name* is `d:<domain>`, `*` (each other host), `s:<spider>` or `r:<spider>:<generation>`.
+    """A budget of one day: *name* is `d:<domain>`, `*` (each other host), `s:<spider>`, `r:<spider>:<generation>`, or
+    `v:<host>`: the hours of its robots.txt.
 
-    0 is unlimited; a *day* of (0, 0) never renews. A *lasting* budget holds without being stated again.
+    0 is unlimited; a *day* of (0, 0) never renews. A *lasting* budget holds without being stated again, others for
+    *holds_ms*.
     """
 
     name: str
@@ -34,11 +36,12 @@ class Terms:
     cost: float = 0
     windows: tuple[tuple[int, int], ...] = ()
     lasting: bool = False
+    holds_ms: int = HELD_MS
 
     def packed(self) -> bytes:
         """As the scripts read it."""
         most = (self.requests, self.size, self.browser_ms, self.cost * MILLION)
-        return _TERMS.pack(0 if self.lasting else HELD_MS, *self.day, *most) + b"".join(
+        return _TERMS.pack(0 if self.lasting else self.holds_ms, *self.day, *most) + b"".join(
             _SPAN.pack(*span) for span in self.windows
         )
 
@@ -55,12 +58,16 @@ class Closed(NamedTuple):
         kind, _, whose = self.name.partition(":")
         if kind == "d":
             return f".{host}".endswith(f".{whose}")
-        return {"*": host, "s": spider, "r": spider}.get(kind) == (whose.partition(":")[0] if kind == "r" else whose)
+        return {"*": host, "v": host, "s": spider, "r": spider}.get(kind) == (
+            whose.partition(":")[0] if kind == "r" else whose
+        )
 
     @property
     def told(self) -> str:
         """A description, without the time at which it ends."""
         kind, _, whose = self.name.partition(":")
+        if kind == "v":
+            return f"the robots.txt of {whose} names the hours in which it may be visited"
         of = {"d": whose, "*": whose, "s": f"spider {whose}"}.get(kind, f"run {run_id_of(whose.rpartition(':')[2])}")
         if self.what == "hours":
             return f"{of} is outside the hours in which it may be visited"

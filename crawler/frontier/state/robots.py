@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from crawler.frontier.server.shards import Shards
+from crawler.frontier.state.budgets import Terms
 from crawler.policy.robots import RobotsVerdict
 
 LOCK_MS: Final = 5_000  # extended while the fetch runs: the delay that a killed worker causes
@@ -65,17 +66,26 @@ class Robots:
             return None
 
     async def keep(
-        self, host: str, origin: str, worker: str, known: CachedRobots, *, keep_ms: int, delay_ms: int = 0
+        self,
+        host: str,
+        origin: str,
+        worker: str,
+        known: CachedRobots,
+        *,
+        keep_ms: int,
+        delay_ms: int = 0,
+        hours: Terms | None = None,
     ) -> int | None:
-        """Tell the fleet, for *keep_ms*, and that the file asks for *delay_ms* between two requests; what an earlier
-        one asked for stands while it cannot be reached.
+        """Tell the fleet, for *keep_ms*, and that the file asks for *delay_ms* between two requests and for *hours*;
+        what an earlier one asked for stands while it cannot be reached. Of a host's origins the last one says them.
 
         Returns the host's delay now in ms, more where it is left alone for longer; None when the task had passed to
         another worker meanwhile.
         """
         asked = "" if known.verdict is RobotsVerdict.LATER else delay_ms
         texts = (zlib.compress(known.rules.encode()), "\n".join(known.sitemaps))
-        row = (known.verdict, known.status, known.fresh_ms, keep_ms, *texts, host, asked)
+        terms = b"" if hours is None else hours.packed()
+        row = (known.verdict, known.status, known.fresh_ms, keep_ms, *texts, host, asked, terms)
         now_ms = int(await self._shards.run("robots_keep", self._shards.of_host(host), origin, worker, *row))
         return now_ms if now_ms >= 0 else None
 

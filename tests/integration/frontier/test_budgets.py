@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
 
 from crawler.frontier.state.budgets import Terms
+from crawler.frontier.state.robots import CachedRobots
+from crawler.policy.robots import RobotsVerdict
 from tests.integration.frontier.making import START_MS, Timed, handles, message, timed
 
 DAY = 86_400_000
+HOUR = 3_600_000
 TODAY = (START_MS - START_MS % DAY, START_MS - START_MS % DAY + DAY)
 MANY: dict[str, Any] = {"cap": 100}
 
@@ -173,3 +177,33 @@ async def test_a_key_of_another_type_is_set_aside_and_requests_go_on(redis_clien
     await rest(made, 61_000)
     await made.frontier.push([message(9, pages_per_host=5, **MANY)])
     assert 1 <= len(await made.lease()) <= 4
+
+
+async def test_the_hours_of_a_robots_txt_hold_its_host_and_no_other(redis_client: Any) -> None:
+    made = await timed(redis_client)
+    now = made.now
+    hours = Terms("v:a.example", windows=((now + HOUR, now + 2 * HOUR),), holds_ms=DAY)
+    file = CachedRobots(RobotsVerdict.RULES, 200, fresh_ms=0)
+    keep = partial(made.frontier.robots.keep, "a.example", "http://a.example", "w", file, keep_ms=DAY)
+    await keep(hours=hours)
+    await made.frontier.push([message(number, **MANY) for number in range(4)])
+    await made.frontier.push([message(9, "b.example", **MANY)])
+    leases = await made.lease()
+    assert [lease.host for lease in leases] == ["b.example"]
+    await made.frontier.ack(handles(leases))
+    [closed] = await made.frontier.budgets.closed(now)
+    assert (closed.what, closed.until_ms) == ("hours", HOUR)
+    assert closed.governs("a.example", "s")
+    assert not closed.governs("b.example", "s")
+    assert closed.told == "the robots.txt of a.example names the hours in which it may be visited"
+    await rest(made, HOUR)
+    assert len(await made.fetch(2)) == 2
+    await rest(made, HOUR)
+    assert await made.lease(1) == []
+    assert await made.frontier.budgets.used("v:a.example", 0) == (0, 0, 0, 0)
+    await rest(made, DAY)  # the file is out of date, and its hours with it
+    assert len(await made.lease(1)) == 1
+    await keep(hours=hours)
+    await made.frontier.robots.claim("a.example", "http://a.example", "w")
+    await keep()  # it names none any more
+    assert len(await made.lease(1)) == 1

@@ -40,21 +40,25 @@ def test_a_site_that_changes_its_habits_is_followed() -> None:
 @given(RATES, AGES, AGES)
 def test_a_visit_is_worth_more_the_longer_the_last_one_is_past(rate: float, one: float, other: float) -> None:
     low, high = sorted((one, other))
-    assert 0 <= recrawl.value(rate, low) <= recrawl.value(rate, high) * (1 + 1e-9) <= 1.0001 / rate
+    for known in (Estimate.certain(rate), Estimate(0.5, 0.5 / rate), Estimate(1.0, 1 / rate)):
+        assert 0 <= recrawl.value(known, low) <= recrawl.value(known, high) * (1 + 1e-6)
+    assert recrawl.value(Estimate.certain(rate), high) <= 1.0001 / rate
 
 
 @given(RATES, st.floats(1e-3, 1e9), st.floats(0.01, 100))
 def test_a_page_is_due_within_bounds_and_sooner_for_more_weight(rate: float, threshold: float, weight: float) -> None:
-    due = recrawl.due_after(rate, threshold, weight)
+    known = Estimate(2.0, 2 / rate)
+    due = recrawl.due_after(known, threshold, weight)
     assert recrawl.SHORTEST_SECONDS <= due <= recrawl.LONGEST_SECONDS
-    assert recrawl.due_after(rate, threshold, 2 * weight) <= due * 1.0001
+    assert recrawl.due_after(known, threshold, 2 * weight) <= due * 1.0001
 
 
 @given(st.lists(st.tuples(st.floats(1e-8, 1e-4), st.floats(0.1, 10)), min_size=20, max_size=40))
 def test_the_threshold_spends_the_budget(pages: list[tuple[float, float]]) -> None:
     share = 1 / (5 * DAY_SECONDS)
-    threshold = recrawl.threshold_for(pages, share)
-    spent = sum(1 / recrawl.due_after(rate, threshold, weight) for rate, weight in pages)
+    known = [(Estimate(3.0, 3 / rate), weight) for rate, weight in pages]
+    threshold = recrawl.threshold_for(known, share)
+    spent = sum(1 / recrawl.due_after(one, threshold, weight) for one, weight in known)
     least = len(pages) / recrawl.LONGEST_SECONDS
     assert spent <= share * len(pages) * 1.05 or spent <= least * 1.05
 

@@ -86,6 +86,8 @@ def test_any_bytes_can_be_read(body: bytes) -> None:
         ("User-agent: *\nCrawl-delay: 1\nRequest-rate: 1/5s", 5),
         ("User-agent: *\nCrawl-delay: 9\nRequest-rate: 1/5s", 9),
         ("User-agent: *\nRequest-rate: 30/1m 0800-1700", 2),
+        ("User-agent: *\nRequest-rate: 1/10m 1300-1659\nRequest-rate: 100/24h", 864),
+        ("User-agent: *\nRequest-rate: 100/24h\nRequest-rate: 1/10m 1300-1659", 864),
         ("User-agent: *\nCrawl-delay: 86400", 3_600),
         ("User-agent: *\nCrawl-delay: inf", 0),
         ("User-agent: *\nCrawl-delay: nan", 0),
@@ -96,7 +98,7 @@ def test_any_bytes_can_be_read(body: bytes) -> None:
         ("User-agent: other\nCrawl-delay: 5", 0),
     ],
 )
-def test_the_longer_of_crawl_delay_and_request_rate(lines: str, seconds: float) -> None:
+def test_the_longest_of_crawl_delay_and_request_rates(lines: str, seconds: float) -> None:
     assert robots.robots_rules(RobotsFile(lines), "shoal").delay_seconds == seconds
 
 
@@ -120,3 +122,30 @@ def test_the_longer_it_fails_the_longer_it_is_left_alone(failing_for: float, wai
 
 def test_the_verdicts_are_stored_by_these_names() -> None:
     assert [each.value for each in RobotsVerdict] == ["rules", "allow", "later"]
+
+
+@pytest.mark.parametrize(
+    ("said", "hours"),
+    [
+        ("Request-rate: 1/5s 0900-1730", [(540, 1050)]),
+        ("Request-rate: 1/5s 09:00 - 17:30", [(540, 1050)]),
+        ("Request-rate: 1/5s 2200-0600", [(1320, 1800)]),
+        ("Request rate: 1/5s 0000-2400", [(0, 1440)]),
+        ("Request-rate: 1/5s 0900-1200\nRequest-rate: 1/9s 1300-1500", [(540, 720), (780, 900)]),
+        ("Request-rate: 1/5s 0900-1200\nRequest-rate: 1/60s", []),  # one holds at any time
+        ("Visit-time: 0600-0845\nRequest-rate: 1/5s 0900-1200", [(360, 525)]),
+        ("Visit-time: 0600-0845", [(360, 525)]),
+        ("Visit-time: 0600-0845 2000-2200", [(360, 525), (1200, 1320)]),
+        ("Visit-time: whenever", []),
+        ("Visit-time: 0900-0900", []),
+        ("Visit-time: 2500-2600", []),
+        ("Visit-time: 0961-1030", []),
+        ("Request-rate: 1/5s 9am-5pm", []),
+        ("Request-rate: 1000/2000", []),
+        ("Request-rate: 1/5s 00900-17300", []),
+        ("", []),
+    ],
+)
+def test_the_hours_in_which_a_site_may_be_visited(said: str, hours: list[tuple[int, int]]) -> None:
+    rules = robots.robots_rules(RobotsFile(f"User-agent: *\n{said}"), "shoal")
+    assert list(rules.hours.hours) == hours

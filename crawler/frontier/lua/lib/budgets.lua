@@ -1,5 +1,6 @@
 -- Budgets, and hours in which hosts may be visited. T:budgets HASH name -> terms; a name is 'd:<domain>' for all
--- hosts in it without nearer ones, '*' for each other host by itself, 's:<spider>', 'r:<spider>:<generation>'.
+-- hosts in it without nearer ones, '*' for each other host by itself, 's:<spider>', 'r:<spider>:<generation>'; and
+-- 'v:<host>' for the hours of its robots.txt, of which nothing is spent.
 -- Terms: ms until which they hold, 0 for ever; begin and end of the day in ms, 0: the budget never renews; most
 -- requests, bytes, browser ms, cost in millionths (0: any number); then pairs of ms between which it is open (d each).
 -- T:used:<day's begin> HASH name -> requests, bytes, browser ms, cost (d each).
@@ -67,6 +68,7 @@ local function budgets_for(of, spider)
   names[#names + 1] = '*'
   found[1] = budget_of(names, of)
   found[#found + 1] = budget_named('s:' .. spider)
+  found[#found + 1] = budget_named('v:' .. of)
   budgets_of[key] = found
   return found
 end
@@ -128,6 +130,7 @@ local function requests_left(names)
 end
 
 local function spend(name, requests, bytes, browser, cost)
+  if string.sub(name, 1, 2) == 'v:' then return end
   local used = used_by(name)
   for i, by in ipairs({requests, bytes, browser, cost}) do used[i] = math.max(0, used[i] + by) end
   used.changed = true
