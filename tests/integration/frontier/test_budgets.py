@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import struct
 from functools import partial
 from typing import Any
 
@@ -207,3 +209,46 @@ async def test_the_hours_of_a_robots_txt_hold_its_host_and_no_other(redis_client
     await made.frontier.robots.claim("a.example", "http://a.example", "w")
     await keep()  # it names none any more
     assert len(await made.lease(1)) == 1
+
+
+async def test_a_budget_that_is_changed_in_mid_day_is_shown_as_it_is_now(redis_client: Any) -> None:
+    made = await timed(redis_client)
+    await state(made, Terms("d:a.example", TODAY, requests=2), Terms("*", TODAY, requests=1))
+    await made.frontier.push([message(number, **MANY) for number in range(9)])
+    await made.frontier.push([message(20 + number, "b.example", **MANY) for number in range(3)])
+    assert len(await made.fetch()) == 3
+    await rest(made, 60_000)
+    assert await made.fetch() == []
+    assert {one.name for one in await made.frontier.budgets.closed(made.now)} == {"d:a.example", "*:b.example"}
+    await state(made, Terms("d:a.example", TODAY, requests=5), Terms("*", TODAY, requests=1))
+    assert [one.name for one in await made.frontier.budgets.closed(made.now)] == ["*:b.example"]
+    await rest(made, 60_000)
+    assert len(await made.fetch()) == 3
+    await state(made, Terms("d:a.example", TODAY), Terms("*", TODAY))
+    await rest(made, 60_000)
+    assert len(await made.fetch()) == 6
+    assert await made.frontier.budgets.closed(made.now) == []
+
+
+async def test_a_clock_that_jumps_ahead_lifts_no_budget(redis_client: Any) -> None:
+    made = await timed(redis_client)
+    await state(made, Terms("d:a.example", TODAY, requests=3))
+    await made.frontier.push([message(number, **MANY) for number in range(20)])
+    assert len(await made.fetch()) == 3
+    await made.be_silent(DAY)
+    assert len(await made.fetch()) == 3  # of the new day
+    await state(made)
+    await rest(made, 60_000)
+    assert await made.fetch() == []
+
+
+@pytest.mark.parametrize("raw", [b"", b"x" * 56, struct.pack("<7d", 0, *[math.nan] * 3, 1, 0, 0), b"\0" * 55])
+async def test_damaged_terms_stop_nobody(redis_client: Any, raw: bytes) -> None:
+    made = await timed(redis_client)
+    await made.frontier.push([message(number, **MANY) for number in range(4)])
+    await made.client.hset(made.frontier.shards.key(0, "budgets"), "d:a.example", raw)
+    assert len(await made.fetch(2)) == 2
+    await state(made, Terms("d:a.example", TODAY, requests=1))
+    await made.fetch(1)
+    assert await made.fetch(1) == []
+    assert await made.frontier.budgets.shares(made.now)

@@ -6,7 +6,7 @@
 -- T:used:<day's begin> HASH name -> requests, bytes, browser ms, cost (d each).
 -- T:closed HASH name -> '<ms until>:<why>' of those that held a request back.
 local TERMS, USED_FORMAT, KEPT_MS, LOOK_MS, LATER_MS = '<ddddddd', '<dddd', 259200000, 60000, 900000
-local FEW_BUDGETS = 100
+local FEW_BUDGETS, STATED_MS = 100, 300000
 local KINDS = {'requests', 'bytes', 'browser', 'cost'}
 local terms_of, used_of, budgets_of, found_as, said_closed = {}, {}, {}, {}, {}
 local any_budgets, all_budgets
@@ -29,10 +29,17 @@ local function budgets_under(names)
   return raws
 end
 
-local function read_terms(raw)
-  if not raw or #raw < 56 then return false end
-  local t = {struct.unpack(TERMS, raw)}
-  if t[1] > 0 and t[1] <= now then return false end -- no longer stated
+local function read_terms(raw, name)
+  if not raw then return false end
+  local t = {struct.unpack(TERMS, raw .. string.rep('\255', 56 - #raw))}
+  for i = 1, 7 do
+    if not (math.abs(t[i]) < 1e18) then -- damaged: it counts again once it is stated again
+      set_aside(T .. ':budgets ' .. name, raw)
+      return false
+    end
+  end
+  -- No longer stated; after a jump of the clock nobody has had the time to.
+  if t[1] > 0 and t[1] <= now and now >= state.stepped + STATED_MS then return false end
   local b = {begin = t[2], stop = t[3], most = {t[4], t[5], t[6], t[7]}, open = {}}
   for at = 57, #raw - 15, 16 do
     local from, to = struct.unpack('<dd', raw, at)
@@ -45,7 +52,7 @@ end
 -- The first of the names that has terms, as the name under which spending is counted.
 local function budget_of(names, own)
   for i, raw in ipairs(budgets_under(names)) do
-    local b = read_terms(raw)
+    local b = read_terms(raw, names[i])
     if b then
       local name = names[i] == '*' and '*:' .. own or names[i]
       terms_of[name] = b
