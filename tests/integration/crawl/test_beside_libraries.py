@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import pytest
 from PIL import Image
 from pymongo.asynchronous.database import AsyncDatabase
 
-from tests.crawling import count, ended, options
+from tests.crawling import count, ended, open_frontier, options, said
 from tests.integration.crawl.quotes import SETTINGS, Crawls, feed, pages
 from tests.integration.handlers.browsing import executable
 from tests.sites import Page, Site
@@ -67,19 +68,21 @@ async def test_spidermon_validates_items_and_runs_its_monitors(crawls: Crawls) -
 
 
 async def test_spidermon_judges_a_run_once_over_the_stats_of_all_its_workers(crawls: Crawls) -> None:
-    crawls.site.pages |= {f"/author/{number}": Page() for number in range(1, 9)}
-    slow = {"CONCURRENT_REQUESTS": 1, "DOWNLOAD_DELAY": 0.1, "SPIDER_MODULES": LIBRARIES["SPIDER_MODULES"]}
-    workers = [crawls.start("judged", **slow) for _ in range(2)]
+    both_are_there = threading.Event()
+    crawls.site.pages |= {f"/author/{number}": Page(hold=both_are_there) for number in range(1, 9)}
+    workers = [crawls.start("judged", CONCURRENT_REQUESTS=1, **LIBRARIES) for _ in range(2)]
+    await asyncio.gather(*(said(worker, "of judged") for worker in workers))
+    await crawls.site.asked(2)
+    both_are_there.set()
     logs = [log for _, log in await asyncio.gather(*map(ended, workers))]
-    assert sum(count(log, "item_scraped_count") for log in logs) == 8
+    each = [count(log, "item_scraped_count") for log in logs]
+    assert min(each) > 0
+    assert sum(each) == 8
     assert sum(log.count("judged finished: 8 items") for log in logs) == 1, logs
     assert sum(log.count("[Spidermon] 1 monitor in") for log in logs) == 1
-    shown = crawls.fleet.runner.run(
-        "runs", "judged", "--json", *options({"FRONTIER_KEY": crawls.fleet.key} | LIBRARIES)
-    )
-    run = json.loads(shown.stdout)["id"]
-    shown = crawls.fleet.runner.run("runs", "show", run, "--json", *options({"FRONTIER_KEY": crawls.fleet.key}))
-    stats = json.loads(shown.stdout)["stats"]
+    async with open_frontier(crawls.fleet.redis_url, crawls.fleet.key) as frontier:
+        [run] = await frontier.runs.find("judged")
+        stats = await frontier.totals.of(run.id)
     assert (stats["item_scraped_count"], stats["downloader/request_count"], stats["frontier/acked"]) == (8, 8, 8)
 
 

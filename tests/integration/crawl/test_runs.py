@@ -86,6 +86,7 @@ async def test_the_commands(fleet: Fleet) -> None:
         status, sealed, _ = scrapy("seal", nightly.id, "--json")
         row = json.loads(sealed)
         assert (status, row["state"], row["counts"]["queued"], row["seconds_to_go"]) == (0, "sealed", 2, None)
+        assert row["stats"] == {}, "nobody has worked on it"
         waiting = fleet.runner.fork("runs", "wait", nightly.id, *options({"FRONTIER_KEY": fleet.key}))
         [*leases] = (await frontier.lease(["products"], 2, worker="w")).leases
         await frontier.ack([(leases[0].id, leases[0].token)])
