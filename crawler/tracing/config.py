@@ -26,10 +26,19 @@ class TracesConfig:
     def from_settings(cls, settings: BaseSettings) -> TracesConfig:
         """Raises ConfigError when a value is out of range."""
         url = str(settings["TRACES_URL"] or "")
-        if url and (urlsplit(url).scheme not in {"http", "https"} or not urlsplit(url).hostname):
-            raise ConfigError("TRACES_URL", url, "the address of an OTLP receiver, http://collector:4318/v1/traces")
+        if url and not _is_http(url):
+            allowed = "the address of an OTLP receiver, http://collector:4318/v1/traces"
+            raise ConfigError("TRACES_URL", config.shown_uri(url), allowed)
         return cls(ratio=config.number(settings, "TRACES_RATIO", 0, 1), url=url)
 
     def samples(self, fingerprint: int) -> bool:
         """Whether requests with *fingerprint* are traced: the same for whoever pushes and whoever fetches it."""
         return (fingerprint * _MIX & _MASK) < self.ratio * _MASK
+
+
+def _is_http(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # brackets, or a port that is none
+        return False

@@ -88,11 +88,22 @@ def test_off_is_the_default_and_imports_nothing() -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [("TRACES_RATIO", v) for v in (-0.1, 1.1, "often", None)]
-    + [("TRACES_URL", v) for v in ("collector:4318", "ftp://x/", "http://", "grpc://x:4317")],
+    + [
+        ("TRACES_URL", v)
+        for v in (
+            "collector:4318",
+            "ftp://me:s3cret@x/",
+            "http://",
+            "grpc://x:4317",
+            "http://x:y/",
+            "http://me:s3cret@[x/",
+        )
+    ],
 )
 def test_settings_out_of_range_are_refused_by_name(name: str, value: object) -> None:
-    with pytest.raises(ConfigError, match=name):
+    with pytest.raises(ConfigError, match=name) as refused:
         TracesConfig.from_settings(_settings(**{name: value}))
+    assert "s3cret" not in str(refused.value)
 
 
 def test_without_the_extra_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
