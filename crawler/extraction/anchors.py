@@ -18,8 +18,8 @@ Anchor: TypeAlias = tuple[str | None, str]  # href, rel
 _QUOTED: Final = r"\"[^\"<]*+\"|'[^'<]*+'"
 _ATTRIBUTE: Final = rf"[\s/]*+[^\s/>=<\"']++(?:\s*+=\s*+(?:{_QUOTED}|[^\s>\"'<][^\s><]*+))?+"
 _HREF: Final = r"[\s/]*+[hH][rR][eE][fF]"
-_ANCHOR = re.compile(
-    rf"<(?:(?=[al])(a(?:rea)?|link)(?=[\s/])((?:(?!{_HREF}[\s=/>]){_ATTRIBUTE})*+)"
+_ANCHOR = re.compile(  # most tags fail at their first letter
+    rf"<(?![/bcdeghjkmoqruvwyz])(?:(a(?:rea)?|link)(?=[\s/])((?:(?!{_HREF}[\s=/>]){_ATTRIBUTE})*+)"
     rf"(?:{_HREF}\s*+=\s*+({_QUOTED}|[^\s>\"'<][^\s><]*+))?+((?:{_ATTRIBUTE})*+)[\s/]*+(>?)"
     rf"|(?=[stixn])(?P<raw>script|style|title|textarea|iframe|xmp|noembed|noframes){RAW}|{COMMENT}"
     r"|(?=[tpfA-Z])(template|plaintext|frameset|[A-Z]))"  # tags in capitals are left to the parser

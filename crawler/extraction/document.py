@@ -232,10 +232,14 @@ class Document:
 def visible_texts(nodes: Iterable[LexborNode]) -> Iterator[tuple[str, LexborNode]]:
     """The visible texts of *nodes*, white space trimmed, each with its element."""
     for node in nodes:
-        if node.is_text_node and (parent := node.parent) is not None and parent.tag_id not in HIDDEN:
-            text = node.text_lexbor().strip()
-            if text:
-                yield text, parent
+        content = node.text_content
+        if (
+            content
+            and (text := content.strip())
+            and (parent := node.parent) is not None
+            and parent.tag_id not in HIDDEN
+        ):
+            yield text, parent
 
 
 def join(base: str, href: str) -> str | None:

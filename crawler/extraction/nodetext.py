@@ -28,16 +28,19 @@ _BROKEN = re.compile(r"(?<=\d) ?([.,]) ?(?=\d)")  # spaces inside a number
 def parts_of(node: LexborNode, limit: int = LONG) -> list[str]:
     """The texts in *node*, white space collapsed, up to the one that passes *limit* characters."""
     only = node.first_child
-    if only is not None and only.is_text_node and only.next is None:  # most elements that anyone asks for
-        text = " ".join(only.text_lexbor()[: 4 * limit].split())
+    if (
+        only is not None and (content := only.text_content) is not None and only.next is None
+    ):  # most that anyone asks for
+        text = " ".join(content[: 4 * limit].split())
         return [text] if text and node.tag_id not in _CODE else []
     parts: list[str] = []
     size = 0
     for count, each in enumerate(node.traverse(include_text=True, skip_empty=True)):
         if size > limit or count > 50 + limit // 5:
             break
-        if each.is_text_node and ((parent := each.parent) is None or parent.tag_id not in _CODE):
-            text = " ".join(each.text_lexbor()[: 4 * limit].split())
+        content = each.text_content
+        if content and ((parent := each.parent) is None or parent.tag_id not in _CODE):
+            text = " ".join(content[: 4 * limit].split())
             if text:
                 parts.append(text)
                 size += len(text) + 1

@@ -40,7 +40,7 @@ NAMES_QUOTED: Final = 30  # the same of what follows quotes, in a window of QUOT
 QUOTED: Final = 400
 
 # What follows the "<" of formatting elements, <html> and <body>. Most tags fail at their first letter, and sooner here.
-NO_FORMATTING: Final = r"(?![/adlpm])"
+NO_FORMATTING: Final = r"(?![/adlmopr])"
 FORMATTING: Final = (
     r"(?:[bB](?:[iI][gG]|[oO][dD][yY])?+|[iIuU]|[sS](?:[mM][aA][lL][lL]|[tT][rR](?:[iI][kK][eE]|[oO][nN][gG]))?+"
     r"|[eE][mM]|[tT][tT]|[hH][tT][mM][lL]|[cC][oO][dD][eE]|[fF][oO][nN][tT]|[nN][oO][bB][rR])(?=[\s/>])"
