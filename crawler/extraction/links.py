@@ -15,6 +15,7 @@ from crawler.extraction.document import NO_PAGES, Document
 from crawler.extraction.names import word_set
 from crawler.policy.domain_values import LinkRule
 from crawler.policy.domains import DomainRules
+from crawler.policy.patterns import Pattern
 from crawler.urls import MAX_URL_LENGTH, same_site
 
 MAX_LINKS = 5_000  # examined per page
@@ -60,6 +61,7 @@ _IDENTIFIED = re.compile(
 )
 _LIST_ID = re.compile(r"[/-]c-?\d{3,}(?:[/.-]|$)")
 _DIGIT = re.compile(r"\d")
+_FORBIDDING = re.compile(r"[nN][oO](?:[nN][eE]|[fF][oO][lL][lL][oO][wW])")
 _ABSOLUTE = re.compile(r"https?://[a-z\d][a-z\d.-]*+(?::\d{1,5}+)?+(?=[/?#]|$)")
 
 
@@ -109,13 +111,15 @@ def _has_own(rules: DomainRules) -> bool:
 
 
 def _forbids(document: Document) -> bool:
+    if not _FORBIDDING.search(document.head):
+        return False
     words = re.split(r"[\s,]+", opengraph.metas(document).get("robots", "").lower())
     return "nofollow" in words or "none" in words
 
 
 def _guessed(document: Document, rules: DomainRules) -> Iterator[tuple[str, str]]:
     """By the form of their URLs."""
-    seen = {document.url.partition("#")[0]}
+    seen, excluded = {document.url.partition("#")[0]}, rules.exclude
     for root, path, relations in _followed(document, anchors(document, following=True), rules):
         kind = _kind(path)  # so that host names are not mistaken for paths
         if relations and kind != _TRAP and "next" in relations:
@@ -123,7 +127,7 @@ def _guessed(document: Document, rules: DomainRules) -> Iterator[tuple[str, str]
         if kind is None or kind == _TRAP:  # most links
             continue
         target = root + path
-        if target not in seen and _is_allowed(target, rules):
+        if target not in seen and len(target) <= MAX_URL_LENGTH and not (excluded and _is_excluded(target, excluded)):
             seen.add(target)
             yield kind, target
 
@@ -178,9 +182,9 @@ def _chosen(document: Document, rules: DomainRules) -> Iterator[tuple[str, str]]
         for rule in choices:
             for root, path, _ in _followed(document, _selected(document, rule), rules):
                 target = root + path
-                if target in seen or not (rule.pattern is None or rule.pattern.search(target)):
+                if target in seen or len(target) > MAX_URL_LENGTH or _is_excluded(target, rules.exclude):
                     continue
-                if _is_allowed(target, rules):
+                if rule.pattern is None or rule.pattern.search(target):
                     seen.add(target)
                     yield kind, target
 
@@ -193,8 +197,8 @@ def _selected(document: Document, rule: LinkRule) -> Iterable[Anchor]:
     )
 
 
-def _is_allowed(target: str, rules: DomainRules) -> bool:
-    return len(target) <= MAX_URL_LENGTH and not any(pattern.search(target) for pattern in rules.exclude)
+def _is_excluded(target: str, excluded: Iterable[Pattern]) -> bool:
+    return any(pattern.search(target) for pattern in excluded)
 
 
 def _followed(document: Document, found: Iterable[Anchor], rules: DomainRules) -> Iterator[tuple[str, str, str]]:
