@@ -6,7 +6,7 @@ STAMP := .venv/.installed
 RUN := $(or $(wildcard $(STAMP)),.venv/.installed-run)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup lock demo shop test lint format bench bench-storage extraction main-text blocks bench-reparse docs clean chaos bench-fairness bench-pace bench-handlers bench-wide bench-recrawl bench-frontier bench-fleet bench-push bench-engine bench-workers bombs mutants alert-mutants scaling dashboards operate image sbom pin compat
+.PHONY: help setup lock demo shop test lint format bench bench-storage extraction main-text blocks bench-reparse docs clean chaos bench-fairness bench-pace bench-handlers bench-wide bench-recrawl bench-frontier bench-kept bench-fleet bench-push bench-engine bench-workers bombs mutants alert-mutants scaling dashboards operate image sbom pin compat
 
 help:  ## Show the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -78,6 +78,9 @@ bench-workers: $(STAMP)  ## Two workers of one command beside one, on five cores
 
 bench-storage: $(STAMP)  ## The item pipelines beside one update_one per item; memory over 200,000 items; writes docs/benchmarks-storage.md
 	@$(BIN)/python -m benchmarks.storage $(ARGS)
+
+bench-kept: $(STAMP)  ## What a page leaves on disk, and saved pages (PAGES=DIR) cost by size; writes docs/benchmarks-storage.md
+	@$(BIN)/python -m benchmarks.kept $(if $(PAGES),"$(PAGES)") $(ARGS)
 
 bench-reparse: $(STAMP)  ## Pages parsed again from the archive, beside crawling them again; writes docs/benchmarks.md
 	@$(BIN)/python -m benchmarks.reparse $(ARGS)

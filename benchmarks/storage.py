@@ -220,14 +220,14 @@ def main() -> int:
     parser.add_argument("--endurance", type=whole(SMALLEST), default=200_000, help="items over which memory is watched")
     parser.add_argument("--no-write", dest="write", action="store_false", help="leave docs/benchmarks-storage.md alone")
     given = parser.parse_args()
-    base = _settings()
+    base = bundled_settings()
     gc.set_threshold(base.getint("GC_THRESHOLD"))
     contenders = {OURS: base["FRONTIER_ITEM_PIPELINES"], NAIVE: {NaivePipeline: 900}}
     results: Results = {name: [] for name in contenders}
     for _ in range(ROUNDS):
         for name, pipelines in contenders.items():
-            results[name].append(_run(base, pipelines, lambda settings: run(settings, given.items)))
-    endurance = _run(base, contenders[OURS], lambda settings: endure(settings, given.endurance))
+            results[name].append(with_pipelines(base, pipelines, lambda settings: run(settings, given.items)))
+    endurance = with_pipelines(base, contenders[OURS], lambda settings: endure(settings, given.endurance))
     text = report(results, endurance)
     print(text)
     if given.write:
@@ -235,7 +235,7 @@ def main() -> int:
     return text.count("| missed |") and 1
 
 
-def _settings() -> Settings:
+def bundled_settings() -> Settings:
     settings = get_project_settings()
     settings.set("LOG_LEVEL", "WARNING")
     settings.set("MONGODB_DATABASE", "shoal_benchmark")
@@ -245,7 +245,7 @@ def _settings() -> Settings:
     return settings
 
 
-def _run(base: Settings, pipelines: Any, work: Callable[[Settings], Coroutine[Any, Any, R]]) -> R:
+def with_pipelines(base: Settings, pipelines: Any, work: Callable[[Settings], Coroutine[Any, Any, R]]) -> R:
     settings = base.copy()
     settings.set("ITEM_PIPELINES", pipelines)
     with asyncio.Runner(loop_factory=load_object(defaults.ASYNCIO_EVENT_LOOP)) as runner:

@@ -18,7 +18,8 @@ DAY_SECONDS: Final = 86_400
 PEAK: Final = 2.0  # the busiest hour over the mean
 BUSY: Final = 0.6  # of a core: beyond that queues build up
 REDIS_BUSY: Final = 0.5  # of the main thread: the other half is for rewrites of its journal and looks of operators
-PAGE_KB: Final = 100  # on the wire, compressed: of today's pages; yours differ
+CORE_HOUR: Final = 0.04  # USD; prices of a large cloud's list, yours differ
+GB_MONTH: Final = 0.023  # USD, in an object store
 SEEN_DAYS: Final = 30
 SIMULATED: Final = DOCS / "benchmarks-fleet.md"
 SHOWN: Final = (0, 1, 2, 3, 4, 6, 7, 9, 10)  # columns of its table
@@ -79,6 +80,29 @@ class Simulated:
         return cls(_number(paid[1]), _number(paid[2]), _number(paid[4]), _number(paid[5]), table("fleet", SIMULATED))
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Bytes of a product and of a change of its price, as BSON and on disk; of saved pages by size: KB as gzip and in
+    the archive, CPU-ms of the product and the links."""
+
+    product: tuple[float, float]
+    change: tuple[float, float]
+    pages: dict[str, tuple[float, float, float]]
+
+    @classmethod
+    def read(cls) -> Kept:
+        """From what benchmarks/kept.py has written."""
+        product, change = ((_number(row[1]), _number(row[2])) for row in table("kept", DOCS / "benchmarks-storage.md"))
+        rows = table("pages", DOCS / "benchmarks-storage.md")
+        sizes = {row[0]: (_number(row[3]), _number(row[4]), _number(row[5])) for row in rows}
+        return cls(product, change, sizes)
+
+    @property
+    def page_kb(self) -> float:
+        """On the wire."""
+        return self.pages["all"][0]
+
+
 def _row(file: Path, section: str, first: str) -> list[str]:
     found = [row for row in table(section, file) if row[0].startswith(first)]
     if not found:
@@ -90,7 +114,7 @@ def _number(cell: str) -> float:
     return float(cell.replace(",", "").split()[0])
 
 
-def needs(measured: Measured, millions: int, redis_us: float = 0.0) -> list[str]:
+def needs(measured: Measured, millions: int, redis_us: float = 0.0, page_kb: float = 100.0) -> list[str]:
     """One row: what so many million pages a day need at their peak; *redis_us*: a page's, if that is more."""
     mean = millions * 1e6 / DAY_SECONDS
     peak = mean * PEAK
@@ -104,7 +128,7 @@ def needs(measured: Measured, millions: int, redis_us: float = 0.0) -> list[str]
         f"{max(1, -(-shards // 1)):,.0f}",
         f"{memory:,.1f}",
         f"{max(1, -(-peak / measured.documents // 1)):,.0f}",
-        f"{peak * PAGE_KB * 8 / 1e6:,.1f}",
+        f"{peak * page_kb * 8 / 1e6:,.1f}",
     ]
 
 
@@ -112,7 +136,30 @@ def _cores(ms_a_second: float) -> str:
     return f"{max(1, -(-ms_a_second / 1000 / BUSY // 1)):,.0f}"
 
 
-def document(measured: Measured, simulated: Simulated) -> str:
+def million(name: str, cpu_ms: float, wire_kb: float, archive_kb: float) -> list[str]:
+    """One row: what a million pages of a kind cost."""
+    hours = cpu_ms * 1e6 / 1000 / 3600 / BUSY
+    kept = archive_kb * 1e6 / 1e6
+    cost = hours * CORE_HOUR, kept * GB_MONTH
+    return [name, f"{cpu_ms:.1f}", f"{hours:.1f}", f"{wire_kb:.0f}", f"{kept:.0f}", f"{cost[0]:.2f}", f"{cost[1]:.2f}"]
+
+
+def millions(measured: Measured, kept: Kept) -> str:
+    """What a million pages cost, by kind and size."""
+    head = [
+        *("pages", "CPU ms a page", "core-hours", "GB in", "GB in the archive"),
+        *("USD of cores", "USD a month of archive"),
+    ]
+    found = [million("static, 20 KB", measured.page_ms, 20, 0)]
+    found += [
+        million(f"{name} product pages", measured.wide_ms + cpu, wire, archive)
+        for name, (wire, archive, cpu) in kept.pages.items()
+        if name != "all"
+    ]
+    return rows(head, found)
+
+
+def document(measured: Measured, simulated: Simulated, kept: Kept) -> str:
     """The whole page."""
     head = [
         *("million pages a day", "pages/s", "worker cores, static pages", "worker cores, wide crawl", "Redis shards"),
@@ -127,7 +174,7 @@ def document(measured: Measured, simulated: Simulated) -> str:
 Written by `make docs` from the figures in the benchmarks; change `docs/capacity.py`, not this page. It answers "how many", to
 within a factor of two: measure your own pages before you buy.
 
-{rows(head, [needs(measured, size, redis_us) for size in SIZES])}
+{rows(head, [needs(measured, size, redis_us, kept.page_kb) for size in SIZES])}
 
 - **At the peak**, taken as {PEAK:g} times the mean; a core is used to {BUSY:.0%}, Redis' main thread to {REDIS_BUSY:.0%}.
 - **Worker cores**: {measured.page_ms:g} CPU-ms for a static page of 20 KB that is stored ([benchmarks.md](benchmarks.md)), {measured.wide_ms:g} for a page of a
@@ -140,11 +187,22 @@ within a factor of two: measure your own pages before you buy.
   rewriting its journal.
 - **MongoDB primaries**: {measured.documents:,.0f} documents a second through one worker's writer on a local server
   ([benchmarks-storage.md](benchmarks-storage.md)); beyond one, shard ([production.md](production.md)).
-- **Gbit/s**: {PAGE_KB} KB a page on the wire, an assumption.
+- **Gbit/s**: {kept.page_kb:.0f} KB a page on the wire, the mean of saved product pages.
 
 What saturates first: politeness. A host with a delay of a second gives 86,400 pages a day, however many workers there are; a million pages
 a day need 12 such hosts at once, all day. Then worker cores, which grow by adding pods. Then the main thread of Redis, at some
 {ceiling * DAY_SECONDS / PEAK / 1e6:,.0f} million pages a day and shard.
+
+## What a million pages cost
+
+{millions(measured, kept)}
+
+- CPU of a worker with TLS and robots.txt, and reading the product and the links of saved pages by thirds of their size
+  ([benchmarks-storage.md](benchmarks-storage.md)); a core is used to {BUSY:.0%}. Redis adds {redis_us / 3600:.2f} hours of its main thread.
+- At {CORE_HOUR:g} USD a core-hour and {GB_MONTH:g} USD a GB and month, list prices of a large cloud; what comes in is mostly free there. Proxies,
+  browsers and APIs cost far more than all of this where they are needed: `scrapy status` counts them.
+- **MongoDB** per million: {kept.product[0] / 1000:.2f} GB of products as BSON, {kept.product[1] / 1000:.2f} GB on disk with indexes where texts repeat as in the
+  benchmark; a million changes of price {kept.change[0] / 1000:.2f} and {kept.change[1] / 1000:.2f} GB. **Redis** per million: {measured.queued_bytes / 1000:.2f} GB queued, {measured.seen_bytes / 1000:.3f} GB seen.
 
 ## The largest rows, simulated
 
@@ -166,7 +224,7 @@ Not measured: fleets of more than a handful of real workers, and clusters of mor
 
 def main() -> None:
     """Write docs/capacity.md."""
-    FILE.write_text(document(Measured.read(), Simulated.read()))
+    FILE.write_text(document(Measured.read(), Simulated.read(), Kept.read()))
 
 
 if __name__ == "__main__":
