@@ -23,6 +23,7 @@ from crawler.storage.reader import collections
 COLLECTION: Final = "recrawl"
 BATCH: Final = 500
 SAMPLE: Final = 300
+SPREAD: Final = 5  # times as many are read: others may be another spider's
 GIVEN_UP: Final = timedelta(days=7)  # a visit that has not come back by then never will
 _START: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -58,17 +59,22 @@ class Recrawl:
         )
 
     async def count(self) -> int:
-        """Documents that are kept in view."""
-        return int(await self._records.count_documents({"spider": self._spider, "due_at": {"$exists": True}}))
+        """Documents that are kept in view; from the index alone."""
+        return int(await self._records.count_documents({"spider": self._spider, "due_at": {"$gte": _START}}))
 
     async def threshold(self, visits_a_day: float) -> float:
         """The value at which pages are due, for that budget; from SAMPLE records at random."""
         count = max(await self.count(), 1)
-        found = await self._records.aggregate(
-            [{"$match": {"spider": self._spider, "due_at": {"$exists": True}}}, {"$sample": {"size": SAMPLE}}]
-        )
-        sample = [(Estimate(one["changes"], one["seconds"]), 1.0) async for one in found]
+        ours = {"$match": {"spider": self._spider, "due_at": {"$gte": _START}}}
+        # The first stage is at random places of the collection; behind a match it would read all that match.
+        found = await self._sample({"$sample": {"size": SPREAD * SAMPLE}}, ours, {"$limit": SAMPLE})
+        if len(found) < SAMPLE / 3:  # few of many are this spider's
+            found = await self._sample(ours, {"$sample": {"size": SAMPLE}})
+        sample = [(Estimate(one["changes"], one["seconds"]), 1.0) for one in found]
         return recrawl.threshold_for(sample or [(Estimate(), 1.0)], visits_a_day / DAY_SECONDS / count)
+
+    async def _sample(self, *stages: dict[str, Any]) -> list[dict[str, Any]]:
+        return [one async for one in await self._records.aggregate([*stages])]
 
     async def learn(self, threshold: float, now: datetime) -> int:
         """Take in what has been visited since the last call; returns how many documents that was."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import pytest
 from pymongo.asynchronous.database import AsyncDatabase
 
-from crawler.policy.recrawl import Estimate
+from crawler.policy.recrawl import Estimate, threshold_for
 from crawler.storage.recrawl import COLLECTION, Recrawl
 
 DAY = timedelta(days=1)
@@ -82,3 +83,17 @@ async def test_other_spiders_and_our_own_collections_are_left_alone(
     known = Recrawl(mongo_database, "s", ["product_changes"])
     assert await known.learn(1.0, START) == 1
     assert await known.count() == 1
+
+
+async def test_the_threshold_is_that_of_its_own_pages_among_many(mongo_database: AsyncDatabase[dict[str, Any]]) -> None:
+    def record(number: int, spider: str, changes: float) -> dict[str, Any]:
+        fields = {"spider": spider, "url": "", "due_at": START, "changes": changes, "seconds": DAY.total_seconds()}
+        return {"_id": {"c": "products", "id": number}, **fields}
+
+    others = [record(number, "others", 40.0) for number in range(2_000)]
+    await mongo_database[COLLECTION].insert_many([*others, *(record(10_000 + n, "s", 0.1) for n in range(20))])
+    ours, theirs = (Recrawl(mongo_database, spider, []) for spider in ("s", "others"))
+    assert await ours.count() == 20
+    slow, fast = [(Estimate(0.1, DAY.total_seconds()), 1.0)], [(Estimate(40.0, DAY.total_seconds()), 1.0)]
+    assert await ours.threshold(2.0) == pytest.approx(threshold_for(slow, 0.1 / 86_400))
+    assert await theirs.threshold(200.0) == pytest.approx(threshold_for(fast, 0.1 / 86_400))
