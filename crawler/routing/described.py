@@ -14,7 +14,7 @@ from crawler.urls import without_credentials
 _SECRET: Final = re.compile(r"auth|cookie|token|secret|session|passw|credential|api.?key|signature", re.IGNORECASE)
 _NAMES: Final = {
     "u": "url", "m": "method", "h": "headers", "b": "body", "d": "meta", "c": "cookies", "k": "cb_kwargs", "g": "flags",
-    "p": "priority", "n": "dont_filter", "f": "callback", "r": "errback",
+    "p": "priority", "n": "dont_filter", "f": "callback", "r": "errback", "i": "parent_id",
 }  # fmt: skip
 _MOST: Final = 2_000  # characters of a body shown
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scrapy import FormRequest, Request
 
+from crawler.meta import PARENT_ID
 from crawler.routing import codec
 from crawler.routing.described import described
 from tests.integration.crawl.spiders import WalkSpider
@@ -24,7 +25,9 @@ def shown(request: Request) -> dict[str, Any]:
 
 def test_a_request_is_shown_by_the_names_that_people_know() -> None:
     request = FormRequest("https://shop.example/buy", formdata={"q": "1"}, priority=3, meta={"depth": 2})
+    request.meta[PARENT_ID] = "0:17"
     found = shown(request)
+    assert found["parent_id"] == "0:17"
     assert found["url"] == "https://shop.example/buy"
     assert (found["method"], found["body"], found["meta"], found["priority"]) == ("POST", "q=1", {"depth": 2}, 3)
 
