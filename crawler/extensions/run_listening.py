@@ -52,10 +52,12 @@ class RunListener:
         """The last events: this worker may have ended the run by signing off. What fails now is left to others."""
         if self._task is not None:
             self._closing.set()
-            await asyncio.wait([self._task], timeout=CLOSE_SECONDS)
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
-            await self._look()
+            ended, _ = await asyncio.wait([self._task], timeout=CLOSE_SECONDS)
+            if ended:
+                await self._look()
+            else:  # a receiver that does not answer
+                self._task.cancel()
+                await asyncio.gather(self._task, return_exceptions=True)
 
     async def _run(self) -> None:
         while not self._closing.is_set():
