@@ -38,7 +38,7 @@ class _Name(str):
 
 
 @dataclass(slots=True)
-class Budget:
+class Allowance:
     """Tokens that may still be read of a page."""
 
     tokens: int = MAX_TOKENS
@@ -50,7 +50,7 @@ class _Reader:
 
     text: str
     at: int
-    budget: Budget
+    budget: Allowance
     names: list[tuple[Any, Any, str]] = field(default_factory=list)
 
     def token(self) -> tuple[str, str]:
@@ -151,7 +151,7 @@ class _Reader:
                     raise ValueError("brackets do not match")
 
 
-def read(text: str, start: int, budget: Budget) -> tuple[Any, int]:
+def read(text: str, start: int, budget: Allowance) -> tuple[Any, int]:
     """(value, end) of the literal at *start* of *text*; numbers with a fraction stay strings, variables are None.
 
     Raises ValueError if there is none, or if *budget* is used up.
@@ -162,7 +162,7 @@ def read(text: str, start: int, budget: Budget) -> tuple[Any, int]:
     return value, reader.at
 
 
-def returned(text: str, start: int, budget: Budget) -> Any:
+def returned(text: str, start: int, budget: Allowance) -> Any:
     """What `(function(a,b){return {x: a}}(1,2))` at *start* of *text* returns; None for anything else."""
     called = _CALLED.match(text, start)
     body = _RETURN.search(text, called.end()) if called else None

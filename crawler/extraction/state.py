@@ -59,7 +59,7 @@ def states(html: str, scripts: Iterable[Script]) -> list[Any]:
 
 
 def _in_scripts(html: str, scripts: Iterable[Script]) -> Iterator[Any]:
-    left, budget, stream = MAX_ALL, literal.Budget(), list[str]()
+    left, budget, stream = MAX_ALL, literal.Allowance(), list[str]()
     for script in scripts:
         size = script.end - script.start
         if not 20 <= size <= min(MAX_STATE, left):
@@ -81,7 +81,7 @@ def _in_scripts(html: str, scripts: Iterable[Script]) -> Iterator[Any]:
         yield found
 
 
-def _assigned(code: str, budget: literal.Budget) -> Iterator[dict[str, Any]]:
+def _assigned(code: str, budget: literal.Allowance) -> Iterator[dict[str, Any]]:
     place = 0
     for _ in range(MAX_STATES):
         found = _ASSIGNED.search(code, place)
@@ -100,7 +100,7 @@ def _assigned(code: str, budget: literal.Budget) -> Iterator[dict[str, Any]]:
             yield {found[1]: value}
 
 
-def _literal(code: str, place: int, budget: literal.Budget) -> tuple[Any, int]:
+def _literal(code: str, place: int, budget: literal.Allowance) -> tuple[Any, int]:
     """(value, end) of what stands there as an object literal; (None, *place*) if that is none."""
     try:
         if code[place] == "(":

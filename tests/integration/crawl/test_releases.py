@@ -43,7 +43,7 @@ async def test_workers_are_replaced_one_by_one_by_those_of_the_next_release(flee
     """Under load; nothing is lost, nothing fetched twice, and old ones leave what they do not know to new ones."""
     under_load = UNDER_LOAD | {"MAX_IDLE_TIME_BEFORE_CLOSE": 1}
     with ExitStack() as stack:
-        load = Load(stack, hosts=4, pages=63)
+        load = Load(stack, hosts=4, pages=31)
         site = stack.enter_context(Site({f"/{number}": Page() for number in range(4)}))
         await push_next(fleet, *map(site.url, site.pages))
         await fleet.push(*load.roots)
