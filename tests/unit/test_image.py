@@ -15,7 +15,7 @@ from tests.image.__main__ import check
 from tests.image.dockerfile import Copy, command, copy, environment, stages
 from tests.zygote import PROJECT_DIR
 
-DOCKERFILE = (PROJECT_DIR / "Dockerfile").read_text()
+DOCKERFILE = re.sub(r"^(ARG PYTHON=[^@\n]+)@.*$", r"\1", (PROJECT_DIR / "Dockerfile").read_text(), flags=re.MULTILINE)
 DIGEST = "sha256:" + "0f" * 32
 
 
@@ -91,7 +91,7 @@ def test_the_base_is_pinned_by_one_command(tmp_path: Path, before: str) -> None:
     docker.chmod(0o755)
     shutil.copy(PROJECT_DIR / "Makefile", tmp_path)
     base = "ARG PYTHON=python:3.11-slim-bookworm"
-    assert f"{base}\n" in DOCKERFILE, "or pinned already"
+    assert f"{base}\n" in DOCKERFILE
     (tmp_path / "Dockerfile").write_text(DOCKERFILE.replace(base, base + before))
     env = os.environ | {"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
     subprocess.run(["make", "pin"], cwd=tmp_path, env=env, check=True, capture_output=True)
