@@ -12,7 +12,7 @@
 -- ARGV[8]  sitemaps
 -- ARGV[9]  host
 -- ARGV[10]  ms between two requests, 0 for none; '' if it was unreachable: the old delay stays
--- ARGV[11]  terms of the hours in which it may be visited (see lib/budgets), with the ms for which they hold; '' for none
+-- ARGV[11]  terms of the hours in which it may be visited (see lib/budgets), with the ms they hold; '' for none
 -- T:origins:<host> HASH origin -> ms, while one of its robots.txt is remembered.
 -- Result: the host's delay now in ms, more if it is paused for longer; -1 if another worker has taken over and nothing
 -- changed.
