@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import gzip
+import zlib
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Final
 
 from scrapy import Request
@@ -13,7 +17,8 @@ from scrapy.exceptions import UsageError
 from crawler import tasks
 from crawler.commands.options import integer
 from crawler.commands.usage import FleetCommand, answering, fingerprinter
-from crawler.errors import CodecError, MessageError
+from crawler.errors import CodecError, ConfigError, MessageError
+from crawler.extraction.sitemaps import SitemapEntry, SitemapParser
 from crawler.frontier.command_session import session
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import Message, PushOutcome
@@ -24,9 +29,11 @@ from crawler.routing.tier_routing import TierRouting
 from crawler.storage import connection
 from crawler.storage.config import StorageConfig
 from crawler.storage.recrawl import Due, Recrawl
+from crawler.storage.recrawl_hints import moment
 from crawler.tracing.opening import tracing_pushes
 
 BATCH: Final = 500
+PIECE: Final = 65_536  # bytes
 MOST: Final = 100_000_000
 
 
@@ -34,7 +41,7 @@ class Command(FleetCommand, ScrapyCommand):
     """One call pushes the pages due now, at most the budget of --hours: call it once in that time."""
 
     def syntax(self) -> str:
-        return "SPIDER --budget VISITS_A_DAY [--hours N] [--dry-run]"
+        return "SPIDER --budget VISITS_A_DAY [--hours N] [--lastmod FILE] [--dry-run]"
 
     def short_desc(self) -> str:
         return "Push known documents that are due for another visit, by how often each changes"
@@ -44,6 +51,8 @@ class Command(FleetCommand, ScrapyCommand):
         parser.add_argument("--budget", type=integer(1, MOST), metavar="N", help="visits a day, of all documents")
         words = "how much of the budget this call may spend (default 1): the time until the next one"
         parser.add_argument("--hours", type=integer(1, 168), default=1, metavar="N", help=words)
+        words = "a sitemap file (gzip too) whose lastmods say what may have changed; may be repeated"
+        parser.add_argument("--lastmod", action="append", default=[], metavar="FILE", help=words)
         parser.add_argument("--dry-run", action="store_true", help="learn and count, push nothing")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -63,10 +72,13 @@ class Command(FleetCommand, ScrapyCommand):
         async with connection.session(crawler.settings) as database:
             known = Recrawl(database, spider, history)
             await known.open()
-            learned = await known.learn(await known.threshold(opts.budget), now)
+            threshold = await known.threshold(opts.budget)
+            learned = await known.learn(threshold, now)
+            hinted = await known.hint(told_changed(opts.lastmod), threshold, now) if opts.lastmod else 0
             due = await known.due(most, now)
             count = await known.count()
             told = f"{count:,} documents of {spider} known, {learned:,} visits learned from, {len(due):,} due"
+            told += f", {hinted:,} of them by lastmod" if hinted else ""
             if opts.dry_run or not due:
                 return len(due), told
             with tracing_pushes(crawler.settings) as traced:
@@ -74,6 +86,27 @@ class Command(FleetCommand, ScrapyCommand):
                     run, pushed = await _push(frontier, traced(encoder), due)
             await known.pushed(pushed, now)
         return len(pushed), f"{told}; {len(pushed):,} pushed ({run})"
+
+
+def told_changed(paths: Sequence[str]) -> Iterator[tuple[str, datetime]]:
+    """The pages of sitemap files, and when each is said to have changed; raises ConfigError for an unreadable file."""
+    for path in paths:
+        parser = SitemapParser()
+        try:
+            with Path(path).open("rb") as file:
+                packed = file.peek(2)[:2] == b"\x1f\x8b"
+                with gzip.open(file) if packed else file as pieces:
+                    while piece := pieces.read(PIECE):
+                        yield from _dated(parser.feed(piece))
+        except (OSError, EOFError, zlib.error) as error:
+            raise ConfigError("--lastmod", path, f"a sitemap file that can be read ({error})") from None
+        yield from _dated(parser.close())
+
+
+def _dated(entries: Sequence[SitemapEntry]) -> Iterator[tuple[str, datetime]]:
+    for entry in entries:
+        if not entry.is_sitemap and (at := moment(entry.lastmod)) is not None:
+            yield entry.url, at
 
 
 async def _push(frontier: Frontier, encoder: Encoder, due: list[Due]) -> tuple[str, list[Due]]:

@@ -36,7 +36,7 @@ THRESHOLD_STEPS: Final = 14  # accurate to a percent: the estimates are no bette
 CERTAIN: Final = 1e6  # changes: as good as known
 MOST_HINTS: Final = 500.0  # visits: older ones fade
 UNPROVEN: Final = 10.0  # visits, before which hints say nothing
-TRUSTED: Final = 0.95  # least share of hints that were right: at 0.7 they cost more visits than they are worth
+TRUSTED: Final = 0.95  # least share of hints that were right; at 0.7 they cost more visits than they are worth
 CONFIDENT: Final = 1.64  # standard errors
 
 

@@ -7,7 +7,7 @@ page costs nothing more.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -19,11 +19,13 @@ from crawler.policy.recrawl import DAY_SECONDS, Estimate
 from crawler.storage.connection import Database
 from crawler.storage.known import NO_PAGES
 from crawler.storage.reader import collections
+from crawler.storage.recrawl_hints import Hints
 
 COLLECTION: Final = "recrawl"
 BATCH: Final = 500
 SAMPLE: Final = 300
 SPREAD: Final = 5  # times as many are read: others may be another spider's
+AFTER_A_VISIT: Final = {"pushed_at": 1, "hinted_at": 1, "forward": 1}  # gone
 GIVEN_UP: Final = timedelta(days=7)  # a visit that has not come back by then never will
 _START: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -44,6 +46,8 @@ class Recrawl:
         self._records = database[COLLECTION]
         self._spider = spider
         self._history = frozenset(history)
+        self._hints = Hints(self._records, spider)
+        self._hinting = False  # whether there was any hint: otherwise learning costs nothing more
 
     async def open(self) -> None:
         """Create the indexes."""
@@ -78,11 +82,18 @@ class Recrawl:
 
     async def learn(self, threshold: float, now: datetime) -> int:
         """Take in what has been visited since the last call; returns how many documents that was."""
-        learned = 0
-        for collection in await collections(self._database):
-            if collection not in NO_PAGES | self._history:
-                learned += await self._learn_changed(collection, threshold)
+        learned, self._hinting = 0, await self._hints.any()
+        for collection in await self._collections():
+            learned += await self._learn_changed(collection, threshold)
         return learned + await self._learn_visited(threshold, now)
+
+    async def hint(self, told: Iterable[tuple[str, datetime]], threshold: float, now: datetime) -> int:
+        """Take in what sitemaps say: URLs, and when each is said to have changed. Returns how many documents that makes
+        due: those of hosts whose hints have proved right."""
+        return await self._hints.take(told, await self._collections(), threshold, now)
+
+    async def _collections(self) -> list[str]:
+        return [name for name in await collections(self._database) if name not in NO_PAGES | self._history]
 
     async def due(self, most: int, now: datetime) -> list[Due]:
         """Up to *most* documents that are due, the most overdue first; each once, until it was visited."""
@@ -150,6 +161,15 @@ class Recrawl:
         ]
         if updates:
             await self._records.bulk_write(updates, ordered=False)
+        if self._hinting:
+            visited = [(known[one["_id"]], one) for one in documents if one["_id"] in known]
+            await self._hints.learn(
+                [
+                    (record, one["last_seen_at"], int(one.get("version", 1)) > record["version"])
+                    for record, one in visited
+                    if one["last_seen_at"] > record["visited_at"]
+                ]
+            )
         return len(updates)
 
     def _updated(
@@ -160,11 +180,11 @@ class Recrawl:
         if record is not None:
             interval = (seen - record["visited_at"]).total_seconds()
             estimate = Estimate(record["changes"], record["seconds"]).after(
-                interval, changed=version > record["version"]
+                interval, changed=version > record["version"], hinted=bool(record.get("forward"))
             )
         due = seen + timedelta(seconds=recrawl.due_after(estimate, threshold))
         fields = {"spider": self._spider, "url": str(document.get("url") or document["_id"]), "visited_at": seen}
         fields |= {"version": version, "changes": estimate.changes, "seconds": estimate.seconds, "due_at": due}
         return UpdateOne(
-            {"_id": {"c": collection, "id": document["_id"]}}, {"$set": fields, "$unset": {"pushed_at": 1}}, upsert=True
+            {"_id": {"c": collection, "id": document["_id"]}}, {"$set": fields, "$unset": AFTER_A_VISIT}, upsert=True
         )

@@ -97,3 +97,39 @@ async def test_the_threshold_is_that_of_its_own_pages_among_many(mongo_database:
     slow, fast = [(Estimate(0.1, DAY.total_seconds()), 1.0)], [(Estimate(40.0, DAY.total_seconds()), 1.0)]
     assert await ours.threshold(2.0) == pytest.approx(threshold_for(slow, 0.1 / 86_400))
     assert await theirs.threshold(200.0) == pytest.approx(threshold_for(fast, 0.1 / 86_400))
+
+
+async def test_hints_of_a_host_that_has_proved_right_make_pages_due_and_no_others(
+    mongo_database: AsyncDatabase[dict[str, Any]],
+) -> None:
+    known, names = Recrawl(mongo_database, "s", []), ("good", "liar", "new")
+    await known.open()
+    for name in names:
+        url = f"https://{name}.example/1"
+        seen = {"url": url, "version": 1, "last_seen_at": START, "last_changed_at": START, "source": {"spider": "s"}}
+        await mongo_database.products.insert_one({"_id": url} | seen)
+    threshold = threshold_for([(Estimate(), 1.0)], 0.02 / 86_400)
+    assert await known.learn(threshold, START) == 3
+    for host, found in (("good.example", 99.0), ("liar.example", 30.0)):
+        proof = {"hinted": [100.0, found, 30.0], "planned": [100.0, 30.0, 30.0]}
+        await mongo_database[COLLECTION].insert_one({"_id": {"c": "hints", "spider": "s", "host": host}} | proof)
+    now = START + 5 * DAY
+    said = [(f"https://{name}.example/1", now - DAY) for name in names]
+    assert await known.hint([(url, START - DAY) for url, _ in said], threshold, now) == 0, "before the last visit"
+    assert await known.hint([(url, now + 3 * DAY) for url, _ in said], threshold, now) == 0, "no date of a change"
+    assert await known.hint(said, threshold, now) == 1
+    due = await known.due(10, now)
+    assert [one.url for one in due] == ["https://good.example/1"]
+    assert await known.hint(said, threshold, now) == 0, "it is due already"
+    await known.pushed(due, now)
+    changed = {"version": 2, "last_seen_at": now, "last_changed_at": now}
+    await mongo_database.products.update_one({"_id": due[0].url}, {"$set": changed})
+    assert await known.learn(threshold, now) == 1
+    record = await mongo_database[COLLECTION].find_one({"url": due[0].url})
+    assert record is not None
+    assert record.keys().isdisjoint({"hinted_at", "forward", "pushed_at"})
+    assert record["changes"] == pytest.approx(1.5), "it came right after a change, which counts once"
+    proved = await mongo_database[COLLECTION].find_one({"_id.host": "good.example"})
+    assert proved is not None
+    assert [round(proved[kind][0]) for kind in ("hinted", "planned")] == [101, 100]
+    assert proved["hinted"][1] == 100

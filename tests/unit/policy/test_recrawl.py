@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from benchmarks import recrawl as simulation
 from crawler.policy import recrawl
-from crawler.policy.recrawl import DAY_SECONDS, Estimate
+from crawler.policy.recrawl import DAY_SECONDS, Estimate, Reliability
 
 RATES = st.floats(1e-9, 1e-2)
 AGES = st.floats(1, 1e8)
@@ -71,3 +71,42 @@ def test_ten_thousand_pages_in_small(monkeypatch: pytest.MonkeyPatch) -> None:
     assert ours > 0.93 * best
     assert ours > max(nutch, storm, alike)
     assert ours <= best * 1.03, "better than the optimum is a mistake in the simulation"
+
+
+def proved(shares: tuple[float, float], visits: int, known: Estimate = Estimate(5.0, 50 * DAY_SECONDS)) -> Reliability:  # noqa: B008
+    """Of a host of whose hinted and other pages these shares had changed within three days."""
+    reliability, rng = Reliability(), Random(3)
+    for number in range(visits):
+        hinted = number % 2 == 0
+        changed = rng.random() < shares[0 if hinted else 1]
+        reliability = reliability.after(known, 3 * DAY_SECONDS, changed=changed, hinted=hinted, planned=True)
+    return reliability
+
+
+def test_hints_count_for_what_they_have_proved_worth() -> None:
+    assert Reliability().factor == 1
+    assert proved((1.0, 0.1), 12).factor == 1, "it may have been luck"
+    assert proved((1.0, 0.1), 300).factor > 10
+    assert proved((0.7, 0.1), 300).factor == 1, "three in ten are false"
+    for share in (0.1, 0.5, 0.9, 1.0):
+        assert proved((share, share), 300).factor < 1.5, "all pages are called changed, right or wrong"
+
+
+def test_a_hint_is_worth_a_visit_where_a_change_was_unlikely() -> None:
+    slow = Estimate(5.0, 500 * DAY_SECONDS)
+    age = 5 * DAY_SECONDS
+    assert recrawl.hinted_value(slow, age, 1.0) == pytest.approx(recrawl.value(slow, age), rel=1e-6)
+    assert recrawl.hinted_value(slow, age, 1e6) > 20 * recrawl.value(slow, age)
+    known = Estimate(2.0, 10 * DAY_SECONDS)
+    assert known.after(DAY_SECONDS, changed=True, hinted=True).changes == 3
+    assert known.after(DAY_SECONDS, changed=True).changes > 3
+
+
+def test_wrong_lastmods_cost_nothing_and_right_ones_help(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(simulation, "SAMPLE", 60)
+    monkeypatch.setattr(simulation, "STEPS_A_DAY", 4)
+    monkeypatch.setattr(simulation, "HINTS", [simulation.HINTS[at] for at in (0, 1, 3, 6)])
+    none, right, false, lying = simulation.hinted(100, 3.0, 10, seed=3).values()
+    assert right > 1.02 * none
+    assert false >= 0.99 * none
+    assert lying >= 0.99 * none
