@@ -30,7 +30,7 @@ class Platform:
         self.frontier.statement = Statement("s", Pace(delay_ms, cap, 1), {}, by_address=True)
         self.where: Mapping[str, Sequence[str]] = {}
         self.asked: dict[str, list[int]] = defaultdict(list)
-        self.looked_up = 0
+        self.looked_up = self.stated = 0
 
     async def lease(self, limit: int = 100) -> list[Lease]:
         batch = await self.frontier.lease(["s"], limit, worker="w")
@@ -46,8 +46,8 @@ class Platform:
         await self.frontier.start(handles(leases), on_wire=True)
 
     async def end(self, leases: Sequence[Lease], status: int = 200, **fields: Any) -> None:
-        await self.frontier.report([answer(handle, status, **fields) for handle in handles(leases)])
-        await self.frontier.ack(handles(leases))
+        reports = [answer(handle, status, **fields) for handle in handles(leases)]
+        await self.frontier.settle(reports=reports, acks=handles(leases))
 
     async def fetch(self) -> list[str]:
         leases = await self.lease()
@@ -57,7 +57,9 @@ class Platform:
 
     async def pass_ms(self, ms: int) -> None:
         await self.made.pass_ms(ms)
-        await self.frontier.state()
+        if self.made.now - self.stated >= 4_000:
+            self.stated = self.made.now
+            await self.frontier.state()
 
     def shortest_gap(self) -> int:
         return min(later - one for asked in self.asked.values() for one, later in pairwise(asked))
