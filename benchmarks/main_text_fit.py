@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -19,9 +18,8 @@ from crawler.extraction.main_text import SIGNS, signs_of
 from crawler.extraction.page import kind_and_passages
 from crawler.extraction.passages import WORD, Passage
 
-EPOCHS: Final = 14
-RATE: Final = 0.15  # of Adagrad
-SHRINK: Final = 0.0004  # L2, for each example of weight one
+ROUNDS: Final = 12
+SHRINK: Final = 0.00001  # L2, for each example of weight one
 HEAVIEST: Final = 20.0  # an example counts at most so many times the mean
 FEW_WORDS: Final = 60
 
@@ -74,27 +72,47 @@ def labelled(found: Sequence[Passage], text: str) -> list[bool]:
 
 
 def fit(pages: Sequence[Examples]) -> dict[str, float]:
-    """A weight by sign: each kind of page counts the same, each passage by its words; the same for the same pages."""
+    """A weight by sign: each kind of page counts the same, each passage by its words.
+
+    By Newton's method, which ends at the best weights; some steps along the slope alone end .01 lower on other sites.
+    """
     kinds = Counter(page.kind for page in pages)
-    data = [(row, label, share / kinds[page.kind]) for page in pages for row, label, share in page.rows]
+    data = [(sorted(row.items()), label, share / kinds[page.kind]) for page in pages for row, label, share in page.rows]
     unit = sum(weight for _, _, weight in data) / len(data)
     data = [(row, label, min(weight / unit, HEAVIEST)) for row, label, weight in data]
+    shrink = SHRINK * len(data)
     weights = [0.0] * len(SIGNS)
-    squares = [1e-6] * len(SIGNS)
-    averaged = [0.0] * len(SIGNS)
-    chance = random.Random(1)
-    for epoch in range(EPOCHS):
-        chance.shuffle(data)
+    for _ in range(ROUNDS):
+        slope = [shrink * weight for weight in weights]
+        curve = [[shrink * (at == other) for other in range(len(SIGNS))] for at in range(len(SIGNS))]
         for row, label, weight in data:
-            total = sum(weights[at] * value for at, value in row.items())
-            error = weight * (1 / (1 + math.exp(-max(-30.0, min(30.0, total)))) - label)
-            for at, value in row.items():
-                slope = error * value + SHRINK * weights[at]
-                squares[at] += slope * slope
-                weights[at] -= RATE * slope / math.sqrt(squares[at])
-        if epoch >= EPOCHS // 2:  # the mean of the later rounds
-            averaged = [one + two / (EPOCHS - EPOCHS // 2) for one, two in zip(averaged, weights, strict=True)]
-    return dict(zip(SIGNS, averaged, strict=True))
+            total = sum(weights[at] * value for at, value in row)
+            chance = 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
+            error, bend = weight * (chance - label), weight * chance * (1 - chance)
+            for index, (at, value) in enumerate(row):
+                slope[at] += error * value
+                line, scaled = curve[at], bend * value
+                for other, factor in row[index:]:
+                    line[other] += scaled * factor
+        weights = [weight - step for weight, step in zip(weights, _solved(curve, slope), strict=True)]
+    return dict(zip(SIGNS, weights, strict=True))
+
+
+def _solved(curve: list[list[float]], slope: list[float]) -> list[float]:
+    """The x of curve x = slope, of a symmetric positive matrix whose upper half is given."""
+    rows = [
+        [*(curve[min(at, other)][max(at, other)] for other in range(len(slope))), slope[at]] for at in range(len(slope))
+    ]
+    for at, row in enumerate(rows):
+        for below in rows[at + 1 :]:
+            factor = below[at] / row[at]
+            if factor:
+                below[at:] = [one - factor * other for one, other in zip(below[at:], row[at:], strict=True)]
+    found = [0.0] * len(rows)
+    for at in range(len(rows) - 1, -1, -1):
+        row = rows[at]
+        found[at] = (row[-1] - sum(map(float.__mul__, row[at + 1 : -1], found[at + 1 :]))) / row[at]
+    return found
 
 
 def write(pages: Sequence[Examples]) -> None:

@@ -20,6 +20,7 @@ from crawler.extraction.passages import BITS, READING, Box, Passage
 # Thresholds: the least probability with which a passage counts as main text.
 MARKS: Final[Mapping[Kind, float]] = {"article": 0.5, "forum": 0.5, "product": 0.45, "shop": 0.4, "other": 0.4}
 REPEATING: Final = frozenset(("forum", "product", "shop"))  # kinds of pages that show the same text twice
+MOST_REVIEWS: Final = 0.6  # of a product page's words; where more stands in elements named so, their names say nothing
 FEW_WORDS: Final = 10  # fewer than a tenth of a page are no main text: an app shell, a consent wall
 SMALL_PAGE: Final = 60  # words; all of a small page is main text if no passage qualifies
 SHOPS: Final = frozenset(("product", "shop"))
@@ -55,6 +56,8 @@ _AROUND_BITS: Final = [_bit(name) for name in AROUND]
 _OWN_BITS: Final = [_bit(name) for name in OWN]
 _MAIN, _ARTICLE, _CARD = _bit("main"), _bit("article"), _bit("card")
 _ASIDE: Final = _bit("nav") | _bit("footer") | _bit("aside") | _bit("button") | _bit("select")
+_BESIDE: Final = _bit("nav") | _bit("footer") | _bit("aside")
+_REVIEWS: Final = _bit("rev")
 _FIELDS: Final = _bit("button") | _bit("label") | _bit("select")
 
 
@@ -90,8 +93,9 @@ def main_passages(found: Sequence[Passage], kind: Kind, weights: Weights = LEARN
     mark = MARKS[kind]
     chosen: list[Passage] = []
     seen: set[str] = set()
+    left_out = _REVIEWS if kind in SHOPS and _has_reviews(found) else 0
     for each, chance in zip(found, weights.chances(found, kind), strict=True):
-        if chance < mark or (kind in SHOPS and _is_of_buying(each)):
+        if chance < mark or each.around & left_out or _is_of_menu(each) or (kind in SHOPS and _is_of_buying(each)):
             continue
         if kind in REPEATING and each.words > 3:
             if each.text in seen:
@@ -108,6 +112,17 @@ def _or_none(found: Sequence[Passage], chosen: list[Passage]) -> list[Passage]:
     if not words and total <= SMALL_PAGE:
         return [each for each in found if not each.around & _ASIDE]
     return [] if words < FEW_WORDS and 10 * words < total else chosen
+
+
+def _has_reviews(found: Sequence[Passage]) -> bool:
+    """Whether a part of a product page is what customers say."""
+    reviews = sum(each.words for each in found if each.around & _REVIEWS)
+    return 0 < reviews <= MOST_REVIEWS * sum(each.words for each in found)
+
+
+def _is_of_menu(passage: Passage) -> bool:
+    """Whether it is a link beside the text."""
+    return bool(passage.around & _BESIDE) and 2 * passage.linked >= passage.words
 
 
 def _is_of_buying(passage: Passage) -> bool:

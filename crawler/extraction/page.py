@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from crawler.extraction import jsonld, opengraph
+from crawler.extraction import jsonld, opengraph, schema_org, values
 from crawler.extraction.document import Document
 from crawler.extraction.main_html import main_html
 from crawler.extraction.main_text import main_passages
@@ -75,13 +75,15 @@ def _row(passage: Passage) -> Box | None:
 
 
 def _stated_text(document: Document) -> str | None:
-    """The text in JSON-LD, if the page shows none."""
-    for block in jsonld.blocks(document.html, document.source.scripts):
+    """The text of an article or a product in JSON-LD, if the page shows none."""
+    blocks = list(jsonld.blocks(document.html, document.source.scripts))
+    for block in blocks:
         for node in block if isinstance(block, list) else [block]:
             body = node.get("articleBody") if isinstance(node, dict) else None
             if isinstance(body, str) and body.strip():
                 return body.strip()
-    return None
+    product = schema_org.main_product(schema_org.search(blocks).products, document.url, ())
+    return values.text(schema_org.name_of(product.get("description")), values.MAX_DESCRIPTION) if product else None
 
 
 def _markdown(html: str) -> str:

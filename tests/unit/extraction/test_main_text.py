@@ -82,3 +82,20 @@ def test_hidden_words_and_links_are_counted() -> None:
     (one, two) = passages(Document("<p>One two <a href=/>three four</a></p><p hidden>five</p>", URL))
     assert (one.words, one.linked, one.box.tag) == (4, 2, "p")
     assert (two.words, two.linked) == (1, 0)
+
+
+PRODUCT = '<meta property="og:type" content="product">'
+
+
+def test_what_customers_say_is_no_text_of_a_product() -> None:
+    reviews = "".join(f'<div class="review"><p>Review {n}. {SENTENCE}</p></div>' for n in range(3))
+    body = f'<main><h1>On x</h1><div class="description">{f"<p>{SENTENCE}</p>" * 6}</div>{reviews}</main>'
+    assert "Review 1" not in text_of(body, PRODUCT)
+    assert SENTENCE.strip() in text_of(body, PRODUCT)
+    whole = f'<main class="reviews"><h1>On x</h1>{f"<p>{SENTENCE}</p>" * 6}</main>'
+    assert SENTENCE.strip() in text_of(whole, PRODUCT)
+
+
+def test_the_description_of_a_product_that_is_not_shown() -> None:
+    head = '<script type="application/ld+json">{"@type": "Product", "name": "x", "description": "Cuts <b>well</b>."}'
+    assert extract_page(f"<head>{head}</script></head><body></body>", URL).text == "Cuts well ."
