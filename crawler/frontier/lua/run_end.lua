@@ -19,6 +19,9 @@ if counters ~= '' then
 end
 local raw = keep_run(run)
 call('SREM', T .. ':runs:live', run.id)
+for _, kind in ipairs(counters == '' and {'r:', 'p:'} or {}) do -- what share_deal has dealt to it
+  call('HDEL', T .. ':dealt:0', kind .. run.spider .. ':' .. run.generation)
+end
 tell_run(run, run.cancelled and 'cancel' or 'finish')
 save()
 return raw

@@ -29,7 +29,7 @@ if ARGV[4] == '1' then
     if free > 0 then share[4 + kind] = share[4 + kind] + math.ceil(free / 2) end
   end
 end
-if dealt ~= '' or ARGV[4] == '1' then
+if share[1] + share[2] + share[3] + share[4] > 0 and (dealt ~= '' or ARGV[4] == '1') then
   call('HSET', shares.key(begin), name, struct.pack(SHARE_FORMAT, unpack(share)))
   if begin > 0 then call('PEXPIRE', shares.key(begin), SHARES_KEPT_MS) end
 end

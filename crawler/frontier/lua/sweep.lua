@@ -121,6 +121,9 @@ local function retire(stream, generation, set_stays)
   call('SREM', T .. ':limited', string.match(stream, '^[^:]*') .. ':' .. generation)
   call('HDEL', T .. ':budgets', 'r:' .. string.match(stream, '^[^:]*') .. ':' .. generation)
   call('HDEL', T .. ':used:0', 'r:' .. string.match(stream, '^[^:]*') .. ':' .. generation)
+  for _, kind in ipairs({'r:', 'p:'}) do
+    call('HDEL', T .. ':shares:0', kind .. string.match(stream, '^[^:]*') .. ':' .. generation)
+  end
   call('HDEL', T .. ':scope', string.match(stream, '^[^:]*') .. ':' .. generation)
   local name = stream .. ':' .. generation
   local key, retired = T .. ':gen:' .. name, T .. ':gen:' .. stream .. ':'

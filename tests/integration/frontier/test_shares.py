@@ -73,6 +73,24 @@ async def test_what_one_shard_has_left_goes_to_those_that_come_later(redis_clien
 
 
 @pytest.mark.one_server("shards are the same on each node")
+async def test_nothing_of_it_outlives_its_run(redis_client: Any) -> None:
+    world, rng = await timed(redis_client, shards=SHARDS), random.Random(5)
+    run = await world.frontier.runs.open("s", fresh=True)
+    terms = Terms(f"r:s:{run.generation}", requests=30, lasting=True)
+    await world.frontier.budgets.state([terms])
+    given: dict[str, Any] = {"generation": run.generation, "cap": 100, "pages": 20}
+    await world.frontier.push([message(n, HOSTS[n % 2], **given) for n in range(40)], forced=True)
+    assert await drained(world, rng) == 20
+    await world.frontier.runs.seal(run.id)
+    for _ in range(3):
+        await world.frontier.runs.settle()
+        await world.pass_ms(2_000)
+        await world.frontier.generations.tidy()
+    names = {key async for key in redis_client.scan_iter(match="*:shares:0")}
+    assert names | {key async for key in redis_client.scan_iter(match="*:dealt:0")} == set()
+
+
+@pytest.mark.one_server("shards are the same on each node")
 async def test_rounds_that_are_cut_short_or_made_twice_at_once_overrun_nothing(redis_client: Any) -> None:
     world, rng = await timed(redis_client, shards=SHARDS), random.Random(7)
     await world.frontier.budgets.state([Terms("s:s", TODAY, requests=25)])
