@@ -14,7 +14,7 @@ local function lose_unknown(id, raw, envelope)
   if envelope then set_aside(T .. ':body ' .. id, envelope) end
   if envelope then lose_one('', 'leased') end
   local streams = {}
-  for _, row in ipairs(call('SMEMBERS', T .. ':gens')) do streams[string.match(row, '^(.*):')] = true end
+  for _, row in ipairs(generation_names()) do streams[string.match(row, '^(.*):')] = true end
   for stream in pairs(streams) do
     for _, name in ipairs(call('SMEMBERS', T .. ':park:' .. stream)) do
       host(name)[INFLIGHT] = math.min(host(name)[INFLIGHT], slots_of(name))

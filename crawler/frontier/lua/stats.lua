@@ -5,7 +5,7 @@
 -- {{stream, hosts due, hosts waiting, suspects}...}}. O(generations + streams * log hosts).
 -- include: clock damage state
 local generations, streams, known = {}, {}, {}
-for _, name in ipairs(call('SMEMBERS', T .. ':gens')) do
+for _, name in ipairs(generation_names()) do
   generations[#generations + 1] = {name, call('HGETALL', T .. ':gen:' .. name)}
   local stream = string.match(name, '^(.*):')
   if not known[stream] then

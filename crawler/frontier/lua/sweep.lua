@@ -12,18 +12,18 @@
 -- Where nothing is delayed, or, after damage, leased, the counters say so, and also once so few are queued that they
 -- can be counted: what was lost counts as dropped, and nobody waits for it.
 -- include: clock damage state tally hosts members
-local BUCKETS, HOSTS, FEW = 128, 512, 2000
+local BUCKETS, MOST_BUCKETS, HOSTS, FEW = 128, 67108864, 512, 2000
 local COUNTERS = {
   'accepted', 'done', 'gone', 'dead', 'dropped', 'retried', 'duplicates', 'duplicates_dead', 'refused', 'nacked',
   'reaped',
 }
-local last_run, runs, current = tonumber(ARGV[1]), tonumber(ARGV[2]), {}
+local last_run, runs, current = tonumber(ARGV[1]) or 0, tonumber(ARGV[2]), {}
 local has_run, is_used = {}, {} -- by spider and generation
 for i = 3, runs + 2 do has_run[ARGV[i]] = true end
 for i = runs + 3, #ARGV, 2 do current[ARGV[i]] = ARGV[i + 1] end
 
 local function number(key, field)
-  return tonumber(call('HGET', key, field) or 0)
+  return tonumber(call('HGET', key, field) or nil) or 0
 end
 
 local nothing_delayed = call('ZCARD', T .. ':delayed') + call('ZCARD', T .. ':delayed:room')
@@ -78,12 +78,12 @@ end
 
 -- generations by spider and name, with all their streams
 local groups, queued, queued_by = {}, {}, {}
-for _, name in ipairs(call('SMEMBERS', T .. ':gens')) do
+for _, name in ipairs(generation_names()) do
   local stream = string.match(name, '^(.*):')
   queued[stream] = (queued[stream] or 0) + number(T .. ':gen:' .. name, 'queued')
 end
 for stream, counted in pairs(queued) do queued_by[stream] = counted > 0 and found_queued(stream, counted) or nil end
-for _, name in ipairs(call('SMEMBERS', T .. ':gens')) do
+for _, name in ipairs(generation_names()) do
   local stream, generation = string.match(name, '^(.*):(.*)$')
   local key = T .. ':gen:' .. name
   if nothing_delayed then recount(stream, generation, key, 'delayed') end
@@ -104,7 +104,7 @@ end
 
 local function drop_set(key)
   local set = call('HGET', key, 'set')
-  if set then call('HSET', T .. ':drop', set, call('HGET', key, 'buckets')) end
+  if set then call('HSET', T .. ':drop', set, call('HGET', key, 'buckets') or 0) end
   call('UNLINK', key)
 end
 
@@ -158,7 +158,11 @@ end
 local left, step = 0, BUCKETS
 local drops = call('HGETALL', T .. ':drop')
 for i = 1, #drops, 2 do
-  local set, buckets = drops[i], tonumber(drops[i + 1])
+  local set, buckets = drops[i], tonumber(string.match(drops[i + 1], '^%d+$'))
+  if not buckets or buckets > MOST_BUCKETS then
+    set_aside(T .. ':drop ' .. set, drops[i + 1])
+    buckets = 0
+  end
   while buckets > 0 and step > 0 do
     buckets, step = buckets - 1, step - 1
     call('UNLINK', T .. ':seen:' .. set .. ':' .. buckets)

@@ -17,7 +17,7 @@ local function purge(set, bucket)
   if #gone > 0 then set.seen = set.seen - call('HDEL', key, unpack(gone)) end
 end
 
-for _, name in ipairs(call('SMEMBERS', T .. ':gens')) do
+for _, name in ipairs(generation_names()) do
   local key = T .. ':gen:' .. name
   local row = call('HMGET', key, 'mode', 'swept', 'swept_at')
   local at, began = tonumber(row[2] or 0), tonumber(row[3] or 0)

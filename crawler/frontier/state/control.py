@@ -144,5 +144,5 @@ class Control:
             cursor, names = await client.sscan(self._shards.key(shard, f"park:{stream}"), cursor, count=1_000)
             found.update(names)
             if not cursor:
-                hosts = (name.decode() for name in found)
+                hosts = (name.decode(errors="replace") for name in found)
                 return sorted(await with_lines(self._shards, shard, stream, hosts))

@@ -109,7 +109,7 @@ async def _of_stream(shards: Shards, shard: int, stream: str, now: int) -> Eligi
         return Eligible()
     first_due, first_waiting, *samples = rest
     names = [*samples[0], *samples[1][: min(soon, SAMPLED)], *samples[2]]
-    chosen = [name.decode() for name in names[:: max(1, len(names) // SAMPLED)]][:SAMPLED]
+    chosen = [name.decode(errors="replace") for name in names[:: max(1, len(names) // SAMPLED)]][:SAMPLED]
     known = await hosts(shards, chosen, now)
     lengths = await _lengths(shards, shard, stream, chosen)
     for name in chosen:

@@ -202,7 +202,7 @@ class Inspection:
         for listing in ("due", "wait"):
             names += await self._shards.client.zrandmember(self._shards.key(shard, f"{listing}:{stream}"), most)
         names += await self._shards.client.srandmember(self._shards.key(shard, f"park:{stream}"), most)
-        return await with_lines(self._shards, shard, stream, (name.decode() for name in names), most)
+        return await with_lines(self._shards, shard, stream, (name.decode(errors="replace") for name in names), most)
 
     async def _lengths(self, shard: int, stream: str) -> Counter[str]:
         names = await self._hosts(shard, stream, HOSTS_EXAMINED)

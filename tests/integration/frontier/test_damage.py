@@ -49,6 +49,10 @@ async def relisted(client: Any, key: str) -> None:
     await pushed(client, key)
 
 
+async def entered(client: Any, key: str) -> None:
+    await client.sadd(key, b"x", b"", b"a:b:c:1", b"\xc3:0")
+
+
 async def scheduled(client: Any, key: str) -> None:
     await client.zadd(key, {b"garbage": 1, bytes(40): 2})
 
@@ -77,7 +81,12 @@ DAMAGES = {
     "delayed, another type": ("delayed", replaced()),
     "counters, no numbers": ("gen:s:0", written("queued", "many")),
     "buckets, no number": ("gen:s:0", written("buckets", "many")),
+    "buckets without end": ("gen:s:0", written("buckets", "1e400")),
+    "fingerprints, no number": ("gen:s:0", written("seen", "nan")),
+    "counters, empty": ("gen:s:0", written("queued", "")),
     "generations, another type": ("gens", replaced()),
+    "generations, noise": ("gens", entered),
+    "fingerprints to be dropped, noise": ("drop", written("7", "1e400")),
     "dead letters, another type": ("dead", replaced()),
     "fingerprints, another type": ("seen:1:0", replaced()),
     "rules, another type": ("rules", replaced()),

@@ -377,3 +377,14 @@ async def test_that_too_much_fails_is_told_once_and_not_of_what_is_over(redis_cl
     await world.frontier.runs.seal(other.id)
     assert await over(world) == [other.id]
     assert not await world.frontier.runs.alarm(other.id)
+
+
+@pytest.mark.one_server("one key of shard 0")
+@pytest.mark.parametrize("noise", ["1e400", "nan", "-1", "x", "9" * 30, ""])
+async def test_a_last_number_that_is_none_costs_no_run(redis_client: Any, noise: str) -> None:
+    world = await timed(redis_client)
+    first = await world.frontier.runs.open("s")
+    await redis_client.set(world.frontier.shards.key(0, "runs:last"), noise)
+    await world.frontier.generations.sweep()
+    second = await world.frontier.runs.open("s")
+    assert [first.id, second.id] == [f"{BEGUN}-1", f"{BEGUN}-2"]

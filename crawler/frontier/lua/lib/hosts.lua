@@ -58,7 +58,7 @@ local function rebuilt(name, raw)
   local h = {raw, now + 1000, 1000, 1000, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 1, 0, ''}
   h[INFLIGHT] = slots_of(name)
   local known = {}
-  for _, row in ipairs(call('SMEMBERS', T .. ':gens')) do known[string.match(row, '^(.*):')] = true end
+  for _, row in ipairs(generation_names()) do known[string.match(row, '^(.*):')] = true end
   for base in pairs(known) do
     for _, stream in ipairs({base, base .. '!'}) do
       local place = place_of(stream, name)

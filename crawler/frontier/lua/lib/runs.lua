@@ -52,7 +52,13 @@ end
 
 -- A new run number: the day and the run's number on it in six digits. Its id is YYYYMMDD-n.
 local function next_run()
-  local number = math.max(day_of(now) * 1000000 + 1, (tonumber(call('GET', T .. ':runs:last') or 0) or 0) + 1)
+  local raw, first = call('GET', T .. ':runs:last') or '0', day_of(now) * 1000000 + 1
+  local last = tonumber(string.match(raw, '^%d+$'))
+  if not last or last >= 1e14 then
+    set_aside(T .. ':runs:last', raw)
+    last = 0
+  end
+  local number = math.max(first, last + 1)
   local id
   repeat
     id = string.format('%08.0f-%.0f', math.floor(number / 1000000), number % 1000000)

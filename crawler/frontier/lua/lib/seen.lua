@@ -11,6 +11,7 @@
 -- Except for bloom, buckets grow by linear hashing (Litwin 1980): whenever the mean load is exceeded one bucket is
 -- split, so no insert costs more than that. LOAD is such that the fullest bucket keeps its compact encoding under the
 -- default limits of Redis and Valkey (512 integers, 128 strings).
+local MOST_BUCKETS = 67108864 -- a larger number, which only others write, may keep a script busy for ever
 local LOAD = {compact = 192, exact = 40, window = 40}
 local sets, sets_of = {}, {} -- by name, and by stream and generation
 
@@ -24,7 +25,8 @@ local function load_set(name, is_owner)
     closed = row[6],
     mode = (LOAD[row[2]] or row[2] == 'bloom') and row[2] or DEDUPE,
   }
-  if set.uid and (not tonumber(set.uid) or not set.buckets or set.buckets < 1) then
+  local is_whole = tonumber(set.uid or nil) and set.buckets and set.buckets >= 1 and set.buckets <= MOST_BUCKETS
+  if set.uid and not (is_whole and set.buckets == math.floor(set.buckets) and set.seen == set.seen) then
     set_aside(key, cjson.encode(row))
     set.uid = false
   end

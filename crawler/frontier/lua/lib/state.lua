@@ -12,6 +12,27 @@ local STATE, STATE_BYTES, STEP_AFTER_MS = '<ddddddddddddddd', 120, 4500
 local raw_state = call('GET', T .. ':state') or string.rep('\0', STATE_BYTES)
 raw_state = raw_state .. string.rep('\0', STATE_BYTES - #raw_state) -- an older release's state is shorter
 
+-- The members of T:gens: '<stream>:<generation>', and '<stream>:' for what has moved there. Others are set aside.
+local function generation_names()
+  local function is_utf8(text)
+    for _, form in ipairs({'[%z\1-\127]', '[\194-\223].', '[\224-\239]..', '[\240-\244]...'}) do
+      text = string.gsub(text, (string.gsub(form, '%.', '[\128-\191]')), '')
+    end
+    return text == ''
+  end
+
+  local names = {}
+  for _, name in ipairs(call('SMEMBERS', T .. ':gens')) do
+    if string.find(name, '^[^%c!:]+:?[^%c!:]*:%d*$') and is_utf8(name) then
+      names[#names + 1] = name
+    else
+      set_aside(T .. ':gens ' .. name, '')
+      redis.pcall('SREM', T .. ':gens', name) -- a read-only script only passes over it
+    end
+  end
+  return names
+end
+
 local function read_state(raw)
   local schema, born, clock, offset, resumed, seq, token, sets, backlog, evicted, suspects, alarm, ahead,
     stepped, again = struct.unpack(STATE, raw)
@@ -32,7 +53,7 @@ end
 -- taken as present: 0 would be believed.
 local function state_without_one()
   local s = read_state(string.rep('\0', STATE_BYTES))
-  local names = call('SMEMBERS', T .. ':gens')
+  local names = generation_names()
   if #names == 0 then return s end
   for _, name in ipairs(call('ZRANGE', T .. ':kept', 0, -1)) do
     s.sets = math.max(s.sets, tonumber(call('HGET', T .. ':gen:' .. name, 'set') or nil) or 0)

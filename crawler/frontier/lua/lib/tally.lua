@@ -55,7 +55,7 @@ end
 
 local function put_right(stream, key, field)
   local lost = take_back(key, field, -tonumber(call('HGET', key, field)))
-  for _, name in ipairs(call('SMEMBERS', T .. ':gens')) do
+  for _, name in ipairs(generation_names()) do
     local other = T .. ':gen:' .. name
     local most = math.min(lost, tonumber(call('HGET', other, field) or nil) or 0)
     if most > 0 and string.match(name, '^(.*):') == stream then
