@@ -23,7 +23,13 @@ for i = 3, runs + 2 do has_run[ARGV[i]] = true end
 for i = runs + 3, #ARGV, 2 do current[ARGV[i]] = ARGV[i + 1] end
 
 local function number(key, field)
-  return tonumber(call('HGET', key, field) or nil) or 0
+  local raw = call('HGET', key, field)
+  if not raw then return 0 end
+  local value = tonumber(string.match(raw, '^-?%d+$'))
+  if value and math.abs(value) < 1e15 then return value end
+  set_aside(key .. ' ' .. field, raw)
+  call('HDEL', key, field)
+  return 0
 end
 
 local nothing_delayed = call('ZCARD', T .. ':delayed') + call('ZCARD', T .. ':delayed:room')

@@ -84,6 +84,7 @@ DAMAGES = {
     "buckets without end": ("gen:s:0", written("buckets", "1e400")),
     "fingerprints, no number": ("gen:s:0", written("seen", "nan")),
     "counters, empty": ("gen:s:0", written("queued", "")),
+    "counters, beyond numbers": ("gen:s:0", written("queued", "9" * 30)),
     "generations, another type": ("gens", replaced()),
     "generations, noise": ("gens", entered),
     "fingerprints to be dropped, noise": ("drop", written("7", "1e400")),
