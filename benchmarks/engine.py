@@ -32,6 +32,7 @@ from benchmarks import document
 from crawler.engine import item_processor, safe_urls, stats_collector
 from crawler.engine.middleware_chain import MiddlewareChain
 from crawler.engine.spider_chain import fold
+from crawler.middlewares.spider.outputs import OutputMiddleware
 from demo.arguments import whole
 
 DOCUMENT: Final = Path(__file__).resolve().parent.parent / "crawler" / "engine" / "README.md"
@@ -49,6 +50,13 @@ class Middleware:
         return None
 
     def process_response(self, request: Request, response: Response) -> Response:
+        return response
+
+
+class Passing(OutputMiddleware[Response]):
+    """Passes every output on."""
+
+    def begin(self, response: Response) -> Response:
         return response
 
 
@@ -101,14 +109,15 @@ def _output(manager: type[ItemPipelineManager], *, ours: bool) -> Work:
 
 
 def spider_chains() -> tuple[Work, Work]:
-    """A callback's item and request through Scrapy's own spider middlewares."""
+    """A callback's item and request through Scrapy's own spider middlewares and as many of ours."""
     return _spider_chain(folded=True), _spider_chain(folded=False)
 
 
 def _spider_chain(*, folded: bool) -> Work:
     crawler = get_crawler()
     crawler.spider = Spider("bench")
-    manager = SpiderMiddlewareManager.from_crawler(crawler)
+    scrapys = SpiderMiddlewareManager.from_crawler(crawler).middlewares
+    manager = SpiderMiddlewareManager(*scrapys, *(Passing() for _ in scrapys), crawler=crawler)
     if folded:
         fold(manager)
     request = Request(URL)
