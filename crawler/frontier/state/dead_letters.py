@@ -11,6 +11,7 @@ from crawler.frontier.server.shards import FEW, Shards, pack, unpack, url_in
 from crawler.frontier.server.wire_format import unseal
 
 Kind = Literal["dead", "gone"]
+SEED_KEPT: Final = 65_536
 _PAGE: Final = 200
 
 
@@ -76,7 +77,10 @@ class DeadLetters:
         self, raw: bytes, *, spider: str, reason: str, detail: Mapping[str, Any] | None = None, generation: str = ""
     ) -> bool:
         """Dead-letter an invalid start URL; its letter has an empty host and the entry as its body. It counts as
-        accepted and dead in *generation*, once: False for one that is a dead letter of that run already."""
+        accepted and dead in *generation*, once: False for one that is a dead letter of that run already. Of one beyond
+        SEED_KEPT bytes the rest is not kept."""
+        if len(raw) > SEED_KEPT:
+            raw = raw[:SEED_KEPT] + f"... ({len(raw):,} bytes)".encode()
         answer = await self._shards.run("bury_seed", 0, spider, raw, reason, pack(dict(detail or {})), generation)
         return bool(answer)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from crawler.frontier.messages import DeadLetter, PushOutcome
 from crawler.frontier.server.shards import pack
 from tests.integration.frontier.making import START_MS, Timed, answer, handles, message, timed
@@ -244,3 +246,13 @@ async def test_a_bad_start_url_that_comes_again_counts_once_per_run(redis_client
     await world.frontier.shards.run_all("run_since", "s", "0")
     await world.pass_ms(1_000)
     assert [await bury(), await bury()] == [True, False], "the next run tells of it again"
+
+
+@pytest.mark.one_server("one key of shard 0")
+async def test_a_huge_start_url_is_kept_in_part(redis_client: Any) -> None:
+    """Ten thousand of them would fill Redis."""
+    world = await timed(redis_client)
+    for size in (65_536, 5_000_000):
+        assert await world.frontier.dead.bury_seed(b"x" * size, spider="s", reason="bad_seed", generation="0")
+    bodies = sorted((letter.body for letter in await world.frontier.dead.find()), key=len)
+    assert bodies == [b"x" * 65_536, b"x" * 65_536 + b"... (5,000,000 bytes)"]
