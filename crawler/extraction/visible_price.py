@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import pairwise
 from typing import Final, NamedTuple
@@ -31,6 +31,8 @@ MIN_DISCOUNTED: Final = Decimal("0.25")  # of the old price; a lower one nearby 
 _DIGIT = re.compile(r"\d")
 _UNIT = re.compile(r"%|[^\W\d_]{1,3}$")  # 72 折, 12 cm, 3 kg
 _WORDY = re.compile(r"[^\W\d_]{4,}")
+_CENTS = re.compile(r"([.,]?)(\d\d)")
+_HAS_CENTS = re.compile(r"[.,]\d{1,2}$")
 _PERIOD = re.compile(
     r"(?:/|\b(?:per|pro|par|an?|al|por|à la|je|på|om|v|na|za|в|за|от)) ?(?:the |la |el |l')?"
     r"(?:month|mo\b|monat|mois|mes\b|mese\b|mês|maand|mån|md\b|mnd|year|yr\b|jahr|an\b|año|ano\b|anno|jaar|år\b|night|nacht"
@@ -240,7 +242,13 @@ def _candidates(page: View) -> Iterator[_Candidate]:
 def _numbers(page: View) -> list[int]:
     """Which texts may be prices."""
     texts = page.texts
-    numbers = [index for index in page.numbers if len(text := texts[index][0]) <= MAX_TEXT and "%" not in text]
+    numbers = [
+        index
+        for index in page.numbers
+        if len(text := texts[index][0]) <= MAX_TEXT
+        and "%" not in text
+        and not (text[0] in ".," and index and texts[index - 1][0][-1].isdigit())  # the cents of the number before
+    ]
     if len(numbers) > MAX_NUMBERS:
         numbers = sorted(sorted(numbers, key=lambda index: abs(index - page.heading_index))[:MAX_NUMBERS])
     return numbers
@@ -251,12 +259,12 @@ def _candidate(page: View, index: int, country: str) -> _Candidate | None:
     price."""
     text, node = page.texts[index]
     if money := _money(text, country):
-        return _with_cents(page, _Candidate(index, node, *money), text, country)
+        return _completed(page, _with_cents(page, _Candidate(index, node, *money), text, country))
     number = values.WRITTEN.search(text)
     if number is None or len(text) > len(number[0]) + MAX_AROUND:
         return None
     if currency := _beside(page, index, number[0], country):
-        return _Candidate(index, node, number[0], currency)
+        return _completed(page, _Candidate(index, node, number[0], currency))
     # Of another product, a number without a currency is left alone.
     is_others = bool(page.flags(node) & view.OTHER)
     for element in _around(node) if not is_others else ():
@@ -288,6 +296,30 @@ def _with_cents(page: View, candidate: _Candidate, text: str, country: str) -> _
         if len(whole) <= MAX_BLOCK and whole.startswith(f"{text}.") and (money := _money(whole, country)):
             return _Candidate(candidate.index, element, *money)
     return candidate
+
+
+def _completed(page: View, each: _Candidate) -> _Candidate:
+    """The same price with the cents that stand after it in elements of their own: `€ 49,<sup>90</sup>`."""
+    text = page.texts[each.index][0]
+    whole = each.number.rstrip(".,")
+    if _HAS_CENTS.search(whole) or not text.rstrip(".,").endswith(whole):
+        return each
+    point = text[-1] if text[-1] in ".," else ""
+    following = page.texts[each.index + 1 : each.index + 3]
+    if not point and following and following[0][0] in (".", ","):
+        point, following = following[0][0], following[1:]
+    cents = _CENTS.fullmatch(following[0][0]) if following else None
+    if cents is None or not _is_near(following[0][1], each.node):
+        return each
+    if not (point or cents[1] or following[0][1].tag in ("sup", "small")):
+        return each
+    return replace(each, number=f"{whole}{',' if '.' in whole else '.'}{cents[2]}")
+
+
+def _is_near(node: LexborNode, other: LexborNode) -> bool:
+    """Whether both stand in one element, or in two that do."""
+    around = {each.mem_id for each in _around(other)}
+    return any(each.mem_id in around for each in _around(node))
 
 
 def _beside(page: View, index: int, number: str, country: str) -> str | None:

@@ -157,3 +157,21 @@ def test_a_lower_price_in_a_later_sentence_is_not_the_price() -> None:
     item = extract_product(f"<h1>Steel hammer</h1><b>$49.90</b>{rest}", "https://shop.example.com/p/7123")
     assert item is not None
     assert str(item.price) == "49.90"
+
+
+@pytest.mark.parametrize(
+    "price",
+    [
+        "<span>€</span><span>49</span><span>,90</span>",
+        "<span>€</span><span>49</span><span>.</span><span>90</span>",
+        "<sup>€</sup>49<sup>90</sup>",
+        "€ 49,<sup>90</sup>",
+        "<span>49</span><span>,90</span> <span>€</span>",
+    ],
+)
+@pytest.mark.parametrize("style", ["price", "c1"])
+def test_cents_in_elements_of_their_own(price: str, style: str) -> None:
+    body = f"<h1>Steel hammer</h1><p class={style}>{price}</p><button>Add to cart</button>"
+    item = extract_product(body, "https://shop.example.com/p/7123")
+    assert item is not None
+    assert (str(item.price), item.currency) == ("49.90", "EUR")
