@@ -112,7 +112,7 @@ FAULTS = (
     Mutant(
         "a budget that nobody states holds",
         "lib/budgets",
-        "if t[1] > 0 and t[1] <= now then return false end",
+        "if t[1] > 0 and t[1] <= now and now >= state.stepped + STATED_MS then return false end",
         "",
         BUDGETS,
     ),

@@ -41,7 +41,7 @@ for i = 3, #ARGV do
     enter(set, envelope, set.closed ~= false and set.mode ~= 'window')
     enqueue(letter.stream, letter.host, score_of(priority), member, priority)
     account(letter, generation)
-    if target == '' and letter.reason ~= 'host_down' then -- otherwise it may never have been leased
+    if generation == letter.generation and letter.reason ~= 'host_down' then -- otherwise it may never have been leased
       count_page(letter.stream, generation, letter.host, -1)
     end
   end

@@ -232,7 +232,7 @@ class Lawful:
             target = "0" if target else ""
         [done] = self.call(box.retry([letter.id], generation=target))
         assert done == ((letter.spider, target or letter.generation) not in self.cancelled)
-        if done and is_gone and not target:
+        if done and is_gone and target in {"", letter.generation}:
             self.gone_again[letter.spider, letter.generation] += 1
 
     # --- control -----------------------------------------------------------------------------------------
@@ -331,7 +331,9 @@ class Lawful:
                 total += counters if (stream[0], of) == (spider, generation) else Counter()
             ended = total["done"] + total["dead"] + total["retried"] + total["dropped:dead letter"]
             used = total["leased"] + ended - self.gone_again[spider, generation]
-            assert stored.get("", 0) == used, f"pages of {spider}:{generation}, limits {pages, per_host}: {total}"
+            assert stored.get("", 0) == used, (
+                f"pages of {spider}:{generation}, limits {pages, per_host}: {total}, stored {stored}"
+            )
             assert not pages or used <= pages
             assert not per_host or all(stored.get(host, 0) <= per_host for host in HOSTS)
 
