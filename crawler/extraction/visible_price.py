@@ -247,7 +247,7 @@ def _numbers(page: View) -> list[int]:
         for index in page.numbers
         if len(text := texts[index][0]) <= MAX_TEXT
         and "%" not in text
-        and not (text[0] in ".," and index and texts[index - 1][0][-1].isdigit())  # the cents of the number before
+        and not (index and _are_cents(texts[index - 1][0], text))
     ]
     if len(numbers) > MAX_NUMBERS:
         numbers = sorted(sorted(numbers, key=lambda index: abs(index - page.heading_index))[:MAX_NUMBERS])
@@ -276,8 +276,15 @@ def _candidate(page: View, index: int, country: str) -> _Candidate | None:
             return _Candidate(index, element, *money) if money[0].startswith(number[0]) else None
     unit = index + 1 < len(page.texts) and _UNIT.match(page.texts[index + 1][0])
     if not (unit or is_others) and (page.flags(node) & view.PRICE or _says(page.lexicon.price, page, index)):
-        return _Candidate(index, node, number[0], None)
+        return _completed(page, _Candidate(index, node, number[0], None))
     return None
+
+
+def _are_cents(before: str, text: str) -> bool:
+    """Whether *text* goes on with the number at the end of the one *before*: `49` `,90`, or `49,` `90`."""
+    if text[0] in ".,":
+        return before[-1].isdigit()
+    return before[-1] in ".," and before[-2:-1].isdigit() and _CENTS.fullmatch(text) is not None
 
 
 @cached(16_384)  # pages of a site share most of their texts

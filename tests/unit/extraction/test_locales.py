@@ -167,6 +167,8 @@ def test_a_lower_price_in_a_later_sentence_is_not_the_price() -> None:
         "<sup>€</sup>49<sup>90</sup>",
         "€ 49,<sup>90</sup>",
         "<span>49</span><span>,90</span> <span>€</span>",
+        "<span>49,</span><span>90</span> <span>€</span>",
+        "<span>EUR</span> <span>49<sup>90</sup></span>",
     ],
 )
 @pytest.mark.parametrize("style", ["price", "c1"])
