@@ -68,7 +68,9 @@ def test_what_is_wrong_with_an_image_is_found(words: str, answer: tuple[int, str
 
 
 def test_the_bill_of_materials_is_the_lock(tmp_path: Path) -> None:
-    made = subprocess.run(["make", "-n", "sbom"], cwd=PROJECT_DIR, capture_output=True, text=True, check=True)
+    made = subprocess.run(
+        ["make", "-n", "--no-print-directory", "sbom"], cwd=PROJECT_DIR, capture_output=True, text=True, check=True
+    )
     line = made.stdout.replace("\\\n", " ").replace(
         "--output-file sbom.json", f"--output-file {tmp_path / 'sbom.json'}"
     )

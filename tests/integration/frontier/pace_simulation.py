@@ -14,7 +14,7 @@ from typing import Any
 from crawler.frontier.config import FrontierConfig
 from crawler.frontier.server.scripts import inlined, source
 
-PARTS = ("clock", "damage", "state", "hosts", "records", "release", "start", "adapt", "report")
+PARTS = ("clock", "damage", "state", "hosts", "addresses", "turns", "records", "release", "start", "adapt", "report")
 CLOCK = "local function server_ms() return 1700000000000 end"
 BIN_MS = 10_000
 
