@@ -61,6 +61,7 @@ async def state(
             ended = time.time()
         await asyncio.sleep(POLL_SECONDS)
     if worker.status is None:
+        ended = time.time() if began else ended  # up to now, or the time that it has to hold is never over
         fleet.end(worker)
     return Stricter(delay, began, ended) if began else None
 

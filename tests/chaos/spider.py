@@ -13,7 +13,6 @@ from selectolax.lexbor import LexborHTMLParser
 
 from crawler.items import ProductItem
 from crawler.spiders.base import FrontierSpider
-from tests.chaos.trouble import STRICT
 
 
 class ChaosSpider(FrontierSpider):
@@ -26,10 +25,6 @@ class ChaosSpider(FrontierSpider):
         assert isinstance(response, HtmlResponse)
         tree = LexborHTMLParser(response.text)
         title = tree.css("title")[0].text()
-        if title == "/fatal" and str(self.settings["USER_AGENT"]).startswith(STRICT):
-            assert response.request is not None
-            yield response.request.replace(dont_filter=True)  # for others: as an idle worker it would get each of them
-            return
         if title == "/fatal":
             os.kill(os.getpid(), signal.SIGKILL)  # as a page does that takes more memory than there is
         if title == "/poison":
