@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from redis.asyncio.cluster import RedisCluster
@@ -155,10 +155,7 @@ class Frontier:
     ) -> Batch:
         """Up to *limit* requests, LEASE_MOST per shard, whose hosts may be crawled now; a suspect comes alone and only
         with *suspects_ok*."""
-        if await self.gauge.memory_full():
-            limit = 1
-        if self.statement is not None and self.statement.is_news:
-            await self.state()
+        limit = await self._allowed(limit)
         first = int(self._rng() * self.shards.count)
         leases: list[Lease] = []
         waits: list[int] = []
@@ -177,20 +174,34 @@ class Frontier:
                 if not leases:
                     raise
                 break  # leases of other shards are ours already; the next call meets the error
-            rows = zip(flat[::3], flat[1::3], flat[2::3], strict=True)
-            terms = self.config.start_within_ms, self.config.priority_step_ms
-            leases += [read_lease(shard, now, *row, *terms) for row in rows]
+            leases += self._read(shard, now, flat)
             queued, suspects = queued + backlog, suspects + waiting
             sought += [host.decode() for host in unknown]
             addresses |= {host.decode(): name.decode() for host, name in zip(found[::2], found[1::2], strict=True)}
-            if self._born.setdefault(shard, born) != born:
-                lost_data = True
-                self.on_other_data()
-            self._born[shard] = born
+            lost_data = self._is_other_data(shard, born) or lost_data
             waits += [wait] if wait >= 0 else []
             if len(leases) >= limit or any(lease.deliveries >= SUSPECT_DELIVERIES for lease in leases):
                 break
         return Batch(leases, min(waits, default=None), queued, suspects, lost_data, sought, addresses)
+
+    async def _allowed(self, limit: int) -> int:
+        """One request at a time while memory is full; news of our rules go out first."""
+        full = await self.gauge.memory_full()
+        if self.statement is not None and self.statement.is_news:
+            await self.state()
+        return 1 if full else limit
+
+    def _read(self, shard: int, now: int, flat: Sequence[Any]) -> Iterator[Lease]:
+        for row in zip(flat[::3], flat[1::3], flat[2::3], strict=True):
+            yield read_lease(shard, now, *row, self.config.start_within_ms, self.config.priority_step_ms)
+
+    def _is_other_data(self, shard: int, born: int) -> bool:
+        """Whether the shard has lost its data since the last call, which is reported."""
+        is_other = self._born.setdefault(shard, born) != born
+        if is_other:
+            self.on_other_data()
+        self._born[shard] = born
+        return is_other
 
     async def _lease(
         self, shard: int, asked: tuple[int, str, str], streams: Sequence[str], excluded: Collection[str]

@@ -94,6 +94,22 @@ class Worker:
         self.cuts = Cuts(crawler.stats, partial(self.outbox.cut, crawler.spider.name))
         self.requeue = Requeue(crawler, self.outbox)
         self.tracker = RequestTracker(crawler, self.book, self.outbox, self.requeue, frontier.config.max_deliveries)
+        self._build_leasing(crawler)
+        self.maintenance = Maintenance(crawler, self, MaintenanceConfig.from_settings(crawler.settings))
+        scripts = BlockingScripts(frontier.shards, partial(blocking.connect, crawler.settings))
+        self.standstill = Standstill(
+            frontier.config, scripts, queue.buffer, self._in_hand, self._stood_still, frontier.statement
+        )
+        self._listen()
+        self.pacer.held_up_since = self.standstill.since
+        self._crawler = crawler
+        self._server = server
+        self._tasks: list[asyncio.Task[None]] = []
+        self._leasing: asyncio.Task[None] | None = None
+
+    def _build_leasing(self, crawler: Crawler) -> None:
+        """What leases, what paces it, and what learns the tiers of hosts."""
+        frontier, queue = self.frontier, self.queue
         self.pacer = Pacer(frontier, self.book, self.outbox, queue.encoder.rules, self.outage, self.name)
         seconds = config.number(crawler.settings, "POLITENESS_ADDRESS_SECONDS", 10, 86_400)
         shared = SharedAddresses.from_settings(crawler.settings)
@@ -113,20 +129,9 @@ class Worker:
             queue.encoder.rules,
             TierConfig.from_settings(crawler.settings),
             crawler.stats,
-            crawler.spider.name,
+            queue.spider.name,
             self.outage,
         )
-        self.maintenance = Maintenance(crawler, self, MaintenanceConfig.from_settings(crawler.settings))
-        scripts = BlockingScripts(frontier.shards, partial(blocking.connect, crawler.settings))
-        self.standstill = Standstill(
-            frontier.config, scripts, queue.buffer, self._in_hand, self._stood_still, frontier.statement
-        )
-        self._listen()
-        self.pacer.held_up_since = self.standstill.since
-        self._crawler = crawler
-        self._server = server
-        self._tasks: list[asyncio.Task[None]] = []
-        self._leasing: asyncio.Task[None] | None = None
 
     @classmethod
     async def open(cls, crawler: Crawler, server: Client, *, queue_cls: str, queue_key: str) -> Self:

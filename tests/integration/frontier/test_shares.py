@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from typing import Any
+from unittest.mock import AsyncMock
 
 import pytest
 
@@ -155,5 +156,7 @@ async def test_one_worker_of_the_fleet_deals_at_a_time(redis_client: Any) -> Non
 @pytest.mark.one_server("shards are the same on each node")
 async def test_one_shard_costs_no_call(redis_client: Any) -> None:
     world = await timed(redis_client)
-    world.frontier.shards.run_all = None  # type: ignore[assignment,method-assign]
+    run_all = AsyncMock()
+    world.frontier.shards.run_all = run_all  # type: ignore[method-assign]
     await world.frontier.shares.turn()
+    assert run_all.await_count == 0

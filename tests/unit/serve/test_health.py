@@ -10,16 +10,10 @@ import pytest
 
 from crawler.frontier.state.leader import Standing
 from crawler.serve.health import ServiceHealth
+from tests.unit.clock import Clock
 
 ASKED: Any = SimpleNamespace(query_params={})
 VERBOSE: Any = SimpleNamespace(query_params={"verbose": ""})
-
-
-class Clock:
-    now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 @pytest.fixture

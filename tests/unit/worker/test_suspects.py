@@ -5,13 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crawler.worker.suspects import LONGEST_WAIT, TURN_SECONDS, SuspectTurns
-
-
-class Clock:
-    now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
+from tests.unit.clock import Clock
 
 
 @pytest.fixture
