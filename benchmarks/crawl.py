@@ -96,16 +96,17 @@ class Bench:
         self._mongodb.drop_database(database)
 
     def watch(self, worker: Worker, database: str) -> tuple[Sample, Sample]:
-        """Samples when a tenth of the products is stored, and when all are; raises TimeoutError."""
+        """Samples when a tenth of the products is stored (at the latest, before all are), and when all are; raises
+        TimeoutError."""
         products = self._mongodb[database]["products"]
         deadline = time.monotonic() + LIMIT_SECONDS
-        first: Sample | None = None
+        first = worker.sample(0)
         while time.monotonic() < deadline:
             sample = worker.sample(products.estimated_document_count())
-            if first is None and sample.stored >= self.pages // 10:
-                first = sample
-            if first is not None and sample.stored >= self.pages:
+            if sample.stored >= self.pages:
                 return first, sample
+            if first.stored < self.pages // 10:
+                first = sample
             time.sleep(POLL_SECONDS)
         stored = products.estimated_document_count()
         raise TimeoutError(f"{stored} of {self.pages} pages stored after {LIMIT_SECONDS:.0f} s, see {worker.log}")

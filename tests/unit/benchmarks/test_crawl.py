@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from benchmarks import document
-from benchmarks.crawl import SHOAL, STOCK, Figures, median, table
+from benchmarks import crawl, document
+from benchmarks.crawl import SHOAL, STOCK, Bench, Figures, median, table
 from benchmarks.static_shop import HOSTS, sites
 from benchmarks.worker import Worker
+from crawler.embedded import Endpoints
 
 
 def test_medians_are_taken_field_by_field() -> None:
@@ -25,6 +27,23 @@ def test_ratios_say_how_many_times_better_we_are() -> None:
 
     assert rows[0] == [SHOAL, "1.00", "900", "80", "4.0"]
     assert rows[2] == ["times better", "3.00", "3.00", "1.50", "3.00"]
+
+
+@pytest.mark.parametrize(
+    ("counts", "first"), [([0, 5, 20, 60, 100], 20), ([0, 100], 0), ([100], 0)], ids=["long", "short", "at once"]
+)
+def test_a_round_is_measured_from_a_tenth_or_the_last_look_before_all_is_stored(
+    counts: list[int], first: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crawl, "POLL_SECONDS", 0)
+    monkeypatch.setattr("pymongo.MongoClient", lambda uri: {})
+    bench = Bench(Endpoints("redis://127.0.0.1:1", ""), (), 100)
+    products = SimpleNamespace(estimated_document_count=iter(counts).__next__)
+    monkeypatch.setattr(bench, "_mongodb", {"a": {"products": products}})
+    worker = Worker(["sleep", "60"], tmp_path, tmp_path / "log")
+    began, ended = bench.watch(worker, "a")
+    worker.kill()
+    assert (began.stored, ended.stored) == (first, 100)
 
 
 def test_a_section_is_replaced_and_the_others_stay(tmp_path: Path) -> None:

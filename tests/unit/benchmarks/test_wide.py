@@ -8,8 +8,21 @@ import pytest
 
 from benchmarks import wide
 from benchmarks.crawl import SHOAL, STOCK
-from benchmarks.wide import LOOP, UNASKED, Figures
+from benchmarks.wide import LOOP, UNASKED, Bench, Figures
 from benchmarks.wide_site import PAGES
+from benchmarks.worker import Sample, Worker
+from crawler.embedded import Endpoints
+
+
+class Told(Worker):
+    """A worker that has used a second more of the CPU at each look."""
+
+    def __init__(self) -> None:
+        self.looks = -1
+
+    def sample(self, stored: int) -> Sample:
+        self.looks += 1
+        return Sample(self.looks, self.looks, stored)
 
 
 def rounds(*costs: float) -> list[Figures]:
@@ -41,6 +54,20 @@ def test_costs_are_compared_with_the_loop_and_robots_pair_by_pair(
     assert "## 20 links a page" in (tmp_path / "wide.md").read_text()
 
 
+@pytest.mark.parametrize(
+    ("queued", "stored", "began"),
+    [([2, 2, 0], [10], 2), ([0], [10], 0), ([2, 2, 1], [0, 4, 9, 10], 2), ([2, 1], [0, 10], 1)],
+    ids=["stored at once", "before the first look", "a long round", "given back"],
+)
+def test_the_clock_runs_from_the_last_look_before_a_start_url_was_taken(
+    queued: list[int], stored: list[int], began: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wide, "POLL_SECONDS", 0)
+    looks, pages = iter(queued), iter(stored)
+    first, last = Bench(Endpoints("", ""), 2, 0).watch(Told(), lambda: next(looks), lambda: next(pages))
+    assert (first.cpu, last.cpu, last.stored) == (began, len(queued) + len(stored), 2 * PAGES)
+
+
 def test_a_short_round_over_tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mongodb_uri: str) -> None:
     monkeypatch.setattr(wide, "HOME", tmp_path)
     with wide.made(20, 20, mongodb_uri) as bench:
@@ -48,4 +75,4 @@ def test_a_short_round_over_tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
         asked = wide.counts(bench.port)
     assert {who: one.connections for who, one in found.items()} == {LOOP: 1.0, SHOAL: 1.0}, "kept while it is of use"
     assert (asked["pages"], asked["robots"]) == (2 * 20 * PAGES, 20)
-    assert all(one.cpu_ms > 0 for one in found.values())
+    assert all(one.pages_per_second > 0 and one.memory_mb > 1 for one in found.values())
