@@ -4,8 +4,8 @@ threads."""
 
 from __future__ import annotations
 
-import errno
 import fcntl
+import logging
 import os
 import socket
 import tempfile
@@ -17,38 +17,25 @@ from typing import Final, Self
 
 from crawler.errors import ConfigError
 from crawler.storage.archive import records
+from crawler.storage.synced_file import SyncedFile, is_at, sync_directory
 
 SUFFIX: Final = ".warc.gz"
 OPEN: Final = ".open"  # the usual suffix of WARC files that are being written
 FAILURES: Final = "shoal-failures-"  # name prefix of files that hold only failures
 _SOFTWARE: Final = "Shoal"
 
+logger = logging.getLogger(__name__)
 
-class OpenFile:
-    """A WARC file that only this process appends to; `size` counts the bytes synced to disk."""
 
-    def __init__(self, path: Path, handle: int, size: int) -> None:
-        self.path = path
-        self.size = size
-        self._handle = handle
+class OpenFile(SyncedFile):
+    """A WARC file that only this process appends to."""
 
     @classmethod
     def create(cls, directory: Path, prefix: str = "shoal-") -> Self:
         """Create a file under a name that no other worker has; raises OSError."""
         directory.mkdir(parents=True, exist_ok=True)
         name = f"{prefix}{datetime.now(UTC):%Y%m%d%H%M%S}-{socket.gethostname()}-{os.getpid()}-{token_hex(4)}{SUFFIX}"
-        path = directory / (name + OPEN)
-        handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            file = cls(path, handle, 0)
-            file.append([records.heading(name, _SOFTWARE)])
-            _sync_directory(directory)
-        except BaseException:
-            os.close(handle)
-            path.unlink(missing_ok=True)
-            raise
-        return file
+        return cls.new(directory / (name + OPEN), records.heading(name, _SOFTWARE), 0o644)
 
     @classmethod
     def claim(cls, path: Path) -> Self | None:
@@ -57,14 +44,14 @@ class OpenFile:
             handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
         except FileNotFoundError:
             return None
-        if not _locked(handle, path):
+        try:
+            if _locked(handle, path):
+                return cls(path, handle, _cut_back(handle))
+        except OSError:
             os.close(handle)
-            return None
-        with os.fdopen(os.dup(handle), "rb") as stream:
-            size = records.whole_length(stream)
-        os.ftruncate(handle, size)
-        os.fsync(handle)
-        return cls(path, handle, size)
+            raise
+        os.close(handle)
+        return None
 
     @property
     def name(self) -> str:
@@ -74,29 +61,19 @@ class OpenFile:
     def append(self, data: Sequence[bytes]) -> list[int]:
         """Write whole records and sync; returns their offsets. After an OSError the file is unchanged."""
         offsets = [self.size + sum(map(len, data[:position])) for position in range(len(data))]
-        try:
-            _write_all(self._handle, b"".join(data))
-            os.fsync(self._handle)
-        except OSError:
-            os.ftruncate(self._handle, self.size)
-            raise
-        self.size += sum(map(len, data))
+        self.write(b"".join(data))
         return offsets
 
     def finish(self) -> None:
         """Give the file its final name."""
         self.path.rename(self.path.with_name(self.name))
-        _sync_directory(self.path.parent)
+        sync_directory(self.path.parent)
         self.close()
 
     def remove(self) -> None:
         """Delete the file: it is kept elsewhere, or empty."""
         self.path.unlink(missing_ok=True)
         self.close()
-
-    def close(self) -> None:
-        """Release the file; without `finish` or `remove` the next worker takes it over."""
-        os.close(self._handle)
 
 
 def prepare(directory: Path) -> None:
@@ -112,7 +89,12 @@ def prepare(directory: Path) -> None:
 def left(directory: Path) -> Iterator[OpenFile]:
     """Files that dead workers left in *directory*, oldest first."""
     for path in sorted(directory.glob(f"*{SUFFIX}{OPEN}")):
-        if (file := OpenFile.claim(path)) is not None:
+        try:
+            file = OpenFile.claim(path)
+        except OSError as error:  # another user's, or unreadable: that must not keep others from being finished
+            logger.error("The archive file %s, left by a dead worker, cannot be finished: %s", path, error.strerror)
+            continue
+        if file is not None:
             yield file
 
 
@@ -135,9 +117,18 @@ def _locked(handle: int, path: Path) -> bool:
     """Lock the file; True if that worked and *path* still names the locked file."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return path.stat().st_ino == os.fstat(handle).st_ino
-    except (BlockingIOError, FileNotFoundError):
+        return is_at(handle, path)
+    except BlockingIOError:
         return False
+
+
+def _cut_back(handle: int) -> int:
+    """Cut the file back to its last whole record; its size."""
+    with os.fdopen(os.dup(handle), "rb") as stream:
+        size = records.whole_length(stream)
+    os.ftruncate(handle, size)
+    os.fsync(handle)
+    return size
 
 
 def _size(path: Path) -> int:
@@ -145,19 +136,3 @@ def _size(path: Path) -> int:
         return path.stat().st_size
     except FileNotFoundError:
         return 0
-
-
-def _write_all(handle: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        if not (written := os.write(handle, view)):
-            raise OSError(errno.ENOSPC, "nothing was written")
-        view = view[written:]
-
-
-def _sync_directory(directory: Path) -> None:
-    handle = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -98,7 +98,11 @@ class Finisher:
         while self._updates:
             await self._write(min(len(self._updates), BATCH))
         while self._finished:
-            await self._keep(self._finished[0])
+            try:
+                await self._keep(self._finished[0])
+            except (PyMongoError, *STORE_ERRORS):
+                self._finished.rotate(-1)  # the others may fare better
+                raise
             self._finished.popleft()
             self._pruned_at = None  # the size limit may be exceeded now
         await self._prune()
@@ -138,6 +142,7 @@ class Finisher:
                 self._updates.popleft()
 
     async def _keep(self, file: OpenFile) -> None:
+        await asyncio.to_thread(file.restore)
         if file.name in self._unlisted:
             await self._list(file)
         size = file.size

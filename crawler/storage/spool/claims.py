@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import logging
 import os
@@ -10,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
+
+from crawler.storage.synced_file import is_at
 
 SUFFIX = ".spool"
 DAMAGED = ".damaged"  # kept for inspection
@@ -68,6 +71,20 @@ class Claim:
             return None
         return cls(directory, owner, lock)
 
+    def hold(self) -> None:
+        """Lock again if somebody has deleted or moved the lock; raises OSError."""
+        if is_at(self.lock, self._path):
+            return
+        self.directory.mkdir(parents=True, exist_ok=True)
+        if (again := self._take(self.directory, self.owner)) is None:
+            raise BlockingIOError(errno.EWOULDBLOCK, f"another process has locked {self._path.name}")
+        os.close(self.lock)
+        self.lock = again.lock
+
+    @property
+    def _path(self) -> Path:
+        return self.directory / f"{self.owner}{_LOCK}"
+
     def files(self) -> list[Path]:
         """The files in the order they were written."""
         return sorted(self.directory.glob(f"{self.owner}-*{SUFFIX}"))
@@ -78,8 +95,8 @@ class Claim:
 
     def release(self) -> None:
         """Release the claim; delete the lock if nothing is left."""
-        if not self.files():
-            (self.directory / f"{self.owner}{_LOCK}").unlink(missing_ok=True)
+        if not self.files() and is_at(self.lock, self._path):
+            self._path.unlink(missing_ok=True)
         os.close(self.lock)
 
 

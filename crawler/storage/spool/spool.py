@@ -27,6 +27,9 @@ class Spool:
 
     *max_bytes* bounds the whole directory, shared by all workers of a machine; each checks it before an append, so they
     may exceed it by one batch each.
+
+    A file that is deleted while it is written is written again; known weakness: one of more than FILE_BYTES, which only
+    waits, is not.
     """
 
     def __init__(self, directory: Path, max_bytes: int) -> None:
@@ -66,19 +69,30 @@ class Spool:
                 raise SpoolFullError(f"{self.directory} cannot be written: {error.strerror}") from error
 
     def _append(self, payload: bytes) -> None:
+        self._own.hold()
         if self._appender is None or self._appender.size >= FILE_BYTES:
             self._seal()
             self._number += 1
-            self._appender = Appender(self._own.file(self._number))
+            self._appender = Appender.create(self._own.file(self._number))
         self._appender.append(payload)
 
     def _seal(self) -> None:
         if self._appender is not None:
+            self._restore()
             self._appender.close()
             self._appender = None
 
+    def _restore(self) -> None:
+        if self._appender is not None:
+            self._own.hold()
+            self._appender.restore()
+
     async def oldest(self) -> Path | None:
-        """The next complete file to replay; None if the spool is empty."""
+        """The next complete file to replay; None if the spool is empty. Raises OSError if one of ours has vanished and
+        cannot be written again."""
+        if self._appender is not None:
+            async with self._lock:
+                await asyncio.to_thread(self._restore)
         for claim in list(self._claims):
             if files := self._files(claim):
                 async with self._lock:
@@ -103,7 +117,10 @@ class Spool:
 
     def close(self) -> None:
         """Release the files; their content is left to the next worker."""
-        self._seal()
+        try:
+            self._seal()
+        except OSError as error:
+            logger.error("What waited in %s is lost: it was deleted or moved (%s)", self.directory, error)
         for claim in self._claims:
             claim.release()
 

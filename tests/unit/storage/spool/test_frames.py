@@ -156,11 +156,11 @@ def test_a_file_of_another_kind_is_not_called_torn() -> None:
 
 
 def test_what_was_appended_is_read(tmp_path: Path) -> None:
-    appender = Appender(tmp_path / "one")
+    appender = Appender.create(tmp_path / "one")
     for one in (b"a", b"", b"b" * 100_000):
         appender.append(one)
     assert appender.size == appender.path.stat().st_size
     appender.close()
     assert list(read(appender.path.read_bytes())) == [b"a", b"", b"b" * 100_000]
     with pytest.raises(FileExistsError):
-        Appender(tmp_path / "one")
+        Appender.create(tmp_path / "one")
