@@ -100,8 +100,17 @@ FAULTS = (
     Mutant("a spent budget is leased from", "lib/budgets", "used[i] >= shares.allow(", "false and (", BUDGETS),
     Mutant("what is given back stays spent", "give_back", "refund_request(r)\n", "", BUDGETS),
     Mutant("what is put back unsent stays spent", "nack", "refund_request(r)\n", "", BUDGETS),
+    Mutant("what is reaped unsent stays spent", "reap", "refund_request(r)\n", "", BUDGETS),
+    Mutant("what is put off unsent stays spent", "put_off", "refund_request(r)\n", "", BUDGETS),
     Mutant("what is moved unsent stays spent", "move", "refund_request(r)\n", "", BUDGETS),
-    Mutant("what was sent is refunded", "lib/budgets", "r[STARTED] > 0 or", "", BUDGETS),
+    Mutant("what was sent is refunded", "lib/spend", "r[STARTED] > 0 or", "", BUDGETS),
+    Mutant(
+        "what was leased yesterday is refunded today",
+        "lib/spend",
+        "terms_of[name].begin <= r[START_BY] - START_MS",
+        "true",
+        BUDGETS,
+    ),
     Mutant("closed hours are open", "lib/budgets", "if opens then return", "if false then return", BUDGETS),
     Mutant(
         "a budget does not renew", "lib/budgets", "while b.stop > 0 and now >= b.stop do", "while false do", BUDGETS

@@ -8,7 +8,7 @@
 -- ARGV[5]  its new priority; if missing, like ARGV[6], neither changes
 -- ARGV[6]  its new body
 -- Result: DONE or STALE. O(log delayed + log queue).
--- include: clock damage state tally hosts addresses members shares pages queue records budgets lose release seen
+-- include: clock damage state tally hosts addresses members shares pages queue records budgets spend lose release seen
 -- include: control cancel requeue
 local id, r = held()
 if not r then return STALE end

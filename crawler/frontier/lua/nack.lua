@@ -10,7 +10,7 @@
 -- T:why HASH id -> why it was last put back, until it is done or dead.
 -- Result: DONE or STALE; GIVEN_UP if its host is given up, and this request with it. O(log delayed + log queue + log
 -- dead).
--- include: clock damage state tally again hosts addresses members shares pages queue records budgets lose
+-- include: clock damage state tally again hosts addresses members shares pages queue records budgets spend lose
 -- include: release seen control cancel requeue dead down
 local GIVEN_UP = 2
 local id, r = held()

@@ -5,7 +5,8 @@
 -- ARGV[1]  delay ms of the first time, doubled each further time up to LONGEST_MS
 -- ARGV[2...]  id and token (d, d) of each lease
 -- Result: DONE or STALE of each. O(log delayed) each.
--- include: clock damage state tally hosts addresses members shares pages queue records lose release seen control cancel
+-- include: clock damage state tally hosts addresses members shares pages queue records budgets spend lose release seen
+-- include: control cancel
 local LONGEST_MS = 900000
 local NO_ROOM = 'found no room %d times'
 
@@ -21,6 +22,7 @@ for i, r in ipairs(records) do
   if r and r[TOKEN] and r[STREAM] ~= '' then
     result[i] = DONE
     release_unreported(r)
+    refund_request(r)
     end_lease(ids[i], r)
     local envelope = call('HGET', T .. ':body', ids[i])
     if envelope and cancel_leased(r, envelope) then

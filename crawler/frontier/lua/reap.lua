@@ -3,8 +3,8 @@
 -- alarm is due: there is no leader and no timer.
 -- KEYS[1]  the shard's tag
 -- Result: 1. O(log in flight + log queue) each.
--- include: clock damage state tally blame again hosts addresses members shares pages queue records lose
--- include: release seen control cancel requeue dead delayed
+-- include: clock damage state tally blame again hosts addresses members shares pages queue records budgets spend
+-- include: lose release seen control cancel requeue dead delayed
 local REAP_MOST, QUEUE_MOST = 8, 32
 
 -- A lease with a damaged record: its request is set aside, and its host found by counting what is left.
@@ -36,6 +36,7 @@ local function reap()
     end
     r[RESERVED] = -1 -- its reservation stands: a frozen worker may still wake before start_by
     release(r)
+    refund_request(r)
     if r[STREAM] ~= '' then
       local t = tally(r[STREAM], r[GENERATION])
       t.reaped = t.reaped + 1

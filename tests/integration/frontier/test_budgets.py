@@ -79,6 +79,20 @@ async def test_a_request_that_was_not_sent_is_given_back_and_a_retry_is_not(redi
     assert used[0] == 2
 
 
+async def test_what_was_leased_yesterday_gives_nothing_back_to_today(redis_client: Any) -> None:
+    made = await timed(redis_client)
+    tomorrow = (TODAY[1], TODAY[1] + DAY)
+    await made.pass_ms(TODAY[1] - START_MS - 1_000)
+    await state(made, Terms("d:a.example", TODAY, requests=5))
+    await made.frontier.push([message(n, **MANY) for n in range(2)])
+    before = handles(await made.lease(1))
+    await made.pass_ms(1_000)
+    await state(made, Terms("d:a.example", tomorrow, requests=5))
+    assert len(await made.lease(1)) == 1
+    await made.frontier.give_back(before)
+    assert (await made.frontier.budgets.used("d:a.example", tomorrow[0]))[0] == 1
+
+
 @pytest.mark.parametrize(
     ("terms", "spent", "what"),
     [

@@ -111,7 +111,17 @@ class Lawful:
             self.call(self.frontier.start(held))
         for _ in range(6):
             self.pass_ms(20_000)
+            self.reap()
+
+    def reap(self) -> None:
+        """Takes all expired leases back; what was never started costs no budget."""
+        before, left = self.look(), -1
+        while left != len(now := self.look().records):
+            left = len(now)
             self.call(self.frontier.shards.run_all("reap"))
+        for number in before.records.keys() - now.keys():
+            if not before.records[number].started:
+                self.used.subtract(self.governing(before.places[number]))
 
     def open_run(self) -> None:
         if len(self.runs) < 5:
@@ -156,6 +166,7 @@ class Lawful:
             assert outcomes == [PushOutcome.CANCELLED] * len(messages)
 
     def lease(self, limit: int = 0) -> None:
+        self.reap()
         limit, suspects = limit or self.rng.randrange(1, 10), self.rng.random() < 0.5
         for lease in self.call(self.frontier.lease(STREAMS, limit, worker="w", suspects_ok=suspects)).leases:
             spider = lease.stream[0]
@@ -167,7 +178,7 @@ class Lawful:
                 assert not self.most[name] or self.used[name] <= self.most[name], f"{name} is overrun"
             self.given.append(lease)
 
-    def governing(self, lease: Lease) -> list[str]:
+    def governing(self, lease: Lease | Place) -> list[str]:
         """The budgets of a request."""
         spider, own = lease.stream[0], f"*:{lease.host}"
         if lease.host == "a.example" and "d:a.example" in self.most:
@@ -196,6 +207,7 @@ class Lawful:
             lambda: self.frontier.give_back([handle]),
             lambda: self.frontier.nack(*handle, delay_ms=delay_ms),
             lambda: self.frontier.move(*handle, stream=stream, delay_ms=delay_ms),
+            lambda: self.frontier.put_off([handle], delay_ms=5_000),
         )
         self.call(self.rng.choice(ways)())
 
@@ -207,7 +219,6 @@ class Lawful:
             lambda: frontier.start([handle]),
             lambda: frontier.report([Report(*handle, 0, 10, 200)]),
             lambda: frontier.ack([handle]),
-            lambda: frontier.put_off([handle], delay_ms=5_000),
             lambda: frontier.bury(*handle, reason="test"),
             lambda: frontier.end_gone(*handle, reason="http_404", detail={}),
             lambda: frontier.renew([handle], for_room=True),
@@ -281,9 +292,12 @@ class Lawful:
 
     # --- laws --------------------------------------------------------------------------------------------
 
-    def check(self) -> None:
+    def look(self) -> Observation:
         keys = self.call(self.harness.client.eval(DUMP, 1, self.frontier.shards.key(0, "")))
-        seen = observe([row for row in keys if not row[0].endswith(b":clock")])
+        return observe([row for row in keys if not row[0].endswith(b":clock")])
+
+    def check(self) -> None:
+        seen = self.look()
         assert not seen.twice
         self.check_counters(seen)
         self.check_cancelled(seen)

@@ -143,19 +143,6 @@ local function spend(name, requests, bytes, browser, cost)
   used.changed = true
 end
 
--- Adds to every budget that governs a request.
-local function spend_all(of, spider, generation, ...)
-  for _, name in ipairs(budgets_for(of, spider)) do spend(name, ...) end
-  local run = budget_of_run(spider, generation)
-  if run then spend(run, ...) end
-end
-
--- A leased request that was never sent.
-local function refund_request(r)
-  if r[STARTED] > 0 or r[STREAM] == '' or not has_budgets() then return end
-  spend_all(r[HOST], spider_of(r[STREAM]), r[GENERATION], -1, 0, 0, 0)
-end
-
 local function save_budgets()
   local days = {}
   for name, used in pairs(used_of) do
