@@ -30,7 +30,10 @@ from tests.integration.frontier.test_wire import PACES, disagree, simulate
 
 EXAMPLES = 400
 SEEDS = 25
-_AGAIN = ("-W", "ignore::pytest.PytestAssertRewriteWarning")  # pytest runs many times in one process
+_AGAIN = (  # pytest runs many times in one process, after hypothesis was used
+    *("-W", "ignore::pytest.PytestAssertRewriteWarning"),
+    *("-W", "ignore::hypothesis.errors.HypothesisSideeffectWarning"),
+)
 TESTS = Path(__file__).parent / "integration" / "frontier"
 
 
