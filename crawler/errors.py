@@ -5,6 +5,8 @@ from __future__ import annotations
 from scrapy.exceptions import DownloadFailedError, DropItem, IgnoreRequest
 from scrapy.http import Response
 
+from crawler.durations import in_words
+
 
 class ShoalError(Exception):
     """Something a person has to fix; commands print it as one line and exit with status 2."""
@@ -74,7 +76,9 @@ class RobotsUnreachableError(IgnoreRequest):
     """The robots.txt of *origin* was unreachable for so long that its pages are given up."""
 
     def __init__(self, origin: str, seconds: float) -> None:
-        super().__init__(f"{origin}/robots.txt could not be reached for {seconds:.0f} s, so nothing is allowed there")
+        super().__init__(
+            f"{origin}/robots.txt could not be reached for {in_words(seconds)}, so nothing is allowed there"
+        )
         self.origin = origin
 
 

@@ -16,6 +16,7 @@ from scrapy.exceptions import UsageError
 
 from crawler import tasks, urls
 from crawler.commands.usage import FleetCommand, answering, fingerprinter
+from crawler.durations import in_words
 from crawler.errors import ConfigError, MessageError, ServiceError, ShoalError
 from crawler.frontier.command_session import session
 from crawler.frontier.frontier import Frontier
@@ -120,7 +121,7 @@ def _place(one: UrlPlace, host: HostState) -> str:
     run = f"crawl {one.generation}" if one.generation != "0" else "the first crawl"
     return {
         "queued": f"queued in {one.stream} behind {one.ahead:,} requests of {host.host}, {run}",
-        "delayed": f"delayed for {one.until_ms / 1000:,.1f} s ({one.why or 'not before then'}), {run}",
+        "delayed": f"delayed for {in_words(one.until_ms / 1000)} ({one.why or 'not before then'}), {run}",
         "leased": f"leased by worker {one.why}, {run}",
         "dead": f"dead letter {one.id}: {one.why}, {run} (`scrapy dead show {one.id}`)",
         "gone": f"gone: {one.why}, {run} (`scrapy dead list --kind gone`)",
@@ -138,7 +139,7 @@ def _host(host: HostState) -> str:
 async def _closed(frontier: Frontier, message: Message) -> list[str]:
     now_ms = (await frontier.inspection.stats()).now_ms
     return [
-        f"held back for {one.until_ms / 1000:,.0f} s: {one.told}"
+        f"held back for {in_words(one.until_ms / 1000)}: {one.told}"
         for one in await frontier.budgets.closed(now_ms)
         if one.governs(message.host, message.spider)
     ]

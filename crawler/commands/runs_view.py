@@ -11,7 +11,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from crawler.commands.status_look import Snapshot
-from crawler.commands.status_view import narrow_table, spoken
+from crawler.commands.status_view import narrow_table
+from crawler.durations import in_words
 from crawler.frontier.state.run_record import Run
 from crawler.storage.run_items import Difference
 
@@ -49,7 +50,7 @@ def state_of(run: Run) -> str:
 
 def took(run: Run, now_ms: int) -> str:
     """How long it has been running, or ran."""
-    return spoken(max(0, (run.ended_ms or now_ms) - run.opened_ms) / 1000)
+    return in_words(max(0, (run.ended_ms or now_ms) - run.opened_ms) / 1000)
 
 
 def whole(
@@ -119,7 +120,7 @@ def _prospect(run: Run, seen: Snapshot, *, paused: bool) -> Iterator[str]:
     pages = seen.rate("pages_per_s", run.spider)
     seconds = seen.seconds_to_go(run.spider, run.counts.pending)
     if seconds is not None:
-        yield f"{run.spider} does {pages:,.1f} pages a second: about {spoken(seconds)} to go."
+        yield f"{run.spider} does {pages:,.1f} pages a second: about {in_words(seconds)} to go."
     elif not seen.workers:
         yield f"No worker of {run.spider} is running."
     else:
@@ -128,7 +129,7 @@ def _prospect(run: Run, seen: Snapshot, *, paused: bool) -> Iterator[str]:
         yield "It is paused (`scrapy control resume`)."
     yield from (f"{reason}." for reason in seen.held_up)
     for one in seen.waiting[:MOST_HOSTS]:
-        yield f"{one.host}: {one.pages:,} pages wait, next try in {spoken(one.until_ms / 1000)}: {one.why}."
+        yield f"{one.host}: {one.pages:,} pages wait, next try in {in_words(one.until_ms / 1000)}: {one.why}."
 
 
 def _reasons(counts: Mapping[str, int]) -> str:

@@ -12,6 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from crawler.commands.status_look import Snapshot
+from crawler.durations import in_words
 from crawler.frontier.messages import HostState, SpiderStats, WorkerState
 from crawler.frontier.state.run_record import Run
 from crawler.frontier.state.waiting import WaitingHost
@@ -62,7 +63,7 @@ def verdict(seen: Snapshot) -> str:
         )
         return f"Waiting: {why}; {left}."
     speed = f"{seen.rate('pages_per_s'):,.1f} pages/s, {seen.rate('items_per_s'):,.1f} items/s"
-    return f"Crawling: {speed}, {_workers_of(seen)}; {left}: {spoken(seconds)}."
+    return f"Crawling: {speed}, {_workers_of(seen)}; {left}: {in_words(seconds)}."
 
 
 def _workers_of(seen: Snapshot) -> str:
@@ -70,7 +71,7 @@ def _workers_of(seen: Snapshot) -> str:
 
 
 def _oldest(seen: Snapshot) -> str:
-    return f"The oldest request that may go out has waited {spoken(seen.oldest_ms / 1000)} for a worker."
+    return f"The oldest request that may go out has waited {in_words(seen.oldest_ms / 1000)} for a worker."
 
 
 def _remarks(seen: Snapshot) -> Iterator[str]:
@@ -129,18 +130,9 @@ def _runs(seen: Snapshot) -> Table:
 def _to_go(seen: Snapshot, run: Run) -> str:
     """For a run that is over: how long it took."""
     if run.is_over:
-        return f"took {spoken((run.ended_ms - run.opened_ms) / 1000)}"
+        return f"took {in_words((run.ended_ms - run.opened_ms) / 1000)}"
     seconds = seen.seconds_to_go(run.spider, run.counts.pending) if run.counts.pending else None
-    return "-" if seconds is None else spoken(seconds)
-
-
-def spoken(seconds: float) -> str:
-    """In the two largest units that matter."""
-    for size, unit, smaller, small in ((86_400, "d", 3_600, "h"), (3_600, "h", 60, "min"), (60, "min", 0, "")):
-        if seconds >= size:
-            rest = round(seconds % size / smaller) if smaller else 0
-            return f"{seconds // size:.0f} {unit}" + (f" {rest} {small}" if rest else "")
-    return f"{max(seconds, 1):.0f} s"
+    return "-" if seconds is None else in_words(seconds)
 
 
 def _cut(spider: str, rules: Mapping[str, int]) -> str:
@@ -232,7 +224,7 @@ def _workers(workers: Sequence[WorkerState]) -> Table:
             worker.name,
             *told,
             f"{float(info.get('pages_per_s') or 0):.1f}",
-            spoken(float(age)) if age is not None else "",
+            in_words(float(age)) if age is not None else "",
             f"{memory} MB" if memory else "",
             str(info.get("leases", "")),
             str(info.get("outbox", "")),

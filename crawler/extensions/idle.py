@@ -13,6 +13,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DontCloseSpider, NotConfigured
 
 from crawler import config
+from crawler.durations import in_words
 from crawler.frontier.errors import FrontierError
 from crawler.frontier.server import server_check
 from crawler.frontier.state.waiting import WaitingHost
@@ -90,5 +91,5 @@ class IdleExtension:
 
 
 def _when(one: WaitingHost) -> str:
-    ends = "" if one.given_up_ms is None else f", given up in {one.given_up_ms / 1000:.0f} s"
-    return f"next try in {one.until_ms / 1000:.0f} s{ends}"
+    ends = "" if one.given_up_ms is None else f", given up in {in_words(one.given_up_ms / 1000)}"
+    return f"next try in {in_words(one.until_ms / 1000)}{ends}"

@@ -18,19 +18,34 @@ from datetime import UTC, datetime
 from typing import Any, Final, Self
 from urllib.parse import urlsplit
 
-from scrapy import Request, signals
+from scrapy import Request, exceptions, signals
 from scrapy.crawler import Crawler
 from scrapy.http import Response
+from scrapy.logformatter import DOWNLOADERRORMSG_LONG, DOWNLOADERRORMSG_SHORT
 from scrapy.settings import BaseSettings
 from scrapy.utils import log as scrapy_log
 
 from crawler import config, current_request
 from crawler.current_request import current
-from crawler.errors import ConfigError
+from crawler.errors import AddressRefusedError, ConfigError
 from crawler.masking import mask, secrets_of
 from crawler.meta import PARENT_ID, RUN_ID, TIER, TRACEPARENT
 from crawler.worker.access import worker_if_any
 
+# At DEBUG, Scrapy's default, PyMongo writes dozens of lines for each page and redis-py one for each connection.
+_CHATTY: Final = ("pymongo", "redis")
+# What a host or the network did, said in the message: a traceback through the client adds nothing.
+_EXPLAINED: Final = (
+    AddressRefusedError,
+    exceptions.CannotResolveHostError,
+    exceptions.DownloadCancelledError,
+    exceptions.DownloadConnectionRefusedError,
+    exceptions.DownloadFailedError,
+    exceptions.DownloadTimeoutError,
+    exceptions.ResponseDataLossError,
+    exceptions.UnsupportedURLSchemeError,
+)
+_DOWNLOAD_ERRORS: Final = frozenset({DOWNLOADERRORMSG_LONG, DOWNLOADERRORMSG_SHORT})
 _TRACEPARENT: Final = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
 
 
@@ -107,6 +122,7 @@ def formatter(handler: logging.Handler, settings: BaseSettings) -> logging.Forma
     """
     for name in ("", "scrapy"):
         logging.getLogger(name).setLevel(settings.get("LOG_LEVEL"))
+    _quiet_libraries()
     try:
         as_json = config.boolean(settings, "LOG_JSON")
     except ConfigError:  # refused in one line when the crawl starts
@@ -115,6 +131,13 @@ def formatter(handler: logging.Handler, settings: BaseSettings) -> logging.Forma
     if as_json:
         return JsonFormatter(secrets=keys, worker=worker)
     return TextFormatter(settings["LOG_FORMAT"], settings["LOG_DATEFORMAT"], secrets=keys, worker=worker)
+
+
+def _quiet_libraries() -> None:
+    """Those whose level nobody has set: LOG_LEVEL = DEBUG is about the crawl."""
+    for library in map(logging.getLogger, _CHATTY):
+        if library.level == logging.NOTSET and library.getEffectiveLevel() < logging.INFO:
+            library.setLevel(logging.INFO)
 
 
 def _worker(settings: BaseSettings) -> str:
@@ -134,6 +157,15 @@ class _MaskingFormatter(logging.Formatter):
     def _mask(self, text: str) -> str:
         return mask(text, self._secrets)
 
+    def _traceback(self, record: logging.LogRecord) -> str | None:
+        """What follows a line that was logged with an exception."""
+        if not record.exc_info:
+            return None
+        error = record.exc_info[1]
+        if record.msg in _DOWNLOAD_ERRORS and isinstance(error, _EXPLAINED):
+            return f"{type(error).__name__}: {error}"
+        return self.formatException(record.exc_info)
+
 
 class TextFormatter(_MaskingFormatter):
     """LOG_FORMAT, with `[request_id]` before the message, and before that the number of a supervised worker."""
@@ -150,6 +182,7 @@ class TextFormatter(_MaskingFormatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """The line, and the traceback if there is one."""
+        record.exc_text = record.exc_text or self._traceback(record)
         return self._mask(super().format(record))
 
 
@@ -168,7 +201,7 @@ class JsonFormatter(_MaskingFormatter):
             "worker": _process.worker,
             "process": self._worker or None,
             **self._of_the_request(record),
-            "exception": self._mask(self.formatException(record.exc_info)) if record.exc_info else None,
+            "exception": self._mask(self._traceback(record) or "") or None,
         }
         told = {name: value for name, value in fields.items() if value is not None}
         return json.dumps(told, default=repr)  # a spider may keep objects under our keys of meta

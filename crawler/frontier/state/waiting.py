@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
+from crawler.durations import in_words
 from crawler.frontier.messages import HostState
 from crawler.frontier.server.shards import Shards, url_in
 from crawler.frontier.server.wire_format import split_prefixed, unseal
@@ -89,7 +90,7 @@ async def _why(shards: Shards, one: _Delayed, now_ms: int) -> tuple[str, int | N
     origin = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
     verdict, since = await shards.client.hmget(shards.key(one.shard, f"robots:{origin}"), ["verdict", "since"])
     if verdict == b"later" and since and float(since):
-        why = f"{origin}/robots.txt has been unreachable for {(now_ms - float(since)) / 1000:.0f} s"
+        why = f"{origin}/robots.txt has been unreachable for {in_words((now_ms - float(since)) / 1000)}"
         return why, _end_of_term(shards, since, now_ms)
     reason = await shards.client.hget(shards.key(one.shard, "why"), str(one.id))
     return f"delayed ({reason.decode()})" if reason else "delayed", None

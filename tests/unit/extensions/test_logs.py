@@ -14,11 +14,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scrapy import Request
+from scrapy.exceptions import DownloadTimeoutError
 from scrapy.http import Response
+from scrapy.logformatter import DOWNLOADERRORMSG_SHORT, SPIDERERRORMSG
 from scrapy.settings import Settings
 from scrapy.utils import log as scrapy_log
 
 from crawler import current_request
+from crawler.errors import AddressRefusedError
 from crawler.extensions import logs
 from crawler.extensions.logs import JsonFormatter, TextFormatter, request_id
 from crawler.masking import mask
@@ -163,7 +166,7 @@ def test_the_key_of_a_scraping_api_is_hidden_wherever_it_stands(as_json: bool) -
 @pytest.fixture
 def levels() -> Iterator[None]:
     """The levels of the loggers are put back."""
-    loggers = [logging.getLogger(name) for name in ("", "scrapy")]
+    loggers = [logging.getLogger(name) for name in ("", "scrapy", "pymongo", "redis")]
     before = [logger.level for logger in loggers]
     yield
     for logger, level in zip(loggers, before, strict=True):
@@ -175,7 +178,7 @@ def test_lines_below_the_level_are_not_even_made(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(scrapy_log, "_get_formatter", logs.formatter)
     for level, made in (("INFO", False), ("DEBUG", True)):
         scrapy_log.configure_logging({"LOG_LEVEL": level, "LOG_ENABLED": False})
-        for name in ("scrapy.core.engine", "scrapy.core.scraper", "pymongo.command"):
+        for name in ("scrapy.core.engine", "scrapy.core.scraper", "myproject.spiders"):
             assert logging.getLogger(name).isEnabledFor(logging.DEBUG) is made
             assert logging.getLogger(name).isEnabledFor(logging.INFO)
     scrapy_log._uninstall_scrapy_root_handler()
@@ -188,3 +191,49 @@ def test_scrapy_still_builds_its_handlers_formatter_where_we_replace_it(monkeypa
     for value, kind in (("True", JsonFormatter), ("False", TextFormatter), ("maybe", TextFormatter)):
         handler = scrapy_log._get_handler(Settings({"LOG_JSON": value}))
         assert type(handler.formatter) is kind
+
+
+@pytest.mark.usefixtures("levels")
+def test_debug_is_about_the_crawl_not_about_its_libraries() -> None:
+    logging.getLogger("pymongo").setLevel(logging.NOTSET)
+    logging.getLogger("redis").setLevel(logging.DEBUG)  # somebody wants to see it
+    logs.formatter(logging.NullHandler(), Settings({"LOG_LEVEL": "DEBUG"}))
+    command, connection = map(logging.getLogger, ("pymongo.command", "redis.asyncio.connection"))
+    assert not command.isEnabledFor(logging.DEBUG)
+    assert command.isEnabledFor(logging.INFO)
+    assert connection.isEnabledFor(logging.DEBUG)
+    assert logging.getLogger("scrapy.core.engine").isEnabledFor(logging.DEBUG)
+
+
+@pytest.mark.usefixtures("levels")
+def test_libraries_are_never_louder_than_the_crawl() -> None:
+    logging.getLogger("pymongo").setLevel(logging.NOTSET)
+    logs.formatter(logging.NullHandler(), Settings({"LOG_LEVEL": "ERROR"}))
+    assert not logging.getLogger("pymongo.command").isEnabledFor(logging.WARNING)
+
+
+def _failed(error: Exception, message: str) -> logging.LogRecord:
+    try:
+        raise error
+    except type(error):
+        record = _record(message, {"request": REQUEST})
+        record.exc_info = sys.exc_info()
+    return record
+
+
+@pytest.mark.parametrize("error", [AddressRefusedError("it is private"), DownloadTimeoutError("it is private")])
+def test_what_a_host_did_is_told_without_a_traceback(error: Exception) -> None:
+    text = TextFormatter("%(message)s").format(_failed(error, DOWNLOADERRORMSG_SHORT))
+    assert text == f"[0:17] Error downloading {REQUEST}\n{type(error).__name__}: it is private"
+    told = _json(_failed(error, DOWNLOADERRORMSG_SHORT))
+    assert told["exception"] == f"{type(error).__name__}: it is private"
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [(ValueError("a bug"), DOWNLOADERRORMSG_SHORT), (DownloadTimeoutError("in a callback"), SPIDERERRORMSG)],
+)
+def test_any_other_error_keeps_its_traceback(error: Exception, message: str) -> None:
+    record = _failed(error, message.replace(" (referer: %(referer)s)", ""))
+    assert "Traceback" in TextFormatter("%(message)s").format(record)
+    assert "Traceback" in _json(record)["exception"]
