@@ -42,6 +42,7 @@ from crawler.frontier.state.statement import Statement
 from crawler.policy.pace import Pace
 
 LEASE_MOST: Final = 500  # per call, which blocks Redis
+PUSH_MOST: Final = 96  # per call: twice 48 saves a third of the CPU of a long push, and is still some 2 ms of Redis
 _OUTCOMES: Final = tuple(PushOutcome)  # as push.lua numbers them
 
 Row = tuple[str, bytes]  # a message packed by wire_format, behind its host
@@ -133,7 +134,7 @@ class Frontier:
 
         order = sorted(range(len(rows)), key=lambda at: rows[at][0])  # a host's requests are written together
         answers = await self.shards.scatter(
-            [rows[at] for at in order], lambda row: self.shards.of_host(row[0]), run_what_fits
+            [rows[at] for at in order], lambda row: self.shards.of_host(row[0]), run_what_fits, PUSH_MOST
         )
         outcomes = [PushOutcome.ACCEPTED] * len(rows)
         for at, outcome in zip(order, answers, strict=True):

@@ -68,6 +68,7 @@ class ScopeRules:
         self._links = Memo(self._judge, REMEMBERED, LONGEST)
         scopes = [self._of_site(site) for site in (domains.default, *domains.by_host.values())]
         self._limited = any(scope.pages or scope.pages_per_host for scope in scopes)
+        self.excludes = any(scope.exclude for scope in scopes)  # whether `pushed` refuses anything
         excluding = any(site.exclude for site in (domains.default, *domains.by_host.values()))
         self.cuts_nothing = not excluding and all(scope == Scope() for scope in scopes)  # cuts no link of any domain
 
@@ -87,8 +88,19 @@ class ScopeRules:
         judged = self._judge(url)
         return judged if judged.rule else _placed(judged, sitemap, 0, scope)
 
+    def trapped_alone(self, page: str) -> str:
+        """The origin of *page*, up to the first slash of its paths, if a URL that begins so and is `harmless` is in
+        scope, wherever it is named; "" if it has to be judged."""
+        try:
+            site, origin = self._domains.for_url(page), "/".join(page.split("/", 3)[:3])
+            return "" if _names_any(site, self.of(page)) or not harmless(origin) else f"{origin}/"
+        except ValueError:
+            return ""
+
     def pushed(self, url: str) -> str:
         """The rule that refuses a pushed URL: only `exclude` applies, other rules are about links."""
+        if not self.excludes:
+            return ""
         try:
             scope = self.of(url)
         except ValueError:
@@ -146,6 +158,11 @@ def _placed(judged: Judged, page: str, depth: int, scope: Scope) -> Judged:
     if scope.depth and depth > scope.depth:
         return Judged(judged.url, "depth")
     return judged
+
+
+def _names_any(site: DomainRules, scope: Scope) -> bool:
+    """Whether `_cut` may cut anything."""
+    return bool(scope.exclude or site.exclude or scope.paths or scope.include or scope.query_parameters)
 
 
 def _cut(url: str, site: DomainRules, scope: Scope) -> str:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import Final, NamedTuple
 from urllib.parse import urljoin
@@ -20,8 +21,9 @@ from crawler.frontier.errors import FrontierError
 from crawler.frontier.frontier import Frontier, Row
 from crawler.frontier.messages import PushOutcome
 from crawler.frontier.server.wire_format import push_row
-from crawler.frontier.state.runs import run_id_of
+from crawler.frontier.state.runs import RunError, run_id_of
 from crawler.frontier.state.sitemaps import SitemapVerdict
+from crawler.policy.traps import harmless
 from crawler.routing.encoder import Encoder
 from crawler.routing.plain_urls import PlainUrls
 from crawler.routing.sitemap_requests import DEPTH, MAX_BYTES, SitemapTerms, sitemap_message
@@ -123,7 +125,8 @@ class SitemapReader:
         lastmod = "" if reading.counts["filtered"] or reading.counts["cut"] else terms.lastmod
         left = await self._frontier.sitemaps.end(name, reading.generation, terms.url or reading.url, lastmod)
         if left <= 0 and (run_id := run_id_of(reading.generation)):
-            await self._frontier.runs.seal(run_id)
+            with suppress(RunError):  # forgotten: it was over long ago
+                await self._frontier.runs.seal(run_id)
 
 
 class _Reading:
@@ -146,10 +149,12 @@ class _Reading:
         self.sitemaps: dict[str, str] = {}  # lastmod by URL
         self._encoder = encoder
         self._priority = priority
-        self._plain = PlainUrls(encoder, generation, priority)
+        self._plain = PlainUrls(encoder, generation, priority, in_scope=True)
         self._cut = cut
         self._scope = encoder.scopes.of(generation)
         self._own_scope = self._scope.of(url)
+        self._takes_all = not terms.include and not terms.exclude
+        self._origin = self._scope.trapped_alone(url)  # most of its pages are there
 
     def rows(self, entries: Sequence[SitemapEntry]) -> list[Row]:
         """The rows of wanted pages in *entries*; notes sitemaps."""
@@ -171,10 +176,10 @@ class _Reading:
 
     def _wanted(self, url: str) -> str:
         """*url* as it should be queued, or ""."""
-        if not self.terms.takes(url):
+        if not self._takes_all and not self.terms.takes(url):
             self.counts["filtered"] += 1
             return ""
-        if self._scope.cuts_nothing:
+        if self._scope.cuts_nothing or (self._origin and url.startswith(self._origin) and harmless(url)):
             return url
         judged = self._scope.named(url, self.url, self._own_scope)
         if judged.rule:

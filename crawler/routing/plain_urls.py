@@ -45,13 +45,16 @@ _STEERING: Final = frozenset(key.name for key in TABLE)
 
 class PlainUrls:
     """Rows for the spider of *encoder*: deduplicated, of one generation and priority. What is known of tiers when a
-    host is first met applies to all its URLs."""
+    host is first met applies to all its URLs. None for what the scope excludes, unless *in_scope* says that somebody
+    has looked."""
 
-    def __init__(self, encoder: Encoder, generation: str, priority: int) -> None:
+    def __init__(self, encoder: Encoder, generation: str, priority: int, *, in_scope: bool = False) -> None:
         self._encoder = encoder
         self._generation = generation
         self._priority = priority
         self._tracer = encoder.tracer
+        scope = encoder.scopes.of(generation)
+        self._excluded = scope.pushed if scope.excludes and not in_scope else None
         self._kinds: dict[
             int, tuple[str, RowsLike] | None
         ] = {}  # by the domain's rules: like those of the first such host
@@ -65,9 +68,9 @@ class PlainUrls:
 
     def row(self, url: str) -> Row | None:
         """The row of *url*; None if it is not plain."""
-        if (canonical := plain_form(url)) is None or (like := self._hosts[_host_of(url)]) is None:
+        if (found := _plain(url)) is None or (canonical := _canonical(found)) is None:
             return None
-        return self._row(like, canonical, self._before + self._pack(url) + self._after)
+        return self._row(found[2], url, canonical, b"".join((self._before, self._pack(url), self._after)))
 
     def looked_at(self, url: str) -> Row | None:
         """The row of a URL that Scrapy escapes or that has other forms; at half of the cost. None if it is unusual."""
@@ -76,24 +79,26 @@ class PlainUrls:
             host, canonical = urlsplit(url).hostname, urls.canonicalize(url)
         except (MessageError, ValueError):
             return None  # reported when a message is made of it
-        if host is None or (like := self._hosts[host]) is None:
+        if host is None:
             return None
-        return self._row(like, canonical, self._before + self._pack(url) + self._after)
+        return self._row(host, url, canonical, b"".join((self._before, self._pack(url), self._after)))
 
     def row_of(self, fields: dict[str, Any]) -> Row | None:
         """The row of a message with a plain URL and at most meta that the crawler ignores; else None."""
         url, meta = fields.get("url"), fields.get("meta", {})
         if not fields.keys() <= _FIELDS or type(url) is not str or type(meta) is not dict or not _is_own(meta):
             return None
-        if (canonical := plain_form(url)) is None or (like := self._hosts[_host_of(url)]) is None:
+        if (found := _plain(url)) is None or (canonical := _canonical(found)) is None:
             return None
         try:
             body = self._pack({"u": url} | ({"d": meta} if meta else {}) | self._rest)
         except (ValueError, OverflowError):  # a lone surrogate, nested too deeply, a number of more than 64 bits
             return None
-        return self._row(like, canonical, body) if len(body) <= codec.MAX_BYTES else None
+        return self._row(found[2], url, canonical, body) if len(body) <= codec.MAX_BYTES else None
 
-    def _row(self, like: tuple[str, RowsLike], canonical: str, body: bytes) -> Row | None:
+    def _row(self, host: str, url: str, canonical: str, body: bytes) -> Row | None:
+        if (like := self._hosts[host]) is None or (self._excluded is not None and self._excluded(url)):
+            return None
         digest = sha1(b"GET\n%b\n" % canonical.encode(), usedforsecurity=False).digest()
         number = fingerprint.number(digest)
         if self._tracer is not None and self._tracer.wants(number):
@@ -101,7 +106,7 @@ class PlainUrls:
         return like[0], like[1].row(number, digest, body)
 
     def _host(self, host: str) -> tuple[str, RowsLike] | None:
-        """How URLs of *host* are queued; None if the host may be rewritten, or the scope has to check each URL."""
+        """How URLs of *host* are queued; None if the host may be rewritten."""
         if not self._encoder.by_url_alone or not _is_name(host):
             return None
         rules = self._encoder.rules
@@ -116,8 +121,6 @@ class PlainUrls:
     def _host_of_its_own(self, host: str) -> tuple[str, RowsLike] | None:
         url = f"http://{host}/"
         scope = self._encoder.scopes.of(self._generation)
-        if scope.of(url).exclude:
-            return None
         try:
             rule = self._encoder.rules.of(plain := cast("Request", _Plain(url)))
             stream = stream_of(self._encoder.spider.name, self._encoder.tier_routing.tier(plain, rule))
@@ -156,9 +159,14 @@ def _is_own(meta: dict[str, Any]) -> bool:
 
 def plain_form(url: str) -> str | None:
     """`canonicalize(url)` if that differs from *url* at most in the order of parameters; None if it may differ more."""
-    if (found := _plain(url)) is None or len(url) > MAX_URL_LENGTH or "/." in found[3]:
+    return None if (found := _plain(url)) is None else _canonical(found)
+
+
+def _canonical(found: re.Match[str]) -> str | None:
+    """`plain_form` of what `_plain` has matched."""
+    url, query = found[0], found[4]
+    if len(url) > MAX_URL_LENGTH or "/." in found[3]:
         return None
-    query = found[4]
     if query is None:
         return url
     if "&" not in query:
@@ -168,8 +176,3 @@ def plain_form(url: str) -> str | None:
         return None
     pairs.sort()
     return f"{found[1]}{found[2]}{found[3]}?{'&'.join(map('='.join, pairs))}"
-
-
-def _host_of(url: str) -> str:
-    """The host of a plain *url*."""
-    return url.split("/", 3)[2]

@@ -73,9 +73,10 @@ class RowsLike(NamedTuple):
 
     def row(self, fingerprint: int, digest: bytes, body: bytes) -> bytes:
         """`push_row` of that message with these."""
+        terms, host, behind_host, priority, generation = self
         digits = b"%d" % fingerprint
-        head = (self.terms, self.host, self.behind_host, _BYTES[len(digits)], digits, self.priority)
-        return b"".join((*head, fingerprint.to_bytes(8, "big"), _BYTES[len(digest)], digest, self.generation, body))
+        parts = (terms, host, behind_host, _BYTES[len(digits)], digits, priority, fingerprint.to_bytes(8, "big"))
+        return b"".join((*parts, _BYTES[len(digest)], digest, generation, body))
 
 
 def _push_head(message: Message) -> bytes:

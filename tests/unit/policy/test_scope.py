@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from crawler.errors import ConfigError
 from crawler.policy.domains import parse_rules
 from crawler.policy.patterns import Pattern
-from crawler.policy.scope import ScopeRules, read_scope
+from crawler.policy.scope import Judged, ScopeRules, read_scope
+from crawler.policy.traps import harmless
 
 PAGE = "https://shop.example.com/"
 
@@ -159,3 +160,34 @@ def test_a_pattern_is_pickled_by_its_text() -> None:
     again = pickle.loads(pickle.dumps(Pattern("/a+")))
     assert again == Pattern("/a+")
     assert again.search("/aa")
+
+
+@pytest.mark.parametrize(
+    ("scope", "domains", "origin"),
+    [
+        ({}, "", "https://shop.example/"),
+        ({"traps": ["calendar", "session"], "within": "host", "depth": 1}, "", "https://shop.example/"),
+        ({"exclude": ["x"]}, "", ""),
+        ({"include": ["x"]}, "", ""),
+        ({"paths": ["/a"]}, "", ""),
+        ({"query_parameters": 2}, "", ""),
+        ({}, '["shop.example"]\nexclude = ["x"]', ""),
+        ({}, '["other.example"]\nexclude = ["x"]', "https://shop.example/"),
+    ],
+)
+@given(path=st.text("ab/.019-?=&;%_", max_size=20))
+def test_below_an_origin_that_only_traps_cut_what_is_harmless_is_in_scope(
+    scope: dict[str, Any], domains: str, origin: str, path: str
+) -> None:
+    judges, page = rules(scope, domains), "https://shop.example/sitemap.xml"
+    assert judges.trapped_alone(page) == origin
+    url = f"https://shop.example/{path}"
+    if origin and harmless(url):
+        assert judges.named(url, page, judges.of(page)) == Judged(url, "")
+
+
+@pytest.mark.parametrize(
+    "page", ["https://shop.example@evil.example/", "https://[", "sitemap", "https://Shop.example/"]
+)
+def test_an_unusual_origin_is_none(page: str) -> None:
+    assert rules({}).trapped_alone(page) == ""

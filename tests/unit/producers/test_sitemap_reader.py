@@ -14,6 +14,7 @@ from scrapy.http import Response
 from crawler.frontier.errors import FrontierError
 from crawler.frontier.frontier import Row
 from crawler.frontier.messages import PushOutcome
+from crawler.frontier.state.runs import RunError
 from crawler.frontier.state.sitemaps import SitemapVerdict
 from crawler.policy.patterns import Pattern
 from crawler.producers import sitemap_reader
@@ -37,6 +38,7 @@ class Away:
         self.happened: list[str] = []
         self.rows: list[Row] = []
         self.left = 0
+        self.is_forgotten = False
         self.keep = True
         self.lastmod = ""
         self.sitemaps = self.runs = self
@@ -60,6 +62,8 @@ class Away:
         return self.left
 
     async def seal(self, run_id: str) -> None:
+        if self.is_forgotten:
+            raise RunError(f"there is no run {run_id}")
         self.happened.append(f"sealed {run_id}")
 
 
@@ -97,6 +101,13 @@ async def test_the_last_one_seals_its_run_after_all_is_queued() -> None:
     frontier = Away()
     frontier.left = 1
     await read(urlset(1), frontier)
+    assert frontier.happened == ["pushed", "ended"]
+
+
+async def test_a_run_that_is_forgotten_has_no_end_to_tell() -> None:
+    frontier = Away()
+    frontier.is_forgotten = True
+    assert await read(urlset(1), frontier) == {"pages": 1}
     assert frontier.happened == ["pushed", "ended"]
 
 

@@ -141,6 +141,17 @@ def test_rules_of_hosts_and_learned_tiers_count(tmp_path: Path) -> None:
         assert plain.row(url) == (message.host, push_row(message))
 
 
+@pytest.mark.parametrize("in_scope", [False, True])
+def test_what_the_scope_excludes_has_no_row_unless_somebody_has_looked(in_scope: bool) -> None:
+    made = Encoder(ProductsSpider, shipped(SCOPE={"exclude": ["/tag/"]}), RequestFingerprinter(), TierRouting())
+    plain = PlainUrls(made, "0", 0, in_scope=in_scope)
+    for url in ("https://shop.example/p", "https://shop.example/tag/p", "https://shop.example/t%61g/p"):
+        wanted = in_scope or url.endswith("e/p")
+        rows = plain.row(url), plain.looked_at(url), plain.row_of({"url": url})
+        message = made.message(Request(url), generation="0", dedupe=True)
+        assert set(rows) == {(message.host, push_row(message)) if wanted else None}
+
+
 def test_hosts_of_a_kind_differ_in_their_name_only(tmp_path: Path) -> None:
     rules = '["slow.example"]\ndelay_seconds = 9\n["one.example"]\npoliteness_group = "g"\n'
     rules += '["whole.example"]\ngroup_by_domain = true\n["some.example".scope]\npages_per_host = 3\n'
