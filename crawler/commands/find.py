@@ -22,6 +22,7 @@ from crawler.frontier.command_session import session
 from crawler.frontier.frontier import Frontier
 from crawler.frontier.messages import HostState, Message
 from crawler.frontier.state.finding import UrlPlace
+from crawler.frontier.state.run_record import run_id_of
 from crawler.masking import mask
 from crawler.policy.robots import RobotsVerdict
 from crawler.policy.robots_file import RobotsFile
@@ -29,6 +30,7 @@ from crawler.routing.encoder import Encoder
 from crawler.routing.tier_routing import TierRouting
 from crawler.storage import connection, reader
 from crawler.storage.config import StorageConfig
+from crawler.storage.documents import UNTYPED
 
 COLLECTIONS: Final = ("products", "pages")
 
@@ -44,7 +46,9 @@ class UrlReport:
     scope: str = ""  # the scope rule that keeps links to it from being followed
     closed: Sequence[str] = ()  # budgets and opening hours that hold it back
     robots: str = ""  # why robots.txt does not allow it, if the fleet has fetched that
-    stored: Sequence[Mapping[str, Any]] = field(default=())  # collection, version, first_seen_at, last_seen_at
+    stored: Sequence[Mapping[str, Any]] = field(
+        default=()
+    )  # collection, version, first_seen_at, last_seen_at; of `items` also documents
 
 
 class Command(FleetCommand, ScrapyCommand):
@@ -94,7 +98,7 @@ class Command(FleetCommand, ScrapyCommand):
             robots=await _robots(frontier, message, url, agent) if obeys else "",
             scope=encoder.scopes.usual.link(url, url, 1).rule,
             closed=await _closed(frontier, message),
-            stored=await _stored(crawler.settings, url),
+            stored=await _stored(crawler.settings, url, spider),
         )
 
 
@@ -104,7 +108,8 @@ def lines(report: UrlReport) -> list[str]:
     told += [f"  {_place(one, report.host)}" for one in report.places]
     for one in report.stored:
         first, last = (f"{one[name]:%Y-%m-%d %H:%M}" for name in ("first_seen_at", "last_seen_at"))
-        told.append(f"  stored in {one['collection']}: version {one['version']}, seen from {first} to {last} UTC")
+        what = f"{one['documents']:,} documents" if "documents" in one else f"version {one['version']}"
+        told.append(f"  stored in {one['collection']}: {what}, seen from {first} to {last} UTC")
     if not report.places and not report.stored:
         told.append("  never seen")
     if report.robots:
@@ -118,7 +123,7 @@ def lines(report: UrlReport) -> list[str]:
 
 
 def _place(one: UrlPlace, host: HostState) -> str:
-    run = f"crawl {one.generation}" if one.generation != "0" else "the first crawl"
+    run = _crawl(one.generation)
     return {
         "queued": f"queued in {one.stream} behind {one.ahead:,} requests of {host.host}, {run}",
         "delayed": f"delayed for {in_words(one.until_ms / 1000)} ({one.why or 'not before then'}), {run}",
@@ -127,6 +132,12 @@ def _place(one: UrlPlace, host: HostState) -> str:
         "gone": f"gone: {one.why}, {run} (`scrapy dead list --kind gone`)",
         "done": f"done, or dropped on the way, in {run}",
     }[one.state]
+
+
+def _crawl(generation: str) -> str:
+    if run := run_id_of(generation):
+        return f"run {run}"
+    return f"crawl {generation}" if generation != "0" else "the first crawl"
 
 
 def _host(host: HostState) -> str:
@@ -158,7 +169,7 @@ async def _robots(frontier: Frontier, message: Message, url: str, agent: str) ->
     return "" if allowed else f"{origin}/robots.txt does not allow {agent} to fetch it"
 
 
-async def _stored(settings: Any, url: str) -> list[dict[str, Any]]:
+async def _stored(settings: Any, url: str, spider: str) -> list[dict[str, Any]]:
     """Its documents; none if MongoDB is away, which is printed."""
     if not settings.getbool("SHOAL_STORE"):
         return []
@@ -166,12 +177,15 @@ async def _stored(settings: Any, url: str) -> list[dict[str, Any]]:
     found = []
     try:
         async with connection.session(settings) as database:
+            pages = list(dict.fromkeys((urls.canonicalize(url), url)))
             for collection in dict.fromkeys((*COLLECTIONS, *config.history)):
-                for key in dict.fromkeys((urls.canonicalize(url), url)):
+                for key in pages:
                     if (document := await reader.document(database, collection, key)) is not None:
                         names = ("version", "first_seen_at", "last_seen_at")
                         found.append({"collection": collection, **{name: document.get(name) for name in names}})
                         break
+            if (items := await reader.items_of(database, pages, spider)) is not None:
+                found.append({"collection": UNTYPED, **items})
     except ServiceError as error:
         print(f"  its documents are unknown: {mask(str(error))}")
     return found

@@ -9,6 +9,7 @@ from pymongo.asynchronous.collection import AsyncCollection
 from pymongo.errors import OperationFailure
 
 from crawler.storage.connection import Database
+from crawler.storage.documents import UNTYPED
 from crawler.storage.history import PENDING_INDEX
 
 REJECTED = "rejected_items"
@@ -24,8 +25,11 @@ _PENDING = IndexModel(
 
 
 async def ensure_items(collection: AsyncCollection[dict[str, Any]]) -> None:
-    """For latest states: pending changes, and what changed since a time."""
-    await collection.create_indexes([_PENDING, IndexModel([("last_changed_at", 1)], name="last_changed_at")])
+    """For latest states: pending changes, what changed since a time, and where the `_id` is not the page's address, its
+    items."""
+    by_page = [IndexModel([("url", 1)], name="url")] if collection.name == UNTYPED else []
+    changed = IndexModel([("last_changed_at", 1)], name="last_changed_at")
+    await collection.create_indexes([_PENDING, changed, *by_page])
 
 
 async def ensure_history(collection: AsyncCollection[dict[str, Any]]) -> None:

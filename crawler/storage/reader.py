@@ -9,6 +9,7 @@ from typing import Any
 from crawler.storage.codec import CODEC
 from crawler.storage.config import StorageConfig
 from crawler.storage.connection import Database
+from crawler.storage.documents import UNTYPED
 from crawler.storage.indexes import REJECTED
 
 _BATCH = 500
@@ -48,6 +49,32 @@ async def heads(database: Database, collection: str, keys: Sequence[str]) -> Asy
 async def document(database: Database, collection: str, key: str) -> dict[str, Any] | None:
     """One document by `_id`, with values as in `documents`."""
     return await database[collection].with_options(CODEC).find_one({"_id": key})
+
+
+async def items_of(database: Database, pages: Sequence[str], spider: str) -> dict[str, Any] | None:
+    """What *spider* has stored of *pages* (URLs) in `items`: how many `documents`, their latest `version`,
+    `first_seen_at` and `last_seen_at`; None for nothing."""
+    of_them = {"url": {"$in": list(pages)}, "source.spider": spider}
+    found = (
+        await database[UNTYPED]
+        .with_options(CODEC)
+        .aggregate(
+            [
+                {"$match": of_them},
+                {
+                    "$group": {
+                        "_id": None,
+                        "documents": {"$sum": 1},
+                        "version": {"$max": "$version"},
+                        "first_seen_at": {"$min": "$first_seen_at"},
+                        "last_seen_at": {"$max": "$last_seen_at"},
+                    }
+                },
+                {"$unset": "_id"},
+            ]
+        )
+    )
+    return await anext(aiter(found), None)
 
 
 async def changes(database: Database, records: str, item: str) -> AsyncIterator[dict[str, Any]]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
+from crawler.storage import reader
 from crawler.storage.connection import Database
+from crawler.storage.origin import Origin
 from tests.integration.storage.observing import RecordedStats, a_writer, at, seen
 
 
@@ -33,3 +35,22 @@ async def test_draining_uses_the_index_of_pending_changes(database: Database, st
     await database.products.insert_one({"_id": "a", "version": 2, "last_changed_at": at(1)})
     plan = await database.products.find({"pending_changes": {"$exists": True}}, hint="pending_changes").explain()
     assert plan["executionStats"]["totalKeysExamined"] == 0
+
+
+async def test_the_items_of_a_page_are_found_by_its_address(database: Database, stats: RecordedStats) -> None:
+    writer, page = a_writer(database, stats), "http://a.example/1"
+    await writer.open()
+    for second, author in ((1, "Ada"), (2, "Bob"), (5, "Ada")):
+        await writer.store({"author": author}, Origin(page, at(second), {"spider": "quotes"}))
+    await writer.store({"author": "Ada"}, Origin(page, at(3), {"spider": "other"}))
+    assert await reader.items_of(database, [page, f"{page}/"], "quotes") == {
+        "documents": 2,
+        "version": 1,
+        "first_seen_at": at(1),
+        "last_seen_at": at(5),
+    }
+    assert await reader.items_of(database, ["http://a.example/2"], "quotes") is None
+    plan = await database.items.find({"url": {"$in": [page]}}).explain()
+    assert plan["executionStats"]["totalDocsExamined"] == 3
+    assert "url" in await database.items.index_information()
+    await writer.close()

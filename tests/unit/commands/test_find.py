@@ -1,0 +1,34 @@
+"""What `scrapy find` prints."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from crawler.commands.find import UrlReport, lines
+from crawler.frontier.messages import HostState
+from crawler.frontier.state.finding import UrlPlace
+
+HOST = HostState("shop.example", 0, 1000, 0, 1, 0, 0, 0, None, 0, 0)
+SEEN = datetime(2026, 11, 22, 8, 30, tzinfo=UTC)
+
+
+def report(*places: UrlPlace, **more: object) -> UrlReport:
+    return UrlReport("http://shop.example/", "quotes", places, HOST, **more)  # type: ignore[arg-type]
+
+
+def test_a_run_is_named_by_its_id_and_a_shared_crawl_by_its_number() -> None:
+    owned, shared, first = (UrlPlace("done", "quotes", generation) for generation in ("20261122000004", "7", "0"))
+    told = lines(report(owned, shared, first))
+    assert [line.rpartition(" in ")[2] for line in told[1:]] == ["run 20261122-4", "crawl 7", "the first crawl"]
+
+
+def test_items_of_a_page_are_counted() -> None:
+    items = {"collection": "items", "documents": 1_200, "version": 2, "first_seen_at": SEEN, "last_seen_at": SEEN}
+    assert lines(report(stored=[items]))[1:] == [
+        "  stored in items: 1,200 documents, seen from 2026-11-22 08:30 to 2026-11-22 08:30 UTC"
+    ]
+
+
+def test_long_waits_are_told_in_days_and_hours() -> None:
+    told = lines(report(UrlPlace("delayed", "quotes", "7", until_ms=93_600_000, why="http_503")))
+    assert told[1] == "  delayed for 1 d 2 h (http_503), crawl 7"
