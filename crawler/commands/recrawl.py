@@ -74,7 +74,7 @@ class Command(FleetCommand, ScrapyCommand):
             await known.open()
             threshold = await known.threshold(opts.budget)
             learned = await known.learn(threshold, now)
-            hinted = await known.hint(told_changed(opts.lastmod), threshold, now) if opts.lastmod else 0
+            hinted = await known.hint(told_changed(opts.lastmod), threshold, now)
             due = await known.due(most, now)
             count = await known.count()
             told = f"{count:,} documents of {spider} known, {learned:,} visits learned from, {len(due):,} due"

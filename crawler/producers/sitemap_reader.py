@@ -7,6 +7,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from datetime import datetime
 from itertools import islice
 from typing import Final, NamedTuple
 from urllib.parse import urljoin
@@ -14,6 +15,7 @@ from urllib.parse import urljoin
 from scrapy import Request
 from scrapy.http import Response
 
+from crawler import urls
 from crawler.errors import CodecError, MessageError, ShoalError
 from crawler.extraction.sitemaps import SitemapEntry, SitemapParser
 from crawler.extraction.unpacking import DamagedError, TooLongError, unpacked
@@ -24,9 +26,11 @@ from crawler.frontier.server.wire_format import push_row
 from crawler.frontier.state.runs import RunError, run_id_of
 from crawler.frontier.state.sitemaps import SitemapVerdict
 from crawler.policy.traps import harmless
+from crawler.producers.lastmods import Lastmods
 from crawler.routing.encoder import Encoder
-from crawler.routing.plain_urls import PlainUrls
+from crawler.routing.plain_urls import PlainUrls, plain_form
 from crawler.routing.sitemap_requests import DEPTH, MAX_BYTES, SitemapTerms, sitemap_message
+from crawler.storage.recrawl_hints import moment
 
 PIECES: Final = 4  # of a body, parsed per call of a thread
 BATCH: Final = 480  # rows; after each batch other tasks get a turn
@@ -56,12 +60,20 @@ class SitemapStep(NamedTuple):
 
 
 class SitemapReader:
-    """Reads the sitemaps of one spider. *cut* is called for pages out of scope with rule, URL and generation."""
+    """Reads the sitemaps of one spider. *cut* is called for pages out of scope with rule, URL and generation.
+    *lastmods* is told when known pages of the sitemap's site are said to have changed."""
 
-    def __init__(self, frontier: Frontier, encoder: Encoder, cut: Callable[[str, str, str], object]) -> None:
+    def __init__(
+        self,
+        frontier: Frontier,
+        encoder: Encoder,
+        cut: Callable[[str, str, str], object],
+        lastmods: Lastmods | None = None,
+    ) -> None:
         self._frontier = frontier
         self._encoder = encoder
         self._cut = cut
+        self._lastmods = lastmods
 
     async def read(self, response: Response, terms: SitemapTerms, generation: str, priority: int) -> Counter[str]:
         """Queue everything that *response* names; returns counts by name. Raises SitemapError, after queueing what
@@ -77,6 +89,7 @@ class SitemapReader:
             step = await asyncio.to_thread(_step, parser, pieces)
             for entries in _batches(step.entries):
                 await self._push(reading, reading.rows(entries))
+                await self._note(reading, entries)
                 await asyncio.sleep(0)
             if reading.is_cancelled:
                 return reading.counts
@@ -86,6 +99,14 @@ class SitemapReader:
         if not reading.is_cancelled:
             await self._end(reading)
         return reading.counts
+
+    async def _note(self, reading: _Reading, entries: Sequence[SitemapEntry]) -> None:
+        """Tell which pages are said to have changed."""
+        if self._lastmods is None or not await self._lastmods.wanted() or not (told := reading.changes(entries)):
+            return
+        news = await self._lastmods.note(told)
+        reading.counts["lastmods"] += news or 0
+        reading.counts["lastmods_lost"] += len(told) if news is None else 0
 
     async def _push_sitemaps(self, reading: _Reading) -> None:
         """Queue the sitemaps that it names, unless unchanged."""
@@ -160,7 +181,7 @@ class _Reading:
         """The rows of wanted pages in *entries*; notes sitemaps."""
         found: list[Row] = []
         for entry in entries:
-            url = entry.url if entry.url.startswith(("http://", "https://")) else self._absolute(entry.url)
+            url = self._absolute(entry.url)
             if entry.is_sitemap:
                 self.sitemaps[url] = entry.lastmod
             elif (url := self._wanted(url)) and (row := self._row(url)) is not None:
@@ -168,7 +189,21 @@ class _Reading:
         self.counts["pages"] += len(found)
         return found
 
+    def changes(self, entries: Sequence[SitemapEntry]) -> dict[str, datetime]:
+        """Canonical URLs of pages, and when each is said to have changed; of other sites it has nothing to say."""
+        found: dict[str, datetime] = {}
+        for entry in entries:
+            if entry.is_sitemap or not entry.lastmod or (at := moment(entry.lastmod)) is None:
+                continue
+            url = self._absolute(entry.url)
+            with suppress(ValueError):  # no URL: counted where it is queued
+                if urls.same_site(url, self.url):
+                    found[plain_form(url) or urls.canonicalize(url)] = at
+        return found
+
     def _absolute(self, url: str) -> str:
+        if url.startswith(("http://", "https://")):
+            return url
         try:
             return urljoin(self.url, url)
         except ValueError:

@@ -137,7 +137,9 @@ async def _of_due(
     async with connection.session(settings) as database:
         known_pages = Recrawl(database, spider, history)
         await known_pages.open()
-        await known_pages.learn(await known_pages.threshold(visits_a_day), now)
+        threshold = await known_pages.threshold(visits_a_day)
+        await known_pages.learn(threshold, now)
+        await known_pages.hint((), threshold, now)
         due = await known_pages.due(max(0, most - number), now)
         for at in range(0, len(due), KNOWN):
             batch = due[at : at + KNOWN]

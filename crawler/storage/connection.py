@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any
 
 from pymongo import AsyncMongoClient, WriteConcern
@@ -86,6 +86,15 @@ async def session(settings: Mapping[str, Any]) -> AsyncIterator[Database]:
         raise ServiceError(f"MongoDB at {where(settings)} failed: {reason}") from error
     finally:
         await client.close()
+
+
+@contextlib.contextmanager
+def served(collection: str) -> Iterator[None]:
+    """Raise MongoDB's errors as ServiceError."""
+    try:
+        yield
+    except PyMongoError as error:
+        raise ServiceError(f"MongoDB does not serve the collection {collection}: {error!s:.300}") from error
 
 
 def where(settings: Mapping[str, Any]) -> str:

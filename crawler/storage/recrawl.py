@@ -7,16 +7,17 @@ page costs nothing more.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from typing import Any, Final
 
 from pymongo import IndexModel, UpdateOne
 
 from crawler.policy import recrawl
 from crawler.policy.recrawl import DAY_SECONDS, Estimate
-from crawler.storage.connection import Database
+from crawler.storage.connection import Database, served
 from crawler.storage.known import NO_PAGES
 from crawler.storage.reader import collections
 from crawler.storage.recrawl_hints import Hints
@@ -48,16 +49,18 @@ class Recrawl:
         self._history = frozenset(history)
         self._hints = Hints(self._records, spider)
         self._hinting = False  # whether there was any hint: otherwise learning costs nothing more
+        self._noted_of: list[str] | None = None  # collections whose documents sitemaps may tell of
 
     async def open(self) -> None:
         """Create the indexes."""
         await self._records.create_indexes(
             [
                 IndexModel([("spider", 1), ("due_at", 1)], name="due"),
-                IndexModel(
-                    [("spider", 1), ("pushed_at", 1)],
-                    name="pushed",
-                    partialFilterExpression={"pushed_at": {"$exists": True}},
+                *(
+                    IndexModel(
+                        [("spider", 1), (field, 1)], name=name, partialFilterExpression={field: {"$exists": True}}
+                    )
+                    for name, field in (("pushed", "pushed_at"), ("told", "told_at"))
                 ),
             ]
         )
@@ -88,9 +91,26 @@ class Recrawl:
         return learned + await self._learn_visited(threshold, now)
 
     async def hint(self, told: Iterable[tuple[str, datetime]], threshold: float, now: datetime) -> int:
-        """Take in what sitemaps say: URLs, and when each is said to have changed. Returns how many documents that makes
-        due: those of hosts whose hints have proved right."""
-        return await self._hints.take(told, await self._collections(), threshold, now)
+        """Take in what sitemaps say, *told* and what was noted since the last call: URLs, and when each is said to have
+        changed. Returns how many documents that makes due: those of hosts whose hints have proved right."""
+        due = await self._hints.weigh(threshold, now)
+        first = next(told := iter(told), None)
+        if first is None:
+            return due
+        return due + await self._hints.take(chain((first,), told), await self._collections(), threshold, now)
+
+    async def any(self) -> bool:
+        """Whether any document is kept in view; raises ServiceError."""
+        with served(COLLECTION):
+            self._noted_of = None  # look again
+            return await self._records.find_one({"spider": self._spider, "due_at": {"$gte": _START}}, {}) is not None
+
+    async def note(self, told: Mapping[str, datetime], now: datetime) -> int:
+        """Keep for the next `hint` what a sitemap says of known documents: canonical URLs, and when each is said to
+        have changed. Returns of how many that is news; raises ServiceError."""
+        with served(COLLECTION):
+            self._noted_of = self._noted_of or await self._collections()
+            return await self._hints.note(told, self._noted_of, now)
 
     async def _collections(self) -> list[str]:
         return [name for name in await collections(self._database) if name not in NO_PAGES | self._history]

@@ -1,23 +1,25 @@
 """What sitemaps say of known documents, and what that was worth of each host so far: beside the records of `recrawl`.
 
-Of a host: `_id` = {c: "hints", spider, host}, and the `Outcomes` of its visits. A record that a hint came for has
-`hinted_at`, and `forward` where that made it due.
+Of a host: `_id` = {c: "hints", spider, host}, and the `Outcomes` of its visits. A record has `told_at` where a worker
+has read a lastmod later than its visit; `hinted_at` once that was weighed, and `forward` where that made it due.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import astuple
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from pymongo import UpdateOne
+from pymongo import UpdateMany, UpdateOne
 
 from crawler import urls
 from crawler.policy import recrawl
 from crawler.policy.recrawl import Estimate, Outcomes, Reliability
 
 AT_ONCE: Final = 500
+MOST: Final = 200_000  # told ones that are weighed in one call, in some seconds; the rest waits for the next
 AHEAD: Final = timedelta(days=1)  # a later lastmod is no date of a change
 _KIND: Final = "hints"
 
@@ -37,7 +39,7 @@ class Hints:
         self, told: Iterable[tuple[str, datetime]], collections: Collection[str], threshold: float, now: datetime
     ) -> int:
         """URLs, and when their sitemap says that they changed; returns how many documents that makes due now."""
-        await self._records.update_one({"_id": self._id("")}, {"$set": {"at": now}}, upsert=True)
+        await self._begin(now)
         due, batch = 0, dict[str, datetime]()
         for url, at in told:
             if at <= now + AHEAD:
@@ -46,20 +48,67 @@ class Hints:
                 due, batch = due + await self._take(batch, collections, threshold, now), {}
         return due + await self._take(batch, collections, threshold, now)
 
+    async def note(self, told: Mapping[str, datetime], collections: Collection[str], now: datetime) -> int:
+        """Canonical URLs, and when their sitemap says that they changed: kept for `weigh` where the document is known
+        and was not visited since. Returns of how many that is news."""
+        news = {url: at for url, at in told.items() if at <= now + AHEAD}
+        at_once: dict[datetime, list[Any]] = defaultdict(list)
+        async for one in self._find(news, collections, {}):
+            at, before = news[one["_id"]["id"]], one.get("told_at")
+            if _is_later(at, one.get("visited_at")) and (before is None or _is_later(at, before)):
+                at_once[at].append(one["_id"])
+        updates = [UpdateMany({"_id": {"$in": ids}}, {"$max": {"told_at": at}}) for at, ids in at_once.items()]
+        if updates:
+            await self._records.bulk_write(updates, ordered=False)
+        return sum(map(len, at_once.values()))
+
+    async def weigh(self, threshold: float, now: datetime) -> int:
+        """Take what was noted, up to MOST; returns as `take`. A document whose visit is under way waits for it."""
+        due, batch = 0, list[dict[str, Any]]()
+        query = {"spider": self._spider, "told_at": {"$exists": True}, "pushed_at": {"$exists": False}}
+        async for one in self._records.find(query).limit(MOST):
+            if not batch:
+                await self._begin(now)
+            batch.append(one)
+            if len(batch) == AT_ONCE:
+                due, batch = due + await self._weigh(batch, threshold, now), []
+        return due + await self._weigh(batch, threshold, now)
+
+    async def _begin(self, now: datetime) -> None:
+        """From now on visits are learned from."""
+        await self._records.update_one({"_id": self._id("")}, {"$set": {"at": now}}, upsert=True)
+
+    def _find(self, told: Collection[str], collections: Collection[str], more: dict[str, Any]) -> Any:
+        ids = [{"c": collection, "id": url} for url in told for collection in collections]
+        return self._records.find({"_id": {"$in": ids}, "spider": self._spider} | more)
+
     async def _take(
         self, told: Mapping[str, datetime], collections: Collection[str], threshold: float, now: datetime
     ) -> int:
-        ids = [{"c": collection, "id": url} for url in told for collection in collections]
-        query = {"_id": {"$in": ids}, "spider": self._spider, "due_at": {"$gt": now}, "pushed_at": {"$exists": False}}
-        found = (
-            [one async for one in self._records.find(query) if told[one["_id"]["id"]] > one["visited_at"]]
-            if ids
-            else []
-        )
-        known = await self.of({urls.group(one["url"]) for one in found})
+        if not told or not collections:
+            return 0
+        found = self._find(told, collections, {"due_at": {"$gt": now}, "pushed_at": {"$exists": False}})
+        hinted = [(one, told[one["_id"]["id"]]) async for one in found]
+        return await self._hint(hinted, threshold, now)
+
+    async def _weigh(self, records: Sequence[dict[str, Any]], threshold: float, now: datetime) -> int:
+        if not records:
+            return 0
+        hinted = [(one, one["told_at"]) for one in records if _is_later(one.get("due_at"), now)]
+        due = await self._hint(hinted, threshold, now)
+        seen = [
+            UpdateOne({"_id": one["_id"], "told_at": one["told_at"]}, {"$unset": {"told_at": 1}}) for one in records
+        ]
+        await self._records.bulk_write(seen, ordered=False)
+        return due
+
+    async def _hint(self, hinted: Sequence[tuple[dict[str, Any], Any]], threshold: float, now: datetime) -> int:
+        """Records, and when each is said to have changed: returns how many that makes due."""
+        told = [(one, at) for one, at in hinted if _is_later(at, one.get("visited_at"))]
+        known = await self.of({urls.group(one["url"]) for one, _ in told})
         updates, due = [], 0
-        for one in found:
-            fields: dict[str, Any] = {"hinted_at": told[one["_id"]["id"]]}
+        for one, at in told:
+            fields: dict[str, Any] = {"hinted_at": at}
             factor, age = known[urls.group(one["url"])].factor, (now - one["visited_at"]).total_seconds()
             estimate = Estimate(one["changes"], one["seconds"])
             if factor > 1 and recrawl.hinted_value(estimate, max(age, 1.0), factor) >= threshold:
@@ -77,7 +126,9 @@ class Hints:
         return {host: found.get(host, Reliability()) for host in hosts}
 
     async def learn(self, visits: Sequence[tuple[dict[str, Any], datetime, bool]]) -> None:
-        """Records as they were before these visits, and whether the page had changed."""
+        """Records as they were before these visits, and whether the page had changed. Of visits that somebody else's
+        run made only those are known that found a change: they would make any hint look right, and do not count."""
+        visits = [visit for visit in visits if "pushed_at" in visit[0]]
         known = await self.of({urls.group(record["url"]) for record, _, _ in visits})
         for record, seen, changed in visits:
             host, interval = urls.group(record["url"]), (seen - record["visited_at"]).total_seconds()
@@ -108,6 +159,11 @@ def _read(stored: Mapping[str, Any]) -> Reliability:
         return Reliability(Outcomes(*map(float, stored["hinted"])), Outcomes(*map(float, stored["planned"])))
     except (KeyError, TypeError, ValueError):  # not written by us: the host proves itself again
         return Reliability()
+
+
+def _is_later(at: Any, than: Any) -> bool:
+    """Whether *at* is a later time; what is no time never is."""
+    return isinstance(at, datetime) and isinstance(than, datetime) and at > than
 
 
 def moment(lastmod: str) -> datetime | None:

@@ -6,19 +6,16 @@ A page whose record is lost or could not be written is fetched in full: nothing 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
 from pymongo import ReplaceOne, UpdateOne
-from pymongo.errors import PyMongoError
 
-from crawler.errors import ServiceError
 from crawler.storage import indexes
 from crawler.storage.batcher import Batcher, Flush, R, T
-from crawler.storage.connection import Database
+from crawler.storage.connection import Database, served
 from crawler.storage.run_items import RunItems
 
 COLLECTION: Final = "validators"
@@ -69,7 +66,7 @@ class Validators:
             await batcher.close()
 
     async def _find(self, pages: Sequence[str]) -> Sequence[StoredVersion | None]:
-        with _served():
+        with served(COLLECTION):
             cursor = self._database[COLLECTION].find({"_id": {"$in": list(pages)}}, batch_size=len(pages))
             found = {row["_id"]: _read(row) async for row in cursor}
         return [found.get(page) for page in pages]
@@ -79,7 +76,7 @@ class Validators:
         for page, at, _ in entries:
             for collection, item in page.items:
                 ids[collection][item] = max(at, ids[collection].get(item, at))
-        with _served():
+        with served(COLLECTION):
             stored = {name: await self._stored(name, list(wanted)) for name, wanted in ids.items()}
             for name, wanted in ids.items():
                 moves = [UpdateOne({"_id": item}, {"$max": {"last_seen_at": at}}) for item, at in wanted.items()]
@@ -95,7 +92,7 @@ class Validators:
         return {row["_id"]: row.get("version", 1) async for row in cursor}
 
     async def _keep(self, pages: Sequence[StoredVersion]) -> Sequence[bool]:
-        with _served():
+        with served(COLLECTION):
             if not self._indexed:
                 await indexes.ensure_expiry(self._database, COLLECTION, self._days)
                 self._indexed = True
@@ -103,15 +100,6 @@ class Validators:
             rows = [ReplaceOne({"_id": page.id}, _row(page, now), upsert=True) for page in pages]
             await self._database[COLLECTION].bulk_write(rows, ordered=False)
         return [True] * len(pages)
-
-
-@contextmanager
-def _served() -> Iterator[None]:
-    """Raise MongoDB's errors as ServiceError."""
-    try:
-        yield
-    except PyMongoError as error:
-        raise ServiceError(f"MongoDB does not serve the collection {COLLECTION}: {error!s:.300}") from error
 
 
 def _batcher(flush: Flush[T, R], seconds: float) -> Batcher[T, R]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any, Final, Self
 
-from scrapy import Request
+from scrapy import Request, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
@@ -13,6 +13,7 @@ from scrapy.http import Response
 from crawler import stats as names
 from crawler.errors import MessageError
 from crawler.meta import SITEMAP
+from crawler.producers.lastmods import Lastmods
 from crawler.producers.sitemap_reader import SitemapReader
 from crawler.routing.sitemap_requests import SitemapTerms
 from crawler.worker.access import worker_of
@@ -26,16 +27,20 @@ logger = logging.getLogger(__name__)
 class SitemapsMiddleware:
     """The body goes to the callback as it came, and is unpacked there in pieces: 50 MB are never in memory at once."""
 
-    def __init__(self, crawler: Crawler) -> None:
+    def __init__(self, crawler: Crawler, lastmods: Lastmods | None = None) -> None:
         self._crawler = crawler
+        self._lastmods = lastmods
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         """Off where the spider does not use the shared frontier."""
         if not in_use(crawler.settings) or crawler.spider is None:
             raise NotConfigured
-        made = cls(crawler)
+        lastmods = Lastmods.from_settings(crawler.settings, crawler.spider.name)
+        made = cls(crawler, lastmods)
         vars(crawler.spider)["shoal_sitemap"] = made.shoal_sitemap
+        if lastmods is not None:
+            crawler.signals.connect(lastmods.close, signals.spider_closed)
         return made
 
     def process_response(self, request: Request, response: Response) -> Response:
@@ -57,7 +62,7 @@ class SitemapsMiddleware:
         if held is None or request is None:
             raise MessageError(f"{response} is a sitemap without a lease: nobody would know when it is read")
         terms = SitemapTerms.of(request.meta[SITEMAP])
-        reader = SitemapReader(worker.frontier, worker.queue.encoder, worker.cuts.count)
+        reader = SitemapReader(worker.frontier, worker.queue.encoder, worker.cuts.count, self._lastmods)
         counts = await reader.read(response, terms, held.lease.generation, request.priority)
         told = ", ".join(f"{count:,} {name.replace('_', ' ')}" for name, count in sorted(counts.items()) if count)
         logger.info("Sitemap %s is read: %s", response.url, told or "nothing in it")

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import gzip
+from datetime import UTC, datetime
+from typing import Any
 
 import pytest
+from pymongo.asynchronous.database import AsyncDatabase
 
 from tests.crawling import Fleet, count, ended, open_frontier, options
 from tests.sites import Page, Site
@@ -102,12 +105,20 @@ async def test_sitemaps_that_have_not_changed_are_read_by_a_recrawl_alone(fleet:
     assert [state for state, _, _ in await runs(fleet)] == ["finished"] * 3
 
 
-async def test_it_may_be_longer_than_a_page(fleet: Fleet) -> None:
-    with shop(long=Page(urlset("/a", " " * 12_000_000), headers=XML)) as site:
+async def test_it_may_be_longer_than_a_page_and_tells_what_has_changed(
+    fleet: Fleet, mongo_database: AsyncDatabase[dict[str, Any]]
+) -> None:
+    seen, told = datetime(2026, 11, 1, tzinfo=UTC), datetime(2026, 11, 2, tzinfo=UTC)
+    changed = "</loc><lastmod>2026-11-02</lastmod></url><url><loc> "
+    with shop(long=Page(urlset("/a" + changed, " " * 12_000_000), headers=XML)) as site:
+        record = {"_id": {"c": "pages", "id": site.url("/a")}, "spider": "walk", "visited_at": seen, "due_at": seen}
+        await mongo_database.pages.insert_one({"_id": "https://elsewhere.example/"})
+        await mongo_database.recrawl.insert_one(record)
         push(fleet, "--sitemap", site.url("/long.xml"))
         await ended(fleet.start(DOWNLOAD_DELAY=0, DOWNLOAD_MAXSIZE=1_000_000, ARCHIVE_PAGES="all"))
         assert once(site) == ["/a", "/long.xml"]
     assert await runs(fleet) == [("finished", 2, 0)]
+    assert await mongo_database.recrawl.find_one() == record | {"told_at": told}
 
 
 async def test_circles_and_ever_deeper_indexes_end(fleet: Fleet) -> None:

@@ -13,6 +13,7 @@ from crawler.storage.recrawl import COLLECTION, Recrawl
 
 DAY = timedelta(days=1)
 START = datetime(2026, 1, 1, tzinfo=UTC)
+NEVER = 1e9  # a threshold that no page reaches
 
 
 async def stored(database: AsyncDatabase[dict[str, Any]], number: int, seen: datetime, version: int) -> None:
@@ -133,3 +134,49 @@ async def test_hints_of_a_host_that_has_proved_right_make_pages_due_and_no_other
     assert proved is not None
     assert [round(proved[kind][0]) for kind in ("hinted", "planned")] == [101, 100]
     assert proved["hinted"][1] == 100
+
+
+async def test_what_workers_read_in_sitemaps_is_weighed_by_the_next_call(
+    mongo_database: AsyncDatabase[dict[str, Any]],
+) -> None:
+    known, worker = Recrawl(mongo_database, "s", []), Recrawl(mongo_database, "s", [])
+    await known.open()
+    threshold, now = threshold_for([(Estimate(), 1.0)], 0.02 / 86_400), START + 5 * DAY
+    assert not await worker.any()
+    for number in range(4):
+        await stored(mongo_database, number, START, 1)
+    await known.learn(threshold, START)
+    assert await worker.any()
+    assert not await Recrawl(mongo_database, "other", []).any()
+    proof = {"hinted": [100.0, 99.0, 30.0], "planned": [100.0, 30.0, 30.0]}
+    await mongo_database[COLLECTION].insert_one({"_id": {"c": "hints", "spider": "s", "host": "shop.example"}} | proof)
+    one, two, three, four = (f"https://shop.example/{number}" for number in range(4))
+    said = {one: now - DAY, two: now - 2 * DAY, three: START - DAY, four: now + 3 * DAY, "https://new.example/": now}
+    assert await worker.note(said, now) == 2, "known, later than the last visit, and not in the future"
+    assert await worker.note(said, now) == 0, "it is known"
+    assert await worker.note({one: now - 3 * DAY}, now) == 0, "an older one is no news"
+    assert await known.due(9, now) == [], "nothing is due before it was weighed"
+    await stored(mongo_database, 1, now - DAY, 1)  # visited since, and unchanged
+    await mongo_database[COLLECTION].update_one({"_id.id": two}, {"$set": {"pushed_at": START}})
+    await mongo_database[COLLECTION].update_one({"_id.id": four}, {"$set": {"told_at": "noise"}})
+    await known.learn(threshold, now)
+    assert await known.hint((), threshold, now) == 1
+    assert [each.url for each in await known.due(9, now)] == [one]
+    assert await mongo_database[COLLECTION].count_documents({"told_at": {"$exists": True}}) == 0
+    assert await known.hint((), threshold, now) == 0
+
+
+async def test_visits_of_other_runs_prove_no_hint_right(mongo_database: AsyncDatabase[dict[str, Any]]) -> None:
+    known, now = Recrawl(mongo_database, "s", []), START + 5 * DAY
+    for number in range(2):
+        await stored(mongo_database, number, START, 1)
+    await known.learn(NEVER, START)
+    said = [(f"https://shop.example/{number}", now - DAY) for number in range(2)]
+    await known.hint(said, NEVER, now)
+    await mongo_database[COLLECTION].update_one({"_id.id": said[0][0]}, {"$set": {"pushed_at": now}})
+    for number in range(2):
+        await stored(mongo_database, number, now, 2)
+    assert await known.learn(NEVER, now) == 2
+    host = await mongo_database[COLLECTION].find_one({"_id.c": "hints", "_id.host": "shop.example"})
+    assert host is not None
+    assert host["hinted"][:2] == [1, 1], "of the other, unchanged visits would not be known"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import gzip
 import tracemalloc
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -71,9 +72,28 @@ def encoder(**settings: object) -> Encoder:
     return Encoder(ProductsSpider, shipped(**settings), RequestFingerprinter(), TierRouting())
 
 
-async def read(body: bytes, frontier: Away, terms: SitemapTerms | None = None, **settings: object) -> dict[str, int]:
+class Known:
+    """Storage that knows every page, or is away."""
+
+    def __init__(self, *, is_away: bool = False, is_wanted: bool = True) -> None:
+        self.told: dict[str, datetime] = {}
+        self.is_away = is_away
+        self.is_wanted = is_wanted
+
+    async def wanted(self) -> bool:
+        return self.is_wanted
+
+    async def note(self, told: Mapping[str, datetime]) -> int | None:
+        self.told |= told
+        return None if self.is_away else len(told)
+
+
+async def read(
+    body: bytes, frontier: Away, terms: SitemapTerms | None = None, known: Known | None = None, **settings: object
+) -> dict[str, int]:
     cut: list[tuple[str, str, str]] = []
-    reader = SitemapReader(frontier, encoder(**settings), lambda *told: cut.append(told))  # type: ignore[arg-type]
+    made = encoder(**settings)
+    reader = SitemapReader(frontier, made, lambda *told: cut.append(told), known)  # type: ignore[arg-type]
     terms = terms or SitemapTerms(url=URL)
     counts = await reader.read(Response(URL, body=body), terms, RUN, 0)
     assert len(cut) == counts["cut"]
@@ -177,6 +197,32 @@ async def test_further_sitemaps_are_queued_unless_they_have_not_changed() -> Non
     assert await read(body, Away(), SitemapTerms(changed_only=False, url=URL)) == {"sitemaps_unchanged": 2}
     with pytest.raises(SitemapError, match="levels deep"):
         await read(body, Away(), SitemapTerms(depth=4, url=URL))
+
+
+DATED = b"""<urlset>
+<url><loc>/p?b=1&amp;a=2&amp;utm_source=x</loc><lastmod>2026-11-20</lastmod></url>
+<url><loc>http://shop.example:8080/q</loc><lastmod>2026-11-21T12:00:00Z</lastmod></url>
+<url><loc>https://other.example/</loc><lastmod>2026-11-20</lastmod></url>
+<url><loc>http://[</loc><lastmod>2026-11-20</lastmod></url>
+<url><loc>/r</loc><lastmod>last week</lastmod></url><url><loc>/s</loc></url></urlset>"""
+
+
+async def test_pages_of_its_own_site_that_are_said_to_have_changed_are_told() -> None:
+    known = Known()
+    assert await read(DATED, Away(), known=known) == {"pages": 5, "invalid": 1, "lastmods": 2}
+    assert known.told == {
+        "https://shop.example/p?a=2&b=1": datetime(2026, 11, 20, tzinfo=UTC),
+        "http://shop.example:8080/q": datetime(2026, 11, 21, 12, tzinfo=UTC),
+    }
+
+
+async def test_nobody_waits_for_who_would_be_told() -> None:
+    frontier = Away()
+    assert await read(DATED, frontier, known=Known(is_away=True)) == {"pages": 5, "invalid": 1, "lastmods_lost": 2}
+    assert frontier.happened[-1] == "sealed 20261122-1"
+    nobody = Known(is_wanted=False)
+    assert await read(DATED, Away(), known=nobody) == {"pages": 5, "invalid": 1}
+    assert nobody.told == {}
 
 
 async def test_a_long_one_takes_little_memory_and_lets_others_work() -> None:
