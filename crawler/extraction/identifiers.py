@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from crawler.extraction import labels, values, view
 from crawler.extraction.view import View
 
+ASIDE: Final = 2.5  # of one in a part of the page that may be about other products
 SHOWN: Final = 4.5  # weight of a labelled identifier: more than internal numbers of forms, attributes and the URL
 ATTRIBUTED: Final = 2.2  # the most that attributes and form fields add: with a greater lead they decide nothing
 MAX_PLACES: Final = 100  # examined per identifier and page
@@ -71,7 +72,7 @@ def shown_sku(page: View, others: Sequence[str] = ()) -> tuple[str, str] | None:
 
 def labelled_sku(page: View) -> str | None:
     """The identifier with a label on the page, or None."""
-    values = (value.strip("-./") for _, value in _labelled(page))
+    values = (value.strip("-./") for weight, value in _labelled(page) if weight > ASIDE)
     return next((value for value in values if not _NOT_AN_ID.fullmatch(value)), None)
 
 
@@ -106,19 +107,23 @@ def _labelled(page: View) -> list[tuple[float, str]]:
     """Values after a label, in the same text or the next; the first ones count most."""
     found: list[tuple[float, str]] = []
     doubtful: list[tuple[float, str]] = []
+    aside: list[tuple[float, str]] = []  # in what opens beside the page: details, but also other products
     texts = page.texts
     for index in sorted({at for number in page.numbers for at in (number - 2, number - 1, number) if at >= 0}):
         text, node = texts[index]  # a value has a digit, and stands in the same text or one of the next two
         labelled = text.lstrip(_OPENING) if len(text) <= 120 else ""
         match = labels.SKU_LABEL.match(labelled)
         label = match or labels.DOUBTFUL_LABEL.match(labelled)
-        if label is None or page.flags(node) & (view.OTHER | view.LINK):
+        flags = page.flags(node) if label is not None else 0
+        if label is None or flags & view.LINK or (flags & view.OTHER and (match is None or not page.is_sheet(node))):
             continue
         value = _VALUE.match(labelled[label.end() :] or _next(page, index))
         if value and any(map(str.isdigit, value[1])):
-            of = found if match else doubtful
+            of = aside if flags & view.OTHER else found if match else doubtful
             of.append((max(1.0, 3.0 - 0.7 * len(of)) if of else SHOWN, value[1]))
-    return found or doubtful[:1]
+    if found or doubtful:
+        return found or doubtful[:1]
+    return [(ASIDE, aside[0][1])] if len({value for _, value in aside}) == 1 else []
 
 
 def _next(page: View, index: int) -> str:
@@ -193,7 +198,7 @@ def likelihood(url: str) -> float:
 
 def has_label(page: View) -> bool:
     """Whether the page has a labelled identifier, as products do."""
-    return bool(page.once(_labelled))
+    return any(weight > ASIDE for weight, _ in page.once(_labelled))
 
 
 def shown_gtin(page: View) -> str | None:

@@ -16,11 +16,12 @@ OLD: Final = 128  # an old price, by its name; a lower price nearby has to confi
 CHOICE: Final = 256  # one of several sizes or colours
 
 _OTHER = re.compile(
-    r"related|recommend|similar|cross-?_?sell|up-?_?sell|also|recent|last-?viewed|carousel|swiper|slick|slider|owl"
+    r"related|recommend|similar|cross-?_?sell|up-?_?sell|also|recent|last-?viewed|carousel|swiper|slick|slider|\bowl"
     r"|accessor|sponsor|advert|suggest|best-?sell|mini-?_?cart|cart-?_?(content|flyout|popup|drop|summary|modal)|popup"
     r"|\bmodal|tooltip|overlay|cookie|newsletter|wish|\bcompare\b|bundle|review|comment|\bmenu|\bnav\b|navbar|breadcrumb"
     r"|\bfooter|\bheader\b|site-?header|page-?header|top-?bar|history|together|faq|question"
 )
+_SHEET = re.compile(r"\bmodal|popup|overlay")
 _PRICE = re.compile(
     r"price|preis|prix|prec[ií]o|pre[cç]o|prezzo|prijs|\bcen[ay]\b|\bcijen[ae]\b|\bpris\b|hinta|\bk?aina\b|\bfiyat|\bharga\b"
     r"|\bpret\b|amount|cost|מחיר"
@@ -30,6 +31,7 @@ _BUTTON = re.compile(r"\bbtn|button|add-?_?to-?_?(cart|basket|bag)|buy(?!er)")
 _PRICE_WORD: Final = (
     "price|preis|prix|precio|preco|prezzo|prijs|cena|cijena|pris|hinta|kaina|fiyat|harga|pret|amount|cost"
 )
+_ARBITRARY = re.compile(r"\[[^\]\s]*\]")  # values in utility classes: `top-[var(--nav-height)]`
 _CAMEL = re.compile(r"(?<=[a-z\d])(?=[A-Z])")
 _COMPOUND = re.compile(rf"({_PRICE_WORD})s?")
 
@@ -60,12 +62,19 @@ _CHOICES: Final = word_set("size sizes swatch swatches taille tailles talla tall
 @cached(16_384)  # a site's pages share their names
 def flags(name: str) -> int:
     """What *name* (classes and id, space-separated, in original case) says, as a sum of the constants above."""
+    if "[" in name:
+        name = _ARBITRARY.sub("", name)
     lower = name.lower()
     value = OTHER * bool(_OTHER.search(lower)) + BUTTON * bool(_BUTTON.search(lower))
     words = _words(name)
     value += CHOICE * (not _CHOICES.isdisjoint(words))
     priced = bool(_PRICE.search(lower))
     return value + PRICE * priced + _time(words, priced=priced)
+
+
+def is_sheet(name: str) -> bool:
+    """Whether *name* is that of a part that opens over the page: the product's details, or anything else."""
+    return _SHEET.search(name.lower()) is not None
 
 
 def _time(words: list[str], *, priced: bool) -> int:

@@ -48,7 +48,7 @@ class Shown:
         without a heading 4. A price that repeats like those of a listing's entries or of plans rules it out.
         """
         enough = ENOUGH if self.view.heading is not None else ENOUGH + 1
-        best = visible_price.best_price(self._prices)
+        best = self._best_price
         if best is not None and (best.repeated or self._is_of_cards(best)):
             return False
         score = 1.0 * evidence.named - 2.0 * is_front(self.draft.document.url)
@@ -63,8 +63,10 @@ class Shown:
         return score >= enough
 
     def _is_of_cards(self, best: visible_price.Price) -> bool:
-        alike = any(each is not best and each.look == best.look for each in self._prices)
-        return alike and visible_price.is_of_cards(best, self._prices, visible_stock.buy_places(self.view))
+        heading = self.view.heading_index  # above it a cart may offer something
+        below = [each for each in self._prices if each.index > heading or best.index < heading]
+        alike = any(each is not best and each.look == best.look for each in below)
+        return alike and visible_price.is_of_cards(best, below, visible_stock.buy_places(self.view))
 
     def read(self, evidence: StructuredData) -> None:
         """Fill missing fields, and correct the stated price if the page shows another one."""
@@ -109,13 +111,20 @@ class Shown:
     def _prices(self) -> list[visible_price.Price]:
         return visible_price.shown_prices(self.view)
 
+    @cached_property
+    def _best_price(self) -> visible_price.Price | None:
+        best = visible_price.best_price(self._prices)
+        if best is None and self._prices:
+            best = visible_price.price_by_button(self._prices, visible_stock.buy_places(self.view))
+        return best
+
     def _read_price(self, evidence: StructuredData) -> None:
         draft = self.draft
         is_agreed = not draft.lacks("price", "currency") and len(set(evidence.prices)) < 2
         if is_agreed and visible_price.stands(self.view, draft.fields["price"]):
             return
         if draft.lacks("price"):
-            best = visible_price.best_price(self._prices)
+            best = self._best_price
         else:
             best = visible_price.corrected(evidence.prices or [draft.fields["price"]], self._prices)
         if best is not None:

@@ -38,6 +38,7 @@ _TAG_FLAGS: Final = {
     **dict.fromkeys(tag_ids("button"), BUTTON),
 }
 _A: Final = tag_ids("a")
+_SHEETS: Final = tag_ids("aside dialog")
 _DIGIT = re.compile(r"\d")
 _HIDDEN_STYLE = re.compile(r"display:\s*none|visibility:\s*hidden")
 
@@ -154,6 +155,16 @@ class View:
     def flags(self, node: LexborNode) -> int:
         """The context of *node*, as a sum of the constants above."""
         return self._raw_flags(node) & self._mask
+
+    def is_sheet(self, node: LexborNode) -> bool:
+        """Whether *node*, in a part that may be about other products, is in one that opens over the page instead."""
+        current: LexborNode | None = node
+        while current is not None:
+            name = f"{current.attributes.get('class') or ''} {current.attributes.get('id') or ''}"
+            if _own_flags(current) & OTHER and not (current.tag_id in _SHEETS or names.is_sheet(name[:300])):
+                return False
+            current = current.parent
+        return True
 
     def _raw_flags(self, node: LexborNode) -> int:
         known = self._flags

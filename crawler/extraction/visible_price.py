@@ -26,6 +26,8 @@ SAME: Final = 3  # times that a page shows its one price beside a button, for sc
 MIN_SCORE: Final = 0.5
 REPEATED: Final = 2  # less for one of a list's prices
 ASIDE: Final = 2.5  # less for a price of a unit, or without tax
+LEAST: Final = -3.5  # score of a price by a buy button; those of other products and shipping have less
+BY_BUTTON: Final = 12  # texts between a price and its buy button
 MIN_DISCOUNTED: Final = Decimal("0.25")  # of the old price; a lower one nearby is a unit price or an instalment
 
 _DIGIT = re.compile(r"\d")
@@ -166,6 +168,16 @@ def _is_offered(page: View, each: _Candidate) -> bool:
 def best_price(prices: list[Price]) -> Price | None:
     """The price of the page's product, or None if none of *prices* is likely to be it."""
     return prices[0] if prices and prices[0].score >= MIN_SCORE and not prices[0].past else None
+
+
+def price_by_button(prices: Sequence[Price], buttons: Sequence[int]) -> Price | None:
+    """The last price before the first buy button (places of texts) that has one nearby, for pages that name none."""
+    likely = [each for each in prices if each.score >= LEAST and each.currency and not (each.past or each.repeated)]
+    for button in buttons:
+        beside = [each for each in likely if 0 < button - each.index <= BY_BUTTON]
+        if beside:
+            return max(beside, key=lambda each: each.index)
+    return None
 
 
 def is_of_cards(best: Price, prices: Sequence[Price], buttons: Sequence[int]) -> bool:

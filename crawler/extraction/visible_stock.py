@@ -12,6 +12,7 @@ from typing import Final
 from selectolax.lexbor import LexborNode
 
 from crawler.extraction import labels, view
+from crawler.extraction.nodetext import text_of
 from crawler.extraction.view import View
 from crawler.urls import same_site
 
@@ -37,13 +38,13 @@ class Button(Enum):
 def shown_availability(page: View) -> str | None:
     """A schema.org name, or None if nothing near the heading is about stock.
 
-    A buy button that works outweighs a denial, which then is about another size or shop, but for one that a label
-    announces ("Availability: out of stock"); without one the first denial counts, then the first promise, then a
-    button that is disabled. Known weakness: buttons that only a script enables or disables.
+    A buy button that works outweighs a denial, which then is about another size or shop, but for one on a button before
+    it, or one that a label announces ("Availability: out of stock"); without one the first denial counts, then the
+    first promise, then a button that is disabled. Known weakness: buttons that only a script enables or disables.
     """
     button = buy_button(page)
     if button is Button.WORKING:
-        return _labelled_denial(page) or _said(page, "PreOrder", "BackOrder") or "InStock"
+        return _denied_on_button(page) or _labelled_denial(page) or _said(page, "PreOrder", "BackOrder") or "InStock"
     stated = _said(page, "Discontinued", "OutOfStock", "PreOrder", "BackOrder") or _said(page, "InStock")
     return stated or ("OutOfStock" if button is Button.DISABLED else None)
 
@@ -97,6 +98,26 @@ def _near(page: View) -> list[tuple[str, LexborNode]]:
     start = max(0, page.heading_index - BEFORE)
     near = page.texts[start : max(0, page.heading_index) + AFTER]
     return [(text.lower(), node) for text, node in near if len(text) <= MAX_WORDS]
+
+
+def _denied_on_button(page: View) -> str | None:
+    """OutOfStock, if a button between the heading and the first working buy button says so: that one is another's."""
+    places = buy_places(page)
+    start = page.heading_index
+    for text, node in page.texts[start : places[0]] if places and start >= 0 else ():
+        flags = page.flags(node) if len(text) <= MAX_LABEL else 0
+        is_button = flags & view.BUTTON and not flags & _ELSEWHERE and _is_whole(text, node)
+        if is_button and page.lexicon.place("OutOfStock", text.lower()) == 0:
+            return "OutOfStock"
+    return None
+
+
+def _is_whole(text: str, node: LexborNode) -> bool:
+    """Whether *text* is all that its button says: "M" and "sold out" are about a size."""
+    button: LexborNode | None = node
+    while button is not None and button.tag not in ("button", "a", "body"):
+        button = button.parent
+    return button is None or button.tag == "body" or text_of(button, MAX_LABEL + 1) == text
 
 
 def _labelled_denial(page: View) -> str | None:

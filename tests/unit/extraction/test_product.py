@@ -291,6 +291,10 @@ def test_what_the_page_says_of_its_stock(stock: str, button: str, availability: 
         ("<li><b>Availability:</b> <i>Out of stock</i></li>", "OutOfStock"),
         ("<li>Availability: in stock, blue sold out</li>", "InStock"),
         ("<li>Наличие: Нет в наличии</li>", "OutOfStock"),
+        ("<button disabled>Out of stock</button>", "OutOfStock"),
+        ("<button>Size 12: sold out</button>", "InStock"),
+        ("<button><b>12</b> <i>sold out</i></button>", "InStock"),
+        ("<ul class=sizes><li><button>12: sold out</button></ul>", "InStock"),
         ("<li>Size M: sold out</li>", "InStock"),
         ("<div class=related><li>Availability: Out of stock</li></div>", "InStock"),
     ],
@@ -360,6 +364,27 @@ def test_an_identifier_that_nobody_sees_gives_way_to_the_one_shown(stated: str, 
 )
 def test_templates_and_dates_are_no_brands(brand: str) -> None:
     assert found(json_ld(brand=brand) + "<h1>Knife</h1>").brand is None
+
+
+@pytest.mark.parametrize(
+    ("body", "sku"),
+    [
+        ("<aside>SKU: KN-77</aside>", "KN-77"),
+        ("<aside>SKU: KN-77</aside><aside>SKU: KN-77</aside>", "KN-77"),
+        ("<aside>SKU: KN-77</aside><aside>SKU: KN-78</aside>", None),
+        ("<p>SKU: KN-78</p><aside>SKU: KN-77</aside>", "KN-78"),
+    ],
+)
+def test_an_identifier_in_what_opens_beside_the_page(body: str, sku: str | None) -> None:
+    html = f"<h1>Knife</h1><p class=price>$49</p><button>Buy</button>{body}"
+    assert found(html, "https://x.example/knife").sku == sku
+
+
+def test_what_the_cart_offers_is_no_listing() -> None:
+    card = "<div class=card><b class=price>$9</b><button>Add to cart</button></div>"
+    html = f"<title>Steel knife</title>{card}<h1>Steel knife</h1>{card.replace('$9', '$49')}"
+    assert found(html, "https://x.example/knife").price == 49
+    assert extract_product(f"<h1>Knives</h1>{card}{card.replace('$9', '$49')}", "https://x.example/knives") is None
 
 
 def test_an_identifier_that_page_and_url_share_wins() -> None:

@@ -53,6 +53,10 @@ def view(body: str, url: str = "https://shop.example.com/x", lang: str = "en") -
         ("<a href=/offers><b>New and used (12) from</b> <b>$49.99</b></a>", "49.99", "USD"),
         ("<a href=/offers>Used from $39</a><p class=price>$49</p>", "49", "USD"),
         ("<p>Knife<sup>1</sup> <b>$49</b></p>", "49", "USD"),
+        ("<p>One-time purchase</p><p class=price>$49</p><p>Subscribe and save</p><p class=price>$39</p>", "49", "USD"),
+        ("<div class='sticky top-[var(--nav-height)]'><p>$49</p></div>", "49", "USD"),
+        ("<div class=bowls><p>$49</p></div>", "49", "USD"),
+        ("<p class=price>For AMD 9800X3D</p>", None, None),
         ("<p>Made in 1998, 12 cm, 3 kg</p>", None, None),
         ("", None, None),
     ],
@@ -127,6 +131,7 @@ def test_without_headings_it_is_the_longest_part_of_the_title(body: str, heading
         ("<div class=related><button>Add to cart</button></div>", "NONE"),
         ("<p>Add to cart and enjoy</p>", "NONE"),
         ("<button>Subscribe</button>", "NONE"),
+        ("<button>One-time purchase</button><button>Purchase type</button>", "NONE"),
     ],
 )
 def test_the_buy_button(body: str, button: str) -> None:
@@ -200,6 +205,27 @@ def test_no_word_of_stock_promises_and_denies_at_once() -> None:
         for promise in wording._PHRASES[language]["in_stock"]:
             if promise.replace(" ", "").isalpha():
                 assert lexicon.availability(promise) == "InStock", (language, promise)
+
+
+FAR = "<p>word</p>" * 90
+
+
+@pytest.mark.parametrize(
+    ("body", "amount"),
+    [
+        (f"{FAR}<p>$49</p><button>Add to cart</button>", "49"),
+        (f"{FAR}<p>$59</p><p>$49</p><button>Add to cart</button>", "49"),
+        (f"{FAR}<p>$49</p><p>$9 shipping</p><button>Add to cart</button>", "49"),
+        (f"{FAR}<p>$49</p>", None),
+        (f"{FAR}<div class=related><p>$49</p><button>Add to cart</button></div>", None),
+    ],
+)
+def test_a_price_that_nothing_names_is_that_by_the_buy_button(body: str, amount: str | None) -> None:
+    page = view(f"<h1>Knife</h1>{body}")
+    prices = visible_price.shown_prices(page)
+    assert visible_price.best_price(prices) is None
+    best = visible_price.price_by_button(prices, visible_stock.buy_places(page))
+    assert (str(best.amount) if best else None) == amount
 
 
 @given(st.text("19.,< €\"'=:/-a٣", max_size=40), st.sampled_from(["9", "19", "199", "111"]))
